@@ -1,0 +1,65 @@
+// Boxes for the builder: four lanes x, y, z, (unused); lower corners are kept negated, so that growing
+// a box is one kind of operation.
+#pragma once
+#include "build.h"
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace rt {
+
+#if defined(__SSE2__)
+struct V4 {
+  __m128 v;
+  float operator[](int i) const { return ((const float*)&v)[i]; }
+};
+inline V4 v4(float a) { return {_mm_set1_ps(a)}; }
+inline V4 v4(float x, float y, float z, float w) { return {_mm_setr_ps(x, y, z, w)}; }
+inline V4 load4(const float* p) { return {_mm_loadu_ps(p)}; }
+inline V4 operator+(V4 a, V4 b) { return {_mm_add_ps(a.v, b.v)}; }
+inline V4 operator-(V4 a, V4 b) { return {_mm_sub_ps(a.v, b.v)}; }
+inline V4 operator*(V4 a, V4 b) { return {_mm_mul_ps(a.v, b.v)}; }
+inline V4 max4(V4 a, V4 b) { return {_mm_max_ps(a.v, b.v)}; }
+inline V4 min4(V4 a, V4 b) { return {_mm_min_ps(a.v, b.v)}; }
+inline V4 splat_w(V4 a) { return {_mm_shuffle_ps(a.v, a.v, 0xff)}; }
+inline void truncate4(V4 a, int32_t* out) { _mm_storeu_si128((__m128i*)out, _mm_cvttps_epi32(a.v)); }
+#else
+struct V4 {
+  float v[4];
+  float operator[](int i) const { return v[i]; }
+};
+inline V4 v4(float a) { return {{a, a, a, a}}; }
+inline V4 v4(float x, float y, float z, float w) { return {{x, y, z, w}}; }
+inline V4 load4(const float* p) { return {{p[0], p[1], p[2], p[3]}}; }
+#define RT_V4_OP(expr) V4 r; for (int i = 0; i < 4; ++i) r.v[i] = (expr); return r
+inline V4 operator+(V4 a, V4 b) { RT_V4_OP(a.v[i] + b.v[i]); }
+inline V4 operator-(V4 a, V4 b) { RT_V4_OP(a.v[i] - b.v[i]); }
+inline V4 operator*(V4 a, V4 b) { RT_V4_OP(a.v[i] * b.v[i]); }
+inline V4 max4(V4 a, V4 b) { RT_V4_OP(a.v[i] > b.v[i] ? a.v[i] : b.v[i]); }
+inline V4 min4(V4 a, V4 b) { RT_V4_OP(a.v[i] < b.v[i] ? a.v[i] : b.v[i]); }
+inline V4 splat_w(V4 a) { return v4(a.v[3]); }
+inline void truncate4(V4 a, int32_t* out) { for (int i = 0; i < 4; ++i) out[i] = (int32_t)a.v[i]; }
+#undef RT_V4_OP
+#endif
+
+constexpr float kEmpty = 3.4e38f;
+
+struct Box {
+  V4 neg_lo = v4(-kEmpty), hi = v4(-kEmpty);
+  void grow(V4 neg, V4 high) { neg_lo = max4(neg_lo, neg), hi = max4(hi, high); }
+  void grow(const Box& b) { grow(b.neg_lo, b.hi); }
+  V4 lo() const { return v4(0.0f) - neg_lo; }
+  V4 extent() const { return hi + neg_lo; }
+  float half_area() const {
+    V4 d = extent();
+    return d[0] * d[1] + d[1] * d[2] + d[2] * d[0];
+  }
+};
+
+inline void grow_sphere(Box& b, V4 s) {
+  V4 r = splat_w(s);
+  b.grow(r - s, s + r);
+}
+inline void grow_center(Box& b, V4 s) { b.grow(v4(0.0f) - s, s); }
+
+}  // namespace rt

@@ -1,0 +1,373 @@
+#include "build.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "../cpu/threads.h"
+#include "quantize.h"
+#include "split.h"
+
+namespace rt {
+namespace {
+
+constexpr int64_t kParallel = 1 << 16;  // ranges above this are split by all threads together
+constexpr int64_t kChunk = 1 << 14;     // their unit of work: fixed, so that the order is too
+constexpr int64_t kShared = 1 << 19;    // nodes above this are made by all threads together
+constexpr int64_t kSubtree = 1 << 14;   // nodes up to this are built to the bottom by one thread
+constexpr int kMaxSahDepth = 24;        // deeper nodes are halved: bounds the depth for any input
+constexpr float kLeafSplitGain = 0.25f; // splitting a leaf into free slots, against splitting a node
+
+struct Storage {
+  SpherePrim* prim;
+  int32_t* id;
+};
+
+struct Child {
+  Range range;
+  float area;
+};
+
+// a node still to be made: its spheres, where it goes, and where its spheres go in the output
+struct Pending {
+  Range range;
+  int depth = 0;
+  size_t node = 0;
+  int64_t out = 0;
+};
+
+class Builder {
+ public:
+  Builder(int64_t count, const BuildOptions& options, ThreadPool& pool);
+  BuildResult build(const float* x, const float* y, const float* z, const float* radius);
+
+ private:
+  Range load(const float* x, const float* y, const float* z, const float* radius);
+  Storage at(const Range& r) const { return r.in_scratch ? scratch_ : main_; }
+  void split(const Range& r, int depth, bool parallel, Range& left, Range& right);
+  Split find_plane(const Range& r, const Binner& binner, bool parallel, std::vector<BinSet>& chunks);
+  void partition_serial(const Range& r, const Binner& binner, const Split& s, Range& left, Range& right);
+  void partition_parallel(const Range& r, const Binner& binner, const Split& s, const std::vector<BinSet>& chunks,
+                          Range& left, Range& right);
+  void halve(const Range& r, Range& left, Range& right);
+  int expand(const Range& r, int depth, bool parallel, Child* children);
+  void subtree(const Pending& p, std::vector<Node>& nodes, Node& root);
+  void bring_home(Range& r);
+  std::vector<Pending> top(const Range& root);
+  void bottom(std::vector<Pending>& jobs);
+  bool is_leaf(const Range& r) const { return r.count() <= options_.max_leaf; }
+
+  BuildOptions options_;
+  ThreadPool& pool_;
+  int64_t count_;
+  std::unique_ptr<SpherePrim[]> prim_[2];
+  std::unique_ptr<int32_t[]> id_[2];
+  Storage main_, scratch_;
+  std::vector<Node> nodes_;
+  struct Placed {
+    int64_t out;
+    SpherePrim prim;
+    int32_t id;
+  };
+  std::vector<Placed> early_;  // leaf spheres of top nodes, made while the output still holds other data
+};
+
+Builder::Builder(int64_t count, const BuildOptions& options, ThreadPool& pool)
+    : options_(options), pool_(pool), count_(count) {
+  for (int i = 0; i < 2; ++i) {
+    prim_[i].reset(new SpherePrim[(size_t)count]);  // not value-initialised: the threads touch it first
+    id_[i].reset(new int32_t[(size_t)count]);
+  }
+  main_ = {prim_[0].get(), id_[0].get()};
+  scratch_ = {prim_[1].get(), id_[1].get()};
+}
+
+Range Builder::load(const float* x, const float* y, const float* z, const float* radius) {
+  int64_t chunks = (count_ + kChunk - 1) / kChunk;
+  std::vector<Range> part((size_t)chunks);
+  pool_.each(chunks, [&](int64_t c, int) {
+    Range r;
+    for (int64_t i = c * kChunk, end = std::min(count_, i + kChunk); i < end; ++i) {
+      main_.prim[i] = {x[i], y[i], z[i], radius[i]};
+      main_.id[i] = (int32_t)i;
+      V4 s = load4(&main_.prim[i].x);
+      grow_sphere(r.geometry, s);
+      grow_center(r.centers, s);
+    }
+    part[(size_t)c] = r;
+  });
+  Range all;
+  all.end = count_;
+  for (const Range& r : part) all.geometry.grow(r.geometry), all.centers.grow(r.centers);
+  return all;
+}
+
+Split Builder::find_plane(const Range& r, const Binner& binner, bool parallel, std::vector<BinSet>& chunks) {
+  Storage from = at(r);
+  if (!parallel) {
+    BinSet bins;
+    bins.clear(binner.bins);
+    for (int64_t i = r.begin; i < r.end; ++i) bins.add(binner, load4(&from.prim[i].x));
+    return best_split(bins, binner.bins);
+  }
+  chunks.resize((size_t)((r.count() + kChunk - 1) / kChunk));
+  pool_.each((int64_t)chunks.size(), [&](int64_t c, int) {
+    BinSet& bins = chunks[(size_t)c];
+    bins.clear(binner.bins);
+    int64_t i = r.begin + c * kChunk;
+    for (int64_t end = std::min(r.end, i + kChunk); i < end; ++i) bins.add(binner, load4(&from.prim[i].x));
+  });
+  BinSet all = chunks[0];
+  for (size_t c = 1; c < chunks.size(); ++c) all.merge(chunks[c], binner.bins);
+  return best_split(all, binner.bins);
+}
+
+// in place, by one thread
+void Builder::partition_serial(const Range& r, const Binner& binner, const Split& s, Range& left, Range& right) {
+  Storage a = at(r);
+  Box centers[2];
+  int64_t i = r.begin, j = r.end;
+  while (i < j) {
+    V4 p = load4(&a.prim[i].x);
+    int32_t bin[4];
+    binner.index(p, bin);
+    bool goes_right = bin[s.axis] >= s.bin;
+    grow_center(centers[goes_right], p);
+    if (goes_right) {
+      --j;
+      std::swap(a.prim[i], a.prim[j]);
+      std::swap(a.id[i], a.id[j]);
+    } else {
+      ++i;
+    }
+  }
+  left.begin = r.begin, left.end = right.begin = i, right.end = r.end;
+  left.geometry = s.left_box, right.geometry = s.right_box;
+  left.centers = centers[0], right.centers = centers[1];
+  left.in_scratch = right.in_scratch = r.in_scratch;
+}
+
+// into the other array; each chunk knows from the bins how many of its spheres go where
+void Builder::partition_parallel(const Range& r, const Binner& binner, const Split& s,
+                                 const std::vector<BinSet>& chunks, Range& left, Range& right) {
+  Storage from = at(r), to = r.in_scratch ? main_ : scratch_;
+  std::vector<int64_t> left_at(chunks.size());
+  int64_t lefts = 0;
+  for (size_t c = 0; c < chunks.size(); ++c) {
+    left_at[c] = lefts;
+    for (int b = 0; b < s.bin; ++b) lefts += chunks[c].count[s.axis][b];
+  }
+  std::vector<Box> centers(2 * chunks.size());
+  pool_.each((int64_t)chunks.size(), [&](int64_t c, int) {
+    int64_t i = r.begin + c * kChunk;
+    int64_t cursor[2] = {r.begin + left_at[(size_t)c], r.begin + lefts + (c * kChunk - left_at[(size_t)c])};
+    Box box[2];
+    for (int64_t end = std::min(r.end, i + kChunk); i < end; ++i) {
+      V4 p = load4(&from.prim[i].x);
+      int32_t bin[4];
+      binner.index(p, bin);
+      bool goes_right = bin[s.axis] >= s.bin;
+      grow_center(box[goes_right], p);
+      int64_t k = cursor[goes_right]++;
+      to.prim[k] = from.prim[i];
+      to.id[k] = from.id[i];
+    }
+    centers[2 * (size_t)c] = box[0], centers[2 * (size_t)c + 1] = box[1];
+  });
+  left.begin = r.begin, left.end = right.begin = r.begin + lefts, right.end = r.end;
+  left.geometry = s.left_box, right.geometry = s.right_box;
+  left.centers = right.centers = Box();
+  for (size_t c = 0; c < chunks.size(); ++c) left.centers.grow(centers[2 * c]), right.centers.grow(centers[2 * c + 1]);
+  left.in_scratch = right.in_scratch = !r.in_scratch;
+}
+
+void Builder::halve(const Range& r, Range& left, Range& right) {
+  Storage a = at(r);
+  int64_t middle = r.begin + r.count() / 2;
+  left = right = Range();
+  left.begin = r.begin, left.end = right.begin = middle, right.end = r.end;
+  left.in_scratch = right.in_scratch = r.in_scratch;
+  for (int64_t i = r.begin; i < r.end; ++i) {
+    Range& side = i < middle ? left : right;
+    V4 p = load4(&a.prim[i].x);
+    grow_sphere(side.geometry, p);
+    grow_center(side.centers, p);
+  }
+}
+
+void Builder::split(const Range& r, int depth, bool parallel, Range& left, Range& right) {
+  if (depth <= kMaxSahDepth) {
+    Binner binner(r.centers, r.count());
+    std::vector<BinSet> chunks;
+    Split s = find_plane(r, binner, parallel, chunks);
+    if (s.axis >= 0) {
+      if (parallel)
+        partition_parallel(r, binner, s, chunks, left, right);
+      else
+        partition_serial(r, binner, s, left, right);
+      return;
+    }
+  }
+  halve(r, left, right);
+}
+
+// Split the child with the largest surface again and again until eight slots are used. Leaves are split
+// too while there is room, later: a slot's box costs nothing, and smaller leaves are missed more often.
+int Builder::expand(const Range& r, int depth, bool parallel, Child* children) {
+  int n = 1;
+  children[0] = {r, r.geometry.half_area()};
+  while (n < 8) {
+    int pick = -1;
+    float largest = -1.0f;
+    for (int i = 0; i < n; ++i) {
+      const Range& c = children[i].range;
+      if (c.count() < 2) continue;
+      float gain = is_leaf(c) ? kLeafSplitGain * children[i].area : children[i].area;
+      if (gain > largest) largest = gain, pick = i;
+    }
+    if (pick < 0) break;
+    Range left, right;
+    split(children[pick].range, depth, parallel && children[pick].range.count() > kParallel, left, right);
+    for (int i = n; i > pick + 1; --i) children[i] = children[i - 1];  // neighbours in space stay neighbours
+    children[pick] = {left, left.geometry.half_area()};
+    children[pick + 1] = {right, right.geometry.half_area()};
+    ++n;
+  }
+  return n;
+}
+
+// The node of `children`, and its inner slots as work to do. The spheres of the leaf slots must lie
+// together: they come first in the node's share of the output, what its inner slots hold follows.
+struct NodePlan {
+  Node node;
+  Pending inner[8];
+  int inners = 0;
+};
+
+NodePlan plan_node(const Pending& p, const Child* children, int count, int max_leaf, size_t child_base) {
+  NodePlan plan;
+  NodeChild slots[8];
+  int64_t out = p.out;
+  for (int i = 0; i < count; ++i) {
+    const Range& c = children[i].range;
+    slots[i].box = c.geometry;
+    slots[i].inner = c.count() > max_leaf;
+    slots[i].spheres = slots[i].inner ? 0 : (int)c.count();
+    out += slots[i].spheres;
+  }
+  for (int i = 0; i < count; ++i) {
+    if (!slots[i].inner) continue;
+    plan.inner[plan.inners] = {children[i].range, p.depth + 1, child_base + (size_t)plan.inners, out};
+    out += children[i].range.count();
+    ++plan.inners;
+  }
+  plan.node = make_node(slots, count, (uint32_t)child_base, (uint32_t)p.out);
+  return plan;
+}
+
+void Builder::subtree(const Pending& p, std::vector<Node>& nodes, Node& root) {
+  Child children[8];
+  int n = expand(p.range, p.depth, false, children);
+  NodePlan plan = plan_node(p, children, n, options_.max_leaf, nodes.size());
+  int64_t out = p.out;
+  for (int i = 0; i < n; ++i)
+    if (is_leaf(children[i].range))
+      for (int64_t k = children[i].range.begin; k < children[i].range.end; ++k, ++out) {
+        scratch_.prim[out] = main_.prim[k];
+        scratch_.id[out] = main_.id[k];
+      }
+  root = plan.node;
+  nodes.resize(nodes.size() + (size_t)plan.inners);
+  for (int i = 0; i < plan.inners; ++i) {
+    Node child;  // the vector may move while the child's own children are made
+    subtree(plan.inner[i], nodes, child);
+    nodes[plan.inner[i].node] = child;
+  }
+}
+
+// Nodes above kSubtree, level by level: the large ones one after another with all threads on each
+// split, the others side by side. Returns the subtrees that are left.
+std::vector<Pending> Builder::top(const Range& root) {
+  std::vector<Pending> level(1), jobs;
+  level[0].range = root;
+  nodes_.resize(1);
+  while (!level.empty()) {
+    std::vector<Pending> work, next;
+    for (const Pending& p : level) (p.range.count() > kSubtree ? work : jobs).push_back(p);
+    std::vector<std::pair<int, std::vector<Child>>> made(work.size());
+    auto make = [&](size_t i, bool shared) {
+      made[i].second.resize(8);
+      made[i].first = expand(work[i].range, work[i].depth, shared, made[i].second.data());
+    };
+    for (size_t i = 0; i < work.size(); ++i)
+      if (work[i].range.count() > kShared) make(i, true);
+    pool_.each((int64_t)work.size(), [&](int64_t i, int) {
+      if (work[(size_t)i].range.count() <= kShared) make((size_t)i, false);
+    });
+    for (size_t i = 0; i < work.size(); ++i) {
+      const Child* children = made[i].second.data();
+      NodePlan plan = plan_node(work[i], children, made[i].first, options_.max_leaf, nodes_.size());
+      int64_t out = work[i].out;
+      for (int c = 0; c < made[i].first; ++c) {
+        const Range& r = children[c].range;
+        if (is_leaf(r))
+          for (int64_t k = r.begin; k < r.end; ++k) early_.push_back({out++, at(r).prim[k], at(r).id[k]});
+      }
+      nodes_[work[i].node] = plan.node;
+      nodes_.resize(nodes_.size() + (size_t)plan.inners);
+      next.insert(next.end(), plan.inner, plan.inner + plan.inners);
+    }
+    level.swap(next);
+  }
+  return jobs;
+}
+
+void Builder::bring_home(Range& r) {
+  if (!r.in_scratch) return;
+  std::memcpy(main_.prim + r.begin, scratch_.prim + r.begin, (size_t)r.count() * sizeof(SpherePrim));
+  std::memcpy(main_.id + r.begin, scratch_.id + r.begin, (size_t)r.count() * sizeof(int32_t));
+  r.in_scratch = false;
+}
+
+void Builder::bottom(std::vector<Pending>& jobs) {
+  pool_.each((int64_t)jobs.size(), [&](int64_t i, int) { bring_home(jobs[(size_t)i].range); });
+  std::vector<std::vector<Node>> made(jobs.size());
+  std::vector<Node> roots(jobs.size());
+  pool_.each((int64_t)jobs.size(), [&](int64_t i, int) {
+    size_t k = (size_t)i;
+    made[k].reserve((size_t)jobs[k].range.count() / 12 + 8);
+    subtree(jobs[k], made[k], roots[k]);
+  });
+  for (const Placed& s : early_) scratch_.prim[s.out] = s.prim, scratch_.id[s.out] = s.id;
+  std::vector<size_t> offset(jobs.size());
+  size_t total = nodes_.size();
+  for (size_t k = 0; k < jobs.size(); ++k) offset[k] = total, total += made[k].size();
+  nodes_.resize(total);
+  pool_.each((int64_t)jobs.size(), [&](int64_t i, int) {
+    size_t k = (size_t)i;
+    roots[k].child_base += (uint32_t)offset[k];
+    nodes_[jobs[k].node] = roots[k];
+    for (size_t j = 0; j < made[k].size(); ++j) {
+      made[k][j].child_base += (uint32_t)offset[k];
+      nodes_[offset[k] + j] = made[k][j];
+    }
+  });
+}
+
+BuildResult Builder::build(const float* x, const float* y, const float* z, const float* radius) {
+  Range root = load(x, y, z, radius);
+  std::vector<Pending> jobs = top(root);
+  bottom(jobs);
+  return {std::move(prim_[1]), std::move(id_[1]), std::move(nodes_)};
+}
+
+}  // namespace
+
+BuildResult build_bvh(const float* x, const float* y, const float* z, const float* radius, int64_t count,
+                      const BuildOptions& options) {
+  if (count == 0) return {};
+  ThreadPool pool(options.threads);
+  return Builder(count, options, pool).build(x, y, z, radius);
+}
+
+}  // namespace rt

@@ -1,0 +1,30 @@
+// The BVH is built on the host: binned surface area heuristic (Wald 2007), straight into 8-wide
+// quantised nodes. Spheres come out in leaf order. The result does not depend on the thread count.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "../core/structs.h"
+
+namespace rt {
+
+struct SpherePrim {
+  float x, y, z, radius;
+};
+
+struct BuildOptions {
+  int threads = 1;
+  int max_leaf = 8;    // most spheres in a slot
+};
+
+struct BuildResult {
+  std::unique_ptr<SpherePrim[]> spheres;  // leaf order
+  std::unique_ptr<int32_t[]> order;       // leaf position -> index in the input
+  std::vector<Node> nodes;                // nodes[0] is the root; empty without spheres
+};
+
+// x, y, z, radius: count floats each, finite, radius > 0
+BuildResult build_bvh(const float* x, const float* y, const float* z, const float* radius, int64_t count,
+                      const BuildOptions& options);
+
+}  // namespace rt

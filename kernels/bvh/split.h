@@ -1,0 +1,42 @@
+// One split of a range of spheres by the binned surface area heuristic.
+#pragma once
+#include "bounds.h"
+
+namespace rt {
+
+constexpr int kBins = 16;
+
+// spheres [begin, end); `geometry` bounds the spheres, `centers` their centres
+struct Range {
+  int64_t begin = 0, end = 0;
+  Box geometry, centers;
+  bool in_scratch = false;  // which of the two arrays holds it
+  int64_t count() const { return end - begin; }
+};
+
+struct Binner {
+  V4 origin, scale;  // centre -> bin, per axis
+  int bins;
+  Binner(const Box& centers, int64_t count);
+  void index(V4 s, int32_t* out) const { truncate4((s - origin) * scale, out); }
+};
+
+struct BinSet {
+  Box box[3][kBins];
+  uint32_t count[3][kBins];
+  void clear(int bins);
+  void add(const Binner& binner, V4 s);
+  void merge(const BinSet& other, int bins);
+};
+
+// The plane: spheres whose bin along `axis` is below `bin` go left. axis < 0: no plane separates the
+// centres, the range is halved by position.
+struct Split {
+  int axis = -1, bin = 0;
+  int64_t left = 0;  // spheres on the left
+  Box left_box, right_box;
+};
+
+Split best_split(const BinSet& bins, int count);
+
+}  // namespace rt

@@ -1,0 +1,77 @@
+// The only file that asks which compiler, side or instruction set is at work.
+#pragma once
+
+#if defined(__CUDACC__)
+#define RT_HD __host__ __device__ __forceinline__
+#define RT_DEVICE __device__ __forceinline__
+#else
+#define RT_HD inline __attribute__((always_inline))
+#endif
+
+// NVRTC has no standard headers, so none may be included anywhere else in kernels/core, geom, shade.
+#if !defined(__CUDACC_RTC__)
+#include <stdint.h>
+#include <string.h>
+#if !defined(__CUDACC__)
+#include <math.h>
+#endif
+#else
+typedef unsigned char uint8_t;
+typedef unsigned int uint32_t;
+typedef int int32_t;
+typedef long long int64_t;
+typedef unsigned long long uint64_t;
+#endif
+
+// Code that is compiled once per instruction set lives in a namespace of its own: two copies of one
+// inline function under one name would let the linker hand AVX-512 code to a CPU without it.
+#if defined(RT_ISA_AVX512)
+#define RT_LANES 16
+#define RT_NS rt_avx512
+#elif defined(RT_ISA_AVX2)
+#define RT_LANES 8
+#define RT_NS rt_avx2
+#elif defined(RT_ISA_PORTABLE)
+#define RT_LANES 0  // 8 lanes as the compiler's plain vectors
+#define RT_NS rt_portable
+#else
+#define RT_LANES 0
+#define RT_NS rt
+#endif
+
+// A multiply-add is fused where it is written as fma_() and nowhere else: the build says
+// -ffp-contract=off and --fmad=false. Only a CPU without the instruction rounds twice.
+#if defined(__CUDA_ARCH__) || RT_LANES != 0
+#define RT_HAS_FMA 1
+#else
+#define RT_HAS_FMA 0
+#endif
+
+// scalar operations that each compiler spells its own way
+namespace RT_NS {
+#if defined(__CUDA_ARCH__)
+RT_HD float fma_(float a, float b, float c) { return fmaf(a, b, c); }
+RT_HD float sqrt_(float a) { return __fsqrt_rn(a); }
+RT_HD float floor_(float a) { return floorf(a); }
+RT_HD float as_float(uint32_t a) { return __uint_as_float(a); }
+RT_HD uint32_t as_uint(float a) { return __float_as_uint(a); }
+#else
+#if RT_HAS_FMA
+RT_HD float fma_(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+#else
+RT_HD float fma_(float a, float b, float c) { return a * b + c; }
+#endif
+RT_HD float sqrt_(float a) { return __builtin_sqrtf(a); }
+RT_HD float floor_(float a) { return __builtin_floorf(a); }
+RT_HD float as_float(uint32_t a) {
+  float f;
+  memcpy(&f, &a, 4);
+  return f;
+}
+RT_HD uint32_t as_uint(float a) {
+  uint32_t u;
+  memcpy(&u, &a, 4);
+  return u;
+}
+#endif
+}  // namespace RT_NS

@@ -1,0 +1,14 @@
+// Sizes and offsets as this compiler sees them: for each struct of structs.h, in its order, the size
+// and then the offset of every field. Python compares the table of a cubin with that of the extension.
+#pragma once
+#include "structs.h"
+
+#define RT_OFFSET(S, name) (int)__builtin_offsetof(rt::S, name)
+#define RT_OFFSET_Camera(type, name, count) RT_OFFSET(Camera, name),
+#define RT_OFFSET_Light(type, name, count) RT_OFFSET(Light, name),
+#define RT_OFFSET_Material(type, name, count) RT_OFFSET(Material, name),
+#define RT_OFFSET_Frame(type, name, count) RT_OFFSET(Frame, name),
+#define RT_OFFSET_RenderArgs(type, name, count) RT_OFFSET(RenderArgs, name),
+#define RT_OFFSET_Node(type, name, count) RT_OFFSET(Node, name),
+#define RT_LAYOUT_ROW(S, LIST) (int)sizeof(rt::S), LIST(RT_OFFSET_##S)
+#define RT_LAYOUT_TABLE {RT_STRUCTS(RT_LAYOUT_ROW)}

@@ -1,0 +1,60 @@
+// The number types that bodies are written over, with one vocabulary: fma_, min_, max_, sqrt_, abs_,
+// select, any. This file: plain float and uint32_t (a GPU thread, a scalar loop). CPU lanes: cpu/wide.h.
+#pragma once
+#include "compat.h"
+
+namespace RT_NS {
+
+// U: unsigned integer of the same shape, M: result of a comparison
+template <class F> struct Lanes;
+template <> struct Lanes<float> {
+  using U = uint32_t;
+  using M = bool;
+  static constexpr int count = 1;
+};
+template <class F> using UintOf = typename Lanes<F>::U;
+template <class F> using MaskOf = typename Lanes<F>::M;
+
+RT_HD float min_(float a, float b) { return a < b ? a : b; }
+RT_HD float max_(float a, float b) { return a > b ? a : b; }
+RT_HD float abs_(float a) { return a < 0.0f ? -a : a; }
+RT_HD float select(bool m, float a, float b) { return m ? a : b; }
+RT_HD uint32_t select(bool m, uint32_t a, uint32_t b) { return m ? a : b; }
+RT_HD bool any(bool m) { return m; }
+RT_HD float to_float(uint32_t a) { return (float)a; }
+RT_HD uint32_t to_uint(float a) { return (uint32_t)(int32_t)a; }  // towards zero; 0 <= a < 2^31
+// log2 and exp2 by our own polynomials: library functions differ between compilers and instruction
+// sets, these give the same bits wherever fma_ is fused. Relative error of pow_ below 2e-6 for b <= 256.
+template <class F> RT_HD F log2_(F x) {  // x > 0, normal
+  using U = UintOf<F>;
+  U bits = as_uint(x);
+  U e = (bits - U(0x3f3504f3u)) >> 23;  // exponent of x / sqrt(1/2), modulo 512
+  F ef = to_float(e & U(511u));
+  ef = select(ef > F(255.0f), ef - F(512.0f), ef);
+  F m = as_float(bits - (e << 23));  // in [sqrt(1/2), sqrt(2))
+  F s = (m - F(1.0f)) / (m + F(1.0f));
+  F s2 = s * s;                      // log2(m) = 2/ln2 * atanh(s), odd series
+  F p = fma_(s2, F(0.32059889f), F(0.41219858f));
+  p = fma_(s2, p, F(0.57707802f));
+  p = fma_(s2, p, F(0.96179669f));
+  p = fma_(s2, p, F(2.88539008f));
+  return fma_(s, p, ef);
+}
+template <class F> RT_HD F exp2_(F x) {  // x in [-126, 126]
+  F shifted = floor_(x + F(0.5f));
+  F f = x - shifted;  // in [-0.5, 0.5]
+  F p = fma_(f, F(1.5403530e-4f), F(1.3333558e-3f));
+  p = fma_(f, p, F(9.6181291e-3f));
+  p = fma_(f, p, F(5.5504109e-2f));
+  p = fma_(f, p, F(2.4022651e-1f));
+  p = fma_(f, p, F(6.9314718e-1f));
+  p = fma_(f, p, F(1.0f));
+  return p * as_float(to_uint(shifted + F(127.0f)) << 23);
+}
+// a^b for 0 <= a <= 1, b >= 0; 0^0 = 1
+template <class F> RT_HD F pow_(F a, F b) {
+  F x = b * log2_(max_(a, F(1e-30f)));
+  return select(x < F(-126.0f), F(0.0f), exp2_(max_(x, F(-126.0f))));
+}
+
+}  // namespace RT_NS

@@ -1,0 +1,24 @@
+// Randomness is a function of place: hashes of (seed, pixel, use), never a stream.
+#pragma once
+#include "number.h"
+
+namespace RT_NS {
+
+// Finaliser of MurmurHash3 (Appleby): a bijection of 32 bits in which every bit of x reaches every bit.
+template <class U> RT_HD U mix32(U x) {
+  x = x ^ (x >> 16);
+  x = x * U(0x85ebca6bu);
+  x = x ^ (x >> 13);
+  x = x * U(0xc2b2ae35u);
+  return x ^ (x >> 16);
+}
+
+// key of one pixel and one named use of randomness
+template <class U> RT_HD U pixel_key(uint32_t seed, U x, U y, uint32_t use) {
+  U h = mix32(x ^ U(seed * 0x9e3779b9u + use * 0x7f4a7c15u + 0x165667b1u));
+  return mix32(h + y * U(0x27d4eb2fu));
+}
+
+enum RandomUse : uint32_t { kUseFilterX = 0, kUseFilterY = 1 };
+
+}  // namespace RT_NS

@@ -1,0 +1,66 @@
+// Every struct that Python and the kernels share, listed once: type, name, count.
+// Sizes are multiples of 16; padding is named. layout.h turns the lists into offsets, Python into dtypes.
+#pragma once
+#include "compat.h"
+
+// position and axes in render space; right and up carry the half extents of the picture
+#define RT_CAMERA(F)                                                                              \
+  F(float, origin, 3) F(int32_t, kind, 1)      /* kind: 0 perspective, 1 orthographic */          \
+  F(float, forward, 3) F(float, near, 1)       /* unit; near: smallest accepted t */              \
+  F(float, right, 3) F(float, pad0, 1) F(float, up, 3) F(float, pad1, 1)
+
+#define RT_LIGHT(F)                                                                               \
+  F(float, vector, 3) F(int32_t, kind, 1)      /* 0 point: position; 1 directional: towards it */ \
+  F(float, color, 3) F(int32_t, falloff, 1)    /* linear; 0 none, 1 inverse square */
+
+#define RT_MATERIAL(F)                                                                            \
+  F(float, ambient, 1) F(float, diffuse, 1) F(float, specular, 1) F(float, shininess, 1)          \
+  F(float, mirror, 1) F(float, pad, 3)
+
+#define RT_FRAME(F)                                                                               \
+  F(int32_t, width, 1) F(int32_t, height, 1) F(int32_t, x0, 1) F(int32_t, y0, 1)                  \
+  F(int32_t, x1, 1) F(int32_t, y1, 1) F(int32_t, sample_begin, 1) F(int32_t, sample_count, 1)     \
+  F(uint32_t, seed, 1) F(int32_t, filter, 1)   /* 0 point, 1 box, 2 tent, 3 gaussian */           \
+  F(float, filter_radius, 1) F(int32_t, max_depth, 1)                                             \
+  F(int32_t, light_count, 1) F(int32_t, material_count, 1) F(int32_t, shadows, 1)                 \
+  F(int32_t, color_mode, 1)                    /* 0 one colour, 1 one a sphere, 2 indexed */      \
+  F(float, background_bottom, 3) F(int32_t, background_kind, 1) /* 0 gradient, 1 transparent */   \
+  F(float, background_top, 3) F(int32_t, material_mode, 1)      /* 0 material 0, 1 indexed */     \
+  F(float, ambient, 3) F(float, pad, 1)
+
+// what a CUDA launch receives by value: device pointers, then the part of the picture it renders
+#define RT_RENDERARGS(F)                                                                          \
+  F(uint64_t, nodes, 1) F(uint64_t, spheres, 1) F(uint64_t, order, 1) F(uint64_t, color, 1)       \
+  F(uint64_t, color_id, 1) F(uint64_t, material_id, 1) F(uint64_t, film, 1)                       \
+  F(int64_t, sphere_count, 1) F(int32_t, tile_begin, 1) F(int32_t, tile_end, 1)                   \
+  F(int32_t, sample_begin, 1) F(int32_t, sample_count, 1) F(int32_t, tiles_x, 1) F(int32_t, pad, 3)
+
+// 8-wide node, boxes quantised to 8 bits on a power-of-two grid (after Ylitie, Karras, Laine 2017).
+// exponent: cell size 2^(e-127); bit i of `inner`: slot i is a node; its index is child_base + rank
+// of the bit; slot i's spheres end at sphere_base + leaf_end[i] and start where slot i-1's end.
+#define RT_NODE(F)                                                                                \
+  F(float, origin, 3) F(uint8_t, exponent, 3) F(uint8_t, inner, 1)                                \
+  F(uint32_t, child_base, 1) F(uint32_t, sphere_base, 1) F(uint8_t, leaf_end, 8)                  \
+  F(uint8_t, lo_x, 8) F(uint8_t, hi_x, 8) F(uint8_t, lo_y, 8) F(uint8_t, hi_y, 8)                 \
+  F(uint8_t, lo_z, 8) F(uint8_t, hi_z, 8)
+
+#define RT_FIELD(type, name, count) type name RT_FIELD_##count;
+#define RT_FIELD_1
+#define RT_FIELD_3 [3]
+#define RT_FIELD_8 [8]
+
+namespace rt {
+struct Camera { RT_CAMERA(RT_FIELD) };
+struct Light { RT_LIGHT(RT_FIELD) };
+struct Material { RT_MATERIAL(RT_FIELD) };
+struct Frame { RT_FRAME(RT_FIELD) };
+struct RenderArgs { RT_RENDERARGS(RT_FIELD) };
+struct Node { RT_NODE(RT_FIELD) };
+static_assert(sizeof(Camera) == 64 && sizeof(Light) == 32 && sizeof(Material) == 32);
+static_assert(sizeof(Frame) == 112 && sizeof(RenderArgs) == 96 && sizeof(Node) == 80);
+}  // namespace rt
+
+// every struct with its list, for code that walks all of them
+#define RT_STRUCTS(S)                                                                             \
+  S(Camera, RT_CAMERA) S(Light, RT_LIGHT) S(Material, RT_MATERIAL) S(Frame, RT_FRAME)             \
+  S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE)

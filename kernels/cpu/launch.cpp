@@ -1,0 +1,112 @@
+#include "launch.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <memory>
+
+#include "threads.h"
+#if defined(__x86_64__) || defined(__i386__)
+#include <xmmintrin.h>
+#endif
+
+#define RT_ISA_ROW(name) Isa{#name, rt_##name::render_tile, rt_##name::encode_srgb8, rt_##name::encode_srgb16}
+
+namespace rt {
+namespace {
+
+int tile_pixels = 64;
+const Isa* chosen = nullptr;
+
+// denormals cost a hundred cycles each and mean nothing in a picture
+void flush_denormals() {
+#if defined(__x86_64__) || defined(__i386__)
+  _mm_setcsr(_mm_getcsr() | 0x8040);
+#endif
+}
+
+TileRect tile_rect(const Frame& f, int64_t index) {
+  int64_t across = (f.x1 - f.x0 + tile_pixels - 1) / tile_pixels;
+  int x = f.x0 + (int)(index % across) * tile_pixels, y = f.y0 + (int)(index / across) * tile_pixels;
+  return {x, y, std::min(x + tile_pixels, (int)f.x1), std::min(y + tile_pixels, (int)f.y1)};
+}
+
+}  // namespace
+
+const Isa* usable_isas(int* count) {
+  static Isa list[3];
+  static int n = [] {
+    int k = 0;
+#if defined(RT_HAVE_AVX512)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
+      list[k++] = RT_ISA_ROW(avx512);
+#endif
+#if defined(RT_HAVE_AVX2)
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
+      list[k++] = RT_ISA_ROW(avx2);
+#endif
+    list[k++] = RT_ISA_ROW(portable);
+    return k;
+  }();
+  *count = n;
+  return list;
+}
+
+const Isa& current_isa() {
+  int n;
+  if (!chosen) chosen = usable_isas(&n);
+  return *chosen;
+}
+
+bool use_isa(const char* name) {
+  int n;
+  const Isa* list = usable_isas(&n);
+  for (int i = 0; i < n; ++i)
+    if (!std::strcmp(list[i].name, name)) return chosen = list + i, true;
+  return false;
+}
+
+int tile_size() { return tile_pixels; }
+void set_tile_size(int pixels) { tile_pixels = std::clamp(pixels / 8 * 8, 8, 64); }
+
+int64_t tile_count(const Frame& f) {
+  int64_t across = (f.x1 - f.x0 + tile_pixels - 1) / tile_pixels, down = (f.y1 - f.y0 + tile_pixels - 1) / tile_pixels;
+  return across * down;
+}
+
+int64_t render(const SceneView& scene, int64_t first, double budget, int threads) {
+  using Clock = std::chrono::steady_clock;
+  const int64_t count = tile_count(*scene.frame);
+  const auto render_tile = current_isa().render;
+  const auto start = Clock::now();
+  std::atomic<int64_t> next{first};
+  auto work = [&](int) {
+    flush_denormals();
+    std::unique_ptr<Scratch> scratch(new Scratch);  // not value-initialised
+    while (std::chrono::duration<double>(Clock::now() - start).count() < budget) {
+      int64_t i = next.fetch_add(1);
+      if (i >= count) break;
+      render_tile(scene, *scratch, tile_rect(*scene.frame, i));
+    }
+  };
+  threads = (int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(count - first, 1));
+  ThreadPool(threads).run(work);
+  return std::min(next.load(), count);
+}
+
+void encode_srgb(const float* sums, float scale, void* out, int bytes, int64_t count, int threads) {
+  constexpr int64_t kRun = 1 << 14;
+  const Isa& isa = current_isa();
+  int64_t runs = (count + kRun - 1) / kRun;
+  ThreadPool((int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(runs, 1))).each(runs, [&](int64_t i, int) {
+    int64_t at = i * kRun, n = std::min(kRun, count - at);
+    if (bytes == 1)
+      isa.encode8(sums + 4 * at, scale, (uint8_t*)out + 4 * at, n);
+    else
+      isa.encode16(sums + 4 * at, scale, (uint16_t*)out + 4 * at, n);
+  });
+}
+
+}  // namespace rt

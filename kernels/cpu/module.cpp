@@ -1,0 +1,169 @@
+// Bindings only: NumPy arrays in, NumPy arrays out, the interpreter lock released in between.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <type_traits>
+
+#include "../bvh/build.h"
+#include "../core/layout.h"
+#include "../core/sampling.h"
+#include "launch.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+template <class T, int N> using In = nb::ndarray<const T, nb::numpy, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+template <class T, int N> using Out = nb::ndarray<T, nb::numpy, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
+
+// A NumPy array of one of the shared structs, seen through the buffer protocol.
+template <class T> class Structs {
+ public:
+  explicit Structs(nb::handle array) {
+    if (PyObject_GetBuffer(array.ptr(), &view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) throw nb::python_error();
+    if (view_.itemsize != (Py_ssize_t)sizeof(T)) {
+      PyBuffer_Release(&view_);
+      throw nb::type_error("an array of structs has items of the wrong size: use the dtypes of raytracer.layout");
+    }
+  }
+  ~Structs() { PyBuffer_Release(&view_); }
+  Structs(const Structs&) = delete;
+  const T* data() const { return (const T*)view_.buf; }
+  int64_t count() const { return view_.len / view_.itemsize; }
+
+ private:
+  Py_buffer view_{};
+};
+
+template <class T, size_t N> nb::object own(std::unique_ptr<T[]> data, const size_t (&shape)[N]) {
+  T* p = data.release();
+  nb::capsule owner(p, [](void* q) noexcept { delete[] (T*)q; });
+  return nb::cast(nb::ndarray<nb::numpy, T>(p, N, shape, owner));
+}
+
+template <class T> const char* kind() {
+  using Base = std::remove_all_extents_t<T>;
+  if (std::is_same_v<Base, float>) return "f4";
+  if (std::is_same_v<Base, int32_t>) return "i4";
+  if (std::is_same_v<Base, uint32_t>) return "u4";
+  if (std::is_same_v<Base, int64_t>) return "i8";
+  if (std::is_same_v<Base, uint64_t>) return "u8";
+  return "u1";
+}
+
+#define RT_ROW(S, name, count) fields.append(nb::make_tuple(#name, kind<decltype(rt::S::name)>(), count, offsetof(rt::S, name)));
+#define RT_ROW_Camera(type, name, count) RT_ROW(Camera, name, count)
+#define RT_ROW_Light(type, name, count) RT_ROW(Light, name, count)
+#define RT_ROW_Material(type, name, count) RT_ROW(Material, name, count)
+#define RT_ROW_Frame(type, name, count) RT_ROW(Frame, name, count)
+#define RT_ROW_RenderArgs(type, name, count) RT_ROW(RenderArgs, name, count)
+#define RT_ROW_Node(type, name, count) RT_ROW(Node, name, count)
+#define RT_STRUCT_ROWS(S, LIST)                              \
+  {                                                          \
+    nb::list fields;                                         \
+    LIST(RT_ROW_##S) structs[#S] = nb::make_tuple(sizeof(rt::S), fields); \
+  }
+
+nb::dict layout() {
+  nb::dict structs;
+  RT_STRUCTS(RT_STRUCT_ROWS)
+  return structs;
+}
+
+nb::tuple build_bvh(In<float, 1> x, In<float, 1> y, In<float, 1> z, In<float, 1> radius, int threads) {
+  size_t n = x.shape(0);
+  if (y.shape(0) != n || z.shape(0) != n || radius.shape(0) != n) throw nb::value_error("x, y, z, radius differ in length");
+  rt::BuildOptions options;
+  options.threads = threads;
+  rt::BuildResult r;
+  {
+    nb::gil_scoped_release release;
+    r = rt::build_bvh(x.data(), y.data(), z.data(), radius.data(), (int64_t)n, options);
+  }
+  size_t m = r.nodes.size();
+  std::unique_ptr<uint8_t[]> nodes(new uint8_t[m * sizeof(rt::Node)]);
+  if (m) memcpy(nodes.get(), r.nodes.data(), m * sizeof(rt::Node));
+  if (!n) r.order.reset(new int32_t[1]), r.spheres.reset(new rt::SpherePrim[1]);
+  std::unique_ptr<float[]> spheres((float*)r.spheres.release());
+  return nb::make_tuple(own<uint8_t, 2>(std::move(nodes), {m, sizeof(rt::Node)}), own<int32_t, 1>(std::move(r.order), {n}),
+                        own<float, 2>(std::move(spheres), {n, 4}));
+}
+
+int64_t render(In<uint8_t, 2> nodes, In<float, 2> spheres, In<int32_t, 1> order, In<float, 2> color, In<int32_t, 1> color_id,
+               In<int32_t, 1> material_id, nb::object camera, nb::object lights, nb::object materials, nb::object frame,
+               Out<float, 3> film, int64_t first_tile, double budget, int threads) {
+  Structs<rt::Camera> cam(camera);
+  Structs<rt::Light> light(lights);
+  Structs<rt::Material> material(materials);
+  Structs<rt::Frame> fr(frame);
+  const rt::Frame& f = *fr.data();
+  if ((int64_t)film.shape(0) != f.y1 - f.y0 || (int64_t)film.shape(1) != f.x1 - f.x0 || film.shape(2) != 4)
+    throw nb::value_error("the film's shape is not that of the frame's crop");
+  if (light.count() < f.light_count || material.count() < 1) throw nb::value_error("fewer lights or materials than the frame says");
+  if (spheres.shape(0) >= (1u << 29)) throw nb::value_error("the CPU backend renders fewer than 2^29 spheres");
+  rt::SceneView s = {nodes.shape(0) ? (const rt::Node*)nodes.data() : nullptr, spheres.data(), order.data(), color.data(),
+                     color_id.data(), material_id.data(), cam.data(), light.data(), material.data(), &f, film.data(),
+                     (int64_t)spheres.shape(0)};
+  nb::gil_scoped_release release;
+  return rt::render(s, first_tile, budget, threads);
+}
+
+void encode_srgb(In<float, 3> sums, int64_t samples, nb::ndarray<nb::numpy, nb::ndim<3>, nb::c_contig> out, int threads) {
+  int bytes = out.dtype() == nb::dtype<uint8_t>() ? 1 : out.dtype() == nb::dtype<uint16_t>() ? 2 : 0;
+  if (!bytes) throw nb::type_error("out must be uint8 or uint16");
+  for (size_t a = 0; a < 3; ++a)
+    if (out.shape(a) != sums.shape(a)) throw nb::value_error("out and sums differ in shape");
+  void* to = out.data();
+  nb::gil_scoped_release release;
+  rt::encode_srgb(sums.data(), 1.0f / (float)samples, to, bytes, (int64_t)(sums.shape(0) * sums.shape(1)), threads);
+}
+
+nb::object sample_points(uint32_t seed, uint32_t x, uint32_t y, size_t count) {
+  std::unique_ptr<float[]> p(new float[2 * count + 1]);
+  for (size_t s = 0; s < count; ++s) rt::sample_point(seed, x, y, (uint32_t)s, p[2 * s], p[2 * s + 1]);
+  return own<float, 2>(std::move(p), {count, 2});
+}
+
+nb::object filter_points(int kind, float radius, In<float, 1> u) {
+  size_t n = u.shape(0);
+  std::unique_ptr<float[]> p(new float[n + 1]);
+  for (size_t i = 0; i < n; ++i) p[i] = rt::filter_sample(kind, radius, u.data()[i]);
+  return own<float, 1>(std::move(p), {n});
+}
+
+std::vector<std::string> isas() {
+  int n;
+  const rt::Isa* list = rt::usable_isas(&n);
+  std::vector<std::string> names;
+  for (int i = 0; i < n; ++i) names.push_back(list[i].name);
+  return names;
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  m.doc() = "The compiled part of raytracer: BVH build, CPU rendering, sRGB encoding.";
+  m.def("layout", layout, "Shared structs: name -> (size, [(field, kind, count, offset)]).");
+  m.def("build_bvh", build_bvh, "x"_a.noconvert(), "y"_a.noconvert(), "z"_a.noconvert(), "radius"_a.noconvert(), "threads"_a,
+        "Spheres, float32 (N,) each -> nodes uint8 (M, 80), order int32 (N,), spheres float32 (N, 4) in leaf order.");
+  m.def("render", render, "nodes"_a.noconvert(), "spheres"_a.noconvert(), "order"_a.noconvert(), "color"_a.noconvert(),
+        "color_id"_a.noconvert(), "material_id"_a.noconvert(), "camera"_a, "lights"_a, "materials"_a, "frame"_a,
+        "film"_a.noconvert(), "first_tile"_a, "budget_seconds"_a, "threads"_a,
+        "Adds the frame's samples to film, float32 (h, w, 4), from first_tile on; returns the first tile not rendered.");
+  m.def("tile_count", [](nb::object frame) { return rt::tile_count(*Structs<rt::Frame>(frame).data()); }, "frame"_a);
+  m.def("tile", rt::tile_size, "Side of a tile in pixels.");
+  m.def("set_tile", rt::set_tile_size, "pixels"_a, "Side of a tile in pixels, 8 to 64; no effect on the picture.");
+  m.def("encode_srgb", encode_srgb, "sums"_a.noconvert(), "samples"_a, "out"_a.noconvert(), "threads"_a,
+        "Film sums float32 (h, w, 4) to sRGB with straight alpha, uint8 or uint16 (h, w, 4).");
+  m.def("sample_points", sample_points, "seed"_a, "x"_a, "y"_a, "count"_a, "The first points of a pixel, float32 (count, 2) in [0, 1).");
+  m.def("filter_points", filter_points, "kind"_a, "radius"_a, "u"_a.noconvert(), "Offsets from the pixel's centre for u in [0, 1).");
+  m.def("isas", isas, "Usable instruction sets, best first.");
+  m.def("isa", [] { return std::string(rt::current_isa().name); });
+  m.def("use_isa", [](const std::string& name) {
+    if (!rt::use_isa(name.c_str())) throw nb::value_error(("this CPU or build has no " + name).c_str());
+  }, "name"_a);
+}

@@ -1,0 +1,261 @@
+// Sixty-four rays that share an apex (or a direction) go through the tree together.
+//
+// The packet is four quads of sixteen rays. A quad is bounded by four planes. A node is tested once, its
+// eight child boxes against the packet's four planes; a sphere is tested against the sixteen planes of
+// the quads in one go, and only quads that it may touch run the ray-sphere test. Whether a ray hits is
+// decided by that test alone, so the picture does not depend on how rays were put into packets.
+// Ideas: Reshetov et al. 2005 (frustum culling), Johnson et al. 2005 (shadow rays as seen from the light).
+#pragma once
+#include "traverse_single.h"
+
+namespace RT_NS {
+
+constexpr int kPacket = 64, kQuads = 4, kQuad = 16;
+
+struct Packet {
+  alignas(64) float ox[kPacket], oy[kPacket], oz[kPacket];  // one origin for all: only ox[0], oy[0], oz[0]
+  alignas(64) float dx[kPacket], dy[kPacket], dz[kPacket];
+  alignas(64) float t[kPacket];        // nearest so far, or the end of the segment
+  alignas(64) uint32_t prim[kPacket];  // nearest so far; any-hit: the ray's own sphere
+};
+
+// Rays in the frame of the bundle: `axis` leads away from the apex, a and b are the coordinates on the
+// plane across it (slopes for a common apex, lengths for parallel rays).
+struct BundleFrame {
+  Vec3<float> apex, axis, u, v;  // apex: any point near the rays if they are parallel
+  bool parallel;
+};
+
+RT_HD void make_basis(BundleFrame& f) {
+  Vec3<float> w = f.axis;
+  Vec3<float> helper = abs_(w.x) < 0.6f ? vec3(1.0f, 0.0f, 0.0f) : vec3(0.0f, 1.0f, 0.0f);
+  f.u = normalize(vec3(helper.y * w.z - helper.z * w.y, helper.z * w.x - helper.x * w.z, helper.x * w.y - helper.y * w.x));
+  f.v = vec3(w.y * f.u.z - w.z * f.u.y, w.z * f.u.x - w.x * f.u.z, w.x * f.u.y - w.y * f.u.x);
+}
+
+struct Rect {
+  float a0, a1, b0, b1;
+};
+
+// plane k of quad q at [4 * k + q]; the packet's own planes last. Inside: n . (x - apex) + offset <= 0
+struct PacketPlanes {
+  alignas(64) float nx[20], ny[20], nz[20], offset[20];
+  Vec3<float> apex, axis;
+  float reach;  // farthest ray origin from the apex: tests on these rays err in proportion
+};
+
+RT_HD void set_side(PacketPlanes& p, int at, const BundleFrame& f, Vec3<float> side, float sign, float limit) {
+  Vec3<float> n = sign * side;
+  float offset = -sign * limit;
+  if (!f.parallel) {
+    n = fma3(-sign * limit, f.axis, n);
+    n = (1.0f / sqrt_(dot(n, n))) * n;
+    offset = 0.0f;
+  }
+  p.nx[at] = n.x, p.ny[at] = n.y, p.nz[at] = n.z, p.offset[at] = offset;
+}
+
+RT_HD void set_planes(PacketPlanes& p, int first, int stride, const BundleFrame& f, Rect r) {
+  set_side(p, first, f, f.u, -1.0f, r.a0);
+  set_side(p, first + stride, f, f.u, 1.0f, r.a1);
+  set_side(p, first + 2 * stride, f, f.v, -1.0f, r.b0);
+  set_side(p, first + 3 * stride, f, f.v, 1.0f, r.b1);
+}
+
+RT_HD Rect join(Rect a, Rect b) {
+  return {min_(a.a0, b.a0), max_(a.a1, b.a1), min_(a.b0, b.b0), max_(a.b1, b.b1)};
+}
+
+RT_HD void make_planes(PacketPlanes& p, const BundleFrame& f, const Rect* quad, float reach) {
+  p.apex = f.apex, p.axis = f.axis, p.reach = reach;
+  Rect all = quad[0];
+  for (int q = 0; q < kQuads; ++q) {
+    set_planes(p, q, 4, f, quad[q]);
+    all = join(all, quad[q]);
+  }
+  set_planes(p, 16, 1, f, all);
+}
+
+// Child boxes of a node that reach into the packet before depth `limit` along the axis.
+struct PacketHits {
+  F8 depth;        // smallest depth of each box
+  uint32_t mask;
+  float error;     // by how much tests on things in this node may be off
+};
+
+RT_HD PacketHits cull_boxes(const rt::Node& n, const PacketPlanes& p, float limit) {
+  const float apex[3] = {p.apex.x, p.apex.y, p.apex.z};
+  const uint8_t* planes[6] = {n.lo_x, n.hi_x, n.lo_y, n.hi_y, n.lo_z, n.hi_z};
+  F8 box[6];
+  float reach = p.reach;
+  for (int a = 0; a < 3; ++a) {
+    float rel = n.origin[a] - apex[a], cell = node_cell(n, a);
+    reach = max_(reach, abs_(rel) + 255.0f * cell);
+    box[2 * a] = fma_(load_bytes(planes[2 * a]), F8(cell), F8(rel));
+    box[2 * a + 1] = fma_(load_bytes(planes[2 * a + 1]), F8(cell), F8(rel));
+  }
+  float error = kBoxError * reach;
+  MaskOf<F8> keep = box[0] <= box[1];  // an empty slot is inside out
+  for (int k = 16; k < 20; ++k) {
+    F8 d = fma_(F8(p.nx[k]), box[p.nx[k] < 0.0f], F8(p.offset[k] - error));
+    d = fma_(F8(p.ny[k]), box[2 + (p.ny[k] < 0.0f)], d);
+    d = fma_(F8(p.nz[k]), box[4 + (p.nz[k] < 0.0f)], d);
+    keep = keep & (d <= F8(0.0f));
+  }
+  F8 depth = fma_(F8(p.axis.x), box[p.axis.x < 0.0f], F8(-error));
+  depth = fma_(F8(p.axis.y), box[2 + (p.axis.y < 0.0f)], depth);
+  depth = fma_(F8(p.axis.z), box[4 + (p.axis.z < 0.0f)], depth);
+  keep = keep & (depth <= F8(limit));
+  return {depth, bits(keep), error};
+}
+
+// Quads, as bits, that a sphere may touch.
+RT_HD uint32_t cull_sphere(const PacketPlanes& p, Vec3<float> to_center, float radius_and_error) {
+  uint32_t out = 0;
+  for (int k = 0; k < 16; k += kWide) {
+    FW d = fma_(load<FW>(p.nx + k), FW(to_center.x), load<FW>(p.offset + k));
+    d = fma_(load<FW>(p.ny + k), FW(to_center.y), d);
+    d = fma_(load<FW>(p.nz + k), FW(to_center.z), d);
+    out |= bits(d > FW(radius_and_error)) << k;
+  }
+  out |= out >> 8;
+  return ~(out | out >> 4) & 15u;
+}
+
+template <bool kOneOrigin>
+RT_HD Vec3<FW> to_center(const Packet& r, int at, Vec3<float> center, Vec3<float> from_origin) {
+  if (kOneOrigin) return splat3<FW>(from_origin);
+  return splat3<FW>(center) - Vec3<FW>{load<FW>(r.ox + at), load<FW>(r.oy + at), load<FW>(r.oz + at)};
+}
+
+// Keep the nearest; returns whether any ray of the quad came nearer.
+template <bool kOneOrigin>
+RT_HD bool quad_nearest(Packet& r, int quad, Vec3<float> center, Vec3<float> from_origin, float radius, uint32_t prim) {
+  bool nearer = false;
+  for (int at = quad * kQuad; at < (quad + 1) * kQuad; at += kWide) {
+    Vec3<FW> d = {load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)};
+    Chord<FW> c = sphere_chord(to_center<kOneOrigin>(r, at, center, from_origin), FW(radius), d);
+    if (!any(c.half2 >= FW(0.0f))) continue;
+    FW t = sphere_nearest(c), best = load<FW>(r.t + at);
+    UW id = load<UW>(r.prim + at);
+    MW hit = (t > FW(0.0f)) & (t <= best);
+    // equal t: the lower leaf position; rare, so looked at only then
+    MW tie = hit & (t == best);
+    if (any(tie)) hit = hit & (!tie | (UW(prim) < id));
+    if (!any(hit)) continue;
+    store(r.t + at, select(hit, t, best));
+    store(r.prim + at, select(hit, UW(prim), id));
+    nearer = true;
+  }
+  return nearer;
+}
+
+// Bits of the quad's rays that the sphere blocks.
+RT_HD uint32_t quad_blocked(const Packet& r, int quad, Vec3<float> center, float radius, uint32_t prim) {
+  uint32_t blocked = 0;
+  for (int at = quad * kQuad; at < (quad + 1) * kQuad; at += kWide) {
+    Vec3<FW> d = {load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)};
+    Chord<FW> c = sphere_chord(to_center<false>(r, at, center, center), FW(radius), d);
+    if (!any(c.half2 >= FW(0.0f))) continue;
+    MW hit = (c.half2 >= FW(0.0f)) & sphere_blocks(c, load<FW>(r.t + at)) & !(load<UW>(r.prim + at) == UW(prim));
+    blocked |= bits(hit) << (at - quad * kQuad);
+  }
+  return blocked;
+}
+
+struct PacketEntry {
+  uint32_t node;
+  float depth;
+};
+
+RT_HD uint32_t child_node(const rt::Node& n, int slot) {
+  return n.child_base + (uint32_t)__builtin_popcount(n.inner & ((1u << slot) - 1));
+}
+
+RT_HD float quad_limit(const Packet& r, int quad) {
+  FW m = load<FW>(r.t + quad * kQuad);
+  for (int at = quad * kQuad + kWide; at < (quad + 1) * kQuad; at += kWide) m = max_(m, load<FW>(r.t + at));
+  return reduce_max(m);
+}
+
+// Nearest hits of a packet of camera rays. r.t holds the far end and r.prim kNoPrim on entry.
+template <bool kOneOrigin> void packet_closest(const rt::SceneView& s, const PacketPlanes& p, Packet& r) {
+  float limit[kQuads], farthest = 0.0f;
+  for (int q = 0; q < kQuads; ++q) limit[q] = quad_limit(r, q), farthest = max_(farthest, limit[q]);
+  PacketEntry stack[kStackSize];
+  int top = 0;
+  stack[top++] = {0, 0.0f};
+  Vec3<float> origin = vec3(r.ox[0], r.oy[0], r.oz[0]);
+  while (top) {
+    PacketEntry e = stack[--top];
+    if (e.depth > farthest) continue;
+    const rt::Node& n = s.nodes[e.node];
+    PacketHits hits = cull_boxes(n, p, farthest);
+    alignas(32) float depth[8];
+    store(depth, hits.depth);
+    // nearest first: insertion sort of at most eight
+    int order[8], count = 0;
+    for (uint32_t m = hits.mask; m; m &= m - 1) {
+      int i = __builtin_ctz(m), k = count++;
+      for (; k > 0 && depth[order[k - 1]] > depth[i]; --k) order[k] = order[k - 1];
+      order[k] = i;
+    }
+    for (int k = 0; k < count; ++k) {
+      int i = order[k];
+      if ((n.inner >> i & 1) || depth[i] > farthest) continue;
+      for (uint32_t at = leaf_begin(n, i), end = leaf_end(n, i); at < end; ++at) {
+        const float* c = s.spheres + 4 * (size_t)at;
+        Vec3<float> center = vec3(c[0], c[1], c[2]), rel = center - p.apex;
+        uint32_t quads = cull_sphere(p, rel, c[3] + hits.error);
+        if (!quads) continue;
+        float near = dot(rel, p.axis) - c[3] - hits.error;
+        Vec3<float> from_origin = center - origin;
+        for (; quads; quads &= quads - 1) {
+          int q = __builtin_ctz(quads);
+          if (near > limit[q]) continue;
+          if (quad_nearest<kOneOrigin>(r, q, center, from_origin, c[3], at)) {
+            limit[q] = quad_limit(r, q);
+            farthest = max_(max_(limit[0], limit[1]), max_(limit[2], limit[3]));
+          }
+        }
+      }
+    }
+    for (int k = count; k-- > 0;) {
+      int i = order[k];
+      if ((n.inner >> i & 1) && depth[i] <= farthest) stack[top++] = {child_node(n, i), depth[i]};
+    }
+  }
+}
+
+// Which rays of `alive` are blocked. `depth_limit`: no ray starts farther along the axis.
+inline uint64_t packet_blocked(const rt::SceneView& s, const PacketPlanes& p, const Packet& r, uint64_t alive,
+                               float depth_limit) {
+  uint64_t open = alive;
+  uint32_t stack[kStackSize];
+  int top = 0;
+  stack[top++] = 0;
+  while (top) {
+    const rt::Node& n = s.nodes[stack[--top]];
+    PacketHits hits = cull_boxes(n, p, depth_limit);
+    for (uint32_t m = hits.mask; m; m &= m - 1) {
+      int i = __builtin_ctz(m);
+      if (n.inner >> i & 1) {
+        stack[top++] = child_node(n, i);
+        continue;
+      }
+      for (uint32_t at = leaf_begin(n, i), end = leaf_end(n, i); at < end; ++at) {
+        const float* c = s.spheres + 4 * (size_t)at;
+        Vec3<float> center = vec3(c[0], c[1], c[2]);
+        for (uint32_t quads = cull_sphere(p, center - p.apex, c[3] + hits.error); quads; quads &= quads - 1) {
+          int q = __builtin_ctz(quads);
+          if (!(open >> (16 * q) & 0xffffu)) continue;
+          open &= ~((uint64_t)quad_blocked(r, q, center, c[3], at) << (16 * q));
+        }
+      }
+      if (!open) return alive;
+    }
+  }
+  return alive & ~open;
+}
+
+}  // namespace RT_NS

@@ -1,0 +1,113 @@
+// Camera rays of one sample of a tile: made, put into packets, traced.
+#pragma once
+#include "../render/camera.h"
+#include "packet.h"
+#include "tile.h"
+
+namespace RT_NS {
+
+constexpr int kBlock = 8;  // a packet is 8 x 8 pixels, a quad 4 x 4
+
+// pixel of ray i of a block, relative to the block's corner
+RT_HD uint32_t block_x(uint32_t i) { return (i >> 4 & 1u) * 4u + (i & 3u); }
+RT_HD uint32_t block_y(uint32_t i) { return (i >> 5) * 4u + (i >> 2 & 3u); }
+
+RT_HD UW lane_iota() {
+  alignas(64) uint32_t lane[kWide];
+  for (int i = 0; i < kWide; ++i) lane[i] = (uint32_t)i;
+  return load<UW>(lane);
+}
+
+struct TileBlocks {
+  rt::TileRect rect;
+  int across, down;
+  explicit TileBlocks(rt::TileRect r) : rect(r), across((r.x1 - r.x0 + kBlock - 1) / kBlock), down((r.y1 - r.y0 + kBlock - 1) / kBlock) {}
+  int count() const { return across * down; }
+  int x(int block) const { return rect.x0 + block % across * kBlock; }
+  int y(int block) const { return rect.y0 + block / across * kBlock; }
+};
+
+RT_HD Rect quad_rect(const BundleFrame& f, const Packet& r, int quad) {
+  const float big = 3e38f;
+  FW a0(big), a1(-big), b0(big), b1(-big);
+  for (int at = quad * kQuad; at < (quad + 1) * kQuad; at += kWide) {
+    Vec3<FW> e;
+    FW inv(1.0f);
+    if (f.parallel) {
+      e = Vec3<FW>{load<FW>(r.ox + at), load<FW>(r.oy + at), load<FW>(r.oz + at)} - splat3<FW>(f.apex);
+    } else {
+      e = {load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)};
+      inv = FW(1.0f) / dot(e, splat3<FW>(f.axis));
+    }
+    FW a = dot(e, splat3<FW>(f.u)) * inv, b = dot(e, splat3<FW>(f.v)) * inv;
+    a0 = min_(a0, a), a1 = max_(a1, a), b0 = min_(b0, b), b1 = max_(b1, b);
+  }
+  return {reduce_min(a0), reduce_max(a1), reduce_min(b0), reduce_max(b1)};
+}
+
+// Block's rays -> r, and the bundle they form
+RT_HD BundleFrame make_block(const rt::SceneView& s, int x, int y, uint32_t sample, Packet& r) {
+  const rt::Camera& cam = *s.camera;
+  for (int at = 0; at < kPacket; at += kWide) {
+    UW i = lane_iota() + UW((uint32_t)at);
+    UW px = UW((uint32_t)x) + ((i >> 4) & UW(1u)) * UW(4u) + (i & UW(3u));
+    UW py = UW((uint32_t)y) + (i >> 5) * UW(4u) + ((i >> 2) & UW(3u));
+    Ray<FW> ray = camera_ray<FW>(cam, *s.frame, px, py, sample);
+    store(r.ox + at, ray.origin.x), store(r.oy + at, ray.origin.y), store(r.oz + at, ray.origin.z);
+    store(r.dx + at, ray.direction.x), store(r.dy + at, ray.direction.y), store(r.dz + at, ray.direction.z);
+    store(r.t + at, FW(3.0e38f));
+    store(r.prim + at, UW(rt::kNoPrim));
+  }
+  BundleFrame f;
+  f.parallel = cam.kind == 1;
+  f.apex = vec3(r.ox[0], r.oy[0], r.oz[0]);
+  f.axis = normalize(vec3(r.dx[0] + r.dx[63], r.dy[0] + r.dy[63], r.dz[0] + r.dz[63]));
+  Vec3<float> right = normalize(vec3(cam.right[0], cam.right[1], cam.right[2]));
+  // planes along pixel rows and columns fit the block best
+  f.u = normalize(fma3(-dot(right, f.axis), f.axis, right));
+  f.v = vec3(f.axis.y * f.u.z - f.axis.z * f.u.y, f.axis.z * f.u.x - f.axis.x * f.u.z, f.axis.x * f.u.y - f.axis.y * f.u.x);
+  return f;
+}
+
+// A very wide view makes blocks too wide for planes: then every ray goes alone.
+RT_HD bool is_bundle(const BundleFrame& f, const Packet& r) {
+  if (f.parallel) return true;
+  for (int at = 0; at < kPacket; at += kWide) {
+    FW c = dot(Vec3<FW>{load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)}, splat3<FW>(f.axis));
+    if (any(c < FW(0.5f))) return false;
+  }
+  return true;
+}
+
+RT_HD void trace_block(const rt::SceneView& s, const BundleFrame& f, Packet& r) {
+  if (!s.nodes) return;
+  if (!is_bundle(f, r)) {
+    for (int i = 0; i < kPacket; ++i)
+      closest_hit(s, vec3(r.ox[i], r.oy[i], r.oz[i]), vec3(r.dx[i], r.dy[i], r.dz[i]), rt::kNoPrim, r.t[i], r.prim[i]);
+    return;
+  }
+  Rect quad[kQuads];
+  for (int q = 0; q < kQuads; ++q) quad[q] = quad_rect(f, r, q);
+  PacketPlanes planes;
+  make_planes(planes, f, quad, 0.0f);
+  if (f.parallel)
+    packet_closest<false>(s, planes, r);
+  else
+    packet_closest<true>(s, planes, r);
+}
+
+inline void primary_wave(const rt::SceneView& s, const TileBlocks& blocks, uint32_t sample, rt::Wave& w) {
+  w.count = blocks.count() * kPacket;
+  for (int block = 0; block < blocks.count(); ++block) {
+    Packet r;
+    BundleFrame f = make_block(s, blocks.x(block), blocks.y(block), sample, r);
+    trace_block(s, f, r);
+    int at = block * kPacket;
+    memcpy(w.ox + at, r.ox, sizeof r.ox), memcpy(w.oy + at, r.oy, sizeof r.oy), memcpy(w.oz + at, r.oz, sizeof r.oz);
+    memcpy(w.dx + at, r.dx, sizeof r.dx), memcpy(w.dy + at, r.dy, sizeof r.dy), memcpy(w.dz + at, r.dz, sizeof r.dz);
+    memcpy(w.t + at, r.t, sizeof r.t), memcpy(w.prim + at, r.prim, sizeof r.prim);
+    for (int i = 0; i < kPacket; ++i) w.throughput[at + i] = 1.0f, w.slot[at + i] = (uint32_t)(at + i);
+  }
+}
+
+}  // namespace RT_NS

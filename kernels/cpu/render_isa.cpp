@@ -1,0 +1,62 @@
+// One tile of the picture. Compiled once per instruction set (RT_ISA_*), each in a namespace of its own.
+#include "../tone/srgb.h"
+#include "shade.h"
+
+namespace RT_NS {
+
+static void add_to_film(const rt::SceneView& s, const rt::Scratch& k, const TileBlocks& blocks) {
+  const rt::Frame& f = *s.frame;
+  int64_t width = f.x1 - f.x0;
+  for (int i = 0; i < blocks.count() * kPacket; ++i) {
+    int x = blocks.x(i / kPacket) + (int)block_x((uint32_t)i % kPacket);
+    int y = blocks.y(i / kPacket) + (int)block_y((uint32_t)i % kPacket);
+    if (x >= blocks.rect.x1 || y >= blocks.rect.y1) continue;
+    float* out = s.film + 4 * ((int64_t)(y - f.y0) * width + (x - f.x0));
+    out[0] += k.r[i], out[1] += k.g[i], out[2] += k.b[i], out[3] += k.alpha[i];
+  }
+}
+
+void render_tile(const rt::SceneView& s, rt::Scratch& k, rt::TileRect rect) {
+  TileBlocks blocks(rect);
+  for (int n = 0; n < s.frame->sample_count; ++n) {
+    int rays = blocks.count() * kPacket;
+    memset(k.r, 0, sizeof(float) * (size_t)rays);
+    memset(k.g, 0, sizeof(float) * (size_t)rays);
+    memset(k.b, 0, sizeof(float) * (size_t)rays);
+    k.shadow.count = 0;
+    primary_wave(s, blocks, (uint32_t)(s.frame->sample_begin + n), k.wave[0]);
+    for (int depth = 0; k.wave[depth & 1].count; ++depth) {
+      rt::Wave &w = k.wave[depth & 1], &next = k.wave[(depth & 1) ^ 1];
+      if (depth > 0)
+        for (int i = 0; i < w.count; ++i)
+          closest_hit(s, vec3(w.ox[i], w.oy[i], w.oz[i]), vec3(w.dx[i], w.dy[i], w.dz[i]), w.self[i], w.t[i], w.prim[i]);
+      shade_wave(s, k, w, depth, blocks, next);
+    }
+    add_to_film(s, k, blocks);
+  }
+}
+
+// Sixteen pixels at a time: apart into channels, encoded, together again.
+template <class T> static void encode_pixels(const float* sums, float scale, T* out, int64_t count) {
+  const float levels = sizeof(T) == 1 ? 255.0f : 65535.0f;
+  for (int64_t at = 0; at < count; at += 16) {
+    int n = count - at < 16 ? (int)(count - at) : 16;
+    alignas(64) float c[4][16] = {};
+    alignas(64) uint32_t code[4][16];
+    for (int i = 0; i < n; ++i)
+      for (int k = 0; k < 4; ++k) c[k][i] = sums[4 * (at + i) + k];
+    for (int i = 0; i < 16; i += kWide) {
+      FW alpha = load<FW>(c[3] + i);
+      for (int k = 0; k < 3; ++k)
+        store(code[k] + i, quantize(srgb_encode(unpremultiply(load<FW>(c[k] + i), alpha)), levels));
+      store(code[3] + i, quantize(min_(max_(alpha * FW(scale), FW(0.0f)), FW(1.0f)), levels));
+    }
+    for (int i = 0; i < n; ++i)
+      for (int k = 0; k < 4; ++k) out[4 * (at + i) + k] = (T)code[k][i];
+  }
+}
+
+void encode_srgb8(const float* sums, float scale, uint8_t* out, int64_t count) { encode_pixels(sums, scale, out, count); }
+void encode_srgb16(const float* sums, float scale, uint16_t* out, int64_t count) { encode_pixels(sums, scale, out, count); }
+
+}  // namespace RT_NS

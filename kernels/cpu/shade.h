@@ -1,0 +1,148 @@
+// Shading of one bounce of a tile, a vector of rays at a time.
+#pragma once
+#include "primary.h"
+#include "shadow.h"
+#include "../render/integrator.h"
+
+namespace RT_NS {
+
+RT_HD Phong<FW> load_material(const rt::SceneView& s, UW sphere) {
+  const float* m = &s.materials[0].ambient;
+  if (s.frame->material_mode == 0) return {FW(m[0]), FW(m[1]), FW(m[2]), FW(m[3]), FW(m[4])};
+  UW at = gather(s.material_id, sphere) * UW((uint32_t)(sizeof(rt::Material) / sizeof(float)));
+  return {gather(m, at), gather(m + 1, at), gather(m + 2, at), gather(m + 3, at), gather(m + 4, at)};
+}
+
+RT_HD Vec3<FW> load_albedo(const rt::SceneView& s, UW sphere) {
+  if (s.frame->color_mode == 0) return splat3<FW>(s.color);
+  UW at = s.frame->color_mode == 1 ? sphere : gather(s.color_id, sphere);
+  at = at + at + at;
+  return {gather(s.color, at), gather(s.color + 1, at), gather(s.color + 2, at)};
+}
+
+RT_HD Surface<FW> load_surface(const rt::SceneView& s, const rt::Wave& w, int at, UW prim) {
+  UW c = prim << 2;
+  Vec3<FW> center = {gather(s.spheres, c), gather(s.spheres + 1, c), gather(s.spheres + 2, c)};
+  Vec3<FW> o = {load<FW>(w.ox + at), load<FW>(w.oy + at), load<FW>(w.oz + at)};
+  Vec3<FW> d = {load<FW>(w.dx + at), load<FW>(w.dy + at), load<FW>(w.dz + at)};
+  Surface<FW> f;
+  f.radius = gather(s.spheres + 3, c);
+  f.point = sphere_surface(center, f.radius, o, d);
+  UW sphere = gather(s.order, prim);
+  f.albedo = load_albedo(s, sphere);
+  f.material = load_material(s, sphere);
+  return f;
+}
+
+RT_HD void add_radiance(rt::Scratch& k, const rt::Wave& w, int at, uint32_t mask, Vec3<FW> add) {
+  alignas(64) float r[kWide], g[kWide], b[kWide];
+  store(r, add.x), store(g, add.y), store(b, add.z);
+  for (; mask; mask &= mask - 1) {
+    int i = __builtin_ctz(mask);
+    uint32_t slot = w.slot[at + i];
+    k.r[slot] += r[i], k.g[slot] += g[i], k.b[slot] += b[i];
+  }
+}
+
+// trace what is queued and add what arrives; for each camera ray in the order of the queue
+inline void flush_shadows(const rt::SceneView& s, rt::Scratch& k) {
+  rt::ShadowQueue& q = k.shadow;
+  trace_shadows(s, q);
+  for (int i = 0; i < q.count; ++i) {
+    if (!q.visible[i]) continue;
+    uint32_t slot = q.slot[i];
+    k.r[slot] += q.r[i], k.g[slot] += q.g[i], k.b[slot] += q.b[i];
+  }
+  q.count = 0;
+}
+
+RT_HD void queue_shadows(rt::Scratch& k, const rt::Wave& w, int at, uint32_t mask, int light, const Surface<FW>& f,
+                         const LightSample<FW>& l, Vec3<FW> add) {
+  alignas(64) float v[10][kWide];
+  store(v[0], f.point.position.x), store(v[1], f.point.position.y), store(v[2], f.point.position.z);
+  store(v[3], l.wi.x), store(v[4], l.wi.y), store(v[5], l.wi.z), store(v[6], l.distance);
+  store(v[7], add.x), store(v[8], add.y), store(v[9], add.z);
+  rt::ShadowQueue& q = k.shadow;
+  for (; mask; mask &= mask - 1) {
+    int i = __builtin_ctz(mask), n = q.count++;
+    q.px[n] = v[0][i], q.py[n] = v[1][i], q.pz[n] = v[2][i];
+    q.lx[n] = v[3][i], q.ly[n] = v[4][i], q.lz[n] = v[5][i], q.distance[n] = v[6][i];
+    q.r[n] = v[7][i], q.g[n] = v[8][i], q.b[n] = v[9][i];
+    q.slot[n] = w.slot[at + i], q.self[n] = w.prim[at + i], q.light[n] = (uint8_t)light;
+  }
+}
+
+RT_HD void shade_lights(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, uint32_t hits, const Surface<FW>& f,
+                        FW weight) {
+  Vec3<FW> direction = {load<FW>(w.dx + at), load<FW>(w.dy + at), load<FW>(w.dz + at)};
+  for (int i = 0; i < s.frame->light_count; ++i) {
+    LightArrival<FW> a = light_arrival(s.lights[i], f, direction, weight);
+    uint32_t lit = hits & bits(a.faces);
+    if (!s.frame->shadows)
+      add_radiance(k, w, at, lit, a.radiance);
+    else
+      queue_shadows(k, w, at, lit & ~bits(a.own_shadow), i, f, a.sample, a.radiance);
+  }
+}
+
+// The mirrored rays of a vector, appended to the next bounce.
+RT_HD void queue_mirrors(const rt::Wave& w, int at, uint32_t mask, const Surface<FW>& f, FW throughput, rt::Wave& next) {
+  Vec3<FW> d = {load<FW>(w.dx + at), load<FW>(w.dy + at), load<FW>(w.dz + at)};
+  MirrorRay<FW> m = mirror_ray(f, d);
+  alignas(64) float v[8][kWide];
+  store(v[0], m.origin.x), store(v[1], m.origin.y), store(v[2], m.origin.z);
+  store(v[3], m.direction.x), store(v[4], m.direction.y), store(v[5], m.direction.z);
+  store(v[6], throughput), store(v[7], m.own_t);
+  uint32_t inside = bits(f.point.inside);
+  for (; mask; mask &= mask - 1) {
+    int i = __builtin_ctz(mask), n = next.count++;
+    next.ox[n] = v[0][i], next.oy[n] = v[1][i], next.oz[n] = v[2][i];
+    next.dx[n] = v[3][i], next.dy[n] = v[4][i], next.dz[n] = v[5][i];
+    next.throughput[n] = v[6][i];
+    next.slot[n] = w.slot[at + i], next.self[n] = w.prim[at + i];
+    // a ray that stays inside meets its own sphere again after one chord
+    next.t[n] = inside >> i & 1 ? v[7][i] : 3.0e38f;
+    next.prim[n] = inside >> i & 1 ? w.prim[at + i] : rt::kNoPrim;
+  }
+}
+
+RT_HD void shade_misses(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, uint32_t mask, int depth,
+                        const TileBlocks& blocks, FW throughput) {
+  FW height;
+  if (depth == 0) {
+    UW i = lane_iota() + UW((uint32_t)(at % kPacket));
+    height = background_height_row<FW>(*s.frame, UW((uint32_t)blocks.y(at / kPacket)) + (i >> 5) * UW(4u) + ((i >> 2) & UW(3u)));
+  } else {
+    height = background_height_direction(*s.camera, Vec3<FW>{load<FW>(w.dx + at), load<FW>(w.dy + at), load<FW>(w.dz + at)});
+  }
+  add_radiance(k, w, at, mask, throughput * background(*s.frame, height));
+}
+
+// Adds what the wave's rays see to the tile, and fills the next bounce.
+inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int depth, const TileBlocks& blocks, rt::Wave& next) {
+  next.count = 0;
+  for (int at = 0; at < w.count; at += kWide) {
+    int left = w.count - at;
+    uint32_t live = left >= kWide ? (uint32_t)((1ull << kWide) - 1) : (1u << left) - 1u;
+    UW prim = load<UW>(w.prim + at);
+    uint32_t hits = live & ~bits(prim == UW(rt::kNoPrim));
+    FW throughput = load<FW>(w.throughput + at);
+    if (live & ~hits) shade_misses(s, k, w, at, live & ~hits, depth, blocks, throughput);
+    if (depth == 0)
+      for (uint32_t m = live; m; m &= m - 1) {
+        int i = __builtin_ctz(m);
+        k.alpha[at + i] = (hits >> i & 1) || s.frame->background_kind == 0 ? 1.0f : 0.0f;
+      }
+    if (!hits) continue;
+    Surface<FW> f = load_surface(s, w, at, select(mask_from_bits<MW>(hits), prim, UW(0u)));
+    FW weight = local_weight(f, throughput);
+    add_radiance(k, w, at, hits, ambient_radiance(*s.frame, f, weight));
+    if (k.shadow.count + kWide * s.frame->light_count > rt::kShadowBatch) flush_shadows(s, k);
+    shade_lights(s, k, w, at, hits, f, weight);
+    uint32_t mirrors = hits & bits(f.material.mirror > FW(0.0f));
+    if (mirrors && depth < s.frame->max_depth) queue_mirrors(w, at, mirrors, f, throughput * f.material.mirror, next);
+  }
+  flush_shadows(s, k);
+}
+
+}  // namespace RT_NS

@@ -1,0 +1,65 @@
+#include "threads.h"
+
+#include <chrono>
+
+namespace rt {
+
+// Short jobs follow each other closely in the BVH build: a worker looks for the next one this often
+// before it goes to sleep (about 20 us).
+static constexpr int kSpins = 2000;
+
+ThreadPool::ThreadPool(int threads) {
+  for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { loop(i); });
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stop_ = true;
+    ++generation_;
+  }
+  wake_.notify_all();
+  for (std::thread& t : workers_) t.join();
+}
+
+void ThreadPool::loop(int index) {
+  uint64_t seen = 0;
+  for (;;) {
+    for (int i = 0; i < kSpins && generation_.load(std::memory_order_acquire) == seen; ++i) std::this_thread::yield();
+    {
+      std::unique_lock<std::mutex> lock(mutex_);
+      wake_.wait(lock, [&] { return generation_.load() != seen; });
+      seen = generation_.load();
+      if (stop_) return;
+    }
+    (*job_)(index);
+    if (pending_.fetch_sub(1) == 1) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      done_.notify_one();
+    }
+  }
+}
+
+void ThreadPool::run(const std::function<void(int)>& fn) {
+  if (workers_.empty()) return fn(0);
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    job_ = &fn;
+    pending_.store((int)workers_.size());
+    ++generation_;
+  }
+  wake_.notify_all();
+  fn(0);
+  for (int i = 0; i < kSpins && pending_.load() != 0; ++i) std::this_thread::yield();
+  std::unique_lock<std::mutex> lock(mutex_);
+  done_.wait(lock, [&] { return pending_.load() == 0; });
+}
+
+void ThreadPool::each(int64_t count, const std::function<void(int64_t, int)>& fn) {
+  std::atomic<int64_t> next{0};
+  run([&](int thread) {
+    for (int64_t i; (i = next.fetch_add(1)) < count;) fn(i, thread);
+  });
+}
+
+}  // namespace rt

@@ -1,0 +1,34 @@
+// A pool of threads that lives for one call. Work is handed out by an atomic counter, so that results
+// may depend on the item and never on the thread.
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace rt {
+
+class ThreadPool {
+ public:
+  explicit ThreadPool(int threads);
+  ~ThreadPool();
+  int size() const { return (int)workers_.size() + 1; }
+  // fn(thread) on every thread, the caller's included; returns when all are done
+  void run(const std::function<void(int)>& fn);
+  // fn(item, thread) for item in [0, count)
+  void each(int64_t count, const std::function<void(int64_t, int)>& fn);
+
+ private:
+  void loop(int index);
+  std::vector<std::thread> workers_;
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  const std::function<void(int)>* job_ = nullptr;
+  std::atomic<uint64_t> generation_{0};
+  std::atomic<int> pending_{0};
+  bool stop_ = false;
+};
+
+}  // namespace rt

@@ -1,0 +1,134 @@
+// One ray against the tree: eight child boxes, then up to eight spheres, a vector at a time.
+#pragma once
+#include "../bvh/node.h"
+#include "../geom/sphere.h"
+#include "scene_view.h"
+#include "wide.h"
+
+namespace RT_NS {
+
+// wide levels are bounded by the builder (24 by area, then halving), 7 siblings wait at each
+constexpr int kStackSize = 7 * (24 + 32) + 8;
+
+struct SingleRay {
+  float origin[3], direction[3], inverse[3];
+  int near[3];  // 0: the low side is met first
+};
+
+RT_HD SingleRay single_ray(Vec3<float> o, Vec3<float> d) {
+  SingleRay r = {{o.x, o.y, o.z}, {d.x, d.y, d.z}, {}, {}};
+  for (int a = 0; a < 3; ++a) {
+    r.near[a] = r.direction[a] < 0.0f;
+    // a zero would give 0 * infinity on a slab's plane; 1e-18 keeps products finite
+    float safe = abs_(r.direction[a]) > 1e-18f ? r.direction[a] : (r.near[a] ? -1e-18f : 1e-18f);
+    r.inverse[a] = 1.0f / safe;
+  }
+  return r;
+}
+
+struct BoxHits {
+  F8 entry;
+  uint32_t mask;
+};
+
+RT_HD BoxHits intersect_boxes(const rt::Node& n, const SingleRay& r, float t_max) {
+  const uint8_t* planes[3][2] = {{n.lo_x, n.hi_x}, {n.lo_y, n.hi_y}, {n.lo_z, n.hi_z}};
+  float rel[3], cell[3], reach = 0.0f;
+  for (int a = 0; a < 3; ++a) {
+    rel[a] = n.origin[a] - r.origin[a];
+    cell[a] = node_cell(n, a);
+    reach = max_(reach, abs_(rel[a]) + 255.0f * cell[a]);
+  }
+  float error = kBoxError * reach;
+  F8 enter(0.0f), leave(t_max);
+  for (int a = 0; a < 3; ++a) {
+    float out = r.near[a] ? -error : error;
+    F8 step(cell[a] * r.inverse[a]);
+    F8 t0 = fma_(load_bytes(planes[a][r.near[a]]), step, F8((rel[a] - out) * r.inverse[a]));
+    F8 t1 = fma_(load_bytes(planes[a][1 - r.near[a]]), step, F8((rel[a] + out) * r.inverse[a]));
+    enter = max_(enter, t0);
+    leave = min_(leave, t1);
+  }
+  return {enter, bits(enter <= leave)};
+}
+
+// t of the nearest hit in the spheres of one slot, as eight lanes; negative: none
+RT_HD F8 intersect_leaf(const rt::SceneView& s, uint32_t begin, const SingleRay& r) {
+  const float* spheres = s.spheres + 4 * (size_t)begin;
+  float tail[32];
+  if (begin + 8 > s.sphere_count) {  // eight records are read, whatever the slot holds
+    memset(tail, 0, sizeof tail);
+    memcpy(tail, spheres, 16 * (size_t)(s.sphere_count - begin));
+    spheres = tail;
+  }
+  F8 x, y, z, w;
+  load_transposed(spheres, x, y, z, w);
+  Vec3<F8> to_center = Vec3<F8>{x, y, z} - splat3<F8>(r.origin);
+  return sphere_nearest(sphere_chord(to_center, w, splat3<F8>(r.direction)));
+}
+
+// Nearest hit with t < t. Equal t: the lower leaf position, so that the order of the walk is not seen.
+// `self` is not tested.
+RT_HD void closest_hit(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) {
+  if (!s.nodes) return;
+  SingleRay ray = single_ray(o, d);
+  struct Entry { uint32_t node; float t; } stack[kStackSize];
+  int top = 0;
+  stack[top++] = {0, 0.0f};
+  while (top) {
+    Entry e = stack[--top];
+    if (e.t > t) continue;
+    const rt::Node& n = s.nodes[e.node];
+    BoxHits hits = intersect_boxes(n, ray, t);
+    alignas(32) float entry[8];
+    store(entry, hits.entry);
+    int first = top;
+    for (uint32_t m = hits.mask; m; m &= m - 1) {
+      int i = __builtin_ctz(m);
+      if (n.inner >> i & 1) {
+        Entry c = {n.child_base + (uint32_t)__builtin_popcount(n.inner & ((1u << i) - 1)), entry[i]};
+        int k = top++;
+        for (; k > first && stack[k - 1].t < c.t; --k) stack[k] = stack[k - 1];
+        stack[k] = c;
+      } else {
+        uint32_t begin = leaf_begin(n, i), count = leaf_end(n, i) - begin;
+        F8 found = intersect_leaf(s, begin, ray);
+        uint32_t good = bits((found > F8(0.0f)) & (found <= F8(t))) & ((1u << count) - 1u);
+        if (!good) continue;
+        alignas(32) float lane[8];
+        store(lane, found);
+        for (; good; good &= good - 1) {
+          uint32_t k = (uint32_t)__builtin_ctz(good), p = begin + k;
+          if (p != self && (lane[k] < t || (lane[k] == t && p < prim))) t = lane[k], prim = p;
+        }
+      }
+    }
+  }
+}
+
+// Is anything but `self` in (0, t_max)?
+RT_HD bool any_hit(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) {
+  if (!s.nodes) return false;
+  SingleRay ray = single_ray(o, d);
+  uint32_t stack[kStackSize];
+  int top = 0;
+  stack[top++] = 0;
+  while (top) {
+    const rt::Node& n = s.nodes[stack[--top]];
+    for (uint32_t m = intersect_boxes(n, ray, t_max).mask; m; m &= m - 1) {
+      int i = __builtin_ctz(m);
+      if (n.inner >> i & 1) {
+        stack[top++] = n.child_base + (uint32_t)__builtin_popcount(n.inner & ((1u << i) - 1));
+      } else {
+        uint32_t begin = leaf_begin(n, i), count = leaf_end(n, i) - begin;
+        F8 found = intersect_leaf(s, begin, ray);
+        uint32_t good = bits((found > F8(0.0f)) & (found < F8(t_max))) & ((1u << count) - 1u);
+        if (self - begin < count) good &= ~(1u << (self - begin));
+        if (good) return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace RT_NS

@@ -1,0 +1,29 @@
+// Point and directional lights. wi points from the surface towards the light; distances are in render space.
+#pragma once
+#include "../core/structs.h"
+#include "../core/vec.h"
+
+namespace RT_NS {
+
+enum LightKind : int32_t { kLightPoint = 0, kLightDirectional = 1 };
+enum Falloff : int32_t { kFalloffNone = 0, kFalloffInverseSquare = 1 };
+
+constexpr float kInfinity = 3.0e38f;  // finite, so that no arithmetic on it makes a NaN
+
+template <class F>
+struct LightSample {
+  Vec3<F> wi;     // unit
+  F distance;     // to the light; kInfinity for a directional one
+  F attenuation;  // factor on the light's colour
+};
+
+template <class F> RT_HD LightSample<F> light_sample(const rt::Light& light, Vec3<F> position) {
+  Vec3<F> v = splat3<F>(light.vector);
+  if (light.kind == kLightDirectional) return {v, F(kInfinity), F(1.0f)};
+  Vec3<F> to = v - position;
+  F distance2 = dot(to, to);
+  F inv = F(1.0f) / sqrt_(distance2);
+  return {inv * to, distance2 * inv, light.falloff == kFalloffInverseSquare ? inv * inv : F(1.0f)};
+}
+
+}  // namespace RT_NS

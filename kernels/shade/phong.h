@@ -1,0 +1,38 @@
+// Phong's reflection model (Phong 1975): diffuse and specular terms for one light.
+// wi: towards the light, wo: towards the viewer, normal: towards the viewer; all unit.
+#pragma once
+#include "../core/structs.h"
+#include "../core/vec.h"
+
+namespace RT_NS {
+
+// one material for all lanes, or one gathered per lane
+template <class F>
+struct Phong {
+  F ambient, diffuse, specular, shininess, mirror;
+};
+
+// reflected radiance for unit light colour, as (factor on albedo, factor on white)
+template <class F>
+struct PhongTerms {
+  F diffuse, specular;
+};
+
+template <class F> RT_HD PhongTerms<F> phong_eval(const Phong<F>& m, Vec3<F> normal, Vec3<F> wo, Vec3<F> wi, F n_dot_wi) {
+  PhongTerms<F> terms = {m.diffuse * n_dot_wi, F(0.0f)};
+  if (any(m.specular > F(0.0f))) {
+    // reflection of wi about the normal, against wo
+    F r_dot_wo = fma_(n_dot_wi + n_dot_wi, dot(normal, wo), F(0.0f) - dot(wi, wo));
+    F lobe = m.specular * pow_(min_(max_(r_dot_wo, F(0.0f)), F(1.0f)), m.shininess);
+    terms.specular = select(m.specular > F(0.0f), lobe, F(0.0f));
+  }
+  return terms;
+}
+
+// mirror direction of a ray along `direction`
+template <class F> RT_HD Vec3<F> reflect(Vec3<F> direction, Vec3<F> normal) {
+  F k = dot(direction, normal);
+  return normalize(fma3(F(-2.0f) * k, normal, direction));
+}
+
+}  // namespace RT_NS

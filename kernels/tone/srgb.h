@@ -1,0 +1,22 @@
+// Linear light to sRGB code values (IEC 61966-2-1).
+#pragma once
+#include "../core/number.h"
+
+namespace RT_NS {
+
+// x in [0, 1]; anything else is clipped, NaN becomes 0
+template <class F> RT_HD F srgb_encode(F x) {
+  x = min_(max_(x, F(0.0f)), F(1.0f));
+  F curve = fma_(F(1.055f), pow_(x, F(1.0f / 2.4f)), F(-0.055f));
+  return select(x <= F(0.0031308f), F(12.92f) * x, curve);
+}
+
+// code value of a channel: nearest of 0..levels
+template <class F> RT_HD UintOf<F> quantize(F x, float levels) { return to_uint(fma_(x, F(levels), F(0.5f))); }
+
+// a film's channel to straight alpha: sums are premultiplied by coverage
+template <class F> RT_HD F unpremultiply(F sum, F alpha_sum) {
+  return select(alpha_sum > F(0.0f), sum / max_(alpha_sum, F(1e-30f)), F(0.0f));
+}
+
+}  // namespace RT_NS

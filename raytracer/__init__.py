@@ -1,0 +1,93 @@
+"""Renders spheres, from three to hundreds of millions.
+
+>>> import raytracer
+>>> image = raytracer.render(raytracer.load("scenes/three_balls.toml"))
+>>> image.save("three_balls.png")
+
+The public names are imported on first use, so that `import raytracer` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from raytracer._version import __version__
+
+if TYPE_CHECKING:
+    from raytracer.backends.select import devices
+    from raytracer.errors import RaytracerError, UserError
+    from raytracer.film import Film
+    from raytracer.image import Image
+    from raytracer.pipeline import render
+    from raytracer.scene.load import load
+    from raytracer.scene.scene import (
+        Ambient,
+        Background,
+        Camera,
+        DirectionalLight,
+        Light,
+        Material,
+        PointLight,
+        Scene,
+        SphereSet,
+        Transform,
+    )
+    from raytracer.settings import RenderSettings
+
+__all__ = [
+    "Ambient",
+    "Background",
+    "Camera",
+    "DirectionalLight",
+    "Film",
+    "Image",
+    "Light",
+    "Material",
+    "PointLight",
+    "RaytracerError",
+    "RenderSettings",
+    "Scene",
+    "SphereSet",
+    "Transform",
+    "UserError",
+    "__version__",
+    "devices",
+    "load",
+    "render",
+]
+
+# Where each public name lives.
+_HOMES = {
+    "Ambient": "raytracer.scene.scene",
+    "Background": "raytracer.scene.scene",
+    "Camera": "raytracer.scene.scene",
+    "DirectionalLight": "raytracer.scene.scene",
+    "Film": "raytracer.film",
+    "Image": "raytracer.image",
+    "Light": "raytracer.scene.scene",
+    "Material": "raytracer.scene.scene",
+    "PointLight": "raytracer.scene.scene",
+    "RaytracerError": "raytracer.errors",
+    "RenderSettings": "raytracer.settings",
+    "Scene": "raytracer.scene.scene",
+    "SphereSet": "raytracer.scene.scene",
+    "Transform": "raytracer.scene.scene",
+    "UserError": "raytracer.errors",
+    "devices": "raytracer.backends.select",
+    "load": "raytracer.scene.load",
+    "render": "raytracer.pipeline",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'raytracer' has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

@@ -1,0 +1,126 @@
+"""Renders on the cores of this machine, by the compiled extension."""
+
+from __future__ import annotations
+
+import platform
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from raytracer.resources import thread_count
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from raytracer.backends.base import ProgressCall
+    from raytracer.buffers import SceneBuffers
+    from raytracer.bvh import Bvh
+    from raytracer.film import Film
+
+# The kernel returns after about this many seconds, so that Ctrl-C and progress are served.
+BUDGET = 0.25
+# Samples a pass: a tile is finished before the kernel looks at the clock, so it must not take long.
+SAMPLES_A_PASS = 64
+
+
+@dataclass(frozen=True)
+class CpuResident:
+    """The arrays that the kernel reads, in the order of its arguments."""
+
+    arrays: tuple[NDArray[Any], ...]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        return sum(int(array.nbytes) for array in self.arrays)
+
+    def close(self) -> None:
+        """Nothing to do: the arrays are NumPy's."""
+
+
+class CpuBackend:
+    """The backend that is always there.
+
+    threads: 0 takes every core that the process may use.
+    passed_over: why another backend was not taken, by name.
+    """
+
+    name = "cpu"
+
+    def __init__(self, threads: int = 0, passed_over: dict[str, str] | None = None) -> None:
+        self.threads = thread_count(threads)
+        self.passed_over = passed_over or {}
+
+    def describe(self) -> dict[str, Any]:
+        """Processor, instruction set and threads."""
+        from raytracer import _core
+
+        about = {"device": processor(), "isa": _core.isa(), "threads": self.threads}
+        return about | ({"passed_over": self.passed_over} if self.passed_over else {})
+
+    def upload(self, buffers: SceneBuffers, bvh: Bvh) -> CpuResident:
+        """Keep what the kernel reads; nothing is copied."""
+        return CpuResident(
+            (
+                bvh.nodes,
+                bvh.spheres,
+                bvh.order,
+                buffers.color,
+                buffers.color_id,
+                buffers.material_id,
+                buffers.camera,
+                buffers.lights,
+                buffers.materials,
+            )
+        )
+
+    def render(
+        self,
+        resident: CpuResident,
+        frame: NDArray[np.void],
+        film: Film,
+        progress: ProgressCall | None = None,
+    ) -> float:
+        """Add the frame's samples to the film in passes; the sums do not depend on the cut."""
+        start = time.perf_counter()
+        total = int(frame["sample_count"][0])
+        step = frame.copy()
+        for done in range(0, total, SAMPLES_A_PASS):
+            count = min(SAMPLES_A_PASS, total - done)
+            step["sample_begin"] = frame["sample_begin"] + done
+            step["sample_count"] = count
+            self._one_pass(resident, step, film, progress, done / total, count / total)
+        return time.perf_counter() - start
+
+    def _one_pass(
+        self,
+        resident: CpuResident,
+        frame: NDArray[np.void],
+        film: Film,
+        progress: ProgressCall | None,
+        done: float,
+        share: float,
+    ) -> None:
+        """All tiles of one pass; between calls of the kernel Python takes signals."""
+        from raytracer import _core
+
+        tiles = _core.tile_count(frame)
+        tile = 0
+        while tile < tiles:
+            tile = _core.render(*resident.arrays, frame, film.sums, tile, BUDGET, self.threads)
+            if progress is not None:
+                progress(done + share * tile / tiles)
+
+
+def processor() -> str:
+    """The name of the processor."""
+    try:
+        with Path("/proc/cpuinfo").open() as lines:
+            for line in lines:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()

@@ -1,0 +1,131 @@
+"""Cubins on disk: found by a name that covers all they were made from, checked when read.
+
+A file is the cubin, then a JSON note, the note's length, a digest of all before, and a mark. The
+trailer follows the cubin so that CUDA's own tools (cuobjdump, nvdisasm) read the file as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+_MARK = b"RTCUBIN1"
+_DIGEST_BYTES = 32
+_LENGTH_BYTES = 8
+
+
+@dataclass(frozen=True)
+class CubinName:
+    """What a cubin is called.
+
+    stem: operation and variant, for people. arch: "sm_90a".
+    source_key: digest of the sources, the flags and the architecture.
+    compiler_key: digest of the compiler's version and its environment; "" when there is none,
+        and then a cubin by any compiler will do.
+    """
+
+    stem: str
+    arch: str
+    source_key: str
+    compiler_key: str
+
+    @property
+    def file(self) -> str:
+        """The file's name."""
+        return f"{self._prefix}{self.compiler_key}.cubin"
+
+    @property
+    def _prefix(self) -> str:
+        return f"{self.stem}.{self.arch}.{self.source_key}."
+
+    def candidates(self, folder: Path, any_compiler: bool) -> list[Path]:
+        """The files in `folder` that would serve."""
+        if self.compiler_key and not any_compiler:
+            return [folder / self.file]
+        return sorted(folder.glob(f"{self._prefix}*.cubin"))
+
+
+@dataclass(frozen=True)
+class Cubin:
+    """Machine code for one architecture.
+
+    code: what the driver loads. log: what the assembler said of registers and spills.
+    path: the file it was read from; None when it was compiled and could not be kept.
+    """
+
+    code: bytes
+    log: str
+    path: Path | None = None
+
+
+def cache_folder() -> Path:
+    """Where compiled cubins are kept: $RAYTRACER_CACHE, else the user's cache folder."""
+    if chosen := os.environ.get("RAYTRACER_CACHE"):
+        return Path(chosen).expanduser() / "cubins"
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "raytracer" / "cubins"
+
+
+def shipped_folders(root: Path) -> list[Path]:
+    """Where cubins that someone else compiled may lie: $RAYTRACER_CUBINS, then kernels/cubins."""
+    chosen = os.environ.get("RAYTRACER_CUBINS")
+    return [*([Path(chosen).expanduser()] if chosen else []), root / "cubins"]
+
+
+def find(name: CubinName, root: Path, shipped: bool = True) -> Cubin | None:
+    """The cubin of that name; None where none is sound.
+
+    root: the kernels folder. shipped: look among the shipped ones first, then in the cache.
+    """
+    for folder in shipped_folders(root) if shipped else []:
+        for path in name.candidates(folder, any_compiler=True):
+            if cubin := read(path):
+                return cubin
+    for path in name.candidates(cache_folder(), any_compiler=False):
+        if cubin := read(path):
+            return cubin
+    return None
+
+
+def read(path: Path) -> Cubin | None:
+    """The cubin in a file; None if there is no such file or its digest does not fit."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    end = len(data) - len(_MARK) - _DIGEST_BYTES
+    if end < _LENGTH_BYTES or not data.endswith(_MARK):
+        return None
+    if _digest(data[:end]) != data[end : end + _DIGEST_BYTES]:
+        return None
+    note_length = int.from_bytes(data[end - _LENGTH_BYTES : end], "little")
+    note_begin = end - _LENGTH_BYTES - note_length
+    note = json.loads(data[note_begin : end - _LENGTH_BYTES])
+    return Cubin(data[:note_begin], note["log"], path)
+
+
+def write(folder: Path, name: CubinName, cubin: Cubin) -> Path:
+    """Store a cubin under its name; whoever reads at the same time sees all of it or nothing."""
+    folder.mkdir(parents=True, exist_ok=True)
+    note = json.dumps({"log": cubin.log}).encode()
+    body = cubin.code + note + len(note).to_bytes(_LENGTH_BYTES, "little")
+    handle, temporary = tempfile.mkstemp(prefix=f".{name.stem}.", suffix=".tmp", dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(body + _digest(body) + _MARK)
+        Path(temporary).chmod(0o644)  # mkstemp's 0600 would keep a shared folder from being shared
+        Path(temporary).replace(folder / name.file)
+    except BaseException:
+        with suppress(OSError):
+            Path(temporary).unlink()
+        raise
+    return folder / name.file
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest()

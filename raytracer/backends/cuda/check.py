@@ -1,0 +1,114 @@
+"""Turns what CUDA says into a sentence with what to do, and compares struct layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from raytracer.errors import BackendError, MemoryNeedError, RaytracerError
+
+if TYPE_CHECKING:
+    from raytracer.layout import Table
+
+# Fragments of the driver's own texts (cuGetErrorString), and what they mean for a user.
+_MEANINGS = (
+    (
+        "timed out",
+        "the operating system stopped a launch that held the display too long: close other "
+        "programs that use the GPU, or render with --backend cpu",
+    ),
+    (
+        "out of resources",
+        "the kernel needs more registers or shared memory than this GPU has: please report it "
+        "with the output of `raytracer devices`",
+    ),
+    (
+        "illegal memory access",
+        "a kernel read outside its memory: this is a fault of the program, please report it; "
+        "the GPU cannot be used again before this process is restarted",
+    ),
+    (
+        "launch failure",
+        "a kernel failed on the device; the GPU cannot be used again before this process is "
+        "restarted",
+    ),
+    ("no kernel image", "the cubin is for another GPU: clear the cubin cache and try again"),
+    ("busy or unavailable", "another program holds the GPU for itself: stop it and try again"),
+    ("uncorrectable", "the GPU's memory has a fault: reboot, and have the card looked at"),
+    ("device is lost", "the GPU fell off the bus: reboot, and check its power and cooling"),
+    ("insufficient for", "the NVIDIA driver is older than the CUDA version of PyCUDA: update it"),
+)
+
+
+def explain(error: Exception) -> RaytracerError:
+    """The sentence for an exception of PyCUDA's."""
+    said = " ".join(str(error).split())
+    if "out of memory" in said:
+        return MemoryNeedError(
+            f"the GPU's memory is full ({said}): stop other programs that use it, render fewer "
+            "spheres or a smaller picture, or use --backend cpu"
+        )
+    for fragment, meaning in _MEANINGS:
+        if fragment in said:
+            return BackendError(f"CUDA: {meaning} ({said})")
+    return BackendError(
+        f"CUDA failed: {said}; if it happens again, restart the process or use --backend cpu"
+    )
+
+
+def check_memory(parts: dict[str, int], free: int, spheres: int) -> None:
+    """Refuse a scene that the device cannot hold, before anything is allocated.
+
+    parts: bytes by purpose ("nodes", "spheres", ...). free: bytes free on the device.
+    spheres: how many spheres the scene has.
+    Raises MemoryNeedError, which says how many spheres would fit.
+    """
+    need = sum(parts.values())
+    if need <= free:
+        return
+    largest = max(parts, key=lambda name: parts[name])
+    fit = int(spheres * free / need)
+    raise MemoryNeedError(
+        f"the scene needs {_gib(need)} of GPU memory (most of it {largest}: "
+        f"{_gib(parts[largest])}) and {_gib(free)} are free: about {fit:,} of its {spheres:,} "
+        "spheres would fit, or render with --backend cpu"
+    )
+
+
+def flatten(table: Table) -> list[int]:
+    """The table as kernels/core/layout.h has it: each struct's size, then its fields' offsets."""
+    return [
+        number
+        for size, fields in table.values()
+        for number in (size, *(offset for _, _, _, offset in fields))
+    ]
+
+
+def check_layout(found: Sequence[int], table: Table, kernel: str) -> None:
+    """Refuse a kernel that lays a struct out otherwise than the extension.
+
+    found: the kernel's `layout_table`. table: the extension's. kernel: its name, for the message.
+    Raises BackendError that names the first struct or field that differs.
+    """
+    if list(found) == flatten(table):
+        return
+    place = _first_difference(found, table)
+    raise BackendError(
+        f"{kernel} and the compiled extension lay out {place} differently: they come from "
+        "different versions; reinstall the package, so that both are built from the same sources"
+    )
+
+
+def _first_difference(found: Sequence[int], table: Table) -> str:
+    numbers = iter(found)
+    for struct, (size, fields) in table.items():
+        if next(numbers, None) != size:
+            return f"{struct} (its size)"
+        for field, _, _, offset in fields:
+            if next(numbers, None) != offset:
+                return f"{struct}.{field}"
+    return "the list of structs"
+
+
+def _gib(size: int) -> str:
+    return f"{size / 2**30:.2f} GiB"

@@ -1,0 +1,165 @@
+"""From a .cu file to machine code for one architecture, through the cubin cache.
+
+nvcc is run directly rather than through PyCUDA's `compile`: that function needs the driver library
+even to compile, so that neither a machine without a GPU nor the checks could use it; it runs the
+preprocessor to compute its key, and it hides what the assembler says of registers and spills.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from raytracer.backends.cuda import cache as cubins
+from raytracer.backends.cuda.cache import Cubin, CubinName
+from raytracer.backends.cuda.sources import digest, include_closure, kernels_root
+from raytracer.errors import BackendError
+
+# No fused multiply-add but where a kernel writes one, and never --use_fast_math: the same numbers
+# as on the CPU are worth more than the few per cent.
+FLAGS = ("-std=c++17", "-O3", "--fmad=false", "-lineinfo")
+# Variables that change what nvcc makes of the same command line.
+ENVIRONMENT = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN")
+_FOLDERS = ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")
+
+Notify = Callable[[str], None]
+
+
+class CompileError(BackendError):
+    """nvcc refused a kernel; the message holds what it said."""
+
+
+def architecture(capability: tuple[int, int]) -> str:
+    """The architecture to compile for: "sm_80"; "sm_90a" for Hopper, for the sake of its own code.
+
+    capability: major and minor compute capability of the device.
+    """
+    major, minor = capability
+    return f"sm_{major}{minor}{'a' if capability == (9, 0) else ''}"
+
+
+def find_nvcc() -> Path | None:
+    """The compiler: $RAYTRACER_NVCC, on the PATH, or in the toolkit's folder; None if missing."""
+    if chosen := os.environ.get("RAYTRACER_NVCC"):
+        found = shutil.which(chosen)
+        return Path(found) if found else None
+    folders = [os.environ[name] for name in _FOLDERS if os.environ.get(name)]
+    for folder in [None, *(f"{folder}/bin" for folder in folders), "/usr/local/cuda/bin"]:
+        if found := shutil.which("nvcc", path=folder):
+            return Path(found)
+    return None
+
+
+def nvcc_version(nvcc: Path) -> str:
+    """What `nvcc --version` prints; asked once for each change of the file."""
+    return _version_of(nvcc, nvcc.stat().st_mtime_ns)
+
+
+@cache
+def _version_of(nvcc: Path, _modified: int) -> str:
+    done = subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise BackendError(f"{nvcc} --version fails: {(done.stderr or done.stdout).strip()}")
+    return done.stdout.strip()
+
+
+def cubin_name(source: Path, arch: str, root: Path | None = None) -> CubinName:
+    """The name that covers everything a cubin is made from.
+
+    source: the .cu file. arch: "sm_90a". root: the kernels folder; the package's by default.
+    """
+    root = root or kernels_root()
+    nvcc = find_nvcc()
+    compiler = digest({}, nvcc_version(nvcc), *map(_variable, ENVIRONMENT))[:8] if nvcc else ""
+    return CubinName(
+        stem=f"{source.parent.name}-{source.stem}",
+        arch=arch,
+        source_key=digest(include_closure(source, root), arch, *FLAGS),
+        compiler_key=compiler,
+    )
+
+
+def is_available(source: Path, arch: str, root: Path | None = None) -> bool:
+    """Whether machine code for `arch` is at hand or can be made."""
+    root = root or kernels_root()
+    return find_nvcc() is not None or cubins.find(cubin_name(source, arch, root), root) is not None
+
+
+def load(
+    source: Path,
+    arch: str,
+    root: Path | None = None,
+    notify: Notify | None = None,
+    shipped: bool = True,
+) -> Cubin:
+    """The cubin of a kernel: shipped, cached, or compiled now and kept.
+
+    source: the .cu file. arch: "sm_90a". root: the kernels folder; the package's by default.
+    notify: gets one line before a compilation; by default it goes to standard error.
+    shipped: whether a cubin that came with the package will do.
+    Raises CompileError with nvcc's message, BackendError if there is neither cubin nor nvcc.
+    """
+    root = root or kernels_root()
+    name = cubin_name(source, arch, root)
+    if cubin := cubins.find(name, root, shipped):
+        return cubin
+    if notify is None:
+        notify = _to_stderr
+    notify(f"compiling {name.stem} for {arch} (once; the result is kept)")
+    cubin = compile_source(source, arch, root)
+    try:
+        return replace(cubin, path=cubins.write(cubins.cache_folder(), name, cubin))
+    except OSError as error:
+        notify(f"the cubin cannot be kept ({error}): set RAYTRACER_CACHE to a folder you can write")
+        return cubin
+
+
+def compile_source(source: Path, arch: str, root: Path | None = None) -> Cubin:
+    """Run nvcc, whatever the cache holds; raises as `load` does."""
+    root = root or kernels_root()
+    nvcc = find_nvcc()
+    if nvcc is None:
+        raise BackendError(
+            f"there is no cubin of {source.name} for {arch} and nvcc is missing: install the CUDA "
+            "toolkit, or point RAYTRACER_NVCC at its nvcc"
+        )
+    with tempfile.TemporaryDirectory(prefix="raytracer-") as folder:
+        output = Path(folder, "kernel.cubin")
+        target = ["-cubin", f"-arch={arch}", "-o", str(output), str(source)]
+        command = [str(nvcc), *FLAGS, "-Xptxas", "-v", "-I", str(root), *target]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        log = _steady(f"{done.stdout}{done.stderr}")
+        if done.returncode != 0 or not output.is_file():
+            raise CompileError(_explain(source, arch, log))
+        return Cubin(output.read_bytes(), log)
+
+
+def _steady(log: str) -> str:
+    """What nvcc said without the times it took: the same sources give the same file."""
+    return "\n".join(line for line in log.splitlines() if "Compile time" not in line)
+
+
+def _explain(source: Path, arch: str, log: str) -> str:
+    if "Unsupported gpu architecture" in log:
+        return (
+            f"this nvcc cannot compile for {arch}: it is too old or too new for the GPU; "
+            "install a CUDA toolkit that supports it"
+        )
+    if "Cannot find compiler" in log or "Failed to preprocess host compiler" in log:
+        return f"nvcc needs a C++ compiler and finds none: install g++ or set NVCC_CCBIN\n{log}"
+    return f"nvcc cannot compile {source.parent.name}/{source.name} for {arch}:\n{log}"
+
+
+def _variable(name: str) -> str:
+    return os.environ.get(name, "")
+
+
+def _to_stderr(line: str) -> None:
+    print(f"raytracer: {line}", file=sys.stderr, flush=True)

@@ -1,0 +1,114 @@
+"""Compiles every kernel, for checks and for machines without nvcc.
+
+    python -m raytracer.backends.cuda.compile_all [--arch sm_80 sm_90a sm_120] [-o FOLDER]
+
+Ends with 1 if a kernel does not compile and with 2 if nvcc is missing. A folder made with -o serves
+a machine of one of those architectures: name it in RAYTRACER_CUBINS there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from raytracer.backends.cuda import cache as cubins
+from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda.sources import kernels_root
+from raytracer.errors import RaytracerError
+from raytracer.variants import Variant, discover, operations
+
+ARCHITECTURES = ("sm_80", "sm_90a", "sm_120")
+AT_ONCE = 2  # nvcc takes a core and up to a gigabyte for a large kernel
+
+
+@dataclass(frozen=True)
+class Job:
+    """One variant for one architecture."""
+
+    variant: Variant
+    arch: str
+
+    @property
+    def label(self) -> str:
+        """For people: operation, variant, architecture."""
+        return f"{self.variant.op}/{self.variant.label} {self.arch}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Compile what the arguments ask for; gives the exit status."""
+    options = _parse(arguments)
+    root: Path = options.kernels or kernels_root()
+    if compiler.find_nvcc() is None:
+        print("nvcc is missing: install the CUDA toolkit or set RAYTRACER_NVCC", file=sys.stderr)
+        return 2
+    try:
+        work = jobs(root, options.arch)
+    except RaytracerError as error:
+        print(error, file=sys.stderr)
+        return 1
+    if not work:
+        print(f"{root} holds no kernel for {', '.join(options.arch)}", file=sys.stderr)
+        return 1
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        results = [pool.submit(run, job, root, options.output) for job in work]
+        failed = 0
+        for job, result in zip(work, results, strict=True):
+            try:
+                print(f"{job.label}: {result.result()}", flush=True)
+            except (RaytracerError, OSError) as error:
+                failed += 1
+                print(f"{job.label}: {error}", file=sys.stderr, flush=True)
+    print(f"{len(work) - failed} of {len(work)} kernels compiled")
+    return 1 if failed else 0
+
+
+def jobs(root: Path, architectures: Sequence[str]) -> list[Job]:
+    """Every variant under `root`, for those of the architectures that its `needs:` line admits."""
+    variants = [variant for op in operations(root) for variant in discover(op, root)]
+    return [Job(v, arch) for v in variants for arch in architectures if v.admits(arch)]
+
+
+def run(job: Job, root: Path, output: Path | None) -> str:
+    """Compile one kernel into the cache, and into `output` if given; tells what it takes."""
+    source = Path(str(job.variant.path))
+    cubin = compiler.load(source, job.arch, root, lambda _: None, shipped=False)
+    if output is not None:
+        cubins.write(output, compiler.cubin_name(source, job.arch, root), cubin)
+    return resources(cubin.log)
+
+
+def resources(log: str) -> str:
+    """Registers, shared memory and spills of each kernel in what `ptxas -v` printed."""
+    return ", ".join(map(_resources_of, log.split("Compiling entry function ")[1:])) or "no kernel"
+
+
+def _resources_of(entry: str) -> str:
+    name = entry.split("'")[1]
+    registers = _number(r"Used (\d+) registers", entry)
+    shared = _number(r"(\d+) bytes smem", entry)
+    stores, loads = _number(r"(\d+) bytes spill st", entry), _number(r"(\d+) bytes spill l", entry)
+    return f"{name} {registers} registers, {shared} bytes shared, {stores + loads} bytes spilled"
+
+
+def _number(pattern: str, text: str) -> int:
+    match = re.search(pattern, text)
+    return int(match[1]) if match else 0
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m raytracer.backends.cuda.compile_all", description="Compile every kernel."
+    )
+    parser.add_argument("--arch", nargs="+", default=ARCHITECTURES, help="like sm_80 or sm_90a")
+    parser.add_argument("-o", "--output", type=Path, help="folder that also gets the cubins")
+    parser.add_argument("--kernels", type=Path, help="folder of kernels; the package's by default")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

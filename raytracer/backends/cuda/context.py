@@ -1,0 +1,76 @@
+"""The device's primary context, which PyTorch, CuPy and the CUDA runtime use as well.
+
+One is retained for each device and kept for the life of the process: PyCUDA leaves a released
+primary context on the driver's stack, and retaining it again costs a quarter of a second.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from raytracer.backends.cuda.check import explain
+
+
+class PrimaryContext:
+    """The primary context of one device; everything that talks to the device runs in `active`."""
+
+    def __init__(self, ordinal: int) -> None:
+        """Retain the context of the device with that number.
+
+        Raises BackendError where the device cannot be used.
+        """
+        self.driver = load_driver()
+        with translated(self.driver):
+            self.device = self.driver.Device(ordinal)
+            self._context = self.device.retain_primary_context()
+        # At the end of the process: PyCUDA's own destructor would detach the context instead of
+        # releasing it, which the driver refuses for a primary one.
+        weakref.finalize(self, self._context.detach)
+
+    @contextmanager
+    def active(self) -> Iterator[Any]:
+        """Make the context current for this thread, and put back what was; gives pycuda.driver.
+
+        PyCUDA's exceptions leave it as BackendError or MemoryNeedError.
+        """
+        with translated(self.driver):
+            self._context.push()
+            try:
+                yield self.driver
+            finally:
+                self._context.pop()
+
+    def memory(self) -> tuple[int, int]:
+        """Bytes of device memory that are free, and all there are."""
+        with self.active() as driver:
+            free, total = driver.mem_get_info()
+        return int(free), int(total)
+
+
+@cache
+def primary_context(ordinal: int) -> PrimaryContext:
+    """The context of the device with that number, the same for all who ask."""
+    return PrimaryContext(ordinal)
+
+
+@cache
+def load_driver() -> Any:
+    """pycuda.driver, initialised; raises BackendError if CUDA cannot be initialised."""
+    import pycuda.driver as driver
+
+    with translated(driver):
+        driver.init()
+    return driver
+
+
+@contextmanager
+def translated(driver: Any) -> Iterator[None]:
+    """Raise what PyCUDA raises as a sentence of ours."""
+    try:
+        yield
+    except driver.Error as error:
+        raise explain(error) from error

@@ -1,0 +1,141 @@
+"""The compiled render kernel on a device: loaded, checked, its constant memory filled."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from raytracer import layout
+from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda.check import check_layout
+from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.launch import Piece, blocks
+from raytracer.backends.cuda.transfer import staging
+from raytracer.errors import BackendError, UserError
+from raytracer.variants import Variant, discover
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+OPERATION = "render"
+ENTRY = "render"
+TILE = (
+    8,
+    4,
+)  # pixels, one to a thread of a warp; kernels/render numbers its tiles by rows of these
+# Constant memory that every launch reads: symbol -> struct and what to call one of them.
+TABLES = {
+    "c_camera": ("Camera", "camera"),
+    "c_lights": ("Light", "light"),
+    "c_materials": ("Material", "material"),
+    "c_frame": ("Frame", "frame"),
+}
+CONSTANT_BYTES = 64 << 10  # what CUDA has of it on every GPU
+SPHERES = "c_spheres"  # optional; holds the spheres of scenes small enough
+
+
+def render_variant(arch: str, label: str | None = None) -> Variant:
+    """The render kernel for an architecture.
+
+    label: number and name, for instance "01_packet"; by default the last one that `arch` admits,
+        since variants are numbered as they improve.
+    Raises BackendError if there is none.
+    """
+    variants = [variant for variant in discover(OPERATION) if variant.admits(arch)]
+    chosen = [variant for variant in variants if label in (None, variant.label)]
+    if not chosen:
+        known = ", ".join(variant.label for variant in variants) or "none"
+        wanted = f"render kernel {label}" if label else "render kernel"
+        raise BackendError(f"no {wanted} supports {arch} (those that do: {known})")
+    return chosen[-1]
+
+
+class RenderKernel:
+    """One variant, ready to launch; its methods need the device's context active."""
+
+    def __init__(self, ordinal: int, label: str | None = None) -> None:
+        """Load a variant for a device, compiling it if need be."""
+        self._context = primary_context(ordinal)
+        self.arch = compiler.architecture(self._context.device.compute_capability())
+        self.variant = render_variant(self.arch, label)
+        self.stream = staging(ordinal).stream
+        self.lock = RLock()  # one render at a time: constant memory belongs to the module
+        cubin = compiler.load(Path(str(self.variant.path)), self.arch)
+        with self._context.active() as driver:
+            self._module = driver.module_from_buffer(cubin.code)
+            self._function = self._module.get_function(ENTRY)
+            self._function.prepare([f"{layout.dtype('RenderArgs').itemsize}s"])
+            self._events = driver.Event(), driver.Event()
+            self._check_layout(driver)
+
+    def describe(self) -> dict[str, Any]:
+        """What the kernel takes on this device, for records."""
+        with self._context.active():
+            return {
+                "kernel": self.variant.label,
+                "registers": int(self._function.num_regs),
+                "local_bytes": int(self._function.local_size_bytes),
+                "shared_bytes": int(self._function.shared_size_bytes),
+            }
+
+    def set_tables(self, **tables: NDArray[Any]) -> None:
+        """Fill constant memory; keywords are symbols, values structured arrays.
+
+        Raises UserError for more lights or materials than there is room for.
+        """
+        for symbol, table in tables.items():
+            struct, noun = TABLES[symbol]
+            address, size = self._module.get_global(symbol)
+            room = size // layout.dtype(struct).itemsize
+            if len(table) > room:
+                raise UserError(
+                    f"the scene has {len(table)} {noun}s and the CUDA backend takes at most "
+                    f"{room}: merge some, or render with --backend cpu"
+                )
+            self._write(address, table)
+
+    def set_spheres(self, spheres: NDArray[Any]) -> None:
+        """Put the spheres (float32 (N, 4), leaf order) into constant memory if they fit there.
+
+        The kernel reads them from there if its sphere count says that they fit.
+        """
+        try:
+            address, size = self._module.get_global(SPHERES)
+        except self._context.driver.LogicError:
+            return  # this variant has no such table
+        if spheres.nbytes <= size:
+            self._write(address, spheres)
+
+    def launch(self, arguments: bytes, piece: Piece) -> float:
+        """Run one launch and wait for it; returns its seconds on the device.
+
+        arguments: a RenderArgs as bytes, for the same piece.
+        """
+        x, y, z = self.variant.block
+        start, end = self._events
+        grid = (blocks(piece.tiles, x * y * z), 1)
+        start.record(self.stream)
+        self._function.prepared_async_call(grid, (x, y, z), self.stream, arguments)
+        end.record(self.stream)
+        end.synchronize()
+        return float(end.time_since(start)) * 1e-3
+
+    def _write(self, address: int, table: NDArray[Any]) -> None:
+        if table.nbytes:
+            self._context.driver.memcpy_htod_async(address, table.tobytes(), self.stream)
+
+    def _check_layout(self, driver: Any) -> None:
+        import numpy as np
+
+        address, size = self._module.get_global("layout_table")
+        found = np.empty(size // 4, np.int32)
+        driver.memcpy_dtoh(found, address)
+        check_layout(found.tolist(), layout.table(), f"kernels/{OPERATION}/{self.variant.label}.cu")
+
+
+@cache
+def render_kernel(ordinal: int, label: str | None) -> RenderKernel:
+    """The kernel of a device, loaded once."""
+    return RenderKernel(ordinal, label)

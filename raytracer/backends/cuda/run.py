@@ -1,0 +1,237 @@
+"""Renders on an NVIDIA GPU."""
+
+from __future__ import annotations
+
+import weakref
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Self
+
+from raytracer import layout
+from raytracer.backends.cuda import launch
+from raytracer.backends.cuda.check import check_memory
+from raytracer.backends.cuda.context import PrimaryContext, primary_context
+from raytracer.backends.cuda.kernel import CONSTANT_BYTES, TILE, RenderKernel, render_kernel
+from raytracer.backends.cuda.probe import device_details, why_not
+from raytracer.backends.cuda.transfer import staging
+from raytracer.errors import BackendError, RaytracerError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from raytracer.backends.base import ProgressCall
+    from raytracer.buffers import SceneBuffers
+    from raytracer.bvh import Bvh
+    from raytracer.film import Film
+
+SPHERE_ARRAYS = ("nodes", "spheres", "order", "color", "color_id", "material_id")
+
+
+class CudaResident:
+    """A scene in device memory.
+
+    Of `buffers` and `bvh` it keeps camera, lights and materials, and the spheres only where they
+    are few enough for constant memory: the host may drop the rest.
+    """
+
+    def __init__(self, context: PrimaryContext, buffers: SceneBuffers, bvh: Bvh) -> None:
+        """Allocate nothing yet; `allocate` and `film` do."""
+        self.camera, self.lights, self.materials = buffers.camera, buffers.lights, buffers.materials
+        self.count = buffers.count
+        self.few_spheres = bvh.spheres if bvh.spheres.nbytes <= CONSTANT_BYTES else None
+        self.pacer = launch.Pacer(_first_samples(context))
+        self.sizes: dict[str, int] = {}
+        self._context = context
+        self._allocations: dict[str, Any] = {}
+        # Runs at the latest when the process ends, while the context is still there.
+        self._free = weakref.finalize(self, _release, context, self._allocations)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of device memory that it holds, the film's included."""
+        return sum(self.sizes.values())
+
+    def allocate(self, name: str, size: int) -> int:
+        """The address of device memory of that name and size in bytes; 0 for an empty one.
+
+        Memory of the same name is used again if the size is the same, else given back.
+        """
+        if self.sizes.get(name) != size:
+            if old := self._allocations.pop(name, None):
+                old.free()
+            if size:
+                self._allocations[name] = self._context.driver.mem_alloc(size)
+            self.sizes[name] = size
+        return self.address(name)
+
+    def address(self, name: str) -> int:
+        """The address of memory that was allocated; 0 for an empty one."""
+        return int(self._allocations.get(name, 0))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the memory back; may be called twice."""
+        self._free()
+        self.sizes.clear()
+
+
+class CudaBackend:
+    """Renders on one GPU, in its primary context.
+
+    device: its number, as CUDA counts. kernel: label of a render variant, for the bench.
+    Raises BackendError, which says what is missing, if the GPU cannot be used.
+    """
+
+    name = "cuda"
+
+    def __init__(self, device: int = 0, kernel: str | None = None) -> None:
+        """Check what is there; code is loaded with the first scene."""
+        if reason := why_not(device):
+            raise BackendError(f"the cuda backend cannot run here: {reason}")
+        self._device = device
+        self._label = kernel
+        self._context = primary_context(device)
+
+    def describe(self) -> dict[str, Any]:
+        """Name, compute capability, memory and driver of the GPU."""
+        return device_details(self._device)
+
+    @property
+    def kernel(self) -> RenderKernel:
+        """The render kernel, compiled and loaded at first use."""
+        return render_kernel(self._device, self._label)
+
+    def upload(self, buffers: SceneBuffers, bvh: Bvh) -> CudaResident:
+        """Copy a scene to the device.
+
+        Raises MemoryNeedError if it does not fit, with how many spheres would.
+        """
+        arrays = _sphere_arrays(buffers, bvh)
+        kernel = self.kernel  # before the memory is counted: its code takes some
+        sizes = {name: int(array.nbytes) for name, array in arrays.items()}
+        film = _film_bytes(buffers.frame)
+        check_memory(sizes | {"film": film}, self._context.memory()[0], buffers.count)
+        resident = CudaResident(self._context, buffers, bvh)
+        with kernel.lock, self._context.active():
+            try:
+                for name, array in arrays.items():
+                    address = resident.allocate(name, sizes[name])
+                    staging(self._device).to_device(array, address)
+                kernel.stream.synchronize()
+            except BaseException:
+                resident.close()
+                raise
+        return resident
+
+    def render(
+        self,
+        resident: CudaResident,
+        frame: NDArray[np.void],
+        film: Film,
+        progress: ProgressCall | None = None,
+    ) -> float:
+        """Add the frame's samples to film.sums; returns the seconds between device events.
+
+        The film changes only when all samples are done: Ctrl-C leaves it as it was.
+        """
+        picture = _picture(frame)
+        if film.sums.shape != (picture.height, picture.width, 4):
+            raise ValueError(f"the film is {film.sums.shape}, not the frame's crop {picture}")
+        kernel, copies = self.kernel, staging(self._device)
+        with kernel.lock, self._context.active() as driver:
+            sums = resident.allocate("film", int(film.sums.nbytes))
+            kernel.set_tables(
+                c_camera=resident.camera,
+                c_lights=resident.lights,
+                c_materials=resident.materials,
+                c_frame=frame,
+            )
+            if resident.few_spheres is not None:
+                kernel.set_spheres(resident.few_spheres)
+            if film.samples or film.sums.any():
+                copies.to_device(film.sums, sums)
+            else:
+                driver.memset_d32_async(sums, 0, film.sums.size, kernel.stream)
+            seconds = _launch_all(kernel, resident, picture, progress)
+            copies.to_host(sums, film.sums)
+        return seconds
+
+
+def _launch_all(
+    kernel: RenderKernel,
+    resident: CudaResident,
+    picture: launch.Picture,
+    progress: ProgressCall | None,
+) -> float:
+    """Render a picture launch by launch; Python takes signals between them."""
+    arguments = _arguments(resident, picture)
+    seconds, done = 0.0, 0
+    for piece in launch.pieces(picture, resident.pacer):
+        for name in ("tile_begin", "tile_end", "sample_begin", "sample_count"):
+            arguments[name] = getattr(piece, name)
+        taken = kernel.launch(arguments.tobytes(), piece)
+        work = piece.tiles * picture.tile_pixels * piece.sample_count
+        resident.pacer.record(work, taken)
+        seconds += taken
+        done += work
+        if progress is not None:
+            progress(done / picture.work)
+    return seconds
+
+
+def _arguments(resident: CudaResident, picture: launch.Picture) -> NDArray[np.void]:
+    """RenderArgs (1,) without tiles and samples."""
+    import numpy as np
+
+    arguments = np.zeros(1, layout.dtype("RenderArgs"))
+    for name in (*SPHERE_ARRAYS, "film"):
+        arguments[name] = resident.address(name)
+    arguments["sphere_count"] = resident.count
+    arguments["tiles_x"] = picture.tiles_x
+    return arguments
+
+
+def _picture(frame: NDArray[np.void]) -> launch.Picture:
+    crop = frame[0]
+    return launch.Picture(
+        width=int(crop["x1"] - crop["x0"]),
+        height=int(crop["y1"] - crop["y0"]),
+        tile=TILE,
+        sample_begin=int(crop["sample_begin"]),
+        sample_count=int(crop["sample_count"]),
+    )
+
+
+def _film_bytes(frame: NDArray[np.void]) -> int:
+    picture = _picture(frame)
+    return picture.width * picture.height * 16  # four float32
+
+
+def _sphere_arrays(buffers: SceneBuffers, bvh: Bvh) -> dict[str, NDArray[Any]]:
+    """What the kernel reads from device memory, by the names in RenderArgs."""
+    return {
+        "nodes": bvh.nodes,
+        "spheres": bvh.spheres,
+        "order": bvh.order,
+        "color": buffers.color,
+        "color_id": buffers.color_id,
+        "material_id": buffers.material_id,
+    }
+
+
+def _first_samples(context: PrimaryContext) -> int:
+    """The size of the first launch: smaller where a display's watchdog looks on."""
+    attribute = context.driver.device_attribute.KERNEL_EXEC_TIMEOUT
+    watched = context.device.get_attribute(attribute)
+    return launch.FIRST_SAMPLES_WATCHED if watched else launch.FIRST_SAMPLES
+
+
+def _release(context: PrimaryContext, allocations: dict[str, Any]) -> None:
+    with suppress(RaytracerError), context.active():  # a lost device has freed everything already
+        while allocations:
+            allocations.popitem()[1].free()

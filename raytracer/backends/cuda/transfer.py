@@ -1,0 +1,83 @@
+"""Copies between NumPy arrays and device memory, through two page-locked buffers in turn.
+
+The bus reads page-locked memory at full speed and while the host fills the other buffer. Locking
+the user's own arrays would take longer than the copy.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from raytracer.backends.cuda.context import PrimaryContext, primary_context
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+CHUNK = 8 << 20  # bytes: a third of a millisecond on the bus, far above the cost of a call
+NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING: does not wait for others' work on the default stream
+
+
+class Staging:
+    """A stream and the page-locked buffers for its copies; the context must be active."""
+
+    def __init__(self, context: PrimaryContext) -> None:
+        """Take stream and buffers in the context of a device."""
+        import numpy as np
+
+        self._driver = context.driver
+        with context.active() as driver:
+            self.stream = driver.Stream(NON_BLOCKING)
+            self._slots = [
+                (driver.pagelocked_empty(CHUNK, np.uint8), driver.Event()) for _ in range(2)
+            ]
+
+    def to_device(self, array: NDArray[Any], address: int) -> None:
+        """Copy an array to device memory; the array may be changed at once, the copy is queued.
+
+        array: any shape and dtype, C-contiguous. address: of as many bytes on the device.
+        """
+        source = _as_bytes(array)
+        for index, start in enumerate(range(0, source.size, CHUNK)):
+            part = source[start : start + CHUNK]
+            host, event = self._slots[index % 2]
+            event.synchronize()  # the copy that used this buffer last must have left it
+            host[: part.size] = part
+            self._driver.memcpy_htod_async(address + start, host[: part.size], self.stream)
+            event.record(self.stream)
+
+    def to_host(self, address: int, array: NDArray[Any]) -> None:
+        """Copy device memory into an array, and wait for it; arguments as for `to_device`."""
+        target = _as_bytes(array)
+        arriving: tuple[Any, Any, NDArray[np.uint8]] | None = None
+        for index, start in enumerate(range(0, target.size, CHUNK)):
+            part = target[start : start + CHUNK]
+            host, event = self._slots[index % 2]
+            self._driver.memcpy_dtoh_async(host[: part.size], address + start, self.stream)
+            event.record(self.stream)
+            if arriving is not None:
+                _drain(*arriving)
+            arriving = host, event, part
+        if arriving is not None:
+            _drain(*arriving)
+
+
+@cache
+def staging(ordinal: int) -> Staging:
+    """The buffers of a device, the same for all who ask: page-locking memory is slow."""
+    return Staging(primary_context(ordinal))
+
+
+def _drain(host: Any, event: Any, part: NDArray[np.uint8]) -> None:
+    event.synchronize()
+    part[:] = host[: part.size]
+
+
+def _as_bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
+    """The same memory as bytes."""
+    import numpy as np
+
+    if not array.flags.c_contiguous:
+        raise ValueError("the array must be C-contiguous")
+    return array.reshape(-1).view(np.uint8)

@@ -1,0 +1,64 @@
+"""Which backend renders: the one asked for, or the best that works here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import BackendError
+
+if TYPE_CHECKING:
+    from raytracer.backends.base import Backend
+
+NAMES = ("auto", "cpu", "cuda")
+
+
+def select(name: str = "auto", threads: int = 0) -> Backend:
+    """The backend of that name; "auto" takes CUDA where it works and else the CPU.
+
+    threads: of the CPU; 0 takes every core that the process may use.
+    Raises BackendError for an unknown name, or if CUDA is asked for by name and does not work.
+    """
+    from raytracer.backends.cpu import CpuBackend
+
+    if name not in NAMES:
+        raise BackendError(f"there is no backend {name!r}: choose one of {', '.join(NAMES)}")
+    if name == "cpu":
+        return CpuBackend(threads)
+    reason = _why_not_cuda()
+    if reason is None:
+        from raytracer.backends.cuda.run import CudaBackend
+
+        return CudaBackend()
+    if name == "cuda":
+        raise BackendError(f"the cuda backend cannot run here: {reason}")
+    return CpuBackend(threads, {"cuda": reason})
+
+
+def devices() -> list[dict[str, Any]]:
+    """The CPU and every GPU that CUDA finds, or what is missing for CUDA.
+
+    Each entry: backend, available, reason (None, or what is missing and how to get it), details.
+    """
+    found = [_entry("cpu", select("cpu").describe())]
+    reason = _why_not_cuda()
+    if reason is not None:
+        return [*found, _entry("cuda", {}, reason)]
+    from raytracer.backends.cuda import probe
+
+    return [*found, *(_entry("cuda", details) for details in probe.devices())]
+
+
+def _entry(backend: str, details: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
+    return {
+        "backend": backend,
+        "available": reason is None,
+        "reason": reason,
+        "details": details,
+    }
+
+
+def _why_not_cuda() -> str | None:
+    """None if CUDA can render here, else what is missing and how to get it."""
+    from raytracer.backends.cuda.probe import why_not
+
+    return why_not()

@@ -1,0 +1,107 @@
+"""What a backend sees of a scene: flat arrays in render space, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+DIGEST_BLOCK = 1 << 23
+"""Bytes hashed as one leaf of the digest; large enough to keep threads busy without the GIL."""
+
+
+@dataclass(frozen=True, eq=False)
+class SceneBuffers:
+    """A scene ready for a backend; every array is C-contiguous.
+
+    Render space is `(scene space - center) / scale`. Colours are linear RGB.
+
+    Args:
+        x, y, z, radius: float32 (N,), render space.
+        color: float32 (K, 3); K is 1, N or the size of a palette, as `Frame.color_mode` says.
+        color_id: int32 (N,) into `color`, or (0,).
+        material_id: int32 (N,) into `materials`, or (0,).
+        camera: structured (1,), `Camera`.
+        lights: structured (L,), `Light`.
+        materials: structured (M,), `Material`.
+        frame: structured (1,), `Frame`.
+        center: float64 (3,), scene space.
+        scale: power of two, scene units a render-space unit.
+    """
+
+    x: NDArray[np.float32]
+    y: NDArray[np.float32]
+    z: NDArray[np.float32]
+    radius: NDArray[np.float32]
+    color: NDArray[np.float32]
+    color_id: NDArray[np.int32]
+    material_id: NDArray[np.int32]
+    camera: NDArray[np.void]
+    lights: NDArray[np.void]
+    materials: NDArray[np.void]
+    frame: NDArray[np.void]
+    center: NDArray[np.float64]
+    scale: float
+
+    @property
+    def count(self) -> int:
+        """Number of spheres."""
+        return int(self.x.shape[0])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays together."""
+        return sum(int(array.nbytes) for _, array in self._arrays())
+
+    def digest(self) -> str:
+        """Return a hexadecimal hash of everything that makes the picture.
+
+        The hash is a tree of two levels (blocks, then their hashes), so that blocks can be
+        hashed by several threads; the result does not depend on how many there are.
+        """
+        import os
+        from concurrent.futures import ThreadPoolExecutor
+        from hashlib import blake2b
+
+        root = blake2b(digest_size=16)
+        blocks: list[memoryview] = []
+        for name, array in self._arrays():
+            root.update(f"{name} {array.dtype.str} {array.shape};".encode())
+            blocks.extend(_blocks(array))
+        if sum(map(len, blocks)) <= DIGEST_BLOCK:
+            leaves: Iterator[bytes] = map(_leaf, blocks)
+            root.update(b"".join(leaves))
+        else:
+            with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+                root.update(b"".join(pool.map(_leaf, blocks)))
+        return root.hexdigest()
+
+    def _arrays(self) -> Iterator[tuple[str, NDArray[np.generic]]]:
+        """Yield the arrays by name, in the order in which they are hashed."""
+        import numpy as np
+
+        for name in ("x", "y", "z", "radius", "color", "color_id", "material_id"):
+            yield name, getattr(self, name)
+        for name in ("camera", "lights", "materials", "frame", "center"):
+            yield name, getattr(self, name)
+        yield "scale", np.array([self.scale])
+
+
+def _blocks(array: NDArray[np.generic]) -> Iterator[memoryview]:
+    """Yield the bytes of a contiguous array, block by block, without copying."""
+    import numpy as np
+
+    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    for start in range(0, len(data), DIGEST_BLOCK):
+        yield data[start : start + DIGEST_BLOCK].data
+
+
+def _leaf(block: memoryview) -> bytes:
+    """Hash one block."""
+    from hashlib import blake2b
+
+    return blake2b(block, digest_size=32).digest()

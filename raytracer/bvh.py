@@ -1,0 +1,47 @@
+"""The bounding volume hierarchy as NumPy arrays; the build itself is compiled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from raytracer.resources import thread_count
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from raytracer.buffers import SceneBuffers
+
+
+@dataclass(frozen=True)
+class Bvh:
+    """Wide nodes, and the spheres in the order of the leaves.
+
+    nodes: uint8 (M, 80), one node a row, in the layout of the kernels.
+    order: int32 (N,), the scene's index of each sphere in leaf order.
+    spheres: float32 (N, 4), centre and radius in leaf order, render space.
+    """
+
+    nodes: NDArray[np.uint8]
+    order: NDArray[np.int32]
+    spheres: NDArray[np.float32]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the three arrays together."""
+        return int(self.nodes.nbytes + self.order.nbytes + self.spheres.nbytes)
+
+
+def build(buffers: SceneBuffers, threads: int = 0) -> Bvh:
+    """Build the hierarchy over all spheres of a scene.
+
+    buffers: the packed scene; zero spheres are allowed.
+    threads: 0 takes every core that the process may use.
+    """
+    from raytracer import _core
+
+    nodes, order, spheres = _core.build_bvh(
+        buffers.x, buffers.y, buffers.z, buffers.radius, thread_count(threads)
+    )
+    return Bvh(nodes, order, spheres)

@@ -1,0 +1,71 @@
+"""What `raytracer scene check` says about a scene."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import DataFileError
+
+if TYPE_CHECKING:
+    from raytracer.buffers import SceneBuffers
+    from raytracer.scene.scene import Light, Scene
+
+
+def describe(file: str) -> dict[str, Any]:
+    """Load a scene with all its data and pack it; gives what is in it, as JSON types.
+
+    Raises UserError with what is wrong.
+    """
+    from raytracer.scene.load import load
+    from raytracer.scene.pack import pack
+
+    if not Path(file).exists():
+        raise DataFileError(f"{file}: there is no such file")
+    scene = load(file)
+    found = {"title": scene.title, "caption": scene.caption, "spheres": scene.count}
+    return found | {
+        "bounds": _bounds(pack(scene)),
+        "sets": [_spheres(index, scene) for index in range(len(scene.spheres))],
+        "camera": _fields(scene.camera) if scene.camera else "fitted to the spheres",
+        "lights": _lights(scene),
+        "materials": {name: _fields(material) for name, material in scene.materials.items()},
+        "render": asdict(scene.render),
+    }
+
+
+def _bounds(buffers: SceneBuffers) -> dict[str, list[float]]:
+    """Corners of the box around all spheres, and the range of radii, in scene units."""
+    if buffers.count == 0:
+        return {}
+    low, high = [], []
+    for axis, center in zip((buffers.x, buffers.y, buffers.z), buffers.center, strict=True):
+        low.append(float(center + buffers.scale * float((axis - buffers.radius).min())))
+        high.append(float(center + buffers.scale * float((axis + buffers.radius).max())))
+    radii = [float(buffers.scale * edge) for edge in (buffers.radius.min(), buffers.radius.max())]
+    return {"low": low, "high": high, "radii": radii}
+
+
+def _spheres(index: int, scene: Scene) -> dict[str, Any]:
+    """One sphere set."""
+    spheres = scene.spheres[index]
+    name = spheres.material if isinstance(spheres.material, str) else "its own"
+    found = {"spheres": spheres.count, "material": name}
+    return found | ({"file": spheres.source} if spheres.source else {})
+
+
+def _lights(scene: Scene) -> list[dict[str, Any]] | str:
+    if scene.lights is None:
+        return "one from the camera's upper left"
+    return [_light(light) for light in scene.lights]
+
+
+def _light(light: Light) -> dict[str, Any]:
+    kind = type(light).__name__.removesuffix("Light").lower()
+    return {"type": kind} | _fields(light)
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass that are set."""
+    return {key: item for key, item in asdict(value).items() if item is not None}

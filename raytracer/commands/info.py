@@ -1,0 +1,33 @@
+"""`raytracer info`."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command(short_help="Print what made a picture.")
+@click.argument("file", metavar="FILE.png")
+@click.option("--json", "as_json", is_flag=True, help="Print the metadata as they are.")
+def info(file: str, as_json: bool) -> None:
+    """Print what made a picture: version, scene, settings, backend and times.
+
+    \b
+    Examples:
+      raytracer info renders/three_balls.png
+      raytracer info renders/three_balls.png --json
+    """
+    from pathlib import Path
+
+    from raytracer.commands.report import outline, print_json
+    from raytracer.errors import DataFileError
+    from raytracer.png import read_metadata
+
+    found = read_metadata(Path(file))
+    if found is None:
+        raise DataFileError(f"{file}: holds no metadata of raytracer: it was made or changed by "
+                            "another program")  # fmt: skip
+    if as_json:
+        print_json(found)
+        return
+    for line in outline(found):
+        print(line)

@@ -1,0 +1,95 @@
+"""`raytracer render`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+SETTINGS = (
+    "width",
+    "height",
+    "samples",
+    "filter",
+    "filter_radius",
+    "seed",
+    "max_depth",
+    "shadows",
+)
+
+
+def numbers(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> tuple[int, ...] | None:
+    """Whole numbers with commas between, as many as the option's metavar names."""
+    if value is None:
+        return None
+    form = str(parameter.metavar)
+    parts = [part.strip() for part in value.split(",")]
+    try:
+        found = tuple(int(part) for part in parts)
+    except ValueError:
+        found = ()
+    if len(found) != form.count(",") + 1:
+        raise click.BadParameter(f"{value!r} is not of the form {form} in whole numbers")
+    return found
+
+
+@click.command(short_help="Render a scene or a particle file to a PNG.")
+@click.argument("scene", metavar="SCENE|DATA")
+@click.option("-o", "--output", metavar="FILE.png", help="Default: renders/NAME.png.")
+@click.option("--width", type=int, help="Pixels.")
+@click.option("--height", type=int, help="Pixels.")
+@click.option("--samples", type=int, help="Samples a pixel.")
+@click.option("--filter", metavar="NAME", help="point, box, tent or gaussian.")
+@click.option("--filter-radius", type=float, help="Half width of the filter in pixels.")
+@click.option("--seed", type=int, help="Of the sample pattern.")
+@click.option("--depth", "max_depth", type=int, help="Mirror bounces followed.")
+@click.option("--shadows/--no-shadows", default=None, help="Whether spheres cast shadows.")
+@click.option("--transparent", is_flag=True, help="Leave the background out.")
+@click.option("--backend", type=click.Choice(["auto", "cpu", "cuda"]), default="auto",
+              show_default=True, help="Where to render.")  # fmt: skip
+@click.option("--threads", type=int, default=0, help="CPU threads; default: every core, or "
+              "RAYTRACER_THREADS.")  # fmt: skip
+@click.option("--bits", type=click.Choice(["8", "16"]), default="8", show_default=True,
+              help="Bits a channel of the PNG.")  # fmt: skip
+@click.option(
+    "--crop", metavar="x0,y0,x1,y1", callback=numbers, help="Render only these pixels, half open."
+)
+@click.option(
+    "--only",
+    metavar="x,y,sample",
+    callback=numbers,
+    help="Replay one sample and print its radiance.",
+)
+@click.option("--repeat", type=click.IntRange(1), default=1, metavar="N",
+              help="Render the frame N times for the statistics of its time.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
+@click.option("--progress/--no-progress", default=None, help="Default: on a terminal, if it takes "
+              "longer than a second.")  # fmt: skip
+def render(scene: str, **options: Any) -> None:
+    """Render a scene file (TOML or JSON) or a particle file (npz, npy, csv, xyz) to a PNG.
+
+    \b
+    Examples:
+      raytracer render scenes/three_balls.toml
+      raytracer render atoms.xyz -o atoms.png --width 1920 --height 1080 --samples 64
+      raytracer render cloud.npz --backend cuda --json --repeat 5
+      raytracer render scenes/three_balls.toml --crop 600,300,700,400
+      raytracer render scenes/three_balls.toml --only 640,360,3
+
+    Numbers that are not given come from the scene file. The name of an example scene without a
+    folder is enough: raytracer render three_balls.
+    """
+    from raytracer.commands.rendering import Task, run, run_only
+
+    task = Task(
+        scene=scene,
+        overrides={name: options.pop(name) for name in SETTINGS},
+        **options,
+    )
+    if task.only is None:
+        run(task)
+    else:
+        run_only(task)

@@ -1,0 +1,177 @@
+"""What `raytracer render` does with its options."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from raytracer import output as files
+from raytracer.commands.report import print_json
+from raytracer.errors import DataFileError, UserError
+from raytracer.film import Crop, Film
+from raytracer.image import Image
+from raytracer.job import Job
+from raytracer.pipeline import prepare
+from raytracer.progress import ProgressBar
+
+
+@dataclass(frozen=True)
+class Task:
+    """The options of one call."""
+
+    scene: str
+    overrides: dict[str, Any]
+    output: str | None
+    transparent: bool
+    backend: str
+    threads: int
+    bits: str
+    crop: Crop | None
+    only: tuple[int, int, int] | None
+    repeat: int
+    as_json: bool
+    quiet: bool
+    progress: bool | None
+
+    @property
+    def path(self) -> Path:
+        """The scene or particle file; a bare name may be that of an example scene."""
+        path = Path(self.scene)
+        if path.exists() or path.suffix not in ("", ".toml") or path.parent != Path():
+            return path
+        from raytracer.resources import scenes
+
+        example = Path(str(scenes())) / path.with_suffix(".toml")
+        if example.exists():
+            return example
+        raise DataFileError(f"{path}: there is no such file and no example scene of that name")
+
+    @property
+    def target(self) -> Path:
+        """Where the picture goes."""
+        return Path(self.output or Path(files.PICTURES) / f"{Path(self.scene).stem}.png")
+
+    def prepare(self, crop: Crop | None) -> Job:
+        """The scene made ready."""
+        return prepare(
+            self.path,
+            self.overrides,
+            backend=self.backend,
+            crop=crop,
+            threads=self.threads,
+            transparent=self.transparent,
+        )
+
+
+def run(task: Task) -> None:
+    """Render, write the picture, say what was done."""
+    start = time.perf_counter()
+    target = files.check_picture(task.target)
+    with task.prepare(task.crop) as job:
+        film, frames = _frames(task, job)
+    image = job.image(film)
+    image.save(target, int(task.bits))
+    job.timings["total"] = time.perf_counter() - start
+    if task.as_json:
+        print_json(_record(job, image, frames) | {"output": str(target)})
+    elif not task.quiet:
+        print(_summary(job, target, frames))
+
+
+def _frames(task: Task, job: Job) -> tuple[Film, list[float]]:
+    """The film of the first render, and the seconds of each."""
+    size = job.settings.width, job.settings.height
+    film = Film.blank(*size, task.crop)
+    rays = film.sums.shape[0] * film.sums.shape[1] * job.settings.samples
+    show = False if task.quiet else task.progress
+    frames = []
+    for turn in range(task.repeat):
+        exposed = film if turn == 0 else Film.blank(*size, task.crop)
+        with ProgressBar(rays, show) as bar:
+            frames.append(job.expose(exposed, 0, job.settings.samples, bar))
+    job.timings["frame"] = _quartiles(frames)["median"]
+    return film, frames
+
+
+def run_only(task: Task) -> None:
+    """Replay one sample of one pixel and print what it adds to the film."""
+    assert task.only is not None
+    x, y, sample = task.only
+    if task.repeat > 1 or task.crop or task.output:
+        raise UserError("--only writes no picture: leave out --repeat, --crop and --output")
+    if sample < 0:
+        raise UserError(f"--only {x},{y},{sample}: samples are counted from 0")
+    with task.prepare(None) as job:
+        film = _one_sample(job, x, y, sample)
+    red, green, blue, coverage = (float(value) for value in film.sums[0, 0])
+    if task.as_json:
+        found = {"pixel": [x, y], "sample": sample, "radiance": [red, green, blue]}
+        frames = [job.timings["frame"]]
+        print_json(_record(job, job.image(film), frames) | found | {"coverage": coverage})
+    elif not task.quiet:
+        print(f"pixel {x},{y} sample {sample}: radiance {red:.9g} {green:.9g} {blue:.9g}, "
+              f"coverage {coverage:.9g}")  # fmt: skip
+
+
+def _one_sample(job: Job, x: int, y: int, sample: int) -> Film:
+    """A film of one pixel with one sample."""
+    size = job.settings.width, job.settings.height
+    if not (0 <= x < size[0] and 0 <= y < size[1]):
+        raise UserError(f"--only {x},{y},{sample}: the picture has {size[0]}x{size[1]} pixels, "
+                        "counted from 0 at the upper left")  # fmt: skip
+    film = Film.blank(*size, (x, y, x + 1, y + 1))
+    job.timings["frame"] = job.expose(film, sample, 1)
+    return film
+
+
+def _record(job: Job, image: Image, frames: list[float]) -> dict[str, Any]:
+    """One JSON object about a render."""
+    memory = job.memory | {"film": image.film.sums.nbytes, "peak": _peak_memory()}
+    statistics = _quartiles(frames) | {"count": len(frames)}
+    return image.metadata | {"timings": job.timings, "frames": statistics, "memory": memory}
+
+
+def _summary(job: Job, target: Path, frames: list[float]) -> str:
+    """What was done, for people."""
+    settings, backend = job.settings, job.about["backend"]
+    times = _quartiles(frames)
+    text = (
+        f"{target}: {settings.width}x{settings.height}, {settings.samples} samples, "
+        f"{job.about['spheres']:,} spheres, {backend['name']} ({backend['device']}), "
+        f"frame {_seconds(times['median'])}, total {_seconds(job.timings['total'])}"
+    )
+    if len(frames) > 1:
+        text += (
+            f"\nframe of {len(frames)}: median {_seconds(times['median'])}, "
+            f"min {_seconds(times['min'])}, "
+            f"quartiles {_seconds(times['q1'])} and {_seconds(times['q3'])}"
+        )
+    return text
+
+
+def _quartiles(seconds: list[float]) -> dict[str, float]:
+    """Median, least and quartiles, interpolated between neighbours."""
+    ordered = sorted(seconds)
+
+    def at(share: float) -> float:
+        place = share * (len(ordered) - 1)
+        low = int(place)
+        high = min(low + 1, len(ordered) - 1)
+        return ordered[low] + (place - low) * (ordered[high] - ordered[low])
+
+    return {"median": at(0.5), "min": ordered[0], "q1": at(0.25), "q3": at(0.75)}
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.2f} s" if value >= 1.0 else f"{value * 1e3:.3g} ms"
+
+
+def _peak_memory() -> int:
+    """Bytes the process held at most."""
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

@@ -1,0 +1,42 @@
+"""Printing for people and for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+
+def print_json(value: Any) -> None:
+    """One JSON value on standard output."""
+    print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def outline(value: dict[str, Any], indent: str = "") -> Iterator[str]:
+    """The lines of a nested dictionary, keys aligned; what is empty is left out."""
+    shown = {key: item for key, item in value.items() if item not in (None, {}, [], "")}
+    width = max((len(key) for key in shown), default=0)
+    for key, item in shown.items():
+        label = "seconds" if key == "timings" else key.replace("_", " ")
+        if isinstance(item, dict):
+            yield f"{indent}{label}"
+            yield from outline(item, indent + "  ")
+        elif isinstance(item, list) and isinstance(item[0], dict):
+            yield f"{indent}{label}"
+            for part in item:
+                yield f"{indent}  " + ", ".join(f"{k} {_text(k, v)}" for k, v in part.items())
+        else:
+            yield f"{indent}{label:<{width}}  {_text(key, item)}"
+
+
+def _text(key: str, value: Any) -> str:
+    """A value for people: yes and no, GiB, digits in groups of three."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, (list, tuple)):
+        return " ".join(_text(key, item) for item in value)
+    if key.startswith("memory"):
+        return f"{value / 2**30:.1f} GiB"
+    return f"{value:,}" if key == "spheres" else str(value)

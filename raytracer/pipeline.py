@@ -1,0 +1,184 @@
+"""The data flow: scene -> buffers -> BVH -> backend -> film -> image."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from raytracer import bvh, memory
+from raytracer.backends.select import select
+from raytracer.errors import UserError
+from raytracer.film import Crop, Film, checked_crop
+from raytracer.image import Image
+from raytracer.job import TRANSPARENT, Job, about
+
+if TYPE_CHECKING:
+    from raytracer.backends.base import ProgressCall
+    from raytracer.buffers import SceneBuffers
+    from raytracer.scene.scene import Scene
+    from raytracer.settings import RenderSettings
+
+
+def render(
+    scene: Scene | str | Path,
+    *,
+    backend: str = "auto",
+    width: int | None = None,
+    height: int | None = None,
+    samples: int | None = None,
+    filter: str | None = None,  # noqa: A002 - the name of the setting
+    filter_radius: float | None = None,
+    seed: int | None = None,
+    max_depth: int | None = None,
+    shadows: bool | None = None,
+    crop: Crop | None = None,
+    threads: int = 0,
+    first_sample: int | None = None,
+    film: Film | None = None,
+    progress: ProgressCall | None = None,
+) -> Image:
+    """Render a scene.
+
+    scene: a Scene, or the path of a scene or particle file.
+    backend: "auto" (CUDA where it works, else the CPU), "cpu" or "cuda".
+    width, height: size of the picture in pixels. These and the next seven come from the scene's
+        settings where they are None.
+    samples: samples a pixel to add.
+    filter, filter_radius: "point", "box", "tent" or "gaussian", and its half width in pixels.
+    seed: of the sample pattern.
+    max_depth: how many mirror bounces are followed.
+    shadows: whether spheres cast shadows.
+    crop: x0, y0, x1, y1 in pixels, half open: render only that part.
+    threads: on the CPU; 0 takes every core that the process may use.
+    first_sample: number of the first sample; by default it follows those of `film`.
+    film: add to a copy of the film of an earlier picture of the same scene. n samples and then m
+        more give the same sums as n + m at once.
+    progress: called now and then with the fraction done; what it raises stops the render.
+    Returns the picture. Raises UserError for what cannot be rendered.
+    """
+    overrides = {
+        "width": width,
+        "height": height,
+        "samples": samples,
+        "filter": filter,
+        "filter_radius": filter_radius,
+        "seed": seed,
+        "max_depth": max_depth,
+        "shadows": shadows,
+    }
+    with prepare(scene, overrides, backend=backend, crop=crop, threads=threads) as job:
+        exposed = _film(job.settings, crop, film)
+        first = exposed.samples if first_sample is None else first_sample
+        job.timings["frame"] = job.expose(exposed, first, job.settings.samples, progress)
+    return job.image(exposed)
+
+
+def prepare(
+    scene: Scene | str | Path,
+    overrides: dict[str, Any] | None = None,
+    *,
+    backend: str = "auto",
+    crop: Crop | None = None,
+    threads: int = 0,
+    transparent: bool = False,
+) -> Job:
+    """Load, pack, build and upload a scene.
+
+    overrides: settings by name; None keeps the scene's.
+    transparent: leave the background out, whatever the scene says.
+    Memory of one stage that the next does not need is given back in between.
+    """
+    timings: dict[str, float] = {}
+    with _stage(timings, "start"):
+        chosen = select(backend, threads)
+        device = {"name": chosen.name} | chosen.describe()
+    free = device.get("memory_free")
+    settings, buffers = _packed(scene, overrides or {}, crop, free, transparent, timings)
+    with _stage(timings, "digest"):
+        digest = buffers.digest()
+    with _stage(timings, "build"):
+        tree = bvh.build(buffers, threads)
+    with _stage(timings, "upload"):
+        resident = chosen.upload(buffers, tree)
+    sizes = {
+        "buffers": buffers.nbytes,
+        "bvh": tree.nbytes,
+        "bvh_per_sphere": round(tree.nbytes / max(buffers.count, 1), 2),
+        "resident": resident.nbytes,
+    }
+    path = Path(scene) if isinstance(scene, (str, Path)) else None
+    made_by = about(path, digest, buffers.count, settings, device)
+    return Job(settings, chosen, resident, buffers.frame, threads, timings, sizes, made_by)
+
+
+def _packed(
+    scene: Scene | str | Path,
+    overrides: dict[str, Any],
+    crop: Crop | None,
+    device_free: int | None,
+    transparent: bool,
+    timings: dict[str, float],
+) -> tuple[RenderSettings, SceneBuffers]:
+    """Scene and settings as buffers; a scene that was loaded here is dropped on return."""
+    with _stage(timings, "load"):
+        loaded = _loaded(scene)
+        settings = loaded.render.override(**overrides)
+    with _stage(timings, "pack"):
+        _require_memory(loaded, settings, crop, device_free)
+        from raytracer.scene.pack import pack
+
+        buffers = pack(loaded, settings)
+        if transparent:
+            buffers.frame["background_kind"] = TRANSPARENT
+            buffers.frame["background_bottom"] = buffers.frame["background_top"] = 0.0
+    return settings, buffers
+
+
+def _loaded(scene: Scene | str | Path) -> Scene:
+    if isinstance(scene, (str, Path)):
+        from raytracer.scene.load import load
+
+        return load(scene)
+    return scene
+
+
+def _require_memory(
+    scene: Scene, settings: RenderSettings, crop: Crop | None, device_free: int | None
+) -> None:
+    """Refuse a job that will not fit, before anything large is allocated."""
+    x0, y0, x1, y1 = checked_crop(settings.width, settings.height, crop)
+    size = x1 - x0, y1 - y0
+    looks = _bytes_of_looks(scene)
+    memory.require_host(memory.host(scene.count, *size, looks))
+    if device_free is not None:
+        memory.require(memory.device(scene.count, *size, looks), device_free, "GPU memory")
+
+
+def _bytes_of_looks(scene: Scene) -> int:
+    """Bytes a sphere of colours, or of their ids, and of material ids."""
+    own_colors = any(len(spheres.color) == spheres.count > 1 for spheres in scene.spheres)
+    return (12 if own_colors else 4) + 4
+
+
+def _film(settings: RenderSettings, crop: Crop | None, film: Film | None) -> Film:
+    """A blank film, or a copy of an earlier one that must be of the same pixels."""
+    blank = Film.blank(settings.width, settings.height, crop)
+    if film is None:
+        return blank
+    if (film.crop, film.width, film.height) != (blank.crop, blank.width, blank.height):
+        raise UserError(
+            f"the film holds pixels {film.crop} of {film.width}x{film.height} and the render asks "
+            f"for {blank.crop} of {blank.width}x{blank.height}: use the same size and crop"
+        )
+    return film.copy()
+
+
+@contextmanager
+def _stage(timings: dict[str, float], name: str) -> Iterator[None]:
+    """Time one stage, in seconds."""
+    start = time.perf_counter()
+    yield
+    timings[name] = time.perf_counter() - start

@@ -1,0 +1,119 @@
+"""What the machine offers and what a render needs: threads, memory, the package's own folders."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from raytracer.errors import UserError
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+THREADS_VARIABLE = "RAYTRACER_THREADS"
+
+
+def kernels() -> Traversable:
+    """The folder of the kernel sources, in a wheel and in a source tree alike."""
+    return _folder("kernels")
+
+
+def scenes() -> Traversable:
+    """The folder of the example scenes."""
+    return _folder("scenes")
+
+
+def _folder(name: str) -> Traversable:
+    from importlib.resources import files
+
+    return files("raytracer") / name
+
+
+def thread_count(asked: int = 0) -> int:
+    """How many threads to use.
+
+    asked: a number of the user's; 0 takes RAYTRACER_THREADS or else every core that the process
+        may use.
+    Raises UserError for a negative number or a variable that is no number.
+    """
+    if asked < 0:
+        raise UserError(f"threads = {asked}: give 1 or more, or 0 for every core")
+    if asked:
+        return asked
+    value = os.environ.get(THREADS_VARIABLE, "").strip()
+    if not value:
+        return _usable_cores()
+    if not value.isdecimal() or int(value) == 0:
+        raise UserError(f"{THREADS_VARIABLE}={value!r}: set it to a whole number of at least 1")
+    return int(value)
+
+
+def _usable_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def available_memory(root: Path = Path("/")) -> int | None:
+    """Bytes that the process may still allocate without swapping; None where nobody says.
+
+    The least of what the system has available and what every control group above the process
+    leaves. root: where /proc and /sys are (tests bring their own).
+    """
+    figures = [*_system_memory(root), *_group_memory(root)]
+    return min(figures) if figures else None
+
+
+def _system_memory(root: Path) -> list[int]:
+    for line in _lines(root / "proc/meminfo"):
+        if line.startswith("MemAvailable:"):
+            return [int(line.split()[1]) * 1024]
+    return []
+
+
+def _group_memory(root: Path) -> list[int]:
+    """What each control group on the way up leaves, versions 1 and 2."""
+    figures = []
+    for line in _lines(root / "proc/self/cgroup"):
+        _, controllers, group = line.split(":", 2)
+        if not controllers:
+            base, names = "sys/fs/cgroup", ("memory.max", "memory.current", "inactive_file")
+        elif "memory" in controllers.split(","):
+            base = "sys/fs/cgroup/memory"
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+        else:
+            continue
+        top = root / base
+        folder = top / group.lstrip("/")
+        for level in (folder, *folder.parents):
+            figures += _left_in_group(level, *names)
+            if level == top:
+                break
+    return figures
+
+
+def _left_in_group(folder: Path, limit: str, usage: str, cache: str) -> list[int]:
+    """Limit less usage; file pages that can be dropped do not count as used."""
+    allowed, used = _number(folder / limit), _number(folder / usage)
+    if allowed is None or used is None:
+        return []
+    droppable = 0
+    for line in _lines(folder / "memory.stat"):
+        key, _, value = line.partition(" ")
+        if key == cache:
+            droppable = int(value)
+    return [max(allowed - used + droppable, 0)]
+
+
+def _number(path: Path) -> int | None:
+    """The number in a file; None if it is missing or says "max"."""
+    text = " ".join(_lines(path)).strip()
+    return int(text) if text.isdecimal() else None
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text().splitlines()
+    except OSError:
+        return []

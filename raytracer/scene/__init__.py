@@ -1,0 +1,45 @@
+"""Scenes: what can be said, read from files, and packed for a backend."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .looks import Ambient, Background, Camera, DirectionalLight, Light, Material, PointLight
+    from .scene import Scene
+    from .spheres import SphereSet
+    from .transform import Transform
+
+_HOMES = {
+    "Ambient": "looks",
+    "Background": "looks",
+    "Camera": "looks",
+    "DirectionalLight": "looks",
+    "Light": "looks",
+    "Material": "looks",
+    "PointLight": "looks",
+    "Scene": "scene",
+    "SphereSet": "spheres",
+    "Transform": "transform",
+}
+
+__all__ = [
+    "Ambient",
+    "Background",
+    "Camera",
+    "DirectionalLight",
+    "Light",
+    "Material",
+    "PointLight",
+    "Scene",
+    "SphereSet",
+    "Transform",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name from its module when it is first asked for."""
+    if name in _HOMES:
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

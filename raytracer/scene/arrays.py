@@ -1,0 +1,150 @@
+"""Checks of sphere arrays at the door, in blocks of rows so that millions stay cheap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from ..errors import DataFileError, SceneError, UserError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+BLOCK_ROWS = 1 << 15
+"""Rows handled at a time: a float64 column of it (256 KiB) stays in a core's cache."""
+
+PARALLEL_ROWS = 1 << 18
+"""Fewest rows for which starting threads pays."""
+
+
+def blocks(count: int) -> Iterator[slice]:
+    """Yield slices that cover `count` rows, block by block."""
+    for start in range(0, count, BLOCK_ROWS):
+        yield slice(start, min(start + BLOCK_ROWS, count))
+
+
+def each_block(count: int, work: Callable[[slice], None]) -> None:
+    """Call `work` once for each block of rows; with many rows on several threads.
+
+    NumPy lets go of the interpreter inside its loops, so blocks overlap. Every block writes rows
+    of its own, so that the result does not depend on the number of threads.
+    """
+    if count < PARALLEL_ROWS:
+        for rows in blocks(count):
+            work(rows)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    from ..resources import thread_count
+
+    with ThreadPoolExecutor(min(thread_count(), 16)) as pool:
+        for _ in pool.map(work, blocks(count)):
+            pass
+
+
+class Where:
+    """Says in a message where an array came from: a file and array, or an argument.
+
+    Args:
+        source: file name, or "" for arrays from Python.
+        names: the file's own names of "centers", "radius" and "color", where they differ.
+    """
+
+    def __init__(self, source: str = "", names: dict[str, str] | None = None) -> None:
+        self.source = source
+        self.names = names or {}
+
+    def wrong(self, part: str, problem: str) -> UserError:
+        """Return the error for one array: DataFileError for a file, SceneError for an argument."""
+        name = self.names.get(part, part)
+        if self.source:
+            return DataFileError(f"{self.source}: array '{name}': {problem}")
+        return SceneError(f"{name}: {problem}")
+
+
+def floats(value: Any, part: str, where: Where) -> NDArray[np.floating[Any]]:
+    """Return an array of float32 or float64; these stay as they are, without a copy.
+
+    Args:
+        value: anything array-like of numbers.
+        part: which array it is, for messages.
+        where: what to call it.
+
+    Raises:
+        UserError: it holds no real numbers.
+    """
+    import numpy as np
+
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise where.wrong(part, "the rows differ in length") from None
+    if array.size == 0 and array.dtype == np.float64:
+        return array
+    if array.dtype in (np.float32, np.float64) and array.dtype.isnative:
+        return array
+    if array.dtype.kind == "f" and array.dtype.itemsize < 8:
+        return array.astype(np.float32)
+    if array.dtype.kind in "iuf":
+        return array.astype(np.float64)
+    raise where.wrong(part, f"holds {array.dtype} values, not real numbers")
+
+
+def check_centers(value: Any, where: Where) -> NDArray[np.floating[Any]]:
+    """Return sphere centres as float32 or float64 (N, 3), all finite.
+
+    Raises:
+        UserError: wrong shape or kind, or the index of the first centre that is not finite.
+    """
+    centers = floats(value, "centers", where)
+    if centers.size == 0 and centers.ndim <= 2:
+        centers = centers.reshape(0, 3)
+    if centers.ndim != 2 or centers.shape[1] != 3:
+        raise where.wrong("centers", f"has shape {centers.shape}; sphere centres are (N, 3)")
+    bad = first_not_finite(centers)
+    if bad is not None:
+        row = ", ".join(f"{v:g}" for v in centers[bad])
+        raise where.wrong("centers", f"sphere {bad} lies at ({row}); coordinates must be finite")
+    return centers
+
+
+def check_radius(value: Any, count: int, where: Where) -> NDArray[np.floating[Any]] | float:
+    """Return one radius for all, or float32 or float64 (N,), all finite and positive.
+
+    Raises:
+        UserError: wrong shape or kind, or the index of the first radius that is no length.
+    """
+    import numpy as np
+
+    radius = floats(value, "radius", where)
+    if radius.ndim == 2 and radius.shape[1] == 1:
+        radius = radius[:, 0]
+    if radius.ndim == 0:
+        one = float(radius)
+        if not (np.isfinite(one) and one > 0.0):
+            raise where.wrong("radius", f"{one:g} is not a radius; it must be finite and positive")
+        return one
+    if radius.ndim != 1:
+        raise where.wrong("radius", f"has shape {radius.shape}; radii are (N,)")
+    if len(radius) != count:
+        raise where.wrong("radius", f"has {len(radius)} radii for {count} spheres")
+    for rows in blocks(count):
+        good = np.isfinite(radius[rows]) & (radius[rows] > 0.0)
+        if not good.all():
+            bad = rows.start + int(np.argmin(good))
+            problem = f"sphere {bad} has radius {radius[bad]:g}; it must be finite and positive"
+            raise where.wrong("radius", problem)
+    return radius
+
+
+def first_not_finite(array: NDArray[np.floating[Any]]) -> int | None:
+    """Return the index of the first row that holds NaN or infinity, or None."""
+    import numpy as np
+
+    for rows in blocks(len(array)):
+        good = np.isfinite(array[rows])
+        if not good.all():
+            good = good.reshape(len(good), -1).all(axis=1)
+            return int(rows.start) + int(np.argmin(good))
+    return None

@@ -1,0 +1,114 @@
+"""Colours as people write them, and the one conversion to linear light."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..errors import SceneError, suggestion
+from .arrays import each_block
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+RGB = tuple[float, float, float]
+
+COLOR_SPACES = ("srgb", "linear")
+
+
+def parse_color(value: Any) -> RGB:
+    """Return a colour as three floats in 0..1, in the colour space in which it was written.
+
+    Args:
+        value: "#rgb", "#rrggbb", a CSS colour name, or three numbers in 0..1.
+
+    Raises:
+        SceneError: the value is no colour.
+    """
+    if isinstance(value, str):
+        return _parse_text(value.strip())
+    try:
+        parts = [float(v) for v in value if not isinstance(v, (str, bool))]
+        complete = len(parts) == len(value) == 3
+    except (TypeError, ValueError):
+        complete = False
+    if not complete:
+        raise SceneError(
+            f"{_short(value)} is not a colour; "
+            "write '#rrggbb', a CSS colour name or three numbers from 0 to 1"
+        )
+    if not all(0.0 <= v <= 1.0 for v in parts):
+        raise SceneError(f"{_short(value)} is not a colour; its three numbers go from 0 to 1")
+    return (parts[0], parts[1], parts[2])
+
+
+def _parse_text(text: str) -> RGB:
+    """Parse a hexadecimal colour or a name."""
+    digits = text[1:]
+    if text.startswith("#"):
+        if len(digits) in (3, 6) and all(c in "0123456789abcdefABCDEF" for c in digits):
+            step = len(digits) // 3
+            pairs = [digits[i : i + step] * (3 - step) for i in range(0, len(digits), step)]
+            red, green, blue = (int(p, 16) / 255.0 for p in pairs)
+            return (red, green, blue)
+        raise SceneError(f"'{text}' is not a colour; write '#rgb' or '#rrggbb'")
+    from PIL.ImageColor import colormap
+
+    known = colormap.get(text.lower())
+    if known is None:
+        raise SceneError(f"there is no colour named '{text}'; {suggestion(text, colormap)}")
+    return _parse_text(str(known))
+
+
+def _short(value: Any) -> str:
+    """Show a value in a message, cut to a readable length."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def srgb_to_linear(values: Any) -> NDArray[np.float64]:
+    """Convert sRGB values in 0..1 to linear light by the curve of IEC 61966-2-1.
+
+    Args:
+        values: any shape, 0..1.
+
+    Returns:
+        float64 of the same shape, 0..1.
+    """
+    import numpy as np
+
+    v = np.asarray(values, np.float64)
+    return np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4)
+
+
+def linear_rgb(
+    color: Any, color_space: str = "srgb", out: NDArray[np.float32] | None = None
+) -> NDArray[np.float32]:
+    """Convert colours to linear float32; the only place where that happens.
+
+    Args:
+        color: (K, 3), uint8 in 0..255 or floating point in 0..1.
+        color_space: "srgb" or "linear": what the numbers are.
+        out: where to put the result, float32 (K, 3); None makes it.
+
+    Returns:
+        float32 (K, 3), linear RGB.
+    """
+    import numpy as np
+
+    values = np.asarray(color)
+    result = np.empty(values.shape, np.float32) if out is None else out
+    if values.dtype == np.uint8:
+        levels = np.arange(256) / 255.0
+        table = (levels if color_space == "linear" else srgb_to_linear(levels)).astype(np.float32)
+
+        def convert(rows: slice) -> None:
+            np.take(table, values[rows], out=result[rows], mode="clip")
+    else:
+
+        def convert(rows: slice) -> None:
+            block = values[rows]
+            result[rows] = block if color_space == "linear" else srgb_to_linear(block)
+
+    each_block(len(values), convert)
+    return result

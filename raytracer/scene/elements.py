@@ -1,0 +1,144 @@
+"""The elements: a radius and a colour for each, for coordinate files that name only elements.
+
+Radii are the single-bond covalent radii of P. Pyykko and M. Atsumi, Chemistry - A European
+Journal 15 (2009) 186-197, doi:10.1002/chem.200800987, in angstrom: one set that covers all 118
+elements. Covalent rather than van der Waals radii, because bonded atoms then just touch: a
+molecule shows its bonds and a metal its packing, where van der Waals spheres would merge.
+
+Colours follow the convention of the Jmol viewer (itself an extension of the
+Corey-Pauling-Koltun model colours), which ends at meitnerium; the last nine are our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from ..errors import SceneError, nearest
+from .colors import RGB
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# Symbol, covalent radius in pm, sRGB colour; the position is the atomic number.
+_TABLE = """
+H 32 FFFFFF, He 46 D9FFFF,
+Li 133 CC80FF, Be 102 C2FF00, B 85 FFB5B5, C 75 909090,
+N 71 3050F8, O 63 FF0D0D, F 64 90E050, Ne 67 B3E3F5,
+Na 155 AB5CF2, Mg 139 8AFF00, Al 126 BFA6A6, Si 116 F0C8A0,
+P 111 FF8000, S 103 FFFF30, Cl 99 1FF01F, Ar 96 80D1E3,
+K 196 8F40D4, Ca 171 3DFF00, Sc 148 E6E6E6, Ti 136 BFC2C7, V 134 A6A6AB, Cr 122 8A99C7,
+Mn 119 9C7AC7, Fe 116 E06633, Co 111 F090A0, Ni 110 50D050, Cu 112 C88033, Zn 118 7D80B0,
+Ga 124 C28F8F, Ge 121 668F8F, As 121 BD80E3, Se 116 FFA100, Br 114 A62929, Kr 117 5CB8D1,
+Rb 210 702EB0, Sr 185 00FF00, Y 163 94FFFF, Zr 154 94E0E0, Nb 147 73C2C9, Mo 138 54B5B5,
+Tc 128 3B9E9E, Ru 125 248F8F, Rh 125 0A7D8C, Pd 120 006985, Ag 128 C0C0C0, Cd 136 FFD98F,
+In 142 A67573, Sn 140 668080, Sb 140 9E63B5, Te 136 D47A00, I 133 940094, Xe 131 429EB0,
+Cs 232 57178F, Ba 196 00C900, La 180 70D4FF, Ce 163 FFFFC7, Pr 176 D9FFC7, Nd 174 C7FFC7,
+Pm 173 A3FFC7, Sm 172 8FFFC7, Eu 168 61FFC7, Gd 169 45FFC7, Tb 168 30FFC7, Dy 167 1FFFC7,
+Ho 166 00FF9C, Er 165 00E675, Tm 164 00D452, Yb 170 00BF38, Lu 162 00AB24,
+Hf 152 4DC2FF, Ta 146 4DA6FF, W 137 2194D6, Re 131 267DAB, Os 129 266696, Ir 122 175487,
+Pt 123 D0D0E0, Au 124 FFD123, Hg 133 B8B8D0, Tl 144 A6544D, Pb 144 575961, Bi 151 9E4FB5,
+Po 145 AB5C00, At 147 754F45, Rn 142 428296,
+Fr 223 420066, Ra 201 007D00, Ac 186 70ABFA, Th 175 00BAFF, Pa 169 00A1FF, U 170 008FFF,
+Np 171 0080FF, Pu 172 006BFF, Am 166 545CF2, Cm 166 785CE3, Bk 168 8A4FE3, Cf 168 A136D4,
+Es 165 B31FD4, Fm 167 B31FBA, Md 173 B30DA6, No 176 BD0D87, Lr 161 C70066,
+Rf 157 CC0059, Db 149 D1004F, Sg 143 D90045, Bh 141 E00038, Hs 134 E6002E, Mt 129 EB0026,
+Ds 128 F00024, Rg 121 F30022, Cn 122 F50020, Nh 136 F7001E, Fl 143 F8001C, Mc 162 FA001A,
+Lv 175 FB0018, Ts 165 FC0016, Og 157 FD0014
+"""
+
+_ISOTOPES = {"D": "H", "T": "H"}
+
+
+@dataclass(frozen=True)
+class Element:
+    """What a picture needs to know of an element.
+
+    Args:
+        radius: angstrom, or the length unit of the file it is used for; None takes the table's.
+        color: sRGB, 0..1; None takes the table's.
+    """
+
+    radius: float | None = None
+    color: RGB | None = None
+
+
+@cache
+def table() -> dict[str, Element]:
+    """Return every element by its symbol, in the order of atomic numbers from 1 on."""
+    elements: dict[str, Element] = {}
+    for entry in _TABLE.replace("\n", " ").split(","):
+        symbol, radius, code = entry.split()
+        red, green, blue = (int(code[i : i + 2], 16) / 255.0 for i in (0, 2, 4))
+        elements[symbol] = Element(int(radius) / 100.0, (red, green, blue))
+    return elements
+
+
+def find(label: str, overrides: Mapping[str, Element] | None = None) -> Element:
+    """Return radius and colour for a label of a coordinate file.
+
+    A label is a symbol in any case ("Fe", "FE"), a symbol and a site number ("C12"), an atomic
+    number ("26"), or a name of its own among the overrides.
+
+    Args:
+        label: as it stands in the file.
+        overrides: own values by label or symbol; what is None there comes from the table.
+
+    Raises:
+        SceneError: the label is no element.
+    """
+    overrides = overrides or {}
+    symbol = symbol_of(label)
+    own = overrides.get(label) or overrides.get(symbol or "")
+    if symbol is None:
+        if own is not None and own.radius is not None:
+            return Element(own.radius, own.color or DEFAULT_COLOR)
+        near = nearest(label, table())
+        hint = f"did you mean '{near}'?" if near else "give its radius under [elements]"
+        raise SceneError(f"'{label}' is not an element; {hint}")
+    known = table()[symbol]
+    if own is None:
+        return known
+    return Element(own.radius or known.radius, own.color or known.color)
+
+
+DEFAULT_COLOR: RGB = (0.8, 0.8, 0.8)
+"""sRGB of a label of the user's own that got a radius but no colour."""
+
+
+def symbol_of(label: str) -> str | None:
+    """Return the symbol that a label stands for, or None."""
+    elements = table()
+    text = label.strip()
+    if text.isdecimal():
+        number = int(text)
+        return list(elements)[number - 1] if 1 <= number <= len(elements) else None
+    symbol = text.rstrip("0123456789").capitalize()
+    symbol = _ISOTOPES.get(symbol, symbol)
+    return symbol if symbol in elements else None
+
+
+def palette(
+    labels: Sequence[str], overrides: Mapping[str, Element] | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+    """Return the radii and colours of a few labels.
+
+    Args:
+        labels: K different labels.
+        overrides: own values by label or symbol.
+
+    Returns:
+        float64 (K,) radii in angstrom, float32 (K, 3) sRGB colours.
+
+    Raises:
+        SceneError: a label is no element.
+    """
+    import numpy as np
+
+    found = [find(label, overrides) for label in labels]
+    radii = np.array([e.radius for e in found], np.float64)
+    colors = np.array([e.color for e in found], np.float32).reshape(len(found), 3)
+    return radii, colors

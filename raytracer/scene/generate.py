@@ -1,0 +1,116 @@
+"""Named generators of scenes: from a name, a count and a seed to spheres, the same everywhere."""
+
+from __future__ import annotations
+
+import difflib
+import pkgutil
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from raytracer.errors import OutputError, UserError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from .generators._base import Generator, Part
+
+FOLDER = Path(__file__).parent / "generators"
+# The hash takes the sphere's index and the seed as 32-bit words.
+LARGEST = 2**32 - 1
+
+
+@cache
+def names() -> list[str]:
+    """The names of all generators, sorted."""
+    found = (module.name for module in pkgutil.iter_modules([str(FOLDER)]))
+    return sorted(name for name in found if not name.startswith("_"))
+
+
+def describe(name: str) -> str:
+    """One line about a generator: what it makes, its own count and seed."""
+    found = generator(name)
+    return f"{found.summary}; {found.count:,} spheres unless told otherwise, seed {found.seed}"
+
+
+def build(name: str, count: int | None = None, seed: int | None = None) -> list[Part]:
+    """The spheres of a generator, a list of parts with different materials.
+
+    name: one of names()
+    count: how many spheres; some generators round it to whole levels or blocks
+    seed: 0 to 2^32 - 1
+    returns: parts with `name`, `centers` (N, 3) float32, `radii` (N,) float32 and `colors`
+        (N, 3) uint8 sRGB, in scene units
+    raises: UserError for a name, count or seed that does not exist
+    """
+    found = generator(name)
+    return found.parts(*settle(found, count, seed))
+
+
+def arrays(
+    name: str, count: int | None = None, seed: int | None = None
+) -> dict[str, NDArray[np.generic]]:
+    """The spheres of a generator, or of one part of it ("weekend/metal"), as named arrays.
+
+    returns: centers (N, 3) float32, radii (N,) float32, colors (N, 3) uint8 sRGB
+    raises: UserError for a name, part, count or seed that does not exist
+    """
+    from .generators._base import join
+
+    base, _, wanted = name.partition("/")
+    parts = build(base, count, seed)
+    if wanted:
+        chosen = [part for part in parts if part.name == wanted]
+        if not chosen:
+            known = ", ".join(part.name for part in parts)
+            raise UserError(
+                f'The generator "{base}" has no part "{wanted}"; its parts are {known}.'
+            )
+        parts = chosen
+    whole = parts[0] if len(parts) == 1 else join(parts)
+    return {"centers": whole.centers, "radii": whole.radii, "colors": whole.colors}
+
+
+def write(
+    name: str, path: str | Path, count: int | None = None, seed: int | None = None
+) -> list[Path]:
+    """Write a generated scene: NAME.toml with its data beside it, or the data alone.
+
+    path: ends in .toml (scene and data), .npz (the arrays alone) or, for atoms, .xyz
+    returns: the files written, the one asked for first
+    raises: UserError for a name, count or seed that does not exist, OutputError for a bad path
+    """
+    from .generators import _write
+
+    target = Path(path)
+    found = generator(name)
+    chosen = settle(found, count, seed)
+    if target.suffix not in (".toml", ".npz", ".xyz"):
+        raise OutputError(f'"{target}" must end in .toml (scene and data), .npz or .xyz (data).')
+    if not target.parent.is_dir():
+        raise OutputError(f'There is no folder "{target.parent}" to write "{target.name}" into.')
+    return _write.write(name, found, target, *chosen)
+
+
+def generator(name: str) -> Generator:
+    """The generator of that name; raises UserError, with the nearest name, if there is none."""
+    if name not in names():
+        near = difflib.get_close_matches(name, names(), 1, 0.0)[0]
+        raise UserError(
+            f'There is no generator "{name}"; did you mean "{near}"? Known: {", ".join(names())}.'
+        )
+    found: Generator = import_module(f"raytracer.scene.generators.{name}").GENERATOR
+    return found
+
+
+def settle(found: Generator, count: int | None, seed: int | None) -> tuple[int, int]:
+    """Count and seed with the generator's own filled in; raises UserError if out of range."""
+    spheres = found.count if count is None else count
+    word = found.seed if seed is None else seed
+    if not 1 <= spheres <= LARGEST:
+        raise UserError(f"count = {spheres} must be from 1 to {LARGEST:,}.")
+    if not 0 <= word <= LARGEST:
+        raise UserError(f"seed = {word} must be from 0 to {LARGEST:,}.")
+    return spheres, word

@@ -1,0 +1,1 @@
+"""One generator family a file: a module here without a leading underscore defines GENERATOR."""

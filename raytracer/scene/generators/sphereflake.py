@@ -1,0 +1,66 @@
+"""A sphereflake: every ball carries nine balls of a third of its radius.
+
+After Eric Haines' Standard Procedural Databases ("A Proposal for Standard Graphics Environments",
+IEEE Computer Graphics and Applications 7(11), 1987). The nine directions are nine of the twelve
+neighbours in a close packing: six around the waist, three above, each 60 degrees from the next.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._base import Generator, Part, join, part
+from ._color import rgb
+
+CHILDREN = 9
+SHRINK = 1.0 / 3.0
+# From the root outwards; the last colour serves all deeper levels.
+COLORS = ("#33455e", "#4a7f90", "#d8c79c", "#e3a45c", "#d9714a", "#b8433c")
+
+
+def depth_for(count: int) -> int:
+    """The deepest flake of whole levels with at most `count` spheres (depth 0 is one ball)."""
+    depth, total = 0, 1
+    while total + CHILDREN ** (depth + 1) <= count:
+        depth += 1
+        total += CHILDREN**depth
+    return depth
+
+
+def child_frames() -> NDArray[np.float64]:
+    """Nine rotations (9, 3, 3), columns right, axis, forward: the axis is the way to the child."""
+    waist = np.deg2rad(60.0 * np.arange(6))
+    above = np.deg2rad(30.0 + 120.0 * np.arange(3))
+    azimuth = np.concatenate([waist, above])
+    # cos(latitude) = 1 / sqrt(3) makes all neighbours 60 degrees apart.
+    level = np.concatenate([np.ones(6), np.full(3, np.sqrt(1.0 / 3.0))])
+    up = np.concatenate([np.zeros(6), np.full(3, np.sqrt(2.0 / 3.0))])
+    c, s, zero = np.cos(azimuth), np.sin(azimuth), np.zeros(CHILDREN)
+    axis = np.stack([level * c, up, level * s], axis=1)
+    right = np.stack([-s, zero, c], axis=1)
+    return np.stack([right, axis, np.cross(right, axis)], axis=2)
+
+
+def build(count: int, seed: int) -> list[Part]:
+    """Whole levels of a flake around a root ball of radius 1 at the origin."""
+    frames_of_children = child_frames()
+    centers, frames, radius = np.zeros((1, 3)), np.eye(3)[None], 1.0
+    levels = []
+    depth = depth_for(count)
+    for level in range(depth + 1):
+        levels.append(part("default", centers, radius, rgb(COLORS[min(level, len(COLORS) - 1)])))
+        if level < depth:
+            frames = (frames[:, None] @ frames_of_children[None]).reshape(-1, 3, 3)
+            # A child touches its parent: their centres are r + r / 3 apart.
+            centers = np.repeat(centers, CHILDREN, axis=0)
+            centers = centers + radius * (1.0 + SHRINK) * frames[:, :, 1]
+            radius *= SHRINK
+    return [join(levels)]
+
+
+GENERATOR = Generator(
+    "a sphereflake: 1 + 9 + 81 + ... balls, as many whole levels as the count allows",
+    count=7381,
+    build=build,
+)

@@ -1,0 +1,105 @@
+"""Lights, ambient light, background and settings as the kernels take them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import hypot
+from typing import TYPE_CHECKING
+
+from ..settings import RenderSettings
+from .colors import RGB, parse_color, srgb_to_linear
+from .fit import Basis
+from .looks import FALLOFFS, Ambient, Color, DirectionalLight, Light
+from .placing import Space
+from .scene import Scene
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+KEY_LIGHT = (-0.5, 0.8, 1.0)
+"""Towards the light of a scene without lights, along the camera's right, up and backward axes."""
+
+KEY_INTENSITY = 0.8
+"""With `KEY_AMBIENT` a white surface of the default material stays just below 1."""
+
+KEY_AMBIENT = 0.25
+"""Intensity of the ambient light beside the key light."""
+
+POINT, DIRECTIONAL = range(2)
+"""`Light.kind`."""
+
+
+def pack_lights(scene: Scene, space: Space, axes: Basis) -> NDArray[np.void]:
+    """Return the lights in render space, structured (L,).
+
+    Args:
+        scene: for its lights; None becomes the key light.
+        space: render space.
+        axes: the camera's view, for the key light.
+    """
+    import numpy as np
+
+    from ..layout import dtype
+
+    lights: Sequence[Light] = _key_lights(axes) if scene.lights is None else scene.lights
+    packed = np.zeros(len(lights), dtype("Light"))
+    for entry, light in zip(packed, lights, strict=True):
+        color = _linear(light.color) * light.intensity
+        if isinstance(light, DirectionalLight):
+            entry["kind"] = DIRECTIONAL
+            entry["vector"] = -np.asarray(light.direction) / hypot(*light.direction)
+        else:
+            entry["kind"] = POINT
+            entry["vector"] = space.point(light.position)
+            entry["falloff"] = FALLOFFS.index(light.falloff)
+            if light.falloff == "inverse-square":
+                # 1 / d^2 of scene space is 1 / (d^2 scale^2) of render space.
+                color = color / space.scale / space.scale
+        entry["color"] = color
+    return packed
+
+
+def _key_lights(axes: Basis) -> tuple[DirectionalLight]:
+    """Return the light of a scene without lights: from the camera's upper left."""
+    right, up, backward = KEY_LIGHT
+    towards = right * axes.right + up * axes.up - backward * axes.forward
+    x, y, z = (-float(v) for v in towards)
+    return (DirectionalLight((x, y, z), intensity=KEY_INTENSITY),)
+
+
+def pack_frame(scene: Scene, settings: RenderSettings) -> NDArray[np.void]:
+    """Return the whole picture as one frame, structured (1,); counts and modes are still 0.
+
+    Args:
+        scene: for its background and ambient light.
+        settings: size and sampling.
+    """
+    import numpy as np
+
+    from ..layout import dtype
+
+    frame = np.zeros(1, dtype("Frame"))
+    frame["width"] = frame["x1"] = settings.width
+    frame["height"] = frame["y1"] = settings.height
+    frame["sample_count"] = settings.samples
+    frame["seed"] = settings.seed
+    frame["filter"] = settings.filter_code
+    frame["filter_radius"] = settings.resolved_filter_radius
+    frame["max_depth"] = settings.max_depth
+    frame["shadows"] = settings.shadows
+    bottom, top = scene.background.edges()
+    frame["background_bottom"] = srgb_to_linear(bottom)
+    frame["background_top"] = srgb_to_linear(top)
+    frame["background_kind"] = scene.background.transparent
+    ambient = scene.ambient
+    if ambient is None:
+        ambient = Ambient(intensity=KEY_AMBIENT) if scene.lights is None else Ambient()
+    frame["ambient"] = _linear(ambient.color) * ambient.intensity
+    return frame
+
+
+def _linear(color: Color) -> NDArray[np.float64]:
+    """Return an sRGB colour as linear light, float64 (3,)."""
+    rgb: RGB = parse_color(color)
+    return srgb_to_linear(rgb)

@@ -1,0 +1,191 @@
+"""Files to scenes: scene files (.toml, .json), and particle files rendered as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import DataFileError, SceneError, UserError, suggestion
+from . import particles
+from .arrays import Where, check_centers
+from .elements import Element
+from .scene import Scene
+from .spheres import SphereSet
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from numpy.typing import NDArray
+
+    from .particles import Particles
+
+SCENE_SUFFIXES = (".toml", ".json")
+"""Endings of scene files."""
+
+SPACING = 0.5
+"""Radius of particles without radii, in units of their mean spacing: neighbours about touch."""
+
+
+def load(path: str | PathLike[str]) -> Scene:
+    """Read a scene file, or make a scene of a particle file.
+
+    Args:
+        path: a scene file (.toml, .json), or particles (.npz, .npy, .csv, .xyz, .extxyz), which
+            are shown by a fitted camera, in a plain light, atoms with the colours of elements.
+
+    Returns:
+        The scene, with the arrays of all its data files.
+
+    Raises:
+        UserError: the file, or a data file that it names, is missing or wrong; the message says
+            file and field, with one line for each problem.
+    """
+    target = Path(fspath(path))
+    suffix = target.suffix.lower()
+    if suffix in particles.SUFFIXES:
+        return load_particles(target)
+    if suffix not in SCENE_SUFFIXES:
+        known = [*SCENE_SUFFIXES, *particles.SUFFIXES]
+        raise SceneError(
+            f"{target}: '{suffix}' is no kind of scene or particle file; known are "
+            f"{', '.join(known)}"
+        )
+    from .compose import compose
+
+    return compose(read_table(target), target)
+
+
+def read_table(path: Path) -> dict[str, Any]:
+    """Read TOML or JSON into plain values.
+
+    Raises:
+        SceneError: no such file, or not the language its ending says, with line and column.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        near = suggestion(path.name, _neighbours(path))
+        hint = f"; {near}" if near.startswith("did") else ""
+        raise SceneError(f"{path}: there is no such file{hint}") from None
+    except IsADirectoryError:
+        raise SceneError(f"{path}: is a folder, not a scene file") from None
+    except UnicodeDecodeError:
+        raise SceneError(f"{path}: is not text in UTF-8") from None
+    except OSError as error:
+        raise SceneError(f"{path}: cannot be read ({error.strerror})") from None
+    return _parse(text, path)
+
+
+def _parse(text: str, path: Path) -> dict[str, Any]:
+    """Parse TOML or JSON by the file's ending."""
+    if path.suffix.lower() == ".json":
+        import json
+
+        try:
+            table = json.loads(text)
+        except json.JSONDecodeError as error:
+            place = f"line {error.lineno}, column {error.colno}"
+            raise SceneError(f"{path}: is not JSON: {error.msg} ({place})") from None
+        if not isinstance(table, dict):
+            raise SceneError(f"{path}: holds a {type(table).__name__}, not an object with a scene")
+        return table
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SceneError(f"{path}: is not TOML: {error}") from None
+
+
+def _neighbours(path: Path) -> list[str]:
+    """Return the names of the scene files in the same folder."""
+    try:
+        return [p.name for p in path.parent.iterdir() if p.suffix in SCENE_SUFFIXES]
+    except OSError:
+        return []
+
+
+def load_particles(path: Path) -> Scene:
+    """Make a scene of a particle file.
+
+    Raises:
+        DataFileError: the file is missing or wrong.
+    """
+    spheres = sphere_set(particles.read(path), default_radius=True)
+    return Scene(spheres=(spheres,), title=path.stem)
+
+
+def sphere_set(
+    data: Particles,
+    radius: float | None = None,
+    color: Any = None,
+    default_radius: bool = False,
+    **options: Any,
+) -> SphereSet:
+    """Return the sphere set of a particle file.
+
+    Args:
+        data: from `particles.read`.
+        radius: one for all, before the file's radii.
+        color: one for all, before the file's colours.
+        default_radius: whether particles without radii get one from their spacing.
+        **options: for `SphereSet`.
+
+    Raises:
+        DataFileError: the arrays make no spheres, or nothing says a radius.
+    """
+    size: Any = data.radius if radius is None else radius
+    if size is None:
+        if not default_radius:
+            raise DataFileError(f"{data.source}: holds no radii; add radius = ... to the set")
+        centers = check_centers(data.centers, Where(data.source, data.names))
+        size = mean_spacing(centers) * SPACING
+    own_color = color is not None
+    return SphereSet(
+        data.centers,
+        size,
+        color if own_color else data.color,
+        color_id=None if own_color else data.color_id,
+        source=data.source,
+        names=data.names,
+        **options,
+    )
+
+
+def mean_spacing(centers: NDArray[Any]) -> float:
+    """Return the edge of the cube that each particle has to itself in their common box.
+
+    Args:
+        centers: (N, 3), any unit.
+
+    Returns:
+        A length in the same unit; 1 where the particles all coincide.
+    """
+    import numpy as np
+
+    if len(centers) == 0:
+        return 1.0
+    extent = np.subtract(centers.max(axis=0), centers.min(axis=0), dtype=np.float64)
+    # A sheet or a line of particles fills fewer dimensions.
+    filled = extent[extent > 1e-6 * extent.max()]
+    if len(filled) == 0:
+        return 1.0
+    return float(np.exp(np.log(filled).mean()) / len(centers) ** (1.0 / len(filled)))
+
+
+def read_set(
+    folder: Path, name: str, arrays: Mapping[str, str], elements: Mapping[str, Element]
+) -> Particles:
+    """Read the data file that a scene file names, relative to the scene file.
+
+    Raises:
+        UserError: the file is missing or wrong.
+    """
+    try:
+        return particles.read(folder / name, arrays, elements, source=name)
+    except UserError:
+        raise
+    except MemoryError:
+        raise DataFileError(f"{name}: is larger than the memory there is") from None

@@ -1,0 +1,283 @@
+"""Camera, lights, materials and background: the small parts of a scene."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import hypot, inf
+from typing import TYPE_CHECKING, Any
+
+from ..errors import SceneError, suggestion
+from .colors import RGB, parse_color
+from .transform import Vector, vector
+
+if TYPE_CHECKING:
+    from .transform import Triple
+
+CAMERA_TYPES = ("perspective", "orthographic")
+"""Kinds of camera; the index is `Camera.kind` of the kernels."""
+
+FALLOFFS = ("none", "inverse-square")
+"""Falloff of point lights; the index is `Light.falloff` of the kernels."""
+
+STANDARD_DIRECTION: Vector = (1.0, 0.7, 1.4)
+"""From the spheres to a fitted camera that was given no direction: right of front, from above."""
+
+PARALLEL = 1e-6
+"""Sine of the angle to the view under which `up` no longer says which way is up."""
+
+Color = str | Sequence[float]
+
+
+def set_field(target: Any, name: str, value: Any) -> None:
+    """Store a checked value in a frozen dataclass that is being made."""
+    object.__setattr__(target, name, value)
+
+
+def check_number(value: Any, name: str, low: float, high: float, above: bool = False) -> float:
+    """Return a number of low..high; with `above`, low itself is refused.
+
+    Raises:
+        SceneError: it is no number or out of range.
+    """
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise SceneError(f"{name}: {value!r} is not a number") from None
+    if not (low < number if above else low <= number) or not number <= high or number == inf:
+        limit = f"above {low:g}" if above else f"at least {low:g}"
+        upper = f" and at most {high:g}" if high != inf else " and finite"
+        raise SceneError(f"{name}: {number:g} is out of range; it must be {limit}{upper}")
+    return number
+
+
+def check_color(value: Any, name: str) -> RGB:
+    """Return an sRGB colour in 0..1, naming the field when it is none."""
+    try:
+        return parse_color(value)
+    except SceneError as error:
+        raise SceneError(f"{name}: {error}") from None
+
+
+@dataclass(frozen=True)
+class Camera:
+    """Where the picture is taken from.
+
+    With `fit`, which is the default where no position is given, the camera is put as near as
+    possible with every sphere in the frame, and only its direction is taken from here.
+
+    Args:
+        position: eye point, scene units.
+        look_at: the point in the middle of the picture, scene units; the origin if None.
+        up: which way is up in the picture; any length.
+        vertical_fov: full angle of the picture's height in degrees, perspective only.
+        height: height of the picture in scene units, orthographic only.
+        type: "perspective" or "orthographic".
+        fit: whether to frame the spheres; None fits if there is no position.
+        direction: from the spheres towards a fitted camera; any length.
+
+    Raises:
+        SceneError: a value is out of range, or they contradict each other.
+    """
+
+    position: Triple | None = None
+    look_at: Triple | None = None
+    up: Triple = (0.0, 1.0, 0.0)
+    vertical_fov: float = 40.0
+    height: float | None = None
+    type: str = "perspective"
+    fit: bool | None = None
+    direction: Triple | None = None
+
+    def __post_init__(self) -> None:
+        if self.type not in CAMERA_TYPES:
+            hint = suggestion(str(self.type), CAMERA_TYPES)
+            raise SceneError(f"camera.type: there is no camera {self.type!r}; {hint}")
+        for name in ("position", "look_at", "up", "direction"):
+            value = getattr(self, name)
+            if value is not None:
+                set_field(self, name, vector(value, f"camera.{name}"))
+        fov = check_number(self.vertical_fov, "camera.vertical_fov", 0.001, 179.0)
+        set_field(self, "vertical_fov", fov)
+        if self.height is not None:
+            height = check_number(self.height, "camera.height", 0.0, inf, above=True)
+            set_field(self, "height", height)
+        set_field(self, "fit", self.position is None if self.fit is None else bool(self.fit))
+        self._check_consistency()
+
+    def _check_consistency(self) -> None:
+        """Refuse what contradicts itself."""
+        if self.fit and self.height is not None:
+            raise SceneError("camera.height: a fitted camera finds its own height; leave it out")
+        if self.type == "orthographic" and not self.fit and self.height is None:
+            raise SceneError("camera.height: an orthographic camera needs a height, or fit = true")
+        if self.direction is not None and not self.fit:
+            raise SceneError("camera.direction: only a fitted camera has one; use look_at")
+        if self.position is None and not self.fit:
+            raise SceneError("camera.position: missing; give a position, or fit = true")
+        if self.direction is not None and self.position is not None:
+            raise SceneError("camera.direction: leave out either the direction or the position")
+        backward = self.backward()
+        length = hypot(*backward)
+        if length == 0.0:
+            name = "camera.direction" if self.direction is not None else "camera.look_at"
+            problem = "has no length" if self.direction is not None else "is the camera's position"
+            raise SceneError(f"{name}: {problem}, so the camera looks nowhere")
+        up = vector(self.up, "camera.up")
+        # Each is scaled by its own length first, so that the product cannot overflow.
+        height = hypot(*up)
+        b = [v / length for v in backward]
+        u = [v / height for v in up] if height > 0.0 else [0.0, 0.0, 0.0]
+        side = hypot(
+            b[1] * u[2] - b[2] * u[1], b[2] * u[0] - b[0] * u[2], b[0] * u[1] - b[1] * u[0]
+        )
+        if side < PARALLEL:
+            raise SceneError("camera.up: is parallel to the view, so nothing says which way is up")
+
+    def backward(self) -> Vector:
+        """Return the vector from what the camera looks at to the camera, any length."""
+        if self.position is None:
+            given = STANDARD_DIRECTION if self.direction is None else self.direction
+            return (given[0], given[1], given[2])
+        target = (0.0, 0.0, 0.0) if self.look_at is None else self.look_at
+        a, b, c = (p - t for p, t in zip(self.position, target, strict=True))
+        return (a, b, c)
+
+
+@dataclass(frozen=True)
+class PointLight:
+    """Light from a point.
+
+    Args:
+        position: scene units.
+        color: sRGB.
+        intensity: linear factor; with "inverse-square" the light at a distance of one scene unit.
+        falloff: "none" or "inverse-square".
+
+    Raises:
+        SceneError: a value is out of range.
+    """
+
+    position: Triple
+    color: Color = "#ffffff"
+    intensity: float = 1.0
+    falloff: str = "none"
+
+    def __post_init__(self) -> None:
+        set_field(self, "position", vector(self.position, "light.position"))
+        _check_light(self)
+        if self.falloff not in FALLOFFS:
+            hint = suggestion(str(self.falloff), FALLOFFS)
+            raise SceneError(f"light.falloff: there is no falloff {self.falloff!r}; {hint}")
+
+
+@dataclass(frozen=True)
+class DirectionalLight:
+    """Light from far away, parallel everywhere.
+
+    Args:
+        direction: where the light travels; any length.
+        color: sRGB.
+        intensity: linear factor.
+
+    Raises:
+        SceneError: a value is out of range, or the direction has no length.
+    """
+
+    direction: Triple
+    color: Color = "#ffffff"
+    intensity: float = 1.0
+
+    def __post_init__(self) -> None:
+        set_field(self, "direction", vector(self.direction, "light.direction"))
+        if hypot(*self.direction) == 0.0:
+            raise SceneError("light.direction: has no length; say where the light travels")
+        _check_light(self)
+
+
+Light = PointLight | DirectionalLight
+
+
+def _check_light(light: Light | Ambient, name: str = "light") -> None:
+    """Check colour and intensity of a light."""
+    set_field(light, "color", check_color(light.color, f"{name}.color"))
+    intensity = check_number(light.intensity, f"{name}.intensity", 0.0, inf)
+    set_field(light, "intensity", intensity)
+
+
+@dataclass(frozen=True)
+class Ambient:
+    """Light that reaches everything alike.
+
+    Args:
+        color: sRGB.
+        intensity: linear factor.
+    """
+
+    color: Color = "#ffffff"
+    intensity: float = 0.1
+
+    def __post_init__(self) -> None:
+        _check_light(self, "ambient")
+
+
+@dataclass(frozen=True)
+class Material:
+    """How a surface answers light, after Phong.
+
+    Args:
+        ambient: factor of the ambient light, 0..1.
+        diffuse: factor of the matt reflection, 0..1.
+        specular: factor of the highlight, 0..1.
+        shininess: exponent of the highlight, above 0.
+        mirror: part of the light that is reflected as by a mirror, 0..1.
+    """
+
+    ambient: float = 1.0
+    diffuse: float = 0.9
+    specular: float = 0.1
+    shininess: float = 40.0
+    mirror: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("ambient", "diffuse", "specular", "mirror"):
+            value = check_number(getattr(self, name), f"material.{name}", 0.0, 1.0)
+            set_field(self, name, value)
+        shininess = check_number(self.shininess, "material.shininess", 0.0, 1e6, above=True)
+        set_field(self, "shininess", shininess)
+
+
+@dataclass(frozen=True)
+class Background:
+    """What is seen where there is no sphere: one colour, a vertical gradient, or nothing.
+
+    Args:
+        color: sRGB, of the whole background; white if nothing else is given.
+        bottom, top: sRGB, of the picture's lower and upper edge, instead of `color`.
+        transparent: whether the picture has an alpha channel instead.
+    """
+
+    color: Color | None = None
+    bottom: Color | None = None
+    top: Color | None = None
+    transparent: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("color", "bottom", "top"):
+            value = getattr(self, name)
+            if value is not None:
+                set_field(self, name, check_color(value, f"background.{name}"))
+        if (self.bottom is None) != (self.top is None):
+            missing = "bottom" if self.bottom is None else "top"
+            raise SceneError(f"background.{missing}: a gradient needs both a bottom and a top")
+        if self.color is not None and self.top is not None:
+            raise SceneError("background.color: leave out either the colour or the gradient")
+
+    def edges(self) -> tuple[RGB, RGB]:
+        """Return the sRGB colours of the lower and of the upper edge."""
+        if self.transparent:
+            return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        if self.bottom is not None and self.top is not None:
+            return parse_color(self.bottom), parse_color(self.top)
+        color = (1.0, 1.0, 1.0) if self.color is None else parse_color(self.color)
+        return color, color

@@ -1,0 +1,199 @@
+"""Particle files: arrays of centres, radii and colours, as they stand in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import DataFileError, UserError, suggestion
+from .elements import Element
+
+if TYPE_CHECKING:
+    import zipfile
+    from io import BufferedReader
+
+    from numpy.typing import NDArray
+
+SUFFIXES = (".npz", ".npy", ".csv", ".xyz", ".extxyz")
+"""Endings of the particle files that can be read."""
+
+Reader = Callable[[Path, str, Mapping[str, str], Mapping[str, Element]], "Particles"]
+
+_NPZ_NAMES = {
+    "centers": ("centers",),
+    "radius": ("radii", "radius"),
+    "color": ("colors", "color"),
+}
+
+
+@dataclass
+class Particles:
+    """What a particle file holds; centres and radii are checked later, by the sphere set.
+
+    Args:
+        source: the file, as messages call it.
+        centers: (N, 3), the file's length unit.
+        radius: one or (N,), the file's length unit; None if the file has none.
+        color: (N, 3), or a palette (K, 3) with `color_id`; uint8 or 0..1; None if there is none.
+        color_id: integers (N,) or None.
+        names: the file's own names of "centers", "radius" and "color".
+    """
+
+    source: str
+    centers: NDArray[Any]
+    radius: NDArray[Any] | None = None
+    color: NDArray[Any] | None = None
+    color_id: NDArray[Any] | None = None
+    names: dict[str, str] = field(default_factory=dict)
+
+
+def read(
+    path: Path,
+    names: Mapping[str, str] | None = None,
+    elements: Mapping[str, Element] | None = None,
+    source: str | None = None,
+) -> Particles:
+    """Read a particle file by the ending of its name.
+
+    Args:
+        path: .npz, .npy, .csv, .xyz or .extxyz.
+        names: the file's own names of "centers", "radii", "colors" (.npz, extended .xyz) or of
+            "x", "y", "z", "radii", "r", "g", "b" (.csv).
+        elements: own radii and colours for .xyz.
+        source: what to call the file in messages; the path if None.
+
+    Raises:
+        DataFileError: there is no such file, or it does not hold spheres.
+    """
+    source = source or str(path)
+    names = names or {}
+    if not path.exists():
+        raise DataFileError(f"{source}: there is no such file")
+    if path.is_dir():
+        raise DataFileError(f"{source}: is a folder, not a particle file")
+    try:
+        return _reader(path, source)(path, source, names, elements or {})
+    except UserError:
+        raise
+    except PermissionError:
+        raise DataFileError(f"{source}: may not be read; check its permissions") from None
+    except UnicodeDecodeError:
+        raise DataFileError(f"{source}: is not text in UTF-8") from None
+    except (ValueError, OSError, EOFError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataFileError(
+            f"{source}: cannot be read as {path.suffix.lower()} ({reason})"
+        ) from None
+
+
+def _reader(path: Path, source: str) -> Reader:
+    """Return the function that reads files of this ending."""
+    suffix = path.suffix.lower()
+    if suffix == ".npz":
+        return _read_npz
+    if suffix == ".npy":
+        return _read_npy
+    if suffix == ".csv":
+        from .csv_file import read_csv
+
+        return read_csv
+    if suffix in (".xyz", ".extxyz"):
+        from .xyz_file import read_xyz
+
+        return read_xyz
+    known = ", ".join(SUFFIXES)
+    raise DataFileError(f"{source}: files ending in '{suffix}' cannot be read; known are {known}")
+
+
+def _read_npy(path: Path, source: str, names: Mapping[str, str], _: Any) -> Particles:
+    """Read (N, 3) centres, or (N, 4) centres and radii."""
+    import numpy as np
+
+    if names:
+        raise DataFileError(f"{source}: an .npy file has no names; leave out arrays")
+    array = np.load(path, allow_pickle=False)
+    if array.ndim != 2 or array.shape[1] not in (3, 4):
+        raise DataFileError(
+            f"{source}: has shape {array.shape}; it must be (N, 3), or (N, 4) with radii"
+        )
+    radius = array[:, 3] if array.shape[1] == 4 else None
+    own = {"centers": "columns 0 to 2", "radius": "column 3"}
+    return Particles(source, array[:, :3], radius, names=own)
+
+
+def _read_npz(path: Path, source: str, names: Mapping[str, str], _: Any) -> Particles:
+    """Read named arrays."""
+    import zipfile
+
+    given = {"centers": names.get("centers"), "radius": names.get("radii")}
+    given["color"] = names.get("colors")
+    foreign = sorted(set(names) - {"centers", "radii", "colors"})
+    if foreign:
+        raise DataFileError(
+            f"{source}: an .npz file has arrays, not columns; leave out arrays.{foreign[0]}"
+        )
+    try:
+        archive = zipfile.ZipFile(path)
+    except zipfile.BadZipFile:
+        raise DataFileError(f"{source}: is not an .npz file, or is cut short") from None
+    with archive, path.open("rb") as file:
+        members = {i.filename.removesuffix(".npy"): i for i in archive.infolist()}
+        chosen = {}
+        for part, usual in _NPZ_NAMES.items():
+            name = _choose(part, given[part], usual, list(members), source)
+            if name is not None:
+                chosen[part] = name
+        arrays = {
+            part: _read_member(archive, file, members[name], f"{source}: array '{name}'")
+            for part, name in chosen.items()
+        }
+    return Particles(
+        source, arrays["centers"], arrays.get("radius"), arrays.get("color"), names=chosen
+    )
+
+
+def _choose(
+    part: str, given: str | None, usual: tuple[str, ...], known: list[str], source: str
+) -> str | None:
+    """Return the array to read for a part: the given name, or the first usual one there is."""
+    if given is not None:
+        if given not in known:
+            hint = suggestion(given, known)
+            raise DataFileError(f"{source}: there is no array named '{given}'; {hint}")
+        return given
+    found = next((name for name in usual if name in known), None)
+    if found is None and part == "centers":
+        listed = ", ".join(f"'{k}'" for k in known) or "nothing"
+        raise DataFileError(
+            f"{source}: there is no array named 'centers'; it holds {listed} "
+            '(in a scene file, say arrays = {centers = "..."})'
+        )
+    return found
+
+
+def _read_member(
+    archive: zipfile.ZipFile, file: BufferedReader, entry: zipfile.ZipInfo, label: str
+) -> NDArray[Any]:
+    """Read one array of an archive.
+
+    Uncompressed arrays, the usual case, are read straight into place: by way of zipfile the bytes
+    would be copied and summed in small pieces, which takes several times as long.
+    """
+    import zipfile
+
+    from numpy.lib import format as npy
+
+    try:
+        if entry.compress_type == zipfile.ZIP_STORED and not entry.flag_bits & 1:
+            # The local header repeats the name and may have other extra fields than the directory.
+            file.seek(entry.header_offset + 26)
+            lengths = file.read(4)
+            skip = int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
+            file.seek(skip, 1)
+            return npy.read_array(file, allow_pickle=False)
+        with archive.open(entry) as stream:
+            return npy.read_array(stream, allow_pickle=False)
+    except (ValueError, zipfile.BadZipFile, OSError, EOFError) as error:
+        raise DataFileError(f"{label}: cannot be read ({error})") from None

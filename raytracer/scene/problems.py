@@ -1,0 +1,107 @@
+"""What pydantic finds wrong with a scene file, as sentences with the path of the field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, get_args, get_origin
+
+from pydantic import BaseModel
+
+from ..errors import suggestion
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
+
+
+def sentences(error: ValidationError, model: type[BaseModel], file: str) -> str:
+    """Return one line for each problem: file, field, what is wrong.
+
+    Args:
+        error: from validating `model`.
+        model: the class of the whole file.
+        file: what to call it.
+    """
+    lines = []
+    for problem in error.errors(include_url=False, include_context=True):
+        path, owners, inside = _locate(problem["loc"], model)
+        lines.append(f"{file}: {path}: {_describe(problem, owners, inside)}")
+    return "\n".join(lines)
+
+
+def _locate(
+    location: Sequence[int | str], model: type[BaseModel]
+) -> tuple[str, list[type[BaseModel]], list[type[BaseModel]]]:
+    """Return the path of a field as people write it, the classes it is in, and those in it.
+
+    Pydantic's own path also names the chosen kind of camera or light, which the file does not.
+    """
+    path = ""
+    owners: list[type[BaseModel]] = []
+    inside = [model]
+    named = False  # whether the next step is a name that the user chose
+    for step in location:
+        if isinstance(step, int):
+            path += f"[{step}]"
+            continue
+        if named:
+            path, named = f"{path}.{step}", False
+            continue
+        fields = [f for t in inside for n, f in t.model_fields.items() if step in (n, f.alias)]
+        chosen = [t for t in inside if _tag(t) == step]
+        if not fields and chosen and len(inside) > 1:
+            inside = chosen
+            continue
+        path += f".{step}" if path else step
+        owners = inside
+        if fields:
+            named = get_origin(fields[0].annotation) is dict
+            inside = [m for f in fields for m in _models(f.annotation)]
+    return path or "the file", owners, inside
+
+
+def _tag(table: type[BaseModel]) -> str | None:
+    """Return the kind that selects this class among others."""
+    field = table.model_fields.get("type")
+    return str(get_args(field.annotation)[0]) if field else None
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Yield every model class inside a type."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    else:
+        for part in get_args(annotation):
+            yield from _models(part)
+
+
+def _describe(
+    problem: ErrorDetails, owners: list[type[BaseModel]], inside: list[type[BaseModel]]
+) -> str:
+    """Return what is wrong with one field."""
+    kind, value = problem["type"], problem["input"]
+    context = problem.get("ctx", {})
+    if kind == "extra_forbidden":
+        known = [f.alias or n for t in owners for n, f in t.model_fields.items()]
+        return f"unknown key; {suggestion(str(problem['loc'][-1]), dict.fromkeys(known))}"
+    if kind == "missing":
+        return "is missing"
+    tags = [tag for t in inside if (tag := _tag(t)) is not None]
+    if kind == "union_tag_not_found":
+        return f"type is missing; known are {', '.join(tags)}"
+    if kind == "union_tag_invalid":
+        tag = str(context.get("tag"))
+        return f"there is no type '{tag}'; {suggestion(tag, tags)}"
+    if kind == "literal_error" and isinstance(value, str):
+        known = [w.strip(" '") for w in str(context["expected"]).replace(" or ", ",").split(",")]
+        return f"'{value}' is not known; {suggestion(value, known)}"
+    text = problem["msg"].removeprefix("Value error, ").replace("Input should", "must")
+    if kind == "value_error":
+        return text
+    return f"{text[0].lower()}{text[1:]}{_shown(value)}"
+
+
+def _shown(value: Any) -> str:
+    """Return the offending value for the end of a sentence, unless it is a large one."""
+    text = repr(value)
+    return f", not {text}" if len(text) <= 60 else ""

@@ -1,0 +1,137 @@
+"""What a user builds: a scene of sphere sets, a camera, lights and materials.
+
+Lengths are in scene units, colours are sRGB unless a set says otherwise. Every object checks
+itself when it is made, so that a mistake is reported where it was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import SceneError, suggestion
+from ..settings import RenderSettings
+from .looks import Ambient, Background, Camera, DirectionalLight, Light, Material, PointLight
+from .spheres import SphereSet
+from .transform import Transform
+
+__all__ = [
+    "Ambient",
+    "Background",
+    "Camera",
+    "DirectionalLight",
+    "Light",
+    "Material",
+    "PointLight",
+    "Scene",
+    "SphereSet",
+    "Transform",
+]
+
+
+@dataclass(eq=False)
+class Scene:
+    """Everything that makes a picture.
+
+    Args:
+        spheres: sphere sets.
+        camera: None frames all spheres from the standard direction.
+        lights: None puts one directional light at the camera's upper left; () is darkness.
+        ambient: light everywhere; None is 0.25 where `lights` is None, otherwise 0.1.
+        background: what rays see that meet nothing.
+        materials: materials that sphere sets name; "default" may be redefined here.
+        render: settings used unless `raytracer.render` is told otherwise.
+        title: name of the picture.
+        caption: a sentence about it.
+
+    Raises:
+        SceneError: a part is of the wrong kind or names an unknown material.
+    """
+
+    spheres: Sequence[SphereSet] = ()
+    camera: Camera | None = None
+    lights: Sequence[Light] | None = None
+    ambient: Ambient | None = None
+    background: Background = field(default_factory=Background)
+    materials: Mapping[str, Material] = field(default_factory=dict)
+    render: RenderSettings = field(default_factory=RenderSettings)
+    title: str = ""
+    caption: str = ""
+
+    def __post_init__(self) -> None:
+        _parts("spheres", self.spheres, SphereSet)
+        _parts("lights", self.lights or (), (PointLight, DirectionalLight))
+        _parts("materials", tuple(self.materials.values()), Material)
+        if self.camera is not None:
+            _parts("camera", (self.camera,), Camera)
+        if self.ambient is not None:
+            _parts("ambient", (self.ambient,), Ambient)
+        _parts("background", (self.background,), Background)
+        for index, spheres in enumerate(self.spheres):
+            try:
+                self.material_of(spheres)
+            except SceneError as error:
+                raise SceneError(f"spheres[{index}].material: {error}") from None
+
+    @classmethod
+    def from_arrays(
+        cls,
+        centers: Any,
+        radius: Any,
+        colors: Any = None,
+        *,
+        color_id: Any = None,
+        color_space: str = "srgb",
+        material: str | Material = "default",
+        **scene: Any,
+    ) -> Scene:
+        """Return a scene of one sphere set.
+
+        Args:
+            centers: (N, 3), scene units; float32 and float64 are used without a copy.
+            radius: one radius or (N,), scene units.
+            colors: one colour, or (N, 3) as uint8 in 0..255 or floating point in 0..1, or a
+                palette (K, 3) for `color_id`; None is light grey.
+            color_id: integers (N,) into the palette `colors`.
+            color_space: "srgb" or "linear": what the numbers of `colors` are.
+            material: a `Material` or the name of one in `materials`.
+            **scene: any other argument of `Scene`.
+
+        Raises:
+            SceneError: arrays that do not fit, NaN, infinity, radii that are not positive.
+        """
+        spheres = SphereSet(
+            centers, radius, colors, color_id=color_id, color_space=color_space, material=material
+        )
+        return cls(spheres=(spheres,), **scene)
+
+    @property
+    def count(self) -> int:
+        """Number of spheres in all sets together."""
+        return sum(spheres.count for spheres in self.spheres)
+
+    def material_of(self, spheres: SphereSet) -> Material:
+        """Return the material of a sphere set.
+
+        Raises:
+            SceneError: the set names a material that the scene does not have.
+        """
+        material = spheres.material
+        if isinstance(material, Material):
+            return material
+        if material in self.materials:
+            return self.materials[material]
+        if material == "default":
+            return Material()
+        hint = suggestion(material, [*self.materials, "default"])
+        raise SceneError(f"there is no material named '{material}'; {hint}")
+
+
+def _parts(name: str, values: Sequence[Any], kind: type | tuple[type, ...]) -> None:
+    """Refuse parts of a scene that are of the wrong kind."""
+    for value in values:
+        if not isinstance(value, kind):
+            kinds = kind if isinstance(kind, tuple) else (kind,)
+            wanted = " or ".join(k.__name__ for k in kinds)
+            raise SceneError(f"{name}: got a {type(value).__name__} where a {wanted} belongs")

@@ -1,0 +1,192 @@
+"""Sphere sets: arrays of centres, radii and colours, and never an object for each sphere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import SceneError
+from .arrays import Where, blocks, check_centers, check_radius, first_not_finite, floats
+from .colors import COLOR_SPACES, parse_color
+from .looks import Material
+from .transform import Transform
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+DEFAULT_COLOR = (0.8, 0.8, 0.8)
+"""sRGB of spheres that were given no colour."""
+
+
+class SphereSet:
+    """Spheres that share a material and a transform.
+
+    Args:
+        centers: (N, 3), own units; float32 and float64 are kept without a copy.
+        radius: one radius or (N,), own units.
+        color: one colour ("#rrggbb", a CSS name, three numbers in 0..1); or N colours as uint8
+            in 0..255 or floating point in 0..1, (N, 3); or N colour names; or a palette (K, 3)
+            for `color_id`. None is light grey.
+        color_id: integers (N,) into the palette.
+        color_space: "srgb" or "linear": what the numbers of `color` are.
+        material: a `Material`, or the name of one of the scene's.
+        transform: from own units to scene units; None leaves them as they are.
+        source: file the arrays came from, for messages.
+        names: the file's own names of "centers", "radius" and "color", for messages.
+
+    Raises:
+        UserError: arrays that do not fit, NaN or infinity (with the index of the first), radii
+            that are not positive, colours out of range.
+    """
+
+    def __init__(
+        self,
+        centers: Any,
+        radius: Any,
+        color: Any = None,
+        *,
+        color_id: Any = None,
+        color_space: str = "srgb",
+        material: str | Material = "default",
+        transform: Transform | None = None,
+        source: str = "",
+        names: Mapping[str, str] | None = None,
+    ) -> None:
+        if color_space not in COLOR_SPACES:
+            raise SceneError(f"color_space: {color_space!r} is neither 'srgb' nor 'linear'")
+        if not isinstance(material, (str, Material)):
+            raise SceneError(f"material: {material!r} is neither a Material nor a name")
+        where = Where(source, dict(names or {}))
+        self.centers = check_centers(centers, where)
+        self.radius = check_radius(radius, len(self.centers), where)
+        self.color_space = color_space
+        self.material = material
+        self.transform = transform or Transform()
+        self.source = source
+        self.color: NDArray[Any]
+        self.color_id: NDArray[np.int32] | None = None
+        self._set_color(color, color_id, where)
+
+    @property
+    def count(self) -> int:
+        """Number of spheres."""
+        return len(self.centers)
+
+    def __repr__(self) -> str:
+        origin = f" from {self.source}" if self.source else ""
+        return f"<SphereSet: {self.count} spheres{origin}>"
+
+    def _set_color(self, color: Any, color_id: Any, where: Where) -> None:
+        """Store colours as (1, 3), (N, 3) or a palette (K, 3) with `color_id`."""
+        import numpy as np
+
+        if color_id is not None:
+            self.color = _rows(color, self.color_space, where)
+            self.color_id = _ids(color_id, self.count, len(self.color), where)
+        elif color is None:
+            self.color = np.array([DEFAULT_COLOR], np.float32)
+            self.color_space = "srgb"
+        elif _is_one_color(color):
+            self.color = _one(color, self.color_space, where)
+        elif _is_list_of_names(color):
+            self._set_names(list(color), where)
+        else:
+            self.color = _rows(color, self.color_space, where)
+            if len(self.color) != self.count:
+                raise where.wrong(
+                    "color", f"has {len(self.color)} colours for {self.count} spheres"
+                )
+
+    def _set_names(self, names: list[Any], where: Where) -> None:
+        """Store a list of names and triples as a palette."""
+        import numpy as np
+
+        if len(names) != self.count:
+            raise where.wrong("color", f"has {len(names)} colours for {self.count} spheres")
+        seen: dict[Any, int] = {}
+        ids = np.empty(len(names), np.int32)
+        for index, name in enumerate(names):
+            key = name if isinstance(name, str) else tuple(name)
+            ids[index] = seen.setdefault(key, len(seen))
+        self.color = np.concatenate([_one(key, self.color_space, where) for key in seen])
+        self.color_id = ids
+
+
+def _is_one_color(color: Any) -> bool:
+    """Whether a value says one colour for all spheres."""
+    import numpy as np
+
+    if isinstance(color, str):
+        return True
+    if isinstance(color, np.ndarray):
+        return color.ndim == 1
+    if not isinstance(color, Sequence) or len(color) != 3:
+        return False
+    return not any(isinstance(v, (str, Sequence, np.ndarray)) for v in color)
+
+
+def _is_list_of_names(color: Any) -> bool:
+    """Whether a value is a list in which at least one colour is a name."""
+    return isinstance(color, (list, tuple)) and any(isinstance(v, str) for v in color)
+
+
+def _one(color: Any, color_space: str, where: Where) -> NDArray[Any]:
+    """Return one colour as (1, 3)."""
+    import numpy as np
+
+    if not isinstance(color, str):
+        return _rows(np.asarray(color)[None], color_space, where)
+    if color_space == "linear":
+        raise where.wrong("color", f"'{color}' is sRGB, but color_space says linear")
+    try:
+        return np.array([parse_color(color)], np.float64)
+    except SceneError as error:
+        raise where.wrong("color", str(error)) from None
+
+
+def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:
+    """Return colours (K, 3) as uint8, or as float in range."""
+    import numpy as np
+
+    array = np.asarray(color) if isinstance(color, np.ndarray) else floats(color, "color", where)
+    if array.size == 0:
+        array = array.reshape(0, 3)
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise where.wrong("color", f"has shape {array.shape}; colours are (N, 3)")
+    if array.dtype == np.uint8:
+        return array
+    if array.dtype.kind in "iu" and isinstance(color, np.ndarray):
+        if array.size and (array.min() < 0 or array.max() > 255):
+            raise where.wrong("color", "holds integers outside 0..255")
+        return array.astype(np.uint8)
+    array = floats(array, "color", where)
+    bad = first_not_finite(array)
+    if bad is not None:
+        raise where.wrong("color", f"colour {bad} is not finite")
+    top = 1.0 if color_space == "srgb" else np.inf
+    for rows in blocks(len(array)):
+        block = array[rows]
+        if block.min() < 0.0 or block.max() > top:
+            first = int(np.argmax(((block < 0.0) | (block > top)).any(axis=1)))
+            shown = ", ".join(f"{v:g}" for v in block[first])
+            raise where.wrong(
+                "color",
+                f"colour {rows.start + first} is ({shown}); numbers go from 0 to 1 "
+                "(or 0 to 255 as uint8)",
+            )
+    return array
+
+
+def _ids(value: Any, count: int, colors: int, where: Where) -> NDArray[np.int32]:
+    """Return palette indices as int32 (N,)."""
+    import numpy as np
+
+    ids = np.asarray(value)
+    if ids.dtype.kind not in "iu" and ids.size:
+        raise where.wrong("color_id", f"holds {ids.dtype} values, not integers")
+    if ids.shape != (count,):
+        raise where.wrong("color_id", f"has shape {ids.shape} for {count} spheres")
+    if count and (int(ids.min()) < 0 or int(ids.max()) >= colors):
+        raise where.wrong("color_id", f"points outside the palette of {colors} colours")
+    return np.ascontiguousarray(ids, np.int32)

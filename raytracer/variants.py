@@ -1,0 +1,203 @@
+"""Finds the variants of an operation: one file each, described by the lines at its top.
+
+A variant is `kernels/<op>/NN_name.cu`, and its first lines say what it is::
+
+    // title: Warp tiles
+    // idea: each warp computes a 64 x 32 tile, so that a value
+    //       loaded once is used 32 times
+    // block: 16x16
+    // needs: sm_80+
+    // source: where the idea comes from
+
+`block` is the thread block (x, y, z). `needs` lists the architectures, separated by commas:
+`sm_80+` admits that compute capability and every later one, `sm_90a` only itself.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from math import prod
+from typing import TYPE_CHECKING
+
+from raytracer import resources
+from raytracer.errors import RaytracerError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from importlib.resources.abc import Traversable
+
+KEYS = ("title", "idea", "block", "needs", "source")
+MAX_BLOCK_THREADS = 1024  # CUDA programming guide, table of technical specifications
+
+_FILE_NAME = re.compile(r"(\d\d)_([a-z0-9]+(?:_[a-z0-9]+)*)\.cu")
+_HEADER_LINE = re.compile(r"//\s?([a-z]+):\s*(.*)")
+_CONTINUATION = re.compile(r"//\s{2,}(\S.*)")
+_BLOCK = re.compile(r"\d+(?:\s*x\s*\d+){0,2}")
+_ARCHITECTURE = re.compile(r"sm_(\d+)([af]?)")
+
+
+class VariantError(RaytracerError):
+    """A variant's file name or header is wrong."""
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """One entry of a `needs:` line."""
+
+    capability: int  # compute capability times ten: 80, 90, 120
+    suffix: str  # "a" or "f" where the file uses features of one architecture, else ""
+    and_later: bool
+
+    def admits(self, arch: str) -> bool:
+        """Whether code for `arch` ("sm_90a") can be made from the file."""
+        capability, suffix = split_architecture(arch)
+        if self.and_later:
+            return capability >= self.capability
+        return (capability, suffix) == (self.capability, self.suffix)
+
+    def __str__(self) -> str:
+        return f"sm_{self.capability}{self.suffix}{'+' if self.and_later else ''}"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to compute an operation on the GPU."""
+
+    op: str
+    number: int
+    name: str
+    title: str
+    idea: str
+    block: tuple[int, int, int]
+    needs: tuple[Requirement, ...]
+    source: str
+    path: Traversable
+
+    @property
+    def label(self) -> str:
+        """Number and name as in the file's name, for instance "05_warp_tiles"."""
+        return f"{self.number:02d}_{self.name}"
+
+    @cached_property
+    def code(self) -> str:
+        """The text of the file."""
+        return self.path.read_text(encoding="utf-8")
+
+    def admits(self, arch: str) -> bool:
+        """Whether the variant can be compiled for `arch`, for instance "sm_80" or "sm_90a"."""
+        return any(requirement.admits(arch) for requirement in self.needs)
+
+
+def split_architecture(arch: str) -> tuple[int, str]:
+    """Split "sm_90a" into (90, "a"); raises VariantError for anything else."""
+    match = _ARCHITECTURE.fullmatch(arch)
+    if match is None:
+        raise VariantError(f"{arch!r} is not a GPU architecture: write it like sm_80 or sm_90a.")
+    return int(match[1]), match[2]
+
+
+def discover(op: str, root: Traversable | None = None) -> list[Variant]:
+    """The variants of an operation, by number.
+
+    op: name of the folder under kernels/, for instance "render".
+    root: the kernels folder; the one shipped with the package by default.
+    Raises VariantError for an unknown operation, a bad file name or header, or a number that
+    is used twice.
+    """
+    folder = (root or resources.kernels()).joinpath(op)
+    if not folder.is_dir():
+        hint = suggestion(op, operations(root))
+        raise VariantError(f"There is no operation {op!r} with GPU variants; {hint}.")
+    variants = sorted((read(op, path) for path in _sources(folder)), key=lambda v: v.number)
+    for first, second in pairwise(variants):
+        if first.number == second.number:
+            raise VariantError(
+                f"kernels/{op}: {first.path.name} and {second.path.name} have the same number; "
+                "give one of them another."
+            )
+    return variants
+
+
+def operations(root: Traversable | None = None) -> list[str]:
+    """Names of the folders under kernels/ that hold variants, sorted."""
+    folders = (path for path in (root or resources.kernels()).iterdir() if path.is_dir())
+    return sorted(folder.name for folder in folders if any(_sources(folder)))
+
+
+def read(op: str, path: Traversable) -> Variant:
+    """Read one variant from its file; raises VariantError where name or header are wrong."""
+    place = f"kernels/{op}/{path.name}"
+    match = _FILE_NAME.fullmatch(path.name)
+    if match is None:
+        raise VariantError(
+            f"{place}: a variant's file is called NN_name.cu, with two digits and "
+            "lower-case words joined by underscores."
+        )
+    header = _parse_header(path.read_text(encoding="utf-8"), place)
+    return Variant(
+        op=op,
+        number=int(match[1]),
+        name=match[2],
+        title=header["title"],
+        idea=header["idea"],
+        block=_parse_block(header["block"], place),
+        needs=_parse_needs(header["needs"], place),
+        source=header["source"],
+        path=path,
+    )
+
+
+def _sources(folder: Traversable) -> Iterator[Traversable]:
+    return (path for path in folder.iterdir() if path.name.endswith(".cu"))
+
+
+def _parse_header(text: str, place: str) -> dict[str, str]:
+    """The `// key: value` lines before the first line that is not a comment."""
+    header: dict[str, str] = {}
+    key = None
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.startswith("//"):
+            break
+        if match := _HEADER_LINE.fullmatch(line.rstrip()):
+            key, value = match.groups()
+            if key not in KEYS:
+                raise VariantError(
+                    f"{place}, line {number}: unknown key {key!r}; {suggestion(key, KEYS)}"
+                )
+            if key in header:
+                raise VariantError(f"{place}, line {number}: {key!r} is given twice; keep one.")
+            header[key] = value.strip()
+        elif key is not None and (match := _CONTINUATION.fullmatch(line.rstrip())):
+            header[key] = f"{header[key]} {match[1]}".strip()
+    for key in KEYS:
+        if not header.get(key):
+            raise VariantError(f"{place}: the header lacks a value for {key!r}; add `// {key}: …`.")
+    return header
+
+
+def _parse_block(text: str, place: str) -> tuple[int, int, int]:
+    sizes = [int(size) for size in text.split("x")] if _BLOCK.fullmatch(text) else []
+    if not sizes or not 1 <= prod(sizes) <= MAX_BLOCK_THREADS:
+        raise VariantError(
+            f"{place}: block {text!r} is not a thread block: write it like 128 or 16x16, "
+            f"with 1 to {MAX_BLOCK_THREADS} threads in all."
+        )
+    x, y, z = (*sizes, 1, 1)[:3]
+    return x, y, z
+
+
+def _parse_needs(text: str, place: str) -> tuple[Requirement, ...]:
+    requirements = []
+    for entry in (part.strip() for part in text.split(",")):
+        match = _ARCHITECTURE.fullmatch(entry.removesuffix("+"))
+        and_later = entry.endswith("+")
+        if match is None or (and_later and match[2]):
+            raise VariantError(
+                f"{place}: needs {entry!r} is not an architecture: write sm_80+ for that and "
+                "all later ones, or sm_90a for that one alone."
+            )
+        requirements.append(Requirement(int(match[1]), match[2], and_later))
+    return tuple(requirements)

@@ -1,0 +1,127 @@
+"""Sentences for what CUDA says, memory that does not suffice, layouts that differ, the probe."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+from typing import Any
+
+import pytest
+
+from raytracer.backends.cuda import probe
+from raytracer.backends.cuda.check import check_layout, check_memory, explain, flatten
+from raytracer.errors import BackendError, MemoryNeedError
+
+TABLE = {
+    "Camera": (64, [("origin", "f4", 3, 0), ("kind", "i4", 1, 12)]),
+    "Light": (32, [("vector", "f4", 3, 0), ("color", "f4", 3, 16)]),
+}
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("cuEventSynchronize failed: the launch timed out and was terminated", "display"),
+        ("cuEventSynchronize failed: an illegal memory access was encountered", "restarted"),
+        ("cuLaunchKernel failed: too many resources requested: out of resources", "registers"),
+        ("cuModuleLoadDataEx failed: no kernel image is available", "another GPU"),
+        ("cuInit failed: something new", "something new"),
+    ],
+)
+def test_driver_errors_become_sentences(said: str, words: str) -> None:
+    error = explain(RuntimeError(said))
+    assert type(error) is BackendError
+    assert words in str(error)
+    assert said.partition(": ")[2] in str(error)
+
+
+def test_full_memory_has_its_own_error() -> None:
+    error = explain(RuntimeError("cuMemAlloc failed: out of memory"))
+    assert isinstance(error, MemoryNeedError)
+    assert "--backend cpu" in str(error)
+
+
+def test_scene_that_fits_is_let_through_to_the_last_byte() -> None:
+    parts = {"nodes": 60, "spheres": 40}
+    check_memory(parts, free=100, spheres=10)
+    with pytest.raises(MemoryNeedError):
+        check_memory(parts, free=99, spheres=10)
+
+
+def test_too_large_a_scene_is_told_what_would_fit() -> None:
+    parts = {"nodes": 3 << 30, "spheres": 1 << 30}
+    with pytest.raises(MemoryNeedError, match=r"4\.00 GiB.*nodes: 3\.00 GiB.*about 50 of its 100"):
+        check_memory(parts, free=2 << 30, spheres=100)
+
+
+def test_table_is_flattened_struct_by_struct() -> None:
+    assert flatten(TABLE) == [64, 0, 12, 32, 0, 16]
+
+
+def test_equal_layouts_pass() -> None:
+    check_layout(flatten(TABLE), TABLE, "kernel.cu")
+
+
+@pytest.mark.parametrize(
+    ("found", "place"),
+    [
+        ([64, 0, 16, 32, 0, 16], r"Camera\.kind"),
+        ([64, 0, 12, 48, 0, 16], r"Light \(its size\)"),
+        ([64, 0, 12, 32, 0], r"Light\.color"),
+        ([64, 0, 12, 32, 0, 16, 8], "the list of structs"),
+    ],
+)
+def test_layout_that_differs_is_refused_by_name(found: list[int], place: str) -> None:
+    with pytest.raises(BackendError, match=place):
+        check_layout(found, TABLE, "kernel.cu")
+
+
+class FakeCuda:
+    """A driver library with so many GPUs, or that does not start."""
+
+    def __init__(self, gpus: int, status: int = 0) -> None:
+        self.gpus = gpus
+        self.status = status
+
+    def cuInit(self, _flags: int) -> int:  # noqa: N802
+        return self.status
+
+    def cuDeviceGetCount(self, count: Any) -> int:  # noqa: N802
+        count._obj.value = self.gpus
+        return 0
+
+    def cuGetErrorString(self, _status: int, text: Any) -> int:  # noqa: N802
+        text._obj.value = b"forward compatibility was attempted"
+        return 0
+
+
+def test_missing_driver_comes_before_missing_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(_: str) -> None:
+        raise OSError
+
+    monkeypatch.setattr(ctypes, "CDLL", missing)
+    assert "no NVIDIA driver" in str(probe.why_not())
+    assert probe.devices() == []
+
+
+@pytest.mark.parametrize(
+    ("cuda", "words"),
+    [
+        (FakeCuda(0), "finds no GPU"),
+        (FakeCuda(1, status=803), "forward compatibility was attempted (CUDA error 803)"),
+        (FakeCuda(1), "there is no GPU 1: the driver finds 1"),
+    ],
+)
+def test_driver_without_the_gpu(
+    monkeypatch: pytest.MonkeyPatch, cuda: FakeCuda, words: str
+) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: cuda)
+    assert words in str(probe.why_not(device=1))
+
+
+def test_missing_pycuda_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: FakeCuda(1))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    reason = str(probe.why_not())
+    assert "raytracer[cuda]" in reason
+    assert "conda-forge" in reason

@@ -1,0 +1,269 @@
+"""From sources to cubins: what a key covers, what the cache serves, what compile_all reports."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from raytracer.backends.cuda import cache as cubins
+from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda import compile_all
+from raytracer.backends.cuda.cache import Cubin, CubinName
+from raytracer.backends.cuda.sources import digest, include_closure, kernel_digest
+from raytracer.errors import BackendError
+
+needs_nvcc = pytest.mark.skipif(compiler.find_nvcc() is None, reason="nvcc is missing")
+
+KERNEL = """\
+// title: Fill
+// idea: writes a constant
+// block: 32
+// needs: {needs}
+// source: none
+#include "core/value.h"
+#include <stdint.h>
+extern "C" __global__ void fill(float* out) {{ out[threadIdx.x] = VALUE; }}
+"""
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of kernels with one variant and two headers, and an empty cache."""
+    monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("RAYTRACER_CUBINS", raising=False)
+    root = tmp_path / "kernels"
+    (root / "core").mkdir(parents=True)
+    (root / "fill").mkdir()
+    (root / "core" / "value.h").write_text('#pragma once\n#  include "deeper.h"\n')
+    (root / "core" / "deeper.h").write_text("#define VALUE 3.0f\n")
+    (root / "fill" / "01_plain.cu").write_text(KERNEL.format(needs="sm_80+"))
+    return root
+
+
+@pytest.fixture
+def source(tree: Path) -> Path:
+    return tree / "fill" / "01_plain.cu"
+
+
+def silent(_: str) -> None:
+    """Nobody to tell."""
+
+
+def test_closure_follows_includes_beside_the_file_and_under_the_root(
+    tree: Path, source: Path
+) -> None:
+    assert list(include_closure(source, tree)) == [
+        "core/deeper.h",
+        "core/value.h",
+        "fill/01_plain.cu",
+    ]
+
+
+def test_closure_ends_where_headers_include_each_other(tree: Path, source: Path) -> None:
+    (tree / "core" / "deeper.h").write_text('#include "value.h"\n')
+    assert len(include_closure(source, tree)) == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [('#include "nowhere.h"', "nowhere.h, which is neither"), ("#include WHICH", "is computed")],
+)
+def test_an_include_that_cannot_be_followed_is_refused(
+    tree: Path, source: Path, line: str, words: str
+) -> None:
+    (tree / "core" / "deeper.h").write_text(line + "\n")
+    with pytest.raises(BackendError, match=words):
+        include_closure(source, tree)
+
+
+def test_digest_tells_names_contents_and_flags_apart() -> None:
+    several = [
+        digest({"a": b"x"}),
+        digest({"b": b"x"}),
+        digest({"a": b"y"}),
+        digest({"a": b"x"}, "-O3"),
+        digest({"a": b"x"}, "-O", "3"),
+    ]
+    assert len(set(several)) == len(several)
+
+
+def test_kernel_digest_changes_with_an_included_header_only(tree: Path) -> None:
+    before = kernel_digest(tree)
+    (tree / "core" / "unused.h").write_text("#define OTHER 1\n")
+    assert kernel_digest(tree) == before
+    (tree / "core" / "deeper.h").write_text("#define VALUE 4.0f\n")
+    assert kernel_digest(tree) != before
+
+
+def test_key_covers_headers_architecture_flags_and_environment(
+    tree: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def file() -> str:
+        return compiler.cubin_name(source, "sm_80", tree).file
+
+    names = [file(), compiler.cubin_name(source, "sm_90a", tree).file]
+    assert file() == names[0]
+    (tree / "core" / "deeper.h").write_text("#define VALUE 4.0f\n")
+    names.append(file())
+    monkeypatch.setattr(compiler, "FLAGS", (*compiler.FLAGS, "-G"))
+    names.append(file())
+    if compiler.find_nvcc():
+        monkeypatch.setenv("NVCC_APPEND_FLAGS", "-Xptxas -O1")
+        names.append(file())
+    assert len(set(names)) == len(names)
+
+
+def test_architecture_of_each_generation() -> None:
+    seen = [compiler.architecture(version) for version in ((7, 5), (8, 9), (9, 0), (12, 0))]
+    assert seen == ["sm_75", "sm_89", "sm_90a", "sm_120"]
+
+
+def test_flags_keep_the_numbers_of_the_cpu() -> None:
+    assert "--fmad=false" in compiler.FLAGS
+    assert not any("fast" in flag for flag in compiler.FLAGS)
+
+
+def test_nvcc_that_is_named_but_missing_is_not_replaced_by_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RAYTRACER_NVCC", "/nowhere/nvcc")
+    assert compiler.find_nvcc() is None
+
+
+NAME = CubinName("fill-01_plain", "sm_80", "0123", "abcd")
+
+
+def test_cache_gives_back_what_was_written(tmp_path: Path) -> None:
+    path = cubins.write(tmp_path, NAME, Cubin(b"\x7fELF code", "a log"))
+    assert path == tmp_path / "fill-01_plain.sm_80.0123.abcd.cubin"
+    assert path.read_bytes().startswith(b"\x7fELF code")
+    assert cubins.read(path) == Cubin(b"\x7fELF code", "a log", path)
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("place", [0, 5, 12, -20, -1])
+def test_cache_refuses_a_damaged_file(tmp_path: Path, place: int) -> None:
+    path = cubins.write(tmp_path, NAME, Cubin(b"\x7fELF code", "log"))
+    data = bytearray(path.read_bytes())
+    data[place] ^= 1
+    path.write_bytes(data)
+    assert cubins.read(path) is None
+
+
+def test_cache_refuses_a_truncated_or_missing_file(tmp_path: Path) -> None:
+    path = cubins.write(tmp_path, NAME, Cubin(b"\x7fELF code", "log"))
+    for length in range(path.stat().st_size):
+        (tmp_path / "short").write_bytes(path.read_bytes()[:length])
+        assert cubins.read(tmp_path / "short") is None
+    assert cubins.read(tmp_path / "none") is None
+
+
+def test_interrupted_write_leaves_the_old_file_and_no_rubbish(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = cubins.write(tmp_path, NAME, Cubin(b"old", "log"))
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "replace", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        cubins.write(tmp_path, NAME, Cubin(b"new", "log"))
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+    kept = cubins.read(path)
+    assert kept is not None
+    assert kept.code == b"old"
+
+
+def test_shipped_cubin_serves_a_machine_without_nvcc(
+    tree: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAYTRACER_NVCC", "/nowhere/nvcc")
+    assert not compiler.is_available(source, "sm_80", tree)
+    with pytest.raises(BackendError, match="nvcc is missing"):
+        compiler.load(source, "sm_80", tree, silent)
+    name = compiler.cubin_name(source, "sm_80", tree)
+    elsewhere = CubinName(name.stem, name.arch, name.source_key, "another")
+    cubins.write(tree / "cubins", elsewhere, Cubin(b"code", "log"))
+    assert compiler.is_available(source, "sm_80", tree)
+    assert compiler.load(source, "sm_80", tree, silent).code == b"code"
+    (tree / "core" / "deeper.h").write_text("#define VALUE 4.0f\n")
+    assert not compiler.is_available(source, "sm_80", tree)
+
+
+@needs_nvcc
+def test_compiled_once_then_served_then_mended(tree: Path, source: Path) -> None:
+    told: list[str] = []
+    first = compiler.load(source, "sm_80", tree, told.append)
+    again = compiler.load(source, "sm_80", tree, told.append)
+    assert len(told) == 1
+    assert "fill-01_plain" in told[0]
+    assert first == again
+    assert first.code.startswith(b"\x7fELF")
+    assert first.path is not None
+    first.path.write_bytes(first.path.read_bytes()[:-1])
+    assert compiler.load(source, "sm_80", tree, told.append) == first
+    assert len(told) == 2
+
+
+@needs_nvcc
+def test_cache_that_cannot_be_written_is_said_and_endured(
+    tree: Path, source: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "cache").write_text("a file where the folder should be")
+    told: list[str] = []
+    assert compiler.load(source, "sm_80", tree, told.append).code.startswith(b"\x7fELF")
+    assert "RAYTRACER_CACHE" in told[-1]
+
+
+@needs_nvcc
+def test_compile_all_keeps_cubins_where_another_machine_finds_them(
+    tree: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tree / "fill" / "02_hopper.cu").write_text(KERNEL.format(needs="sm_90a"))
+    folder = tmp_path / "carry"
+    arguments = ["--kernels", str(tree), "-o", str(folder), "--arch", "sm_80", "sm_90a"]
+    assert compile_all.main(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in lines[:-1]] == [
+        "fill/01_plain sm_80",
+        "fill/01_plain sm_90a",
+        "fill/02_hopper sm_90a",
+    ]
+    assert re.search(r": fill \d+ registers, 0 bytes shared, 0 bytes spilled$", lines[0])
+    monkeypatch.setenv("RAYTRACER_NVCC", "/nowhere/nvcc")
+    monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path / "empty"))
+    monkeypatch.setenv("RAYTRACER_CUBINS", str(folder))
+    source = tree / "fill" / "02_hopper.cu"
+    assert compiler.load(source, "sm_90a", tree, silent).code.startswith(b"\x7fELF")
+
+
+@needs_nvcc
+def test_compile_all_fails_with_the_compilers_words(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tree / "core" / "deeper.h").write_text("#define VALUE undeclared_name\n")
+    assert compile_all.main(["--kernels", str(tree), "--arch", "sm_80"]) == 1
+    assert 'identifier "undeclared_name" is undefined' in capsys.readouterr().err
+
+
+@needs_nvcc
+def test_architecture_that_nvcc_does_not_know_is_said(tree: Path, source: Path) -> None:
+    with pytest.raises(compiler.CompileError, match="cannot compile for sm_10: it is too old"):
+        compiler.compile_source(source, "sm_10", tree)
+
+
+def test_compile_all_without_nvcc_or_kernels(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("RAYTRACER_NVCC", "/nowhere/nvcc")
+    assert compile_all.main(["--kernels", str(tree)]) == 2
+    assert "nvcc is missing" in capsys.readouterr().err
+    assert [job.label for job in compile_all.jobs(tree, ["sm_75", "sm_120"])] == [
+        "fill/01_plain sm_120"
+    ]

@@ -1,0 +1,190 @@
+"""The CUDA backend on a GPU: pictures like the CPU's, and a good neighbour to other libraries."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import raytracer
+from raytracer.backends.cuda import launch
+from reference import RefScene, View
+from support.pictures import Bench
+from support.project import shoot, to_project
+from support.scenes import KEY, one_ball, random_scene
+
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cuda")]
+
+WIDTH, HEIGHT = 161, 91  # no multiple of a tile
+
+SCENES = {
+    "three balls": random_scene(1, 3),
+    "mirrors": random_scene(2, 300, mirror=True),
+    "orthographic": random_scene(3, 300, ortho=True),
+    "more than constant memory holds": random_scene(4, 20_000),
+    "nothing": random_scene(5, 0),
+    "one ball": one_ball(View((0.0, 0.0, 4.0), (0.0, 0.0, 0.0)), lights=(KEY,)),
+    "inside a ball": one_ball(View((0.0, 0.0, 0.5), (0.0, 0.0, 0.0)), lights=(KEY,)),
+    "transparent": random_scene(6, 50).but(transparent=True),
+}
+
+
+def sums(**settings: Any) -> NDArray[np.float32]:
+    """The film of a picture with mirrors, rendered on the GPU."""
+    scene = to_project(SCENES["mirrors"])
+    image = raytracer.render(scene, backend="cuda", width=WIDTH, height=HEIGHT, **settings)
+    return np.asarray(image.film.sums)
+
+
+@pytest.fixture
+def tiny_launches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device that seems so slow that each launch gets a few tiles only."""
+    monkeypatch.setattr(launch, "TARGET_SECONDS", 1e-5)
+    monkeypatch.setattr(launch, "FIRST_SAMPLES", 500)
+    monkeypatch.setattr(launch, "FIRST_SAMPLES_WATCHED", 500)
+
+
+@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize("filter_name", ["point", "gaussian"])
+def test_picture_is_that_of_the_cpu(pictures: Bench, name: str, filter_name: str) -> None:
+    scene: RefScene = SCENES[name]
+    cpu, gpu = (
+        shoot(scene, WIDTH, HEIGHT, backend=backend, samples=4, filter=filter_name)
+        for backend in ("cpu", "cuda")
+    )
+    pictures.agree(cpu, gpu, tolerance=2 / 255, share=1e-3, mean=1e-4, srgb=True, what=name)
+
+
+def test_crop_is_that_part_of_the_picture() -> None:
+    whole = sums(samples=2)
+    part = sums(samples=2, crop=(13, 7, 90, 50))
+    assert part.tobytes() == whole[7:50, 13:90].tobytes()
+
+
+@pytest.mark.usefixtures("tiny_launches")
+def test_many_launches_give_the_bytes_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[float] = []
+    many = sums(samples=3, progress=told.append)
+    monkeypatch.undo()
+    assert len(told) > 3
+    assert told[-1] == 1.0
+    assert many.tobytes() == sums(samples=3).tobytes()
+
+
+def test_samples_in_two_renders_give_the_bytes_of_one() -> None:
+    scene = to_project(SCENES["mirrors"])
+    size = {"backend": "cuda", "width": WIDTH, "height": HEIGHT}
+    first = raytracer.render(scene, samples=3, **size)  # type: ignore[arg-type]
+    both = raytracer.render(scene, samples=5, film=first.film, **size)  # type: ignore[arg-type]
+    assert both.film.samples == 8
+    assert both.film.sums.tobytes() == sums(samples=8).tobytes()
+
+
+@pytest.mark.usefixtures("tiny_launches")
+def test_interrupted_render_leaves_a_device_that_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sums(samples=1, progress=interrupt)
+    monkeypatch.undo()
+    assert sums(samples=1).any()
+
+
+def test_another_thread_renders_the_same() -> None:
+    found: list[bytes] = []
+    thread = threading.Thread(target=lambda: found.append(sums(samples=1).tobytes()))
+    thread.start()
+    thread.join()
+    assert found == [sums(samples=1).tobytes()]
+
+
+def test_context_is_the_primary_one_and_is_put_back() -> None:
+    from raytracer.backends.cuda.context import primary_context
+
+    sums(samples=1)
+    cuda = ctypes.CDLL("libcuda.so.1")
+    current, primary = ctypes.c_void_p(), ctypes.c_void_p()
+    assert cuda.cuCtxGetCurrent(ctypes.byref(current)) == 0
+    assert current.value is None
+    assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(primary), 0) == 0
+    with primary_context(0).active():
+        assert cuda.cuCtxGetCurrent(ctypes.byref(current)) == 0
+        assert current.value == primary.value
+    assert cuda.cuDevicePrimaryCtxRelease_v2(0) == 0
+
+
+def test_pytorch_works_before_between_and_after() -> None:
+    torch = pytest.importorskip("torch")
+    numbers = torch.arange(1000, device="cuda", dtype=torch.float64)
+    before = sums(samples=1)
+    assert float(numbers.sum()) == 499_500
+    assert sums(samples=1).tobytes() == before.tobytes()
+    assert float((numbers * 2).sum()) == 999_000
+
+
+def test_repeated_renders_leave_no_memory_behind() -> None:
+    from raytracer.backends.cuda.context import primary_context
+
+    sums(samples=1)
+    before, _ = primary_context(0).memory()
+    for _ in range(10):
+        sums(samples=1)
+    assert primary_context(0).memory()[0] >= before - (1 << 20)
+
+
+def test_large_array_goes_to_the_device_and_back() -> None:
+    from raytracer.backends.cuda.context import primary_context
+    from raytracer.backends.cuda.transfer import CHUNK, staging
+
+    rng = np.random.default_rng(7)
+    sent = rng.integers(0, 256, 3 * CHUNK + 12_345, np.uint8)
+    back = np.zeros_like(sent)
+    with primary_context(0).active() as driver:
+        memory = driver.mem_alloc(sent.nbytes)
+        staging(0).to_device(sent, int(memory))
+        staging(0).to_host(int(memory), back)
+        memory.free()
+    assert (sent == back).all()
+
+
+def test_errors_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    from raytracer.backends.cuda.context import PrimaryContext
+    from raytracer.backends.cuda.run import CudaBackend
+
+    with pytest.raises(raytracer.UserError, match="there is no GPU 99"):
+        CudaBackend(device=99)
+    with pytest.raises(raytracer.UserError, match="no render kernel 99_none"):
+        sums_with(CudaBackend(kernel="99_none"))
+    monkeypatch.setattr(PrimaryContext, "memory", lambda _: (1000, 1 << 30))
+    with pytest.raises(raytracer.UserError, match="GPU memory"):
+        sums_with(CudaBackend())
+
+
+def sums_with(backend: Any) -> None:
+    """Upload a scene to a backend of one's own."""
+    from raytracer import bvh
+    from raytracer.scene.pack import pack
+    from raytracer.settings import RenderSettings
+
+    buffers = pack(to_project(SCENES["three balls"]), RenderSettings())
+    backend.upload(buffers, bvh.build(buffers)).close()
+
+
+def test_too_many_lights_are_refused() -> None:
+    scene = random_scene(8, 3).but(lights=(KEY,) * 65)
+    with pytest.raises(raytracer.UserError, match="65 lights"):
+        shoot(scene, 16, 16, backend="cuda")
+
+
+def test_device_is_described() -> None:
+    from raytracer.backends.cuda.probe import devices
+
+    first = devices()[0]
+    assert 0 < first["memory_free"] <= first["memory_total"]
+    assert first["architecture"].startswith("sm_")
+    assert first["multiprocessors"] > 0

@@ -1,0 +1,112 @@
+"""How a picture is cut into launches."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raytracer.backends.cuda.launch import (
+    FIRST_SAMPLES,
+    GROWTH,
+    TARGET_SECONDS,
+    WARP,
+    Pacer,
+    Picture,
+    Piece,
+    blocks,
+    pieces,
+)
+
+TILE = (8, 4)
+
+
+def picture(width: int, height: int, samples: int = 1, first: int = 0) -> Picture:
+    return Picture(width, height, TILE, first, samples)
+
+
+def test_tiles_cover_a_picture_that_is_no_multiple_of_them() -> None:
+    odd = picture(17, 9)
+    assert (odd.tiles_x, odd.tiles, odd.tile_pixels) == (3, 9, 32)
+
+
+def test_full_hd_sample_is_one_launch() -> None:
+    cut = list(pieces(picture(1920, 1080), Pacer()))
+    assert cut == [Piece(0, 240 * 270, 0, 1)]
+
+
+def test_first_launch_takes_all_that_fits() -> None:
+    cut = list(pieces(picture(512, 512, samples=16, first=5), Pacer()))
+    assert cut == [Piece(0, 64 * 128, 5, 16)]
+
+
+def test_no_samples_no_launch() -> None:
+    assert list(pieces(picture(8, 4, samples=0), Pacer())) == []
+
+
+@given(
+    width=st.integers(1, 300),
+    height=st.integers(1, 300),
+    samples=st.integers(1, 5),
+    first=st.integers(0, 1000),
+    rates=st.lists(st.floats(1e3, 1e8), min_size=1, max_size=5),
+    budget=st.integers(512, 1 << 16),
+)
+def test_pieces_cover_every_sample_of_every_tile_once_and_in_order(
+    width: int, height: int, samples: int, first: int, rates: list[float], budget: int
+) -> None:
+    whole = picture(width, height, samples, first)
+    pacer = Pacer(budget)
+    next_sample = [first] * whole.tiles
+    for index, piece in enumerate(pieces(whole, pacer)):
+        assert piece.tiles > 0
+        for tile in range(piece.tile_begin, piece.tile_end):
+            assert next_sample[tile] == piece.sample_begin
+            next_sample[tile] += piece.sample_count
+        work = piece.tiles * whole.tile_pixels * piece.sample_count
+        # a crumb may join the last piece of a sample
+        assert work <= max(pacer.budget * 1.5, whole.tile_pixels)
+        pacer.record(work, work / rates[index % len(rates)])
+    assert set(next_sample) == {first + samples}
+
+
+def test_slow_card_is_brought_down_to_the_target() -> None:
+    rate = 5e6
+    pacer = Pacer()
+    lengths = []
+    for piece in pieces(picture(1920, 1080, samples=8), pacer):
+        work = piece.tiles * 32 * piece.sample_count
+        lengths.append(work / rate)
+        pacer.record(work, work / rate)
+    assert max(lengths[1:]) <= 1.5 * TARGET_SECONDS
+    assert len(lengths) == pytest.approx(1920 * 1080 * 8 / rate / TARGET_SECONDS, rel=0.3)
+
+
+def test_fast_card_grows_step_by_step() -> None:
+    rate = 2e9
+    pacer = Pacer()
+    works = []
+    for piece in pieces(picture(1920, 1080, samples=256), pacer):
+        works.append(piece.tiles * 32 * piece.sample_count)
+        pacer.record(works[-1], works[-1] / rate)
+    assert all(later <= earlier * GROWTH for earlier, later in pairwise(works))
+    assert max(works) / rate == pytest.approx(TARGET_SECONDS, rel=0.1)
+
+
+def test_small_picture_does_not_slow_the_next_one() -> None:
+    pacer = Pacer()
+    pacer.record(samples=32, seconds=30e-6)
+    assert pacer.budget == FIRST_SAMPLES
+
+
+def test_budget_never_falls_below_a_warp() -> None:
+    pacer = Pacer()
+    pacer.record(samples=32, seconds=100.0)
+    assert pacer.budget == WARP
+
+
+@pytest.mark.parametrize(("tiles", "threads", "expected"), [(1, 128, 1), (4, 128, 1), (5, 128, 2)])
+def test_blocks_hold_a_tile_in_each_warp(tiles: int, threads: int, expected: int) -> None:
+    assert blocks(tiles, threads) == expected

@@ -1,0 +1,235 @@
+"""The CUDA backend's own logic over a stand-in driver: memory, constants, launches, the film."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from raytracer import layout
+from raytracer.backends.cuda import context, kernel, run, transfer
+from raytracer.backends.cuda.cache import Cubin
+from raytracer.backends.cuda.check import flatten
+from raytracer.backends.cuda.run import CudaBackend
+from raytracer.buffers import SceneBuffers
+from raytracer.bvh import Bvh
+from raytracer.errors import BackendError, MemoryNeedError, UserError
+from raytracer.film import Film
+from raytracer.variants import Requirement, Variant
+from support.fake_cuda import FakeDriver
+
+COUNT = 37
+WIDTH, HEIGHT = 19, 10
+VARIANT = Variant(
+    "render", 1, "fake", "Fake", "none", (128, 1, 1), (Requirement(80, "", True),), "", Path("01")
+)
+
+
+def add_samples(driver: FakeDriver, grid: Any, block: Any, arguments: bytes) -> None:
+    """Add a number that depends on pixel and sample to the pixels of the launch's tiles."""
+    args = np.frombuffer(arguments, layout.dtype("RenderArgs"))[0]
+    frame = driver.view(*driver.symbols["c_frame"]).view(layout.dtype("Frame"))[0]
+    width, height = int(frame["x1"] - frame["x0"]), int(frame["y1"] - frame["y0"])
+    tiles = int(args["tile_end"] - args["tile_begin"])
+    assert grid[0] == -(-tiles // (block[0] // 32))
+    spheres = driver.view(int(args["spheres"]), COUNT * 16).view(np.float32)
+    assert (spheres == np.arange(COUNT * 4)).all()
+    assert args["color_id"] == 0  # an empty array has no address
+    film = driver.view(int(args["film"]), width * height * 16).view(np.float32)
+    film = film.reshape(height, width, 4)
+    y, x = np.mgrid[:height, :width]
+    tile = x // 8 + (y // 4) * args["tiles_x"]
+    own = (args["tile_begin"] <= tile) & (tile < args["tile_end"])
+    for sample in range(args["sample_begin"], args["sample_begin"] + args["sample_count"]):
+        film[own] += ((x + 100 * y)[own] * 0.1 + sample * 0.3)[:, None].astype(np.float32)
+
+
+@pytest.fixture
+def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
+    table = np.array(flatten(layout.table()), np.int32)
+    sizes = {name: layout.dtype(struct).itemsize for name, (struct, _) in kernel.TABLES.items()}
+    sizes |= {"c_lights": sizes["c_lights"] * 4, "c_materials": sizes["c_materials"] * 4}
+    fake = FakeDriver(sizes | {"c_spheres": 1024, "layout_table": table.nbytes}, add_samples)
+    fake.view(*fake.symbols["layout_table"])[:] = table.view(np.uint8)
+    monkeypatch.setattr(context, "load_driver", lambda: fake)
+    monkeypatch.setattr(run, "why_not", lambda _: None)
+    monkeypatch.setattr(kernel, "render_variant", lambda _arch, _label: VARIANT)
+    monkeypatch.setattr(kernel.compiler, "load", lambda *_: Cubin(b"", ""))  # type: ignore[attr-defined]
+    monkeypatch.setattr(transfer, "CHUNK", 64)
+    caches = context.primary_context, transfer.staging, kernel.render_kernel
+    for cached in caches:
+        cached.cache_clear()
+    yield fake
+    for cached in caches:
+        cached.cache_clear()
+    assert fake.depth == 0
+
+
+def scene(lights: int = 1, count: int = COUNT) -> tuple[SceneBuffers, Bvh]:
+    zeros = np.zeros(count, np.float32)
+    none = np.zeros(0, np.int32)
+    frame = np.zeros(1, layout.dtype("Frame"))
+    frame["width"], frame["height"], frame["x1"], frame["y1"] = WIDTH, HEIGHT, WIDTH, HEIGHT
+    buffers = SceneBuffers(
+        x=zeros,
+        y=zeros,
+        z=zeros,
+        radius=zeros,
+        color=np.ones((1, 3), np.float32),
+        color_id=none,
+        material_id=none,
+        camera=np.ones(1, layout.dtype("Camera")),
+        lights=np.ones(lights, layout.dtype("Light")),
+        materials=np.zeros(1, layout.dtype("Material")),
+        frame=frame,
+        center=np.zeros(3),
+        scale=1.0,
+    )
+    spheres = np.arange(count * 4, dtype=np.float32).reshape(count, 4)
+    order = np.arange(count, dtype=np.int32)
+    return buffers, Bvh(np.zeros((3, 80), np.uint8), order, spheres)
+
+
+def frame_of(buffers: SceneBuffers, first: int, count: int) -> Any:
+    frame = buffers.frame.copy()
+    frame["sample_begin"], frame["sample_count"] = first, count
+    return frame
+
+
+def expose(backend: CudaBackend, parts: list[int], budget: int | None = None) -> Film:
+    buffers, bvh = scene()
+    film = Film.blank(WIDTH, HEIGHT)
+    resident = backend.upload(buffers, bvh)
+    if budget is not None:
+        resident.pacer.budget = budget
+    for count in parts:
+        backend.render(resident, frame_of(buffers, film.samples, count), film)
+        film.samples += count
+    resident.close()
+    return film
+
+
+def test_film_holds_the_sum_of_all_samples(driver: FakeDriver) -> None:
+    film = expose(CudaBackend(), [3])
+    y, x = np.mgrid[:HEIGHT, :WIDTH]
+    expected = 3 * (x + 100 * y) * 0.1 + (0 + 1 + 2) * 0.3
+    assert driver.launches == 1
+    np.testing.assert_allclose(film.sums[..., 2], expected, rtol=1e-6)
+
+
+def test_film_does_not_depend_on_the_cut(driver: FakeDriver) -> None:
+    whole = expose(CudaBackend(), [6])
+    assert driver.launches == 1
+    driver.seconds_per_launch = 1.0  # slow, so that the budget stays small
+    cut = expose(CudaBackend(), [6], budget=64)
+    assert driver.launches > 30
+    assert whole.sums.tobytes() == cut.sums.tobytes()
+
+
+def test_film_of_several_renders_equals_one(driver: FakeDriver) -> None:
+    backend = CudaBackend()
+    assert expose(backend, [7]).sums.tobytes() == expose(backend, [2, 4, 1]).sums.tobytes()
+
+
+def test_constants_are_filled(driver: FakeDriver) -> None:
+    buffers, bvh = scene()
+    backend = CudaBackend()
+    with backend.upload(buffers, bvh) as resident:
+        backend.render(resident, frame_of(buffers, 0, 1), Film.blank(WIDTH, HEIGHT))
+    camera = driver.view(*driver.symbols["c_camera"])
+    assert camera.tobytes() == buffers.camera.tobytes()
+    few = driver.view(driver.symbols["c_spheres"][0], bvh.spheres.nbytes)
+    assert few.tobytes() == bvh.spheres.tobytes()
+
+
+def test_seconds_are_those_of_the_launches_and_progress_ends_at_one(driver: FakeDriver) -> None:
+    buffers, bvh = scene()
+    backend = CudaBackend()
+    seen: list[float] = []
+    with backend.upload(buffers, bvh) as resident:
+        resident.pacer.budget = 256
+        frame = frame_of(buffers, 0, 2)
+        seconds = backend.render(resident, frame, Film.blank(WIDTH, HEIGHT), seen.append)
+    assert seconds == pytest.approx(driver.launches * driver.seconds_per_launch)
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+
+
+def test_interrupt_leaves_the_film_and_the_context_as_they_were(driver: FakeDriver) -> None:
+    buffers, bvh = scene()
+    backend = CudaBackend()
+    film = Film.blank(WIDTH, HEIGHT)
+
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    with backend.upload(buffers, bvh) as resident:
+        with pytest.raises(KeyboardInterrupt):
+            backend.render(resident, frame_of(buffers, 0, 1), film, interrupt)
+        assert driver.depth == 0
+    assert not film.sums.any()
+
+
+def test_memory_is_given_back_once(driver: FakeDriver) -> None:
+    buffers, bvh = scene()
+    resident = CudaBackend().upload(buffers, bvh)
+    assert resident.nbytes == sum(driver.live.values()) == 3 * 80 + COUNT * 20 + 12
+    resident.close()
+    resident.close()
+    assert driver.live == {}
+    assert resident.nbytes == 0
+    CudaBackend().upload(buffers, bvh)  # dropped without close
+    assert driver.live == {}
+
+
+def test_scene_without_spheres_is_uploaded(driver: FakeDriver) -> None:
+    with CudaBackend().upload(*scene(count=0)) as resident:
+        assert resident.address("spheres") == 0
+        assert resident.count == 0
+
+
+def test_too_many_lights_are_refused_with_the_limit(driver: FakeDriver) -> None:
+    buffers, bvh = scene(lights=5)
+    backend = CudaBackend()
+    with (
+        backend.upload(buffers, bvh) as resident,
+        pytest.raises(UserError, match=r"5 lights .* at most 4"),
+    ):
+        backend.render(resident, frame_of(buffers, 0, 1), Film.blank(WIDTH, HEIGHT))
+
+
+def test_scene_larger_than_the_device_is_refused_before_anything_is_taken(
+    driver: FakeDriver,
+) -> None:
+    with pytest.raises(MemoryNeedError, match="of its 60,000 spheres would fit"):
+        CudaBackend().upload(*scene(count=60_000))
+    assert driver.live == {}
+
+
+def test_failed_launch_is_a_sentence_and_costs_nothing(driver: FakeDriver) -> None:
+    buffers, bvh = scene()
+    backend = CudaBackend()
+    film = Film.blank(WIDTH, HEIGHT)
+    driver.fail_launch = "an illegal memory access was encountered"
+    with (
+        backend.upload(buffers, bvh) as resident,
+        pytest.raises(BackendError, match="before this process is restarted"),
+    ):
+        backend.render(resident, frame_of(buffers, 0, 1), film)
+    assert not film.sums.any()
+
+
+def test_kernel_of_another_layout_is_refused(driver: FakeDriver) -> None:
+    driver.view(*driver.symbols["layout_table"]).view(np.int32)[0] += 16
+    with pytest.raises(BackendError, match="differently"):
+        CudaBackend().upload(*scene())
+
+
+def test_describe_names_the_device(driver: FakeDriver) -> None:
+    about = CudaBackend().describe()
+    assert about["device"] == "Fake GPU"
+    assert about["architecture"] == "sm_90a"
+    assert about["memory_free"] < about["memory_total"]

@@ -1,0 +1,128 @@
+"""The hierarchy itself: every sphere once, every box around all that it holds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from support.nodes import Tree, read_tree, walk
+
+
+def build(spheres: np.ndarray, threads: int = 2) -> Tree:
+    """The tree of float32 (N, 4) spheres, decoded."""
+    from raytracer import _core
+
+    x, y, z, radius = np.ascontiguousarray(spheres.astype(np.float32).T)
+    return read_tree(*_core.build_bvh(x, y, z, radius, threads))
+
+
+def check(tree: Tree, spheres: np.ndarray) -> None:
+    """Assert what every tree must be."""
+    count = len(spheres)
+    np.testing.assert_array_equal(np.sort(tree.order), np.arange(count))
+    np.testing.assert_array_equal(tree.spheres, spheres.astype(np.float32)[tree.order])
+    visited = np.zeros(count, np.int64)
+    nodes_seen = np.zeros(len(tree), np.int64)
+    for node, boxes in walk(tree):
+        nodes_seen[node] += 1
+        for first, last, _ in tree.leaves(node):
+            visited[first:last] += 1
+        for first, last, low, high in boxes:
+            inside = tree.spheres[first:last].astype(np.float64)
+            center, radius = inside[:, :3], inside[:, 3:]
+            assert (center - radius >= low).all(), f"node {node}: below its box"
+            assert (center + radius <= high).all(), f"node {node}: above its box"
+    np.testing.assert_array_equal(visited, 1, "every sphere lies in exactly one leaf")
+    if count:
+        np.testing.assert_array_equal(nodes_seen, 1, "every node has exactly one parent")
+
+
+def uniform(count: int, seed: int = 0) -> np.ndarray:
+    """Balls in a cube."""
+    rng = np.random.default_rng(seed)
+    return np.concatenate(
+        [rng.uniform(-1, 1, (count, 3)), rng.uniform(0.01, 0.05, (count, 1))], axis=1
+    )
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 8, 9, 64, 65, 1000, 20_000])
+def test_counts(count: int) -> None:
+    spheres = uniform(count)
+    check(build(spheres), spheres)
+
+
+@st.composite
+def wild_spheres(draw: st.DrawFn) -> np.ndarray:
+    """Sizes and places over nine decades each, planes, lines, points and duplicates."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1), label="seed"))
+    count = draw(st.integers(0, 400), label="count")
+    centers = rng.normal(size=(count, 3))
+    centers *= 10 ** rng.uniform(-draw(st.floats(0, 9), label="spread"), 0, (count, 1))
+    centers *= np.array(draw(st.sampled_from([(1, 1, 1), (1, 1, 0), (0, 1, 0), (0, 0, 0)])))
+    centers += np.array(draw(st.sampled_from([(0, 0, 0), (1000, -500, 20)])))
+    radii = 10 ** rng.uniform(-draw(st.floats(0, 9), label="decades"), 0, (count, 1))
+    spheres = np.concatenate([centers, radii], axis=1)
+    if count > 4 and draw(st.booleans(), label="duplicates"):
+        spheres[count // 3 :] = spheres[rng.integers(0, count // 3, count - count // 3)]
+    if count and draw(st.booleans(), label="giant"):
+        spheres[rng.integers(count)] = [0, -1e5, 0, 1e5]
+    return spheres.astype(np.float32)
+
+
+@given(spheres=wild_spheres(), threads=st.sampled_from([1, 2, 7]))
+def test_wild_inputs(spheres: np.ndarray, threads: int) -> None:
+    check(build(spheres, threads), spheres)
+
+
+def test_ten_thousand_coincident_spheres() -> None:
+    spheres = np.tile(np.array([[1.0, 2.0, 3.0, 0.5]]), (10_000, 1))
+    check(build(spheres), spheres)
+
+
+def test_a_geometric_series_of_sizes() -> None:
+    """Each ball touches the next, which is a third smaller: the worst case for a balanced cut."""
+    radius = 1.5 ** -np.arange(60.0)
+    place = 2 * np.concatenate([[0], np.cumsum(radius)[:-1]]) + radius
+    spheres = np.stack([place, 0 * place, 0 * place, radius], axis=1)
+    check(build(spheres), spheres)
+
+
+@pytest.mark.parametrize("count", [5_000, 200_000])
+def test_the_tree_does_not_depend_on_threads(count: int) -> None:
+    spheres = uniform(count, 3)
+    one, two, seven = (build(spheres, threads) for threads in (1, 2, 7))
+    for other in (two, seven):
+        np.testing.assert_array_equal(one.order, other.order)
+        np.testing.assert_array_equal(one.nodes, other.nodes)
+
+
+def test_memory_a_sphere() -> None:
+    tree = build(uniform(100_000, 4))
+    size = tree.nodes.nbytes + tree.spheres.nbytes + tree.order.nbytes
+    assert size <= 48 * 100_000
+
+
+def test_boxes_are_not_much_larger_than_what_they_hold() -> None:
+    """The surface area of the decoded leaf boxes stays near that of exact boxes."""
+    tree = build(uniform(5_000, 5))
+    loose = tight = 0.0
+    for node, _ in walk(tree):
+        for first, last, (low, high) in tree.leaves(node):
+            part = tree.spheres[first:last].astype(np.float64)
+            exact = (part[:, :3] + part[:, 3:]).max(0) - (part[:, :3] - part[:, 3:]).min(0)
+            size = high - low
+            loose += float(size @ np.roll(size, 1))
+            tight += float(exact @ np.roll(exact, 1))
+    assert tight <= loose < 1.3 * tight
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_numbers_that_are_not_finite_are_refused_by_the_scene(bad: float) -> None:
+    import raytracer
+
+    centers = np.zeros((3, 3))
+    centers[1, 2] = bad
+    with pytest.raises(raytracer.UserError, match="finite"):
+        raytracer.render(raytracer.Scene.from_arrays(centers, 1.0), width=2, height=2, samples=1)

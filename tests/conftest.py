@@ -1,0 +1,74 @@
+"""Fixtures that every test file shares: backends, settings of hypothesis, picture comparison."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# The tests import their own helpers (reference, support) from this folder, and the package from
+# wherever it is installed: the repository's root must stay off the path.
+sys.path.insert(0, str(Path(__file__).parent))
+
+from support.pictures import Bench
+
+_COMMON: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+# The same examples on every machine; HYPOTHESIS_PROFILE=explore looks for new ones.
+settings.register_profile("ci", max_examples=25, derandomize=True, **_COMMON)
+settings.register_profile("explore", max_examples=500, **_COMMON)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def backend_missing(name: str) -> str:
+    """Why a backend cannot be used here; empty when it can."""
+    import raytracer
+
+    for device in raytracer.devices():
+        if device["backend"] == name:
+            return "" if device["available"] else str(device["reason"])
+    return f"the backend {name} is not known"
+
+
+@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def backend(request: pytest.FixtureRequest) -> str:
+    """The name of each backend in turn; one that is missing is skipped with the reason."""
+    name = str(request.param)
+    reason = backend_missing(name) if name != "cpu" else ""
+    if reason:
+        pytest.skip(f"{name}: {reason}")
+    return name
+
+
+@pytest.fixture
+def cuda() -> str:
+    """The CUDA backend's name; skips with the reason where it is missing (mark the test `gpu`)."""
+    if reason := backend_missing("cuda"):
+        pytest.skip(f"cuda: {reason}")
+    return "cuda"
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> Bench:
+    """Picture comparison that leaves its failures in the test's own folder."""
+    return Bench(tmp_path)
+
+
+@pytest.fixture
+def assert_pictures_agree(pictures: Bench) -> Callable[..., None]:
+    """`Bench.agree`, bound to the test's folder."""
+    return pictures.agree
+
+
+@pytest.fixture
+def default_isa() -> Iterator[None]:
+    """Puts back the instruction set that the extension chose, whatever the test selects."""
+    from raytracer import _core
+
+    before = _core.isa()
+    yield
+    _core.use_isa(before)

@@ -1,0 +1,161 @@
+"""One sphere by formula: outline, terminator, highlight, and the shadow it casts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from reference import Light, Material, RefScene, View, camera_rays
+from reference.scene import unit
+from support.closed_forms import edge_distance, ellipse_area
+from support.pictures import to_srgb
+from support.project import shoot
+from support.scenes import one_ball
+
+WIDTH, HEIGHT = 96, 64
+
+
+def outline_is_exact(view: View, backend: str, radius: float = 1.0, rounding: float = 1e-5) -> None:
+    """Assert that the pixels covered are those whose ray passes inside the edge."""
+    picture = shoot(one_ball(view, radius), WIDTH, HEIGHT, backend=backend)[..., 0]
+    distance = edge_distance(view, WIDTH, HEIGHT, (0, 0, 0), radius)
+    assert (distance < 0).sum() > 300, "the ball must fill a good part of the picture"
+    assert (picture[distance < -rounding] == 1).all()
+    assert (picture[distance > rounding] == 0).all()
+
+
+@pytest.mark.parametrize("look_at", [(0, 0, 0), (0.8, 0.5, 0.0), (-1.1, 0.9, 0.5)])
+@pytest.mark.parametrize("distance", [1.6, 3.0, 12.0])
+def test_perspective_outline(
+    backend: str, distance: float, look_at: tuple[float, float, float]
+) -> None:
+    fov = min(110.0, 5.0 * float(np.degrees(np.arcsin(1 / distance))))
+    outline_is_exact(View((0, 0, distance), look_at, vertical_fov=fov), backend)
+
+
+def test_perspective_outline_has_the_area_of_its_ellipse(backend: str) -> None:
+    view = View((0, 0, 4), (1.5, 0.5, 0), vertical_fov=60.0)
+    covered = shoot(one_ball(view), 480, 320, backend=backend)[..., 0].sum()
+    half = np.tan(np.radians(30)) * 2 / 320
+    assert covered * half**2 == pytest.approx(ellipse_area(view, (0, 0, 0), 1.0), rel=2e-3)
+
+
+@pytest.mark.parametrize("distance", [0.0, 2.0, 1000.0])
+def test_orthographic_outline_does_not_depend_on_distance(backend: str, distance: float) -> None:
+    view = View((0.1, 0.2, distance + 1.5), (0.1, 0.2, 0), vertical_fov=None, height=2.5)
+    outline_is_exact(view, backend, rounding=1e-5 + 4e-7 * distance)
+
+
+def normals(view: View) -> tuple[np.ndarray, np.ndarray]:
+    """Outward unit normals of the unit ball at the origin (h * w, 3), and which rays hit it."""
+    origin, direction = camera_rays(view, WIDTH, HEIGHT)
+    middle = -(origin * direction).sum(axis=1)
+    nearest = origin + middle[:, None] * direction
+    power = 1 - (nearest**2).sum(axis=1)
+    return nearest - np.sqrt(np.maximum(power, 0))[:, None] * direction, power > 1e-4
+
+
+def test_terminator_is_the_great_circle_facing_the_light(backend: str) -> None:
+    view = View((0, 0, 5), (0, 0, 0), vertical_fov=26.0)
+    towards = unit((1.0, 0.4, 0.3))
+    light = Light("directional", tuple((-towards).tolist()))
+    scene = one_ball(view).but(ambient=(0, 0, 0), lights=(light,))
+    picture = shoot(scene, WIDTH, HEIGHT, backend=backend)[..., 0].ravel()
+    normal, hit = normals(view)
+    cosine = normal @ towards
+    np.testing.assert_allclose(picture[hit], np.maximum(cosine[hit], 0), atol=2e-5)
+    assert (picture[hit & (cosine < -1e-5)] == 0).all(), "the night side is dark"
+    assert (picture[hit & (cosine > 1e-5)] > 0).all(), "no acne on the day side"
+
+
+def test_terminator_of_a_near_point_light_lies_on_the_tangent_cone(backend: str) -> None:
+    view = View((0, 0, 5), (0, 0, 0), vertical_fov=26.0)
+    light = np.array([1.5, 0.5, 0.8])
+    scene = one_ball(view).but(ambient=(0, 0, 0), lights=(Light("point", tuple(light.tolist())),))
+    picture = shoot(scene, WIDTH, HEIGHT, backend=backend)[..., 0].ravel()
+    normal, hit = normals(view)
+    # A point of the unit sphere sees the light where its plane does: n . light > 1.
+    facing = normal @ light - 1
+    assert (picture[hit & (facing < -1e-5)] == 0).all()
+    assert (picture[hit & (facing > 1e-5)] > 0).all()
+
+
+def test_the_highlight_lies_where_the_normal_halves_the_angle(backend: str) -> None:
+    view = View((0, 0, 400), (0, 0, 0), vertical_fov=0.3)
+    towards = unit((0.6, 0.5, 0.7))
+    scene = one_ball(view).but(
+        ambient=(0, 0, 0),
+        lights=(Light("directional", tuple((-towards).tolist())),),
+        materials=(Material(diffuse=0.0, specular=0.8, shininess=60.0),),
+    )
+    picture = shoot(scene, WIDTH, HEIGHT, backend=backend)[..., 0]
+    half = unit(towards + np.array([0.0, 0.0, 1.0]))
+    weight = picture.astype(np.float64) / picture.sum()
+    y, x = np.mgrid[0:HEIGHT, 0:WIDTH] + 0.5
+    scale = 2 * 400 * np.tan(np.radians(0.15)) / HEIGHT
+    assert picture.max() == pytest.approx(0.8, abs=0.03)
+    assert (weight * (x - WIDTH / 2)).sum() * scale == pytest.approx(half[0], abs=0.02)
+    assert (weight * (HEIGHT / 2 - y)).sum() * scale == pytest.approx(half[1], abs=0.02)
+
+
+@pytest.mark.parametrize("kind", ["directional", "point"])
+def test_shadow_of_a_ball_on_a_huge_ground(backend: str, kind: str) -> None:
+    """On a ground of radius 1000 a point is dark where its way to the light meets the ball."""
+    ground = np.array([0.0, -1000.0, 0.0])
+    ball = np.array([0.0, 1.0, 0.0])
+    lamp = np.array([2.0, 6.0, 1.5])
+    view = View((0, 14, 0.01), (0, 0, 0), (0, 0, -1), vertical_fov=40.0)
+    light = (
+        Light("point", tuple(lamp.tolist()))
+        if kind == "point"
+        else Light("directional", (-2.0, -6.0, -1.5))
+    )
+    scene = RefScene(
+        centers=np.stack([ground, ball]),
+        radii=np.array([1000.0, 0.75]),
+        view=view,
+        colors=np.array([[1.0, 1, 1], [1, 0, 0]]),
+        lights=(light,),
+        materials=(Material(ambient=0.0),),
+    )
+    picture = shoot(scene, WIDTH, HEIGHT, backend=backend).reshape(-1, 4)
+    origin, direction = camera_rays(view, WIDTH, HEIGHT)
+    away = ground - origin
+    middle = (away * direction).sum(axis=1)
+    side = away - middle[:, None] * direction
+    point = origin + direction * (middle - np.sqrt(1000.0**2 - (side**2).sum(axis=1)))[:, None]
+    to_light = unit(lamp - point) if kind == "point" else np.broadcast_to(unit(lamp), point.shape)
+    miss = np.linalg.norm(np.cross(ball - point, to_light), axis=1) - 0.75
+    seen = np.linalg.norm(np.cross(ball - origin, direction), axis=1) > 0.76
+    dark, bright = seen & (miss < -2e-3), seen & (miss > 2e-3)
+    assert dark.sum() > 10
+    assert bright.sum() > 2000
+    assert (picture[dark, :3] == 0).all(), "the ball's shadow"
+    assert (picture[bright, :3] > 0.2).all(), "the ground around it, without rings or acne"
+
+
+def test_background_gradient_runs_from_the_bottom_row_to_the_top(backend: str) -> None:
+    empty = one_ball(View((0, 0, 5), (0, 0, 9), vertical_fov=40.0)).but(
+        bottom=(0.0, 0.2, 1.0), top=(1.0, 0.2, 0.5)
+    )
+    picture = shoot(empty, 8, 4, backend=backend)
+    height = np.array([0.875, 0.625, 0.375, 0.125])
+    np.testing.assert_allclose(picture[:, 0, 0], height, atol=1e-6)
+    np.testing.assert_allclose(picture[:, 0, 1], 0.2, atol=1e-6)
+    np.testing.assert_allclose(picture[:, 0, 2], 1 - height / 2, atol=1e-6)
+
+
+def test_user_colours_are_srgb_and_become_linear(backend: str) -> None:
+    import raytracer
+    from raytracer.scene.scene import Ambient
+
+    scene = raytracer.Scene.from_arrays(
+        np.zeros((1, 3)),
+        1.0,
+        np.array([[0.5, 0.2, 1.0]]),
+        camera=raytracer.Camera(position=(0, 0, 4), look_at=(0, 0, 0), vertical_fov=1.0),
+        lights=(),
+        ambient=Ambient(intensity=1.0),
+    )
+    image = raytracer.render(scene, backend=backend, width=1, height=1, samples=1, filter="point")
+    np.testing.assert_allclose(to_srgb(image.array[0, 0, :3]), [0.5, 0.2, 1.0], atol=1e-5)

@@ -1,0 +1,147 @@
+"""The reference itself against closed forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from reference import (
+    Light,
+    Material,
+    RefScene,
+    View,
+    camera_rays,
+    check_hits,
+    check_lit,
+    closest_hit,
+    occluded,
+    render,
+    render_bounds,
+)
+from support.closed_forms import disc_mask, ellipse_area
+from support.scenes import KEY, id_colors, one_ball, random_scene, shown_ids
+
+
+def test_rays_pass_through_the_corners_of_the_view() -> None:
+    view = View((0, 0, 5), (0, 0, 0), vertical_fov=90.0)
+    _, direction = camera_rays(view, 4, 2, (0.0, 0.0))
+    np.testing.assert_allclose(direction[0], np.array([-2, 1, -1]) / np.sqrt(6))
+    origin, direction = camera_rays(View((0, 0, 5), (0, 0, 0), (0, 1, 0), None, 2.0), 4, 2, (0, 0))
+    np.testing.assert_allclose(origin[0], [-2, 1, 5])
+    np.testing.assert_allclose(direction, np.tile([0, 0, -1], (8, 1)))
+
+
+def test_hits_at_every_distance() -> None:
+    far = np.array([2.0, 1e2, 1e4, 1e6, 1e8])
+    origin = np.stack([np.zeros(5), np.full(5, 0.6), far], axis=1)
+    direction = np.tile([0.0, 0, -1], (5, 1))
+    t, index = closest_hit(np.zeros((1, 3)), np.ones(1), origin, direction)
+    assert index.tolist() == [0] * 5
+    np.testing.assert_allclose(t, far - 0.8, rtol=1e-15)
+
+
+def test_from_inside_the_far_side_is_hit_and_faces_the_viewer() -> None:
+    scene = one_ball(View((0, 0, 0.5), (0, 0, 0), vertical_fov=10.0)).but(
+        lights=(Light("point", (0, 0, 0)),), ambient=(0, 0, 0)
+    )
+    assert render(scene, 3, 3)[1, 1, 0] == pytest.approx(1.0)
+    outside = scene.but(lights=(Light("directional", (0, 0, 1)),))
+    assert render(outside, 3, 3)[1, 1, 0] == 0.0
+
+
+def test_a_ray_does_not_meet_the_surface_it_leaves() -> None:
+    rng = np.random.default_rng(1)
+    normal = rng.normal(size=(1000, 3))
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    out = normal + 0.999 * normal[::-1]
+    out *= np.sign((out * normal).sum(axis=1))[:, None]
+    out /= np.linalg.norm(out, axis=1, keepdims=True)
+    for radius in (1e-6, 1.0, 1e6):
+        skin = np.full(1000, 1e-11 * radius)
+        centers, radii = np.zeros((2, 3)), np.full(2, radius)
+        everywhere = np.full(1000, np.inf)
+        assert not occluded(centers, radii, normal * radius, out, everywhere, skin).any()
+        assert occluded(centers, radii, normal * radius, -out, everywhere, skin).all()
+
+
+@pytest.mark.parametrize("distance", [1.5, 3.0, 100.0, 10_000.0])
+def test_silhouette_of_a_sphere(distance: float) -> None:
+    fov = 2.6 * np.degrees(np.arcsin(1 / distance))
+    view = View((0, 0, distance), (0.1, 0.2, 0.0), vertical_fov=float(fov))
+    picture = render(one_ball(view), 96, 64)[..., 0]
+    np.testing.assert_array_equal(picture > 0, disc_mask(view, 96, 64, (0, 0, 0), 1.0))
+
+
+def test_area_of_an_off_axis_sphere_is_that_of_its_ellipse() -> None:
+    view = View((0, 0, 4), (1.5, 0.5, 0), vertical_fov=60.0)
+    covered = render(one_ball(view), 480, 320)[..., 0].sum()
+    half = np.tan(np.radians(30)) * 2 / 320
+    assert covered * half**2 == pytest.approx(ellipse_area(view, (0, 0, 0), 1.0), rel=2e-3)
+
+
+def test_lambert_and_the_highlight() -> None:
+    scene = one_ball(View((0, 0, 4), (0, 0, 0), vertical_fov=30.0)).but(
+        ambient=(0, 0, 0),
+        lights=(Light("directional", (0, 0, -1)),),
+        materials=(Material(diffuse=0.5, specular=0.25, shininess=10.0),),
+    )
+    picture = render(scene, 97, 97)[..., 0]
+    assert picture[48, 48] == pytest.approx(0.75)
+    assert picture.max() == picture[48, 48]
+
+
+def test_inverse_square_light() -> None:
+    ball = one_ball(View((0, 0, 4), (0, 0, 0), vertical_fov=1.0)).but(ambient=(0, 0, 0))
+    near = ball.but(lights=(Light("point", (0, 0, 3), intensity=1.0, inverse_square=True),))
+    assert render(near, 1, 1)[0, 0, 0] == pytest.approx(0.25)
+
+
+def test_a_mirror_shows_the_background_as_often_as_it_may() -> None:
+    facing = RefScene(
+        centers=np.array([[0, 0, -3.0], [0, 0, 3.0]]),
+        radii=np.ones(2),
+        view=View((0, 0, 0), (0, 0, -1), vertical_fov=0.001),
+        materials=(Material(diffuse=0.0, ambient=1.0, mirror=0.5),),
+        ambient=(1.0, 1.0, 1.0),
+    )
+    for depth in range(4):
+        # Each ball adds half of what is left: the last mirror is dropped.
+        assert render(facing, 1, 1, max_depth=depth)[0, 0, 0] == pytest.approx(
+            1 - 0.5 ** (depth + 1)
+        )
+
+
+def test_bounds_hold_their_own_centre_and_are_tight_away_from_edges() -> None:
+    scene = random_scene(3, 40, mirror=True)
+    low, high = render_bounds(scene, 48, 32)
+    middle = render(scene, 48, 32)
+    assert ((low <= middle) & (middle <= high)).all()
+    assert ((high - low).max(axis=-1) < 0.02).mean() > 0.85
+
+
+def test_the_judges_accept_the_reference_and_reject_faults() -> None:
+    scene = random_scene(5, 60).but(lights=(KEY,))
+    origin, direction = camera_rays(scene.view, 48, 32)
+    _, hit = closest_hit(scene.centers, scene.radii, origin, direction)
+    assert check_hits(scene.centers, scene.radii, origin, direction, hit).wrong.size == 0
+    broken = np.where(hit == hit.max(), -1, hit)
+    assert check_hits(scene.centers, scene.radii, origin, direction, broken).wrong.size > 0
+
+    white = scene.but(colors=np.ones((1, 3)), materials=(Material(ambient=0.0),), material_id=0)
+    black = white.but(bottom=(0, 0, 0), top=(0, 0, 0))
+    lit = render(black, 48, 32)[..., 0].ravel() > 0
+    args = (scene.centers, scene.radii, origin, direction, hit)
+    fine = check_lit(*args, lit, KEY)
+    assert fine.wrongly_dark.size == fine.wrongly_lit.size == 0
+    assert fine.decided > 0.95 * (hit >= 0).sum()
+    assert check_lit(*args, ~lit, KEY).wrongly_dark.size > 0
+    assert check_lit(*args, ~lit, KEY).wrongly_lit.size > 0
+
+
+def test_identifying_colours_are_read_back() -> None:
+    scene = random_scene(6, 300).but(
+        colors=id_colors(300), materials=(Material(),), material_id=0, lights=(), ambient=(1, 1, 1)
+    )
+    picture = render(scene.but(bottom=(0, 0, 0), top=(0, 0, 0)), 48, 32)
+    _, hit = closest_hit(scene.centers, scene.radii, *camera_rays(scene.view, 48, 32))
+    np.testing.assert_array_equal(shown_ids(picture), hit)

@@ -1,0 +1,319 @@
+"""Broken scene and data files: each gives one clear sentence that names file and field."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from raytracer import load
+from raytracer.errors import UserError
+from raytracer.scene.pack import pack
+
+BALL = "[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n"
+
+# Text of scene.toml, then what the message must say after the file's name.
+SCENES = {
+    "not TOML": ("title = \n", ["is not TOML", "line 1, column 9"]),
+    "unknown table": ("[camra]\n", ["camra: unknown key", "did you mean 'camera'?"]),
+    "unknown key": (
+        "[render]\nwidht = 3\n",
+        ["render.widht: unknown key", "did you mean 'width'?"],
+    ),
+    "key of the other camera": (
+        "[camera]\ntype = 'orthographic'\nvertical_fov = 3\n",
+        ["camera.vertical_fov: unknown key"],
+    ),
+    "unknown key of a light": (
+        "[[lights]]\ntype = 'point'\nposition = [0, 0, 0]\nintensty = 1\n",
+        ["lights[0].intensty: unknown key", "did you mean 'intensity'?"],
+    ),
+    "unknown key of a material": (
+        "[materials.gold]\nshinyness = 3\n",
+        ["materials.gold.shinyness: unknown key", "did you mean 'shininess'?"],
+    ),
+    "unknown key of a material that is named like a key": (
+        "[materials.mirror]\nmiror = 1\n",
+        ["materials.mirror.miror: unknown key", "did you mean 'mirror'?"],
+    ),
+    "material that is no table": ("[materials]\ngold = 3\n", ["materials.gold: must be a valid"]),
+    "no samples": ("[render]\nsamples = 0\n", ["render.samples: must be", "not 0"]),
+    "samples as text": ("[render]\nsamples = '4'\n", ["render.samples: must be", "not '4'"]),
+    "size as a fraction": ("[render]\nwidth = 12.5\n", ["render.width: must be", "12.5"]),
+    "unknown filter": (
+        "[render]\nfilter = 'gausian'\n",
+        ["render.filter: 'gausian' is not known", "did you mean 'gaussian'?"],
+    ),
+    "unknown camera": (
+        "[camera]\ntype = 'perspectiv'\n",
+        ["camera: there is no type 'perspectiv'", "did you mean 'perspective'?"],
+    ),
+    "camera at its target": (
+        "[camera]\nposition = [1, 2, 3]\nlook_at = [1, 2, 3]\n",
+        ["camera.look_at: is the camera's position"],
+    ),
+    "up along the view": (
+        "[camera]\nposition = [0, 5, 0]\n",
+        ["camera.up: is parallel to the view"],
+    ),
+    "orthographic without height": (
+        "[camera]\ntype = 'orthographic'\nposition = [0, 0, 5]\n",
+        ["camera.height: an orthographic camera needs a height"],
+    ),
+    "two numbers": (
+        "[camera]\nposition = [0, 5]\n",
+        ["camera.position: list should have at least 3 items"],
+    ),
+    "infinite number": (
+        "[camera]\nposition = [0, 5, inf]\n",
+        ["camera.position[2]: must be a finite number"],
+    ),
+    "light without type": (
+        "[[lights]]\nposition = [0, 5, 0]\n",
+        ["lights[0]: type is missing", "point, directional"],
+    ),
+    "light without position": ("[[lights]]\ntype = 'point'\n", ["lights[0].position: is missing"]),
+    "light of no direction": (
+        "[[lights]]\ntype = 'directional'\ndirection = [0, 0, 0]\n",
+        ["lights[0].direction: has no length"],
+    ),
+    "negative light": (
+        "[[lights]]\ntype = 'directional'\ndirection = [0, 0, 1]\nintensity = -1\n",
+        ["lights[0].intensity: must be greater than or equal to 0", "not -1"],
+    ),
+    "unknown colour": (
+        "[background]\ncolor = 'sky'\n",
+        ["background.color: there is no colour named 'sky'"],
+    ),
+    "bad hexadecimal": ("[ambient]\ncolor = '#12345'\n", ["ambient.color: '#12345' is not"]),
+    "half a gradient": ("[background]\ntop = 'red'\n", ["background.bottom: a gradient needs"]),
+    "material out of range": (
+        "[materials.gold]\nmirror = 2\n",
+        ["materials.gold.mirror: must be less than or equal to 1", "not 2"],
+    ),
+    "unknown material": (
+        f"[materials.gold]\n{BALL}material = 'glod'\n",
+        ["spheres[0].material: there is no material named 'glod'", "did you mean 'gold'?"],
+    ),
+    "no radius": ("[[spheres]]\ncenters = [[0, 0, 0]]\n", ["spheres[0].radius: is missing"]),
+    "negative radius": (BALL.replace("1.0", "-1"), ["spheres[0].radius: must be greater than 0"]),
+    "negative radii": (
+        "[[spheres]]\ncenters = [[0, 0, 0], [1, 1, 1]]\nradii = [1, -1]\n",
+        ["spheres[0].radii: sphere 1 has radius -1"],
+    ),
+    "too few radii": (
+        "[[spheres]]\ncenters = [[0, 0, 0], [1, 1, 1]]\nradii = [1]\n",
+        ["spheres[0].radii: has 1 radii for 2 spheres"],
+    ),
+    "radius twice": (
+        f"{BALL}radii = [1]\n",
+        ["spheres[0].radii: leave out either radius or radii"],
+    ),
+    "centre not a number": (
+        "[[spheres]]\ncenters = [[0, nan, 0]]\nradius = 1\n",
+        ["spheres[0].centers: sphere 0 lies at (0, nan, 0)"],
+    ),
+    "centre of two numbers": (
+        "[[spheres]]\ncenters = [[0, 0, 0], [0, 0]]\nradius = 1\n",
+        ["spheres[0].centers: the rows differ in length"],
+    ),
+    "too many colours": (
+        f"{BALL}colors = ['red', 'blue']\n",
+        ["spheres[0].colors: has 2 colours for 1 spheres"],
+    ),
+    "unknown colour of many": (
+        f"{BALL}colors = ['rd']\n",
+        ["spheres[0].colors: there is no colour named 'rd'", "did you mean 'red'?"],
+    ),
+    "no source": ("[[spheres]]\nradius = 1\n", ["spheres[0]: needs one of centers, file"]),
+    "two sources": (f"{BALL}file = 'a.npz'\n", ["spheres[0]: needs one of", "centers and file"]),
+    "missing data file": (
+        "[[spheres]]\nfile = 'gone.npz'\n",
+        ["spheres[0].file: gone.npz: there is no such file"],
+    ),
+    "unknown kind of data file": (
+        "[[spheres]]\nfile = 'scene.toml'\n",
+        ["spheres[0].file: scene.toml: files ending in '.toml' cannot be read", ".npz"],
+    ),
+    "unknown generator": (
+        "[[spheres]]\ngenerate = {name = 'clowd'}\n",
+        ["spheres[0].generate: ", "clowd", "cloud"],
+    ),
+    "no scale": (f"{BALL}transform = {{scale = 0}}\n", ["spheres[0].transform.scale: must be"]),
+    "wrong element": (
+        "[elements.Aux]\ncolor = 'red'\n",
+        ["elements.Aux: is not an element", "did you mean 'Au'?", "needs a radius"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_broken_scene(name: str, tmp_path: Path) -> None:
+    text, parts = SCENES[name]
+    path = tmp_path / "scene.toml"
+    path.write_text(text)
+    with pytest.raises(UserError) as caught:
+        load(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ")
+    assert "\n" not in message
+    for part in parts:
+        assert part in message
+
+
+def npy(array: Any, **options: Any) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array, **options)
+    return file.getvalue()
+
+
+def npz(**arrays: Any) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+POINTS = np.zeros((3, 3), np.float32)
+BAD_POINTS = POINTS.copy()
+BAD_POINTS[1, 2] = np.nan
+XYZ = "2\nProperties=species:S:1:pos:R:3\nH 0 0 0\nH 1 1 1\n"
+
+# Name of the file, its content, what the message must say after the file's name.
+DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
+    "NaN": ("a.npz", npz(centers=BAD_POINTS), ["array 'centers': sphere 1", "finite"]),
+    "infinite radius": (
+        "a.npz",
+        npz(centers=POINTS, radii=[1, 1, np.inf]),
+        ["array 'radii': sphere 2 has radius inf"],
+    ),
+    "no radius": (
+        "a.npz",
+        npz(centers=POINTS, radii=[1, 0, 1]),
+        ["array 'radii': sphere 1 has radius 0", "positive"],
+    ),
+    "too many radii": (
+        "a.npz",
+        npz(centers=POINTS, radius=np.ones(4)),
+        ["array 'radius': has 4 radii for 3 spheres"],
+    ),
+    "flat centres": (
+        "a.npz",
+        npz(centers=np.zeros((3, 2))),
+        ["array 'centers': has shape (3, 2)"],
+    ),
+    "text": ("a.npz", npz(centers=np.array([["a"] * 3])), ["array 'centers': holds <U1 values"]),
+    "objects": (
+        "a.npz",
+        npz(centers=np.array([[{}] * 3], object)),
+        ["array 'centers': cannot be read", "pickle"],
+    ),
+    "other names": ("a.npz", npz(pos=POINTS), ["no array named 'centers'", "it holds 'pos'"]),
+    "colours": (
+        "a.npz",
+        npz(centers=POINTS, radii=1.0, colors=np.full((3, 3), 255.0)),
+        ["array 'colors': colour 0 is (255, 255, 255)", "uint8"],
+    ),
+    "cut npz": ("a.npz", npz(centers=POINTS)[:100], ["is not an .npz file, or is cut short"]),
+    "not an npz": ("a.npz", "hello", ["is not an .npz file"]),
+    "not an npy": ("a.npy", "hello", ["cannot be read as .npy"]),
+    "cut npy": ("a.npy", npy(POINTS)[:-8], ["cannot be read as .npy"]),
+    "npy of five columns": ("a.npy", npy(np.zeros((2, 5))), ["has shape (2, 5)", "(N, 4)"]),
+    "csv without header": ("a.csv", "1,2,3\n4,5,6\n", ["line 1 holds numbers", "x,y,z"]),
+    "csv without z": ("a.csv", "x,y,zz\n1,2,3\n", ["no column 'z'", "did you mean 'zz'?"]),
+    "csv with text": ("a.csv", "x,y,z\n1,2,3\n1,two,3\n", ["line 3, column 'y': 'two' is not"]),
+    "csv with a gap": ("a.csv", "x,y,z\n1,,3\n", ["line 2, column 'y': there is no value"]),
+    "csv with a short line": ("a.csv", "x,y,z\n1,2,3\n1,2\n", ["line 3: too few columns"]),
+    "csv without blue": ("a.csv", "x,y,z,r,g\n1,2,3,0,0\n", ["no column 'b'"]),
+    "csv with odd colours": ("a.csv", "x,y,z,r,g,b\n1,2,3,0,0,300\n", ["r, g, b: colours go"]),
+    "xyz without count": ("a.xyz", "H 0 0 0\n", ["line 1: 'H 0 0 0' is not the number of atoms"]),
+    "cut xyz": ("a.xyz", XYZ.replace("2", "5", 1), ["line 1 says 5 atoms, but there are 2"]),
+    "wrong element": ("a.xyz", XYZ.replace("H 1", "Hx 1"), ["line 4: 'Hx' is not an element"]),
+    "xyz with text": ("a.xyz", XYZ.replace("1 1 1", "1 one 1"), ["line 4, column 'y': 'one'"]),
+    "short line in xyz": ("a.xyz", XYZ.replace("1 1 1", "1 1"), ["line 4: too few columns"]),
+    "xyz without positions": (
+        "a.xyz",
+        XYZ.replace("pos:", "position:"),
+        ["line 2: Properties name no 'pos'"],
+    ),
+    "broken properties": ("a.xyz", XYZ.replace("pos:R:3", "pos:Q:3"), ["'pos:Q:3' is not"]),
+    "broken lattice": ("a.xyz", XYZ.replace("Prop", 'Lattice="1 2" Prop'), ["Lattice: '1 2'"]),
+    "xyz of nothing": (
+        "a.xyz",
+        "1\nProperties=pos:R:3\n0 0 0\n",
+        ["neither species nor radius"],
+    ),
+    "not UTF-8": ("a.xyz", b"2\n\xff\xfe\n", ["is not text in UTF-8"]),
+    "empty file": ("a.xyz", "", ["line 1: '' is not the number of atoms"]),
+    "unknown ending": ("a.abc", "", ["'.abc' is no kind of scene or particle file", ".toml"]),
+    "scene that is a list": ("a.json", "[1, 2]", ["holds a list"]),
+    "not JSON": ("a.json", '{"title": }', ["is not JSON", "line 1, column 11"]),
+    "infinity in JSON": (
+        "a.json",
+        '{"spheres": [{"centers": [[0, 0, Infinity]], "radius": 1}]}',
+        ["spheres[0].centers: sphere 0 lies at (0, 0, inf)"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_broken_data_file(name: str, tmp_path: Path) -> None:
+    file, content, parts = DATA[name]
+    path = tmp_path / file
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises(UserError) as caught:
+        load(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ")
+    assert "\n" not in message
+    for part in parts:
+        assert part in message
+
+
+def test_missing_files(tmp_path: Path) -> None:
+    (tmp_path / "balls.toml").write_text("")
+    with pytest.raises(UserError, match=r"ball\.toml: there is no such file; .*'balls\.toml'"):
+        load(tmp_path / "ball.toml")
+    with pytest.raises(UserError, match=r"atoms\.xyz: there is no such file"):
+        load(tmp_path / "atoms.xyz")
+    (tmp_path / "folder.toml").mkdir()
+    with pytest.raises(UserError, match=r"folder\.toml: is a folder"):
+        load(tmp_path / "folder.toml")
+    (tmp_path / "folder.npz").mkdir()
+    with pytest.raises(UserError, match=r"folder\.npz: is a folder"):
+        load(tmp_path / "folder.npz")
+
+
+def test_data_file_of_a_scene_is_named_with_its_field(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", pos=BAD_POINTS)
+    np.savez(tmp_path / "b.npz", centers=POINTS)
+    (tmp_path / "scene.toml").write_text(
+        '[[spheres]]\nfile = "a.npz"\nradius = 1\narrays = {centers = "pos"}\n'
+        '[[spheres]]\nfile = "a.npz"\nradius = 1\narrays = {centers = "poss"}\n'
+        '[[spheres]]\nfile = "b.npz"\n'
+    )
+    with pytest.raises(UserError) as caught:
+        load(tmp_path / "scene.toml")
+    lines = str(caught.value).splitlines()
+    start = f"{tmp_path / 'scene.toml'}: spheres"
+    assert lines[0].startswith(f"{start}[0].file: a.npz: array 'pos': sphere 1")
+    assert lines[1].startswith(f"{start}[1].file: a.npz: there is no array named 'poss'; did you")
+    assert lines[2].startswith(f"{start}[2].file: b.npz: holds no radii; add radius")
+    assert len(lines) == 3
+
+
+def test_every_problem_is_told_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "scene.toml"
+    path.write_text("[render]\nwidth = 0\nsmples = 4\n[camera]\nup = [0, 1]\n")
+    with pytest.raises(UserError) as caught:
+        load(path)
+    lines = str(caught.value).splitlines()
+    assert [line.split(": ")[1] for line in lines] == ["render.width", "render.smples", "camera.up"]
+
+
+def test_lengths_too_far_apart_name_the_file(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", centers=np.diag([0, 1e300, 0]), radii=1.0)
+    with pytest.raises(UserError, match=r"a\.npz: sphere 1 is too far"):
+        pack(load(tmp_path / "a.npz"))

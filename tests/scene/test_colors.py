@@ -1,0 +1,74 @@
+"""Colours: how they are written, and linear light."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from raytracer.errors import SceneError
+from raytracer.scene.colors import linear_rgb, parse_color, srgb_to_linear
+
+
+@pytest.mark.parametrize(
+    ("written", "rgb"),
+    [
+        ("#ff8000", (1.0, 128 / 255, 0.0)),
+        ("#F80", (1.0, 136 / 255, 0.0)),
+        ("crimson", (220 / 255, 20 / 255, 60 / 255)),
+        (" RebeccaPurple ", (102 / 255, 51 / 255, 153 / 255)),
+        ([0, 0.5, 1], (0.0, 0.5, 1.0)),
+        (np.array([0.25, 0.5, 0.75]), (0.25, 0.5, 0.75)),
+    ],
+)
+def test_parse(written: Any, rgb: tuple[float, float, float]) -> None:
+    assert parse_color(written) == pytest.approx(rgb, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("written", "hint"),
+    [
+        ("crimsn", "did you mean 'crimson'"),
+        ("#ff80", "#rrggbb"),
+        ("#gg0000", "#rrggbb"),
+        ([0, 0.5], "three numbers"),
+        ([0, 0.5, 1.5], "from 0 to 1"),
+        ([0, 0.5, float("nan")], "from 0 to 1"),
+        ([0, 0.5, "1"], "not a colour"),
+        (7, "not a colour"),
+        (None, "not a colour"),
+    ],
+)
+def test_refuse(written: Any, hint: str) -> None:
+    with pytest.raises(SceneError, match=hint):
+        parse_color(written)
+
+
+def test_curve_of_the_standard() -> None:
+    # Values from the definition: the linear part, the joint, the middle and the end.
+    levels = np.array([0.0, 0.02, 0.04045, 0.5, 1.0])
+    expected = [0.0, 0.02 / 12.92, 0.04045 / 12.92, 0.21404114048223255, 1.0]
+    np.testing.assert_allclose(srgb_to_linear(levels), expected, rtol=1e-12)
+    grey = srgb_to_linear(np.linspace(0, 1, 4096))
+    assert (np.diff(grey) > 0).all()
+
+
+def test_bytes_and_floats_agree() -> None:
+    levels = np.arange(256, dtype=np.uint8).repeat(3).reshape(-1, 3)
+    from_bytes = linear_rgb(levels)
+    assert from_bytes.dtype == np.float32
+    np.testing.assert_array_equal(from_bytes, linear_rgb(levels / 255.0))
+    np.testing.assert_array_equal(linear_rgb(levels, "linear"), (levels / 255.0).astype(np.float32))
+
+
+def test_linear_stays_as_it_is() -> None:
+    values = np.array([[0.25, 2.0, 0.5]])
+    np.testing.assert_array_equal(linear_rgb(values, "linear"), values.astype(np.float32))
+
+
+def test_many_rows_are_the_same_as_few() -> None:
+    values = np.random.default_rng(1).random((300_000, 3), dtype=np.float32)
+    many = linear_rgb(values)
+    for row in (0, 32_767, 32_768, 299_999):
+        np.testing.assert_array_equal(many[row : row + 1], linear_rgb(values[row : row + 1]))

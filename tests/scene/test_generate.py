@@ -1,0 +1,305 @@
+"""The generators: the hash, the laws they claim, and their files."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from raytracer.errors import OutputError, UserError
+from raytracer.scene import generate
+from raytracer.scene.generators import _base, _hash, cloud, crystal, molecule, pile, plummer
+from raytracer.scene.generators._contacts import near_pairs
+
+WORD = 2**32
+# Small enough to be quick, large enough to be itself.
+COUNTS = {
+    "cloud": 3000,
+    "crystal": 3000,
+    "galaxy": 3000,
+    "molecule": 500,
+    "pile": 3000,
+    "plummer": 3000,
+    "sphereflake": 820,
+    "three_balls": 3,
+    "weekend": 200,
+}
+
+
+def pcg3d_by_integers(x: int, y: int, z: int) -> tuple[int, int, int]:
+    """The hash once more, in Python's own integers."""
+    x, y, z = ((v * 1664525 + 1013904223) % WORD for v in (x, y, z))
+    x = (x + y * z) % WORD
+    y = (y + z * x) % WORD
+    z = (z + x * y) % WORD
+    x, y, z = x ^ (x >> 16), y ^ (y >> 16), z ^ (z >> 16)
+    x = (x + y * z) % WORD
+    y = (y + z * x) % WORD
+    z = (z + x * y) % WORD
+    return x, y, z
+
+
+def test_hash_wraps_around_like_integers_modulo_two_to_the_32() -> None:
+    edge = [0, 1, 2, 65535, 65536, 0x7FFFFFFF, 0x80000000, WORD - 2, WORD - 1]
+    triples = [(a, b, c) for a in edge for b in edge for c in edge]
+    got = _hash.pcg3d(*np.array(triples, np.uint32).T)
+    assert [tuple(map(int, t)) for t in zip(*got, strict=True)] == [
+        pcg3d_by_integers(*t) for t in triples
+    ]
+
+
+def test_hash_of_known_words() -> None:
+    # Fixed for good: every generated scene hangs on them.
+    assert [int(w[0]) for w in _hash.pcg3d(0, 0, 0)] == list(pcg3d_by_integers(0, 0, 0))
+    assert [int(w[0]) for w in _hash.pcg3d(1, 2, 3)] == [4204755366, 1223881804, 1500469937]
+
+
+def test_uniform_numbers_fill_the_interval_evenly() -> None:
+    drawn = np.stack(_hash.uniforms(_hash.indices(0, 1 << 16), 3, 5))
+    assert drawn.min() > 0.0
+    assert drawn.max() < 1.0
+    # Mean and variance to five standard errors, and no correlation between the three.
+    assert np.abs(drawn.mean(axis=1) - 0.5).max() < 5 * (1 / 12 / 2**16) ** 0.5
+    assert np.abs(drawn.var(axis=1) - 1 / 12).max() < 5 * (1 / 180 / 2**16) ** 0.5
+    assert np.abs(np.corrcoef(drawn) - np.eye(3)).max() < 5 / 2**8
+
+
+def test_every_generator_is_known_here() -> None:
+    assert generate.names() == sorted(COUNTS)
+
+
+@pytest.mark.parametrize("name", sorted(COUNTS))
+def test_arrays_are_finite_and_the_same_again(name: str) -> None:
+    first = generate.arrays(name, COUNTS[name], 7)
+    again = generate.arrays(name, COUNTS[name], 7)
+    n = len(first["radii"])
+    assert 0.75 * COUNTS[name] <= n <= 1.35 * COUNTS[name]
+    assert first["centers"].shape == first["colors"].shape == (n, 3)
+    assert [first[k].dtype for k in ("centers", "radii", "colors")] == ["f4", "f4", "u1"]
+    assert np.isfinite(first["centers"]).all()
+    assert np.greater(first["radii"].astype(float), 0).all()
+    assert all(np.array_equal(first[k], again[k]) for k in first)
+
+
+@pytest.mark.parametrize("name", ["cloud", "pile", "plummer", "weekend"])
+def test_another_seed_gives_another_scene(name: str) -> None:
+    one, two = (generate.arrays(name, COUNTS[name], seed) for seed in (1, 2))
+    assert not np.array_equal(one["centers"][:100], two["centers"][:100])
+
+
+@pytest.mark.parametrize("name", sorted(COUNTS))
+def test_one_sphere_can_be_asked_for(name: str) -> None:
+    assert len(generate.arrays(name, 1, 0)["radii"]) >= 1
+    assert "unless told otherwise" in generate.describe(name)
+
+
+@pytest.mark.parametrize("name", ["cloud", "galaxy", "plummer"])
+def test_a_block_alone_equals_its_share_of_the_whole(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = generate.arrays(name, 1000, 1)
+    monkeypatch.setattr(_base, "BLOCK", 77)
+    pieces = generate.arrays(name, 1000, 1)
+    assert all(np.array_equal(whole[k], pieces[k]) for k in whole)
+
+
+def test_flake_has_whole_levels_of_touching_balls() -> None:
+    (flake,) = generate.build("sphereflake", 8000)
+    radii, counts = np.unique(flake.radii, return_counts=True)
+    assert counts[::-1].tolist() == [1, 9, 81, 729, 6561]
+    assert np.allclose(radii[::-1], 3.0 ** -np.arange(5), rtol=1e-6)
+    first, second = flake.centers[1:10].astype(float), flake.centers[10:91].astype(float)
+    assert np.allclose(np.linalg.norm(first, axis=1), 4 / 3, atol=1e-6)
+    reach = np.linalg.norm(second.reshape(9, 9, 3) - first[:, None], axis=2)
+    assert np.allclose(reach, 4 / 9, atol=1e-6)
+    # The nine neighbours of a close packing: nobody nearer than 60 degrees.
+    cosines = first @ first.T * 9 / 16 - np.eye(9)
+    assert np.isclose(cosines.max(), 0.5, atol=1e-6)
+
+
+def test_crystal_is_face_centred_cubic() -> None:
+    atoms = crystal.lattice(6)
+    gaps = np.linalg.norm(atoms[:, None] - atoms[None], axis=2)
+    gaps[gaps == 0] = np.inf
+    # Nearest neighbours stand a / sqrt(2) apart, in half lattice constants sqrt(2).
+    assert np.isclose(gaps.min(), 2**0.5, rtol=1e-12)
+    (gold,) = generate.build("crystal", 3000)
+    half_steps = gold.centers.astype(float) / (crystal.LATTICE / 2)
+    assert np.abs(half_steps - np.round(half_steps)).max() < 1e-5
+    assert np.isclose(gold.radii[0] * 2, crystal.LATTICE / 2**0.5, rtol=1e-6)
+    assert np.linalg.norm(half_steps, axis=1).min() > crystal.VOID * crystal.half_edge(3000)
+
+
+def test_coordination_counts_twelve_inside_and_eight_on_a_face() -> None:
+    side = np.arange(9)
+    solid = np.add.outer(np.add.outer(side, side), side) % 2 == 0
+    solid[[0, -1]] = solid[:, [0, -1]] = solid[:, :, [0, -1]] = False
+    places = np.array([[4, 4, 4], [1, 4, 5], [1, 1, 4], [1, 1, 2]])
+    assert crystal.coordination(places, solid).tolist() == [12, 8, 5, 3 + 2]
+
+
+def test_plummer_half_mass_radius() -> None:
+    stars = generate.arrays("plummer", 50_000, 3)["centers"].astype(float)
+    half = np.median(np.linalg.norm(stars, axis=1))
+    # M(r) = r^3 / (1 + r^2)^(3/2) = half of the mass that is kept.
+    theory = ((plummer.MASS_KEPT / 2) ** (-2 / 3) - 1) ** -0.5
+    assert half == pytest.approx(theory, rel=0.02)
+    # A sphere, not a disc: no preferred axis (five standard errors of a mean of unit vectors).
+    ways = stars / np.linalg.norm(stars, axis=1)[:, None]
+    assert np.abs(ways.mean(axis=0)).max() < 5 / (3 * 50_000) ** 0.5
+
+
+def test_plummer_masses_follow_salpeter() -> None:
+    masses = np.sort(plummer.masses((np.arange(20_000) + 0.5) / 20_000))
+    assert masses[0] >= plummer.LIGHTEST
+    assert masses[-1] <= plummer.HEAVIEST
+    # Between 1 and 10 solar masses N falls to 10^-1.35 of itself at every decade.
+    above = [(masses > m).sum() + 20_000 * tail() for m in (0.2, 2.0)]
+    assert math.log(above[1] / above[0], 10) == pytest.approx(1 - plummer.SLOPE, abs=0.02)
+
+
+def tail() -> float:
+    """The share of Salpeter's law beyond the heaviest star, against what is between."""
+    k = 1 - plummer.SLOPE
+    heaviest = math.pow(plummer.HEAVIEST, k)
+    return heaviest / (math.pow(plummer.LIGHTEST, k) - heaviest)
+
+
+def test_grain_radii_are_log_normal() -> None:
+    logs = np.log(pile.grain_radii(_hash.indices(0, 40_000), 1))
+    # Cutting at 2.6 sigma takes 2.8% off the standard deviation.
+    assert logs.mean() == pytest.approx(0.0, abs=5 * pile.SIGMA / 200)
+    assert logs.std() == pytest.approx(pile.SIGMA * 0.983, rel=0.02)
+    assert np.abs(logs).max() <= pile.SIGMA * pile.CUT * 1.0001
+
+
+def test_grains_lie_on_the_ground_and_hardly_overlap() -> None:
+    (heap,) = generate.build("pile", 3000, 1)
+    centers, radii = heap.centers.astype(float), heap.radii.astype(float)
+    assert (centers[:, 1] >= radii * 0.9999).all()
+    i, j = near_pairs(centers.T.copy(), radii, 0.0)
+    gap = np.linalg.norm(centers[i] - centers[j], axis=1)
+    overlap = (radii[i] + radii[j] - gap) / np.minimum(radii[i], radii[j])
+    assert np.quantile(overlap, 0.95) < 0.2
+    assert overlap.max() < 0.8
+    # A heap: most grains touch something, and it is a third as high as wide.
+    assert len(i) > len(radii)
+    assert 0.3 < centers[:, 1].max() < 0.65
+
+
+def test_near_pairs_against_all_pairs() -> None:
+    u, v, w = _hash.uniforms(_hash.indices(0, 400), 0, 9)
+    radii = 0.005 * 40.0 ** _hash.uniforms(_hash.indices(0, 400), 1, 9)[0]
+    centers = np.stack([u, v, w])
+    gaps = np.linalg.norm(centers[:, :, None] - centers[:, None], axis=0)
+    expected = np.argwhere(np.triu(gaps < radii[:, None] + radii + 0.01, 1))
+    found = np.sort(np.stack(near_pairs(centers, radii, 0.01), axis=1), axis=1)
+    assert sorted(map(tuple, found.tolist())) == sorted(map(tuple, expected.tolist()))
+
+
+def test_cloud_fills_its_share_of_the_unit_cube() -> None:
+    spheres = generate.arrays("cloud", 20_000, 1)
+    volume = (4 / 3 * np.pi * spheres["radii"].astype(float) ** 3).sum()
+    assert volume == pytest.approx(cloud.FILL, rel=1e-5)
+    assert np.abs(spheres["centers"]).max() <= 0.5
+
+
+def test_galaxy_is_a_disc_of_radius_one() -> None:
+    stars = generate.arrays("galaxy", 20_000, 1)["centers"].astype(float)
+    radius = np.hypot(stars[:, 0], stars[:, 2])
+    assert np.quantile(radius, 0.98) < 1.05
+    assert stars[:, 1].std() < 0.05 * radius.max()
+    # Two arms: the stars between radii 0.5 and 0.6 bunch twice around the circle.
+    ring = stars[(radius > 0.5) & (radius < 0.6)]
+    angle = np.arctan2(ring[:, 2], ring[:, 0])
+    assert abs(np.exp(2j * angle).mean()) > 5 / len(ring) ** 0.5
+
+
+def test_weekend_balls_stand_on_the_ground_and_apart() -> None:
+    whole = generate.arrays("weekend", 487, 1)
+    centers, radii = whole["centers"].astype(float), whole["radii"].astype(float)
+    ground = np.linalg.norm(centers - (0, -1000, 0), axis=1) - 1000 - radii
+    assert np.abs(ground).max() < 1e-4
+    first, _ = near_pairs(centers.T.copy(), radii, 0.0)
+    assert len(first) == 0
+    parts = {p.name: p.count for p in generate.build("weekend", 487, 1)}
+    assert set(parts) == {"matte", "metal", "glass"}
+    assert sum(parts.values()) == len(radii)
+    assert len(generate.arrays("weekend/metal", 487, 1)["radii"]) == parts["metal"]
+
+
+def test_molecule_has_the_bonds_of_dna() -> None:
+    (helix,) = generate.build("molecule", 12 * molecule.ATOMS_PER_PAIR)
+    atoms = helix.centers.astype(float)
+    gaps = np.linalg.norm(atoms[:, None] - atoms[None], axis=2)
+    bonds = gaps[np.triu(gaps < 2.0, 1)]
+    assert bonds.min() > 1.2
+    assert bonds.max() < 1.65
+    letters = molecule.symbols(12 * molecule.ATOMS_PER_PAIR, 1)
+    # 2 x 11 phosphates; 24 sugars with 5 carbons; A10N5 etc. of CGCGAATTCGCG twice.
+    assert letters.count("P") == 22
+    assert len(letters) == len(atoms)
+    base_carbons = 8 * 4 + 8 * 5 + 4 * 5 + 4 * 5
+    assert letters.count("C") == 24 * 5 + base_carbons
+    # Bonds in a strand: atoms + rings - 1 (a sugar and one or two rings in each nucleotide).
+    rings = 24 + 8 * 1 + 8 * 2 + 4 * 2 + 4 * 1
+    assert len(bonds) == len(atoms) + rings - 2
+
+
+@pytest.mark.parametrize("name", ["cloud", "pile"])
+def test_npz_holds_the_same_arrays(name: str, tmp_path: Path) -> None:
+    target = tmp_path / "data.npz"
+    assert generate.write(name, target, COUNTS[name], 2) == [target]
+    with np.load(target) as stored:
+        expected = generate.arrays(name, COUNTS[name], 2)
+        assert sorted(stored) == ["centers", "colors", "radii"]
+        assert all(np.array_equal(stored[k], expected[k]) for k in expected)
+    before = target.read_bytes()
+    generate.write(name, target, COUNTS[name], 2)
+    assert target.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_scene_file_names_the_parts_of_its_data(tmp_path: Path) -> None:
+    files = generate.write("weekend", tmp_path / "own.toml", 100, 5)
+    assert [f.name for f in files] == ["own.toml", "own.npz"]
+    text = files[0].read_text()
+    assert "generate" not in text
+    assert text.count('file = "own.npz"') == 3
+    assert 'centers = "glass_centers"' in text
+    with np.load(files[1]) as stored:
+        metal = generate.arrays("weekend/metal", 100, 5)
+        assert np.array_equal(stored["metal_centers"], metal["centers"])
+
+
+def test_example_atoms_are_the_generator_s(tmp_path: Path) -> None:
+    (written,) = generate.write("molecule", tmp_path / "molecule.xyz")
+    kept = Path(__file__).parents[2] / "scenes" / "molecule.xyz"
+    assert written.read_text() == kept.read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "seed", "says"),
+    [
+        ("cluod", None, None, '"cloud"'),
+        ("weekend/paper", None, None, "matte, metal, glass"),
+        ("cloud", 0, None, "count = 0"),
+        ("cloud", 2**32, None, "count"),
+        ("cloud", 10, -1, "seed = -1"),
+        ("cloud", 10, 2**32, "seed"),
+    ],
+)
+def test_mistakes_are_named(name: str, count: int | None, seed: int | None, says: str) -> None:
+    with pytest.raises(UserError, match=says):
+        generate.arrays(name, count, seed)
+
+
+def test_bad_paths_are_named(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match=r"must end in \.toml"):
+        generate.write("cloud", tmp_path / "cloud.csv", 10)
+    with pytest.raises(OutputError, match="no folder"):
+        generate.write("cloud", tmp_path / "missing" / "cloud.npz", 10)
+    with pytest.raises(OutputError, match="no chemical elements"):
+        generate.write("cloud", tmp_path / "cloud.xyz", 10)

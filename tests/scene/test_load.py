@@ -1,0 +1,224 @@
+"""Scene files: TOML and JSON say the same, and what they say arrives."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from raytracer import DirectionalLight, Material, PointLight, Scene, load
+from raytracer.resources import scenes
+from raytracer.scene.model import schema
+from raytracer.scene.pack import pack
+
+FULL = """
+title = "Everything"
+caption = "All that a scene file can say."
+
+[render]
+width = 320
+height = 200
+samples = 4
+filter = "tent"
+filter_radius = 0.75
+seed = 9
+max_depth = 2
+shadows = false
+
+[camera]
+type = "orthographic"
+position = [0, 1, 5]
+look_at = [0, 0.5, 0]
+up = [0, 1, 0.1]
+height = 4
+
+[background]
+bottom = "#102030"
+top = [0.5, 0.25, 1]
+
+[ambient]
+color = "white"
+intensity = 0.25
+
+[[lights]]
+type = "point"
+position = [4, 6, 3]
+color = "#ffeedd"
+intensity = 40
+falloff = "inverse-square"
+
+[[lights]]
+type = "directional"
+direction = [0, -1, 0]
+
+[materials.default]
+diffuse = 0.5
+
+[materials.chrome]
+ambient = 0.1
+specular = 0.5
+shininess = 200
+mirror = 1
+
+[[spheres]]
+material = "chrome"
+centers = [[0, 0, 0], [1.5, 0, 0]]
+radii = [1, 0.5]
+colors = ["crimson", [0, 0, 1]]
+
+[[spheres]]
+centers = [[0, -3, 0]]
+radius = 2.0
+color = "#808080"
+transform = {scale = 2, rotate = [0, 0, 90], translate = [0, 0, 1]}
+
+[[spheres]]
+file = "data/atoms.xyz"
+
+[[spheres]]
+file = "data/points.npz"
+arrays = {centers = "pos", radii = "size"}
+color = [1, 0.5, 0.25]
+color_space = "linear"
+
+[elements.Au]
+radius = 1.4
+color = "#ffd123"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "atoms.xyz").write_text("2\n\nAu 9 0 0\nC 8 0 0\n")
+    np.savez(tmp_path / "data" / "points.npz", pos=np.ones((2, 3)), size=np.ones(2))
+    (tmp_path / "scene.toml").write_text(FULL)
+    return tmp_path
+
+
+def test_everything_arrives(folder: Path) -> None:
+    scene = load(folder / "scene.toml")
+    assert (scene.title, scene.caption) == ("Everything", "All that a scene file can say.")
+    render = scene.render
+    assert (render.width, render.height, render.samples, render.filter) == (320, 200, 4, "tent")
+    assert (render.filter_radius, render.seed, render.max_depth) == (0.75, 9, 2)
+    assert render.shadows is False
+    assert scene.camera is not None
+    assert (scene.camera.type, scene.camera.height, scene.camera.fit) == ("orthographic", 4, False)
+    assert scene.camera.look_at == (0.0, 0.5, 0.0)
+    assert scene.background.top == (0.5, 0.25, 1.0)
+    assert scene.ambient is not None
+    assert scene.ambient.intensity == 0.25
+    assert scene.lights is not None
+    point, sun = scene.lights
+    assert isinstance(point, PointLight)
+    assert (point.intensity, point.falloff) == (40.0, "inverse-square")
+    assert isinstance(sun, DirectionalLight)
+    assert sun.direction == (0.0, -1.0, 0.0)
+    assert scene.materials["default"] == Material(diffuse=0.5)
+    assert scene.materials["chrome"] == Material(0.1, 0.9, 0.5, 200.0, 1.0)
+    inline, ball, atoms, points = scene.spheres
+    assert inline.material == "chrome"
+    np.testing.assert_array_equal(inline.radius, [1.0, 0.5])
+    assert inline.color_id is not None
+    assert inline.color_id.tolist() == [0, 1]
+    assert (ball.transform.scale, ball.transform.rotate) == (2.0, (0.0, 0.0, 90.0))
+    np.testing.assert_array_equal(atoms.radius, [1.4, 0.75])
+    assert (points.count, points.color_space) == (2, "linear")
+    assert points.color.tolist() == [[1.0, 0.5, 0.25]]
+
+
+def test_toml_and_json_make_the_same_picture(folder: Path) -> None:
+    values = tomllib.loads(FULL)
+    (folder / "scene.json").write_text(json.dumps({"$schema": "scene.schema.json", **values}))
+    digests = {pack(load(folder / name)).digest() for name in ("scene.toml", "scene.json")}
+    assert len(digests) == 1
+    assert load(str(folder / "scene.json")).caption == values["caption"]
+
+
+def test_defaults_of_a_file_are_those_of_python(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text("[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1\n")
+    from_file = pack(load(tmp_path / "a.toml"))
+    assert from_file.digest() == pack(Scene.from_arrays([[0.0, 0, 0]], 1.0)).digest()
+    (tmp_path / "b.toml").write_text("[camera]\n[render]\n[background]\n[materials.default]\n")
+    assert pack(load(tmp_path / "b.toml")).digest() == pack(Scene()).digest()
+    (tmp_path / "c.toml").write_text("[ambient]\n")
+    ambient = load(tmp_path / "c.toml").ambient
+    assert ambient is not None
+    assert ambient.intensity == 0.1
+
+
+def test_no_light_at_all_can_be_said(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text("lights = []\n")
+    assert len(pack(load(tmp_path / "a.toml")).lights) == 0
+
+
+def test_fit_keeps_the_direction(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text(
+        "[camera]\nfit = true\nposition = [0, 0, -9]\nlook_at = [0, 0, 0]\n"
+        "[[spheres]]\ncenters = [[5, 5, 5]]\nradius = 1\n"
+    )
+    np.testing.assert_array_equal(pack(load(tmp_path / "a.toml")).camera["forward"], [[0, 0, 1]])
+
+
+def test_spheres_of_a_generator(tmp_path: Path) -> None:
+    text = '[[spheres]]\ngenerate = {name = "cloud", count = 100, seed = 3}\ncolor = "red"\n'
+    (tmp_path / "a.toml").write_text(text)
+    (spheres,) = load(tmp_path / "a.toml").spheres
+    assert spheres.count == 100
+    assert spheres.color.shape == (1, 3)
+
+
+@pytest.mark.parametrize("path", sorted(Path(str(scenes())).glob("*.toml")), ids=lambda p: p.stem)
+def test_schema_knows_every_key_of_the_examples(path: Path) -> None:
+    known = schema()
+
+    def follow(value: Any, node: dict[str, Any]) -> None:
+        while "$ref" in node:
+            node = known["$defs"][node["$ref"].rpartition("/")[2]]
+        options = node.get("anyOf", node.get("oneOf"))
+        if options:
+            tagged = [o for o in options if matches(value, o)]
+            assert tagged, (value, options)
+            follow(value, tagged[0])
+        elif isinstance(value, dict):
+            for key, part in value.items():
+                if "additionalProperties" in node and node["additionalProperties"] is not False:
+                    follow(part, node["additionalProperties"])
+                else:
+                    follow(part, node["properties"][key])
+        elif isinstance(value, list):
+            for part in value:
+                follow(part, node["items"])
+
+    def matches(value: Any, node: dict[str, Any]) -> bool:
+        while "$ref" in node:
+            node = known["$defs"][node["$ref"].rpartition("/")[2]]
+        if isinstance(value, dict) and "type" in node.get("properties", {}):
+            kind = node["properties"]["type"]
+            return bool(kind.get("const") == value.get("type", kind.get("default")))
+        kinds: dict[str, Any] = {
+            "object": dict,
+            "array": list,
+            "string": str,
+            "number": (int, float),
+        }
+        kinds |= {"integer": int, "boolean": bool, "null": type(None)}
+        return "anyOf" in node or "oneOf" in node or isinstance(value, kinds[node["type"]])
+
+    follow(tomllib.loads(path.read_text(encoding="utf-8")), known)
+
+
+def test_schema_describes_every_field() -> None:
+    known = schema()
+    assert known["$schema"].startswith("https://json-schema.org/")
+    for table in (known, *known["$defs"].values()):
+        assert table["additionalProperties"] is False
+        assert table["description"]
+        for name, field in table["properties"].items():
+            assert len(field["description"]) > 10, name
+    json.dumps(known)

@@ -1,0 +1,301 @@
+"""Packing: render space, colours, materials, lights and camera as the kernels take them."""
+
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from raytracer import (
+    Background,
+    Camera,
+    DirectionalLight,
+    Material,
+    PointLight,
+    RenderSettings,
+    Scene,
+    SphereSet,
+    load,
+)
+from raytracer.buffers import SceneBuffers
+from raytracer.errors import SceneError
+from raytracer.scene.colors import srgb_to_linear
+from raytracer.scene.pack import pack
+from raytracer.scene.scene import Ambient
+from raytracer.scene.transform import Transform
+
+
+def cloud(scale: float = 1.0, offset: tuple[float, float, float] = (0, 0, 0)) -> Scene:
+    """A scene of all parts, scaled and moved in float64."""
+    rng = np.random.default_rng(11)
+    move = np.array(offset)
+    centers = rng.normal(size=(500, 3)) * scale + move
+    return Scene.from_arrays(
+        centers,
+        rng.uniform(0.01, 0.1, 500) * scale,
+        rng.random((500, 3)),
+        camera=Camera(position=np.array([1, 2, 5]) * scale + move, look_at=move),
+        lights=[
+            PointLight(np.array([3, 4, 5]) * scale + move, intensity=2),
+            PointLight(
+                np.array([3, 4, 5]) * scale + move, intensity=scale**2, falloff="inverse-square"
+            ),
+            DirectionalLight((1, -2, 0.5), color="orange"),
+        ],
+    )
+
+
+def geometry(buffers: SceneBuffers) -> list[NDArray[Any]]:
+    camera, lights = buffers.camera, buffers.lights
+    parts = [buffers.x, buffers.y, buffers.z, buffers.radius, lights["vector"], lights["color"]]
+    return parts + [camera[name] for name in ("origin", "forward", "right", "up")]
+
+
+@pytest.mark.parametrize("power", [-30, -7, 0, 1, 20])
+def test_scale_by_a_power_of_two_changes_no_bit(power: int) -> None:
+    plain, scaled = pack(cloud()), pack(cloud(2.0**power))
+    for a, b in zip(geometry(plain), geometry(scaled), strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert scaled.scale == plain.scale * 2.0**power
+
+
+@pytest.mark.parametrize("offset", [(1e6, 0, 0), (-1e6, 1e6, 3e5)])
+def test_moving_changes_rounding_only(offset: tuple[float, float, float]) -> None:
+    plain, moved = pack(cloud()), pack(cloud(1.0, offset))
+    for a, b in zip(geometry(plain), geometry(moved), strict=True):
+        np.testing.assert_allclose(a, b, rtol=0, atol=5e-7)
+    assert plain.scale == moved.scale
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1e6])
+def test_any_scale_keeps_the_picture(factor: float) -> None:
+    plain, scaled = pack(cloud()), pack(cloud(factor))
+    ratio = scaled.scale / (plain.scale * factor)
+    np.testing.assert_allclose(scaled.x * ratio, plain.x, rtol=0, atol=2e-7)
+    np.testing.assert_allclose(
+        scaled.camera["origin"] * ratio, plain.camera["origin"], rtol=3e-7, atol=1e-6
+    )
+
+
+def test_scene_size_is_about_one() -> None:
+    buffers = pack(cloud())
+    inner = np.abs(np.stack([buffers.x, buffers.y, buffers.z])).max(axis=0)
+    assert 0.25 < np.percentile(inner, 90) <= 1.0
+    assert np.log2(buffers.scale).is_integer()
+
+
+def test_a_giant_does_not_spoil_the_origin() -> None:
+    rng = np.random.default_rng(7)
+    small = rng.normal(size=(20, 3))
+    centers = np.concatenate([small, [[0.0, -1e7, 0.0]]])
+    buffers = pack(Scene.from_arrays(centers, [0.1] * 20 + [1e7 - 1.0]))
+    back = np.stack([buffers.x, buffers.y, buffers.z], 1)[:20] * buffers.scale + buffers.center
+    np.testing.assert_allclose(back, small, rtol=0, atol=1e-6)
+    # Even when it is one of two, where a plain median would fall in the middle between them.
+    two = pack(Scene.from_arrays([[0, -1000, 0], [0, 1, 0]], [1000, 1]))
+    assert two.center.tolist() == [0, 1, 0]
+    assert two.scale < 4
+
+
+def test_offsets_inside_a_transform_are_exact() -> None:
+    rng = np.random.default_rng(8)
+    centers = rng.normal(size=(100, 3)).astype(np.float32)
+    far = Scene([SphereSet(centers, 0.1, transform=Transform(translate=(1e9, 0, -1e9)))])
+    near = pack(Scene([SphereSet(centers, 0.1)]))
+    np.testing.assert_allclose(pack(far).x, near.x, rtol=0, atol=3e-7)
+
+
+def test_empty_scene() -> None:
+    buffers = pack(Scene())
+    assert buffers.count == 0
+    assert buffers.color.shape == (1, 3)
+    assert (len(buffers.lights), len(buffers.materials)) == (1, 1)
+    assert (buffers.scale, buffers.center.tolist()) == (1.0, [0, 0, 0])
+
+
+def test_lengths_that_float32_cannot_hold_together() -> None:
+    with pytest.raises(SceneError, match="sphere 2 is too far"):
+        pack(Scene.from_arrays([[0, 0, 0], [1, 0, 0], [1e200, 0, 0]], 1.0))
+    with pytest.raises(SceneError, match="sphere 1 is too far"):
+        pack(Scene.from_arrays([[0, 0, 0]] * 9, [1, 1e-30] + [1] * 7))
+
+
+def test_camera_struct() -> None:
+    scene = Scene.from_arrays(
+        [[0, 0, 0]], 1.0, camera=Camera((0, 0, 5), (0, 0, 0), vertical_fov=90.0)
+    )
+    buffers = pack(scene, RenderSettings(width=200, height=100))
+    camera = buffers.camera[0]
+    np.testing.assert_allclose(camera["origin"] * buffers.scale + buffers.center, [0, 0, 5])
+    np.testing.assert_allclose(camera["forward"], [0, 0, -1])
+    np.testing.assert_allclose(camera["right"], [2, 0, 0], atol=1e-7)
+    np.testing.assert_allclose(camera["up"], [0, 1, 0], atol=1e-7)
+    assert (camera["kind"], camera["near"]) == (0, 0)
+
+
+def test_orthographic_struct() -> None:
+    camera = Camera((0, 0, 5), (0, 0, 0), type="orthographic", height=3.0)
+    buffers = pack(
+        Scene.from_arrays([[0, 0, 0]], 1.0, camera=camera), RenderSettings(width=200, height=100)
+    )
+    assert buffers.camera["kind"] == 1
+    np.testing.assert_allclose(buffers.camera["up"][0] * buffers.scale, [0, 1.5, 0])
+    np.testing.assert_allclose(buffers.camera["right"][0] * buffers.scale, [3, 0, 0])
+
+
+def test_lights() -> None:
+    lights = [
+        PointLight((4, 6, 3), color="#808080", intensity=0.5),
+        PointLight((4, 6, 3), intensity=3.0, falloff="inverse-square"),
+        DirectionalLight((0, 0, -3)),
+    ]
+    buffers = pack(Scene.from_arrays([[1, 1, 1]], 8.0, lights=lights))
+    packed = buffers.lights
+    assert buffers.scale != 1.0
+    np.testing.assert_allclose(packed["vector"][0] * buffers.scale + buffers.center, [4, 6, 3])
+    np.testing.assert_allclose(packed["color"][0], srgb_to_linear(128 / 255) * 0.5, rtol=1e-6)
+    np.testing.assert_allclose(packed["color"][1] * buffers.scale**2, 3.0, rtol=1e-6)
+    np.testing.assert_allclose(packed["vector"][2], [0, 0, 1])
+    assert packed["kind"].tolist() == [0, 0, 1]
+    assert packed["falloff"].tolist() == [0, 1, 0]
+    assert buffers.frame["light_count"] == 3
+
+
+def test_key_light_and_ambient_defaults() -> None:
+    ball: dict[str, Any] = {"centers": [[0, 0, 0]], "radius": 1.0}
+    plain = pack(Scene.from_arrays(**ball))
+    assert plain.lights["kind"].tolist() == [1]
+    towards, camera = plain.lights["vector"][0], plain.camera[0]
+    assert towards @ camera["right"] < 0 < towards @ camera["up"]
+    assert towards @ camera["forward"] < 0
+    np.testing.assert_allclose(np.linalg.norm(towards), 1.0, rtol=1e-6)
+    np.testing.assert_allclose(plain.frame["ambient"], 0.25)
+    dark = pack(Scene.from_arrays(**ball, lights=()))
+    assert len(dark.lights) == 0
+    np.testing.assert_allclose(dark.frame["ambient"], 0.1)
+    own = pack(Scene.from_arrays(**ball, ambient=Ambient("#808080", 0.5)))
+    np.testing.assert_allclose(own.frame["ambient"], srgb_to_linear(128 / 255) * 0.5, rtol=1e-6)
+
+
+def test_frame() -> None:
+    scene = Scene(background=Background(bottom="#808080", top="white"))
+    settings = RenderSettings(64, 48, 9, "tent", None, 7, 3, False)
+    frame = pack(scene, settings).frame[0]
+    names = ("width", "height", "x0", "y0", "x1", "y1", "sample_begin", "sample_count")
+    assert [int(frame[n]) for n in names] == [64, 48, 0, 0, 64, 48, 0, 9]
+    others = ("seed", "filter", "filter_radius", "max_depth", "shadows", "background_kind")
+    assert [float(frame[n]) for n in others] == [7, 2, 1.0, 3, 0, 0]
+    np.testing.assert_allclose(frame["background_bottom"], srgb_to_linear(128 / 255), rtol=1e-6)
+    np.testing.assert_allclose(frame["background_top"], 1.0)
+    clear = pack(Scene(background=Background(transparent=True))).frame[0]
+    assert clear["background_kind"] == 1
+    assert not clear["background_top"].any()
+
+
+def colors(buffers: SceneBuffers) -> NDArray[np.float32]:
+    """The colour of every sphere, by whichever mode."""
+    mode = int(buffers.frame["color_mode"][0])
+    if mode == 0:
+        assert (len(buffers.color), len(buffers.color_id)) == (1, 0)
+        return np.repeat(buffers.color, buffers.count, axis=0)
+    if mode == 1:
+        assert (len(buffers.color), len(buffers.color_id)) == (buffers.count, 0)
+        return buffers.color
+    return buffers.color[buffers.color_id]
+
+
+def balls(count: int, color: Any = None, **options: Any) -> SphereSet:
+    return SphereSet(np.arange(count * 3.0).reshape(count, 3), 1.0, color, **options)
+
+
+@pytest.mark.parametrize(
+    ("sets", "mode"),
+    [
+        ([balls(4, "red"), balls(2, "red")], 0),
+        ([balls(4, "red"), balls(2, "#ff0000")], 0),
+        ([balls(4, np.random.default_rng(0).random((4, 3)))], 1),
+        ([balls(40, np.random.default_rng(0).random((40, 3))), balls(2, "red")], 1),
+        ([balls(40, "blue"), balls(2, "red")], 2),
+        ([balls(2, np.eye(3)[:2]), balls(40, "red")], 2),
+        ([balls(6, ["red", "blue"] * 3), balls(2, "lime"), balls(0, "pink")], 2),
+        ([balls(5, np.eye(3, dtype=np.float32), color_id=[0, 2, 1, 0, 1])], 2),
+    ],
+)
+def test_color_modes(sets: list[SphereSet], mode: int) -> None:
+    buffers = pack(Scene(sets))
+    assert buffers.frame["color_mode"] == mode
+    expected: list[NDArray[Any]] = []
+    for spheres in sets:
+        ids = spheres.color_id
+        if ids is None:
+            ids = np.zeros(spheres.count, int) if len(spheres.color) == 1 else slice(None)  # type: ignore[assignment]
+        expected.append(srgb_to_linear(spheres.color[ids]))
+    np.testing.assert_allclose(colors(buffers), np.concatenate(expected), rtol=1e-6, atol=1e-9)
+    assert buffers.color.dtype == np.float32
+    assert buffers.color_id.dtype == np.int32
+
+
+def test_colors_in_bytes_and_in_linear_light() -> None:
+    levels = np.array([[0, 128, 255], [10, 20, 30]], np.uint8)
+    sets = [balls(2, levels), balls(2, [[0.5, 2.0, 1.0], [0, 0, 0]], color_space="linear")]
+    expected = [*srgb_to_linear(levels / 255.0), [0.5, 2.0, 1.0], [0, 0, 0]]
+    np.testing.assert_allclose(colors(pack(Scene(sets))), expected, rtol=1e-6)
+
+
+def test_materials() -> None:
+    shiny = Material(mirror=0.5)
+    scene = Scene(
+        [balls(2, material="shiny"), balls(3), balls(1, material=shiny)],
+        materials={"shiny": shiny, "unused": Material(diffuse=0.1)},
+    )
+    buffers = pack(scene)
+    assert buffers.material_id.tolist() == [0, 0, 1, 1, 1, 0]
+    assert buffers.materials["mirror"].tolist() == [0.5, 0.0]
+    assert buffers.frame[["material_mode", "material_count"]][0].item() == (1, 2)
+    same = pack(Scene([balls(2, material="default"), balls(1)]))
+    assert (len(same.material_id), len(same.materials)) == (0, 1)
+    assert same.frame["material_mode"] == 0
+    redefined = Scene([balls(1)], materials={"default": Material(diffuse=0.25)})
+    assert pack(redefined).materials["diffuse"] == np.float32(0.25)
+
+
+def test_buffers_are_contiguous_float32() -> None:
+    buffers = pack(cloud())
+    for name in ("x", "y", "z", "radius", "color"):
+        array = getattr(buffers, name)
+        assert array.dtype == np.float32
+        assert array.flags.c_contiguous
+
+
+def test_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(12)
+    scene = Scene.from_arrays(rng.normal(size=(300_000, 3)), 0.01, rng.random((300_000, 3)))
+    digests = set()
+    for threads in ("1", "2", "7"):
+        monkeypatch.setenv("RAYTRACER_THREADS", threads)
+        digests.add(pack(scene).digest())
+    assert len(digests) == 1
+
+
+def test_memory_is_that_of_the_input_and_the_buffers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAYTRACER_THREADS", "2")
+    count = 1_000_000
+    rng = np.random.default_rng(13)
+    np.savez(
+        tmp_path / "a.npz",
+        centers=rng.random((count, 3), np.float32),
+        radii=np.full(count, 0.01, np.float32),
+    )
+    tracemalloc.start()
+    buffers = pack(load(tmp_path / "a.npz"))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert buffers.count == count
+    # 16 bytes a sphere each for input and result; blocks of two threads, the sample, modules.
+    assert peak < 2 * 16 * count + 12e6

@@ -1,0 +1,1 @@
+"""Helpers of the tests: scenes, pictures and what they are compared with."""

@@ -1,0 +1,52 @@
+"""The digest names the picture: the same for the same bytes, another for any change."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from raytracer import Scene, buffers
+from raytracer.buffers import SceneBuffers
+from raytracer.scene.pack import pack
+
+
+@pytest.fixture
+def packed() -> SceneBuffers:
+    rng = np.random.default_rng(5)
+    return pack(Scene.from_arrays(rng.random((50, 3)), 0.1, rng.random((50, 3))))
+
+
+def test_counts(packed: SceneBuffers) -> None:
+    assert packed.count == 50
+    # Four coordinates and three colours a sphere, and the fixed parts.
+    fixed = 64 + 32 + 32 + 112 + 24 + 8
+    assert packed.nbytes == 50 * 7 * 4 + fixed
+
+
+def test_digest_is_that_of_the_content(packed: SceneBuffers) -> None:
+    copy = replace(packed, x=packed.x.copy(), frame=packed.frame.copy())
+    assert copy.digest() == packed.digest()
+    assert len(packed.digest()) == 32
+
+
+@pytest.mark.parametrize("name", [f.name for f in fields(SceneBuffers)])
+def test_digest_sees_every_array(packed: SceneBuffers, name: str) -> None:
+    value = getattr(packed, name)
+    if name == "scale":
+        changed = value * 2
+    elif name in ("color_id", "material_id"):
+        changed = np.zeros(50, np.int32)
+    else:
+        changed = value.copy()
+        changed.view(np.uint8).reshape(-1)[0] ^= 1
+    assert replace(packed, **{name: changed}).digest() != packed.digest()
+
+
+def test_digest_by_several_threads(packed: SceneBuffers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(buffers, "DIGEST_BLOCK", 64)
+    several = packed.digest()
+    assert several == packed.digest()
+    moved = replace(packed, radius=packed.radius[::-1].copy(), x=packed.x[::-1].copy())
+    assert moved.digest() != several

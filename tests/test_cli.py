@@ -1,0 +1,263 @@
+"""The command line: what it prints, what it writes, how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image as Pillow
+
+import raytracer
+from raytracer.backends.cpu import CpuBackend
+from raytracer.cli import INTERRUPTED, main
+from raytracer.progress import ProgressBar, rate_text
+
+SCENE = """
+title = "Two balls"
+[render]
+width = 16
+height = 12
+samples = 2
+[[spheres]]
+centers = [[0, 0, 0], [2, 0, 0]]
+radii = [1.0, 0.5]
+color = "crimson"
+"""
+
+
+@pytest.fixture
+def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A scene file in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    Path("balls.toml").write_text(SCENE)
+    return "balls.toml"
+
+
+def run_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    """The JSON that a command prints; nothing else may be on standard output."""
+    assert main([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def error_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The one sentence of a user's mistake."""
+    assert main(list(arguments)) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("raytracer: ")
+    assert captured.err.count("\n") == 1
+    return captured.err
+
+
+def test_render_writes_a_picture_and_says_so(
+    scene: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["render", scene, "--backend", "cpu"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("renders/balls.png: 16x12, 2 samples, 2 spheres, cpu")
+    assert captured.err == ""
+    with Pillow.open("renders/balls.png") as picture:
+        assert picture.size == (16, 12)
+        assert picture.mode == "RGB"
+    assert [path.name for path in Path("renders").iterdir()] == ["balls.png"]
+
+
+def test_an_example_scene_needs_no_folder(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
+    size = ["--width", "8", "--height", "6", "--samples", "1"]
+    found = run_json(capsys, "render", "three_balls", *size)
+    assert found["output"] == "renders/three_balls.png"
+    assert found["scene"]["path"] == "three_balls.toml"
+
+
+def test_quiet_is_quiet(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["render", scene, "-q", "-o", "a.png", "--bits", "16", "--transparent"]) == 0
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "")
+    assert Path("a.png").read_bytes()[24:26] == bytes([16, 6])
+
+
+def test_json_says_everything(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = run_json(capsys, "render", scene, "--backend", "cpu", "--repeat", "3", "--threads", "1")
+    assert found["output"] == "renders/balls.png"
+    assert found["spheres"] == 2
+    assert found["backend"]["name"] == "cpu"
+    assert found["backend"]["threads"] == 1
+    stages = {
+        "start",
+        "load",
+        "pack",
+        "digest",
+        "build",
+        "upload",
+        "frame",
+        "tone",
+        "write",
+        "total",
+    }
+    assert set(found["timings"]) == stages
+    frames = found["frames"]
+    assert frames["count"] == 3
+    assert frames["min"] <= frames["q1"] <= frames["median"] <= frames["q3"]
+    assert found["timings"]["frame"] == frames["median"]
+    assert found["memory"]["bvh"] > 0
+    assert found["samples"] == 2
+    assert len(found["scene"]["digest"]) >= 16
+
+
+def test_repeating_does_not_change_the_picture(scene: str) -> None:
+    assert main(["render", scene, "-o", "one.png"]) == 0
+    assert main(["render", scene, "-o", "three.png", "--repeat", "3"]) == 0
+    with Pillow.open("one.png") as one, Pillow.open("three.png") as three:
+        assert np.array_equal(np.asarray(one), np.asarray(three))
+
+
+def test_options_override_the_scene(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = run_json(
+        capsys, "render", scene, "--width", "9", "--samples", "1", "--filter", "tent",
+        "--filter-radius", "2", "--seed", "7", "--depth", "1", "--no-shadows",
+        "--crop", "1,2,5,6",
+    )  # fmt: skip
+    settings = found["settings"]
+    assert (settings["width"], settings["height"], settings["seed"]) == (9, 12, 7)
+    assert (settings["filter"], settings["filter_radius"]) == ("tent", 2.0)
+    assert (settings["max_depth"], settings["shadows"]) == (1, False)
+    assert found["crop"] == [1, 2, 5, 6]
+    with Pillow.open("renders/balls.png") as picture:
+        assert picture.size == (4, 4)
+
+
+def test_only_is_exactly_that_sample(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
+    expected = raytracer.render(scene, backend="cpu", samples=1, first_sample=1).film.sums[6, 7]
+    found = run_json(capsys, "render", scene, "--backend", "cpu", "--only", "7,6,1")
+    assert [*found["radiance"], found["coverage"]] == expected.tolist()
+    assert not Path("renders").exists()
+    assert main(["render", scene, "--only", "7,6,1"]) == 0
+    assert capsys.readouterr().out.startswith("pixel 7,6 sample 1: radiance ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["render", "missing.toml"], "no such file and no example scene"),
+        (["render", "missing"], "no such file and no example scene"),
+        (["render", "missing.npz"], "missing.npz"),
+        (["render", "balls.toml", "-o", "a.jpg"], "ends in .png"),
+        (["render", "balls.toml", "-o", "none/a.png"], "there is no folder"),
+        (["render", "balls.toml", "--width", "0"], "width"),
+        (["render", "balls.toml", "--filter", "gausian"], "gaussian"),
+        (["render", "balls.toml", "--crop", "0,0,99,1"], "not a rectangle"),
+        (["render", "balls.toml", "--only", "99,0,0"], "16x12"),
+        (["render", "balls.toml", "--only", "0,0,-1"], "counted from 0"),
+        (["render", "balls.toml", "--only", "0,0,0", "--repeat", "2"], "writes no picture"),
+        (["render", "balls.toml", "--threads", "-1"], "threads = -1"),
+        (["info", "balls.toml"], "is not a PNG"),
+        (["info", "missing.png"], "cannot be read"),
+        (["scene", "check", "missing.toml"], "missing.toml"),
+        (["scene", "generate", "clowd"], "cloud"),
+    ],
+)
+def test_a_mistake_is_one_sentence(
+    scene: str, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    assert words in error_of(capsys, *arguments)
+    assert list(Path().glob("**/*.png")) == []
+
+
+@pytest.mark.parametrize(
+    "arguments", [["rendr"], ["render"], ["render", "a", "--crop", "1,2,3"], ["scene", "generate"]]
+)
+def test_misuse_shows_the_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    assert "Usage: raytracer" in capsys.readouterr().err
+
+
+def test_ctrl_c_leaves_nothing(
+    scene: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: Any) -> float:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(CpuBackend, "render", stop)
+    assert main(["render", scene, "-o", "a.png", "--backend", "cpu"]) == INTERRUPTED
+    assert "stopped by Ctrl-C" in capsys.readouterr().err
+    assert [path.name for path in Path().iterdir()] == [scene]
+
+
+def test_a_defect_keeps_its_traceback(scene: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> float:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(CpuBackend, "render", fail)
+    with pytest.raises(ZeroDivisionError):
+        main(["render", scene, "--backend", "cpu"])
+
+
+def test_info_prints_what_render_wrote(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
+    made = run_json(capsys, "render", scene, "--backend", "cpu")
+    found = run_json(capsys, "info", "renders/balls.png")
+    for key in ("version", "scene", "settings", "backend", "spheres", "samples", "date"):
+        assert found[key] == made[key]
+    assert main(["info", "renders/balls.png"]) == 0
+    text = capsys.readouterr().out
+    assert found["scene"]["digest"] in text
+    assert "spheres" in text
+    Pillow.new("RGB", (2, 2)).save("plain.png")
+    assert "no metadata" in error_of(capsys, "info", "plain.png")
+
+
+def test_devices_lists_both_backends(capsys: pytest.CaptureFixture[str]) -> None:
+    found = run_json(capsys, "devices")
+    assert [entry["backend"] for entry in found] == ["cpu", "cuda"]
+    assert main(["devices"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "cpu   ready"
+    assert any(line.startswith("cuda  ") for line in lines)
+
+
+def test_scene_check_says_what_is_in_it(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = run_json(capsys, "scene", "check", scene)
+    assert found["title"] == "Two balls"
+    assert found["spheres"] == 2
+    assert found["bounds"]["low"] == pytest.approx([-1, -1, -1], abs=1e-5)
+    assert found["bounds"]["high"] == pytest.approx([2.5, 1, 1], abs=1e-5)
+    assert main(["scene", "check", scene]) == 0
+    assert "Two balls" in capsys.readouterr().out
+
+
+def test_scene_schema_is_a_schema(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["scene", "schema"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert "spheres" in printed["properties"]
+    assert main(["scene", "schema", "--output", "s.json"]) == 0
+    assert json.loads(Path("s.json").read_text()) == printed
+
+
+def test_generated_spheres_are_rendered(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["scene", "generate", "--list"]) == 0
+    assert "cloud" in capsys.readouterr().out
+    assert main(["scene", "generate", "cloud", "--count", "50", "-o", "c.npz"]) == 0
+    assert capsys.readouterr().out == "c.npz\n"
+    size = ["--width", "8", "--height", "8", "--samples", "1"]
+    assert run_json(capsys, "render", "c.npz", *size)["spheres"] == 50
+
+
+def test_the_progress_bar_waits_and_shows_the_rate(capsys: pytest.CaptureFixture[str]) -> None:
+    with ProgressBar(1000, show=None) as bar:
+        bar(0.5)
+    with ProgressBar(1000, show=True, delay=3600.0) as bar:
+        bar(0.5)
+    assert capsys.readouterr().err == ""
+    with ProgressBar(1000, show=True, delay=0.0) as bar:
+        bar(0.5)
+    assert "samples/s" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("rate", "text"),
+    [(12.0, "12.0 samples/s"), (1.25e6, "1.2 Msamples/s"), (3e10, "30.0 Gsamples/s")],
+)
+def test_rates_are_readable(rate: float, text: str) -> None:
+    assert rate_text(rate) == text

@@ -1,0 +1,73 @@
+"""Every example scene loads, says what it shows, stays small, and makes a picture."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer.scene import generate
+
+FOLDER = Path(__file__).parents[1] / "scenes"
+RENDERS = FOLDER.parent / "renders"
+SCENES = sorted(FOLDER.glob("*.toml"))
+# What the whole folder may weigh in the repository.
+LARGEST = 1_500_000
+# Enough spheres to be the scene, few enough for a test.
+FEW = 1500
+
+pytestmark = pytest.mark.parametrize("path", SCENES, ids=lambda path: path.stem)
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Generators give few spheres; the names that were asked for are kept in the list."""
+    asked: list[str] = []
+    real: Callable[..., dict[str, Any]] = generate.arrays
+
+    def fewer(name: str, count: int | None = None, seed: int | None = None) -> dict[str, Any]:
+        asked.append(name)
+        return real(name, min(count or FEW, FEW), seed)
+
+    monkeypatch.setattr(generate, "arrays", fewer)
+    return asked
+
+
+def test_example_loads(path: Path, few: list[str]) -> None:
+    scene = raytracer.load(path)
+    said = tomllib.loads(path.read_text(encoding="utf-8"))
+    assert scene.title == said["title"]
+    assert len(said["caption"]) > 20
+    expected = [s["generate"]["name"] for s in said["spheres"] if "generate" in s]
+    assert few == expected
+    assert scene.count > 0
+
+
+def test_example_makes_a_picture(path: Path, few: list[str]) -> None:
+    scene = raytracer.load(path)
+    image = raytracer.render(scene, backend="cpu", width=96, height=54, samples=1, threads=1)
+    assert image.array.shape == (54, 96, 4)
+    assert np.isfinite(image.array).all()
+    # Neither empty nor flat: light and dark differ by more than the background's gradient.
+    light = image.array[..., :3].mean(axis=2)
+    assert np.ptp(light) > 0.2
+    assert light.max() < 4.0
+
+
+def test_example_is_listed_and_has_its_picture(path: Path) -> None:
+    assert f"`{path.name}`" in (FOLDER / "README.md").read_text(encoding="utf-8")
+    picture = RENDERS / f"{path.stem}.png"
+    assert picture.is_file()
+    assert picture.stat().st_size < 2_500_000
+
+
+def test_example_has_small_data(path: Path) -> None:
+    said = tomllib.loads(path.read_text(encoding="utf-8"))
+    files = [path, *(FOLDER / s["file"] for s in said["spheres"] if "file" in s)]
+    assert sum(file.stat().st_size for file in files) < LARGEST / 8
+    assert sum(file.stat().st_size for file in FOLDER.iterdir()) < LARGEST

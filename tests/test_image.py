@@ -1,0 +1,158 @@
+"""PNG files: pixels, metadata, and files that are whole or not there."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image as Pillow
+
+from raytracer import output, png
+from raytracer.errors import DataFileError, OutputError, UserError
+from raytracer.film import Film
+from raytracer.image import Image
+
+
+def picture(transparent: bool = False) -> Image:
+    """Five by three pixels of every kind of value."""
+    rng = np.random.default_rng(3)
+    film = Film.blank(5, 3)
+    film.sums[...] = rng.random((3, 5, 4), np.float32)
+    film.sums[..., 3] = 1.0 if not transparent else film.sums[..., :3].max(axis=-1)
+    film.samples = 1
+    return Image(film, transparent, {"frame": 0.5}, {"version": "x", "spheres": 3})
+
+
+def decode_16_bits(path: Path, channels: int) -> NDArray[np.uint16]:
+    """Pixels of a 16-bit PNG that uses the filter "up" alone."""
+    data, at, packed, shape = path.read_bytes(), 8, b"", (0, 0)
+    while at < len(data):
+        (length,) = struct.unpack_from(">I", data, at)
+        kind, body = data[at + 4 : at + 8], data[at + 8 : at + 8 + length]
+        assert struct.unpack_from(">I", data, at + 8 + length)[0] == zlib.crc32(kind + body)
+        if kind == b"IHDR":
+            shape = struct.unpack(">II", body[:8])
+        packed += body if kind == b"IDAT" else b""
+        at += length + 12
+    rows = np.frombuffer(zlib.decompress(packed), np.uint8).reshape(shape[1], -1)
+    assert (rows[:, 0] == 2).all()
+    samples = np.cumsum(rows[:, 1:], axis=0, dtype=np.uint8).view(">u2")
+    return samples.astype(np.uint16).reshape(shape[1], shape[0], channels)
+
+
+@pytest.mark.parametrize("transparent", [False, True])
+def test_8_bits_are_read_back_equal(tmp_path: Path, transparent: bool) -> None:
+    image = picture(transparent)
+    path = image.save(tmp_path / "a.png")
+    with Pillow.open(path) as read:
+        assert read.mode == ("RGBA" if transparent else "RGB")
+        assert np.array_equal(np.asarray(read), image.to_uint8())
+        assert read.info["srgb"] == 0
+
+
+@pytest.mark.parametrize("transparent", [False, True])
+def test_16_bits_are_read_back_equal(tmp_path: Path, transparent: bool) -> None:
+    image = picture(transparent)
+    path = image.save(tmp_path / "a.png", bits=16)
+    assert np.array_equal(decode_16_bits(path, 4 if transparent else 3), image.to_uint16())
+    with Pillow.open(path) as read:
+        assert read.size == (5, 3)
+        assert read.info["srgb"] == 0
+
+
+def test_large_pictures_are_compressed_in_blocks_by_any_number_of_threads() -> None:
+    height, width = 300, 3 * png.BLOCK // 900
+    noise = np.random.default_rng(5).integers(0, 256, (height, width, 3), np.uint8)
+    one, many = (png.encode(noise, {}, threads) for threads in (1, 5))
+    assert one == many
+    with Pillow.open(io.BytesIO(one)) as read:
+        read.load()
+        assert np.array_equal(np.asarray(read), noise)
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+def test_metadata_are_read_back(tmp_path: Path, bits: int) -> None:
+    path = picture().save(tmp_path / "a.png", bits)
+    found = png.read_metadata(path)
+    assert found is not None
+    assert found["spheres"] == 3
+    assert set(found["timings"]) == {"frame", "tone"}
+    with Pillow.open(path) as read:
+        assert json.loads(read.info["raytracer"]) == found
+        assert read.info["Software"].startswith("raytracer ")
+
+
+def test_the_array_is_the_mean_of_the_samples() -> None:
+    image = picture()
+    image.film.samples = 4
+    assert np.array_equal(image.array, image.film.sums / 4)
+    assert image.array.dtype == np.float32
+
+
+def test_jupyter_gets_a_png() -> None:
+    assert picture()._repr_png_().startswith(png.SIGNATURE)
+
+
+def test_metadata_of_other_files(tmp_path: Path) -> None:
+    plain = tmp_path / "plain.png"
+    Pillow.new("RGB", (2, 2)).save(plain)
+    assert png.read_metadata(plain) is None
+    text = tmp_path / "text.png"
+    text.write_text("no picture")
+    with pytest.raises(DataFileError, match=r"text\.png: is not a PNG"):
+        png.read_metadata(text)
+    with pytest.raises(DataFileError, match=r"cannot be read"):
+        png.read_metadata(tmp_path / "missing.png")
+
+
+def test_damaged_metadata_are_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    path.write_bytes(png.SIGNATURE + png.chunk(b"tEXt", b"raytracer\0{"))
+    with pytest.raises(DataFileError, match="metadata are damaged"):
+        png.read_metadata(path)
+    path.write_bytes(picture()._repr_png_()[:50])
+    assert png.read_metadata(path) is None
+
+
+def test_bad_outputs_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match=r"ends in \.png"):
+        output.check_picture(tmp_path / "a.jpg")
+    with pytest.raises(OutputError, match="there is no folder"):
+        output.check_picture(tmp_path / "missing" / "a.png")
+    (tmp_path / "folder.png").mkdir()
+    with pytest.raises(OutputError, match="is a folder"):
+        output.check_picture(tmp_path / "folder.png")
+    with pytest.raises(UserError, match="8 or 16 bits"):
+        picture().save(tmp_path / "a.png", bits=10)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.png"]
+
+
+def test_only_the_renders_folder_is_made(tmp_path: Path) -> None:
+    assert output.check_picture(tmp_path / "renders" / "a.png").parent.is_dir()
+    assert list((tmp_path / "renders").iterdir()) == []
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "renders").touch()
+    with pytest.raises(OutputError, match="there is no folder"):
+        output.check_picture(tmp_path / "b" / "renders" / "a.png")
+
+
+def test_a_failed_write_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.png"
+    path.write_bytes(b"old")
+
+    def fail(self: Path, target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OutputError, match="No space left"):
+        output.write(path, b"new")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.png"]
+    assert path.read_bytes() == b"old"

@@ -1,0 +1,180 @@
+"""The data flow from a scene to an image: crops, continued films, replayed samples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer import bvh, pipeline, resources
+from raytracer.backends.cpu import SAMPLES_A_PASS, CpuBackend
+from raytracer.backends.select import select
+from raytracer.errors import BackendError, MemoryNeedError, UserError
+from raytracer.film import Film
+from raytracer.scene.pack import pack
+
+
+def scene(**changes: Any) -> raytracer.Scene:
+    """Three spheres, one of them a mirror, small enough to render at once."""
+    size = {"width": 24, "height": 16, "samples": 4} | changes
+    centers = np.array([[0.0, 0.0, 0.0], [1.5, 0.2, 0.1], [-1.4, 0.1, 0.3]])
+    return raytracer.Scene.from_arrays(
+        centers,
+        np.array([1.0, 0.5, 0.6]),
+        np.array([[200, 30, 30], [30, 200, 30], [30, 30, 200]], np.uint8),
+        material=raytracer.Material(mirror=0.3),
+        render=raytracer.RenderSettings(**size),
+    )
+
+
+def render(**options: Any) -> raytracer.Image:
+    """The scene on two threads of the CPU."""
+    return raytracer.render(scene(), backend="cpu", threads=2, **options)
+
+
+def test_a_picture_has_what_was_asked_for() -> None:
+    image = render(width=20, samples=3)
+    assert image.array.shape == (16, 20, 4)
+    assert image.film.samples == 3
+    assert np.isfinite(image.array).all()
+    assert image.array[..., :3].std() > 0.01
+    assert image.metadata["settings"]["width"] == 20
+    assert image.metadata["spheres"] == 3
+    stages = {"start", "load", "pack", "digest", "build", "upload", "frame"}
+    assert set(image.timings) == stages
+    assert min(image.timings.values()) >= 0.0
+
+
+@pytest.mark.parametrize(("first", "more"), [(1, 1), (3, 5), (SAMPLES_A_PASS - 1, 3)])
+def test_n_samples_and_then_m_are_n_plus_m(first: int, more: int) -> None:
+    start = render(samples=first)
+    before = start.film.sums.copy()
+    continued = render(samples=more, film=start.film)
+    whole = render(samples=first + more)
+    assert continued.film.samples == first + more
+    assert np.array_equal(continued.film.sums, whole.film.sums)
+    assert np.array_equal(start.film.sums, before)
+
+
+def test_single_samples_add_up() -> None:
+    whole = render(samples=3).film.sums
+    parts = [render(samples=1, first_sample=k).film.sums for k in range(3)]
+    assert np.array_equal(parts[0] + parts[1] + parts[2], whole)
+
+
+@pytest.mark.parametrize("crop", [(0, 0, 24, 16), (5, 3, 6, 4), (7, 0, 24, 9), (3, 10, 17, 16)])
+def test_a_crop_is_that_part_of_the_whole(crop: tuple[int, int, int, int]) -> None:
+    x0, y0, x1, y1 = crop
+    part = render(crop=crop)
+    assert part.film.crop == crop
+    assert np.array_equal(part.film.sums, render().film.sums[y0:y1, x0:x1])
+
+
+@pytest.mark.parametrize("crop", [(0, 0, 25, 16), (-1, 0, 5, 5), (3, 3, 3, 9), (9, 3, 4, 9)])
+def test_crops_outside_are_refused(crop: tuple[int, int, int, int]) -> None:
+    with pytest.raises(UserError, match="not a rectangle within the picture"):
+        render(crop=crop)
+
+
+def test_a_film_of_other_pixels_is_refused() -> None:
+    with pytest.raises(UserError, match="use the same size and crop"):
+        render(film=Film.blank(24, 16, (0, 0, 5, 5)))
+
+
+def test_threads_do_not_change_a_bit() -> None:
+    pictures = [
+        raytracer.render(scene(), backend="cpu", threads=threads).film.sums for threads in (1, 2, 7)
+    ]
+    assert np.array_equal(pictures[0], pictures[1])
+    assert np.array_equal(pictures[0], pictures[2])
+
+
+def test_an_empty_scene_is_its_background() -> None:
+    image = raytracer.render(
+        raytracer.Scene(
+            background=raytracer.Background(color="#ffffff"),
+            render=raytracer.RenderSettings(width=4, height=3, samples=2),
+        ),
+        backend="cpu",
+    )
+    assert np.array_equal(image.to_uint8(), np.full((3, 4, 3), 255, np.uint8))
+
+
+def test_a_transparent_background_leaves_nothing() -> None:
+    job = pipeline.prepare(scene(), backend="cpu", threads=1, transparent=True)
+    film = Film.blank(24, 16)
+    job.expose(film, 0, 4)
+    image = job.image(film)
+    assert image.transparent
+    pixels = image.to_uint8()
+    assert pixels.shape == (16, 24, 4)
+    assert pixels[0, 0].tolist() == [0, 0, 0, 0]
+    assert pixels[8, 12, 3] == 255
+
+
+def test_progress_ends_at_one_and_may_stop_the_render() -> None:
+    seen: list[float] = []
+    render(samples=SAMPLES_A_PASS + 2, progress=seen.append)
+    assert seen == sorted(seen)
+    assert seen[-1] == pytest.approx(1.0)
+
+    def stop(fraction: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        render(progress=stop)
+
+
+def test_a_path_is_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "dots.npy"
+    np.save(path, np.array([[0.0, 0.0, 0.0, 1.0], [2.0, 0.0, 0.0, 0.5]]))
+    image = raytracer.render(path, backend="cpu", width=8, height=6, samples=1)
+    assert image.metadata["spheres"] == 2
+    assert image.metadata["scene"]["path"] == "dots.npy"
+
+
+def test_the_digest_follows_the_scene_and_not_the_run() -> None:
+    def digest(**options: Any) -> str:
+        return str(render(**options).metadata["scene"]["digest"])
+
+    assert digest() == digest(crop=(0, 0, 3, 3))
+    assert digest() != digest(seed=1)
+
+
+def test_what_does_not_fit_is_refused_before_it_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raytracer.memory.available_memory", lambda: 1000)
+    monkeypatch.setattr("raytracer.bvh.build", lambda *_: pytest.fail("was built"))
+    with pytest.raises(MemoryNeedError, match="3 spheres at 24x16 need about"):
+        render()
+
+
+def test_backends_are_selected_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raytracer.backends.select._why_not_cuda", lambda: "it is missing")
+    assert select("cpu").name == "cpu"
+    assert select("auto").describe()["passed_over"] == {"cuda": "it is missing"}
+    with pytest.raises(BackendError, match="it is missing"):
+        select("cuda")
+    with pytest.raises(BackendError, match="there is no backend 'gpu'"):
+        select("gpu")
+    cpu, cuda = raytracer.devices()
+    assert (cpu["backend"], cpu["available"], cpu["reason"]) == ("cpu", True, None)
+    assert (cuda["backend"], cuda["available"], cuda["reason"]) == ("cuda", False, "it is missing")
+
+
+def test_the_cpu_says_what_it_is() -> None:
+    about = CpuBackend(3).describe()
+    assert about["threads"] == 3
+    assert about["device"]
+    assert about["isa"]
+
+
+def test_the_hierarchy_holds_every_sphere_once() -> None:
+    buffers = pack(scene())
+    tree = bvh.build(buffers, resources.thread_count())
+    assert sorted(tree.order.tolist()) == [0, 1, 2]
+    assert np.array_equal(tree.spheres[:, 0], buffers.x[tree.order])
+    assert np.array_equal(tree.spheres[:, 3], buffers.radius[tree.order])
+    assert tree.nbytes == tree.nodes.nbytes + 3 * (4 + 16)

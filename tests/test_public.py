@@ -1,0 +1,116 @@
+"""The public names, and which module may import which."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import raytracer
+
+PACKAGE = Path(raytracer.__file__).parent
+
+# From the bottom up: a module imports from its own layer and from those below. On the layer of
+# scenes and backends, neither knows the other.
+LAYERS = [
+    {"_version", "_core", "errors"},
+    {"settings", "layout", "resources"},
+    {"buffers", "variants", "ops", "memory", "output", "film"},
+    {"bvh", "tone", "png"},
+    {"scene", "backends"},
+    {"image"},
+    {"job"},
+    {"pipeline", "progress"},
+    {"benchmark", "viewer"},
+    {"commands"},
+    {"cli"},
+    {"__main__"},
+]
+RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
+
+
+def sources() -> Iterator[Path]:
+    """Every module of the package; the kernels and scenes beside them are no modules."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if path.relative_to(PACKAGE).parts[0] not in ("kernels", "scenes"):
+            yield path
+
+
+def top(path: Path) -> str:
+    """The top-level module or folder that a file belongs to."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+@cache
+def imports(path: Path) -> frozenset[str]:
+    """Full names of all that a file imports, wherever in it; relative imports are resolved."""
+    here = ("raytracer", *path.relative_to(PACKAGE).with_suffix("").parts)
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = [*here[: len(here) - node.level], node.module] if node.level else [node.module]
+            name = ".".join(part for part in base if part)
+            found |= {f"{name}.{alias.name}" for alias in node.names}
+    return frozenset(found)
+
+
+def own(path: Path) -> set[str]:
+    """Top-level modules of the package that a file imports."""
+    names = (name.split(".")[1] for name in imports(path) if name.startswith("raytracer."))
+    return {"_version" if name == "__version__" else name for name in names}
+
+
+def test_every_public_name_is_importable() -> None:
+    for name in raytracer.__all__:
+        assert getattr(raytracer, name) is not None
+    assert set(raytracer.__all__) <= set(dir(raytracer))
+    assert raytracer.__all__ == sorted(raytracer.__all__)
+    with pytest.raises(AttributeError, match="no_such_name"):
+        raytracer.no_such_name  # noqa: B018
+
+
+def test_every_lazy_name_is_public_and_the_reverse() -> None:
+    assert {*raytracer._HOMES, "__version__"} == set(raytracer.__all__)
+
+
+def test_importing_the_package_and_asking_for_help_is_cheap() -> None:
+    code = (
+        "import sys; from raytracer.cli import main; main(['--help']); main(['render', '--help']);"
+        "print(*{'numpy', 'PIL', 'pydantic', 'rich', 'pycuda', 'pyglet'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == ""
+
+
+@pytest.mark.parametrize("path", list(sources()), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_go_one_way(path: Path) -> None:
+    unit = top(path)
+    if unit == "__init__":
+        return  # names of every layer, each imported on first use
+    assert unit in RANK, f"give {unit} a place in LAYERS"
+    for name in own(path) - {unit}:
+        assert name in RANK, f"give {name} a place in LAYERS"
+        assert RANK[name] <= RANK[unit], f"{unit} must not import {name}"
+    if unit == "backends":
+        assert "scene" not in own(path), "a backend sees SceneBuffers, never Scene"
+    if unit == "scene":
+        assert "backends" not in own(path), "a scene does not know who renders it"
+
+
+@pytest.mark.parametrize(
+    ("library", "folders"), [("pycuda", {"backends/cuda", "viewer"}), ("pyglet", {"viewer"})]
+)
+def test_libraries_stay_in_their_folders(library: str, folders: set[str]) -> None:
+    users = {
+        path.relative_to(PACKAGE).parent.as_posix()
+        for path in sources()
+        if any(name.split(".")[0] == library for name in imports(path))
+    }
+    assert users <= folders

@@ -1,0 +1,126 @@
+"""Threads, memory limits as the system states them, and refusals that say what fits."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from raytracer import memory, resources
+from raytracer.errors import MemoryNeedError, UserError
+
+
+def write(root: Path, files: dict[str, str]) -> Path:
+    """Files by path and content under a folder."""
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    return root
+
+
+MEMINFO = {"proc/meminfo": "MemTotal: 9000 kB\nMemAvailable: 8000 kB\n"}
+
+
+def test_the_package_folders_are_there() -> None:
+    assert (resources.kernels() / "core" / "structs.h").is_file()
+    assert resources.scenes().name == "scenes"
+
+
+def test_threads_come_from_the_argument_then_the_variable_then_the_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(resources.THREADS_VARIABLE, "3")
+    assert resources.thread_count(5) == 5
+    assert resources.thread_count() == 3
+    monkeypatch.delenv(resources.THREADS_VARIABLE)
+    assert 1 <= resources.thread_count() <= (os.cpu_count() or 1)
+
+
+@pytest.mark.parametrize("value", ["many", "0", "-2", "1.5"])
+def test_a_bad_thread_variable_is_named(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv(resources.THREADS_VARIABLE, value)
+    with pytest.raises(UserError, match="RAYTRACER_THREADS"):
+        resources.thread_count()
+    with pytest.raises(UserError, match="threads = -1"):
+        resources.thread_count(-1)
+
+
+def test_without_groups_the_system_decides(tmp_path: Path) -> None:
+    assert resources.available_memory(write(tmp_path, MEMINFO)) == 8000 * 1024
+
+
+def test_nobody_knows(tmp_path: Path) -> None:
+    assert resources.available_memory(tmp_path) is None
+
+
+def test_groups_of_version_2_limit_on_every_level(tmp_path: Path) -> None:
+    root = write(
+        tmp_path,
+        MEMINFO
+        | {
+            "proc/self/cgroup": "0::/a/b\n",
+            "sys/fs/cgroup/a/memory.max": "5000000\n",
+            "sys/fs/cgroup/a/memory.current": "4000000\n",
+            "sys/fs/cgroup/a/memory.stat": "anon 1\ninactive_file 500000\n",
+            "sys/fs/cgroup/a/b/memory.max": "max\n",
+            "sys/fs/cgroup/a/b/memory.current": "3000000\n",
+        },
+    )
+    assert resources.available_memory(root) == 1_500_000
+
+
+def test_groups_of_version_1(tmp_path: Path) -> None:
+    root = write(
+        tmp_path,
+        MEMINFO
+        | {
+            "proc/self/cgroup": "5:cpu,cpuacct:/x\n4:memory:/job\n",
+            "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
+            "sys/fs/cgroup/memory/memory.usage_in_bytes": "6000000\n",
+            "sys/fs/cgroup/memory/job/memory.limit_in_bytes": "4000000\n",
+            "sys/fs/cgroup/memory/job/memory.usage_in_bytes": "3900000\n",
+            "sys/fs/cgroup/memory/job/memory.stat": "cache 9\ntotal_inactive_file 100\n",
+        },
+    )
+    assert resources.available_memory(root) == 100_100
+
+
+def test_the_real_machine_has_memory() -> None:
+    found = resources.available_memory()
+    assert found is None or found > 0
+
+
+def test_what_fits_is_allowed() -> None:
+    need = memory.host(1000, 64, 64)
+    memory.require(need, need.total)
+    memory.require(need, None)
+    with pytest.raises(MemoryNeedError, match="1,000 spheres at 64x64 need about"):
+        memory.require(need, need.total - 1)
+
+
+def test_the_sentence_names_a_number_of_spheres_that_fits() -> None:
+    available = 2**30
+    with pytest.raises(MemoryNeedError) as caught:
+        memory.require(memory.host(150_000_000, 1280, 720), available)
+    sentence = str(caught.value)
+    number = int(sentence.split("at most ")[1].split(" ")[0].replace(",", ""))
+    memory.require(memory.host(number, 1280, 720), available)
+    with pytest.raises(MemoryNeedError):
+        memory.require(memory.host(number + 1, 1280, 720), available)
+
+
+def test_the_sentence_names_a_picture_that_fits() -> None:
+    available = 2**30
+    with pytest.raises(MemoryNeedError) as caught:
+        memory.require(memory.host(10, 100_000, 50_000), available)
+    size = str(caught.value).split("a picture of ")[1].split(" ")[0]
+    width, height = (int(side) for side in size.split("x"))
+    assert width == pytest.approx(2 * height, rel=0.01)
+    memory.require(memory.host(10, width, height), available)
+
+
+def test_when_nothing_fits_the_sentence_says_both() -> None:
+    with pytest.raises(MemoryNeedError, match="fewer spheres and a smaller picture"):
+        memory.require(memory.host(10**9, 100_000, 100_000), 1000)

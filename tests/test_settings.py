@@ -1,0 +1,61 @@
+"""Render settings refuse what no picture can be made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from raytracer.errors import SceneError
+from raytracer.settings import FILTERS, RenderSettings
+
+
+def test_defaults_are_those_of_the_documentation() -> None:
+    settings = RenderSettings()
+    assert (settings.width, settings.height, settings.samples) == (1280, 720, 16)
+    assert (settings.filter, settings.resolved_filter_radius) == ("gaussian", 1.5)
+    assert (settings.seed, settings.max_depth, settings.shadows) == (0, 4, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("width", 0),
+        ("height", -1),
+        ("samples", 0),
+        ("samples", 2.5),
+        ("samples", True),
+        ("seed", -1),
+        ("seed", 2**32),
+        ("max_depth", -1),
+        ("filter", "lanczos"),
+        ("filter_radius", -1.0),
+        ("filter_radius", float("nan")),
+    ],
+)
+def test_refuses_and_names_the_field(name: str, value: Any) -> None:
+    with pytest.raises(SceneError, match=rf"^render\.{name}: ") as caught:
+        RenderSettings(**{name: value})
+    assert caught.value.exit_code == 2
+
+
+def test_names_the_nearest_filter() -> None:
+    with pytest.raises(SceneError, match="did you mean 'gaussian'"):
+        RenderSettings(filter="gausian")
+
+
+def test_filter_codes_and_radii() -> None:
+    assert [RenderSettings(filter=f).filter_code for f in FILTERS] == [0, 1, 2, 3]
+    radii = [RenderSettings(filter=f).resolved_filter_radius for f in FILTERS]
+    assert radii == [0.0, 0.5, 1.0, 1.5]
+    assert RenderSettings(filter="tent", filter_radius=2.0).resolved_filter_radius == 2.0
+    assert RenderSettings(filter="point", filter_radius=2.0).resolved_filter_radius == 0.0
+
+
+def test_override_keeps_what_is_none() -> None:
+    settings = RenderSettings(samples=7).override(width=np.int64(10), samples=None, shadows=False)
+    assert (settings.width, settings.samples, settings.shadows) == (10, 7, False)
+    assert type(settings.width) is int
+    with pytest.raises(SceneError, match=r"render\.width"):
+        settings.override(width=0)

@@ -1,0 +1,154 @@
+"""Variants are found, read, refused with one clear sentence, and matched to architectures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from raytracer import variants
+from raytracer.variants import VariantError, discover, operations
+
+HEADER = {
+    "title": "One thread a pixel",
+    "idea": "the simplest thing that works",
+    "block": "8x8",
+    "needs": "sm_80+",
+    "source": "own",
+}
+ARCHITECTURES = ("sm_80", "sm_90a", "sm_120")
+
+
+def write(folder: Path, file_name: str, **changes: str | None) -> Path:
+    """Write a variant with the header above; a key set to None is left out."""
+    header = {**HEADER, **changes}
+    lines = [f"// {key}: {value}" for key, value in header.items() if value is not None]
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / file_name
+    path.write_text("\n".join([*lines, "#include <none.h>", "// block: 1", ""]), encoding="utf-8")
+    return path
+
+
+def message(root: Path, op: str = "sum") -> str:
+    """The sentence with which discover refuses."""
+    with pytest.raises(VariantError) as caught:
+        discover(op, root)
+    return str(caught.value)
+
+
+def test_reads_every_field(tmp_path: Path) -> None:
+    path = write(tmp_path / "sum", "07_warp_tiles.cu", block="32 x 4", needs="sm_90a, sm_120+")
+    (variant,) = discover("sum", tmp_path)
+    assert (variant.op, variant.number, variant.name) == ("sum", 7, "warp_tiles")
+    assert variant.label == "07_warp_tiles"
+    assert (variant.title, variant.idea, variant.source) == (
+        "One thread a pixel",
+        "the simplest thing that works",
+        "own",
+    )
+    assert variant.block == (32, 4, 1)
+    assert [str(requirement) for requirement in variant.needs] == ["sm_90a", "sm_120+"]
+    assert variant.path == path
+    assert variant.code == path.read_text(encoding="utf-8")
+
+
+def test_sorts_by_number_and_skips_other_files(tmp_path: Path) -> None:
+    for name in ("10_last.cu", "02_second.cu", "01_first.cu"):
+        write(tmp_path / "sum", name)
+    (tmp_path / "sum" / "sum.h").write_text("no variant")
+    assert [v.label for v in discover("sum", tmp_path)] == ["01_first", "02_second", "10_last"]
+
+
+def test_a_value_goes_on_over_indented_lines(tmp_path: Path) -> None:
+    write(
+        tmp_path / "sum", "01_a.cu", idea="each warp\n//       takes a row\n// remark without key"
+    )
+    (variant,) = discover("sum", tmp_path)
+    assert variant.idea == "each warp takes a row"
+
+
+def test_operations_are_the_folders_with_variants(tmp_path: Path) -> None:
+    write(tmp_path / "sum", "01_a.cu")
+    write(tmp_path / "dot", "01_a.cu")
+    (tmp_path / "core").mkdir()
+    (tmp_path / "README.md").write_text("no folder")
+    assert operations(tmp_path) == ["dot", "sum"]
+
+
+@pytest.mark.parametrize(
+    ("needs", "admitted"),
+    [
+        ("sm_80+", {"sm_80", "sm_90a", "sm_120"}),
+        ("sm_90+", {"sm_90a", "sm_120"}),
+        ("sm_90a", {"sm_90a"}),
+        ("sm_90", set()),
+        ("sm_100f", set()),
+        ("sm_80, sm_120", {"sm_80", "sm_120"}),
+    ],
+)
+def test_admits(tmp_path: Path, needs: str, admitted: set[str]) -> None:
+    write(tmp_path / "sum", "01_a.cu", needs=needs)
+    (variant,) = discover("sum", tmp_path)
+    assert {arch for arch in ARCHITECTURES if variant.admits(arch)} == admitted
+
+
+@pytest.mark.parametrize("arch", ["90", "sm90", "sm_", "compute_90", "sm_90b"])
+def test_admits_refuses_what_is_no_architecture(tmp_path: Path, arch: str) -> None:
+    write(tmp_path / "sum", "01_a.cu")
+    (variant,) = discover("sum", tmp_path)
+    with pytest.raises(VariantError, match="not a GPU architecture"):
+        variant.admits(arch)
+
+
+@pytest.mark.parametrize("file_name", ["1_a.cu", "001_a.cu", "a.cu", "01-a.cu", "01_A.cu"])
+def test_refuses_a_bad_file_name(tmp_path: Path, file_name: str) -> None:
+    write(tmp_path / "sum", file_name)
+    assert message(tmp_path).startswith(f"kernels/sum/{file_name}: a variant's file is called")
+
+
+@pytest.mark.parametrize("key", variants.KEYS)
+@pytest.mark.parametrize("value", [None, ""])
+def test_refuses_a_missing_value(tmp_path: Path, key: str, value: str | None) -> None:
+    write(tmp_path / "sum", "01_a.cu", **{key: value})
+    assert message(tmp_path).startswith(
+        f"kernels/sum/01_a.cu: the header lacks a value for {key!r}"
+    )
+
+
+@pytest.mark.parametrize("block", ["0", "8x", "8x8x8x8", "8,8", "33x32", "-4", "many"])
+def test_refuses_a_bad_block(tmp_path: Path, block: str) -> None:
+    write(tmp_path / "sum", "01_a.cu", block=block)
+    assert f"block {block!r} is not a thread block" in message(tmp_path)
+
+
+@pytest.mark.parametrize("needs", ["80", "sm_80 sm_90", "sm_90a+", "sm_80+,", "anything"])
+def test_refuses_bad_needs(tmp_path: Path, needs: str) -> None:
+    write(tmp_path / "sum", "01_a.cu", needs=needs)
+    assert "is not an architecture" in message(tmp_path)
+
+
+def test_refuses_unknown_and_repeated_keys(tmp_path: Path) -> None:
+    path = write(tmp_path / "sum", "01_a.cu", idea="x\n// blocks: 3")
+    assert message(tmp_path).startswith("kernels/sum/01_a.cu, line 3: unknown key 'blocks'")
+    path.unlink()
+    write(tmp_path / "sum", "01_a.cu", idea="x\n// idea: y")
+    assert message(tmp_path).startswith("kernels/sum/01_a.cu, line 3: 'idea' is given twice")
+
+
+def test_refuses_a_number_used_twice(tmp_path: Path) -> None:
+    write(tmp_path / "sum", "01_a.cu")
+    write(tmp_path / "sum", "01_b.cu")
+    assert "have the same number" in message(tmp_path)
+
+
+def test_refuses_an_unknown_operation(tmp_path: Path) -> None:
+    write(tmp_path / "sum", "01_a.cu")
+    assert message(tmp_path, "product").endswith("'product' with GPU variants; known are sum.")
+
+
+def test_every_variant_of_the_package_is_sound() -> None:
+    """Each can be compiled for at least one architecture that the checks compile for."""
+    found = [variant for op in operations() for variant in discover(op)]
+    assert "render" in operations()
+    for variant in found:
+        assert any(variant.admits(arch) for arch in ARCHITECTURES), variant.path
