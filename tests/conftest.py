@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-
-# The tests import their own helpers (reference, support) from this folder, and the package from
-# wherever it is installed: the repository's root must stay off the path.
-sys.path.insert(0, str(Path(__file__).parent))
 
 from support.pictures import Bench
 

@@ -22,6 +22,11 @@ inline V4 operator*(V4 a, V4 b) { return {_mm_mul_ps(a.v, b.v)}; }
 inline V4 max4(V4 a, V4 b) { return {_mm_max_ps(a.v, b.v)}; }
 inline V4 min4(V4 a, V4 b) { return {_mm_min_ps(a.v, b.v)}; }
 inline V4 splat_w(V4 a) { return {_mm_shuffle_ps(a.v, a.v, 0xff)}; }
+// xy + yz + zx
+inline float pair_sum(V4 a) {
+  __m128 p = _mm_mul_ps(a.v, _mm_shuffle_ps(a.v, a.v, _MM_SHUFFLE(3, 0, 2, 1)));
+  return _mm_cvtss_f32(_mm_add_ss(_mm_add_ss(p, _mm_shuffle_ps(p, p, 1)), _mm_movehl_ps(p, p)));
+}
 inline void truncate4(V4 a, int32_t* out) { _mm_storeu_si128((__m128i*)out, _mm_cvttps_epi32(a.v)); }
 #else
 struct V4 {
@@ -38,6 +43,7 @@ inline V4 operator*(V4 a, V4 b) { RT_V4_OP(a.v[i] * b.v[i]); }
 inline V4 max4(V4 a, V4 b) { RT_V4_OP(a.v[i] > b.v[i] ? a.v[i] : b.v[i]); }
 inline V4 min4(V4 a, V4 b) { RT_V4_OP(a.v[i] < b.v[i] ? a.v[i] : b.v[i]); }
 inline V4 splat_w(V4 a) { return v4(a.v[3]); }
+inline float pair_sum(V4 a) { return a.v[0] * a.v[1] + a.v[1] * a.v[2] + a.v[2] * a.v[0]; }
 inline void truncate4(V4 a, int32_t* out) { for (int i = 0; i < 4; ++i) out[i] = (int32_t)a.v[i]; }
 #undef RT_V4_OP
 #endif
@@ -50,10 +56,7 @@ struct Box {
   void grow(const Box& b) { grow(b.neg_lo, b.hi); }
   V4 lo() const { return v4(0.0f) - neg_lo; }
   V4 extent() const { return hi + neg_lo; }
-  float half_area() const {
-    V4 d = extent();
-    return d[0] * d[1] + d[1] * d[2] + d[2] * d[0];
-  }
+  float half_area() const { return pair_sum(extent()); }
 };
 
 inline void grow_sphere(Box& b, V4 s) {

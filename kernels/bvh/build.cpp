@@ -49,6 +49,7 @@ class Builder {
   void partition_serial(const Range& r, const Binner& binner, const Split& s, Range& left, Range& right);
   void partition_parallel(const Range& r, const Binner& binner, const Split& s, const std::vector<BinSet>& chunks,
                           Range& left, Range& right);
+  bool split_leaf(const Range& r, Range& left, Range& right);
   void halve(const Range& r, Range& left, Range& right);
   int expand(const Range& r, int depth, bool parallel, Child* children);
   void subtree(const Pending& p, std::vector<Node>& nodes, Node& root);
@@ -122,29 +123,65 @@ Split Builder::find_plane(const Range& r, const Binner& binner, bool parallel, s
   return best_split(all, binner.bins);
 }
 
-// in place, by one thread
-void Builder::partition_serial(const Range& r, const Binner& binner, const Split& s, Range& left, Range& right) {
-  Storage a = at(r);
-  Box centers[2];
-  int64_t i = r.begin, j = r.end;
-  while (i < j) {
-    V4 p = load4(&a.prim[i].x);
-    int32_t bin[4];
-    binner.index(p, bin);
-    bool goes_right = bin[s.axis] >= s.bin;
-    grow_center(centers[goes_right], p);
-    if (goes_right) {
-      --j;
-      std::swap(a.prim[i], a.prim[j]);
-      std::swap(a.id[i], a.id[j]);
-    } else {
-      ++i;
+// The centres of both sides, grown without a branch: the side that a centre is not on sees it at -inf.
+struct TwoBoxes {
+  Box box[2];
+  void grow(V4 s, int side) {
+    static const float kAway[2][2] = {{0.0f, -INFINITY}, {-INFINITY, 0.0f}};
+    V4 neg = v4(0.0f) - s;
+    for (int i = 0; i < 2; ++i) {
+      V4 away = v4(kAway[i][side]);
+      box[i].grow(neg + away, s + away);
     }
   }
-  left.begin = r.begin, left.end = right.begin = i, right.end = r.end;
+};
+
+// In place, by one thread, without a branch on the side, which nobody could predict: each sphere is
+// swapped with the first one known to be right, and that border moves if the sphere is left.
+void Builder::partition_serial(const Range& r, const Binner& binner, const Split& s, Range& left, Range& right) {
+  Storage a = at(r);
+  TwoBoxes centers;
+  int64_t border = r.begin;
+  for (int64_t i = r.begin; i < r.end; ++i) {
+    SpherePrim prim = a.prim[i];
+    int32_t id = a.id[i];
+    V4 p = load4(&prim.x);
+    int32_t bin[4];
+    binner.index(p, bin);
+    int side = bin[s.axis] >= s.bin;
+    centers.grow(p, side);
+    a.prim[i] = a.prim[border], a.id[i] = a.id[border];
+    a.prim[border] = prim, a.id[border] = id;
+    border += 1 - side;
+  }
+  left.begin = r.begin, left.end = right.begin = border, right.end = r.end;
   left.geometry = s.left_box, right.geometry = s.right_box;
-  left.centers = centers[0], right.centers = centers[1];
+  left.centers = centers.box[0], right.centers = centers.box[1];
   left.in_scratch = right.in_scratch = r.in_scratch;
+}
+
+// Spheres that are in one slot already: halfway along the longest axis of their centres.
+bool Builder::split_leaf(const Range& r, Range& left, Range& right) {
+  V4 extent = r.centers.extent(), lo = r.centers.lo();
+  int axis = extent[0] >= extent[1] ? (extent[0] >= extent[2] ? 0 : 2) : (extent[1] >= extent[2] ? 1 : 2);
+  if (!(extent[axis] > 0.0f)) return false;
+  float middle = lo[axis] + 0.5f * extent[axis];
+  Storage a = at(r);
+  left = right = Range();
+  int64_t border = r.begin;
+  for (int64_t i = r.begin; i < r.end; ++i) {
+    V4 p = load4(&a.prim[i].x);
+    bool goes_left = (&a.prim[i].x)[axis] < middle;
+    Range& side = goes_left ? left : right;
+    grow_sphere(side.geometry, p);
+    grow_center(side.centers, p);
+    std::swap(a.prim[i], a.prim[border]);
+    std::swap(a.id[i], a.id[border]);
+    border += goes_left;
+  }
+  left.begin = r.begin, left.end = right.begin = border, right.end = r.end;
+  left.in_scratch = right.in_scratch = r.in_scratch;
+  return border > r.begin && border < r.end;
 }
 
 // into the other array; each chunk knows from the bins how many of its spheres go where
@@ -161,18 +198,18 @@ void Builder::partition_parallel(const Range& r, const Binner& binner, const Spl
   pool_.each((int64_t)chunks.size(), [&](int64_t c, int) {
     int64_t i = r.begin + c * kChunk;
     int64_t cursor[2] = {r.begin + left_at[(size_t)c], r.begin + lefts + (c * kChunk - left_at[(size_t)c])};
-    Box box[2];
+    TwoBoxes box;
     for (int64_t end = std::min(r.end, i + kChunk); i < end; ++i) {
       V4 p = load4(&from.prim[i].x);
       int32_t bin[4];
       binner.index(p, bin);
       bool goes_right = bin[s.axis] >= s.bin;
-      grow_center(box[goes_right], p);
+      box.grow(p, goes_right);
       int64_t k = cursor[goes_right]++;
       to.prim[k] = from.prim[i];
       to.id[k] = from.id[i];
     }
-    centers[2 * (size_t)c] = box[0], centers[2 * (size_t)c + 1] = box[1];
+    centers[2 * (size_t)c] = box.box[0], centers[2 * (size_t)c + 1] = box.box[1];
   });
   left.begin = r.begin, left.end = right.begin = r.begin + lefts, right.end = r.end;
   left.geometry = s.left_box, right.geometry = s.right_box;
@@ -196,6 +233,10 @@ void Builder::halve(const Range& r, Range& left, Range& right) {
 }
 
 void Builder::split(const Range& r, int depth, bool parallel, Range& left, Range& right) {
+  if (is_leaf(r)) {
+    if (!split_leaf(r, left, right)) halve(r, left, right);
+    return;
+  }
   if (depth <= kMaxSahDepth) {
     Binner binner(r.centers, r.count());
     std::vector<BinSet> chunks;

@@ -74,7 +74,7 @@ RT_DEVICE bool thread_any_hit(const rt::Node* nodes, const float4* spheres, Vec3
       for (uint32_t at = h.sphere_base + slot_begin(h, slot); at < end; ++at) {
         float4 s = __ldg(spheres + (size_t)at);
         Chord<float> c = sphere_chord(vec3(s.x, s.y, s.z) - o, s.w, d);
-        if (c.half2 >= 0.0f && at != self && sphere_blocks(c, t_max)) return true;
+        if (c.half2 >= 0.0f && at != self && sphere_blocks(c, s.w, t_max)) return true;
       }
     }
     uint32_t walk = h.mask & h.inner;
@@ -116,7 +116,7 @@ RT_DEVICE void thread_closest(const rt::Node* nodes, const float4* spheres, Vec3
       for (uint32_t at = h.sphere_base + slot_begin(h, slot); at < end; ++at) {
         if (at == self) continue;
         float4 s = __ldg(spheres + (size_t)at);
-        float found = sphere_nearest(sphere_chord(vec3(s.x, s.y, s.z) - o, s.w, d));
+        float found = sphere_nearest(sphere_chord(vec3(s.x, s.y, s.z) - o, s.w, d), s.w);
         if (found > 0.0f && (found < t || (found == t && at < prim))) t = found, prim = at;
       }
     }

@@ -93,19 +93,28 @@ RT_DEVICE int bytes_not_above(uint32_t lo, uint32_t hi, uint32_t k) {
 }
 
 RT_DEVICE void test_sphere(float4 s, uint32_t at, Vec3<float> o, Vec3<float> d, float& t, uint32_t& prim) {
-  float found = sphere_nearest(sphere_chord(vec3(s.x, s.y, s.z) - o, s.w, d));
+  float found = sphere_nearest(sphere_chord(vec3(s.x, s.y, s.z) - o, s.w, d), s.w);
   if (found > 0.0f && (found < t || (found == t && at < prim))) t = found, prim = at;
 }
 
+// Spheres in leaf order. Those of a small scene are in constant memory too, which serves all lanes of a
+// warp at once when they read the same one.
+struct SphereSource {
+  const float4* global;
+  const float4* constant;  // null: the scene is too large
+  RT_DEVICE float4 of_lane(size_t i) const { return __ldg(global + i); }
+  RT_DEVICE float4 of_warp(size_t i) const { return constant ? constant[i] : __ldg(global + i); }
+};
+
 // The node's spheres in the slots `slots`; updates this lane's hit.
-RT_DEVICE void warp_leaves(const WarpNode& n, uint32_t slots, const float4* spheres, const WarpBundle& f, WarpScratch& w,
+RT_DEVICE void warp_leaves(const WarpNode& n, uint32_t slots, const SphereSource& spheres, const WarpBundle& f, WarpScratch& w,
                            Vec3<float> o, Vec3<float> d, float limit, float& t, uint32_t& prim) {
   uint32_t total = n.tail.w >> 24;
   for (uint32_t base = 0; base < total; base += 32) {
     uint32_t k = base + (threadIdx.x & 31);
     bool in = k < total && (slots >> bytes_not_above(n.tail.z, n.tail.w, k) & 1u);
     if (in) {
-      float4 s = __ldg(spheres + (size_t)n.tail.y + k);
+      float4 s = spheres.of_lane((size_t)n.tail.y + k);
       Vec3<float> rel = vec3(s.x, s.y, s.z) - f.apex;
       float size = s.w + n.error;
       in = dot(rel, f.axis) - size <= limit;
@@ -117,13 +126,13 @@ RT_DEVICE void warp_leaves(const WarpNode& n, uint32_t slots, const float4* sphe
     }
     for (uint32_t m = __ballot_sync(kFullWarp, in); m; m &= m - 1) {
       uint32_t at = n.tail.y + base + (uint32_t)(__ffs(m) - 1);
-      test_sphere(__ldg(spheres + (size_t)at), at, o, d, t, prim);
+      test_sphere(spheres.of_warp(at), at, o, d, t, prim);
     }
   }
 }
 
 // Nearest hit of every lane's ray with t < t; all 32 lanes call it together.
-RT_DEVICE void warp_closest(const rt::Node* nodes, const float4* spheres, const WarpBundle& f, WarpScratch& w,
+RT_DEVICE void warp_closest(const rt::Node* nodes, const SphereSource& spheres, const WarpBundle& f, WarpScratch& w,
                             Vec3<float> o, Vec3<float> d, float& t, uint32_t& prim) {
   const int lane = threadIdx.x & 31, child = lane & 7;
   const float4 mine = warp_planes(f, o, d, w);

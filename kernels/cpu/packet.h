@@ -136,7 +136,7 @@ RT_HD bool quad_nearest(Packet& r, int quad, Vec3<float> center, Vec3<float> fro
     Vec3<FW> d = {load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)};
     Chord<FW> c = sphere_chord(to_center<kOneOrigin>(r, at, center, from_origin), FW(radius), d);
     if (!any(c.half2 >= FW(0.0f))) continue;
-    FW t = sphere_nearest(c), best = load<FW>(r.t + at);
+    FW t = sphere_nearest(c, FW(radius)), best = load<FW>(r.t + at);
     UW id = load<UW>(r.prim + at);
     MW hit = (t > FW(0.0f)) & (t <= best);
     // equal t: the lower leaf position; rare, so looked at only then
@@ -157,7 +157,7 @@ RT_HD uint32_t quad_blocked(const Packet& r, int quad, Vec3<float> center, float
     Vec3<FW> d = {load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)};
     Chord<FW> c = sphere_chord(to_center<false>(r, at, center, center), FW(radius), d);
     if (!any(c.half2 >= FW(0.0f))) continue;
-    MW hit = (c.half2 >= FW(0.0f)) & sphere_blocks(c, load<FW>(r.t + at)) & !(load<UW>(r.prim + at) == UW(prim));
+    MW hit = (c.half2 >= FW(0.0f)) & sphere_blocks(c, FW(radius), load<FW>(r.t + at)) & !(load<UW>(r.prim + at) == UW(prim));
     blocked |= bits(hit) << (at - quad * kQuad);
   }
   return blocked;

@@ -8,10 +8,6 @@ namespace RT_NS {
 
 constexpr int kBlock = 8;  // a packet is 8 x 8 pixels, a quad 4 x 4
 
-// pixel of ray i of a block, relative to the block's corner
-RT_HD uint32_t block_x(uint32_t i) { return (i >> 4 & 1u) * 4u + (i & 3u); }
-RT_HD uint32_t block_y(uint32_t i) { return (i >> 5) * 4u + (i >> 2 & 3u); }
-
 RT_HD UW lane_iota() {
   alignas(64) uint32_t lane[kWide];
   for (int i = 0; i < kWide; ++i) lane[i] = (uint32_t)i;
@@ -98,6 +94,7 @@ RT_HD void trace_block(const rt::SceneView& s, const BundleFrame& f, Packet& r) 
 
 inline void primary_wave(const rt::SceneView& s, const TileBlocks& blocks, uint32_t sample, rt::Wave& w) {
   w.count = blocks.count() * kPacket;
+  w.is_primary = true;
   for (int block = 0; block < blocks.count(); ++block) {
     Packet r;
     BundleFrame f = make_block(s, blocks.x(block), blocks.y(block), sample, r);

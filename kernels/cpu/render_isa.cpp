@@ -4,16 +4,25 @@
 
 namespace RT_NS {
 
+// four rays in a row of a quad are four pixels in a row of the picture
+static void add_row(float* out, const rt::Scratch& k, int i, int n) {
+  for (int j = 0; j < n; ++j) {
+    out[4 * j] += k.r[i + j], out[4 * j + 1] += k.g[i + j];
+    out[4 * j + 2] += k.b[i + j], out[4 * j + 3] += k.alpha[i + j];
+  }
+}
+
 static void add_to_film(const rt::SceneView& s, const rt::Scratch& k, const TileBlocks& blocks) {
   const rt::Frame& f = *s.frame;
   int64_t width = f.x1 - f.x0;
-  for (int i = 0; i < blocks.count() * kPacket; ++i) {
-    int x = blocks.x(i / kPacket) + (int)block_x((uint32_t)i % kPacket);
-    int y = blocks.y(i / kPacket) + (int)block_y((uint32_t)i % kPacket);
-    if (x >= blocks.rect.x1 || y >= blocks.rect.y1) continue;
-    float* out = s.film + 4 * ((int64_t)(y - f.y0) * width + (x - f.x0));
-    out[0] += k.r[i], out[1] += k.g[i], out[2] += k.b[i], out[3] += k.alpha[i];
-  }
+  for (int block = 0; block < blocks.count(); ++block)
+    for (int row = 0; row < kPacket / 4; ++row) {
+      int quad = row / 4;
+      int x = blocks.x(block) + quad % 2 * 4, y = blocks.y(block) + quad / 2 * 4 + row % 4;
+      int n = blocks.rect.x1 - x < 4 ? blocks.rect.x1 - x : 4;
+      if (n > 0 && y < blocks.rect.y1)
+        add_row(s.film + 4 * ((int64_t)(y - f.y0) * width + (x - f.x0)), k, block * kPacket + 4 * row, n);
+    }
 }
 
 void render_tile(const rt::SceneView& s, rt::Scratch& k, rt::TileRect rect) {

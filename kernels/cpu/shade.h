@@ -34,7 +34,17 @@ RT_HD Surface<FW> load_surface(const rt::SceneView& s, const rt::Wave& w, int at
   return f;
 }
 
+RT_HD void add_lanes(float* to, FW add, MW mask) {
+  FW old = load<FW>(to);
+  store(to, select(mask, old + add, old));
+}
+
 RT_HD void add_radiance(rt::Scratch& k, const rt::Wave& w, int at, uint32_t mask, Vec3<FW> add) {
+  if (w.is_primary) {  // slot == place in the wave
+    MW m = mask_from_bits<MW>(mask);
+    add_lanes(k.r + at, add.x, m), add_lanes(k.g + at, add.y, m), add_lanes(k.b + at, add.z, m);
+    return;
+  }
   alignas(64) float r[kWide], g[kWide], b[kWide];
   store(r, add.x), store(g, add.y), store(b, add.z);
   for (; mask; mask &= mask - 1) {
@@ -49,27 +59,25 @@ inline void flush_shadows(const rt::SceneView& s, rt::Scratch& k) {
   rt::ShadowQueue& q = k.shadow;
   trace_shadows(s, q);
   for (int i = 0; i < q.count; ++i) {
-    if (!q.visible[i]) continue;
+    // no branch: half of the rays are blocked, in no order
     uint32_t slot = q.slot[i];
-    k.r[slot] += q.r[i], k.g[slot] += q.g[i], k.b[slot] += q.b[i];
+    float seen = (float)q.visible[i];
+    k.r[slot] += seen * q.r[i], k.g[slot] += seen * q.g[i], k.b[slot] += seen * q.b[i];
   }
   q.count = 0;
 }
 
 RT_HD void queue_shadows(rt::Scratch& k, const rt::Wave& w, int at, uint32_t mask, int light, const Surface<FW>& f,
                          const LightSample<FW>& l, Vec3<FW> add) {
-  alignas(64) float v[10][kWide];
-  store(v[0], f.point.position.x), store(v[1], f.point.position.y), store(v[2], f.point.position.z);
-  store(v[3], l.wi.x), store(v[4], l.wi.y), store(v[5], l.wi.z), store(v[6], l.distance);
-  store(v[7], add.x), store(v[8], add.y), store(v[9], add.z);
   rt::ShadowQueue& q = k.shadow;
-  for (; mask; mask &= mask - 1) {
-    int i = __builtin_ctz(mask), n = q.count++;
-    q.px[n] = v[0][i], q.py[n] = v[1][i], q.pz[n] = v[2][i];
-    q.lx[n] = v[3][i], q.ly[n] = v[4][i], q.lz[n] = v[5][i], q.distance[n] = v[6][i];
-    q.r[n] = v[7][i], q.g[n] = v[8][i], q.b[n] = v[9][i];
-    q.slot[n] = w.slot[at + i], q.self[n] = w.prim[at + i], q.light[n] = (uint8_t)light;
-  }
+  int n = q.count;
+  store_packed(q.px + n, f.point.position.x, mask), store_packed(q.py + n, f.point.position.y, mask);
+  store_packed(q.pz + n, f.point.position.z, mask), store_packed(q.distance + n, l.distance, mask);
+  store_packed(q.lx + n, l.wi.x, mask), store_packed(q.ly + n, l.wi.y, mask), store_packed(q.lz + n, l.wi.z, mask);
+  store_packed(q.r + n, add.x, mask), store_packed(q.g + n, add.y, mask), store_packed(q.b + n, add.z, mask);
+  store_packed(q.slot + n, load<UW>(w.slot + at), mask), store_packed(q.self + n, load<UW>(w.prim + at), mask);
+  store(q.light + n, UW((uint32_t)light));
+  q.count += __builtin_popcount(mask);
 }
 
 RT_HD void shade_lights(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, uint32_t hits, const Surface<FW>& f,
@@ -121,6 +129,7 @@ RT_HD void shade_misses(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& 
 // Adds what the wave's rays see to the tile, and fills the next bounce.
 inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int depth, const TileBlocks& blocks, rt::Wave& next) {
   next.count = 0;
+  next.is_primary = false;
   for (int at = 0; at < w.count; at += kWide) {
     int left = w.count - at;
     uint32_t live = left >= kWide ? (uint32_t)((1ull << kWide) - 1) : (1u << left) - 1u;

@@ -9,6 +9,9 @@
 
 namespace RT_NS {
 
+// cosine against the bundle's axis below which planes are no use
+constexpr float kNarrow = 0.2f;
+
 // least significant digit first, eight bits a pass
 RT_HD void radix_pass(const uint32_t* key, const uint32_t* item, int n, int shift, uint32_t* key_out, uint32_t* item_out) {
   uint32_t at[257] = {0};
@@ -27,17 +30,37 @@ template <class U> RT_HD U spread_bits(U x) {
   return (x | x << 1) & U(0x55555555u);
 }
 
-// Frame of the rays item[0..n): from a point light its position and their mean direction.
-RT_HD BundleFrame light_frame(const rt::Light& light, const rt::ShadowQueue& q, const uint32_t* item, int n) {
+RT_HD float reduce_sum(FW a) {
+  alignas(64) float lane[kWide];
+  store(lane, a);
+  float sum = 0.0f;
+  for (int i = 0; i < kWide; ++i) sum += lane[i];
+  return sum;
+}
+
+RT_HD MW rays_of_light(const rt::ShadowQueue& q, int at, int light) {
+  int left = q.count - at;
+  MW live = mask_from_bits<MW>(left >= kWide ? 0xffffu : (1u << left) - 1u);
+  return live & (load<UW>(q.light + at) == UW((uint32_t)light));
+}
+
+// Frame of the queue's rays to one light: from a point light its position and their mean direction.
+RT_HD BundleFrame light_frame(const rt::Light& light, int index, const rt::ShadowQueue& q, uint32_t first) {
   BundleFrame f;
   f.parallel = light.kind == kLightDirectional;
   if (f.parallel) {
     f.axis = vec3(-light.vector[0], -light.vector[1], -light.vector[2]);
-    f.apex = vec3(q.px[item[0]], q.py[item[0]], q.pz[item[0]]);
+    f.apex = vec3(q.px[first], q.py[first], q.pz[first]);
   } else {
     f.apex = vec3(light.vector[0], light.vector[1], light.vector[2]);
-    Vec3<float> sum = vec3(0.0f, 0.0f, 0.0f);
-    for (int i = 0; i < n; ++i) sum = sum - vec3(q.lx[item[i]], q.ly[item[i]], q.lz[item[i]]);
+    FW x(0.0f), y(0.0f), z(0.0f);
+    for (int at = 0; at < q.count; at += kWide) {
+      MW mine = rays_of_light(q, at, index);
+      x = x - select(mine, load<FW>(q.lx + at), FW(0.0f));
+      y = y - select(mine, load<FW>(q.ly + at), FW(0.0f));
+      z = z - select(mine, load<FW>(q.lz + at), FW(0.0f));
+    }
+    Vec3<float> sum = vec3(reduce_sum(x), reduce_sum(y), reduce_sum(z));
     float length2 = dot(sum, sum);
     f.axis = length2 > 1e-12f ? (1.0f / sqrt_(length2)) * sum : vec3(0.0f, 0.0f, 1.0f);
   }
@@ -45,34 +68,37 @@ RT_HD BundleFrame light_frame(const rt::Light& light, const rt::ShadowQueue& q, 
   return f;
 }
 
-// Coordinates across the bundle for every item; false if the rays spread too far for planes.
-RT_HD bool across_bundle(const BundleFrame& f, rt::ShadowQueue& q, const uint32_t* item, int n, Rect& all) {
-  all = {3e38f, -3e38f, 3e38f, -3e38f};
-  bool narrow = true;
-  for (int i = 0; i < n; ++i) {
-    uint32_t k = item[i];
-    Vec3<float> e = vec3(q.px[k], q.py[k], q.pz[k]) - f.apex;
-    float inv = 1.0f;
-    if (!f.parallel) {
-      e = vec3(-q.lx[k], -q.ly[k], -q.lz[k]);
-      float c = dot(e, f.axis);
-      narrow = narrow && c > 0.2f;
-      inv = 1.0f / max_(c, 0.2f);
+// Coordinates across the bundle for every ray to the light; false if they spread too far for planes.
+RT_HD bool across_bundle(const BundleFrame& f, int index, rt::ShadowQueue& q, Rect& all) {
+  FW a0(3e38f), a1(-3e38f), b0(3e38f), b1(-3e38f), narrowest(1.0f);
+  for (int at = 0; at < q.count; at += kWide) {
+    MW mine = rays_of_light(q, at, index);
+    Vec3<FW> e;
+    FW inv(1.0f);
+    if (f.parallel) {
+      e = Vec3<FW>{load<FW>(q.px + at), load<FW>(q.py + at), load<FW>(q.pz + at)} - splat3<FW>(f.apex);
+    } else {
+      e = FW(-1.0f) * Vec3<FW>{load<FW>(q.lx + at), load<FW>(q.ly + at), load<FW>(q.lz + at)};
+      FW c = dot(e, splat3<FW>(f.axis));
+      narrowest = min_(narrowest, select(mine, c, FW(1.0f)));
+      inv = FW(1.0f) / max_(c, FW(kNarrow));
     }
-    float a = dot(e, f.u) * inv, b = dot(e, f.v) * inv;
-    q.a0[k] = a, q.a1[k] = b;
-    all = join(all, Rect{a, a, b, b});
+    FW a = dot(e, splat3<FW>(f.u)) * inv, b = dot(e, splat3<FW>(f.v)) * inv;
+    store(q.across_a + at, a), store(q.across_b + at, b);
+    a0 = min_(a0, select(mine, a, a0)), a1 = max_(a1, select(mine, a, a1));
+    b0 = min_(b0, select(mine, b, b0)), b1 = max_(b1, select(mine, b, b1));
   }
-  return narrow;
+  all = {reduce_min(a0), reduce_max(a1), reduce_min(b0), reduce_max(b1)};
+  return reduce_min(narrowest) > kNarrow;
 }
 
 RT_HD void sort_bundle(rt::ShadowQueue& q, int n, Rect all) {
-  float sa = all.a1 > all.a0 ? 255.0f / (all.a1 - all.a0) : 0.0f;
-  float sb = all.b1 > all.b0 ? 255.0f / (all.b1 - all.b0) : 0.0f;
-  for (int i = 0; i < n; ++i) {
-    uint32_t k = q.item[i];
-    uint32_t a = to_uint((q.a0[k] - all.a0) * sa), b = to_uint((q.a1[k] - all.b0) * sb);
-    q.key[i] = spread_bits(a) | spread_bits(b) << 1;
+  FW sa(all.a1 > all.a0 ? 255.0f / (all.a1 - all.a0) : 0.0f), sb(all.b1 > all.b0 ? 255.0f / (all.b1 - all.b0) : 0.0f);
+  for (int i = 0; i < n; i += kWide) {
+    UW k = load<UW>(q.item + i);
+    UW a = to_uint((gather(q.across_a, k) - FW(all.a0)) * sa) & UW(255u);
+    UW b = to_uint((gather(q.across_b, k) - FW(all.b0)) * sb) & UW(255u);
+    store(q.key + i, spread_bits(a) | spread_bits(b) << 1);
   }
   radix_pass(q.key, q.item, n, 0, q.swap_key, q.swap_item);
   radix_pass(q.swap_key, q.swap_item, n, 8, q.key, q.item);
@@ -88,22 +114,29 @@ RT_HD void trace_one_by_one(const rt::SceneView& s, rt::ShadowQueue& q, const ui
 RT_HD void trace_shadow_packet(const rt::SceneView& s, const BundleFrame& f, rt::ShadowQueue& q, const uint32_t* item, int n) {
   Packet r;
   Rect quad[kQuads];
-  float depth_limit = -3e38f, reach = 0.0f;
-  for (int i = 0; i < kPacket; ++i) {
-    uint32_t k = item[i < n ? i : n - 1];  // the last packet is filled up with its last ray
-    r.ox[i] = q.px[k], r.oy[i] = q.py[k], r.oz[i] = q.pz[k];
-    r.dx[i] = q.lx[k], r.dy[i] = q.ly[k], r.dz[i] = q.lz[k];
-    r.t[i] = q.distance[k], r.prim[i] = q.self[k];
-    Rect one = {q.a0[k], q.a0[k], q.a1[k], q.a1[k]};
-    quad[i / kQuad] = i % kQuad ? join(quad[i / kQuad], one) : one;
-    Vec3<float> e = vec3(r.ox[i], r.oy[i], r.oz[i]) - f.apex;
-    depth_limit = max_(depth_limit, dot(e, f.axis));
+  alignas(64) uint32_t full[kPacket];
+  for (int i = 0; i < kPacket; ++i) full[i] = item[i < n ? i : n - 1];  // filled up with the last ray
+  FW depth(-3e38f), reach(0.0f);
+  for (int at = 0; at < kPacket; at += kWide) {
+    UW k = load<UW>(full + at);
+    Vec3<FW> p = {gather(q.px, k), gather(q.py, k), gather(q.pz, k)};
+    store(r.ox + at, p.x), store(r.oy + at, p.y), store(r.oz + at, p.z);
+    store(r.dx + at, gather(q.lx, k)), store(r.dy + at, gather(q.ly, k)), store(r.dz + at, gather(q.lz, k));
+    store(r.t + at, gather(q.distance, k));
+    store(r.prim + at, gather((const int32_t*)q.self, k));
+    FW a = gather(q.across_a, k), b = gather(q.across_b, k);
+    Rect one = {reduce_min(a), reduce_max(a), reduce_min(b), reduce_max(b)};
+    Rect& mine = quad[at / kQuad];
+    mine = at % kQuad ? join(mine, one) : one;
+    Vec3<FW> e = p - splat3<FW>(f.apex);
+    depth = max_(depth, dot(e, splat3<FW>(f.axis)));
     reach = max_(reach, max_abs(e));
   }
   PacketPlanes planes;
-  make_planes(planes, f, quad, reach);
+  float farthest = reduce_max(reach);
+  make_planes(planes, f, quad, farthest);
   uint64_t alive = n < kPacket ? (1ull << n) - 1 : ~0ull;
-  uint64_t blocked = packet_blocked(s, planes, r, alive, depth_limit + kBoxError * reach);
+  uint64_t blocked = packet_blocked(s, planes, r, alive, reduce_max(depth) + kBoxError * farthest);
   for (int i = 0; i < n; ++i) q.visible[item[i]] = !(blocked >> i & 1);
 }
 
@@ -116,11 +149,12 @@ inline void trace_shadows(const rt::SceneView& s, rt::ShadowQueue& q) {
   for (int light = 0; light < s.frame->light_count; ++light) {
     int n = 0;
     for (int i = 0; i < q.count; ++i)
-      if (q.light[i] == light) q.item[n++] = (uint32_t)i;
+      if (q.light[i] == (uint32_t)light) q.item[n++] = (uint32_t)i;
     if (!n) continue;
-    BundleFrame f = light_frame(s.lights[light], q, q.item, n);
+    for (int i = n; i < n + kWide; ++i) q.item[i] = q.item[0];
+    BundleFrame f = light_frame(s.lights[light], light, q, q.item[0]);
     Rect all;
-    if (!across_bundle(f, q, q.item, n, all)) {
+    if (!across_bundle(f, light, q, all)) {
       trace_one_by_one(s, q, q.item, n);
       continue;
     }

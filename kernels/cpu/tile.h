@@ -7,33 +7,39 @@ namespace rt {
 constexpr int kTileRays = 4096;              // rays of one sample of a tile (64 x 64 pixels)
 constexpr int kShadowBatch = 2 * kTileRays;  // shadow rays that are traced together
 
+// Arrays side by side must not lie a multiple of 4096 bytes apart, or they fight for the same few lines
+// of the first cache; and a vector may be stored past the last ray.
+constexpr int kRayStride = kTileRays + 48;
+constexpr int kShadowStride = kShadowBatch + 48;
+
 // rays of one bounce
 struct Wave {
-  float ox[kTileRays], oy[kTileRays], oz[kTileRays];
-  float dx[kTileRays], dy[kTileRays], dz[kTileRays];
-  float t[kTileRays];
-  float throughput[kTileRays];
-  uint32_t prim[kTileRays], self[kTileRays], slot[kTileRays];  // slot: the camera ray it came from
+  float ox[kRayStride], oy[kRayStride], oz[kRayStride];
+  float dx[kRayStride], dy[kRayStride], dz[kRayStride];
+  float t[kRayStride];
+  float throughput[kRayStride];
+  uint32_t prim[kRayStride], self[kRayStride], slot[kRayStride];  // slot: the camera ray it came from
   int count;
+  bool is_primary;  // camera rays: slot i is ray i
 };
 
 // shadow rays, with what each adds if nothing blocks it
 struct ShadowQueue {
-  float px[kShadowBatch], py[kShadowBatch], pz[kShadowBatch];
-  float lx[kShadowBatch], ly[kShadowBatch], lz[kShadowBatch];
-  float distance[kShadowBatch];
-  float r[kShadowBatch], g[kShadowBatch], b[kShadowBatch];
-  float a0[kShadowBatch], a1[kShadowBatch];  // coordinates across the light's bundle
-  uint32_t slot[kShadowBatch], self[kShadowBatch];
-  uint32_t key[kShadowBatch], item[kShadowBatch], swap_key[kShadowBatch], swap_item[kShadowBatch];
-  uint8_t light[kShadowBatch], visible[kShadowBatch];
+  float px[kShadowStride], py[kShadowStride], pz[kShadowStride];
+  float lx[kShadowStride], ly[kShadowStride], lz[kShadowStride];
+  float distance[kShadowStride];
+  float r[kShadowStride], g[kShadowStride], b[kShadowStride];
+  float across_a[kShadowStride], across_b[kShadowStride];  // coordinates across the light's bundle
+  uint32_t slot[kShadowStride], self[kShadowStride], light[kShadowStride];
+  uint32_t key[kShadowStride], item[kShadowStride], swap_key[kShadowStride], swap_item[kShadowStride];
+  uint8_t visible[kShadowStride];
   int count;
 };
 
 // One thread's memory, large: on the heap.
 struct alignas(64) Scratch {
   Wave wave[2];
-  float r[kTileRays], g[kTileRays], b[kTileRays], alpha[kTileRays];
+  float r[kRayStride], g[kRayStride], b[kRayStride], alpha[kRayStride];
   ShadowQueue shadow;
 };
 

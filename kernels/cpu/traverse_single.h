@@ -64,7 +64,7 @@ RT_HD F8 intersect_leaf(const rt::SceneView& s, uint32_t begin, const SingleRay&
   F8 x, y, z, w;
   load_transposed(spheres, x, y, z, w);
   Vec3<F8> to_center = Vec3<F8>{x, y, z} - splat3<F8>(r.origin);
-  return sphere_nearest(sphere_chord(to_center, w, splat3<F8>(r.direction)));
+  return sphere_nearest(sphere_chord(to_center, w, splat3<F8>(r.direction)), w);
 }
 
 // Nearest hit with t < t. Equal t: the lower leaf position, so that the order of the walk is not seen.

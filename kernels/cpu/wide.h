@@ -77,6 +77,14 @@ RT_IN M8 mask_from_bits(uint32_t b, M8*) {
 }
 RT_IN F8 gather(const float* base, U8 index) { return _mm256_i32gather_ps(base, index.v, 4); }
 RT_IN U8 gather(const int32_t* base, U8 index) { return _mm256_i32gather_epi32((const int*)base, index.v, 4); }
+// lanes of the mask to p, packed; up to eight floats may be written
+RT_IN void store_packed(float* p, F8 a, uint32_t mask) {
+  // a nibble 0..7 for each set bit, in order: the lanes to keep
+  uint64_t spread = _pdep_u64(mask, 0x0101010101010101ull) * 0xffull;
+  uint64_t lanes = _pext_u64(0x0706050403020100ull, spread);
+  __m256i index = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)lanes));
+  _mm256_storeu_ps(p, _mm256_permutevar8x32_ps(a.v, index));
+}
 // eight bytes as floats
 RT_IN F8 load_bytes(const uint8_t* p) {
   return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i*)p)));
@@ -186,6 +194,10 @@ RT_IN U8 gather(const int32_t* base, U8 index) {
   for (int i = 0; i < 8; ++i) a.v[i] = (uint32_t)base[index.v[i]];
   return a;
 }
+RT_IN void store_packed(float* p, F8 a, uint32_t mask) {
+  for (int i = 0; i < 8; ++i)
+    if (mask >> i & 1) *p++ = a.v[i];
+}
 RT_IN F8 load_bytes(const uint8_t* p) {
   F8 a;
   for (int i = 0; i < 8; ++i) a.v[i] = (float)p[i];
@@ -259,6 +271,9 @@ RT_IN void store(float* p, F16 a) { _mm512_storeu_ps(p, a.v); }
 RT_IN U16 load(const uint32_t* p, U16*) { return _mm512_loadu_si512(p); }
 RT_IN void store(uint32_t* p, U16 a) { _mm512_storeu_si512(p, a.v); }
 RT_IN M16 mask_from_bits(uint32_t b, M16*) { return {(__mmask16)b}; }
+RT_IN void store_packed(float* p, F16 a, uint32_t mask) {
+  _mm512_storeu_ps(p, _mm512_maskz_compress_ps((__mmask16)mask, a.v));
+}
 RT_IN F16 gather(const float* base, U16 index) { return _mm512_i32gather_ps(index.v, base, 4); }
 RT_IN U16 gather(const int32_t* base, U16 index) { return _mm512_i32gather_epi32(index.v, base, 4); }
 template <> struct Lanes<F16> {
@@ -274,6 +289,7 @@ using UW = UintOf<FW>;
 using MW = MaskOf<FW>;
 constexpr int kWide = Lanes<FW>::count;
 
+RT_IN void store_packed(uint32_t* p, UW a, uint32_t mask) { store_packed((float*)p, as_float(a), mask); }
 template <int N> RT_IN bool any(WideM<N> m) { return bits(m) != 0; }
 template <class V> RT_IN V load(const float* p) { return load(p, (V*)nullptr); }
 template <class V> RT_IN V load(const uint32_t* p) { return load(p, (V*)nullptr); }

@@ -20,16 +20,22 @@ template <class F> RT_HD Chord<F> sphere_chord(Vec3<F> to_center, F radius, Vec3
   return {mid, fma_(radius, radius, F(0.0f) - dot(offset, offset))};
 }
 
-// Nearest t > 0 on the sphere; no hit: negative. A ray that starts inside meets the far side.
-template <class F> RT_HD F sphere_nearest(Chord<F> c) {
+// An origin this close to the surface, relative to the radius squared, is on it: 8 half-ulps.
+constexpr float kOnSurface = 4.7683716e-7f;
+
+// Nearest t > 0 on the sphere; no hit: negative. A ray that starts inside meets the far side. One that
+// starts on the surface and points away would find the far root at zero plus rounding: it leaves.
+template <class F> RT_HD F sphere_nearest(Chord<F> c, F radius) {
   F half = sqrt_(max_(c.half2, F(0.0f)));
   F near = c.mid - half, far = c.mid + half;
-  return select(c.half2 < F(0.0f), F(-1.0f), select(near > F(0.0f), near, far));
+  F depth2 = fma_(F(0.0f) - c.mid, c.mid, c.half2);  // radius^2 - distance^2
+  MaskOf<F> misses = (c.half2 < F(0.0f)) | (!(c.mid > F(0.0f)) & (depth2 <= F(kOnSurface) * (radius * radius)));
+  return select(misses, F(-1.0f), select(near > F(0.0f), near, far));
 }
 
 // Does the sphere cut the open segment (0, t_max)?
-template <class F> RT_HD MaskOf<F> sphere_blocks(Chord<F> c, F t_max) {
-  F t = sphere_nearest(c);
+template <class F> RT_HD MaskOf<F> sphere_blocks(Chord<F> c, F radius, F t_max) {
+  F t = sphere_nearest(c, radius);
   return (t > F(0.0f)) & (t < t_max);
 }
 

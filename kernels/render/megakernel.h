@@ -13,7 +13,7 @@ constexpr uint32_t kNoPrim = 0x7fffffffu;
 // the scene as the kernel sees it: arrays in device memory, the rest in constant memory
 struct DeviceScene {
   const rt::Node* nodes;
-  const float4* spheres;
+  SphereSource spheres;
   const int32_t* order;
   const float* color;
   const int32_t* color_id;
@@ -25,13 +25,15 @@ struct DeviceScene {
 };
 
 RT_DEVICE DeviceScene device_scene(const rt::RenderArgs& a, const rt::Camera& camera, const rt::Light* lights,
-                                   const rt::Material* materials, const rt::Frame& frame) {
-  return {(const rt::Node*)a.nodes, (const float4*)a.spheres, (const int32_t*)a.order, (const float*)a.color,
+                                   const rt::Material* materials, const rt::Frame& frame, const float4* spheres,
+                                   int64_t constant_spheres) {
+  SphereSource source = {(const float4*)a.spheres, a.sphere_count <= constant_spheres ? spheres : nullptr};
+  return {(const rt::Node*)a.nodes, source, (const int32_t*)a.order, (const float*)a.color,
           (const int32_t*)a.color_id, (const int32_t*)a.material_id, &camera, lights, materials, &frame};
 }
 
 RT_DEVICE Surface<float> device_surface(const DeviceScene& s, uint32_t prim, Vec3<float> o, Vec3<float> d) {
-  float4 c = __ldg(s.spheres + (size_t)prim);
+  float4 c = s.spheres.of_lane(prim);
   Surface<float> f;
   f.radius = c.w;
   f.point = sphere_surface(vec3(c.x, c.y, c.z), c.w, o, d);
@@ -58,7 +60,7 @@ RT_DEVICE Vec3<float> direct_light(const DeviceScene& s, const Surface<float>& f
     LightArrival<float> a = light_arrival(s.lights[i], f, d, weight);
     if (!a.faces) continue;
     if (s.frame->shadows &&
-        (a.own_shadow || thread_any_hit(s.nodes, s.spheres, f.point.position, a.sample.wi, prim, a.sample.distance)))
+        (a.own_shadow || thread_any_hit(s.nodes, s.spheres.global, f.point.position, a.sample.wi, prim, a.sample.distance)))
       continue;
     radiance = radiance + a.radiance;
   }
@@ -87,7 +89,7 @@ RT_DEVICE float4 trace_path(const DeviceScene& s, Ray<float> ray, uint32_t prim,
     float t = f.point.inside ? m.own_t : 3.0e38f;
     prim = f.point.inside ? prim : kNoPrim;
     ray = {m.origin, m.direction};
-    thread_closest(s.nodes, s.spheres, ray.origin, ray.direction, self, t, prim);
+    thread_closest(s.nodes, s.spheres.global, ray.origin, ray.direction, self, t, prim);
   }
   return make_float4(radiance.x, radiance.y, radiance.z, alpha);
 }

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reference import Light, RefScene, View, render_bounds
+from reference import Light, Material, RefScene, View, render_bounds
 from support.pictures import Bench
 from support.project import shoot
 from support.scenes import GLOW, KEY, LAMP, random_scene
@@ -85,3 +85,37 @@ def test_all_spheres_behind_the_camera(backend: str, pictures: Bench) -> None:
     picture = shoot(scene.but(view=view), *SIZE, backend=backend)
     assert np.ptp(picture, axis=1).max() == 0, "only the gradient may be seen"
     compare(scene.but(view=view), backend, pictures)
+
+
+def hall_of_mirrors(copies: int) -> RefScene:
+    """A camera within a mirror ball that holds two more balls; each ball `copies` times."""
+    centers = np.array([[0.0, 0, 0], [0.5, 0.25, -1.0], [-0.75, 0.5, -0.5]])
+    return RefScene(
+        centers=np.repeat(centers, copies, axis=0),
+        radii=np.repeat([2.0, 0.25, 0.375], copies),
+        colors=np.repeat([[0.9, 0.8, 0.7], [0.9, 0.1, 0.1], [0.1, 0.2, 0.9]], copies, axis=0),
+        materials=(Material(ambient=0.5, diffuse=0.6, mirror=0.5),),
+        lights=(Light("point", (0.25, 1.0, 0.5), intensity=0.8),),
+        ambient=(0.2, 0.2, 0.2),
+        view=View((0.0, 0.25, 1.0), (0.0, 0.0, -1.0), vertical_fov=60.0),
+    )
+
+
+@pytest.mark.parametrize("copies", [1, 3])
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_within_a_mirror_ball(backend: str, pictures: Bench, depth: int, copies: int) -> None:
+    bounds = render_bounds(hall_of_mirrors(1), *SIZE, max_depth=depth)
+    picture = shoot(hall_of_mirrors(copies), *SIZE, backend=backend, max_depth=depth)
+    pictures.within(bounds, picture)
+
+
+def test_mirrors_that_are_on_top_of_each_other(backend: str, pictures: Bench) -> None:
+    scene = random_scene(23, 12, mirror=True)
+    twice = scene.but(
+        centers=np.concatenate([scene.centers] * 2),
+        radii=np.concatenate([scene.radii] * 2),
+        colors=np.concatenate([scene.colors] * 2),
+        material_id=np.concatenate([scene.material_id] * 2),
+    )
+    bounds = render_bounds(scene, *SIZE, max_depth=3)
+    pictures.within(bounds, shoot(twice, *SIZE, backend=backend, max_depth=3))

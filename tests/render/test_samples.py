@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from math import erf, sqrt
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-sample_points = pytest.importorskip("raytracer._core").__dict__.get("sample_points")
-pytestmark = pytest.mark.skipif(sample_points is None, reason="no probe for sample points")
+from reference.scene import Array
 
+FILTERS = {"point": 0, "box": 1, "tent": 2, "gaussian": 3}
 SEEDS = st.integers(0, 2**32 - 1)
 PIXELS = st.integers(0, 2**16)
 
 
 def points(seed: int, x: int, y: int, count: int) -> np.ndarray:
     """The first points of a pixel, float32 (count, 2)."""
-    result = sample_points(seed, x, y, count)
+    from raytracer import _core
+
+    result = _core.sample_points(seed, x, y, count)
     assert result.shape == (count, 2)
     assert result.dtype == np.float32
     return np.asarray(result)
@@ -72,3 +76,47 @@ def test_low_bits_are_scrambled_too() -> None:
     words = (bits * 2**24).astype(np.uint32)
     share = ((words[..., None] >> np.arange(24)) & 1).mean(axis=0)
     assert ((share > 0.35) & (share < 0.65)).all()
+
+
+def quantiles(name: str, radius: float, u: Array) -> Array:
+    """Offsets in pixels that the kernels give for u in [0, 1)."""
+    from raytracer import _core
+
+    result = _core.filter_points(FILTERS[name], radius, u.astype(np.float32))
+    return np.asarray(result).astype(np.float64)
+
+
+def cumulative(name: str, radius: float, x: Array) -> Array:
+    """Share of each filter below an offset."""
+    if name == "box":
+        return np.asarray(0.5 + x / (2 * radius))
+    if name == "tent":
+        side = np.clip(1 - np.abs(x) / radius, 0, 1) ** 2 / 2
+        return np.where(x < 0, side, 1 - side)
+    cut = erf(3 / sqrt(2))
+    return np.array([0.5 + erf(3 * v / radius / sqrt(2)) / (2 * cut) for v in x])
+
+
+@pytest.mark.parametrize("radius", [0.5, 1.0, 1.5, 4.0])
+@pytest.mark.parametrize("name", ["box", "tent", "gaussian"])
+def test_filters_are_the_quantiles_of_their_distributions(name: str, radius: float) -> None:
+    u = (np.arange(4096) + 0.5) / 4096
+    offset = quantiles(name, radius, u)
+    np.testing.assert_allclose(cumulative(name, radius, offset), u, atol=2e-6)
+    assert (np.diff(offset) >= 0).all()
+    assert np.abs(quantiles(name, radius, np.array([0, 1 - 2.0**-24]))).max() <= radius * 1.0001
+
+
+@pytest.mark.parametrize(
+    ("name", "variance"), [("box", 1 / 3), ("tent", 1 / 6), ("gaussian", 0.10814855)]
+)
+def test_moments_of_the_filters(name: str, variance: float) -> None:
+    """Variances for a half width of one; the normal one is cut at three sigma."""
+    offset = quantiles(name, 1.0, (np.arange(1 << 16) + 0.5) / (1 << 16))
+    assert offset.mean() == pytest.approx(0, abs=1e-6)
+    assert (offset**2).mean() == pytest.approx(variance, rel=1e-4)
+    assert (offset**3).mean() == pytest.approx(0, abs=1e-6)
+
+
+def test_the_point_filter_has_no_offset() -> None:
+    assert (quantiles("point", 1.0, np.linspace(0, 0.99, 100)) == 0).all()

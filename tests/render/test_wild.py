@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,22 +53,36 @@ def wild_scenes(draw: st.DrawFn) -> RefScene:
     return RefScene(centers=centers, radii=radii, view=view, colors=id_colors(count))
 
 
+@contextmanager
+def instruction_set(choice: int) -> Iterator[None]:
+    """Render by one of the instruction sets that this machine has."""
+    from raytracer import _core
+
+    names, before = _core.isas(), _core.isa()
+    _core.use_isa(names[choice % len(names)])
+    try:
+        yield
+    finally:
+        _core.use_isa(before)
+
+
 def describe(scene: RefScene, ray: int) -> str:
     """Where a ray went wrong, ready to be replayed."""
     y, x = divmod(ray, WIDTH)
     return f"pixel ({x}, {y}) of {scene!r}"
 
 
-@given(scene=wild_scenes())
-def test_closest_hit(scene: RefScene) -> None:
-    picture = shoot(scene.but(materials=AMBIENT, ambient=(1, 1, 1)), WIDTH, HEIGHT)
+@given(scene=wild_scenes(), isa=st.integers(0, 2))
+def test_closest_hit(scene: RefScene, isa: int) -> None:
+    with instruction_set(isa):
+        picture = shoot(scene.but(materials=AMBIENT, ambient=(1, 1, 1)), WIDTH, HEIGHT)
     rays = camera_rays(scene.view, WIDTH, HEIGHT)
     check = check_hits(scene.centers, scene.radii, *rays, shown_ids(picture))
     assert check.wrong.size == 0, f"{check.reason}: {describe(scene, int(check.wrong[0]))}"
 
 
-@given(scene=wild_scenes(), point=st.booleans())
-def test_any_hit(scene: RefScene, point: bool) -> None:
+@given(scene=wild_scenes(), point=st.booleans(), isa=st.integers(0, 2))
+def test_any_hit(scene: RefScene, point: bool, isa: int) -> None:
     reach = float(np.linalg.norm(scene.view.position))
     towards = unit((0.3, 0.9, 0.5))
     light = (
@@ -73,9 +90,10 @@ def test_any_hit(scene: RefScene, point: bool) -> None:
         if point
         else Light("directional", tuple((-towards).tolist()))
     )
-    seen = shown_ids(shoot(scene.but(materials=AMBIENT, ambient=(1, 1, 1)), WIDTH, HEIGHT))
     white = scene.but(colors=np.ones((1, 3)), materials=DIFFUSE, lights=(light,))
-    lit = shoot(white, WIDTH, HEIGHT)[..., 0].ravel() > 0
+    with instruction_set(isa):
+        seen = shown_ids(shoot(scene.but(materials=AMBIENT, ambient=(1, 1, 1)), WIDTH, HEIGHT))
+        lit = shoot(white, WIDTH, HEIGHT)[..., 0].ravel() > 0
     rays = camera_rays(scene.view, WIDTH, HEIGHT)
     check = check_lit(scene.centers, scene.radii, *rays, seen, lit, light)
     assert check.wrongly_lit.size == 0, f"lit: {describe(scene, int(check.wrongly_lit[0]))}"
