@@ -50,7 +50,7 @@ inline void truncate4(V4 a, int32_t* out) { for (int i = 0; i < 4; ++i) out[i] =
 
 constexpr float kEmpty = 3.4e38f;
 
-struct Box {
+struct alignas(32) Box {  // one AVX register
   V4 neg_lo = v4(-kEmpty), hi = v4(-kEmpty);
   void grow(V4 neg, V4 high) { neg_lo = max4(neg_lo, neg), hi = max4(hi, high); }
   void grow(const Box& b) { grow(b.neg_lo, b.hi); }

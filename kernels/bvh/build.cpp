@@ -108,15 +108,15 @@ Split Builder::find_plane(const Range& r, const Binner& binner, bool parallel, s
   if (!parallel) {
     BinSet bins;
     bins.clear(binner.bins);
-    for (int64_t i = r.begin; i < r.end; ++i) bins.add(binner, load4(&from.prim[i].x));
+    bins.add(binner, from.prim + r.begin, r.count());
     return best_split(bins, binner.bins);
   }
   chunks.resize((size_t)((r.count() + kChunk - 1) / kChunk));
   pool_.each((int64_t)chunks.size(), [&](int64_t c, int) {
     BinSet& bins = chunks[(size_t)c];
     bins.clear(binner.bins);
-    int64_t i = r.begin + c * kChunk;
-    for (int64_t end = std::min(r.end, i + kChunk); i < end; ++i) bins.add(binner, load4(&from.prim[i].x));
+    int64_t first = r.begin + c * kChunk;
+    bins.add(binner, from.prim + first, std::min(r.end - first, kChunk));
   });
   BinSet all = chunks[0];
   for (size_t c = 1; c < chunks.size(); ++c) all.merge(chunks[c], binner.bins);

@@ -1,5 +1,9 @@
 #include "split.h"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 namespace rt {
 
 Binner::Binner(const Box& centers, int64_t count) : bins(count > 64 ? kBins : 8) {
@@ -16,14 +20,43 @@ void BinSet::clear(int bins) {
     for (int b = 0; b < bins; ++b) box[a][b] = Box(), count[a][b] = 0;
 }
 
-void BinSet::add(const Binner& binner, V4 s) {
-  int32_t i[4];
-  binner.index(s, i);
-  V4 r = splat_w(s), neg = r - s, high = s + r;
-  for (int a = 0; a < 3; ++a) {
-    box[a][i[a]].grow(neg, high);
-    ++count[a][i[a]];
+static void add_plain(BinSet& set, const Binner& binner, const SpherePrim* spheres, int64_t n) {
+  for (int64_t k = 0; k < n; ++k) {
+    V4 s = load4(&spheres[k].x);
+    int32_t i[4];
+    binner.index(s, i);
+    V4 r = splat_w(s), neg = r - s, high = s + r;
+    for (int a = 0; a < 3; ++a) {
+      set.box[a][i[a]].grow(neg, high);
+      ++set.count[a][i[a]];
+    }
   }
+}
+
+#if defined(__x86_64__)
+// The same, a whole box in one register: most of a build's time is spent here.
+__attribute__((target("avx2"))) static void add_avx2(BinSet& set, const Binner& binner, const SpherePrim* spheres, int64_t n) {
+  const __m128 origin = binner.origin.v, scale = binner.scale.v;
+  for (int64_t k = 0; k < n; ++k) {
+    __m128 s = _mm_loadu_ps(&spheres[k].x), r = _mm_permute_ps(s, 0xff);
+    __m128i i = _mm_cvttps_epi32(_mm_mul_ps(_mm_sub_ps(s, origin), scale));
+    __m256 box = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_sub_ps(r, s)), _mm_add_ps(s, r), 1);
+    const uint32_t at[3] = {(uint32_t)_mm_cvtsi128_si32(i), (uint32_t)_mm_extract_epi32(i, 1), (uint32_t)_mm_extract_epi32(i, 2)};
+    for (int a = 0; a < 3; ++a) {
+      float* to = (float*)&set.box[a][at[a]];
+      _mm256_store_ps(to, _mm256_max_ps(_mm256_load_ps(to), box));
+      ++set.count[a][at[a]];
+    }
+  }
+}
+#endif
+
+void BinSet::add(const Binner& binner, const SpherePrim* spheres, int64_t n) {
+#if defined(__x86_64__)
+  static const bool avx2 = __builtin_cpu_supports("avx2");
+  if (avx2) return add_avx2(*this, binner, spheres, n);
+#endif
+  add_plain(*this, binner, spheres, n);
 }
 
 void BinSet::merge(const BinSet& other, int bins) {

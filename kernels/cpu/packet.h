@@ -227,14 +227,24 @@ template <bool kOneOrigin> void packet_closest(const rt::SceneView& s, const Pac
   }
 }
 
+// A packet whose rays are far apart meets much that no single ray meets. Its work is counted, in about
+// vector instructions, and past this much it gives up: what is left is cheaper ray by ray.
+constexpr int kPacketBudget = 24000, kNodeWork = 60, kSphereWork = 10, kQuadWork = 24;
+
+struct PacketShadow {
+  uint64_t blocked, open;  // bit a ray; open and not blocked: undecided, the packet gave up
+};
+
 // Which rays of `alive` are blocked. `depth_limit`: no ray starts farther along the axis.
-inline uint64_t packet_blocked(const rt::SceneView& s, const PacketPlanes& p, const Packet& r, uint64_t alive,
-                               float depth_limit) {
+inline PacketShadow packet_blocked(const rt::SceneView& s, const PacketPlanes& p, const Packet& r, uint64_t alive,
+                                   float depth_limit) {
   uint64_t open = alive;
+  int work = 0;
   uint32_t stack[kStackSize];
   int top = 0;
   stack[top++] = 0;
   while (top) {
+    if ((work += kNodeWork) > kPacketBudget) return {alive & ~open, open};
     const rt::Node& n = s.nodes[stack[--top]];
     PacketHits hits = cull_boxes(n, p, depth_limit);
     for (uint32_t m = hits.mask; m; m &= m - 1) {
@@ -246,16 +256,18 @@ inline uint64_t packet_blocked(const rt::SceneView& s, const PacketPlanes& p, co
       for (uint32_t at = leaf_begin(n, i), end = leaf_end(n, i); at < end; ++at) {
         const float* c = s.spheres + 4 * (size_t)at;
         Vec3<float> center = vec3(c[0], c[1], c[2]);
+        work += kSphereWork;
         for (uint32_t quads = cull_sphere(p, center - p.apex, c[3] + hits.error); quads; quads &= quads - 1) {
           int q = __builtin_ctz(quads);
           if (!(open >> (16 * q) & 0xffffu)) continue;
+          work += kQuadWork;
           open &= ~((uint64_t)quad_blocked(r, q, center, c[3], at) << (16 * q));
         }
       }
-      if (!open) return alive;
+      if (!open) return {alive, 0};
     }
   }
-  return alive & ~open;
+  return {alive & ~open, 0};
 }
 
 }  // namespace RT_NS

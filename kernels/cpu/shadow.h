@@ -111,7 +111,8 @@ RT_HD void trace_one_by_one(const rt::SceneView& s, rt::ShadowQueue& q, const ui
   }
 }
 
-RT_HD void trace_shadow_packet(const rt::SceneView& s, const BundleFrame& f, rt::ShadowQueue& q, const uint32_t* item, int n) {
+// Returns whether the packet was worth it.
+RT_HD bool trace_shadow_packet(const rt::SceneView& s, const BundleFrame& f, rt::ShadowQueue& q, const uint32_t* item, int n) {
   Packet r;
   Rect quad[kQuads];
   alignas(64) uint32_t full[kPacket];
@@ -136,8 +137,26 @@ RT_HD void trace_shadow_packet(const rt::SceneView& s, const BundleFrame& f, rt:
   float farthest = reduce_max(reach);
   make_planes(planes, f, quad, farthest);
   uint64_t alive = n < kPacket ? (1ull << n) - 1 : ~0ull;
-  uint64_t blocked = packet_blocked(s, planes, r, alive, reduce_max(depth) + kBoxError * farthest);
-  for (int i = 0; i < n; ++i) q.visible[item[i]] = !(blocked >> i & 1);
+  PacketShadow shadow = packet_blocked(s, planes, r, alive, reduce_max(depth) + kBoxError * farthest);
+  for (int i = 0; i < n; ++i) q.visible[item[i]] = !(shadow.blocked >> i & 1);
+  for (uint64_t m = shadow.open; m; m &= m - 1) trace_one_by_one(s, q, item + __builtin_ctzll(m), 1);
+  return !shadow.open;
+}
+
+// The queue's first n items in packets, or one by one for a while where packets keep giving up.
+RT_HD void trace_sorted(const rt::SceneView& s, const BundleFrame& f, rt::ShadowQueue& q, int n) {
+  int alone = 0, wait = 1;
+  for (int at = 0; at < n; at += kPacket) {
+    int rays = n - at < kPacket ? n - at : kPacket;
+    if (alone > 0) {
+      --alone;
+      trace_one_by_one(s, q, q.item + at, rays);
+    } else if (trace_shadow_packet(s, f, q, q.item + at, rays)) {
+      wait = 1;
+    } else {
+      alone = wait, wait = wait < 16 ? 2 * wait : 16;
+    }
+  }
 }
 
 // q.visible for every ray of the queue
@@ -159,7 +178,7 @@ inline void trace_shadows(const rt::SceneView& s, rt::ShadowQueue& q) {
       continue;
     }
     sort_bundle(q, n, all);
-    for (int at = 0; at < n; at += kPacket) trace_shadow_packet(s, f, q, q.item + at, n - at < kPacket ? n - at : kPacket);
+    trace_sorted(s, f, q, n);
   }
 }
 

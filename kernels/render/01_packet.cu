@@ -14,7 +14,7 @@ constexpr int kConstantSpheres = 1024;  // with the lights and materials, 27 of 
 __constant__ float4 c_spheres[kConstantSpheres];
 extern "C" __device__ const int layout_table[] = RT_LAYOUT_TABLE;
 
-extern "C" __global__ void __launch_bounds__(128, 6) render(const __grid_constant__ rt::RenderArgs args) {
+extern "C" __global__ void __launch_bounds__(128, 8) render(const __grid_constant__ rt::RenderArgs args) {
   __shared__ rt::WarpScratch scratch[4];
   int warp = threadIdx.x / 32;
   int tile = args.tile_begin + (int)blockIdx.x * 4 + warp;

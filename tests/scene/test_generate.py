@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -272,6 +273,18 @@ def test_scene_file_names_the_parts_of_its_data(tmp_path: Path) -> None:
     with np.load(files[1]) as stored:
         metal = generate.arrays("weekend/metal", 100, 5)
         assert np.array_equal(stored["metal_centers"], metal["centers"])
+
+
+@pytest.mark.parametrize(("name", "count"), [("crystal", 4000), ("molecule", 2000)])
+def test_scene_of_another_size_suits_the_example_s_camera(
+    name: str, count: int, tmp_path: Path
+) -> None:
+    files = generate.write(name, tmp_path / "own.toml", count)
+    made = tomllib.loads(files[0].read_text())["spheres"][0]
+    own = generate.build(name)[0].centers.max()
+    assert abs(made["transform"]["scale"] - 1) > 0.2
+    scaled = generate.build(name, count)[0].centers.max() * made["transform"]["scale"]
+    assert scaled == pytest.approx(own, rel=0.1)
 
 
 def test_example_atoms_are_the_generator_s(tmp_path: Path) -> None:

@@ -50,6 +50,8 @@ class Generator:
     block: Block | None = None
     # Chemical elements, in the order of the spheres, for .xyz files.
     symbols: Symbols | None = None
+    # The size for a count, where it grows with the count (atoms keep theirs).
+    extent: Callable[[int], float] | None = None
 
     def parts(self, count: int, seed: int) -> list[Part]:
         """All spheres in memory, a list of parts with different materials."""

@@ -26,6 +26,7 @@ FIELDS: tuple[tuple[str, str, tuple[int, ...]], ...] = (
 # The line of an example scene that stands for its data.
 GENERATE = re.compile(r'^generate = \{ *name = "([a-z_]+)(?:/([a-z_]+))?".*\}$', re.MULTILINE)
 CAPTION = re.compile(r'^caption = ".*"$', re.MULTILINE)
+ROTATE = re.compile(r"^transform = \{ rotate", re.MULTILINE)
 DATA_FILE = re.compile(r'^file = "[^"]+\.xyz"$', re.MULTILINE)
 
 
@@ -69,15 +70,19 @@ def _write_scene(name: str, found: Generator, target: Path, count: int, seed: in
     """The example scene, with its data from a file beside it instead of a generator."""
     text = (scenes() / f"{name}.toml").read_text(encoding="utf-8")
     files = [target]
+    # The example's camera and ground suit the generator's own count.
+    scale = found.extent(found.count) / found.extent(count) if found.extent else 1.0
+    resize = f"\ntransform = {{ scale = {scale!r} }}" if scale != 1.0 else ""
     if DATA_FILE.search(text):
         data = target.with_suffix(".xyz")
         write_xyz(name, found, data, count, seed)
         text = DATA_FILE.sub(f'file = "{data.name}"', text)
+        text = ROTATE.sub(f"transform = {{ scale = {scale!r}, rotate", text)
         files.append(data)
     elif GENERATE.search(text):
         data = target.with_suffix(".npz")
         write_npz(found, data, count, seed)
-        text = GENERATE.sub(lambda match: _file_line(data, match[2]), text)
+        text = GENERATE.sub(lambda match: _file_line(data, match[2]) + resize, text)
         files.append(data)
     caption = f'caption = "{found.summary}; asked for {count:,} spheres, seed {seed}."'
     with replacing(target) as file:

@@ -69,4 +69,5 @@ GENERATOR = Generator(
     "a gold crystal (FCC, angstroms) with a spherical void, one octant cut away",
     count=30_000,
     build=build,
+    extent=half_edge,
 )

@@ -21,6 +21,8 @@ RISE, TWIST = 3.38, 36.0
 # The base pair's plane against the helix, degrees, and its shift along its short axis, angstroms.
 TILT, SHIFT = -5.0, 0.23
 ATOMS_PER_PAIR = 41
+# The generator's own length.
+PAIRS = 24
 
 # Radius (angstroms), azimuth (degrees), height (angstroms); the phosphate first.
 BACKBONE = {
@@ -108,6 +110,11 @@ def symbols(count: int, seed: int) -> list[str]:
     return [name[0] for names, _ in _residues(count) for name in names]
 
 
+def base_pairs(count: int) -> int:
+    """The number of base pairs nearest to `count` atoms."""
+    return max(1, round(count / ATOMS_PER_PAIR))
+
+
 def nucleotide(base: str, phosphate: bool = True) -> tuple[list[str], NDArray[np.float64]]:
     """Atom names and positions (n, 3) of the first strand's nucleotide in the pair at z = 0."""
     backbone = {k: v for k, v in BACKBONE.items() if phosphate or k not in PHOSPHATE}
@@ -123,7 +130,7 @@ def nucleotide(base: str, phosphate: bool = True) -> tuple[list[str], NDArray[np
 
 def _residues(count: int) -> list[tuple[list[str], NDArray[np.float64]]]:
     """Both strands, each from its 5' end, whose first sugar carries no phosphate."""
-    pairs = max(1, round(count / ATOMS_PER_PAIR))
+    pairs = base_pairs(count)
     first = [SEQUENCE[i % len(SEQUENCE)] for i in range(pairs)]
     residues = []
     for i, base in enumerate(first):
@@ -146,7 +153,9 @@ def _raise(xyz: NDArray[np.float64], step: float) -> NDArray[np.float64]:
 
 GENERATOR = Generator(
     "a piece of B-DNA without hydrogen (angstroms), a base pair every 41 atoms",
-    count=24 * ATOMS_PER_PAIR,
+    count=PAIRS * ATOMS_PER_PAIR,
     build=build,
     symbols=symbols,
+    # A short piece needs no more room than the example: it is not blown up.
+    extent=lambda count: max(base_pairs(count), PAIRS),
 )

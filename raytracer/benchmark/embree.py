@@ -1,0 +1,179 @@
+"""Measures the CPU backend against Embree: `python -m raytracer.benchmark.embree --peer PATH`.
+
+PATH is the peer's compiled driver. Both sides take turns (A B B A), with every core; each is warmed
+by one frame before it is timed. A frame goes from the first ray to the linear film.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from raytracer import output
+from raytracer.benchmark import measure, protocol
+from raytracer.benchmark.measure import Renderer, Side
+from raytracer.errors import RaytracerError
+from raytracer.resources import thread_count
+
+MODES = ("1", "4", "8", "16", "stream")
+# The peer traverses over 16 bytes a sphere that it shares with the caller and does not count.
+SHARED_BYTES = 16
+NOTE = (
+    "One sample at the pixel's centre, 0.05 ambient + 0.9 diffuse, a shadow ray where the surface "
+    "faces the light. The peer's figures are medians of its processes' medians; its build is of "
+    "medium quality, its bytes include the 16 of the shared sphere. * is its fastest mode, which "
+    "the ratio is to."
+)
+NO_GROUND = "Of {names} the ground square was left out on both sides."
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How often and how: see the options of the command."""
+
+    peer: Path
+    modes: tuple[str, ...]
+    rounds: int
+    repeats: int
+    size: tuple[int, int]
+    threads: int
+
+
+def find(name: str, folder: Path) -> protocol.PeerScene:
+    """A scene by path or by name in the folder (NAME.f32 with NAME.cfg), else a generated one."""
+    for base in (Path(name), folder / name):
+        base = base.with_suffix("") if base.suffix in (".f32", ".cfg") else base
+        if base.with_name(base.name + ".f32").is_file():
+            return protocol.read_embree(base)
+    return protocol.generated(name)
+
+
+def run_peer(plan: Plan, base: Path, mode: str) -> dict[str, Any]:
+    """One process of the peer; what it printed."""
+    width, height = plan.size
+    options = ["--mode", mode, "--threads", plan.threads, "--reps", plan.repeats]
+    words = [plan.peer, base, *options, "--size", width, height]
+    try:
+        done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=True)
+    except OSError as error:
+        raise RaytracerError(f"{plan.peer}: cannot be run ({error.strerror})") from error
+    except subprocess.CalledProcessError as error:
+        raise RaytracerError(f"{plan.peer} failed on {base.name}: {error.stderr}") from error
+    return parse(done.stdout)
+
+
+def parse(text: str) -> dict[str, Any]:
+    """The JSON line that the peer printed; raises RaytracerError if there is none."""
+    try:
+        found: dict[str, Any] = json.loads(text.strip().splitlines()[-1])
+        _ = [found[k] for k in ("peer", "n", "frame_ms", "build_ms", "bvh_mb", "hits", "lit")]
+    except (IndexError, KeyError, ValueError, TypeError) as error:
+        raise RaytracerError(f"the peer printed no result: {text[-200:]!r}") from error
+    return found
+
+
+def add(side: Side, found: dict[str, Any]) -> None:
+    """Add what one process of the peer found to the figures of its mode."""
+    side.frame_ms.append(found["frame_ms"])
+    side.build_ms.append(found["build_ms"])
+    side.bytes_per_sphere = found["bvh_mb"] * 1e6 / found["n"] + SHARED_BYTES
+    side.hits, side.lit = found["hits"], found["lit"]
+
+
+def compare(given: protocol.PeerScene, plan: Plan, ours: Renderer) -> tuple[str, dict[str, Any]]:
+    """The peer's version, and the row of one scene."""
+    peers = {mode: Side() for mode in plan.modes}
+    frames: list[float] = []
+    builds: list[float] = []
+    version = ""
+
+    def our_turn() -> None:
+        builds.extend(ours.builds(1))
+        ours.frames(1)
+        frames.extend(ours.frames(plan.repeats))
+
+    with tempfile.TemporaryDirectory(prefix="raytracer-") as folder:
+        base = protocol.write_embree(given, Path(folder))
+        turns = [mode for _ in range(plan.rounds) for mode in plan.modes]
+        for turn, mode in enumerate(turns):
+            if turn % 2:
+                our_turn()
+            found = run_peer(plan, base, mode)
+            version = found["peer"]
+            add(peers[mode], found)
+            if not turn % 2:
+                our_turn()
+    side = ours.side(frames, builds)
+    return version, measure.compare(given.name, given.count, plan.size, side, peers)
+
+
+def run(names: Sequence[str], folder: Path, plan: Plan) -> Any:
+    """The record of all scenes."""
+    rows, grounds = [], []
+    version, device = "", {}
+    for name in names:
+        print(f"{name} …", file=sys.stderr)
+        given = find(name, folder)
+        if given.ground:
+            grounds.append(given.name)
+            given = protocol.without_ground(given)
+        with Renderer(protocol.to_scene(given, *plan.size), "cpu", plan.threads) as ours:
+            version, row = compare(given, plan, ours)
+            device = ours.device
+        rows.append(row)
+    note = " ".join([NOTE, *([NO_GROUND.format(names=", ".join(grounds))] if grounds else [])])
+    return measure.record(version, note, device, rows)
+
+
+def options(words: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m raytracer.benchmark.embree")
+    add = parser.add_argument
+    add("--peer", type=Path, required=True, help="the compiled driver of the peer")
+    add("--folder", type=Path, help="where its scenes are; default: scenes beside the driver")
+    add("--scenes", nargs="+", default=["r1k", "r100k", "r1m"], metavar="SCENE",
+        help="names or paths of its scenes, or sphereflake, pile, inside, each with :COUNT")  # fmt: skip
+    add("--modes", nargs="+", default=list(MODES), choices=MODES, help="of the peer")
+    add("--rounds", type=int, default=5, help="turns of each mode")
+    add("--repeats", type=int, default=5, help="timed frames in a turn, of either side")
+    add("--size", type=int, nargs=2, default=[1024, 1024], metavar=("W", "H"), help="pixels")
+    add("--threads", type=int, default=0, help="of both sides; default: every core")
+    add("--save", type=Path, metavar="FILE.json", help="write the record")
+    return parser.parse_args(words)
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """The command; returns 1 where the two sides do not see the same spheres, 2 for a mistake."""
+    chosen = options(words)
+    plan = Plan(
+        chosen.peer.resolve(),
+        tuple(chosen.modes),
+        max(chosen.rounds, 1),
+        max(chosen.repeats, 1),
+        (chosen.size[0], chosen.size[1]),
+        thread_count(chosen.threads),
+    )
+    try:
+        if chosen.save:
+            output.check_file(chosen.save)
+        folder = chosen.folder or plan.peer.parent / "scenes"
+        made = run(chosen.scenes, folder, plan)
+        measure.save(chosen.save, made)
+    except RaytracerError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    from raytracer.benchmark.table import show
+
+    show(made)
+    return 0 if all(row["agree"] is not False for row in made["rows"]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

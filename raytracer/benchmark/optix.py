@@ -1,0 +1,171 @@
+"""Measures the CUDA backend against OptiX's own spheres, on a machine with an NVIDIA GPU.
+
+`python -m raytracer.benchmark.optix --app PATH --ir PATH.optixir`: the peer's compiled program and
+its device code. Frames are device time between events on both sides; they take turns (A B A).
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from raytracer import output
+from raytracer.benchmark import measure, protocol
+from raytracer.benchmark.measure import Renderer, Side
+from raytracer.errors import RaytracerError
+
+NOTE = (
+    "The H200 has no ray-tracing cores; nothing is claimed for cards that have them. One sample at "
+    "the pixel's centre, 0.05 ambient + 0.9 diffuse; device time between events, 60 frames, the "
+    "first 15 dropped. Our BVH is built on the host, the peer's on the GPU."
+)
+FRAMES, DROPPED = 60, 15
+BUILDS = 3
+# The peer's picture is in bytes, rounded down: lit is what is brighter than ambient light's 12.
+AMBIENT_BYTE = int(255 * protocol.AMBIENT)
+LIT = (AMBIENT_BYTE + 1) / 255
+ROWS = {False: "primary", True: "primary + shadow"}
+LINE = re.compile(
+    r"optix N=(?P<n>\d+) (?P<width>\d+)x(?P<height>\d+) shadows=(?P<shadows>[01]): "
+    r"(?P<frame>[\d.]+) ms .*build (?P<build>[\d.]+) ms .*\((?P<bytes>[\d.]+) B/sphere\)"
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How often and how: see the options of the command."""
+
+    app: Path
+    ir: Path
+    rounds: int
+    size: tuple[int, int]
+
+
+def parse(text: str) -> dict[bool, dict[str, float]]:
+    """The peer's lines, by whether they are with shadows; raises RaytracerError without both."""
+    found = {
+        match["shadows"] == "1": {key: float(match[key]) for key in ("frame", "build", "bytes")}
+        for match in map(LINE.match, text.splitlines())
+        if match
+    }
+    if set(found) != {False, True}:
+        raise RaytracerError(f"the peer printed no result: {text[-200:]!r}")
+    return found
+
+
+def read_counts(path: Path) -> tuple[int, int]:
+    """Hits and lit pixels of the peer's picture (PPM), where green alone marks a miss."""
+    _, _, _, pixels = path.read_bytes().split(b"\n", 3)
+    red, green, _ = np.frombuffer(pixels, np.uint8).reshape(-1, 3).T
+    hit = (green != 255) | (red == 255)
+    return int(hit.sum()), int((hit & (red > AMBIENT_BYTE)).sum())
+
+
+def run_peer(plan: Plan, spheres: Path, peers: dict[bool, Side]) -> None:
+    """One process of the peer; what it found is added to `peers`."""
+    picture = spheres.with_suffix(".ppm")
+    words = [plan.app, plan.ir, spheres, picture, *plan.size]
+    try:
+        done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=True)
+    except OSError as error:
+        raise RaytracerError(f"{plan.app}: cannot be run ({error.strerror})") from error
+    except subprocess.CalledProcessError as error:
+        said = f"{error.stdout}{error.stderr}".strip()
+        raise RaytracerError(f"{plan.app} failed on {spheres.name}: {said}") from error
+    for shadows, found in parse(done.stdout).items():
+        side = peers[shadows]
+        side.frame_ms.append(found["frame"])
+        side.build_ms.append(found["build"])
+        side.bytes_per_sphere = found["bytes"]
+    # The picture is of the run with shadows.
+    peers[True].hits, peers[True].lit = read_counts(picture)
+
+
+def compare(given: protocol.PeerScene, plan: Plan, ours: Renderer) -> list[dict[str, Any]]:
+    """The rows of one scene: primary rays alone, and with shadow rays."""
+    peers = {False: Side(), True: Side()}
+    frames: dict[bool, list[float]] = {False: [], True: []}
+    with tempfile.TemporaryDirectory(prefix="raytracer-") as folder:
+        spheres = protocol.write_optix(given, Path(folder))
+        run_peer(plan, spheres, peers)
+        for _ in range(plan.rounds):
+            for shadows, times in frames.items():
+                times += ours.frames(FRAMES, shadows)[DROPPED:]
+            run_peer(plan, spheres, peers)
+    builds = ours.builds(BUILDS)
+    rows = []
+    for shadows, rays in ROWS.items():
+        side = ours.side(frames[shadows], builds, LIT if shadows else None)
+        name = f"{given.name}, {rays}"
+        sides = {"OptiX": peers[shadows]}
+        rows.append(measure.compare(name, given.count, plan.size, side, sides))
+    return rows
+
+
+def scenes(sizes: Sequence[str], names: Sequence[str]) -> list[protocol.PeerScene]:
+    """Random spheres of each size, then files (.bin) and generated scenes by name."""
+    random = [protocol.random_cube(int(float(size))) for size in sizes]
+    named = [
+        protocol.read_optix(Path(name)) if name.endswith(".bin") else protocol.generated(name)
+        for name in names
+    ]
+    return random + named
+
+
+def run(given: Sequence[protocol.PeerScene], plan: Plan, backend: str = "cuda") -> Any:
+    """The record of all scenes. backend: "cuda"; the tests, which need no GPU, take "cpu"."""
+    rows: list[dict[str, Any]] = []
+    device: dict[str, Any] = {}
+    for one in given:
+        print(f"{one.name} …", file=sys.stderr)
+        with Renderer(protocol.to_scene(one, *plan.size), backend) as ours:
+            rows += compare(one, plan, ours)
+            device = ours.device
+    return measure.record("OptiX built-in spheres", NOTE, device, rows)
+
+
+def options(words: Sequence[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m raytracer.benchmark.optix")
+    add = parser.add_argument
+    add("--app", type=Path, required=True, help="the compiled program of the peer")
+    add("--ir", type=Path, required=True, help="its device code (.optixir)")
+    add("--sizes", nargs="*", default=["1e3", "1e5", "1e6", "1e7"], help="random spheres")
+    add("--scenes", nargs="*", default=list(protocol.GENERATED), metavar="SCENE",
+        help="sphereflake, pile, inside, each with :COUNT, or raw files (.bin)")  # fmt: skip
+    add("--rounds", type=int, default=1, help="our turns; the peer has one more")
+    add("--size", type=int, nargs=2, default=[1920, 1080], metavar=("W", "H"), help="pixels")
+    add("--save", type=Path, metavar="FILE.json", help="write the record")
+    return parser.parse_args(words)
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """The command; returns 1 where the two sides do not see the same spheres, 2 for a mistake."""
+    chosen = options(words)
+    size = chosen.size[0], chosen.size[1]
+    plan = Plan(chosen.app.resolve(), chosen.ir.resolve(), max(chosen.rounds, 1), size)
+    try:
+        if chosen.save:
+            output.check_file(chosen.save)
+        made = run(scenes(chosen.sizes, chosen.scenes), plan)
+        measure.save(chosen.save, made)
+    except RaytracerError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    from raytracer.benchmark.table import show
+
+    show(made)
+    return 0 if all(row["agree"] is not False for row in made["rows"]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+"""Prints a record as a Markdown table: `python -m raytracer.benchmark.table RECORD.json ...`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.box import MARKDOWN
+from rich.console import Console
+from rich.table import Table
+
+WIDTH = 240  # characters; a table that is redirected into a file must not be broken
+
+
+def show(record: dict[str, Any]) -> None:
+    """Print a record's table, and what must stand beside it."""
+    console = Console(width=WIDTH, soft_wrap=True)
+    device = ", ".join(f"{key} {value}" for key, value in record["device"].items())
+    console.print(f"{record['peer']}; {device}; {record['date']}", highlight=False)
+    console.print(table(record["rows"]))
+    console.print(record["note"], highlight=False)
+
+
+def table(rows: list[dict[str, Any]]) -> Table:
+    """Frames and builds in ms, ratios ours / peer, bytes a sphere and rays as ours / peer."""
+    modes = list(rows[0]["peers"]) if rows else []
+    made = Table(box=MARKDOWN)
+    made.add_column("scene")
+    numbers = ["spheres", "ours ms: median [min, quartiles]", *(f"peer {mode}" for mode in modes)]
+    numbers += ["ratio", "build ours", "build peer", "ratio", "bytes a sphere", "hits", "lit"]
+    for name in [*numbers, "same"]:
+        made.add_column(name, justify="right")
+    for row in rows:
+        made.add_row(*cells(row))
+    return made
+
+
+def cells(row: dict[str, Any]) -> list[str]:
+    """The texts of one row; the fastest of the peer's modes is starred."""
+    ours, peers, fastest = row["ours"], row["peers"], row["fastest"]
+    frame, best = ours["frame"], peers[fastest]
+    spread = f"[{_ms(frame['min'])}, {_ms(frame['q1'])}–{_ms(frame['q3'])}]"
+    return [
+        row["scene"],
+        f"{row['spheres']:,}",
+        f"{_ms(frame['median'])} {spread}".replace("[", "\\["),  # rich reads [...] as a style
+        *(_ms(peers[m]["frame"]["median"]) + ("*" if m == fastest else "") for m in peers),
+        f"{row['frame_ratio']:.2f}",
+        _ms(ours["build"]["median"]),
+        _ms(best["build"]["median"]),
+        f"{row['build_ratio']:.2f}",
+        f"{ours['bytes_per_sphere']:.1f} / {best['bytes_per_sphere']:.1f}",
+        *(_both(ours[name], best[name]) for name in ("hits", "lit")),
+        {True: "yes", False: "NO", None: ""}[row["agree"]],
+    ]
+
+
+def _ms(value: float) -> str:
+    return f"{value:.4g}" if value < 1000 else f"{value:.0f}"
+
+
+def _both(ours: int | None, peer: int | None) -> str:
+    return "" if ours is None or peer is None else f"{ours:,} / {peer:,}"
+
+
+if __name__ == "__main__":
+    for path in sys.argv[1:]:
+        show(json.loads(Path(path).read_text(encoding="utf-8")))
