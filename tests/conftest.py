@@ -11,12 +11,26 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from support.pictures import Bench
+from support.record import write_record
 
 _COMMON: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 # The same examples on every machine; HYPOTHESIS_PROFILE=explore looks for new ones.
 settings.register_profile("ci", max_examples=25, derandomize=True, **_COMMON)
 settings.register_profile("explore", max_examples=500, **_COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--record FILE` keeps the result of a run on a GPU beside the digest of the kernels."""
+    parser.addoption("--record", type=Path, help="write outcomes, device and kernel digest as JSON")
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config
+) -> None:
+    """Write the record that `--record` asks for."""
+    if path := config.getoption("--record"):
+        write_record(path, terminalreporter.stats, int(exitstatus))
 
 
 def backend_missing(name: str) -> str:

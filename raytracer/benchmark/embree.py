@@ -25,6 +25,8 @@ from raytracer.resources import thread_count
 MODES = ("1", "4", "8", "16", "stream")
 # The peer traverses over 16 bytes a sphere that it shares with the caller and does not count.
 SHARED_BYTES = 16
+# It prints megabytes with one decimal: below this many spheres that is too coarse.
+COUNTED_BYTES = 100_000
 NOTE = (
     "One sample at the pixel's centre, 0.05 ambient + 0.9 diffuse, a shadow ray where the surface "
     "faces the light. The peer's figures are medians of its processes' medians; its build is of "
@@ -83,7 +85,8 @@ def add(side: Side, found: dict[str, Any]) -> None:
     """Add what one process of the peer found to the figures of its mode."""
     side.frame_ms.append(found["frame_ms"])
     side.build_ms.append(found["build_ms"])
-    side.bytes_per_sphere = found["bvh_mb"] * 1e6 / found["n"] + SHARED_BYTES
+    if found["n"] >= COUNTED_BYTES:
+        side.bytes_per_sphere = found["bvh_mb"] * 1e6 / found["n"] + SHARED_BYTES
     side.hits, side.lit = found["hits"], found["lit"]
 
 
@@ -116,8 +119,8 @@ def compare(given: protocol.PeerScene, plan: Plan, ours: Renderer) -> tuple[str,
 
 def run(names: Sequence[str], folder: Path, plan: Plan) -> Any:
     """The record of all scenes."""
+    load, version, device = measure.load_average(), "", {}
     rows, grounds = [], []
-    version, device = "", {}
     for name in names:
         print(f"{name} …", file=sys.stderr)
         given = find(name, folder)
@@ -129,23 +132,23 @@ def run(names: Sequence[str], folder: Path, plan: Plan) -> Any:
             device = ours.device
         rows.append(row)
     note = " ".join([NOTE, *([NO_GROUND.format(names=", ".join(grounds))] if grounds else [])])
-    return measure.record(version, note, device, rows)
+    return measure.record(version, note, load, device, rows)
 
 
 def options(words: Sequence[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m raytracer.benchmark.embree")
-    add = parser.add_argument
-    add("--peer", type=Path, required=True, help="the compiled driver of the peer")
-    add("--folder", type=Path, help="where its scenes are; default: scenes beside the driver")
-    add("--scenes", nargs="+", default=["r1k", "r100k", "r1m"], metavar="SCENE",
-        help="names or paths of its scenes, or sphereflake, pile, inside, each with :COUNT")  # fmt: skip
-    add("--modes", nargs="+", default=list(MODES), choices=MODES, help="of the peer")
-    add("--rounds", type=int, default=5, help="turns of each mode")
-    add("--repeats", type=int, default=5, help="timed frames in a turn, of either side")
-    add("--size", type=int, nargs=2, default=[1024, 1024], metavar=("W", "H"), help="pixels")
-    add("--threads", type=int, default=0, help="of both sides; default: every core")
-    add("--save", type=Path, metavar="FILE.json", help="write the record")
+    option = parser.add_argument
+    option("--peer", type=Path, required=True, help="the compiled driver of the peer")
+    option("--folder", type=Path, help="where its scenes are; default: scenes beside the driver")
+    scenes = "names or paths of its scenes; sphereflake, pile, inside, each with :COUNT"
+    option("--scenes", nargs="+", default=["r1k", "r100k", "r1m"], metavar="SCENE", help=scenes)
+    option("--modes", nargs="+", default=list(MODES), choices=MODES, help="of the peer")
+    option("--rounds", type=int, default=5, help="turns of each mode")
+    option("--repeats", type=int, default=5, help="timed frames in a turn, of either side")
+    option("--size", type=int, nargs=2, default=[1024, 1024], metavar=("W", "H"), help="pixels")
+    option("--threads", type=int, default=0, help="of both sides; default: every core")
+    option("--save", type=Path, metavar="FILE.json", help="write the record")
     return parser.parse_args(words)
 
 

@@ -88,7 +88,7 @@ class Side:
 
     frame_ms: list[float] = field(default_factory=list)
     build_ms: list[float] = field(default_factory=list)
-    bytes_per_sphere: float = 0.0
+    bytes_per_sphere: float | None = None
     hits: int | None = None
     lit: int | None = None
 
@@ -116,6 +116,7 @@ def compare(
         "ours": ours.record(),
         "peers": {mode: side.record() for mode, side in peers.items()},
         "fastest": fastest,
+        "peer_build": summary(peer_builds),
         "frame_ratio": statistics.median(ours.frame_ms) / statistics.median(best.frame_ms),
         "build_ratio": statistics.median(ours.build_ms) / statistics.median(peer_builds),
         "agree": agree(ours, best, size[0] * size[1]),
@@ -140,8 +141,18 @@ def summary(times: list[float]) -> dict[str, float]:
     return {"median": median, "min": min(times), "q1": q1, "q3": q3}
 
 
-def record(peer: str, note: str, device: dict[str, Any], rows: list[dict[str, Any]]) -> Any:
-    """A comparison as JSON types. peer: name and version. note: stands beside the table."""
+def load_average() -> float:
+    """How busy the machine was in the last minute: a record is worth nothing above about 0.2."""
+    return round(os.getloadavg()[0], 2)
+
+
+def record(
+    peer: str, note: str, load: float, device: dict[str, Any], rows: list[dict[str, Any]]
+) -> Any:
+    """A comparison as JSON types.
+
+    peer: name and version. note: stands beside the table. load: the load average at the start.
+    """
     import numpy
 
     return {
@@ -150,7 +161,7 @@ def record(peer: str, note: str, device: dict[str, Any], rows: list[dict[str, An
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": command(sys.argv),
         "device": device,
-        "load_average": round(os.getloadavg()[0], 2),
+        "load_average": load,
         "kernel_digest": kernel_digest(),
         "sources_digest": sources_digest(),
         "versions": {

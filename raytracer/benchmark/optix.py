@@ -123,6 +123,7 @@ def scenes(sizes: Sequence[str], names: Sequence[str]) -> list[protocol.PeerScen
 
 def run(given: Sequence[protocol.PeerScene], plan: Plan, backend: str = "cuda") -> Any:
     """The record of all scenes. backend: "cuda"; the tests, which need no GPU, take "cpu"."""
+    load = measure.load_average()
     rows: list[dict[str, Any]] = []
     device: dict[str, Any] = {}
     for one in given:
@@ -130,21 +131,21 @@ def run(given: Sequence[protocol.PeerScene], plan: Plan, backend: str = "cuda") 
         with Renderer(protocol.to_scene(one, *plan.size), backend) as ours:
             rows += compare(one, plan, ours)
             device = ours.device
-    return measure.record("OptiX built-in spheres", NOTE, device, rows)
+    return measure.record("OptiX built-in spheres", NOTE, load, device, rows)
 
 
 def options(words: Sequence[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m raytracer.benchmark.optix")
-    add = parser.add_argument
-    add("--app", type=Path, required=True, help="the compiled program of the peer")
-    add("--ir", type=Path, required=True, help="its device code (.optixir)")
-    add("--sizes", nargs="*", default=["1e3", "1e5", "1e6", "1e7"], help="random spheres")
-    add("--scenes", nargs="*", default=list(protocol.GENERATED), metavar="SCENE",
-        help="sphereflake, pile, inside, each with :COUNT, or raw files (.bin)")  # fmt: skip
-    add("--rounds", type=int, default=1, help="our turns; the peer has one more")
-    add("--size", type=int, nargs=2, default=[1920, 1080], metavar=("W", "H"), help="pixels")
-    add("--save", type=Path, metavar="FILE.json", help="write the record")
+    option = parser.add_argument
+    option("--app", type=Path, required=True, help="the compiled program of the peer")
+    option("--ir", type=Path, required=True, help="its device code (.optixir)")
+    option("--sizes", nargs="*", default=["1e3", "1e5", "1e6", "1e7"], help="random spheres")
+    names, default = "sphereflake, pile, inside, each with :COUNT, or .bin", protocol.GENERATED
+    option("--scenes", nargs="*", default=list(default), metavar="SCENE", help=names)
+    option("--rounds", type=int, default=1, help="our turns; the peer has one more")
+    option("--size", type=int, nargs=2, default=[1920, 1080], metavar=("W", "H"), help="pixels")
+    option("--save", type=Path, metavar="FILE.json", help="write the record")
     return parser.parse_args(words)
 
 

@@ -123,7 +123,7 @@ def _fitted(spheres: NDArray[np.float64]) -> NDArray[np.float64]:
     centers, radii = spheres[:, :3], spheres[:, 3:]
     middle = ((centers - radii).min(axis=0) + (centers + radii).max(axis=0)) / 2.0
     reach = (np.linalg.norm(centers - middle, axis=1) + radii[:, 0]).max()
-    return np.column_stack([centers - middle, radii]) * (FITTED / reach)
+    return np.asarray(np.column_stack([centers - middle, radii]) * (FITTED / reach))
 
 
 def read_optix(path: Path) -> PeerScene:

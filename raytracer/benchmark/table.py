@@ -18,7 +18,8 @@ def show(record: dict[str, Any]) -> None:
     """Print a record's table, and what must stand beside it."""
     console = Console(width=WIDTH, soft_wrap=True)
     device = ", ".join(f"{key} {value}" for key, value in record["device"].items())
-    console.print(f"{record['peer']}; {device}; {record['date']}", highlight=False)
+    said = f"{record['peer']}; {device}; load {record['load_average']}; {record['date']}"
+    console.print(said, highlight=False)
     console.print(table(record["rows"]))
     console.print(record["note"], highlight=False)
 
@@ -28,7 +29,7 @@ def table(rows: list[dict[str, Any]]) -> Table:
     modes = list(rows[0]["peers"]) if rows else []
     made = Table(box=MARKDOWN)
     made.add_column("scene")
-    numbers = ["spheres", "ours ms: median [min, quartiles]", *(f"peer {mode}" for mode in modes)]
+    numbers = ["spheres", "ours ms: median \\[min, quartiles]", *(f"peer {mode}" for mode in modes)]
     numbers += ["ratio", "build ours", "build peer", "ratio", "bytes a sphere", "hits", "lit"]
     for name in [*numbers, "same"]:
         made.add_column(name, justify="right")
@@ -49,9 +50,9 @@ def cells(row: dict[str, Any]) -> list[str]:
         *(_ms(peers[m]["frame"]["median"]) + ("*" if m == fastest else "") for m in peers),
         f"{row['frame_ratio']:.2f}",
         _ms(ours["build"]["median"]),
-        _ms(best["build"]["median"]),
+        _ms(row["peer_build"]["median"]),
         f"{row['build_ratio']:.2f}",
-        f"{ours['bytes_per_sphere']:.1f} / {best['bytes_per_sphere']:.1f}",
+        " / ".join(_bytes(side["bytes_per_sphere"]) for side in (ours, best)),
         *(_both(ours[name], best[name]) for name in ("hits", "lit")),
         {True: "yes", False: "NO", None: ""}[row["agree"]],
     ]
@@ -59,6 +60,10 @@ def cells(row: dict[str, Any]) -> list[str]:
 
 def _ms(value: float) -> str:
     return f"{value:.4g}" if value < 1000 else f"{value:.0f}"
+
+
+def _bytes(value: float | None) -> str:
+    return "?" if value is None else f"{value:.1f}"
 
 
 def _both(ours: int | None, peer: int | None) -> str:
