@@ -117,7 +117,8 @@ RT_DEVICE void warp_leaves(const WarpNode& n, uint32_t slots, const SphereSource
       float4 s = spheres.of_lane((size_t)n.tail.y + k);
       Vec3<float> rel = vec3(s.x, s.y, s.z) - f.apex;
       float size = s.w + n.error;
-      in = dot(rel, f.axis) - size <= limit;
+      float depth = dot(rel, f.axis);
+      in = depth - size <= limit && depth + size >= 0.0f;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         float4 p = w.plane[i];
@@ -146,6 +147,8 @@ RT_DEVICE void warp_closest(const rt::Node* nodes, const SphereSource& spheres, 
     const uint8_t* boxes = (const uint8_t*)(nodes + (size_t)node) + 32 + child;
     float depth = lowest_corner(n, boxes, f.axis) - n.error;
     bool in = lowest_corner(n, boxes, normal) + mine.w <= n.error && depth <= limit;
+    // boxes behind the apex straddle the planes, which meet there
+    if (depth < 0.0f) in = in && lowest_corner(n, boxes, -1.0f * f.axis) <= n.error;
     uint32_t hit = __ballot_sync(kFullWarp, in);
     hit &= hit >> 16, hit &= hit >> 8;
     const uint32_t inner = n.head.w >> 24;

@@ -41,7 +41,8 @@ struct Rect {
 struct PacketPlanes {
   alignas(64) float nx[20], ny[20], nz[20], offset[20];
   Vec3<float> apex, axis;
-  float reach;  // farthest ray origin from the apex: tests on these rays err in proportion
+  float reach;    // farthest ray origin from the apex: tests on these rays err in proportion
+  float nearest;  // no ray goes below this depth along the axis
 };
 
 RT_HD void set_side(PacketPlanes& p, int at, const BundleFrame& f, Vec3<float> side, float sign, float limit) {
@@ -66,8 +67,8 @@ RT_HD Rect join(Rect a, Rect b) {
   return {min_(a.a0, b.a0), max_(a.a1, b.a1), min_(a.b0, b.b0), max_(a.b1, b.b1)};
 }
 
-RT_HD void make_planes(PacketPlanes& p, const BundleFrame& f, const Rect* quad, float reach) {
-  p.apex = f.apex, p.axis = f.axis, p.reach = reach;
+RT_HD void make_planes(PacketPlanes& p, const BundleFrame& f, const Rect* quad, float reach, float nearest) {
+  p.apex = f.apex, p.axis = f.axis, p.reach = reach, p.nearest = nearest;
   Rect all = quad[0];
   for (int q = 0; q < kQuads; ++q) {
     set_planes(p, q, 4, f, quad[q]);
@@ -76,7 +77,7 @@ RT_HD void make_planes(PacketPlanes& p, const BundleFrame& f, const Rect* quad, 
   set_planes(p, 16, 1, f, all);
 }
 
-// Child boxes of a node that reach into the packet before depth `limit` along the axis.
+// Child boxes of a node that reach into the packet between `nearest` and `limit` along the axis.
 struct PacketHits {
   F8 depth;        // smallest depth of each box
   uint32_t mask;
@@ -105,7 +106,11 @@ RT_HD PacketHits cull_boxes(const rt::Node& n, const PacketPlanes& p, float limi
   F8 depth = fma_(F8(p.axis.x), box[p.axis.x < 0.0f], F8(-error));
   depth = fma_(F8(p.axis.y), box[2 + (p.axis.y < 0.0f)], depth);
   depth = fma_(F8(p.axis.z), box[4 + (p.axis.z < 0.0f)], depth);
-  keep = keep & (depth <= F8(limit));
+  // boxes behind the apex straddle the planes, which meet there
+  F8 end = fma_(F8(p.axis.x), box[p.axis.x >= 0.0f], F8(error));
+  end = fma_(F8(p.axis.y), box[2 + (p.axis.y >= 0.0f)], end);
+  end = fma_(F8(p.axis.z), box[4 + (p.axis.z >= 0.0f)], end);
+  keep = keep & (depth <= F8(limit)) & (end >= F8(p.nearest));
   return {depth, bits(keep), error};
 }
 
@@ -208,7 +213,9 @@ template <bool kOneOrigin> void packet_closest(const rt::SceneView& s, const Pac
         Vec3<float> center = vec3(c[0], c[1], c[2]), rel = center - p.apex;
         uint32_t quads = cull_sphere(p, rel, c[3] + hits.error);
         if (!quads) continue;
-        float near = dot(rel, p.axis) - c[3] - hits.error;
+        float depth_of_center = dot(rel, p.axis), size = c[3] + hits.error;
+        if (depth_of_center + size < p.nearest) continue;
+        float near = depth_of_center - size;
         Vec3<float> from_origin = center - origin;
         for (; quads; quads &= quads - 1) {
           int q = __builtin_ctz(quads);

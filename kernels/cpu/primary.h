@@ -85,7 +85,7 @@ RT_HD void trace_block(const rt::SceneView& s, const BundleFrame& f, Packet& r) 
   Rect quad[kQuads];
   for (int q = 0; q < kQuads; ++q) quad[q] = quad_rect(f, r, q);
   PacketPlanes planes;
-  make_planes(planes, f, quad, 0.0f);
+  make_planes(planes, f, quad, f.parallel ? max_abs(f.apex) : 0.0f, 0.0f);
   if (f.parallel)
     packet_closest<false>(s, planes, r);
   else

@@ -135,7 +135,7 @@ RT_HD bool trace_shadow_packet(const rt::SceneView& s, const BundleFrame& f, rt:
   }
   PacketPlanes planes;
   float farthest = reduce_max(reach);
-  make_planes(planes, f, quad, farthest);
+  make_planes(planes, f, quad, farthest, f.parallel ? -3e38f : 0.0f);
   uint64_t alive = n < kPacket ? (1ull << n) - 1 : ~0ull;
   PacketShadow shadow = packet_blocked(s, planes, r, alive, reduce_max(depth) + kBoxError * farthest);
   for (int i = 0; i < n; ++i) q.visible[item[i]] = !(shadow.blocked >> i & 1);
