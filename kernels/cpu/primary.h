@@ -8,12 +8,6 @@ namespace RT_NS {
 
 constexpr int kBlock = 8;  // a packet is 8 x 8 pixels, a quad 4 x 4
 
-RT_HD UW lane_iota() {
-  alignas(64) uint32_t lane[kWide];
-  for (int i = 0; i < kWide; ++i) lane[i] = (uint32_t)i;
-  return load<UW>(lane);
-}
-
 struct TileBlocks {
   rt::TileRect rect;
   int across, down;

@@ -4,15 +4,9 @@
 
 namespace RT_NS {
 
-// four rays in a row of a quad are four pixels in a row of the picture
-static void add_row(float* out, const rt::Scratch& k, int i, int n) {
-  for (int j = 0; j < n; ++j) {
-    out[4 * j] += k.r[i + j], out[4 * j + 1] += k.g[i + j];
-    out[4 * j + 2] += k.b[i + j], out[4 * j + 3] += k.alpha[i + j];
-  }
-}
-
-static void add_to_film(const rt::SceneView& s, const rt::Scratch& k, const TileBlocks& blocks) {
+// Calls fn(film pixel, ray, count) for the pixels of the tile: four rays in a row of a quad are four
+// pixels in a row of the picture.
+template <class Fn> static void each_row(const rt::SceneView& s, const TileBlocks& blocks, Fn fn) {
   const rt::Frame& f = *s.frame;
   int64_t width = f.x1 - f.x0;
   for (int block = 0; block < blocks.count(); ++block)
@@ -20,19 +14,40 @@ static void add_to_film(const rt::SceneView& s, const rt::Scratch& k, const Tile
       int quad = row / 4;
       int x = blocks.x(block) + quad % 2 * 4, y = blocks.y(block) + quad / 2 * 4 + row % 4;
       int n = blocks.rect.x1 - x < 4 ? blocks.rect.x1 - x : 4;
-      if (n > 0 && y < blocks.rect.y1)
-        add_row(s.film + 4 * ((int64_t)(y - f.y0) * width + (x - f.x0)), k, block * kPacket + 4 * row, n);
+      if (n > 0 && y < blocks.rect.y1) fn(s.film + 4 * ((int64_t)(y - f.y0) * width + (x - f.x0)), block * kPacket + 4 * row, n);
     }
+}
+
+static void load_film(const rt::SceneView& s, rt::Scratch& k, const TileBlocks& blocks) {
+  each_row(s, blocks, [&](const float* film, int i, int n) {
+    for (int j = 0; j < n; ++j)
+      for (int c = 0; c < 4; ++c) k.sum[c][i + j] = film[4 * j + c];
+  });
+}
+
+static void store_film(const rt::SceneView& s, const rt::Scratch& k, const TileBlocks& blocks) {
+  each_row(s, blocks, [&](float* film, int i, int n) {
+    for (int j = 0; j < n; ++j)
+      for (int c = 0; c < 4; ++c) film[4 * j + c] = k.sum[c][i + j];
+  });
+}
+
+static void add_sample(rt::Scratch& k, int rays) {
+  const float* sample[4] = {k.r, k.g, k.b, k.alpha};
+  for (int c = 0; c < 4; ++c)
+    for (int i = 0; i < rays; i += kWide) store(k.sum[c] + i, load<FW>(k.sum[c] + i) + load<FW>(sample[c] + i));
 }
 
 void render_tile(const rt::SceneView& s, rt::Scratch& k, rt::TileRect rect) {
   TileBlocks blocks(rect);
+  const int rays = blocks.count() * kPacket;
+  load_film(s, k, blocks);
   for (int n = 0; n < s.frame->sample_count; ++n) {
-    int rays = blocks.count() * kPacket;
     memset(k.r, 0, sizeof(float) * (size_t)rays);
     memset(k.g, 0, sizeof(float) * (size_t)rays);
     memset(k.b, 0, sizeof(float) * (size_t)rays);
-    k.shadow.count = 0;
+    for (int i = 0; i < s.frame->light_count; ++i) k.shadow[i].count = 0;
+    k.queued = 0;
     primary_wave(s, blocks, (uint32_t)(s.frame->sample_begin + n), k.wave[0]);
     for (int depth = 0; k.wave[depth & 1].count; ++depth) {
       rt::Wave &w = k.wave[depth & 1], &next = k.wave[(depth & 1) ^ 1];
@@ -41,8 +56,9 @@ void render_tile(const rt::SceneView& s, rt::Scratch& k, rt::TileRect rect) {
           closest_hit(s, vec3(w.ox[i], w.oy[i], w.oz[i]), vec3(w.dx[i], w.dy[i], w.dz[i]), w.self[i], w.t[i], w.prim[i]);
       shade_wave(s, k, w, depth, blocks, next);
     }
-    add_to_film(s, k, blocks);
+    add_sample(k, rays);
   }
+  store_film(s, k, blocks);
 }
 
 // Sixteen pixels at a time: apart into channels, encoded, together again.

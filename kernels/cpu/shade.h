@@ -54,29 +54,30 @@ RT_HD void add_radiance(rt::Scratch& k, const rt::Wave& w, int at, uint32_t mask
   }
 }
 
-// trace what is queued and add what arrives; for each camera ray in the order of the queue
+// Trace what is queued and add what arrives: for each camera ray the lights in their order.
 inline void flush_shadows(const rt::SceneView& s, rt::Scratch& k) {
-  rt::ShadowQueue& q = k.shadow;
-  trace_shadows(s, q);
-  for (int i = 0; i < q.count; ++i) {
-    // no branch: half of the rays are blocked, in no order
-    uint32_t slot = q.slot[i];
-    float seen = (float)q.visible[i];
-    k.r[slot] += seen * q.r[i], k.g[slot] += seen * q.g[i], k.b[slot] += seen * q.b[i];
+  for (int light = 0; light < s.frame->light_count; ++light) {
+    rt::ShadowQueue& q = k.shadow[light];
+    trace_shadows(s, s.lights[light], q);
+    for (int i = 0; i < q.count; ++i) {
+      // no branch: half of the rays are blocked, in no order
+      uint32_t slot = q.slot[i];
+      float seen = (float)q.visible[i];
+      k.r[slot] += seen * q.r[i], k.g[slot] += seen * q.g[i], k.b[slot] += seen * q.b[i];
+    }
+    q.count = 0;
   }
-  q.count = 0;
+  k.queued = 0;
 }
 
-RT_HD void queue_shadows(rt::Scratch& k, const rt::Wave& w, int at, uint32_t mask, int light, const Surface<FW>& f,
+RT_HD void queue_shadows(rt::ShadowQueue& q, const rt::Wave& w, int at, uint32_t mask, const Surface<FW>& f,
                          const LightSample<FW>& l, Vec3<FW> add) {
-  rt::ShadowQueue& q = k.shadow;
   int n = q.count;
   store_packed(q.px + n, f.point.position.x, mask), store_packed(q.py + n, f.point.position.y, mask);
   store_packed(q.pz + n, f.point.position.z, mask), store_packed(q.distance + n, l.distance, mask);
   store_packed(q.lx + n, l.wi.x, mask), store_packed(q.ly + n, l.wi.y, mask), store_packed(q.lz + n, l.wi.z, mask);
   store_packed(q.r + n, add.x, mask), store_packed(q.g + n, add.y, mask), store_packed(q.b + n, add.z, mask);
   store_packed(q.slot + n, load<UW>(w.slot + at), mask), store_packed(q.self + n, load<UW>(w.prim + at), mask);
-  store(q.light + n, UW((uint32_t)light));
   q.count += __builtin_popcount(mask);
 }
 
@@ -89,7 +90,7 @@ RT_HD void shade_lights(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& 
     if (!s.frame->shadows)
       add_radiance(k, w, at, lit, a.radiance);
     else
-      queue_shadows(k, w, at, lit & ~bits(a.own_shadow), i, f, a.sample, a.radiance);
+      queue_shadows(k.shadow[i], w, at, lit & ~bits(a.own_shadow), f, a.sample, a.radiance);
   }
 }
 
@@ -146,7 +147,7 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
     Surface<FW> f = load_surface(s, w, at, select(mask_from_bits<MW>(hits), prim, UW(0u)));
     FW weight = local_weight(f, throughput);
     add_radiance(k, w, at, hits, ambient_radiance(*s.frame, f, weight));
-    if (k.shadow.count + kWide * s.frame->light_count > rt::kShadowBatch) flush_shadows(s, k);
+    if ((k.queued += kWide) > rt::kShadowBatch) flush_shadows(s, k), k.queued = kWide;
     shade_lights(s, k, w, at, hits, f, weight);
     uint32_t mirrors = hits & bits(f.material.mirror > FW(0.0f));
     if (mirrors && depth < s.frame->max_depth) queue_mirrors(w, at, mirrors, f, throughput * f.material.mirror, next);

@@ -9,6 +9,9 @@
 
 namespace RT_NS {
 
+// in a smaller scene the packets of neighbouring pixels meet little anyway, and sorting costs more
+constexpr int64_t kSortedFrom = 4096;
+
 // cosine against the bundle's axis below which planes are no use
 constexpr float kNarrow = 0.2f;
 
@@ -38,27 +41,28 @@ RT_HD float reduce_sum(FW a) {
   return sum;
 }
 
-RT_HD MW rays_of_light(const rt::ShadowQueue& q, int at, int light) {
-  int left = q.count - at;
-  MW live = mask_from_bits<MW>(left >= kWide ? 0xffffu : (1u << left) - 1u);
-  return live & (load<UW>(q.light + at) == UW((uint32_t)light));
+// The queue's arrays are read in whole packets: fill them up with the last ray.
+RT_HD void fill_last_packet(rt::ShadowQueue& q) {
+  float* floats[7] = {q.px, q.py, q.pz, q.lx, q.ly, q.lz, q.distance};
+  int n = q.count, end = (n + kPacket - 1) / kPacket * kPacket;
+  for (int i = n; i < end; ++i) {
+    for (float* f : floats) f[i] = f[n - 1];
+    q.self[i] = q.self[n - 1];
+  }
 }
 
-// Frame of the queue's rays to one light: from a point light its position and their mean direction.
-RT_HD BundleFrame light_frame(const rt::Light& light, int index, const rt::ShadowQueue& q, uint32_t first) {
+// Frame of the queue's rays: from a point light its position and their mean direction.
+RT_HD BundleFrame light_frame(const rt::Light& light, const rt::ShadowQueue& q) {
   BundleFrame f;
   f.parallel = light.kind == kLightDirectional;
   if (f.parallel) {
     f.axis = vec3(-light.vector[0], -light.vector[1], -light.vector[2]);
-    f.apex = vec3(q.px[first], q.py[first], q.pz[first]);
+    f.apex = vec3(q.px[0], q.py[0], q.pz[0]);
   } else {
     f.apex = vec3(light.vector[0], light.vector[1], light.vector[2]);
     FW x(0.0f), y(0.0f), z(0.0f);
     for (int at = 0; at < q.count; at += kWide) {
-      MW mine = rays_of_light(q, at, index);
-      x = x - select(mine, load<FW>(q.lx + at), FW(0.0f));
-      y = y - select(mine, load<FW>(q.ly + at), FW(0.0f));
-      z = z - select(mine, load<FW>(q.lz + at), FW(0.0f));
+      x = x - load<FW>(q.lx + at), y = y - load<FW>(q.ly + at), z = z - load<FW>(q.lz + at);
     }
     Vec3<float> sum = vec3(reduce_sum(x), reduce_sum(y), reduce_sum(z));
     float length2 = dot(sum, sum);
@@ -68,11 +72,10 @@ RT_HD BundleFrame light_frame(const rt::Light& light, int index, const rt::Shado
   return f;
 }
 
-// Coordinates across the bundle for every ray to the light; false if they spread too far for planes.
-RT_HD bool across_bundle(const BundleFrame& f, int index, rt::ShadowQueue& q, Rect& all) {
+// Coordinates across the bundle for every ray; false if they spread too far for planes.
+RT_HD bool across_bundle(const BundleFrame& f, rt::ShadowQueue& q, Rect& all) {
   FW a0(3e38f), a1(-3e38f), b0(3e38f), b1(-3e38f), narrowest(1.0f);
-  for (int at = 0; at < q.count; at += kWide) {
-    MW mine = rays_of_light(q, at, index);
+  for (int at = 0; at < (q.count + kPacket - 1) / kPacket * kPacket; at += kWide) {
     Vec3<FW> e;
     FW inv(1.0f);
     if (f.parallel) {
@@ -80,52 +83,57 @@ RT_HD bool across_bundle(const BundleFrame& f, int index, rt::ShadowQueue& q, Re
     } else {
       e = FW(-1.0f) * Vec3<FW>{load<FW>(q.lx + at), load<FW>(q.ly + at), load<FW>(q.lz + at)};
       FW c = dot(e, splat3<FW>(f.axis));
-      narrowest = min_(narrowest, select(mine, c, FW(1.0f)));
+      narrowest = min_(narrowest, c);
       inv = FW(1.0f) / max_(c, FW(kNarrow));
     }
     FW a = dot(e, splat3<FW>(f.u)) * inv, b = dot(e, splat3<FW>(f.v)) * inv;
     store(q.across_a + at, a), store(q.across_b + at, b);
-    a0 = min_(a0, select(mine, a, a0)), a1 = max_(a1, select(mine, a, a1));
-    b0 = min_(b0, select(mine, b, b0)), b1 = max_(b1, select(mine, b, b1));
+    a0 = min_(a0, a), a1 = max_(a1, a), b0 = min_(b0, b), b1 = max_(b1, b);
   }
   all = {reduce_min(a0), reduce_max(a1), reduce_min(b0), reduce_max(b1)};
   return reduce_min(narrowest) > kNarrow;
 }
 
-RT_HD void sort_bundle(rt::ShadowQueue& q, int n, Rect all) {
+// q.item: the rays in the order of the bits of a and b in turn
+RT_HD void sort_bundle(rt::ShadowQueue& q, Rect all) {
   FW sa(all.a1 > all.a0 ? 255.0f / (all.a1 - all.a0) : 0.0f), sb(all.b1 > all.b0 ? 255.0f / (all.b1 - all.b0) : 0.0f);
-  for (int i = 0; i < n; i += kWide) {
-    UW k = load<UW>(q.item + i);
-    UW a = to_uint((gather(q.across_a, k) - FW(all.a0)) * sa) & UW(255u);
-    UW b = to_uint((gather(q.across_b, k) - FW(all.b0)) * sb) & UW(255u);
+  for (int i = 0; i < q.count; i += kWide) {
+    UW a = to_uint((load<FW>(q.across_a + i) - FW(all.a0)) * sa) & UW(255u);
+    UW b = to_uint((load<FW>(q.across_b + i) - FW(all.b0)) * sb) & UW(255u);
     store(q.key + i, spread_bits(a) | spread_bits(b) << 1);
+    store(q.item + i, lane_iota() + UW((uint32_t)i));
   }
-  radix_pass(q.key, q.item, n, 0, q.swap_key, q.swap_item);
-  radix_pass(q.swap_key, q.swap_item, n, 8, q.key, q.item);
+  radix_pass(q.key, q.item, q.count, 0, q.swap_key, q.swap_item);
+  radix_pass(q.swap_key, q.swap_item, q.count, 8, q.key, q.item);
+  for (int i = q.count; i % kPacket; ++i) q.item[i] = q.item[q.count - 1];
 }
 
-RT_HD void trace_one_by_one(const rt::SceneView& s, rt::ShadowQueue& q, const uint32_t* item, int n) {
-  for (int i = 0; i < n; ++i) {
-    uint32_t k = item[i];
-    q.visible[k] = !any_hit(s, vec3(q.px[k], q.py[k], q.pz[k]), vec3(q.lx[k], q.ly[k], q.lz[k]), q.self[k], q.distance[k]);
-  }
+RT_HD void trace_alone(const rt::SceneView& s, rt::ShadowQueue& q, uint32_t k) {
+  q.visible[k] = !any_hit(s, vec3(q.px[k], q.py[k], q.pz[k]), vec3(q.lx[k], q.ly[k], q.lz[k]), q.self[k], q.distance[k]);
 }
 
-// Returns whether the packet was worth it.
-RT_HD bool trace_shadow_packet(const rt::SceneView& s, const BundleFrame& f, rt::ShadowQueue& q, const uint32_t* item, int n) {
+// Rays at..at+kWide of the queue, in its own order or as sorted.
+template <bool kSorted, class T> RT_HD FW pick(const rt::ShadowQueue& q, const T* p, int at) {
+  if (kSorted) return gather((const float*)p, load<UW>(q.item + at));
+  return load<FW>((const float*)p + at);
+}
+
+template <bool kSorted> RT_HD uint32_t item(const rt::ShadowQueue& q, int i) { return kSorted ? q.item[i] : (uint32_t)i; }
+
+// Traces the packet that begins at `first`; returns whether it was worth it.
+template <bool kSorted>
+RT_HD bool trace_shadow_packet(const rt::SceneView& s, const BundleFrame& f, rt::ShadowQueue& q, int first, int n) {
   Packet r;
   Rect quad[kQuads];
-  alignas(64) uint32_t full[kPacket];
-  for (int i = 0; i < kPacket; ++i) full[i] = item[i < n ? i : n - 1];  // filled up with the last ray
   FW depth(-3e38f), reach(0.0f);
   for (int at = 0; at < kPacket; at += kWide) {
-    UW k = load<UW>(full + at);
-    Vec3<FW> p = {gather(q.px, k), gather(q.py, k), gather(q.pz, k)};
+    int from = first + at;
+    Vec3<FW> p = {pick<kSorted>(q, q.px, from), pick<kSorted>(q, q.py, from), pick<kSorted>(q, q.pz, from)};
     store(r.ox + at, p.x), store(r.oy + at, p.y), store(r.oz + at, p.z);
-    store(r.dx + at, gather(q.lx, k)), store(r.dy + at, gather(q.ly, k)), store(r.dz + at, gather(q.lz, k));
-    store(r.t + at, gather(q.distance, k));
-    store(r.prim + at, gather((const int32_t*)q.self, k));
-    FW a = gather(q.across_a, k), b = gather(q.across_b, k);
+    store(r.dx + at, pick<kSorted>(q, q.lx, from)), store(r.dy + at, pick<kSorted>(q, q.ly, from));
+    store(r.dz + at, pick<kSorted>(q, q.lz, from)), store(r.t + at, pick<kSorted>(q, q.distance, from));
+    store(r.prim + at, as_uint(pick<kSorted>(q, q.self, from)));
+    FW a = pick<kSorted>(q, q.across_a, from), b = pick<kSorted>(q, q.across_b, from);
     Rect one = {reduce_min(a), reduce_max(a), reduce_min(b), reduce_max(b)};
     Rect& mine = quad[at / kQuad];
     mine = at % kQuad ? join(mine, one) : one;
@@ -138,20 +146,20 @@ RT_HD bool trace_shadow_packet(const rt::SceneView& s, const BundleFrame& f, rt:
   make_planes(planes, f, quad, farthest, f.parallel ? -3e38f : 0.0f);
   uint64_t alive = n < kPacket ? (1ull << n) - 1 : ~0ull;
   PacketShadow shadow = packet_blocked(s, planes, r, alive, reduce_max(depth) + kBoxError * farthest);
-  for (int i = 0; i < n; ++i) q.visible[item[i]] = !(shadow.blocked >> i & 1);
-  for (uint64_t m = shadow.open; m; m &= m - 1) trace_one_by_one(s, q, item + __builtin_ctzll(m), 1);
+  for (int i = 0; i < n; ++i) q.visible[item<kSorted>(q, first + i)] = !(shadow.blocked >> i & 1);
+  for (uint64_t m = shadow.open; m; m &= m - 1) trace_alone(s, q, item<kSorted>(q, first + __builtin_ctzll(m)));
   return !shadow.open;
 }
 
-// The queue's first n items in packets, or one by one for a while where packets keep giving up.
-RT_HD void trace_sorted(const rt::SceneView& s, const BundleFrame& f, rt::ShadowQueue& q, int n) {
+// All rays in packets, or one by one for a while where packets keep giving up.
+template <bool kSorted> RT_HD void trace_packets(const rt::SceneView& s, const BundleFrame& f, rt::ShadowQueue& q) {
   int alone = 0, wait = 1;
-  for (int at = 0; at < n; at += kPacket) {
-    int rays = n - at < kPacket ? n - at : kPacket;
+  for (int at = 0; at < q.count; at += kPacket) {
+    int n = q.count - at < kPacket ? q.count - at : kPacket;
     if (alone > 0) {
       --alone;
-      trace_one_by_one(s, q, q.item + at, rays);
-    } else if (trace_shadow_packet(s, f, q, q.item + at, rays)) {
+      for (int i = 0; i < n; ++i) trace_alone(s, q, item<kSorted>(q, at + i));
+    } else if (trace_shadow_packet<kSorted>(s, f, q, at, n)) {
       wait = 1;
     } else {
       alone = wait, wait = wait < 16 ? 2 * wait : 16;
@@ -160,25 +168,21 @@ RT_HD void trace_sorted(const rt::SceneView& s, const BundleFrame& f, rt::Shadow
 }
 
 // q.visible for every ray of the queue
-inline void trace_shadows(const rt::SceneView& s, rt::ShadowQueue& q) {
-  if (!s.nodes) {
+inline void trace_shadows(const rt::SceneView& s, const rt::Light& light, rt::ShadowQueue& q) {
+  if (!q.count || !s.nodes) {
     memset(q.visible, 1, (size_t)q.count);
     return;
   }
-  for (int light = 0; light < s.frame->light_count; ++light) {
-    int n = 0;
-    for (int i = 0; i < q.count; ++i)
-      if (q.light[i] == (uint32_t)light) q.item[n++] = (uint32_t)i;
-    if (!n) continue;
-    for (int i = n; i < n + kWide; ++i) q.item[i] = q.item[0];
-    BundleFrame f = light_frame(s.lights[light], light, q, q.item[0]);
-    Rect all;
-    if (!across_bundle(f, light, q, all)) {
-      trace_one_by_one(s, q, q.item, n);
-      continue;
-    }
-    sort_bundle(q, n, all);
-    trace_sorted(s, f, q, n);
+  fill_last_packet(q);
+  BundleFrame f = light_frame(light, q);
+  Rect all;
+  if (!across_bundle(f, q, all)) {
+    for (int i = 0; i < q.count; ++i) trace_alone(s, q, (uint32_t)i);
+  } else if (s.sphere_count > kSortedFrom) {
+    sort_bundle(q, all);
+    trace_packets<true>(s, f, q);
+  } else {
+    trace_packets<false>(s, f, q);
   }
 }
 

@@ -5,12 +5,12 @@
 namespace rt {
 
 constexpr int kTileRays = 4096;              // rays of one sample of a tile (64 x 64 pixels)
-constexpr int kShadowBatch = 2 * kTileRays;  // shadow rays that are traced together
+constexpr int kShadowBatch = 2 * kTileRays;  // shadow rays to one light that are traced together
 
 // Arrays side by side must not lie a multiple of 4096 bytes apart, or they fight for the same few lines
 // of the first cache; and a vector may be stored past the last ray.
 constexpr int kRayStride = kTileRays + 48;
-constexpr int kShadowStride = kShadowBatch + 48;
+constexpr int kShadowStride = kShadowBatch + 80;
 
 // rays of one bounce
 struct Wave {
@@ -23,14 +23,14 @@ struct Wave {
   bool is_primary;  // camera rays: slot i is ray i
 };
 
-// shadow rays, with what each adds if nothing blocks it
+// shadow rays to one light, with what each adds if nothing blocks it
 struct ShadowQueue {
   float px[kShadowStride], py[kShadowStride], pz[kShadowStride];
   float lx[kShadowStride], ly[kShadowStride], lz[kShadowStride];
   float distance[kShadowStride];
   float r[kShadowStride], g[kShadowStride], b[kShadowStride];
   float across_a[kShadowStride], across_b[kShadowStride];  // coordinates across the light's bundle
-  uint32_t slot[kShadowStride], self[kShadowStride], light[kShadowStride];
+  uint32_t slot[kShadowStride], self[kShadowStride];
   uint32_t key[kShadowStride], item[kShadowStride], swap_key[kShadowStride], swap_item[kShadowStride];
   uint8_t visible[kShadowStride];
   int count;
@@ -39,8 +39,10 @@ struct ShadowQueue {
 // One thread's memory, large: on the heap.
 struct alignas(64) Scratch {
   Wave wave[2];
-  float r[kRayStride], g[kRayStride], b[kRayStride], alpha[kRayStride];
-  ShadowQueue shadow;
+  float r[kRayStride], g[kRayStride], b[kRayStride], alpha[kRayStride];  // one sample
+  float sum[4][kRayStride];  // the film's values of the tile's pixels
+  ShadowQueue* shadow;  // one for each light
+  int queued;           // rays shaded since the queues were empty: no queue holds more
 };
 
 struct TileRect {

@@ -294,6 +294,11 @@ template <int N> RT_IN bool any(WideM<N> m) { return bits(m) != 0; }
 template <class V> RT_IN V load(const float* p) { return load(p, (V*)nullptr); }
 template <class V> RT_IN V load(const uint32_t* p) { return load(p, (V*)nullptr); }
 template <class M> RT_IN M mask_from_bits(uint32_t b) { return mask_from_bits(b, (M*)nullptr); }
+RT_IN UW lane_iota() {
+  alignas(64) uint32_t lane[kWide];
+  for (int i = 0; i < kWide; ++i) lane[i] = (uint32_t)i;
+  return load<UW>(lane);
+}
 RT_IN float reduce_max(FW a) {
   float lane[kWide], m;
   store(lane, a);
