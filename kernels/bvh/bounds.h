@@ -2,13 +2,13 @@
 // a box is one kind of operation.
 #pragma once
 #include "build.h"
-#if defined(__SSE2__)
+#if RT_X86
 #include <emmintrin.h>
 #endif
 
 namespace rt {
 
-#if defined(__SSE2__)
+#if RT_X86
 struct V4 {
   __m128 v;
   float operator[](int i) const { return ((const float*)&v)[i]; }
@@ -20,7 +20,6 @@ inline V4 operator+(V4 a, V4 b) { return {_mm_add_ps(a.v, b.v)}; }
 inline V4 operator-(V4 a, V4 b) { return {_mm_sub_ps(a.v, b.v)}; }
 inline V4 operator*(V4 a, V4 b) { return {_mm_mul_ps(a.v, b.v)}; }
 inline V4 max4(V4 a, V4 b) { return {_mm_max_ps(a.v, b.v)}; }
-inline V4 min4(V4 a, V4 b) { return {_mm_min_ps(a.v, b.v)}; }
 inline V4 splat_w(V4 a) { return {_mm_shuffle_ps(a.v, a.v, 0xff)}; }
 // xy + yz + zx
 inline float pair_sum(V4 a) {
@@ -41,7 +40,6 @@ inline V4 operator+(V4 a, V4 b) { RT_V4_OP(a.v[i] + b.v[i]); }
 inline V4 operator-(V4 a, V4 b) { RT_V4_OP(a.v[i] - b.v[i]); }
 inline V4 operator*(V4 a, V4 b) { RT_V4_OP(a.v[i] * b.v[i]); }
 inline V4 max4(V4 a, V4 b) { RT_V4_OP(a.v[i] > b.v[i] ? a.v[i] : b.v[i]); }
-inline V4 min4(V4 a, V4 b) { RT_V4_OP(a.v[i] < b.v[i] ? a.v[i] : b.v[i]); }
 inline V4 splat_w(V4 a) { return v4(a.v[3]); }
 inline float pair_sum(V4 a) { return a.v[0] * a.v[1] + a.v[1] * a.v[2] + a.v[2] * a.v[0]; }
 inline void truncate4(V4 a, int32_t* out) { for (int i = 0; i < 4; ++i) out[i] = (int32_t)a.v[i]; }

@@ -15,7 +15,7 @@ constexpr int64_t kParallel = 1 << 16;  // ranges above this are split by all th
 constexpr int64_t kChunk = 1 << 14;     // their unit of work: fixed, so that the order is too
 constexpr int64_t kShared = 1 << 19;    // nodes above this are made by all threads together
 constexpr int64_t kSubtree = 1 << 14;   // nodes up to this are built to the bottom by one thread
-constexpr int kMaxSahDepth = 24;        // deeper nodes are halved: bounds the depth for any input
+constexpr int kMaxSahDepth = 24;        // deeper nodes are halved: bounds the depth for any input (kMaxLevels)
 constexpr float kLeafSplitGain = 0.25f; // splitting a leaf into free slots, against splitting a node
 
 struct Storage {
@@ -254,6 +254,7 @@ void Builder::split(const Range& r, int depth, bool parallel, Range& left, Range
 
 // Split the child with the largest surface again and again until eight slots are used. Leaves are split
 // too while there is room, later: a slot's box costs nothing, and smaller leaves are missed more often.
+// Below kMaxSahDepth the child with most spheres is halved, so that each level leaves an eighth of them.
 int Builder::expand(const Range& r, int depth, bool parallel, Child* children) {
   int n = 1;
   children[0] = {r, r.geometry.half_area()};
@@ -264,6 +265,7 @@ int Builder::expand(const Range& r, int depth, bool parallel, Child* children) {
       const Range& c = children[i].range;
       if (c.count() < 2) continue;
       float gain = is_leaf(c) ? kLeafSplitGain * children[i].area : children[i].area;
+      if (depth > kMaxSahDepth) gain = (float)c.count();
       if (gain > largest) largest = gain, pick = i;
     }
     if (pick < 0) break;

@@ -1,6 +1,6 @@
 #include "split.h"
 
-#if defined(__x86_64__)
+#if RT_X86
 #include <immintrin.h>
 #endif
 
@@ -33,7 +33,7 @@ static void add_plain(BinSet& set, const Binner& binner, const SpherePrim* spher
   }
 }
 
-#if defined(__x86_64__)
+#if RT_X86
 // The same, a whole box in one register: most of a build's time is spent here.
 __attribute__((target("avx2"))) static void add_avx2(BinSet& set, const Binner& binner, const SpherePrim* spheres, int64_t n) {
   const __m128 origin = binner.origin.v, scale = binner.scale.v;
@@ -52,7 +52,7 @@ __attribute__((target("avx2"))) static void add_avx2(BinSet& set, const Binner& 
 #endif
 
 void BinSet::add(const Binner& binner, const SpherePrim* spheres, int64_t n) {
-#if defined(__x86_64__)
+#if RT_X86
   static const bool avx2 = __builtin_cpu_supports("avx2");
   if (avx2) return add_avx2(*this, binner, spheres, n);
 #endif
@@ -88,7 +88,7 @@ Split best_split(const BinSet& bins, int count) {
       n += bins.count[a][b - 1];
       if (!n || right_cost[b] < 0.0f) continue;
       float cost = side_cost(box, n) + right_cost[b];
-      if (cost < best_cost) best_cost = cost, best.axis = a, best.bin = b, best.left = n;
+      if (cost < best_cost) best_cost = cost, best.axis = a, best.bin = b;
     }
   }
   if (best.axis < 0) return best;

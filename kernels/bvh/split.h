@@ -33,7 +33,6 @@ struct BinSet {
 // centres, the range is halved by position.
 struct Split {
   int axis = -1, bin = 0;
-  int64_t left = 0;  // spheres on the left
   Box left_box, right_box;
 };
 

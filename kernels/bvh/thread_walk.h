@@ -5,13 +5,9 @@
 
 namespace RT_NS {
 
-constexpr int kThreadStack = 40;  // one entry a level
-
 struct ThreadRay {
   Vec3<float> origin, direction, inverse;
 };
-
-RT_DEVICE float safe_inverse(float d) { return 1.0f / (abs_(d) > 1e-18f ? d : (d < 0.0f ? -1e-18f : 1e-18f)); }
 
 RT_DEVICE ThreadRay thread_ray(Vec3<float> o, Vec3<float> d) {
   return {o, d, vec3(safe_inverse(d.x), safe_inverse(d.y), safe_inverse(d.z))};
@@ -63,7 +59,7 @@ RT_DEVICE uint32_t slot_begin(const ThreadHits& h, int slot) { return slot ? slo
 RT_DEVICE bool thread_any_hit(const rt::Node* nodes, const float4* spheres, Vec3<float> o, Vec3<float> d, uint32_t self,
                               float t_max) {
   ThreadRay ray = thread_ray(o, d);
-  uint2 stack[kThreadStack];  // base of the children; waiting slots | inner slots << 8
+  uint2 stack[kMaxLevels];  // one entry a level: base of the children; waiting slots | inner slots << 8
   int top = 0;
   uint32_t node = 0;
   for (;;) {
@@ -96,7 +92,7 @@ RT_DEVICE void thread_closest(const rt::Node* nodes, const float4* spheres, Vec3
   struct Entry {
     uint32_t node;
     float t;
-  } stack[7 * kThreadStack];
+  } stack[kMaxWaiting];
   int top = 0;
   uint32_t node = 0;
   for (;;) {

@@ -10,7 +10,6 @@
 namespace RT_NS {
 
 constexpr unsigned kFullWarp = 0xffffffffu;
-constexpr int kWarpStack = 256;  // 7 waiting siblings at each of at most 36 levels
 
 struct WarpStackEntry {
   uint32_t node;
@@ -20,7 +19,7 @@ struct WarpStackEntry {
 // per warp, in shared memory
 struct WarpScratch {
   float4 plane[4];  // normal, offset; inside: n . (x - apex) + offset <= 0
-  WarpStackEntry stack[kWarpStack];
+  WarpStackEntry stack[kMaxWaiting + 3];  // a multiple of 16 bytes
 };
 
 struct WarpBundle {
@@ -139,7 +138,7 @@ RT_DEVICE void warp_closest(const rt::Node* nodes, const SphereSource& spheres, 
   const float4 mine = warp_planes(f, o, d, w);
   const Vec3<float> normal = vec3(mine.x, mine.y, mine.z);
   const float cosine = dot(d, f.axis);
-  float limit = 3.0e38f;  // depth along the axis beyond which no lane looks
+  float limit = kInfinity;  // depth along the axis beyond which no lane looks
   uint32_t node = 0;
   int top = 0;
   for (;;) {

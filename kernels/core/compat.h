@@ -39,6 +39,13 @@ typedef unsigned long long uint64_t;
 #define RT_NS rt
 #endif
 
+// Host code may use SSE2, which every x86-64 has; more is asked for at run time.
+#if defined(__x86_64__) && !defined(__CUDACC__)
+#define RT_X86 1
+#else
+#define RT_X86 0
+#endif
+
 // A multiply-add is fused where it is written as fma_() and nowhere else: the build says
 // -ffp-contract=off and --fmad=false. Only a CPU without the instruction rounds twice.
 #if defined(__CUDA_ARCH__) || RT_LANES != 0

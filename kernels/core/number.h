@@ -15,6 +15,8 @@ template <> struct Lanes<float> {
 template <class F> using UintOf = typename Lanes<F>::U;
 template <class F> using MaskOf = typename Lanes<F>::M;
 
+constexpr float kInfinity = 3.0e38f;  // finite, so that no arithmetic on it makes a NaN
+
 RT_HD float min_(float a, float b) { return a < b ? a : b; }
 RT_HD float max_(float a, float b) { return a > b ? a : b; }
 RT_HD float abs_(float a) { return a < 0.0f ? -a : a; }
@@ -23,6 +25,7 @@ RT_HD uint32_t select(bool m, uint32_t a, uint32_t b) { return m ? a : b; }
 RT_HD bool any(bool m) { return m; }
 RT_HD float to_float(uint32_t a) { return (float)a; }
 RT_HD uint32_t to_uint(float a) { return (uint32_t)(int32_t)a; }  // towards zero; 0 <= a < 2^31
+
 // log2 and exp2 by our own polynomials: library functions differ between compilers and instruction
 // sets, these give the same bits wherever fma_ is fused. Relative error of pow_ below 2e-6 for b <= 256.
 template <class F> RT_HD F log2_(F x) {  // x > 0, normal
@@ -40,6 +43,7 @@ template <class F> RT_HD F log2_(F x) {  // x > 0, normal
   p = fma_(s2, p, F(2.88539008f));
   return fma_(s, p, ef);
 }
+
 template <class F> RT_HD F exp2_(F x) {  // x in [-126, 126]
   F shifted = floor_(x + F(0.5f));
   F f = x - shifted;  // in [-0.5, 0.5]
@@ -51,6 +55,7 @@ template <class F> RT_HD F exp2_(F x) {  // x in [-126, 126]
   p = fma_(f, p, F(1.0f));
   return p * as_float(to_uint(shifted + F(127.0f)) << 23);
 }
+
 // a^b for 0 <= a <= 1, b >= 0; 0^0 = 1
 template <class F> RT_HD F pow_(F a, F b) {
   F x = b * log2_(max_(a, F(1e-30f)));

@@ -6,8 +6,8 @@
 // position and axes in render space; right and up carry the half extents of the picture
 #define RT_CAMERA(F)                                                                              \
   F(float, origin, 3) F(int32_t, kind, 1)      /* kind: 0 perspective, 1 orthographic */          \
-  F(float, forward, 3) F(float, near, 1)       /* unit; near: smallest accepted t */              \
-  F(float, right, 3) F(float, pad0, 1) F(float, up, 3) F(float, pad1, 1)
+  F(float, forward, 3) F(float, pad0, 1)       /* unit */                                         \
+  F(float, right, 3) F(float, pad1, 1) F(float, up, 3) F(float, pad2, 1)
 
 #define RT_LIGHT(F)                                                                               \
   F(float, vector, 3) F(int32_t, kind, 1)      /* 0 point: position; 1 directional: towards it */ \

@@ -23,9 +23,6 @@ template <class F> RT_HD Vec3<F> fma3(F s, Vec3<F> b, Vec3<F> a) {
 }
 template <class F> RT_HD F dot(Vec3<F> a, Vec3<F> b) { return fma_(a.z, b.z, fma_(a.y, b.y, a.x * b.x)); }
 template <class F> RT_HD Vec3<F> normalize(Vec3<F> a) { return (F(1.0f) / sqrt_(dot(a, a))) * a; }
-template <class F, class M> RT_HD Vec3<F> select(M m, Vec3<F> a, Vec3<F> b) {
-  return {select(m, a.x, b.x), select(m, a.y, b.y), select(m, a.z, b.z)};
-}
 template <class F> RT_HD F max_abs(Vec3<F> a) { return max_(abs_(a.x), max_(abs_(a.y), abs_(a.z))); }
 
 }  // namespace RT_NS

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "threads.h"
-#if defined(__x86_64__) || defined(__i386__)
+#if RT_X86
 #include <xmmintrin.h>
 #endif
 
@@ -16,13 +16,14 @@
 namespace rt {
 namespace {
 
-int tile_pixels = 64;
-const Isa* chosen = nullptr;
+// Python may set these from one thread while another renders: a render reads each of them once.
+std::atomic<int> tile_pixels{64};
+std::atomic<const Isa*> chosen{nullptr};
 
 // Denormals cost a hundred cycles each and mean nothing in a picture. One of the threads is the
 // caller's own, who gets the mode back as it was.
 class FlushDenormals {
-#if defined(__x86_64__) || defined(__i386__)
+#if RT_X86
  public:
   FlushDenormals() : before_(_mm_getcsr()) { _mm_setcsr(before_ | 0x8040); }
   ~FlushDenormals() { _mm_setcsr(before_); }
@@ -35,11 +36,18 @@ class FlushDenormals {
 #endif
 };
 
-TileRect tile_rect(const Frame& f, int64_t index) {
-  int64_t across = (f.x1 - f.x0 + tile_pixels - 1) / tile_pixels;
-  int x = f.x0 + (int)(index % across) * tile_pixels, y = f.y0 + (int)(index / across) * tile_pixels;
-  return {x, y, std::min(x + tile_pixels, (int)f.x1), std::min(y + tile_pixels, (int)f.y1)};
-}
+// the crop in tiles of `side` pixels
+struct Tiles {
+  const Frame& f;
+  int side;
+  int64_t across() const { return (f.x1 - f.x0 + side - 1) / side; }
+  int64_t down() const { return (f.y1 - f.y0 + side - 1) / side; }
+  int64_t count() const { return across() * down(); }
+  TileRect at(int64_t index) const {
+    int x = f.x0 + (int)(index % across()) * side, y = f.y0 + (int)(index / across()) * side;
+    return {x, y, std::min(x + side, (int)f.x1), std::min(y + side, (int)f.y1)};
+  }
+};
 
 }  // namespace
 
@@ -65,8 +73,8 @@ const Isa* usable_isas(int* count) {
 
 const Isa& current_isa() {
   int n;
-  if (!chosen) chosen = usable_isas(&n);
-  return *chosen;
+  const Isa* isa = chosen;
+  return isa ? *isa : *usable_isas(&n);
 }
 
 bool use_isa(const char* name) {
@@ -80,14 +88,12 @@ bool use_isa(const char* name) {
 int tile_size() { return tile_pixels; }
 void set_tile_size(int pixels) { tile_pixels = std::clamp(pixels / 8 * 8, 8, 64); }
 
-int64_t tile_count(const Frame& f) {
-  int64_t across = (f.x1 - f.x0 + tile_pixels - 1) / tile_pixels, down = (f.y1 - f.y0 + tile_pixels - 1) / tile_pixels;
-  return across * down;
-}
+int64_t tile_count(const Frame& f) { return Tiles{f, tile_pixels}.count(); }
 
 int64_t render(const SceneView& scene, int64_t first, double budget, int threads) {
   using Clock = std::chrono::steady_clock;
-  const int64_t count = tile_count(*scene.frame);
+  const Tiles tiles{*scene.frame, tile_pixels};
+  const int64_t count = tiles.count();
   const auto render_tile = current_isa().render;
   const auto start = Clock::now();
   std::atomic<int64_t> next{first};
@@ -99,7 +105,7 @@ int64_t render(const SceneView& scene, int64_t first, double budget, int threads
     while (std::chrono::duration<double>(Clock::now() - start).count() < budget) {
       int64_t i = next.fetch_add(1);
       if (i >= count) break;
-      render_tile(scene, *scratch, tile_rect(*scene.frame, i));
+      render_tile(scene, *scratch, tiles.at(i));
     }
   };
   threads = (int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(count - first, 1));

@@ -16,7 +16,7 @@ const Isa* usable_isas(int* count);
 const Isa& current_isa();
 bool use_isa(const char* name);
 
-// side of a tile in pixels, 8..64
+// side of a tile in pixels, 8..64; to be left alone between the calls that make one picture
 int tile_size();
 void set_tile_size(int pixels);
 

@@ -45,6 +45,17 @@ template <class T, size_t N> nb::object own(std::unique_ptr<T[]> data, const siz
   return nb::cast(nb::ndarray<nb::numpy, T>(p, N, shape, owner));
 }
 
+// the builder's vector itself, behind an array of bytes
+nb::object own_nodes(std::vector<rt::Node> nodes) {
+  auto keep = std::make_unique<std::vector<rt::Node>>(std::move(nodes));
+  if (keep->empty()) keep->reserve(1);  // an address, even if nothing is there
+  size_t shape[2] = {keep->size(), sizeof(rt::Node)};
+  void* data = keep->data();
+  nb::capsule owner(keep.get(), [](void* p) noexcept { delete (std::vector<rt::Node>*)p; });
+  keep.release();
+  return nb::cast(nb::ndarray<nb::numpy, uint8_t>(data, 2, shape, owner));
+}
+
 template <class T> const char* kind() {
   using Base = std::remove_all_extents_t<T>;
   if (std::is_same_v<Base, float>) return "f4";
@@ -77,6 +88,7 @@ nb::dict layout() {
 nb::tuple build_bvh(In<float, 1> x, In<float, 1> y, In<float, 1> z, In<float, 1> radius, int threads) {
   size_t n = x.shape(0);
   if (y.shape(0) != n || z.shape(0) != n || radius.shape(0) != n) throw nb::value_error("x, y, z, radius differ in length");
+  if (n > (size_t)INT32_MAX) throw nb::value_error("an int32 numbers the spheres: at most 2^31 - 1");
   rt::BuildOptions options;
   options.threads = threads;
   rt::BuildResult r;
@@ -84,12 +96,9 @@ nb::tuple build_bvh(In<float, 1> x, In<float, 1> y, In<float, 1> z, In<float, 1>
     nb::gil_scoped_release release;
     r = rt::build_bvh(x.data(), y.data(), z.data(), radius.data(), (int64_t)n, options);
   }
-  size_t m = r.nodes.size();
-  std::unique_ptr<uint8_t[]> nodes(new uint8_t[m * sizeof(rt::Node)]);
-  if (m) memcpy(nodes.get(), r.nodes.data(), m * sizeof(rt::Node));
   if (!n) r.order.reset(new int32_t[1]), r.spheres.reset(new rt::SpherePrim[1]);
   std::unique_ptr<float[]> spheres((float*)r.spheres.release());
-  return nb::make_tuple(own<uint8_t, 2>(std::move(nodes), {m, sizeof(rt::Node)}), own<int32_t, 1>(std::move(r.order), {n}),
+  return nb::make_tuple(own_nodes(std::move(r.nodes)), own<int32_t, 1>(std::move(r.order), {n}),
                         own<float, 2>(std::move(spheres), {n, 4}));
 }
 
@@ -104,6 +113,9 @@ int64_t render(In<uint8_t, 2> nodes, In<float, 2> spheres, In<int32_t, 1> order,
   if ((int64_t)film.shape(0) != f.y1 - f.y0 || (int64_t)film.shape(1) != f.x1 - f.x0 || film.shape(2) != 4)
     throw nb::value_error("the film's shape is not that of the frame's crop");
   if (light.count() < f.light_count || material.count() < 1) throw nb::value_error("fewer lights or materials than the frame says");
+  if (nodes.shape(1) != sizeof(rt::Node) || spheres.shape(1) != 4 || order.shape(0) != spheres.shape(0))
+    throw nb::value_error("nodes, spheres and order are not those of one build_bvh");
+  if (first_tile < 0) throw nb::value_error("the first tile has number 0");
   if (spheres.shape(0) >= (1u << 29)) throw nb::value_error("the CPU backend renders fewer than 2^29 spheres");
   rt::SceneView s = {nodes.shape(0) ? (const rt::Node*)nodes.data() : nullptr, spheres.data(), order.data(), color.data(),
                      color_id.data(), material_id.data(), cam.data(), light.data(), material.data(), &f, film.data(),

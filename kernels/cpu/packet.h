@@ -173,10 +173,6 @@ struct PacketEntry {
   float depth;
 };
 
-RT_HD uint32_t child_node(const rt::Node& n, int slot) {
-  return n.child_base + (uint32_t)__builtin_popcount(n.inner & ((1u << slot) - 1));
-}
-
 RT_HD float quad_limit(const Packet& r, int quad) {
   FW m = load<FW>(r.t + quad * kQuad);
   for (int at = quad * kQuad + kWide; at < (quad + 1) * kQuad; at += kWide) m = max_(m, load<FW>(r.t + at));
@@ -187,7 +183,7 @@ RT_HD float quad_limit(const Packet& r, int quad) {
 template <bool kOneOrigin> void packet_closest(const rt::SceneView& s, const PacketPlanes& p, Packet& r) {
   float limit[kQuads], farthest = 0.0f;
   for (int q = 0; q < kQuads; ++q) limit[q] = quad_limit(r, q), farthest = max_(farthest, limit[q]);
-  PacketEntry stack[kStackSize];
+  PacketEntry stack[kMaxWaiting];
   int top = 0;
   stack[top++] = {0, 0.0f};
   Vec3<float> origin = vec3(r.ox[0], r.oy[0], r.oz[0]);
@@ -247,7 +243,7 @@ inline PacketShadow packet_blocked(const rt::SceneView& s, const PacketPlanes& p
                                    float depth_limit) {
   uint64_t open = alive;
   int work = 0;
-  uint32_t stack[kStackSize];
+  uint32_t stack[kMaxWaiting];
   int top = 0;
   stack[top++] = 0;
   while (top) {

@@ -18,7 +18,7 @@ struct TileBlocks {
 };
 
 RT_HD Rect quad_rect(const BundleFrame& f, const Packet& r, int quad) {
-  const float big = 3e38f;
+  const float big = kInfinity;
   FW a0(big), a1(-big), b0(big), b1(-big);
   for (int at = quad * kQuad; at < (quad + 1) * kQuad; at += kWide) {
     Vec3<FW> e;
@@ -45,11 +45,11 @@ RT_HD BundleFrame make_block(const rt::SceneView& s, int x, int y, uint32_t samp
     Ray<FW> ray = camera_ray<FW>(cam, *s.frame, px, py, sample);
     store(r.ox + at, ray.origin.x), store(r.oy + at, ray.origin.y), store(r.oz + at, ray.origin.z);
     store(r.dx + at, ray.direction.x), store(r.dy + at, ray.direction.y), store(r.dz + at, ray.direction.z);
-    store(r.t + at, FW(3.0e38f));
-    store(r.prim + at, UW(rt::kNoPrim));
+    store(r.t + at, FW(kInfinity));
+    store(r.prim + at, UW(kNoPrim));
   }
   BundleFrame f;
-  f.parallel = cam.kind == 1;
+  f.parallel = cam.kind == kCameraOrthographic;
   f.apex = vec3(r.ox[0], r.oy[0], r.oz[0]);
   f.axis = normalize(vec3(r.dx[0] + r.dx[63], r.dy[0] + r.dy[63], r.dz[0] + r.dz[63]));
   Vec3<float> right = normalize(vec3(cam.right[0], cam.right[1], cam.right[2]));
@@ -73,7 +73,7 @@ RT_HD void trace_block(const rt::SceneView& s, const BundleFrame& f, Packet& r) 
   if (!s.nodes) return;
   if (!is_bundle(f, r)) {
     for (int i = 0; i < kPacket; ++i)
-      closest_hit(s, vec3(r.ox[i], r.oy[i], r.oz[i]), vec3(r.dx[i], r.dy[i], r.dz[i]), rt::kNoPrim, r.t[i], r.prim[i]);
+      closest_hit(s, vec3(r.ox[i], r.oy[i], r.oz[i]), vec3(r.dx[i], r.dy[i], r.dz[i]), kNoPrim, r.t[i], r.prim[i]);
     return;
   }
   Rect quad[kQuads];

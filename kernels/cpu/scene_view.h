@@ -20,6 +20,4 @@ struct SceneView {
   int64_t sphere_count;
 };
 
-constexpr uint32_t kNoPrim = 0x7fffffffu;  // leaf positions stay below 2^29
-
 }  // namespace rt

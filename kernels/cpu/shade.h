@@ -110,8 +110,8 @@ RT_HD void queue_mirrors(const rt::Wave& w, int at, uint32_t mask, const Surface
     next.throughput[n] = v[6][i];
     next.slot[n] = w.slot[at + i], next.self[n] = w.prim[at + i];
     // a ray that stays inside meets its own sphere again after one chord
-    next.t[n] = inside >> i & 1 ? v[7][i] : 3.0e38f;
-    next.prim[n] = inside >> i & 1 ? w.prim[at + i] : rt::kNoPrim;
+    next.t[n] = inside >> i & 1 ? v[7][i] : kInfinity;
+    next.prim[n] = inside >> i & 1 ? w.prim[at + i] : kNoPrim;
   }
 }
 
@@ -135,13 +135,13 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
     int left = w.count - at;
     uint32_t live = left >= kWide ? (uint32_t)((1ull << kWide) - 1) : (1u << left) - 1u;
     UW prim = load<UW>(w.prim + at);
-    uint32_t hits = live & ~bits(prim == UW(rt::kNoPrim));
+    uint32_t hits = live & ~bits(prim == UW(kNoPrim));
     FW throughput = load<FW>(w.throughput + at);
     if (live & ~hits) shade_misses(s, k, w, at, live & ~hits, depth, blocks, throughput);
     if (depth == 0)
       for (uint32_t m = live; m; m &= m - 1) {
         int i = __builtin_ctz(m);
-        k.alpha[at + i] = (hits >> i & 1) || s.frame->background_kind == 0 ? 1.0f : 0.0f;
+        k.alpha[at + i] = (hits >> i & 1) || s.frame->background_kind == kBackgroundGradient ? 1.0f : 0.0f;
       }
     if (!hits) continue;
     Surface<FW> f = load_surface(s, w, at, select(mask_from_bits<MW>(hits), prim, UW(0u)));

@@ -74,7 +74,7 @@ RT_HD BundleFrame light_frame(const rt::Light& light, const rt::ShadowQueue& q) 
 
 // Coordinates across the bundle for every ray; false if they spread too far for planes.
 RT_HD bool across_bundle(const BundleFrame& f, rt::ShadowQueue& q, Rect& all) {
-  FW a0(3e38f), a1(-3e38f), b0(3e38f), b1(-3e38f), narrowest(1.0f);
+  FW a0(kInfinity), a1(-kInfinity), b0(kInfinity), b1(-kInfinity), narrowest(1.0f);
   for (int at = 0; at < (q.count + kPacket - 1) / kPacket * kPacket; at += kWide) {
     Vec3<FW> e;
     FW inv(1.0f);
@@ -125,7 +125,7 @@ template <bool kSorted>
 RT_HD bool trace_shadow_packet(const rt::SceneView& s, const BundleFrame& f, rt::ShadowQueue& q, int first, int n) {
   Packet r;
   Rect quad[kQuads];
-  FW depth(-3e38f), reach(0.0f);
+  FW depth(-kInfinity), reach(0.0f);
   for (int at = 0; at < kPacket; at += kWide) {
     int from = first + at;
     Vec3<FW> p = {pick<kSorted>(q, q.px, from), pick<kSorted>(q, q.py, from), pick<kSorted>(q, q.pz, from)};
@@ -143,7 +143,7 @@ RT_HD bool trace_shadow_packet(const rt::SceneView& s, const BundleFrame& f, rt:
   }
   PacketPlanes planes;
   float farthest = reduce_max(reach);
-  make_planes(planes, f, quad, farthest, f.parallel ? -3e38f : 0.0f);
+  make_planes(planes, f, quad, farthest, f.parallel ? -kInfinity : 0.0f);
   uint64_t alive = n < kPacket ? (1ull << n) - 1 : ~0ull;
   PacketShadow shadow = packet_blocked(s, planes, r, alive, reduce_max(depth) + kBoxError * farthest);
   for (int i = 0; i < n; ++i) q.visible[item<kSorted>(q, first + i)] = !(shadow.blocked >> i & 1);

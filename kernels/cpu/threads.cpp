@@ -9,7 +9,11 @@ namespace rt {
 static constexpr int kSpins = 2000;
 
 ThreadPool::ThreadPool(int threads) {
-  for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { loop(i); });
+  try {
+    for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { loop(i); });
+  } catch (...) {
+    // no more threads to be had: those that run do the work
+  }
 }
 
 ThreadPool::~ThreadPool() {
@@ -32,11 +36,20 @@ void ThreadPool::loop(int index) {
       seen = generation_.load();
       if (stop_) return;
     }
-    (*job_)(index);
+    call(index);
     if (pending_.fetch_sub(1) == 1) {
       std::lock_guard<std::mutex> lock(mutex_);
       done_.notify_one();
     }
+  }
+}
+
+void ThreadPool::call(int thread) {
+  try {
+    (*job_)(thread);
+  } catch (...) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!failure_) failure_ = std::current_exception();
   }
 }
 
@@ -45,20 +58,27 @@ void ThreadPool::run(const std::function<void(int)>& fn) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     job_ = &fn;
+    failure_ = nullptr;
     pending_.store((int)workers_.size());
     ++generation_;
   }
   wake_.notify_all();
-  fn(0);
+  call(0);
   for (int i = 0; i < kSpins && pending_.load() != 0; ++i) std::this_thread::yield();
   std::unique_lock<std::mutex> lock(mutex_);
   done_.wait(lock, [&] { return pending_.load() == 0; });
+  if (failure_) std::rethrow_exception(failure_);
 }
 
 void ThreadPool::each(int64_t count, const std::function<void(int64_t, int)>& fn) {
   std::atomic<int64_t> next{0};
   run([&](int thread) {
-    for (int64_t i; (i = next.fetch_add(1)) < count;) fn(i, thread);
+    try {
+      for (int64_t i; (i = next.fetch_add(1)) < count;) fn(i, thread);
+    } catch (...) {
+      next = count;
+      throw;
+    }
   });
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -12,22 +13,25 @@ namespace rt {
 
 class ThreadPool {
  public:
-  explicit ThreadPool(int threads);
+  explicit ThreadPool(int threads);  // the caller's included; fewer if the system has no more
   ~ThreadPool();
   int size() const { return (int)workers_.size() + 1; }
-  // fn(thread) on every thread, the caller's included; returns when all are done
+  // fn(thread) on every thread, the caller's included; returns when all are done. What one of them
+  // throws is thrown to the caller then.
   void run(const std::function<void(int)>& fn);
-  // fn(item, thread) for item in [0, count)
+  // fn(item, thread) for item in [0, count); after an exception no more items are begun
   void each(int64_t count, const std::function<void(int64_t, int)>& fn);
 
  private:
   void loop(int index);
+  void call(int thread);
   std::vector<std::thread> workers_;
   std::mutex mutex_;
   std::condition_variable wake_, done_;
   const std::function<void(int)>* job_ = nullptr;
   std::atomic<uint64_t> generation_{0};
   std::atomic<int> pending_{0};
+  std::exception_ptr failure_;  // the first of a run
   bool stop_ = false;
 };
 

@@ -7,8 +7,9 @@
 
 namespace RT_NS {
 
-// wide levels are bounded by the builder (24 by area, then halving), 7 siblings wait at each
-constexpr int kStackSize = 7 * (24 + 32) + 8;
+RT_HD uint32_t child_node(const rt::Node& n, int slot) {
+  return n.child_base + (uint32_t)__builtin_popcount(n.inner & ((1u << slot) - 1));
+}
 
 struct SingleRay {
   float origin[3], direction[3], inverse[3];
@@ -19,9 +20,7 @@ RT_HD SingleRay single_ray(Vec3<float> o, Vec3<float> d) {
   SingleRay r = {{o.x, o.y, o.z}, {d.x, d.y, d.z}, {}, {}};
   for (int a = 0; a < 3; ++a) {
     r.near[a] = r.direction[a] < 0.0f;
-    // a zero would give 0 * infinity on a slab's plane; 1e-18 keeps products finite
-    float safe = abs_(r.direction[a]) > 1e-18f ? r.direction[a] : (r.near[a] ? -1e-18f : 1e-18f);
-    r.inverse[a] = 1.0f / safe;
+    r.inverse[a] = safe_inverse(r.direction[a]);
   }
   return r;
 }
@@ -72,7 +71,7 @@ RT_HD F8 intersect_leaf(const rt::SceneView& s, uint32_t begin, const SingleRay&
 RT_HD void closest_hit(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) {
   if (!s.nodes) return;
   SingleRay ray = single_ray(o, d);
-  struct Entry { uint32_t node; float t; } stack[kStackSize];
+  struct Entry { uint32_t node; float t; } stack[kMaxWaiting];
   int top = 0;
   stack[top++] = {0, 0.0f};
   while (top) {
@@ -86,7 +85,7 @@ RT_HD void closest_hit(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uin
     for (uint32_t m = hits.mask; m; m &= m - 1) {
       int i = __builtin_ctz(m);
       if (n.inner >> i & 1) {
-        Entry c = {n.child_base + (uint32_t)__builtin_popcount(n.inner & ((1u << i) - 1)), entry[i]};
+        Entry c = {child_node(n, i), entry[i]};
         int k = top++;
         for (; k > first && stack[k - 1].t < c.t; --k) stack[k] = stack[k - 1];
         stack[k] = c;
@@ -110,7 +109,7 @@ RT_HD void closest_hit(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uin
 RT_HD bool any_hit(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) {
   if (!s.nodes) return false;
   SingleRay ray = single_ray(o, d);
-  uint32_t stack[kStackSize];
+  uint32_t stack[kMaxWaiting];
   int top = 0;
   stack[top++] = 0;
   while (top) {
@@ -118,7 +117,7 @@ RT_HD bool any_hit(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uint32_
     for (uint32_t m = intersect_boxes(n, ray, t_max).mask; m; m &= m - 1) {
       int i = __builtin_ctz(m);
       if (n.inner >> i & 1) {
-        stack[top++] = n.child_base + (uint32_t)__builtin_popcount(n.inner & ((1u << i) - 1));
+        stack[top++] = child_node(n, i);
       } else {
         uint32_t begin = leaf_begin(n, i), count = leaf_end(n, i) - begin;
         F8 found = intersect_leaf(s, begin, ray);

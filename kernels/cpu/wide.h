@@ -1,5 +1,5 @@
 // CPU lanes: Wide<8> everywhere, Wide<16> with AVX-512, under the vocabulary of core/number.h.
-// GCC and Clang vector types carry the arithmetic; what they spell badly is an intrinsic here.
+// Without either, Wide<8> is made of the compiler's plain vectors: wide_portable.h.
 #pragma once
 #include "../core/number.h"
 #if RT_LANES != 0
@@ -12,73 +12,79 @@ template <int N> struct Wide;
 template <int N> struct WideU;
 template <int N> struct WideM;
 
-#define RT_IN RT_HD
+}  // namespace RT_NS
 
-// ---- 8 lanes
+#if RT_LANES == 0
+#include "wide_portable.h"
+#endif
+
+namespace RT_NS {
+
+// ---- 8 lanes with AVX2
 #if RT_LANES != 0
 template <> struct WideM<8> { __m256 v; };
 template <> struct Wide<8> {
   __m256 v;
-  RT_IN Wide() {}
-  RT_IN Wide(__m256 a) : v(a) {}
-  RT_IN explicit Wide(float a) : v(_mm256_set1_ps(a)) {}
+  RT_HD Wide() {}
+  RT_HD Wide(__m256 a) : v(a) {}
+  RT_HD explicit Wide(float a) : v(_mm256_set1_ps(a)) {}
 };
 template <> struct WideU<8> {
   __m256i v;
-  RT_IN WideU() {}
-  RT_IN WideU(__m256i a) : v(a) {}
-  RT_IN explicit WideU(uint32_t a) : v(_mm256_set1_epi32((int)a)) {}
+  RT_HD WideU() {}
+  RT_HD WideU(__m256i a) : v(a) {}
+  RT_HD explicit WideU(uint32_t a) : v(_mm256_set1_epi32((int)a)) {}
 };
 using F8 = Wide<8>;
 using U8 = WideU<8>;
 using M8 = WideM<8>;
-RT_IN F8 operator+(F8 a, F8 b) { return _mm256_add_ps(a.v, b.v); }
-RT_IN F8 operator-(F8 a, F8 b) { return _mm256_sub_ps(a.v, b.v); }
-RT_IN F8 operator*(F8 a, F8 b) { return _mm256_mul_ps(a.v, b.v); }
-RT_IN F8 operator/(F8 a, F8 b) { return _mm256_div_ps(a.v, b.v); }
-RT_IN M8 operator<(F8 a, F8 b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_LT_OQ)}; }
-RT_IN M8 operator>(F8 a, F8 b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_GT_OQ)}; }
-RT_IN M8 operator<=(F8 a, F8 b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_LE_OQ)}; }
-RT_IN M8 operator>=(F8 a, F8 b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_GE_OQ)}; }
-RT_IN M8 operator==(F8 a, F8 b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_EQ_OQ)}; }
-RT_IN M8 operator&(M8 a, M8 b) { return {_mm256_and_ps(a.v, b.v)}; }
-RT_IN M8 operator|(M8 a, M8 b) { return {_mm256_or_ps(a.v, b.v)}; }
-RT_IN M8 operator!(M8 a) { return {_mm256_xor_ps(a.v, _mm256_castsi256_ps(_mm256_set1_epi32(-1)))}; }
-RT_IN uint32_t bits(M8 m) { return (uint32_t)_mm256_movemask_ps(m.v); }
-RT_IN F8 fma_(F8 a, F8 b, F8 c) { return _mm256_fmadd_ps(a.v, b.v, c.v); }
-RT_IN F8 min_(F8 a, F8 b) { return _mm256_min_ps(a.v, b.v); }
-RT_IN F8 max_(F8 a, F8 b) { return _mm256_max_ps(a.v, b.v); }
-RT_IN F8 sqrt_(F8 a) { return _mm256_sqrt_ps(a.v); }
-RT_IN F8 floor_(F8 a) { return _mm256_floor_ps(a.v); }
-RT_IN F8 abs_(F8 a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a.v); }
-RT_IN F8 select(M8 m, F8 a, F8 b) { return _mm256_blendv_ps(b.v, a.v, m.v); }
-RT_IN U8 as_uint(F8 a) { return _mm256_castps_si256(a.v); }
-RT_IN F8 as_float(U8 a) { return _mm256_castsi256_ps(a.v); }
-RT_IN U8 select(M8 m, U8 a, U8 b) { return as_uint(select(m, as_float(a), as_float(b))); }
-RT_IN U8 operator+(U8 a, U8 b) { return _mm256_add_epi32(a.v, b.v); }
-RT_IN U8 operator-(U8 a, U8 b) { return _mm256_sub_epi32(a.v, b.v); }
-RT_IN U8 operator*(U8 a, U8 b) { return _mm256_mullo_epi32(a.v, b.v); }
-RT_IN U8 operator&(U8 a, U8 b) { return _mm256_and_si256(a.v, b.v); }
-RT_IN U8 operator|(U8 a, U8 b) { return _mm256_or_si256(a.v, b.v); }
-RT_IN U8 operator^(U8 a, U8 b) { return _mm256_xor_si256(a.v, b.v); }
-RT_IN U8 operator<<(U8 a, int n) { return _mm256_slli_epi32(a.v, n); }
-RT_IN U8 operator>>(U8 a, int n) { return _mm256_srli_epi32(a.v, n); }
-RT_IN M8 operator==(U8 a, U8 b) { return {_mm256_castsi256_ps(_mm256_cmpeq_epi32(a.v, b.v))}; }
-RT_IN M8 operator<(U8 a, U8 b) { return {_mm256_castsi256_ps(_mm256_cmpgt_epi32(b.v, a.v))}; }  // both < 2^31
-RT_IN F8 to_float(U8 a) { return _mm256_cvtepi32_ps(a.v); }  // a < 2^31
-RT_IN U8 to_uint(F8 a) { return _mm256_cvttps_epi32(a.v); }
-RT_IN F8 load(const float* p, F8*) { return _mm256_loadu_ps(p); }
-RT_IN void store(float* p, F8 a) { _mm256_storeu_ps(p, a.v); }
-RT_IN U8 load(const uint32_t* p, U8*) { return _mm256_loadu_si256((const __m256i*)p); }
-RT_IN void store(uint32_t* p, U8 a) { _mm256_storeu_si256((__m256i*)p, a.v); }
-RT_IN M8 mask_from_bits(uint32_t b, M8*) {
+RT_HD F8 operator+(F8 a, F8 b) { return _mm256_add_ps(a.v, b.v); }
+RT_HD F8 operator-(F8 a, F8 b) { return _mm256_sub_ps(a.v, b.v); }
+RT_HD F8 operator*(F8 a, F8 b) { return _mm256_mul_ps(a.v, b.v); }
+RT_HD F8 operator/(F8 a, F8 b) { return _mm256_div_ps(a.v, b.v); }
+RT_HD M8 operator<(F8 a, F8 b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_LT_OQ)}; }
+RT_HD M8 operator>(F8 a, F8 b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_GT_OQ)}; }
+RT_HD M8 operator<=(F8 a, F8 b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_LE_OQ)}; }
+RT_HD M8 operator>=(F8 a, F8 b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_GE_OQ)}; }
+RT_HD M8 operator==(F8 a, F8 b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_EQ_OQ)}; }
+RT_HD M8 operator&(M8 a, M8 b) { return {_mm256_and_ps(a.v, b.v)}; }
+RT_HD M8 operator|(M8 a, M8 b) { return {_mm256_or_ps(a.v, b.v)}; }
+RT_HD M8 operator!(M8 a) { return {_mm256_xor_ps(a.v, _mm256_castsi256_ps(_mm256_set1_epi32(-1)))}; }
+RT_HD uint32_t bits(M8 m) { return (uint32_t)_mm256_movemask_ps(m.v); }
+RT_HD F8 fma_(F8 a, F8 b, F8 c) { return _mm256_fmadd_ps(a.v, b.v, c.v); }
+RT_HD F8 min_(F8 a, F8 b) { return _mm256_min_ps(a.v, b.v); }
+RT_HD F8 max_(F8 a, F8 b) { return _mm256_max_ps(a.v, b.v); }
+RT_HD F8 sqrt_(F8 a) { return _mm256_sqrt_ps(a.v); }
+RT_HD F8 floor_(F8 a) { return _mm256_floor_ps(a.v); }
+RT_HD F8 abs_(F8 a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a.v); }
+RT_HD F8 select(M8 m, F8 a, F8 b) { return _mm256_blendv_ps(b.v, a.v, m.v); }
+RT_HD U8 as_uint(F8 a) { return _mm256_castps_si256(a.v); }
+RT_HD F8 as_float(U8 a) { return _mm256_castsi256_ps(a.v); }
+RT_HD U8 select(M8 m, U8 a, U8 b) { return as_uint(select(m, as_float(a), as_float(b))); }
+RT_HD U8 operator+(U8 a, U8 b) { return _mm256_add_epi32(a.v, b.v); }
+RT_HD U8 operator-(U8 a, U8 b) { return _mm256_sub_epi32(a.v, b.v); }
+RT_HD U8 operator*(U8 a, U8 b) { return _mm256_mullo_epi32(a.v, b.v); }
+RT_HD U8 operator&(U8 a, U8 b) { return _mm256_and_si256(a.v, b.v); }
+RT_HD U8 operator|(U8 a, U8 b) { return _mm256_or_si256(a.v, b.v); }
+RT_HD U8 operator^(U8 a, U8 b) { return _mm256_xor_si256(a.v, b.v); }
+RT_HD U8 operator<<(U8 a, int n) { return _mm256_slli_epi32(a.v, n); }
+RT_HD U8 operator>>(U8 a, int n) { return _mm256_srli_epi32(a.v, n); }
+RT_HD M8 operator==(U8 a, U8 b) { return {_mm256_castsi256_ps(_mm256_cmpeq_epi32(a.v, b.v))}; }
+RT_HD M8 operator<(U8 a, U8 b) { return {_mm256_castsi256_ps(_mm256_cmpgt_epi32(b.v, a.v))}; }  // both < 2^31
+RT_HD F8 to_float(U8 a) { return _mm256_cvtepi32_ps(a.v); }  // a < 2^31
+RT_HD U8 to_uint(F8 a) { return _mm256_cvttps_epi32(a.v); }
+RT_HD F8 load(const float* p, F8*) { return _mm256_loadu_ps(p); }
+RT_HD void store(float* p, F8 a) { _mm256_storeu_ps(p, a.v); }
+RT_HD U8 load(const uint32_t* p, U8*) { return _mm256_loadu_si256((const __m256i*)p); }
+RT_HD void store(uint32_t* p, U8 a) { _mm256_storeu_si256((__m256i*)p, a.v); }
+RT_HD M8 mask_from_bits(uint32_t b, M8*) {
   const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
   return {_mm256_castsi256_ps(_mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)b), bit), bit))};
 }
-RT_IN F8 gather(const float* base, U8 index) { return _mm256_i32gather_ps(base, index.v, 4); }
-RT_IN U8 gather(const int32_t* base, U8 index) { return _mm256_i32gather_epi32((const int*)base, index.v, 4); }
+RT_HD F8 gather(const float* base, U8 index) { return _mm256_i32gather_ps(base, index.v, 4); }
+RT_HD U8 gather(const int32_t* base, U8 index) { return _mm256_i32gather_epi32((const int*)base, index.v, 4); }
 // lanes of the mask to p, packed; up to eight floats may be written
-RT_IN void store_packed(float* p, F8 a, uint32_t mask) {
+RT_HD void store_packed(float* p, F8 a, uint32_t mask) {
   // a nibble 0..7 for each set bit, in order: the lanes to keep
   uint64_t spread = _pdep_u64(mask, 0x0101010101010101ull) * 0xffull;
   uint64_t lanes = _pext_u64(0x0706050403020100ull, spread);
@@ -86,11 +92,11 @@ RT_IN void store_packed(float* p, F8 a, uint32_t mask) {
   _mm256_storeu_ps(p, _mm256_permutevar8x32_ps(a.v, index));
 }
 // eight bytes as floats
-RT_IN F8 load_bytes(const uint8_t* p) {
+RT_HD F8 load_bytes(const uint8_t* p) {
   return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i*)p)));
 }
 // eight records of 16 bytes as four vectors
-RT_IN void load_transposed(const float* p, F8& x, F8& y, F8& z, F8& w) {
+RT_HD void load_transposed(const float* p, F8& x, F8& y, F8& z, F8& w) {
   __m256 a = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + 16), 1);
   __m256 b = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p + 4)), _mm_loadu_ps(p + 20), 1);
   __m256 c = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p + 8)), _mm_loadu_ps(p + 24), 1);
@@ -101,110 +107,6 @@ RT_IN void load_transposed(const float* p, F8& x, F8& y, F8& z, F8& w) {
   y = _mm256_shuffle_ps(ab0, cd0, 0xee);
   z = _mm256_shuffle_ps(ab1, cd1, 0x44);
   w = _mm256_shuffle_ps(ab1, cd1, 0xee);
-}
-#else
-typedef float RtF8 __attribute__((vector_size(32)));
-typedef uint32_t RtU8 __attribute__((vector_size(32)));
-typedef int32_t RtI8 __attribute__((vector_size(32)));
-template <> struct WideM<8> { RtI8 v; };
-template <> struct Wide<8> {
-  RtF8 v;
-  RT_IN Wide() {}
-  RT_IN Wide(RtF8 a) : v(a) {}
-  RT_IN explicit Wide(float a) : v(RtF8{a, a, a, a, a, a, a, a}) {}
-};
-template <> struct WideU<8> {
-  RtU8 v;
-  RT_IN WideU() {}
-  RT_IN WideU(RtU8 a) : v(a) {}
-  RT_IN explicit WideU(uint32_t a) : v(RtU8{a, a, a, a, a, a, a, a}) {}
-};
-using F8 = Wide<8>;
-using U8 = WideU<8>;
-using M8 = WideM<8>;
-RT_IN F8 operator+(F8 a, F8 b) { return a.v + b.v; }
-RT_IN F8 operator-(F8 a, F8 b) { return a.v - b.v; }
-RT_IN F8 operator*(F8 a, F8 b) { return a.v * b.v; }
-RT_IN F8 operator/(F8 a, F8 b) { return a.v / b.v; }
-RT_IN M8 operator<(F8 a, F8 b) { return {a.v < b.v}; }
-RT_IN M8 operator>(F8 a, F8 b) { return {a.v > b.v}; }
-RT_IN M8 operator<=(F8 a, F8 b) { return {a.v <= b.v}; }
-RT_IN M8 operator>=(F8 a, F8 b) { return {a.v >= b.v}; }
-RT_IN M8 operator==(F8 a, F8 b) { return {a.v == b.v}; }
-RT_IN M8 operator&(M8 a, M8 b) { return {a.v & b.v}; }
-RT_IN M8 operator|(M8 a, M8 b) { return {a.v | b.v}; }
-RT_IN M8 operator!(M8 a) { return {~a.v}; }
-RT_IN uint32_t bits(M8 m) {
-  uint32_t b = 0;
-  for (int i = 0; i < 8; ++i) b |= (uint32_t)(m.v[i] & 1) << i;
-  return b;
-}
-RT_IN F8 fma_(F8 a, F8 b, F8 c) { return a.v * b.v + c.v; }
-RT_IN F8 min_(F8 a, F8 b) { return a.v < b.v ? a.v : b.v; }
-RT_IN F8 max_(F8 a, F8 b) { return a.v > b.v ? a.v : b.v; }
-RT_IN F8 sqrt_(F8 a) {
-  for (int i = 0; i < 8; ++i) a.v[i] = __builtin_sqrtf(a.v[i]);
-  return a;
-}
-RT_IN F8 floor_(F8 a) {
-  for (int i = 0; i < 8; ++i) a.v[i] = __builtin_floorf(a.v[i]);
-  return a;
-}
-RT_IN U8 as_uint(F8 a) { return (RtU8)a.v; }
-RT_IN F8 as_float(U8 a) { return (RtF8)a.v; }
-RT_IN F8 abs_(F8 a) { return (RtF8)((RtU8)a.v & 0x7fffffffu); }
-RT_IN F8 select(M8 m, F8 a, F8 b) { return m.v ? a.v : b.v; }
-RT_IN U8 select(M8 m, U8 a, U8 b) { return m.v ? a.v : b.v; }
-RT_IN U8 operator+(U8 a, U8 b) { return a.v + b.v; }
-RT_IN U8 operator-(U8 a, U8 b) { return a.v - b.v; }
-RT_IN U8 operator*(U8 a, U8 b) { return a.v * b.v; }
-RT_IN U8 operator&(U8 a, U8 b) { return a.v & b.v; }
-RT_IN U8 operator|(U8 a, U8 b) { return a.v | b.v; }
-RT_IN U8 operator^(U8 a, U8 b) { return a.v ^ b.v; }
-RT_IN U8 operator<<(U8 a, int n) { return a.v << (uint32_t)n; }
-RT_IN U8 operator>>(U8 a, int n) { return a.v >> (uint32_t)n; }
-RT_IN M8 operator==(U8 a, U8 b) { return {a.v == b.v}; }
-RT_IN M8 operator<(U8 a, U8 b) { return {(RtI8)a.v < (RtI8)b.v}; }
-RT_IN F8 to_float(U8 a) { return __builtin_convertvector((RtI8)a.v, RtF8); }
-RT_IN U8 to_uint(F8 a) { return (RtU8)__builtin_convertvector(a.v, RtI8); }
-RT_IN F8 load(const float* p, F8*) {
-  F8 a;
-  memcpy(&a.v, p, 32);
-  return a;
-}
-RT_IN void store(float* p, F8 a) { memcpy(p, &a.v, 32); }
-RT_IN U8 load(const uint32_t* p, U8*) {
-  U8 a;
-  memcpy(&a.v, p, 32);
-  return a;
-}
-RT_IN void store(uint32_t* p, U8 a) { memcpy(p, &a.v, 32); }
-RT_IN M8 mask_from_bits(uint32_t b, M8*) {
-  const RtI8 bit = {1, 2, 4, 8, 16, 32, 64, 128};
-  int32_t s = (int32_t)b;
-  return {(RtI8{s, s, s, s, s, s, s, s} & bit) == bit};
-}
-RT_IN F8 gather(const float* base, U8 index) {
-  F8 a;
-  for (int i = 0; i < 8; ++i) a.v[i] = base[index.v[i]];
-  return a;
-}
-RT_IN U8 gather(const int32_t* base, U8 index) {
-  U8 a;
-  for (int i = 0; i < 8; ++i) a.v[i] = (uint32_t)base[index.v[i]];
-  return a;
-}
-RT_IN void store_packed(float* p, F8 a, uint32_t mask) {
-  for (int i = 0; i < 8; ++i)
-    if (mask >> i & 1) *p++ = a.v[i];
-}
-RT_IN F8 load_bytes(const uint8_t* p) {
-  F8 a;
-  for (int i = 0; i < 8; ++i) a.v[i] = (float)p[i];
-  return a;
-}
-RT_IN void load_transposed(const float* p, F8& x, F8& y, F8& z, F8& w) {
-  for (int i = 0; i < 8; ++i) x.v[i] = p[4 * i], y.v[i] = p[4 * i + 1], z.v[i] = p[4 * i + 2], w.v[i] = p[4 * i + 3];
 }
 #endif
 template <> struct Lanes<F8> {
@@ -218,64 +120,64 @@ template <> struct Lanes<F8> {
 template <> struct WideM<16> { __mmask16 v; };
 template <> struct Wide<16> {
   __m512 v;
-  RT_IN Wide() {}
-  RT_IN Wide(__m512 a) : v(a) {}
-  RT_IN explicit Wide(float a) : v(_mm512_set1_ps(a)) {}
+  RT_HD Wide() {}
+  RT_HD Wide(__m512 a) : v(a) {}
+  RT_HD explicit Wide(float a) : v(_mm512_set1_ps(a)) {}
 };
 template <> struct WideU<16> {
   __m512i v;
-  RT_IN WideU() {}
-  RT_IN WideU(__m512i a) : v(a) {}
-  RT_IN explicit WideU(uint32_t a) : v(_mm512_set1_epi32((int)a)) {}
+  RT_HD WideU() {}
+  RT_HD WideU(__m512i a) : v(a) {}
+  RT_HD explicit WideU(uint32_t a) : v(_mm512_set1_epi32((int)a)) {}
 };
 using F16 = Wide<16>;
 using U16 = WideU<16>;
 using M16 = WideM<16>;
-RT_IN F16 operator+(F16 a, F16 b) { return _mm512_add_ps(a.v, b.v); }
-RT_IN F16 operator-(F16 a, F16 b) { return _mm512_sub_ps(a.v, b.v); }
-RT_IN F16 operator*(F16 a, F16 b) { return _mm512_mul_ps(a.v, b.v); }
-RT_IN F16 operator/(F16 a, F16 b) { return _mm512_div_ps(a.v, b.v); }
-RT_IN M16 operator<(F16 a, F16 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ)}; }
-RT_IN M16 operator>(F16 a, F16 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_GT_OQ)}; }
-RT_IN M16 operator<=(F16 a, F16 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LE_OQ)}; }
-RT_IN M16 operator>=(F16 a, F16 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_GE_OQ)}; }
-RT_IN M16 operator==(F16 a, F16 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_EQ_OQ)}; }
-RT_IN M16 operator&(M16 a, M16 b) { return {(__mmask16)(a.v & b.v)}; }
-RT_IN M16 operator|(M16 a, M16 b) { return {(__mmask16)(a.v | b.v)}; }
-RT_IN M16 operator!(M16 a) { return {(__mmask16)~a.v}; }
-RT_IN uint32_t bits(M16 m) { return m.v; }
-RT_IN F16 fma_(F16 a, F16 b, F16 c) { return _mm512_fmadd_ps(a.v, b.v, c.v); }
-RT_IN F16 min_(F16 a, F16 b) { return _mm512_min_ps(a.v, b.v); }
-RT_IN F16 max_(F16 a, F16 b) { return _mm512_max_ps(a.v, b.v); }
-RT_IN F16 sqrt_(F16 a) { return _mm512_sqrt_ps(a.v); }
-RT_IN F16 floor_(F16 a) { return _mm512_roundscale_ps(a.v, 0x01); }
-RT_IN F16 abs_(F16 a) { return _mm512_abs_ps(a.v); }
-RT_IN F16 select(M16 m, F16 a, F16 b) { return _mm512_mask_blend_ps(m.v, b.v, a.v); }
-RT_IN U16 as_uint(F16 a) { return _mm512_castps_si512(a.v); }
-RT_IN F16 as_float(U16 a) { return _mm512_castsi512_ps(a.v); }
-RT_IN U16 select(M16 m, U16 a, U16 b) { return _mm512_mask_blend_epi32(m.v, b.v, a.v); }
-RT_IN U16 operator+(U16 a, U16 b) { return _mm512_add_epi32(a.v, b.v); }
-RT_IN U16 operator-(U16 a, U16 b) { return _mm512_sub_epi32(a.v, b.v); }
-RT_IN U16 operator*(U16 a, U16 b) { return _mm512_mullo_epi32(a.v, b.v); }
-RT_IN U16 operator&(U16 a, U16 b) { return _mm512_and_si512(a.v, b.v); }
-RT_IN U16 operator|(U16 a, U16 b) { return _mm512_or_si512(a.v, b.v); }
-RT_IN U16 operator^(U16 a, U16 b) { return _mm512_xor_si512(a.v, b.v); }
-RT_IN U16 operator<<(U16 a, int n) { return _mm512_slli_epi32(a.v, (unsigned)n); }
-RT_IN U16 operator>>(U16 a, int n) { return _mm512_srli_epi32(a.v, (unsigned)n); }
-RT_IN M16 operator==(U16 a, U16 b) { return {_mm512_cmpeq_epi32_mask(a.v, b.v)}; }
-RT_IN M16 operator<(U16 a, U16 b) { return {_mm512_cmplt_epi32_mask(a.v, b.v)}; }
-RT_IN F16 to_float(U16 a) { return _mm512_cvtepi32_ps(a.v); }
-RT_IN U16 to_uint(F16 a) { return _mm512_cvttps_epi32(a.v); }
-RT_IN F16 load(const float* p, F16*) { return _mm512_loadu_ps(p); }
-RT_IN void store(float* p, F16 a) { _mm512_storeu_ps(p, a.v); }
-RT_IN U16 load(const uint32_t* p, U16*) { return _mm512_loadu_si512(p); }
-RT_IN void store(uint32_t* p, U16 a) { _mm512_storeu_si512(p, a.v); }
-RT_IN M16 mask_from_bits(uint32_t b, M16*) { return {(__mmask16)b}; }
-RT_IN void store_packed(float* p, F16 a, uint32_t mask) {
+RT_HD F16 operator+(F16 a, F16 b) { return _mm512_add_ps(a.v, b.v); }
+RT_HD F16 operator-(F16 a, F16 b) { return _mm512_sub_ps(a.v, b.v); }
+RT_HD F16 operator*(F16 a, F16 b) { return _mm512_mul_ps(a.v, b.v); }
+RT_HD F16 operator/(F16 a, F16 b) { return _mm512_div_ps(a.v, b.v); }
+RT_HD M16 operator<(F16 a, F16 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ)}; }
+RT_HD M16 operator>(F16 a, F16 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_GT_OQ)}; }
+RT_HD M16 operator<=(F16 a, F16 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LE_OQ)}; }
+RT_HD M16 operator>=(F16 a, F16 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_GE_OQ)}; }
+RT_HD M16 operator==(F16 a, F16 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_EQ_OQ)}; }
+RT_HD M16 operator&(M16 a, M16 b) { return {(__mmask16)(a.v & b.v)}; }
+RT_HD M16 operator|(M16 a, M16 b) { return {(__mmask16)(a.v | b.v)}; }
+RT_HD M16 operator!(M16 a) { return {(__mmask16)~a.v}; }
+RT_HD uint32_t bits(M16 m) { return m.v; }
+RT_HD F16 fma_(F16 a, F16 b, F16 c) { return _mm512_fmadd_ps(a.v, b.v, c.v); }
+RT_HD F16 min_(F16 a, F16 b) { return _mm512_min_ps(a.v, b.v); }
+RT_HD F16 max_(F16 a, F16 b) { return _mm512_max_ps(a.v, b.v); }
+RT_HD F16 sqrt_(F16 a) { return _mm512_sqrt_ps(a.v); }
+RT_HD F16 floor_(F16 a) { return _mm512_roundscale_ps(a.v, 0x01); }
+RT_HD F16 abs_(F16 a) { return _mm512_abs_ps(a.v); }
+RT_HD F16 select(M16 m, F16 a, F16 b) { return _mm512_mask_blend_ps(m.v, b.v, a.v); }
+RT_HD U16 as_uint(F16 a) { return _mm512_castps_si512(a.v); }
+RT_HD F16 as_float(U16 a) { return _mm512_castsi512_ps(a.v); }
+RT_HD U16 select(M16 m, U16 a, U16 b) { return _mm512_mask_blend_epi32(m.v, b.v, a.v); }
+RT_HD U16 operator+(U16 a, U16 b) { return _mm512_add_epi32(a.v, b.v); }
+RT_HD U16 operator-(U16 a, U16 b) { return _mm512_sub_epi32(a.v, b.v); }
+RT_HD U16 operator*(U16 a, U16 b) { return _mm512_mullo_epi32(a.v, b.v); }
+RT_HD U16 operator&(U16 a, U16 b) { return _mm512_and_si512(a.v, b.v); }
+RT_HD U16 operator|(U16 a, U16 b) { return _mm512_or_si512(a.v, b.v); }
+RT_HD U16 operator^(U16 a, U16 b) { return _mm512_xor_si512(a.v, b.v); }
+RT_HD U16 operator<<(U16 a, int n) { return _mm512_slli_epi32(a.v, (unsigned)n); }
+RT_HD U16 operator>>(U16 a, int n) { return _mm512_srli_epi32(a.v, (unsigned)n); }
+RT_HD M16 operator==(U16 a, U16 b) { return {_mm512_cmpeq_epi32_mask(a.v, b.v)}; }
+RT_HD M16 operator<(U16 a, U16 b) { return {_mm512_cmplt_epi32_mask(a.v, b.v)}; }
+RT_HD F16 to_float(U16 a) { return _mm512_cvtepi32_ps(a.v); }
+RT_HD U16 to_uint(F16 a) { return _mm512_cvttps_epi32(a.v); }
+RT_HD F16 load(const float* p, F16*) { return _mm512_loadu_ps(p); }
+RT_HD void store(float* p, F16 a) { _mm512_storeu_ps(p, a.v); }
+RT_HD U16 load(const uint32_t* p, U16*) { return _mm512_loadu_si512(p); }
+RT_HD void store(uint32_t* p, U16 a) { _mm512_storeu_si512(p, a.v); }
+RT_HD M16 mask_from_bits(uint32_t b, M16*) { return {(__mmask16)b}; }
+RT_HD void store_packed(float* p, F16 a, uint32_t mask) {
   _mm512_storeu_ps(p, _mm512_maskz_compress_ps((__mmask16)mask, a.v));
 }
-RT_IN F16 gather(const float* base, U16 index) { return _mm512_i32gather_ps(index.v, base, 4); }
-RT_IN U16 gather(const int32_t* base, U16 index) { return _mm512_i32gather_epi32(index.v, base, 4); }
+RT_HD F16 gather(const float* base, U16 index) { return _mm512_i32gather_ps(index.v, base, 4); }
+RT_HD U16 gather(const int32_t* base, U16 index) { return _mm512_i32gather_epi32(index.v, base, 4); }
 template <> struct Lanes<F16> {
   using U = U16;
   using M = M16;
@@ -289,23 +191,23 @@ using UW = UintOf<FW>;
 using MW = MaskOf<FW>;
 constexpr int kWide = Lanes<FW>::count;
 
-RT_IN void store_packed(uint32_t* p, UW a, uint32_t mask) { store_packed((float*)p, as_float(a), mask); }
-template <int N> RT_IN bool any(WideM<N> m) { return bits(m) != 0; }
-template <class V> RT_IN V load(const float* p) { return load(p, (V*)nullptr); }
-template <class V> RT_IN V load(const uint32_t* p) { return load(p, (V*)nullptr); }
-template <class M> RT_IN M mask_from_bits(uint32_t b) { return mask_from_bits(b, (M*)nullptr); }
-RT_IN UW lane_iota() {
+RT_HD void store_packed(uint32_t* p, UW a, uint32_t mask) { store_packed((float*)p, as_float(a), mask); }
+template <int N> RT_HD bool any(WideM<N> m) { return bits(m) != 0; }
+template <class V> RT_HD V load(const float* p) { return load(p, (V*)nullptr); }
+template <class V> RT_HD V load(const uint32_t* p) { return load(p, (V*)nullptr); }
+template <class M> RT_HD M mask_from_bits(uint32_t b) { return mask_from_bits(b, (M*)nullptr); }
+RT_HD UW lane_iota() {
   alignas(64) uint32_t lane[kWide];
   for (int i = 0; i < kWide; ++i) lane[i] = (uint32_t)i;
   return load<UW>(lane);
 }
-RT_IN float reduce_max(FW a) {
+RT_HD float reduce_max(FW a) {
   float lane[kWide], m;
   store(lane, a);
   m = lane[0];
   for (int i = 1; i < kWide; ++i) m = max_(m, lane[i]);
   return m;
 }
-RT_IN float reduce_min(FW a) { return -reduce_max(FW(0.0f) - a); }
+RT_HD float reduce_min(FW a) { return -reduce_max(FW(0.0f) - a); }
 
 }  // namespace RT_NS

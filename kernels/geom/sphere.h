@@ -20,8 +20,9 @@ template <class F> RT_HD Chord<F> sphere_chord(Vec3<F> to_center, F radius, Vec3
   return {mid, fma_(radius, radius, F(0.0f) - dot(offset, offset))};
 }
 
-// An origin this close to the surface, relative to the radius squared, is on it: 8 half-ulps.
-constexpr float kOnSurface = 4.7683716e-7f;
+// 8 half-ulps: by so much a point that was put on a surface may miss it, relative to the numbers that
+// made it (centre, radius).
+constexpr float kSurfaceError = 4.7683716e-7f;
 
 // Nearest t > 0 on the sphere; no hit: negative. A ray that starts inside meets the far side. One that
 // starts on the surface and points away would find the far root at zero plus rounding: it leaves.
@@ -29,8 +30,9 @@ template <class F> RT_HD F sphere_nearest(Chord<F> c, F radius) {
   F half = sqrt_(max_(c.half2, F(0.0f)));
   F near = c.mid - half, far = c.mid + half;
   F depth2 = fma_(F(0.0f) - c.mid, c.mid, c.half2);  // radius^2 - distance^2
-  MaskOf<F> misses = (c.half2 < F(0.0f)) | (!(c.mid > F(0.0f)) & (depth2 <= F(kOnSurface) * (radius * radius)));
-  return select(misses, F(-1.0f), select(near > F(0.0f), near, far));
+  MaskOf<F> turned_away = !(c.mid > F(0.0f));
+  MaskOf<F> leaves = turned_away & (depth2 <= F(kSurfaceError) * (radius * radius));
+  return select((c.half2 < F(0.0f)) | leaves, F(-1.0f), select(near > F(0.0f), near, far));
 }
 
 // Does the sphere cut the open segment (0, t_max)?
@@ -48,9 +50,8 @@ struct SurfacePoint {
   MaskOf<F> inside;  // the ray came from inside
 };
 
-// 8 half-ulps of the largest number that made the point: centre, radius
 template <class F> RT_HD F surface_error(Vec3<F> center, F radius) {
-  return F(4.7683716e-7f) * max_(max_abs(center), radius);
+  return F(kSurfaceError) * max_(max_abs(center), radius);
 }
 
 template <class F> RT_HD SurfacePoint<F> sphere_surface(Vec3<F> center, F radius, Vec3<F> origin, Vec3<F> direction) {

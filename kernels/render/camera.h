@@ -6,6 +6,9 @@
 
 namespace RT_NS {
 
+enum CameraKind : int32_t { kCameraPerspective = 0, kCameraOrthographic = 1 };
+enum BackgroundKind : int32_t { kBackgroundGradient = 0, kBackgroundTransparent = 1 };
+
 template <class F>
 struct Ray {
   Vec3<F> origin, direction;  // direction is unit
@@ -24,13 +27,13 @@ RT_HD Ray<F> camera_ray(const rt::Camera& cam, const rt::Frame& frame, UintOf<F>
   F u = fma_(to_float(x) + sx, F(2.0f / (float)frame.width), F(-1.0f));
   F v = fma_(to_float(y) + sy, F(-2.0f / (float)frame.height), F(1.0f));
   Vec3<F> across = fma3(v, splat3<F>(cam.up), u * splat3<F>(cam.right));
-  if (cam.kind == 1) return {splat3<F>(cam.origin) + across, splat3<F>(cam.forward)};
+  if (cam.kind == kCameraOrthographic) return {splat3<F>(cam.origin) + across, splat3<F>(cam.forward)};
   return {splat3<F>(cam.origin), normalize(splat3<F>(cam.forward) + across)};
 }
 
 // Background at height h in [0, 1] (0: bottom of the picture)
 template <class F> RT_HD Vec3<F> background(const rt::Frame& frame, F h) {
-  if (frame.background_kind == 1) return {F(0.0f), F(0.0f), F(0.0f)};
+  if (frame.background_kind == kBackgroundTransparent) return {F(0.0f), F(0.0f), F(0.0f)};
   Vec3<F> bottom = splat3<F>(frame.background_bottom), top = splat3<F>(frame.background_top);
   return fma3(h, top - bottom, bottom);
 }

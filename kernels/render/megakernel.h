@@ -8,8 +8,6 @@
 
 namespace RT_NS {
 
-constexpr uint32_t kNoPrim = 0x7fffffffu;
-
 // the scene as the kernel sees it: arrays in device memory, the rest in constant memory
 struct DeviceScene {
   const rt::Node* nodes;
@@ -71,7 +69,7 @@ RT_DEVICE Vec3<float> direct_light(const DeviceScene& s, const Surface<float>& f
 RT_DEVICE float4 trace_path(const DeviceScene& s, Ray<float> ray, uint32_t prim, float row_height) {
   Vec3<float> radiance = vec3(0.0f, 0.0f, 0.0f);
   float throughput = 1.0f;
-  float alpha = prim != kNoPrim || s.frame->background_kind == 0 ? 1.0f : 0.0f;
+  float alpha = prim != kNoPrim || s.frame->background_kind == kBackgroundGradient ? 1.0f : 0.0f;
   for (int depth = 0;; ++depth) {
     if (prim == kNoPrim) {
       float height = depth == 0 ? row_height : background_height_direction(*s.camera, ray.direction);
@@ -86,7 +84,7 @@ RT_DEVICE float4 trace_path(const DeviceScene& s, Ray<float> ray, uint32_t prim,
     throughput = throughput * f.material.mirror;
     MirrorRay<float> m = mirror_ray(f, ray.direction);
     uint32_t self = prim;
-    float t = f.point.inside ? m.own_t : 3.0e38f;
+    float t = f.point.inside ? m.own_t : kInfinity;
     prim = f.point.inside ? prim : kNoPrim;
     ray = {m.origin, m.direction};
     thread_closest(s.nodes, s.spheres.global, ray.origin, ray.direction, self, t, prim);
@@ -96,7 +94,7 @@ RT_DEVICE float4 trace_path(const DeviceScene& s, Ray<float> ray, uint32_t prim,
 
 RT_DEVICE WarpBundle camera_bundle(const rt::Camera& cam, Vec3<float> origin) {
   WarpBundle f;
-  f.parallel = cam.kind == 1;
+  f.parallel = cam.kind == kCameraOrthographic;
   f.axis = splat3<float>(cam.forward);
   f.u = normalize(splat3<float>(cam.right));
   f.v = normalize(splat3<float>(cam.up));
@@ -120,7 +118,7 @@ RT_DEVICE void render_tile(const rt::RenderArgs& args, const DeviceScene& s, int
   const float row_height = background_height_row<float>(frame, (uint32_t)y);
   for (int i = 0; i < args.sample_count; ++i) {
     Ray<float> ray = camera_ray<float>(*s.camera, frame, (uint32_t)x, (uint32_t)y, (uint32_t)(args.sample_begin + i));
-    float t = 3.0e38f;
+    float t = kInfinity;
     uint32_t prim = kNoPrim;
     if (args.sphere_count > 0) {
       WarpBundle bundle = camera_bundle(*s.camera, ray.origin);

@@ -8,8 +8,6 @@ namespace RT_NS {
 enum LightKind : int32_t { kLightPoint = 0, kLightDirectional = 1 };
 enum Falloff : int32_t { kFalloffNone = 0, kFalloffInverseSquare = 1 };
 
-constexpr float kInfinity = 3.0e38f;  // finite, so that no arithmetic on it makes a NaN
-
 template <class F>
 struct LightSample {
   Vec3<F> wi;     // unit

@@ -89,6 +89,29 @@ def test_a_geometric_series_of_sizes() -> None:
     check(build(spheres), spheres)
 
 
+def levels(tree: Tree) -> int:
+    """How many nodes a walk goes through from the root to the deepest leaf."""
+    depth, level = 0, [0]
+    while level:
+        depth, level = depth + 1, [child for node in level for child, _ in tree.children(node)]
+    return depth
+
+
+def chains(clump: int) -> np.ndarray:
+    """Spheres that each plane cuts off one by one, along x, then y, then z, down to a clump."""
+    steps = 16.0 ** -np.arange(1, 30.0)
+    axes = [steps[:, None] * np.eye(3)[axis] * 16.0 ** (3 - 3 * axis) for axis in range(3)]
+    places = np.concatenate([*axes, np.zeros((clump, 3))])
+    return np.concatenate([places, np.full((len(places), 1), 1e-30)], axis=1)
+
+
+def test_the_deepest_tree_fits_the_stacks() -> None:
+    """The walks have room for 36 levels (kMaxLevels in kernels/bvh/node.h)."""
+    small = chains(3000)
+    check(build(small), small)
+    assert 24 < levels(build(chains(200_000))) <= 36
+
+
 @pytest.mark.parametrize("count", [5_000, 200_000])
 def test_the_tree_does_not_depend_on_threads(count: int) -> None:
     spheres = uniform(count, 3)
