@@ -16,6 +16,7 @@ from raytracer._version import __version__
 
 if TYPE_CHECKING:
     from raytracer.backends.select import devices
+    from raytracer.benchmark.run import bench
     from raytracer.errors import RaytracerError, UserError
     from raytracer.film import Film
     from raytracer.image import Image
@@ -52,6 +53,7 @@ __all__ = [
     "Transform",
     "UserError",
     "__version__",
+    "bench",
     "devices",
     "load",
     "render",
@@ -74,6 +76,7 @@ _HOMES = {
     "SphereSet": "raytracer.scene.scene",
     "Transform": "raytracer.scene.scene",
     "UserError": "raytracer.errors",
+    "bench": "raytracer.benchmark.run",
     "devices": "raytracer.backends.select",
     "load": "raytracer.scene.load",
     "render": "raytracer.pipeline",
@@ -81,12 +84,30 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "_core":
+        return _compiled()
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'raytracer' has no attribute {name!r}")
     value = getattr(import_module(home), name)
     globals()[name] = value
     return value
+
+
+def _compiled() -> Any:
+    """The compiled extension; Python comes here when it is first imported from the package."""
+    try:
+        return import_module("raytracer._core")
+    except ModuleNotFoundError as error:
+        if error.name != "raytracer._core":
+            raise
+    from raytracer.errors import InstallError
+
+    folder = __file__.rpartition("/")[0]
+    raise InstallError(
+        f"{folder} holds the sources of raytracer, which have no compiled extension: start Python "
+        "in another folder, or install them in place with `pip install -e .`"
+    )
 
 
 def __dir__() -> list[str]:

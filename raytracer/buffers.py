@@ -63,9 +63,9 @@ class SceneBuffers:
         The hash is a tree of two levels (blocks, then their hashes), so that blocks can be
         hashed by several threads; the result does not depend on how many there are.
         """
-        import os
-        from concurrent.futures import ThreadPoolExecutor
         from hashlib import blake2b
+
+        from raytracer.resources import thread_count
 
         root = blake2b(digest_size=16)
         blocks: list[memoryview] = []
@@ -76,7 +76,9 @@ class SceneBuffers:
             leaves: Iterator[bytes] = map(_leaf, blocks)
             root.update(b"".join(leaves))
         else:
-            with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            from concurrent.futures import ThreadPoolExecutor
+
+            with ThreadPoolExecutor(thread_count()) as pool:
                 root.update(b"".join(pool.map(_leaf, blocks)))
         return root.hexdigest()
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
 import click
 
 from raytracer._version import __version__
+from raytracer.commands.bench import bench
 from raytracer.commands.devices import devices
 from raytracer.commands.info import info
 from raytracer.commands.render import render
 from raytracer.commands.scene import scene
-from raytracer.errors import RaytracerError
+from raytracer.errors import RaytracerError, nearest
 
 # What a shell expects of a program that was stopped by Ctrl-C.
 INTERRUPTED = 130
@@ -37,7 +39,7 @@ def program() -> None:
     """
 
 
-for command in (render, scene, devices, info):
+for command in (render, scene, devices, info, bench):
     program.add_command(command)
 
 
@@ -48,19 +50,48 @@ def main(arguments: Sequence[str] | None = None) -> int:
     A user's mistake is one sentence and code 2; Ctrl-C is 130; any other exception is a defect
     and keeps its traceback.
     """
+    if arguments is None:
+        # NumPy's linear algebra would start a thread a core, which costs more than it ever brings.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     args = None if arguments is None else list(arguments)
     try:
         code = program.main(args, prog_name="raytracer", standalone_mode=False)
     except RaytracerError as error:
         return _say(str(error), error.exit_code)
+    except click.UsageError as error:
+        return _misuse(error)
     except click.ClickException as error:
-        error.show()
-        return error.exit_code
+        return _say(_sentence(error.format_message()), error.exit_code)
+    except MemoryError as error:
+        return _say(_sentence(f"there is not enough memory ({error})"), 1)
     except (click.Abort, KeyboardInterrupt):
         return _say("stopped by Ctrl-C; nothing was written", INTERRUPTED)
     return code if isinstance(code, int) else 0
 
 
-def _say(sentence: str, code: int) -> int:
-    print(f"raytracer: {sentence}", file=sys.stderr)
+def _misuse(error: click.UsageError) -> int:
+    """Say what was wrong with the words of the command, and where they are explained."""
+    context = error.ctx
+    if type(error).__name__ == "NoArgsIsHelpError":  # click 8.2 and later: a group without command
+        error.show()
+        return error.exit_code
+    command = context.command_path if context else "raytracer"
+    sentence = _sentence(error.format_message())
+    if isinstance(error, click.NoSuchOption):  # click lists all that look like it, in brackets
+        sentence = f"no such option '{error.option_name}'"
+        if near := nearest(error.option_name, error.possibilities or ()):
+            sentence += f"; did you mean '{near}'?"
+    return _say(f"{sentence} (see `{command} --help`)", error.exit_code)
+
+
+def _sentence(text: str) -> str:
+    """A text of click in the style of our own: one line, a small letter first, no full stop."""
+    line = " ".join(text.split()).replace(". Did you mean", "; did you mean").rstrip(".")
+    return line[:1].lower() + line[1:]
+
+
+def _say(text: str, code: int) -> int:
+    """Print one sentence a line, each with the program's name."""
+    for sentence in text.splitlines():
+        print(f"raytracer: {sentence}", file=sys.stderr)
     return code

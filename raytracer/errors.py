@@ -37,6 +37,10 @@ class OutputError(UserError):
     """A result cannot be written."""
 
 
+class InstallError(UserError, ImportError):
+    """The package is not installed where Python found it."""
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that looks most like `name`, or None when none is near.
 

@@ -73,9 +73,12 @@ class Image:
 
     def _encode(self, pixels: tone.Pixels) -> bytes:
         """The bytes of a PNG file."""
+        # The file cannot hold how long it took to write itself.
+        stages = {k: v for k, v in self.timings.items() if k not in ("write", "total")}
+        known = stages | {"total_before_write": sum(stages.values())}
         text = {
             "Software": f"raytracer {__version__}",
-            png.KEY: json.dumps(self.metadata | {"timings": self.timings}),
+            png.KEY: json.dumps(self.metadata | {"timings": known}),
         }
         return png.encode(pixels, text, self.threads)
 

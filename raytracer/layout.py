@@ -37,7 +37,7 @@ def dtype(name: str) -> np.dtype[Any]:
 
     structs = table()
     if name not in structs:
-        raise RaytracerError(f"There is no struct {name!r}; the kernels share {sorted(structs)}.")
+        raise RaytracerError(f"there is no struct {name!r}; the kernels share {sorted(structs)}")
     size, fields = structs[name]
     return np.dtype(
         {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from raytracer.errors import MemoryNeedError
+from raytracer.errors import MemoryNeedError, UserError
 from raytracer.resources import available_memory
 
 # Bytes a sphere. Packed: x, y, z and radius, float32.
@@ -72,6 +72,33 @@ def require_host(need: Need) -> None:
     require(need, available_memory())
 
 
+def require_count(count: int, most: int, backend: str) -> None:
+    """Refuse more spheres than the kernels of a backend can count.
+
+    most: its `max_spheres`. Raises UserError.
+    """
+    if count > most:
+        other = ", or render on a GPU" if backend == "cpu" else ""
+        raise UserError(
+            f"the scene has {count:,} spheres and the {backend} backend takes at most {most:,}: "
+            f"use fewer{other}"
+        )
+
+
+def require_room(source: str, size: int, purpose: str = "to be read") -> None:
+    """Refuse data that will not fit, before they are read or made.
+
+    source: the file, as messages call it. size: bytes in memory, rather too few than too many.
+    Raises MemoryNeedError.
+    """
+    available = available_memory()
+    if available is not None and size > available:
+        raise MemoryNeedError(
+            f"{source}: needs about {_size(size)} of memory {purpose} and {_size(available)} is "
+            "free: use a part of it, or a machine with more memory"
+        )
+
+
 def _what_fits(need: Need, available: int) -> str:
     left = available - need.fixed
     if left > need.per_sphere:
@@ -88,8 +115,8 @@ def _what_fits(need: Need, available: int) -> str:
 
 def _size(count: float) -> str:
     """Bytes for people."""
-    for unit in ("bytes", "KiB", "MiB"):
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
         if count < 1024:
-            return f"{count:.0f} {unit}"
+            return f"{count:.1f} GiB" if unit == "GiB" else f"{count:.0f} {unit}"
         count /= 1024
-    return f"{count:.1f} GiB"
+    return f"{count:,.1f} TiB"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
     from raytracer.scene.scene import Scene
     from raytracer.settings import RenderSettings
+
+Notice = Callable[[str], None]
 
 
 def render(
@@ -84,24 +86,33 @@ def prepare(
     crop: Crop | None = None,
     threads: int = 0,
     transparent: bool = False,
+    notice: Notice | None = None,
 ) -> Job:
     """Load, pack, build and upload a scene.
 
     overrides: settings by name; None keeps the scene's.
     transparent: leave the background out, whatever the scene says.
+    notice: told of each stage that may take long when it begins, in a few words.
     Memory of one stage that the next does not need is given back in between.
     """
-    timings: dict[str, float] = {}
-    with _stage(timings, "start"):
+    stage = _Stages(notice)
+    with stage("start", "looking for a GPU"):
         chosen = select(backend, threads)
         device = {"name": chosen.name} | chosen.describe()
-    free = device.get("memory_free")
-    settings, buffers = _packed(scene, overrides or {}, crop, free, transparent, timings)
-    with _stage(timings, "digest"):
+    with stage("load", "loading the scene"):
+        loaded = _loaded(scene)
+        settings = loaded.render.override(**(overrides or {}))
+    memory.require_count(loaded.count, chosen.max_spheres, chosen.name)
+    spheres = f"{loaded.count:,} spheres"
+    with stage("pack", f"packing {spheres}"):
+        _require_memory(loaded, settings, crop, device.get("memory_free"))
+        buffers = _packed(loaded, settings, transparent)
+    del loaded
+    with stage("digest", f"hashing {spheres}"):
         digest = buffers.digest()
-    with _stage(timings, "build"):
+    with stage("build", f"building the hierarchy over {spheres}"):
         tree = bvh.build(buffers, threads)
-    with _stage(timings, "upload"):
+    with stage("upload", f"bringing {spheres} to the {chosen.name} backend"):
         resident = chosen.upload(buffers, tree)
     sizes = {
         "buffers": buffers.nbytes,
@@ -111,30 +122,18 @@ def prepare(
     }
     path = Path(scene) if isinstance(scene, (str, Path)) else None
     made_by = about(path, digest, buffers.count, settings, device)
-    return Job(settings, chosen, resident, buffers.frame, threads, timings, sizes, made_by)
+    return Job(settings, chosen, resident, buffers.frame, threads, stage.timings, sizes, made_by)
 
 
-def _packed(
-    scene: Scene | str | Path,
-    overrides: dict[str, Any],
-    crop: Crop | None,
-    device_free: int | None,
-    transparent: bool,
-    timings: dict[str, float],
-) -> tuple[RenderSettings, SceneBuffers]:
-    """Scene and settings as buffers; a scene that was loaded here is dropped on return."""
-    with _stage(timings, "load"):
-        loaded = _loaded(scene)
-        settings = loaded.render.override(**overrides)
-    with _stage(timings, "pack"):
-        _require_memory(loaded, settings, crop, device_free)
-        from raytracer.scene.pack import pack
+def _packed(scene: Scene, settings: RenderSettings, transparent: bool) -> SceneBuffers:
+    """Scene and settings as buffers."""
+    from raytracer.scene.pack import pack
 
-        buffers = pack(loaded, settings)
-        if transparent:
-            buffers.frame["background_kind"] = TRANSPARENT
-            buffers.frame["background_bottom"] = buffers.frame["background_top"] = 0.0
-    return settings, buffers
+    buffers = pack(scene, settings)
+    if transparent:
+        buffers.frame["background_kind"] = TRANSPARENT
+        buffers.frame["background_bottom"] = buffers.frame["background_top"] = 0.0
+    return buffers
 
 
 def _loaded(scene: Scene | str | Path) -> Scene:
@@ -176,9 +175,18 @@ def _film(settings: RenderSettings, crop: Crop | None, film: Film | None) -> Fil
     return film.copy()
 
 
-@contextmanager
-def _stage(timings: dict[str, float], name: str) -> Iterator[None]:
-    """Time one stage, in seconds."""
-    start = time.perf_counter()
-    yield
-    timings[name] = time.perf_counter() - start
+class _Stages:
+    """Times the stages of a job, in seconds, and tells of each when it begins."""
+
+    def __init__(self, notice: Notice | None) -> None:
+        self.timings: dict[str, float] = {}
+        self._notice = notice
+
+    @contextmanager
+    def __call__(self, name: str, text: str) -> Iterator[None]:
+        """One stage; `text` says in a few words what is being done."""
+        if self._notice is not None:
+            self._notice(text)
+        start = time.perf_counter()
+        yield
+        self.timings[name] = time.perf_counter() - start

@@ -1,4 +1,4 @@
-"""A progress bar on the terminal, for renders that take longer than a moment."""
+"""What a terminal shows of work that takes longer than a moment."""
 
 from __future__ import annotations
 
@@ -7,12 +7,59 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from threading import Timer
     from types import TracebackType
 
     from rich.progress import Progress
 
 # Shorter renders are not worth a bar (seconds).
 DELAY = 1.0
+
+# Back to the start of the line, and clear it.
+_CLEAR = "\r\x1b[K"
+
+
+class StageLine:
+    """Called with what is being done now; shows that in one line where it takes long.
+
+    The work itself says nothing before it is done, so that a timer has to write the line.
+    show: True always, False never, None if standard error is a terminal.
+    """
+
+    def __init__(self, show: bool | None = None, delay: float = DELAY) -> None:
+        self._show = sys.stderr.isatty() if show is None else show
+        self._delay = delay
+        self._timer: Timer | None = None
+        self._written = False
+
+    def __call__(self, text: str) -> None:
+        self._end()
+        if self._show:
+            from threading import Timer
+
+            self._timer = Timer(self._delay, self._write, [f"{text} …"])
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _write(self, text: str) -> None:
+        self._written = True
+        print(text, end="", file=sys.stderr, flush=True)
+
+    def _end(self) -> None:
+        """Take the line of the stage before back."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer.join()
+            self._timer = None
+        if self._written:
+            print(_CLEAR, end="", file=sys.stderr, flush=True)
+            self._written = False
+
+    def __enter__(self) -> StageLine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
 
 
 class ProgressBar:

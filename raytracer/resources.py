@@ -27,7 +27,10 @@ def scenes() -> Traversable:
 def _folder(name: str) -> Traversable:
     from importlib.resources import files
 
-    return files("raytracer") / name
+    found = files("raytracer") / name
+    if not found.is_dir():
+        from raytracer import _core  # noqa: F401 - raises InstallError in sources without either
+    return found
 
 
 def thread_count(asked: int = 0) -> int:

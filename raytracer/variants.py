@@ -6,11 +6,16 @@ A variant is `kernels/<op>/NN_name.cu`, and its first lines say what it is::
     // idea: each warp computes a 64 x 32 tile, so that a value
     //       loaded once is used 32 times
     // block: 16x16
+    // grid: ceil(n / 64), ceil(m / 64)
+    // shared: 4 * 2 * 64 * 32
     // needs: sm_80+
     // source: where the idea comes from
 
 `block` is the thread block (x, y, z). `needs` lists the architectures, separated by commas:
 `sm_80+` admits that compute capability and every later one, `sm_90a` only itself.
+Where the bench launches it: `grid` is the grid (x, y, z) and `shared` the dynamic shared memory in
+bytes, by arithmetic in the operation's axes, `sm` (the device's multiprocessors) and `block`
+(threads of a block), with + - * / //, ceil, floor, min and max. `tile` and `layout` are for people.
 """
 
 from __future__ import annotations
@@ -23,13 +28,15 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from raytracer import resources
+from raytracer.arithmetic import ExpressionError, whole_numbers
 from raytracer.errors import RaytracerError, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from importlib.resources.abc import Traversable
 
 KEYS = ("title", "idea", "block", "needs", "source")
+OPTIONAL_KEYS = ("grid", "shared", "tile", "layout")
 MAX_BLOCK_THREADS = 1024  # CUDA programming guide, table of technical specifications
 
 _FILE_NAME = re.compile(r"(\d\d)_([a-z0-9]+(?:_[a-z0-9]+)*)\.cu")
@@ -63,6 +70,14 @@ class Requirement:
 
 
 @dataclass(frozen=True)
+class Launch:
+    """How a variant is launched for given sizes."""
+
+    grid: tuple[int, int, int]
+    shared: int  # dynamic shared memory in bytes
+
+
+@dataclass(frozen=True)
 class Variant:
     """One way to compute an operation on the GPU."""
 
@@ -75,6 +90,35 @@ class Variant:
     needs: tuple[Requirement, ...]
     source: str
     path: Traversable
+    grid: str = ""
+    shared: str = "0"
+    tile: str = ""
+    layout: str = ""
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return prod(self.block)
+
+    def launch(self, axes: Mapping[str, int], multiprocessors: int) -> Launch:
+        """The grid and the dynamic shared memory for given sizes.
+
+        axes: of the operation, by name. multiprocessors: of the device.
+        Raises VariantError where the header's arithmetic makes no sense.
+        """
+        names = {**axes, "sm": multiprocessors, "block": self.threads}
+        place = f"kernels/{self.op}/{self.path.name}"
+        if not self.grid:
+            raise VariantError(f"{place}: the header lacks a value for 'grid'; add `// grid: …`")
+        try:
+            sizes = whole_numbers(self.grid, names)
+            shared = whole_numbers(self.shared, names)
+        except ExpressionError as error:
+            raise VariantError(f"{place}: {error}") from error
+        if len(sizes) > 3 or min(sizes) < 0 or len(shared) != 1 or shared[0] < 0:
+            raise VariantError(f"{place}: grid {sizes} with shared {shared} is no launch")
+        x, y, z = (max(size, 1) for size in (*sizes, 1, 1)[:3])
+        return Launch((x, y, z), shared[0])
 
     @property
     def label(self) -> str:
@@ -95,7 +139,7 @@ def split_architecture(arch: str) -> tuple[int, str]:
     """Split "sm_90a" into (90, "a"); raises VariantError for anything else."""
     match = _ARCHITECTURE.fullmatch(arch)
     if match is None:
-        raise VariantError(f"{arch!r} is not a GPU architecture: write it like sm_80 or sm_90a.")
+        raise VariantError(f"{arch!r} is not a GPU architecture: write it like sm_80 or sm_90a")
     return int(match[1]), match[2]
 
 
@@ -110,13 +154,13 @@ def discover(op: str, root: Traversable | None = None) -> list[Variant]:
     folder = (root or resources.kernels()).joinpath(op)
     if not folder.is_dir():
         hint = suggestion(op, operations(root))
-        raise VariantError(f"There is no operation {op!r} with GPU variants; {hint}.")
+        raise VariantError(f"there is no operation {op!r} with GPU variants; {hint}")
     variants = sorted((read(op, path) for path in _sources(folder)), key=lambda v: v.number)
     for first, second in pairwise(variants):
         if first.number == second.number:
             raise VariantError(
                 f"kernels/{op}: {first.path.name} and {second.path.name} have the same number; "
-                "give one of them another."
+                "give one of them another"
             )
     return variants
 
@@ -134,7 +178,7 @@ def read(op: str, path: Traversable) -> Variant:
     if match is None:
         raise VariantError(
             f"{place}: a variant's file is called NN_name.cu, with two digits and "
-            "lower-case words joined by underscores."
+            "lower-case words joined by underscores"
         )
     header = _parse_header(path.read_text(encoding="utf-8"), place)
     return Variant(
@@ -147,6 +191,7 @@ def read(op: str, path: Traversable) -> Variant:
         needs=_parse_needs(header["needs"], place),
         source=header["source"],
         path=path,
+        **{key: header[key] for key in OPTIONAL_KEYS if header.get(key)},
     )
 
 
@@ -163,18 +208,17 @@ def _parse_header(text: str, place: str) -> dict[str, str]:
             break
         if match := _HEADER_LINE.fullmatch(line.rstrip()):
             key, value = match.groups()
-            if key not in KEYS:
-                raise VariantError(
-                    f"{place}, line {number}: unknown key {key!r}; {suggestion(key, KEYS)}"
-                )
+            if key not in (*KEYS, *OPTIONAL_KEYS):
+                hint = suggestion(key, (*KEYS, *OPTIONAL_KEYS))
+                raise VariantError(f"{place}, line {number}: unknown key {key!r}; {hint}")
             if key in header:
-                raise VariantError(f"{place}, line {number}: {key!r} is given twice; keep one.")
+                raise VariantError(f"{place}, line {number}: {key!r} is given twice; keep one")
             header[key] = value.strip()
         elif key is not None and (match := _CONTINUATION.fullmatch(line.rstrip())):
             header[key] = f"{header[key]} {match[1]}".strip()
     for key in KEYS:
         if not header.get(key):
-            raise VariantError(f"{place}: the header lacks a value for {key!r}; add `// {key}: …`.")
+            raise VariantError(f"{place}: the header lacks a value for {key!r}; add `// {key}: …`")
     return header
 
 
@@ -183,7 +227,7 @@ def _parse_block(text: str, place: str) -> tuple[int, int, int]:
     if not sizes or not 1 <= prod(sizes) <= MAX_BLOCK_THREADS:
         raise VariantError(
             f"{place}: block {text!r} is not a thread block: write it like 128 or 16x16, "
-            f"with 1 to {MAX_BLOCK_THREADS} threads in all."
+            f"with 1 to {MAX_BLOCK_THREADS} threads in all"
         )
     x, y, z = (*sizes, 1, 1)[:3]
     return x, y, z
@@ -197,7 +241,7 @@ def _parse_needs(text: str, place: str) -> tuple[Requirement, ...]:
         if match is None or (and_later and match[2]):
             raise VariantError(
                 f"{place}: needs {entry!r} is not an architecture: write sm_80+ for that and "
-                "all later ones, or sm_90a for that one alone."
+                "all later ones, or sm_90a for that one alone"
             )
         requirements.append(Requirement(int(match[1]), match[2], and_later))
     return tuple(requirements)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -28,9 +29,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config
 ) -> None:
-    """Write the record that `--record` asks for."""
+    """Say why tests were skipped, a line a reason, and write the record of `--record`."""
+    skipped = Counter(_reason(report) for report in terminalreporter.stats.get("skipped", ()))
+    for reason, count in skipped.most_common():
+        terminalreporter.write_line(f"{count} tests skipped: {reason}")
     if path := config.getoption("--record"):
         write_record(path, terminalreporter.stats, int(exitstatus))
+
+
+def _reason(report: Any) -> str:
+    """Why a test was skipped."""
+    text = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return str(text).removeprefix("Skipped: ")
 
 
 def backend_missing(name: str) -> str:

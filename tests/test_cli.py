@@ -13,7 +13,7 @@ from PIL import Image as Pillow
 import raytracer
 from raytracer.backends.cpu import CpuBackend
 from raytracer.cli import INTERRUPTED, main
-from raytracer.progress import ProgressBar, rate_text
+from raytracer.progress import ProgressBar, StageLine, rate_text
 
 SCENE = """
 title = "Two balls"
@@ -125,6 +125,8 @@ def test_options_override_the_scene(scene: str, capsys: pytest.CaptureFixture[st
     assert (settings["filter"], settings["filter_radius"]) == ("tent", 2.0)
     assert (settings["max_depth"], settings["shadows"]) == (1, False)
     assert found["crop"] == [1, 2, 5, 6]
+    assert main(["render", scene, "--backend", "cpu", "--crop", "1,2,5,6"]) == 0
+    assert "balls.png: 4x4 at 1,2 of 16x12, 2 samples" in capsys.readouterr().out
     with Pillow.open("renders/balls.png") as picture:
         assert picture.size == (4, 4)
 
@@ -143,7 +145,15 @@ def test_only_is_exactly_that_sample(scene: str, capsys: pytest.CaptureFixture[s
     [
         (["render", "missing.toml"], "no such file and no example scene"),
         (["render", "missing"], "no such file and no example scene"),
+        (["render", "three_bals"], "did you mean 'three_balls'?"),
         (["render", "missing.npz"], "missing.npz"),
+        (["render", "ball.npz"], "ball.npz: there is no such file; did you mean 'balls.toml'?"),
+        (["render", "."], ".: is a folder; name a file, for example balls.toml"),
+        (["render", ""], ".: is a folder"),
+        (
+            ["render", "balls.toml", "--backend", "cpu", "--width", "900000", "--height", "900000"],
+            "TiB of memory",
+        ),
         (["render", "balls.toml", "-o", "a.jpg"], "ends in .png"),
         (["render", "balls.toml", "-o", "none/a.png"], "there is no folder"),
         (["render", "balls.toml", "--width", "0"], "width"),
@@ -167,11 +177,29 @@ def test_a_mistake_is_one_sentence(
 
 
 @pytest.mark.parametrize(
-    "arguments", [["rendr"], ["render"], ["render", "a", "--crop", "1,2,3"], ["scene", "generate"]]
+    ("arguments", "words"),
+    [
+        (["rendr"], "'rendr'"),
+        (["render"], "missing argument 'SCENE|DATA' (see `raytracer render --help`)"),
+        (["render", "a", "--widht", "3"], "'--widht'; did you mean '--width'?"),
+        (["render", "a", "--width", "ten"], "'--width': 'ten' is not"),
+        (["render", "a", "--crop", "1,2,3"], "'1,2,3' is not of the form x0,y0,x1,y1"),
+        (["scene", "generate"], "name a generator, or see them with --list"),
+    ],
 )
-def test_misuse_shows_the_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(arguments) == 2
-    assert "Usage: raytracer" in capsys.readouterr().err
+def test_misuse_is_one_sentence_that_names_the_help(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sentence = error_of(capsys, *arguments)
+    assert words in sentence
+    assert sentence.endswith(" --help`)\n")
+    assert sentence[len("raytracer: ")].islower()
+
+
+def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) in (0, 2)  # as the version of click has it
+    captured = capsys.readouterr()
+    assert "Usage: raytracer" in captured.out + captured.err
 
 
 def test_ctrl_c_leaves_nothing(
@@ -200,6 +228,9 @@ def test_info_prints_what_render_wrote(scene: str, capsys: pytest.CaptureFixture
     found = run_json(capsys, "info", "renders/balls.png")
     for key in ("version", "scene", "settings", "backend", "spheres", "samples", "date"):
         assert found[key] == made[key]
+    stages = {k: v for k, v in found["timings"].items() if k != "total_before_write"}
+    assert found["timings"]["total_before_write"] == pytest.approx(sum(stages.values()))
+    assert {*stages, "write", "total"} == set(made["timings"])
     assert main(["info", "renders/balls.png"]) == 0
     text = capsys.readouterr().out
     assert found["scene"]["digest"] in text
@@ -242,6 +273,39 @@ def test_generated_spheres_are_rendered(scene: str, capsys: pytest.CaptureFixtur
     assert capsys.readouterr().out == "c.npz\n"
     size = ["--width", "8", "--height", "8", "--samples", "1"]
     assert run_json(capsys, "render", "c.npz", *size)["spheres"] == 50
+
+
+def test_several_mistakes_are_a_line_each(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path(scene).write_text("titel = 'a'\n[render]\nsamples = 0\n")
+    assert main(["render", scene]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert all(line.startswith(f"raytracer: {scene}: ") for line in lines)
+
+
+def test_full_memory_is_one_sentence(
+    scene: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> float:
+        raise MemoryError("Unable to allocate 9 GiB.")
+
+    monkeypatch.setattr(CpuBackend, "render", fail)
+    assert main(["render", scene, "--backend", "cpu"]) == 1
+    assert capsys.readouterr().err.startswith("raytracer: there is not enough memory (Unable")
+
+
+def test_the_line_of_a_stage_waits_and_goes(capsys: pytest.CaptureFixture[str]) -> None:
+    with StageLine(show=None) as line:
+        line("hidden")
+    with StageLine(show=True, delay=3600.0) as line:
+        line("quick")
+    assert capsys.readouterr().err == ""
+    with StageLine(show=True, delay=0.0) as line:
+        line("building")
+        line._timer.join()  # type: ignore[union-attr]
+        assert capsys.readouterr().err == "building …"
+        line("next")
+        assert capsys.readouterr().err.startswith("\r")
 
 
 def test_the_progress_bar_waits_and_shows_the_rate(capsys: pytest.CaptureFixture[str]) -> None:

@@ -82,7 +82,7 @@ def test_metadata_are_read_back(tmp_path: Path, bits: int) -> None:
     found = png.read_metadata(path)
     assert found is not None
     assert found["spheres"] == 3
-    assert set(found["timings"]) == {"frame", "tone"}
+    assert set(found["timings"]) == {"frame", "tone", "total_before_write"}
     with Pillow.open(path) as read:
         assert json.loads(read.info["raytracer"]) == found
         assert read.info["Software"].startswith("raytracer ")

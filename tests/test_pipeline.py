@@ -151,6 +151,29 @@ def test_what_does_not_fit_is_refused_before_it_is_built(monkeypatch: pytest.Mon
         render()
 
 
+def test_more_than_the_backend_counts_is_refused_before_it_is_packed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(CpuBackend, "max_spheres", 2)
+    monkeypatch.setattr("raytracer.scene.pack.pack", lambda *_: pytest.fail("was packed"))
+    with pytest.raises(UserError, match="has 3 spheres and the cpu backend takes at most 2"):
+        render()
+
+
+def test_the_backends_count_as_far_as_their_kernels() -> None:
+    from raytracer.backends.cuda.run import CudaBackend
+
+    assert CpuBackend.max_spheres * 4 <= 2**31
+    assert CudaBackend.max_spheres <= 2**31 - 1
+
+
+def test_stages_are_told_as_they_begin() -> None:
+    told: list[str] = []
+    with pipeline.prepare(scene(), backend="cpu", threads=1, notice=told.append) as job:
+        assert "building the hierarchy over 3 spheres" in told
+        assert len(told) == len(job.timings)
+
+
 def test_backends_are_selected_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("raytracer.backends.select._why_not_cuda", lambda: "it is missing")
     assert select("cpu").name == "cpu"

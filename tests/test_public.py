@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,7 +21,7 @@ PACKAGE = Path(raytracer.__file__).parent
 # scenes and backends, neither knows the other.
 LAYERS = [
     {"_version", "_core", "errors"},
-    {"settings", "layout", "resources"},
+    {"settings", "layout", "resources", "arithmetic"},
     {"buffers", "variants", "ops", "memory", "output", "film"},
     {"bvh", "tone", "png"},
     {"scene", "backends"},
@@ -74,6 +76,33 @@ def test_every_public_name_is_importable() -> None:
     assert raytracer.__all__ == sorted(raytracer.__all__)
     with pytest.raises(AttributeError, match="no_such_name"):
         raytracer.no_such_name  # noqa: B018
+
+
+def test_sources_without_the_extension_say_what_to_do(tmp_path: Path) -> None:
+    """As in a checkout after `pip install .`: Python finds the sources there first."""
+    ignored = shutil.ignore_patterns("_core*", "__pycache__", "kernels", "scenes")
+    shutil.copytree(PACKAGE, tmp_path / "raytracer", ignore=ignored)
+    (tmp_path / "a.toml").write_text("")
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        # -S keeps out the finder of an editable install; its libraries are on the path again.
+        path = os.pathsep.join([str(tmp_path), *(p for p in sys.path if "site-packages" in p)])
+        return subprocess.run(
+            [sys.executable, "-S", *arguments],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": path},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    for scene in ("a.toml", "three_balls"):
+        done = run("-m", "raytracer", "render", scene, "--backend", "cpu")
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"raytracer: {tmp_path / 'raytracer'} holds the sources")
+        assert done.stderr.count("\n") == 1
+    code = "import raytracer\ntry: raytracer.devices()\nexcept ImportError as e: print(e)"
+    assert "in place with `pip install -e .`" in run("-c", code).stdout
 
 
 def test_every_lazy_name_is_public_and_the_reverse() -> None:

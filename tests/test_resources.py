@@ -121,6 +121,33 @@ def test_the_sentence_names_a_picture_that_fits() -> None:
     memory.require(memory.host(10, width, height), available)
 
 
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (900, "900 bytes"),
+        (5 << 20, "5 MiB"),
+        (1023 << 30, "1023.0 GiB"),
+        (32 << 40, "32.0 TiB"),
+        (5000 << 40, "5,000.0 TiB"),
+    ],
+)
+def test_sizes_are_readable(size: int, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raytracer.memory.available_memory", lambda: 0)
+    with pytest.raises(MemoryNeedError) as caught:
+        memory.require_room("a.npz", size)
+    assert f"a.npz: needs about {text} of memory to be read and 0 bytes is free" in str(
+        caught.value
+    )
+
+
+def test_more_spheres_than_a_backend_counts_are_refused() -> None:
+    memory.require_count(2**29 - 1, 2**29 - 1, "cpu")
+    with pytest.raises(UserError, match=r"536,870,912 spheres and the cpu backend .* or render on"):
+        memory.require_count(2**29, 2**29 - 1, "cpu")
+    with pytest.raises(UserError, match=r"at most 2,147,483,647: use fewer$"):
+        memory.require_count(2**31, 2**31 - 1, "cuda")
+
+
 def test_when_nothing_fits_the_sentence_says_both() -> None:
     with pytest.raises(MemoryNeedError, match="fewer spheres and a smaller picture"):
         memory.require(memory.host(10**9, 100_000, 100_000), 1000)

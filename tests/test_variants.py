@@ -143,7 +143,7 @@ def test_refuses_a_number_used_twice(tmp_path: Path) -> None:
 
 def test_refuses_an_unknown_operation(tmp_path: Path) -> None:
     write(tmp_path / "sum", "01_a.cu")
-    assert message(tmp_path, "product").endswith("'product' with GPU variants; known are sum.")
+    assert message(tmp_path, "product").endswith("'product' with GPU variants; known are sum")
 
 
 def test_every_variant_of_the_package_is_sound() -> None:

@@ -35,6 +35,10 @@ class Backend(Protocol):
     def name(self) -> str:
         """The name that selects it: "cpu" or "cuda"."""
 
+    @property
+    def max_spheres(self) -> int:
+        """The most spheres that its kernels can count."""
+
     def describe(self) -> dict[str, Any]:
         """What it runs on, for people and records.
 

@@ -24,6 +24,9 @@ BUDGET = 0.25
 # Samples a pass: a tile is finished before the kernel looks at the clock, so it must not take long.
 SAMPLES_A_PASS = 64
 
+# An int32 counts the four floats of every sphere.
+MAX_SPHERES = 2**29 - 1
+
 
 @dataclass(frozen=True)
 class CpuResident:
@@ -48,6 +51,7 @@ class CpuBackend:
     """
 
     name = "cpu"
+    max_spheres = MAX_SPHERES
 
     def __init__(self, threads: int = 0, passed_over: dict[str, str] | None = None) -> None:
         self.threads = thread_count(threads)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from raytracer.errors import DataFileError
 
 if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
@@ -21,8 +18,6 @@ def describe(file: str) -> dict[str, Any]:
     from raytracer.scene.load import load
     from raytracer.scene.pack import pack
 
-    if not Path(file).exists():
-        raise DataFileError(f"{file}: there is no such file")
     scene = load(file)
     found = {"title": scene.title, "caption": scene.caption, "spheres": scene.count}
     return found | {

@@ -10,12 +10,13 @@ from typing import Any
 
 from raytracer import output as files
 from raytracer.commands.report import print_json
-from raytracer.errors import DataFileError, UserError
+from raytracer.errors import DataFileError, UserError, suggestion
 from raytracer.film import Crop, Film
 from raytracer.image import Image
 from raytracer.job import Job
 from raytracer.pipeline import prepare
-from raytracer.progress import ProgressBar
+from raytracer.progress import ProgressBar, StageLine
+from raytracer.scene.load import check_there
 
 
 @dataclass(frozen=True)
@@ -40,14 +41,19 @@ class Task:
     def path(self) -> Path:
         """The scene or particle file; a bare name may be that of an example scene."""
         path = Path(self.scene)
-        if path.exists() or path.suffix not in ("", ".toml") or path.parent != Path():
+        no_file = not path.exists() or (path.is_dir() and not path.suffix)
+        if not no_file or path.suffix not in ("", ".toml") or path.parent != Path():
             return path
         from raytracer.resources import scenes
 
-        example = Path(str(scenes())) / path.with_suffix(".toml")
-        if example.exists():
-            return example
-        raise DataFileError(f"{path}: there is no such file and no example scene of that name")
+        folder = Path(str(scenes()))
+        example = folder / f"{path.stem}.toml"
+        if example.exists() or path.is_dir():
+            return example if example.exists() else path
+        hint = suggestion(path.stem, sorted(scene.stem for scene in folder.glob("*.toml")))
+        raise DataFileError(
+            f"{path}: there is no such file and no example scene of that name; {hint}"
+        )
 
     @property
     def target(self) -> Path:
@@ -56,19 +62,27 @@ class Task:
 
     def prepare(self, crop: Crop | None) -> Job:
         """The scene made ready."""
-        return prepare(
-            self.path,
-            self.overrides,
-            backend=self.backend,
-            crop=crop,
-            threads=self.threads,
-            transparent=self.transparent,
-        )
+        with StageLine(self.shows_progress) as line:
+            return prepare(
+                self.path,
+                self.overrides,
+                backend=self.backend,
+                crop=crop,
+                threads=self.threads,
+                transparent=self.transparent,
+                notice=line,
+            )
+
+    @property
+    def shows_progress(self) -> bool | None:
+        """Always, never, or (None) on a terminal."""
+        return False if self.quiet else self.progress
 
 
 def run(task: Task) -> None:
     """Render, write the picture, say what was done."""
     start = time.perf_counter()
+    check_there(task.path)
     target = files.check_picture(task.target)
     with task.prepare(task.crop) as job:
         film, frames = _frames(task, job)
@@ -78,7 +92,7 @@ def run(task: Task) -> None:
     if task.as_json:
         print_json(_record(job, image, frames) | {"output": str(target)})
     elif not task.quiet:
-        print(_summary(job, target, frames))
+        print(_summary(job, target, film, frames))
 
 
 def _frames(task: Task, job: Job) -> tuple[Film, list[float]]:
@@ -86,11 +100,10 @@ def _frames(task: Task, job: Job) -> tuple[Film, list[float]]:
     size = job.settings.width, job.settings.height
     film = Film.blank(*size, task.crop)
     rays = film.sums.shape[0] * film.sums.shape[1] * job.settings.samples
-    show = False if task.quiet else task.progress
     frames = []
     for turn in range(task.repeat):
         exposed = film if turn == 0 else Film.blank(*size, task.crop)
-        with ProgressBar(rays, show) as bar:
+        with ProgressBar(rays, task.shows_progress) as bar:
             frames.append(job.expose(exposed, 0, job.settings.samples, bar))
     job.timings["frame"] = _quartiles(frames)["median"]
     return film, frames
@@ -134,12 +147,16 @@ def _record(job: Job, image: Image, frames: list[float]) -> dict[str, Any]:
     return image.metadata | {"timings": job.timings, "frames": statistics, "memory": memory}
 
 
-def _summary(job: Job, target: Path, frames: list[float]) -> str:
+def _summary(job: Job, target: Path, film: Film, frames: list[float]) -> str:
     """What was done, for people."""
     settings, backend = job.settings, job.about["backend"]
+    height, width = film.sums.shape[:2]
+    size = f"{width}x{height}"
+    if (width, height) != (film.width, film.height):
+        size += f" at {film.x0},{film.y0} of {film.width}x{film.height}"
     times = _quartiles(frames)
     text = (
-        f"{target}: {settings.width}x{settings.height}, {settings.samples} samples, "
+        f"{target}: {size}, {settings.samples} samples, "
         f"{job.about['spheres']:,} spheres, {backend['name']} ({backend['device']}), "
         f"frame {_seconds(times['median'])}, total {_seconds(job.timings['total'])}"
     )

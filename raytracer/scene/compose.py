@@ -6,19 +6,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from ..errors import SceneError, UserError, suggestion
 from ..settings import RenderSettings
-from . import model
+from . import fits
 from .colors import parse_color
 from .elements import Element, symbol_of, table
 from .load import read_set, sphere_set
 from .looks import Ambient, Background, Camera, DirectionalLight, Light, Material, PointLight
-from .problems import sentences
 from .scene import Scene
 from .spheres import SphereSet
 from .transform import Transform
+
+Values = dict[str, Any]
 
 
 def compose(values: dict[str, Any], path: Path) -> Scene:
@@ -31,17 +30,39 @@ def compose(values: dict[str, Any], path: Path) -> Scene:
     Raises:
         UserError: with one line for each problem.
     """
+    if not fits.is_scene(values):
+        validate(values, path)
     try:
-        content = model.SceneFile.model_validate(values)
+        return _Composer(values, path).scene()
+    except SceneError:
+        validate(values, path)  # what it finds goes first
+        raise
+
+
+def validate(values: dict[str, Any], path: Path) -> None:
+    """Check names and types of a scene file by the model.
+
+    Raises:
+        SceneError: with one line for each problem.
+    """
+    from pydantic import ValidationError
+
+    from .model import SceneFile
+    from .problems import sentences
+
+    try:
+        SceneFile.model_validate(values)
     except ValidationError as error:
-        raise SceneError(sentences(error, model.SceneFile, str(path))) from None
-    return _Composer(content, path).scene()
+        raise SceneError(sentences(error, SceneFile, str(path))) from None
 
 
 class _Composer:
-    """Makes the parts of a scene and collects what is wrong with them."""
+    """Makes the parts of a scene and collects what is wrong with them.
 
-    def __init__(self, content: model.SceneFile, path: Path) -> None:
+    Names and types are right already; what is left out has the defaults of the objects.
+    """
+
+    def __init__(self, content: Values, path: Path) -> None:
         self.content = content
         self.path = path
         self.problems: list[str] = []
@@ -54,27 +75,29 @@ class _Composer:
         """
         content = self.content
         parts: dict[str, Any] = {
-            "render": self.make("", RenderSettings, content.render),
-            "background": self.make("", Background, content.background),
-            "camera": content.camera and self.make("", Camera, content.camera),
-            "ambient": content.ambient and self.make("", Ambient, content.ambient),
+            "render": self.make("", RenderSettings, content.get("render", {})),
+            "background": self.make("", Background, content.get("background", {})),
+            "camera": self.make_if("", Camera, content.get("camera")),
+            "ambient": self.make_if("", Ambient, content.get("ambient")),
             "lights": self.lights(),
             "materials": self.materials(),
         }
         elements = self.elements()
-        made = [self.spheres(i, s, elements) for i, s in enumerate(content.spheres)]
+        made = [self.spheres(i, s, elements) for i, s in enumerate(content.get("spheres", ()))]
         spheres = [s for s in made if s is not None]
         if self.problems:
             raise SceneError("\n".join(f"{self.path}: {p}" for p in self.problems))
-        return Scene(spheres=spheres, title=content.title, caption=content.caption, **parts)
+        texts = {name: content.get(name, "") for name in ("title", "caption")}
+        return Scene(spheres=spheres, **texts, **parts)
 
-    def make(self, place: str, kind: Callable[..., Any], values: model.Model) -> Any:
+    def make_if(self, place: str, kind: Callable[..., Any], values: Values | None) -> Any:
+        """Make one object, or None where nothing is said of it."""
+        return None if values is None else self.make(place, kind, values)
+
+    def make(self, place: str, kind: Callable[..., Any], values: Values) -> Any:
         """Make one object from the fields that were given; `place` replaces its own name."""
-        given = values.model_dump(exclude_unset=True)
-        if kind in (PointLight, DirectionalLight):
-            given.pop("type")
         try:
-            return kind(**given)
+            return kind(**values)
         except UserError as error:
             text = str(error)
             self.problems.append(f"{place}.{text.partition('.')[2]}" if place else text)
@@ -82,45 +105,43 @@ class _Composer:
 
     def lights(self) -> list[Light] | None:
         """Make the lights."""
-        if self.content.lights is None:
+        if self.content.get("lights") is None:
             return None
         made: list[Light] = []
-        for index, light in enumerate(self.content.lights):
-            point = isinstance(light, model.PointLight)
-            made.append(
-                self.make(f"lights[{index}]", PointLight if point else DirectionalLight, light)
-            )
+        for index, light in enumerate(self.content["lights"]):
+            kind = PointLight if light["type"] == "point" else DirectionalLight
+            fields = {name: value for name, value in light.items() if name != "type"}
+            made.append(self.make(f"lights[{index}]", kind, fields))
         return made
 
     def materials(self) -> dict[str, Material]:
         """Make the materials."""
-        items = self.content.materials.items()
+        items = self.content.get("materials", {}).items()
         return {name: self.make(f"materials.{name}", Material, values) for name, values in items}
 
     def elements(self) -> dict[str, Element]:
         """Make the element overrides; a label of the user's own needs a radius."""
         made = {}
-        for name, element in self.content.elements.items():
-            if element.radius is None and symbol_of(name) is None:
+        for name, element in self.content.get("elements", {}).items():
+            radius, color = element.get("radius"), element.get("color")
+            if radius is None and symbol_of(name) is None:
                 hint = suggestion(name, table())
                 self.problems.append(
                     f"elements.{name}: is not an element ({hint}), and as a label of your own "
                     "it needs a radius"
                 )
-            color = None if element.color is None else parse_color(element.color)
-            made[name] = Element(element.radius, color)
+            made[name] = Element(radius, None if color is None else parse_color(color))
         return made
 
-    def spheres(
-        self, index: int, values: model.Spheres, elements: dict[str, Element]
-    ) -> SphereSet | None:
+    def spheres(self, index: int, values: Values, elements: dict[str, Element]) -> SphereSet | None:
         """Make one sphere set."""
         place = f"spheres[{index}]"
-        known = [*self.content.materials, "default"]
-        if values.material not in known:
+        known = [*self.content.get("materials", {}), "default"]
+        material = values.get("material", "default")
+        if material not in known:
             self.problems.append(
-                f"{place}.material: there is no material named '{values.material}'; "
-                f"{suggestion(values.material, known)}"
+                f"{place}.material: there is no material named '{material}'; "
+                f"{suggestion(material, known)}"
             )
         problem = contradiction(values)
         if problem:
@@ -133,68 +154,68 @@ class _Composer:
             self.problems.append(f"{place}{separator}{error}" if separator else str(error))
             return None
 
-    def _spheres(
-        self, place: str, values: model.Spheres, elements: dict[str, Element]
-    ) -> SphereSet:
+    def _spheres(self, place: str, values: Values, elements: dict[str, Element]) -> SphereSet:
         """Make one sphere set whose fields do not contradict each other."""
-        placed = values.transform
+        placed = values.get("transform")
         options: dict[str, Any] = {
-            "material": values.material,
-            "transform": Transform(**placed.model_dump()) if placed else None,
-            "color_space": values.color_space,
+            "material": values.get("material", "default"),
+            "transform": None if placed is None else Transform(**placed),
+            "color_space": values.get("color_space", "srgb"),
         }
-        if values.file is not None:
-            arrays = values.arrays.model_dump(exclude_none=True) if values.arrays else {}
-            data = read_set(self.path.parent, values.file, arrays, elements)
-            return sphere_set(data, values.radius, values.color, **options)
-        if values.generate is not None:
+        if values.get("file") is not None:
+            names = values.get("arrays") or {}
+            arrays = {part: name for part, name in names.items() if name is not None}
+            data = read_set(self.path.parent, values["file"], arrays, elements)
+            return sphere_set(data, values.get("radius"), values.get("color"), **options)
+        if values.get("generate") is not None:
             return _generated(place, values, options)
         return _inline(place, values, options)
 
 
-def contradiction(values: model.Spheres) -> str | None:
+def contradiction(values: Values) -> str | None:
     """Return what makes no sense about a set, starting with the field, or None."""
-    sources = [n for n in ("centers", "file", "generate") if getattr(values, n) is not None]
+    sources = [n for n in ("centers", "file", "generate") if values.get(n) is not None]
     if len(sources) != 1:
         got = " and ".join(sources) or "none of them"
         return f": needs one of centers, file and generate, got {got}"
-    if values.arrays is not None and sources != ["file"]:
+    if values.get("arrays") is not None and sources != ["file"]:
         return ".arrays: names what is in a data file, but the set has no file"
     for one, many in (("radius", "radii"), ("color", "colors")):
-        if getattr(values, many) is not None and sources != ["centers"]:
+        if values.get(many) is not None and sources != ["centers"]:
             return f".{many}: goes with inline centers only; a {sources[0]} brings its own"
-        if getattr(values, one) is not None and getattr(values, many) is not None:
+        if values.get(one) is not None and values.get(many) is not None:
             return f".{many}: leave out either {one} or {many}"
-    if sources == ["centers"] and values.radius is None and values.radii is None:
+    if sources == ["centers"] and values.get("radius") is None and values.get("radii") is None:
         return ".radius: is missing; give a radius for all spheres, or radii"
     return None
 
 
-def _inline(place: str, values: model.Spheres, options: dict[str, Any]) -> SphereSet:
+def _inline(place: str, values: Values, options: dict[str, Any]) -> SphereSet:
     """Make a set of the spheres in the scene file itself."""
-    names = {"centers": "centers", "radius": "radii" if values.radii is not None else "radius"}
-    names["color"] = "colors" if values.colors is not None else "color"
+    radius = "radius" if values.get("radii") is None else "radii"
+    color = "color" if values.get("colors") is None else "colors"
+    names = {"centers": "centers", "radius": radius, "color": color}
     try:
         return SphereSet(
-            values.centers,
-            values.radii if values.radius is None else values.radius,
-            values.colors if values.color is None else values.color,
-            names=names,
-            **options,
+            values["centers"], values.get(radius), values.get(color), names=names, **options
         )
     except UserError as error:
         raise SceneError(f"{place}.{error}") from None
 
 
-def _generated(place: str, values: model.Spheres, options: dict[str, Any]) -> SphereSet:
+def _generated(place: str, values: Values, options: dict[str, Any]) -> SphereSet:
     """Make a set of the spheres of a generator."""
     from .generate import arrays
 
-    assert values.generate is not None
+    wanted = values["generate"]
+    radius, color = values.get("radius"), values.get("color")
     try:
-        made = arrays(values.generate.name, values.generate.count, values.generate.seed)
-        radius = made["radii"] if values.radius is None else values.radius
-        color = made["colors"] if values.color is None else values.color
-        return SphereSet(made["centers"], radius, color, **options)
+        made = arrays(wanted["name"], wanted.get("count"), wanted.get("seed"))
+        return SphereSet(
+            made["centers"],
+            made["radii"] if radius is None else radius,
+            made["colors"] if color is None else color,
+            **options,
+        )
     except UserError as error:
         raise SceneError(f"{place}.generate: {error}") from None

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DataFileError, suggestion
+from ..memory import require_room
 from .particles import Particles
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+HEADER = "it must name the columns: x,y,z[,radius][,r,g,b]"
 SEPARATORS = (",", ";", "\t")
 
 
@@ -26,7 +28,7 @@ def read_csv(path: Path, source: str, names: Mapping[str, str], _: Any) -> Parti
         DataFileError: no header, a missing column, or something that is no number.
     """
     with path.open(encoding="utf-8-sig") as file:
-        header = file.readline()
+        header, first = file.readline(), file.readline()
     separator = max(SEPARATORS, key=header.count)
     columns = [c.strip().strip('"') for c in header.lstrip("#").split(separator)]
     own = {"radius": names.get("radii", "radius")}
@@ -46,6 +48,7 @@ def read_csv(path: Path, source: str, names: Mapping[str, str], _: Any) -> Parti
     if colored not in (0, 3):
         missing = next(p for p in "rgb" if p not in wanted)
         raise _no_column(own[missing], columns, source)
+    _require_room(path, source, first, len(wanted))
     table = load_table(
         path,
         source,
@@ -62,6 +65,12 @@ def read_csv(path: Path, source: str, names: Mapping[str, str], _: Any) -> Parti
     return Particles(source, table[:, :3], radius, color, names=used)
 
 
+def _require_room(path: Path, source: str, line: str, columns: int) -> None:
+    """Refuse a table that will not fit; its lines are as long as this one, or not even twice."""
+    if line:
+        require_room(source, path.stat().st_size // (2 * len(line)) * columns * 8)
+
+
 def _place(name: str, columns: list[str]) -> int | None:
     """Return where a column is, in any case of letters, or None."""
     lower = [c.lower() for c in columns]
@@ -72,13 +81,13 @@ def _place(name: str, columns: list[str]) -> int | None:
 
 def _no_column(name: str, columns: list[str], source: str) -> DataFileError:
     """Return the error for a column that is not there."""
+    if not any(columns):
+        return DataFileError(f"{source}: line 1 is empty; {HEADER}")
     try:
         [float(c) for c in columns]
     except ValueError:
         return DataFileError(f"{source}: there is no column '{name}'; {suggestion(name, columns)}")
-    return DataFileError(
-        f"{source}: line 1 holds numbers; it must name the columns: x,y,z[,radius][,r,g,b]"
-    )
+    return DataFileError(f"{source}: line 1 holds numbers; {HEADER}")
 
 
 def _colors(values: NDArray[np.float64], source: str) -> NDArray[np.float64]:

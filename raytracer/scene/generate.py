@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import pkgutil
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from raytracer.errors import OutputError, UserError
+from raytracer import output
+from raytracer.errors import OutputError, UserError, suggestion
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,9 +65,7 @@ def arrays(
         chosen = [part for part in parts if part.name == wanted]
         if not chosen:
             known = ", ".join(part.name for part in parts)
-            raise UserError(
-                f'The generator "{base}" has no part "{wanted}"; its parts are {known}.'
-            )
+            raise UserError(f"the generator '{base}' has no part '{wanted}'; its parts are {known}")
         parts = chosen
     whole = parts[0] if len(parts) == 1 else join(parts)
     return {"centers": whole.centers, "radii": whole.radii, "colors": whole.colors}
@@ -88,19 +86,15 @@ def write(
     found = generator(name)
     chosen = settle(found, count, seed)
     if target.suffix not in (".toml", ".npz", ".xyz"):
-        raise OutputError(f'"{target}" must end in .toml (scene and data), .npz or .xyz (data).')
-    if not target.parent.is_dir():
-        raise OutputError(f'There is no folder "{target.parent}" to write "{target.name}" into.')
+        raise OutputError(f"{target}: must end in .toml (scene and data), .npz or .xyz (data)")
+    output.check_file(target)
     return _write.write(name, found, target, *chosen)
 
 
 def generator(name: str) -> Generator:
     """The generator of that name; raises UserError, with the nearest name, if there is none."""
     if name not in names():
-        near = difflib.get_close_matches(name, names(), 1, 0.0)[0]
-        raise UserError(
-            f'There is no generator "{name}"; did you mean "{near}"? Known: {", ".join(names())}.'
-        )
+        raise UserError(f"there is no generator '{name}'; {suggestion(name, names())}")
     found: Generator = import_module(f"raytracer.scene.generators.{name}").GENERATOR
     return found
 
@@ -110,7 +104,7 @@ def settle(found: Generator, count: int | None, seed: int | None) -> tuple[int, 
     spheres = found.count if count is None else count
     word = found.seed if seed is None else seed
     if not 1 <= spheres <= LARGEST:
-        raise UserError(f"count = {spheres} must be from 1 to {LARGEST:,}.")
+        raise UserError(f"count = {spheres}: must be from 1 to {LARGEST:,}")
     if not 0 <= word <= LARGEST:
-        raise UserError(f"seed = {word} must be from 0 to {LARGEST:,}.")
+        raise UserError(f"seed = {word}: must be from 0 to {LARGEST:,}")
     return spheres, word

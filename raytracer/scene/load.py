@@ -7,7 +7,8 @@ from os import fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import DataFileError, SceneError, UserError, suggestion
+from ..errors import DataFileError, MemoryNeedError, SceneError, UserError, nearest
+from ..memory import require_room
 from . import particles
 from .arrays import Where, check_centers
 from .elements import Element
@@ -44,6 +45,7 @@ def load(path: str | PathLike[str]) -> Scene:
     """
     target = Path(fspath(path))
     suffix = target.suffix.lower()
+    check_there(target)
     if suffix in particles.SUFFIXES:
         return load_particles(target)
     if suffix not in SCENE_SUFFIXES:
@@ -57,6 +59,16 @@ def load(path: str | PathLike[str]) -> Scene:
     return compose(read_table(target), target)
 
 
+def check_there(path: Path) -> None:
+    """Refuse a path where there is no file. Raises SceneError that names the nearest one."""
+    if path.is_dir():
+        raise SceneError(f"{path}: is a folder; {_inside(path)}")
+    if not path.exists():
+        near = nearest(path.name, _scenes_in(path.parent))
+        hint = f"; did you mean '{near}'?" if near else ""
+        raise SceneError(f"{path}: there is no such file{hint}")
+
+
 def read_table(path: Path) -> dict[str, Any]:
     """Read TOML or JSON into plain values.
 
@@ -64,13 +76,8 @@ def read_table(path: Path) -> dict[str, Any]:
         SceneError: no such file, or not the language its ending says, with line and column.
     """
     try:
+        require_room(str(path), 2 * path.stat().st_size)  # bytes and text
         text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        near = suggestion(path.name, _neighbours(path))
-        hint = f"; {near}" if near.startswith("did") else ""
-        raise SceneError(f"{path}: there is no such file{hint}") from None
-    except IsADirectoryError:
-        raise SceneError(f"{path}: is a folder, not a scene file") from None
     except UnicodeDecodeError:
         raise SceneError(f"{path}: is not text in UTF-8") from None
     except OSError as error:
@@ -99,12 +106,20 @@ def _parse(text: str, path: Path) -> dict[str, Any]:
         raise SceneError(f"{path}: is not TOML: {error}") from None
 
 
-def _neighbours(path: Path) -> list[str]:
-    """Return the names of the scene files in the same folder."""
+def _scenes_in(folder: Path) -> list[str]:
+    """Return the names of the files in a folder that can be rendered, scene files first."""
+    known = (*SCENE_SUFFIXES, *particles.SUFFIXES)
     try:
-        return [p.name for p in path.parent.iterdir() if p.suffix in SCENE_SUFFIXES]
+        found = [p.name for p in folder.iterdir() if p.suffix.lower() in known and p.is_file()]
     except OSError:
         return []
+    return sorted(found, key=lambda name: (Path(name).suffix not in SCENE_SUFFIXES, name))
+
+
+def _inside(folder: Path) -> str:
+    """Return what to name instead of a folder."""
+    found = _scenes_in(folder)
+    return f"name a file, for example {folder / found[0]}" if found else "name a file"
 
 
 def load_particles(path: Path) -> Scene:
@@ -188,4 +203,4 @@ def read_set(
     except UserError:
         raise
     except MemoryError:
-        raise DataFileError(f"{name}: is larger than the memory there is") from None
+        raise MemoryNeedError(f"{name}: is larger than the memory there is") from None

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DataFileError, UserError, suggestion
+from ..memory import require_room
 from .elements import Element
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def read(
     if not path.exists():
         raise DataFileError(f"{source}: there is no such file")
     if path.is_dir():
-        raise DataFileError(f"{source}: is a folder, not a particle file")
+        raise DataFileError(f"{source}: is a folder; name a file in it")
     try:
         return _reader(path, source)(path, source, names, elements or {})
     except UserError:
@@ -113,6 +114,7 @@ def _read_npy(path: Path, source: str, names: Mapping[str, str], _: Any) -> Part
 
     if names:
         raise DataFileError(f"{source}: an .npy file has no names; leave out arrays")
+    require_room(source, path.stat().st_size)
     array = np.load(path, allow_pickle=False)
     if array.ndim != 2 or array.shape[1] not in (3, 4):
         raise DataFileError(
@@ -145,6 +147,7 @@ def _read_npz(path: Path, source: str, names: Mapping[str, str], _: Any) -> Part
             name = _choose(part, given[part], usual, list(members), source)
             if name is not None:
                 chosen[part] = name
+        require_room(source, sum(members[name].file_size for name in chosen.values()))
         arrays = {
             part: _read_member(archive, file, members[name], f"{source}: array '{name}'")
             for part, name in chosen.items()

@@ -14,6 +14,24 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 
+# Pydantic's kinds of problem, and what the value must be, with limits from the problem's context.
+_MUST = {
+    "bool_type": "true or false",
+    "dict_type": "a table",
+    "finite_number": "a finite number",
+    "float_type": "a number",
+    "greater_than": "above {gt:g}",
+    "greater_than_equal": "at least {ge:g}",
+    "int_from_float": "a whole number",
+    "int_type": "a whole number",
+    "less_than_equal": "at most {le:g}",
+    "list_type": "a list",
+    "model_attributes_type": "a table",
+    "model_type": "a table",
+    "string_type": "text",
+}
+
+
 def sentences(error: ValidationError, model: type[BaseModel], file: str) -> str:
     """Return one line for each problem: file, field, what is wrong.
 
@@ -95,9 +113,13 @@ def _describe(
     if kind == "literal_error" and isinstance(value, str):
         known = [w.strip(" '") for w in str(context["expected"]).replace(" or ", ",").split(",")]
         return f"'{value}' is not known; {suggestion(value, known)}"
-    text = problem["msg"].removeprefix("Value error, ").replace("Input should", "must")
+    if kind in ("too_short", "too_long"):
+        return f"needs three numbers, has {context['actual_length']}"  # only vectors have a length
     if kind == "value_error":
-        return text
+        return problem["msg"].removeprefix("Value error, ")
+    if kind in _MUST:
+        return f"must be {_MUST[kind].format_map(context)}{_shown(value)}"
+    text = problem["msg"].replace("Input should", "must")
     return f"{text[0].lower()}{text[1:]}{_shown(value)}"
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DataFileError, SceneError, suggestion
+from ..memory import require_room
 from .arrays import BLOCK_ROWS
 from .csv_file import load_table
 from .elements import Element, palette
@@ -150,13 +151,16 @@ def _table(
         shown.extend(axes)
     if count == 0:
         return np.zeros(0, fields)
+    # A line has a letter or more for each column, and one after it. Line 1 may say too many.
+    most = min(count, path.stat().st_size // (2 * len(places)) + 1)
+    require_room(source, most * np.dtype(fields).itemsize)
     table = load_table(
         path,
         source,
         shown,
         dtype=np.dtype(fields),
         skiprows=2,
-        max_rows=count,
+        max_rows=most,
         usecols=places,
         ndmin=1,
     )

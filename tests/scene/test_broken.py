@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from raytracer import load
-from raytracer.errors import UserError
+from raytracer.errors import MemoryNeedError, UserError
 from raytracer.scene.pack import pack
 
 BALL = "[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n"
@@ -39,10 +39,19 @@ SCENES = {
         "[materials.mirror]\nmiror = 1\n",
         ["materials.mirror.miror: unknown key", "did you mean 'mirror'?"],
     ),
-    "material that is no table": ("[materials]\ngold = 3\n", ["materials.gold: must be a valid"]),
-    "no samples": ("[render]\nsamples = 0\n", ["render.samples: must be", "not 0"]),
-    "samples as text": ("[render]\nsamples = '4'\n", ["render.samples: must be", "not '4'"]),
-    "size as a fraction": ("[render]\nwidth = 12.5\n", ["render.width: must be", "12.5"]),
+    "material that is no table": (
+        "[materials]\ngold = 3\n",
+        ["materials.gold: must be a table, not 3"],
+    ),
+    "no samples": ("[render]\nsamples = 0\n", ["render.samples: must be at least 1, not 0"]),
+    "samples as text": (
+        "[render]\nsamples = '4'\n",
+        ["render.samples: must be a whole number, not '4'"],
+    ),
+    "size as a fraction": (
+        "[render]\nwidth = 12.5\n",
+        ["render.width: must be a whole number, not 12.5"],
+    ),
     "unknown filter": (
         "[render]\nfilter = 'gausian'\n",
         ["render.filter: 'gausian' is not known", "did you mean 'gaussian'?"],
@@ -65,7 +74,21 @@ SCENES = {
     ),
     "two numbers": (
         "[camera]\nposition = [0, 5]\n",
-        ["camera.position: list should have at least 3 items"],
+        ["camera.position: needs three numbers, has 2"],
+    ),
+    "four numbers": (
+        "[camera]\nup = [0, 1, 0, 0]\n",
+        ["camera.up: needs three numbers, has 4"],
+    ),
+    "a number for three": ("[camera]\nup = 5\n", ["camera.up: must be a list, not 5"]),
+    "a word for yes": (
+        "[render]\nshadows = 'yes'\n",
+        ["render.shadows: must be true or false, not 'yes'"],
+    ),
+    "a number for a title": ("title = 3\n", ["title: must be text, not 3"]),
+    "too many spheres of a generator": (
+        "[[spheres]]\ngenerate = {name = 'cloud', count = 5000000000}\n",
+        ["spheres[0].generate: count = 5000000000: must be from 1 to 4,294,967,295"],
     ),
     "infinite number": (
         "[camera]\nposition = [0, 5, inf]\n",
@@ -82,7 +105,7 @@ SCENES = {
     ),
     "negative light": (
         "[[lights]]\ntype = 'directional'\ndirection = [0, 0, 1]\nintensity = -1\n",
-        ["lights[0].intensity: must be greater than or equal to 0", "not -1"],
+        ["lights[0].intensity: must be at least 0, not -1"],
     ),
     "unknown colour": (
         "[background]\ncolor = 'sky'\n",
@@ -92,14 +115,14 @@ SCENES = {
     "half a gradient": ("[background]\ntop = 'red'\n", ["background.bottom: a gradient needs"]),
     "material out of range": (
         "[materials.gold]\nmirror = 2\n",
-        ["materials.gold.mirror: must be less than or equal to 1", "not 2"],
+        ["materials.gold.mirror: must be at most 1, not 2"],
     ),
     "unknown material": (
         f"[materials.gold]\n{BALL}material = 'glod'\n",
         ["spheres[0].material: there is no material named 'glod'", "did you mean 'gold'?"],
     ),
     "no radius": ("[[spheres]]\ncenters = [[0, 0, 0]]\n", ["spheres[0].radius: is missing"]),
-    "negative radius": (BALL.replace("1.0", "-1"), ["spheres[0].radius: must be greater than 0"]),
+    "negative radius": (BALL.replace("1.0", "-1"), ["spheres[0].radius: must be above 0, not -1"]),
     "negative radii": (
         "[[spheres]]\ncenters = [[0, 0, 0], [1, 1, 1]]\nradii = [1, -1]\n",
         ["spheres[0].radii: sphere 1 has radius -1"],
@@ -222,6 +245,12 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
     "cut npy": ("a.npy", npy(POINTS)[:-8], ["cannot be read as .npy"]),
     "npy of five columns": ("a.npy", npy(np.zeros((2, 5))), ["has shape (2, 5)", "(N, 4)"]),
     "csv without header": ("a.csv", "1,2,3\n4,5,6\n", ["line 1 holds numbers", "x,y,z"]),
+    "csv of nothing": ("a.csv", "", ["line 1 is empty; it must name the columns: x,y,z"]),
+    "xyz that promises too much": (
+        "a.xyz",
+        XYZ.replace("2", "4000000000", 1),
+        ["line 1 says 4000000000 atoms, but there are 2"],
+    ),
     "csv without z": ("a.csv", "x,y,zz\n1,2,3\n", ["no column 'z'", "did you mean 'zz'?"]),
     "csv with text": ("a.csv", "x,y,z\n1,2,3\n1,two,3\n", ["line 3, column 'y': 'two' is not"]),
     "csv with a gap": ("a.csv", "x,y,z\n1,,3\n", ["line 2, column 'y': there is no value"]),
@@ -279,11 +308,53 @@ def test_missing_files(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"atoms\.xyz: there is no such file"):
         load(tmp_path / "atoms.xyz")
     (tmp_path / "folder.toml").mkdir()
-    with pytest.raises(UserError, match=r"folder\.toml: is a folder"):
+    with pytest.raises(UserError, match=r"folder\.toml: is a folder; name a file$"):
         load(tmp_path / "folder.toml")
     (tmp_path / "folder.npz").mkdir()
     with pytest.raises(UserError, match=r"folder\.npz: is a folder"):
         load(tmp_path / "folder.npz")
+
+
+def test_a_folder_names_what_is_in_it(tmp_path: Path) -> None:
+    for name in ("a.npz", "b.toml", "c.txt"):
+        (tmp_path / name).write_text("")
+    with pytest.raises(UserError) as caught:
+        load(tmp_path)
+    assert str(caught.value) == (
+        f"{tmp_path}: is a folder; name a file, for example {tmp_path / 'b.toml'}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("a.npy", npy(POINTS)),
+        ("a.npz", npz(centers=POINTS)),
+        ("a.csv", "x,y,z\n1,2,3\n4,5,6\n7,8,9\n"),
+        ("a.xyz", XYZ),
+        ("a.toml", BALL),
+    ],
+)
+def test_a_file_that_cannot_fit_is_refused_before_it_is_read(
+    file: str, content: bytes | str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / file
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    load(path)
+    monkeypatch.setattr("raytracer.memory.available_memory", lambda: 20)
+    for reader in ("numpy.load", "numpy.loadtxt", "numpy.lib.format.read_array"):
+        monkeypatch.setattr(reader, lambda *_, **__: pytest.fail("was read"))
+    with pytest.raises(MemoryNeedError, match=r"needs about \d+ bytes of memory to be read and 20"):
+        load(path)
+
+
+def test_spheres_that_cannot_fit_are_not_generated(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text("[[spheres]]\ngenerate = {name = 'cloud', count = 4294967295}\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("raytracer.memory.available_memory", lambda: 1 << 30)
+        with pytest.raises(UserError, match=r"76\.0 GiB of memory to be made and 1\.0 GiB is free"):
+            load(path)
 
 
 def test_data_file_of_a_scene_is_named_with_its_field(tmp_path: Path) -> None:

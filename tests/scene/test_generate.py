@@ -296,7 +296,7 @@ def test_example_atoms_are_the_generator_s(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "count", "seed", "says"),
     [
-        ("cluod", None, None, '"cloud"'),
+        ("cluod", None, None, "did you mean 'cloud'"),
         ("weekend/paper", None, None, "matte, metal, glass"),
         ("cloud", 0, None, "count = 0"),
         ("cloud", 2**32, None, "count"),

@@ -12,11 +12,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from raytracer import ops
 from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda.cache import Cubin, CubinName
 from raytracer.backends.cuda.sources import digest, include_closure, kernels_root
@@ -30,6 +31,7 @@ ENVIRONMENT = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN")
 _FOLDERS = ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")
 
 Notify = Callable[[str], None]
+Macros = Mapping[str, str]
 
 
 class CompileError(BackendError):
@@ -70,10 +72,24 @@ def _version_of(nvcc: Path, _modified: int) -> str:
     return done.stdout.strip()
 
 
-def cubin_name(source: Path, arch: str, root: Path | None = None) -> CubinName:
+def flags(source: Path, macros: Macros | None = None) -> tuple[str, ...]:
+    """The options for a kernel.
+
+    source: the .cu file, in the folder of its operation. macros: names and values for -D.
+    """
+    # The bench's operations have no numbers of the CPU to keep, and live on fused multiply-adds.
+    fused = source.parent.name in ops.names() or source.parent.name == "ceiling"
+    own = [flag for flag in FLAGS if not (fused and flag == "--fmad=false")]
+    return (*own, *(f"-D{name}={value}" for name, value in sorted((macros or {}).items())))
+
+
+def cubin_name(
+    source: Path, arch: str, root: Path | None = None, macros: Macros | None = None
+) -> CubinName:
     """The name that covers everything a cubin is made from.
 
     source: the .cu file. arch: "sm_90a". root: the kernels folder; the package's by default.
+    macros: what it is compiled with, by name.
     """
     root = root or kernels_root()
     nvcc = find_nvcc()
@@ -81,7 +97,7 @@ def cubin_name(source: Path, arch: str, root: Path | None = None) -> CubinName:
     return CubinName(
         stem=f"{source.parent.name}-{source.stem}",
         arch=arch,
-        source_key=digest(include_closure(source, root), arch, *FLAGS),
+        source_key=digest(include_closure(source, root), arch, *flags(source, macros)),
         compiler_key=compiler,
     )
 
@@ -98,22 +114,24 @@ def load(
     root: Path | None = None,
     notify: Notify | None = None,
     shipped: bool = True,
+    macros: Macros | None = None,
 ) -> Cubin:
     """The cubin of a kernel: shipped, cached, or compiled now and kept.
 
     source: the .cu file. arch: "sm_90a". root: the kernels folder; the package's by default.
     notify: gets one line before a compilation; by default it goes to standard error.
     shipped: whether a cubin that came with the package will do.
+    macros: names and values of macros to compile with; other values, another cubin.
     Raises CompileError with nvcc's message, BackendError if there is neither cubin nor nvcc.
     """
     root = root or kernels_root()
-    name = cubin_name(source, arch, root)
+    name = cubin_name(source, arch, root, macros)
     if cubin := cubins.find(name, root, shipped):
         return cubin
     if notify is None:
         notify = _to_stderr
     notify(f"compiling {name.stem} for {arch} (once; the result is kept)")
-    cubin = compile_source(source, arch, root)
+    cubin = compile_source(source, arch, root, macros)
     try:
         return replace(cubin, path=cubins.write(cubins.cache_folder(), name, cubin))
     except OSError as error:
@@ -121,7 +139,9 @@ def load(
         return cubin
 
 
-def compile_source(source: Path, arch: str, root: Path | None = None) -> Cubin:
+def compile_source(
+    source: Path, arch: str, root: Path | None = None, macros: Macros | None = None
+) -> Cubin:
     """Run nvcc, whatever the cache holds; raises as `load` does."""
     root = root or kernels_root()
     nvcc = find_nvcc()
@@ -133,7 +153,7 @@ def compile_source(source: Path, arch: str, root: Path | None = None) -> Cubin:
     with tempfile.TemporaryDirectory(prefix="raytracer-") as folder:
         output = Path(folder, "kernel.cubin")
         target = ["-cubin", f"-arch={arch}", "-o", str(output), str(source)]
-        command = [str(nvcc), *FLAGS, "-Xptxas", "-v", "-I", str(root), *target]
+        command = [str(nvcc), *flags(source, macros), "-Xptxas", "-v", "-I", str(root), *target]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         log = _steady(f"{done.stdout}{done.stderr}")
         if done.returncode != 0 or not output.is_file():

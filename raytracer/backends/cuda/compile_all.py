@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from raytracer import ops
 from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.sources import kernels_root
@@ -32,11 +33,13 @@ class Job:
 
     variant: Variant
     arch: str
+    macros: tuple[tuple[str, str], ...] = ()
 
     @property
     def label(self) -> str:
-        """For people: operation, variant, architecture."""
-        return f"{self.variant.op}/{self.variant.label} {self.arch}"
+        """For people: operation, variant, architecture, and the macros if there are any."""
+        macros = "".join(f" {name}={value}" for name, value in self.macros)
+        return f"{self.variant.op}/{self.variant.label} {self.arch}{macros}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -70,15 +73,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def jobs(root: Path, architectures: Sequence[str]) -> list[Job]:
     """Every variant under `root`, for those of the architectures that its `needs:` line admits."""
     variants = [variant for op in operations(root) for variant in discover(op, root)]
-    return [Job(v, arch) for v in variants for arch in architectures if v.admits(arch)]
+    return [
+        Job(v, arch, macros)
+        for v in variants
+        for arch in architectures
+        if v.admits(arch)
+        for macros in macros_of(v.op)
+    ]
+
+
+def macros_of(op: str) -> list[tuple[tuple[str, str], ...]]:
+    """The macros of an operation at its default sizes, for each of its types; [()] for others."""
+    found = ops.modules().get(op)
+    if found is None:
+        return [()]
+    axes = found.resolve({})
+    each = [tuple(sorted(found.macros(axes, dtype).items())) for dtype in found.dtypes]
+    return list(dict.fromkeys(each))
 
 
 def run(job: Job, root: Path, output: Path | None) -> str:
     """Compile one kernel into the cache, and into `output` if given; tells what it takes."""
     source = Path(str(job.variant.path))
-    cubin = compiler.load(source, job.arch, root, lambda _: None, shipped=False)
+    macros = dict(job.macros)
+    cubin = compiler.load(source, job.arch, root, lambda _: None, shipped=False, macros=macros)
     if output is not None:
-        cubins.write(output, compiler.cubin_name(source, job.arch, root), cubin)
+        cubins.write(output, compiler.cubin_name(source, job.arch, root, macros), cubin)
     return resources(cubin.log)
 
 

@@ -12,8 +12,9 @@ from typing import Any
 from raytracer.errors import RaytracerError
 
 GET_PYCUDA = (
-    "`pip install 'raytracer[cuda]'` builds it, with a C++ compiler and the CUDA toolkit (nvcc and "
-    "headers); `conda install -c conda-forge pycuda` brings it ready-made"
+    "`pip install 'raytracer[cuda]'` builds it, with a C++ compiler and the CUDA toolkit, which it "
+    "looks for beside the first nvcc on PATH; `conda install -c conda-forge pycuda cuda-nvcc "
+    "cxx-compiler` brings it ready-made, with what the kernels need"
 )
 GET_NVCC = "install the CUDA toolkit, or point RAYTRACER_NVCC at its nvcc"
 

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 SPHERE_ARRAYS = ("nodes", "spheres", "order", "color", "color_id", "material_id")
 
+# Places in leaf order are int32, and the largest of them says that nothing was hit.
+MAX_SPHERES = 2**31 - 1
+
 
 class CudaResident:
     """A scene in device memory.
@@ -88,6 +91,7 @@ class CudaBackend:
     """
 
     name = "cuda"
+    max_spheres = MAX_SPHERES
 
     def __init__(self, device: int = 0, kernel: str | None = None) -> None:
         """Check what is there; code is loaded with the first scene."""

@@ -73,7 +73,7 @@ def _included(path: Path, contents: bytes, root: Path) -> list[Path]:
             # A macro's value is unknown here, and a key that misses a file would serve stale code.
             raise BackendError(
                 f"{path}: #include {target.decode(errors='replace')} is computed; "
-                "write the name of the file, so that the cubin cache can follow it."
+                "write the name of the file, so that the cubin cache can follow it"
             )
         # As the compiler does: a quoted name is sought beside the including file first.
         folders = [path.parent, root] if quoted else [root]
@@ -83,6 +83,6 @@ def _included(path: Path, contents: bytes, root: Path) -> list[Path]:
             found.append(inside[0])
         elif quoted:
             raise BackendError(
-                f"{path} includes {name[1].decode()}, which is neither beside it nor under {root}."
+                f"{path} includes {name[1].decode()}, which is neither beside it nor under {root}"
             )
     return found

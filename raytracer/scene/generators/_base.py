@@ -8,8 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.memory import require_room
+
 # Spheres in one block of a pointwise generator: 2^18 spheres are a few MB, which stay in cache.
 BLOCK = 1 << 18
+# Bytes of a sphere: centre and radius as float32, colour as uint8.
+SPHERE = 19
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,11 @@ class Generator:
     extent: Callable[[int], float] | None = None
 
     def parts(self, count: int, seed: int) -> list[Part]:
-        """All spheres in memory, a list of parts with different materials."""
+        """All spheres in memory, a list of parts with different materials.
+
+        Raises MemoryNeedError if they will not fit.
+        """
+        require_room(f"{count:,} spheres", count * SPHERE, "to be made")
         if self.build is not None:
             return self.build(count, seed)
         return [_gather(self.blocks(count, seed), count)]

@@ -58,7 +58,7 @@ def write_xyz(name: str, found: Generator, target: Path, count: int, seed: int) 
     from raytracer.errors import OutputError
 
     if found.symbols is None:
-        raise OutputError(f'"{name}" has no chemical elements for "{target.name}": choose .npz.')
+        raise OutputError(f"{target}: the generator '{name}' has no chemical elements; choose .npz")
     (part,) = found.parts(count, seed)
     rows = zip(found.symbols(count, seed), part.centers.astype(float), strict=True)
     lines = [f"{s:<2} {x:9.4f} {y:9.4f} {z:9.4f}" for s, (x, y, z) in rows]

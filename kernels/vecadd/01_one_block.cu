@@ -1,0 +1,12 @@
+// title: One block
+// idea: a single block walks the vectors: one multiprocessor of many works, and mostly waits for
+//       memory
+// block: 256
+// grid: 1
+// needs: sm_80+
+// source: own; the first step of every course
+
+extern "C" __global__ void __launch_bounds__(256)
+vecadd(const float* a, const float* b, float* c, long long n) {
+  for (long long i = threadIdx.x; i < n; i += blockDim.x) c[i] = a[i] + b[i];
+}

@@ -1,0 +1,14 @@
+// title: Grid stride
+// idea: at most 16 blocks a multiprocessor, which go over the vectors in strides of the grid: no
+//       cost of starting a million blocks
+// block: 128
+// grid: min(ceil(n / 128), 16 * sm)
+// needs: sm_80+
+// source: NVIDIA technical blog, "CUDA Pro Tip: Write Flexible Kernels with Grid-Stride Loops"
+
+extern "C" __global__ void __launch_bounds__(128)
+vecadd(const float* a, const float* b, float* c, long long n) {
+  const long long stride = static_cast<long long>(gridDim.x) * blockDim.x;
+  long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  for (; i < n; i += stride) c[i] = a[i] + b[i];
+}

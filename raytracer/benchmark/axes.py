@@ -1,0 +1,54 @@
+"""Sizes as the user writes them: `n=1e6`, `n=2^20`, `n=1024,2048`."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+
+from raytracer.errors import UserError
+from raytracer.ops.base import Op
+
+_POWER = re.compile(r"(\d+)(?:\^|\*\*)(\d+)")
+
+
+def parse_size(text: str) -> int:
+    """A whole number: 4096, 1e6, 2^28, 2**28, 1_000. Raises UserError."""
+    word = text.strip().replace("_", "")
+    if match := _POWER.fullmatch(word):
+        base, exponent = int(match[1]), int(match[2])
+        if exponent <= 62 and base**exponent < 2**62:
+            return int(base**exponent)
+    elif word.isdecimal() and len(word) < 19:
+        return int(word)
+    else:
+        try:
+            value = float(word)
+        except ValueError:
+            value = float("nan")
+        if value == value and abs(value) < 2**62 and value == int(value):
+            return int(value)
+    raise UserError(f"size {text!r}: write a whole number like 4096, 1e6 or 2^20")
+
+
+def parse_axes(words: list[str]) -> dict[str, list[int]]:
+    """Axes by name with the sizes to run; words like "n=1e6,1e7". Raises UserError."""
+    found: dict[str, list[int]] = {}
+    for word in words:
+        name, equals, sizes = word.partition("=")
+        if not equals or not name.strip():
+            raise UserError(f"axis {word!r}: write NAME=SIZE, for instance n=1e6")
+        found[name.strip()] = [parse_size(size) for size in sizes.split(",")]
+    return found
+
+
+def sized(op: Op, size: int) -> dict[str, int]:
+    """The axes that `--size` sets: those as large as the largest by default."""
+    largest = max(op.axes.values())
+    return {name: size for name, default in op.axes.items() if default == largest}
+
+
+def points(op: Op, sizes: list[int], axes: dict[str, list[int]]) -> list[dict[str, int]]:
+    """Every combination of sizes to run, each with all axes. Raises UserError."""
+    base = [sized(op, size) for size in sizes] or [{}]
+    swept = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+    return [op.resolve({**first, **more}) for first in base for more in swept]

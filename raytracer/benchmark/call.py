@@ -1,0 +1,54 @@
+"""`raytracer.ops.vecadd(a, b)`: one launch of a variant, on arrays of the user's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raytracer.backends.cuda.bench import Session
+from raytracer.benchmark.gpu import Plan, Source, compute
+from raytracer.benchmark.run import select
+from raytracer.errors import BackendError, UserError
+from raytracer.ops.base import Arrays, Op
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def call(op: Op, arrays: tuple[NDArray[Any], ...], variant: str | None) -> Any:
+    """The output, or a tuple of them; raises UserError for arrays that do not fit."""
+    inputs = matched(op, arrays)
+    chosen = select(op, [variant] if variant else [])
+    with Session() as session:
+        able = [each for each in chosen if each.admits(session.arch)]
+        if not able:
+            raise BackendError(f"no variant of {op.name} runs on {session.arch}")
+        plan = Plan(op, op.axes_of(inputs), op.dtype_of(inputs))
+        found, _ = compute(session, plan, Source(able[-1]), inputs)
+    results = tuple(found.values())
+    return results[0] if len(results) == 1 else results
+
+
+def matched(op: Op, arrays: tuple[NDArray[Any], ...]) -> Arrays:
+    """The arrays by name, C-contiguous; raises UserError for wrong number, type or shape."""
+    import numpy as np
+
+    smallest = op.resolve(op.awkward[0])
+    names = list(op.inputs(smallest, op.dtypes[0], "zeros", 0))
+    if len(arrays) != len(names):
+        raise UserError(f"{op.name} takes {len(names)} arrays: {', '.join(names)}")
+    given = {name: np.ascontiguousarray(array) for name, array in zip(names, arrays, strict=True)}
+    dtype = op.dtype_of(given)
+    if dtype not in op.dtypes:
+        raise UserError(f"{op.name} takes {' or '.join(op.dtypes)} arrays, not {dtype}")
+    try:
+        axes = op.resolve(op.axes_of(given))
+        wanted = op.inputs(axes, dtype, "zeros", 0)
+    except (ValueError, IndexError) as error:
+        raise UserError(f"{op.name}: arrays of these shapes do not fit together") from error
+    for name, array in given.items():
+        if array.shape != wanted[name].shape or array.dtype != wanted[name].dtype:
+            raise UserError(
+                f"{op.name}: {name} is {array.dtype} {array.shape}, wanted is "
+                f"{wanted[name].dtype} {wanted[name].shape}"
+            )
+    return given

@@ -1,0 +1,54 @@
+"""What the card gives at best, measured in the same run: copies and multiply-adds."""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+from raytracer.backends.cuda.bench import Kernel, Memory, Session
+from raytracer.errors import RaytracerError
+from raytracer.variants import discover
+
+COPY_BYTES = 1 << 30
+ROUNDS = 1 << 14  # 16 FLOP each and thread: some milliseconds
+TIMES = 12
+
+
+def measure(session: Session) -> dict[str, float]:
+    """GB/s of a large copy on the device (read + written), TFLOP/s of FP32 multiply-adds.
+
+    What cannot be measured (no memory left, no compiler) is left out.
+    """
+    found: dict[str, float] = {}
+    try:
+        found["copy_gbps"] = _copy(session)
+        found["fma_tflops"] = _multiply_adds(session)
+    except RaytracerError:
+        pass
+    return found
+
+
+def _copy(session: Session) -> float:
+    nbytes = min(COPY_BYTES, session.free_memory() // 8 // 256 * 256)
+    with Memory(session, {"a": nbytes, "b": nbytes}) as memory:
+        source, target = memory.address("a"), memory.address("b")
+        memory.clear("a")
+
+        def launch() -> Any:
+            session.driver.memcpy_dtod_async(target, source, nbytes, session.stream)
+
+        session.cold(launch, 2, False)
+        taken = statistics.median(session.cold(launch, TIMES, False))
+    return 2 * nbytes / taken * 1e-9
+
+
+def _multiply_adds(session: Session) -> float:
+    variant = discover("ceiling")[0]
+    kernel = Kernel(session, variant, {})
+    with Memory(session, {"out": 256}) as memory:
+        memory.clear("out")
+        launch = kernel.bind({}, [memory.address("out")], (ROUNDS,))
+        session.cold(launch, 4, False)
+        taken = statistics.median(session.cold(launch, TIMES, False))
+    threads = variant.launch({}, session.multiprocessors).grid[0] * variant.threads
+    return 16.0 * ROUNDS * threads / taken * 1e-12

@@ -1,0 +1,49 @@
+"""The clock the GPU runs at and why it is held back, where NVML is present. Nothing is set."""
+
+from __future__ import annotations
+
+import ctypes
+from contextlib import suppress
+from typing import Any
+
+SM_CLOCK = 1  # NVML_CLOCK_SM
+# Bits of nvmlClocksThrottleReasons; idle and the user's own settings are no trouble.
+REASONS = {
+    0x4: "power limit",
+    0x8: "hardware slowdown",
+    0x20: "thermal limit",
+    0x40: "hardware thermal limit",
+    0x80: "power brake",
+}
+
+
+def read(bus_id: str) -> dict[str, Any]:
+    """SM clock in MHz, power in watts and throttle reasons of a GPU; {} without NVML.
+
+    bus_id: PCI address, like "0000:3B:00.0".
+    """
+    try:
+        nvml = ctypes.CDLL("libnvidia-ml.so.1")
+        if nvml.nvmlInit_v2():
+            return {}
+    except (OSError, AttributeError):
+        return {}
+    found: dict[str, Any] = {}
+    with suppress(AttributeError):
+        handle = ctypes.c_void_p()
+        if not nvml.nvmlDeviceGetHandleByPciBusId_v2(bus_id.encode(), ctypes.byref(handle)):
+            found = _ask(nvml, handle)
+        nvml.nvmlShutdown()
+    return found
+
+
+def _ask(nvml: ctypes.CDLL, handle: ctypes.c_void_p) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    number, reasons = ctypes.c_uint(), ctypes.c_ulonglong()
+    if not nvml.nvmlDeviceGetClockInfo(handle, SM_CLOCK, ctypes.byref(number)):
+        found["sm_mhz"] = number.value
+    if not nvml.nvmlDeviceGetPowerUsage(handle, ctypes.byref(number)):
+        found["watts"] = round(number.value / 1000)
+    if not nvml.nvmlDeviceGetCurrentClocksThrottleReasons(handle, ctypes.byref(reasons)):
+        found["held_back_by"] = [name for bit, name in REASONS.items() if reasons.value & bit]
+    return found

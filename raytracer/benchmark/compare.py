@@ -1,0 +1,87 @@
+"""Two records of the same machine: what became faster, slower, stayed, or cannot be told."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from raytracer.errors import DataFileError
+
+SAME, FASTER, SLOWER, UNSURE = "SAME", "FASTER", "SLOWER", "UNSURE"
+FLOOR = 0.01  # a change of less is none
+LOUD = 0.03  # above this noise nothing is called the same
+
+
+@dataclass(frozen=True)
+class Change:
+    """One row in both records."""
+
+    where: str
+    old: float  # median seconds
+    new: float
+    spread: float  # relative, of both together
+    verdict: str
+
+    def __str__(self) -> str:
+        return f"{self.verdict:<6} {self.new / self.old - 1:+7.1%} ±{self.spread:.1%}  {self.where}"
+
+
+def compare(old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
+    """The rows that both records have, in the order of the new one."""
+    before = dict(_rows(old))
+    return [
+        change(where, before[where], time) for where, time in _rows(new) if where in before
+    ]  # fmt: skip
+
+
+def change(where: str, old: dict[str, float], new: dict[str, float]) -> Change:
+    """The verdict on two statistics (see `noise.statistics`)."""
+    # Half the distance between the quartiles stands for what a median may be off.
+    spread = math.hypot(_half(old), _half(new))
+    difference = new["median"] / old["median"] - 1
+    if abs(difference) > max(FLOOR, 2 * spread):
+        verdict = SLOWER if difference > 0 else FASTER
+    elif abs(difference) <= FLOOR and spread <= LOUD:
+        verdict = SAME
+    else:
+        verdict = UNSURE
+    return Change(where, old["median"], new["median"], spread, verdict)
+
+
+def text(changes: list[Change], old: dict[str, Any], new: dict[str, Any]) -> str:
+    """The comparison for people."""
+    lines = [str(change) for change in changes] or ["the records have no row in common"]
+    devices = [record["device"].get("device") for record in (old, new)]
+    if devices[0] != devices[1]:
+        lines.append(f"the records are of different devices: {devices[0]} and {devices[1]}")
+    return "\n".join(lines) + "\n"
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A saved record; raises DataFileError."""
+    try:
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        _ = [row["label"] for result in record["results"] for row in result["rows"]]
+        _ = record["device"]["device"], record["backend"]
+    except OSError as error:
+        raise DataFileError(f"{path}: cannot be read ({error.strerror})") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataFileError(f"{path}: is no record of `raytracer bench --save`") from error
+    return record
+
+
+def _half(time: dict[str, float]) -> float:
+    return 0.5 * (time["q3"] - time["q1"]) / time["median"]
+
+
+def _rows(record: dict[str, Any]) -> Iterator[tuple[str, dict[str, float]]]:
+    for result in record["results"]:
+        axes = " ".join(f"{name}={size}" for name, size in result["axes"].items())
+        about = f"{result['op']} {axes} {result['dtype']} {result['input']} {result['mode']}"
+        for row in result["rows"]:
+            if row.get("time"):
+                yield f"{about} {row['label']}", row["time"]

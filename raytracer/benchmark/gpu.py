@@ -1,0 +1,272 @@
+"""Checks and times the variants of an operation on a GPU, beside the libraries' ways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from raytracer.backends.cuda.bench import Enqueue, Kernel, Memory, RefusedError, Session
+from raytracer.backends.cuda.context import translated
+from raytracer.benchmark import clocks, noise, peers
+from raytracer.errors import RaytracerError
+from raytracer.ops.base import Arrays, Op, relative_error
+from raytracer.variants import Variant
+
+Tell = Callable[[str], None]
+
+# The timed sizes are checked as well where NumPy is done with them in about a second.
+CHECKED_BYTES, CHECKED_FLOP = 128 << 20, 4e9
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run of an operation."""
+
+    op: Op
+    axes: dict[str, int]
+    dtype: str
+    distribution: str = "normal"
+    mode: str = "cold"
+    min_time: float = 0.5
+    peers: bool = True
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Source:
+    """A variant and the folder of kernels that it is compiled in; None is the package's."""
+
+    variant: Variant
+    root: Path | None = None
+    mine: bool = False
+
+
+@dataclass
+class Entry:
+    """One competitor: a row of the table in the making."""
+
+    row: dict[str, Any]
+    launch: Enqueue | None = None
+    samples: list[float] = field(default_factory=list)
+    spent: float = 0.0
+
+
+@contextmanager
+def loaded(
+    session: Session, plan: Plan, arrays: Arrays, poisoned: bool = True
+) -> Iterator[tuple[Memory, dict[str, int]]]:
+    """Inputs and poisoned outputs in device memory; and the bytes of the outputs."""
+    outputs = {name: out.nbytes for name, out in plan.op.outputs(plan.axes, plan.dtype).items()}
+    sizes = {name: int(array.nbytes) for name, array in arrays.items()} | outputs
+    with Memory(session, sizes) as memory:
+        for name, array in arrays.items():
+            memory.upload(name, array)
+        for name in outputs if poisoned else ():
+            memory.poison(name)
+        session.wait()
+        yield memory, outputs
+
+
+def launcher(session: Session, plan: Plan, kernel: Kernel, memory: Memory, arrays: Arrays) -> Any:
+    """A function that queues the kernel, after clearing the outputs that it adds to."""
+    outputs = plan.op.outputs(plan.axes, plan.dtype)
+    pointers = [memory.address(name) for name in (*arrays, *outputs)]
+    run = kernel.bind(plan.axes, pointers, plan.op.sizes(plan.axes))
+    cleared = [name for name, output in outputs.items() if output.clear]
+
+    def enqueue() -> None:
+        for name in cleared:
+            memory.clear(name)
+        run()
+
+    return enqueue if cleared else run
+
+
+def compute(session: Session, plan: Plan, source: Source, arrays: Arrays) -> tuple[Arrays, str]:
+    """The outputs of one launch, and what it wrote outside of them ("" for nothing)."""
+    import numpy as np
+
+    macros = plan.op.macros(plan.axes, plan.dtype)
+    kernel = Kernel(session, source.variant, macros, source.root, shipped=not source.mine)
+    with loaded(session, plan, arrays) as (memory, sizes), translated(session.driver):
+        launcher(session, plan, kernel, memory, arrays)()
+        session.wait()
+        found = {}
+        for name, output in plan.op.outputs(plan.axes, plan.dtype).items():
+            found[name] = np.empty(output.shape, output.dtype)
+            memory.download(name, found[name])
+        beyond = [name for name in sizes if memory.overrun(name)]
+    return found, ", ".join(beyond)
+
+
+def wrong(session: Session, plan: Plan, source: Source) -> str:
+    """How a variant's result differs from the reference at the plan's sizes; "" if it does not."""
+    arrays = plan.op.inputs(plan.axes, plan.dtype, plan.distribution, plan.seed)
+    found, beyond = compute(session, plan, source, arrays)
+    where = ", ".join(f"{name}={size}" for name, size in plan.axes.items())
+    if beyond:
+        return f"writes past the end of {beyond} at {where}"
+    limit = plan.op.tolerance(plan.axes, plan.dtype)
+    for name, wanted in plan.op.reference(arrays).items():
+        error = relative_error(found[name], wanted)
+        if not error <= limit:
+            return f"{name} is off by {error:.2g} (at most {limit:.2g}) at {where}"
+    return ""
+
+
+def checks(plan: Plan) -> Iterator[Plan]:
+    """The sizes at which a variant is checked before it is timed, by the same machine code."""
+    op, macros = plan.op, plan.op.macros(plan.axes, plan.dtype)
+    work = op.work(plan.axes, plan.dtype)
+    sizes = [op.resolve(axes) for axes in op.awkward]
+    same = [axes for axes in sizes if op.macros(axes, plan.dtype) == macros]
+    small = work.bytes <= CHECKED_BYTES and work.flop <= CHECKED_FLOP
+    if not same:  # sizes that the macros fix (an element's points) are those that are timed
+        names = [name for name in op.axes if name not in op.sizes_in_macros()]
+        same = [{**plan.axes, **{name: axes[name] for name in names}} for axes in sizes]
+    for axes in [*same, *([plan.axes] if small else [])]:
+        yield Plan(op, dict(axes), plan.dtype, _checked_input(plan), seed=plan.seed)
+
+
+def _checked_input(plan: Plan) -> str:
+    return plan.distribution if plan.distribution == "sorted" else "normal"
+
+
+def contest(session: Session, plan: Plan, sources: list[Source], tell: Tell) -> dict[str, Any]:
+    """Check the variants, then time the right ones and the peers in turns; the rows as JSON."""
+    entries = []
+    for source in sources:
+        tell(f"checking {plan.op.name} {source.variant.label}")
+        entries.append(_checked(session, plan, source))
+    arrays = plan.op.inputs(plan.axes, plan.dtype, plan.distribution, plan.seed)
+    with ExitStack() as stack:
+        memory, _ = stack.enter_context(loaded(session, plan, arrays))
+        for source, entry in zip(sources, entries, strict=True):
+            if entry.row["status"] == "ok":
+                _make_ready(session, plan, source, entry, memory, arrays)
+        if plan.peers:
+            entries += _peer_entries(session, plan, arrays)
+        before = session.free_memory()
+        _race(session, plan, [entry for entry in entries if entry.launch], tell)
+        clock = _clock(session, entries)
+    for entry in entries:
+        _finish(entry)
+    return {"rows": [entry.row for entry in entries], "memory_free": before, "clock": clock}
+
+
+def _checked(session: Session, plan: Plan, source: Source) -> Entry:
+    """A variant's row: ok, wrong, or skipped, with the reason."""
+    variant = source.variant
+    row: dict[str, Any] = {
+        "label": variant.label,
+        "title": variant.title,
+        "kind": "mine" if source.mine else "variant",
+        "status": "ok",
+        "reason": "",
+    }
+    try:
+        for each in checks(plan):
+            if reason := wrong(session, each, source):
+                row |= {"status": "wrong", "reason": reason}
+                break
+    except RaytracerError as error:
+        status = "skipped" if isinstance(error, RefusedError) else "failed"
+        row |= {"status": status, "reason": str(error).split("\n")[0]}
+    return Entry(row)
+
+
+def _make_ready(
+    session: Session, plan: Plan, source: Source, entry: Entry, memory: Memory, arrays: Arrays
+) -> None:
+    macros = plan.op.macros(plan.axes, plan.dtype)
+    try:
+        kernel = Kernel(session, source.variant, macros, source.root, shipped=not source.mine)
+        entry.row |= {"resources": kernel.resources()}
+        entry.launch = launcher(session, plan, kernel, memory, arrays)
+    except RaytracerError as error:
+        entry.row |= {"status": "skipped", "reason": str(error)}
+
+
+def _peer_entries(session: Session, plan: Plan, arrays: Arrays) -> list[Entry]:
+    entries = []
+    for peer in plan.op.peers:
+        if peer.dtypes and plan.dtype not in peer.dtypes:
+            continue
+        entry = Entry({"label": peer.name, "title": peer.name, "kind": "peer", "status": "ok"})
+        try:
+            entry.launch = peers.prepare(peer, arrays, plan.axes, session.stream.handle)
+            entry.row |= {"reason": "", "version": peers.version(peer.package)}
+        except Exception as error:  # a library's own trouble must not end the bench
+            entry.row |= {"status": "skipped", "reason": str(error).split("\n")[0]}
+        entries.append(entry)
+    return entries
+
+
+def _race(session: Session, plan: Plan, entries: list[Entry], tell: Tell) -> None:
+    """Time all in turns, there and back (A B B A), until each has settled."""
+    footprint = plan.op.work(plan.axes, plan.dtype).bytes
+    flush = footprint < 4 * session.l2_bytes
+    estimates = {}
+    for entry in entries:
+        tell(f"timing {plan.op.name} {entry.row['label']}")
+        with _watched(session, entry):
+            (first,) = session.cold(_launch(entry), 1, False)  # it may load code
+            again = session.cold(_launch(entry), 3, False) if first < 0.2 else [first]
+            estimates[id(entry)] = max(min(again), 1e-6)
+    open_entries = [entry for entry in entries if id(entry) in estimates]
+    slice_time = plan.min_time / 4
+    while open_entries:
+        for entry in (*open_entries, *reversed(open_entries)):
+            if entry.launch is None:
+                continue
+            with _watched(session, entry):
+                estimate = estimates[id(entry)]
+                taken = session.turn(_launch(entry), plan.mode, slice_time, estimate, flush)
+                entry.samples += taken
+                # A sample stands for a batch where kernels are short, so time is counted anew.
+                entry.spent += max(slice_time / 2, sum(taken))
+        open_entries = [
+            entry
+            for entry in open_entries
+            if entry.launch and not noise.settled(entry.samples, entry.spent, plan.min_time)
+        ]
+
+
+def _clock(session: Session, entries: list[Entry]) -> dict[str, Any]:
+    """Clock, power and what holds it back while the last of ours runs for a tenth of a second."""
+    ours = [entry for entry in entries if entry.samples and entry.row["kind"] != "peer"]
+    if not ours:
+        return {}
+    with _watched(session, ours[-1]):
+        for _ in range(max(1, min(2000, int(0.1 / min(ours[-1].samples))))):
+            _launch(ours[-1])()
+        found = clocks.read(session.bus_id)
+        session.wait()
+        return found
+    return {}
+
+
+def _launch(entry: Entry) -> Enqueue:
+    assert entry.launch is not None
+    return entry.launch
+
+
+@contextmanager
+def _watched(session: Session, entry: Entry) -> Iterator[None]:
+    """A launch that fails ends its entry, not the run."""
+    try:
+        with translated(session.driver):
+            yield
+    except Exception as error:
+        if entry.row["kind"] != "peer" and not isinstance(error, RaytracerError):
+            raise  # a defect of ours; a library's trouble is a row of its own
+        entry.launch, entry.samples = None, []
+        entry.row |= {"status": "failed", "reason": str(error).split("\n")[0]}
+
+
+def _finish(entry: Entry) -> None:
+    if entry.samples:
+        entry.row |= {"time": noise.statistics(entry.samples), "samples": entry.samples}

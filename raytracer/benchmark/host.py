@@ -1,0 +1,62 @@
+"""Times what needs no GPU: NumPy's forms of the operations."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from raytracer.benchmark import noise
+from raytracer.errors import UserError
+from raytracer.ops.base import Axes, Op, relative_error
+from raytracer.resources import available_memory
+
+# On the CPU a size is cut down to this share of the memory at hand, inputs and outputs together.
+SHARE = 0.25
+WARM = 1
+
+
+def fitting(op: Op, axes: dict[str, int], dtype: str) -> None:
+    """Refuse sizes that the host's memory cannot hold; raises UserError."""
+    need, there = op.work(axes, dtype).bytes, available_memory()
+    if there is not None and 2 * need > there:
+        raise UserError(
+            f"{op.name} at {axes} needs about {2 * need / 2**30:.1f} GiB of memory and "
+            f"{there / 2**30:.1f} GiB are free: give smaller sizes with --axis"
+        )
+
+
+def reduced(op: Op, axes: dict[str, int], dtype: str, bytes_at_most: float, flop: float) -> Any:
+    """Sizes for the CPU: all axes that are as large as the largest, halved until they fit."""
+    axes = dict(axes)
+    while True:
+        work, largest = op.work(axes, dtype), max(axes.values())
+        if (work.bytes <= bytes_at_most and work.flop <= flop) or largest < 2:
+            return axes
+        axes = {name: size // 2 if size == largest else size for name, size in axes.items()}
+
+
+def row(
+    op: Op, axes: Axes, dtype: str, distribution: str, min_time: float, seed: int
+) -> dict[str, Any]:
+    """Time NumPy's form on the CPU, checked against the reference."""
+    about: dict[str, Any] = {"label": "numpy", "title": "NumPy on the CPU", "kind": "cpu"}
+    arrays = op.inputs(axes, dtype, distribution, seed)
+    found = op.cpu(arrays)
+    if found is None:
+        return about | {"status": "skipped", "reason": "needs a GPU: there is no form in NumPy"}
+    for name, wanted in op.reference(arrays).items():
+        error = relative_error(found[name], wanted)
+        if not error <= max(op.tolerance(axes, dtype), 0.0):
+            return about | {"status": "wrong", "reason": f"{name} is off by {error:.2g}"}
+    samples: list[float] = []
+    begin = time.perf_counter()
+    while not noise.settled(samples, time.perf_counter() - begin, min_time):
+        start = time.perf_counter()
+        op.cpu(arrays)
+        samples.append(time.perf_counter() - start)
+    return about | {
+        "status": "ok",
+        "reason": "",
+        "time": noise.statistics(samples),
+        "samples": samples,
+    }

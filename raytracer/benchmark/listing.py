@@ -1,0 +1,33 @@
+"""`raytracer bench --list`, and the architecture that `--explain` compiles for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from raytracer import ops as operations
+from raytracer.backends.cuda import probe
+from raytracer.benchmark.run import select
+
+DEFAULT_ARCHITECTURE = "sm_90a"
+
+
+def listing(names: Sequence[str] = ()) -> str:
+    """Operations with axes, types and variants; all by default. Raises UserError."""
+    lines = []
+    for name in names or operations.names():
+        op = operations.find(name)
+        axes = ", ".join(f"{axis} {size}" for axis, size in op.axes.items())
+        lines.append(f"{op.name}: {op.summary}")
+        lines.append(f"  axes {axes}; {', '.join(op.dtypes)}; input {', '.join(op.distributions)}")
+        for variant in select(op, ()):
+            needs = ", ".join(map(str, variant.needs))
+            lines.append(f"  {variant.label:<28} {needs:<10} {variant.title}")
+    if not names:
+        lines.append("render: frames and builds of the example scenes, on the CPU or a GPU")
+    return "\n".join(lines) + "\n"
+
+
+def architecture() -> str:
+    """That of the first GPU; where there is none, Hopper's."""
+    found = probe.devices()
+    return str(found[0]["architecture"]) if found else DEFAULT_ARCHITECTURE

@@ -1,0 +1,226 @@
+"""A record as a table, Markdown, CSV or JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+FORMATS = ("table", "markdown", "csv", "json")
+COLUMNS = (
+    "variant", "time", "noise", "runs", "FLOP/s", "GB/s", "of ceiling", "of sheet", "x first",
+    "x peer", "title",
+)  # fmt: skip
+RENDER_COLUMNS = ("what", "time", "noise", "runs", "Mrays/s", "Mspheres/s")
+
+
+def text(record: dict[str, Any], form: str) -> str:
+    """The record in one of FORMATS."""
+    if form == "json":
+        return json.dumps(record, indent=1) + "\n"
+    if form == "csv":
+        return _csv(record)
+    blocks = [device_line(record)]
+    for result in record["results"]:
+        blocks.append(_heading(result))
+        if result.get("failed"):
+            blocks.append(f"not run: {result['failed']}")
+        blocks.append(_table(result, record, form))
+        blocks += _remarks(result)
+    if record["backend"] == "cpu" and any(r["op"] != "render" for r in record["results"]):
+        blocks.append(cpu_line(record))
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def device_line(record: dict[str, Any]) -> str:
+    """What it ran on, in one line."""
+    device = record["device"]
+    words = [str(device.get("device", "?"))]
+    if driver := device.get("driver"):
+        words.append(f"driver {driver}")
+    if record["backend"] == "cuda":
+        words.append(record["compiler"])
+    ceilings = device.get("ceilings", {})
+    if "copy_gbps" in ceilings:
+        words.append(f"copy {ceilings['copy_gbps']:,.0f} GB/s")
+    if "fma_tflops" in ceilings:
+        words.append(f"FP32 FMA {ceilings['fma_tflops']:.1f} TFLOP/s")
+    return "; ".join([*words, record["date"]])
+
+
+def cpu_line(record: dict[str, Any]) -> str:
+    """What is missing without a GPU."""
+    ops = list(dict.fromkeys(r["op"] for r in record["results"] if r["op"] != "render"))
+    line = (
+        "NumPy on the CPU, timed by itself: it is the only CPU form there is so far. The kernels "
+        f"of {', '.join(ops)} need an NVIDIA GPU"
+    )
+    return f"{line}: {record['why_no_gpu']}" if record["why_no_gpu"] else f"{line}."
+
+
+def figures(row: dict[str, Any], result: dict[str, Any], device: dict[str, Any]) -> dict[str, Any]:
+    """GFLOP/s, GB/s and shares of the ceilings of one row; None where it makes no sense."""
+    if not row.get("time"):
+        return {}
+    median, work = row["time"]["median"], result["work"]
+    moved = row.get("bytes", work["bytes_read"] + work["bytes_written"])
+    measured, sheet = device.get("ceilings", {}), device.get("data_sheet")
+    fma = measured.get("fma_tflops") if result["dtype"] == "float32" else None
+    return {
+        "tflops": work["flop"] / median * 1e-12,
+        "gbps": moved / median * 1e-9,
+        "of_ceiling": _share(median, moved, work["flop"], measured.get("copy_gbps"), fma),
+        "of_sheet": _share(
+            median, moved, work["flop"], sheet["memory"], sheet.get(result["dtype"])
+        )
+        if sheet and row.get("kind") != "copy"
+        else None,
+    }  # fmt: skip
+
+
+def _share(
+    median: float, moved: float, flop: float, gbps: float | None, tflops: float | None
+) -> float | None:
+    """The least time that the ceilings allow, as a share of the time taken."""
+    least = [moved / gbps * 1e-9] if gbps else []
+    least += [flop / tflops * 1e-12] if tflops else []
+    return max(least) / median if least else None
+
+
+def seconds(value: float) -> str:
+    """A time for people: 12.3 µs."""
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if value >= scale:
+            return f"{value / scale:.4g} {unit}"
+    return f"{value / 1e-9:.4g} ns"
+
+
+def _heading(result: dict[str, Any]) -> str:
+    axes = ", ".join(f"{name} {size}" for name, size in result["axes"].items())
+    if result["op"] == "render":
+        return f"render: {axes}"
+    kind = f"{result['dtype']}, {result['input']} input, {result['mode']}"
+    return f"{result['op']}: {axes}; {kind}"
+
+
+def _remarks(result: dict[str, Any]) -> list[str]:
+    lines = [
+        f"{row['label']}: {row['status'].upper()}: {row['reason']}"
+        for row in result["rows"]
+        if row["status"] != "ok"
+    ]
+    clock = result.get("clock") or {}
+    if clock.get("sm_mhz"):
+        lines.append(f"SM clock under load {clock['sm_mhz']} MHz, {clock.get('watts', '?')} W")
+    if clock.get("held_back_by"):
+        lines.append(f"the GPU was held back by: {', '.join(clock['held_back_by'])}")
+    return [*(["\n".join(lines)] if lines else []), result["note"]]
+
+
+def rows(result: dict[str, Any], device: dict[str, Any]) -> tuple[tuple[str, ...], list[list[str]]]:
+    """Column names and cells of one result."""
+    if result["op"] == "render":
+        return RENDER_COLUMNS, [_render_cells(row) for row in result["rows"]]
+    timed = [row for row in result["rows"] if row.get("time")]
+    first = next((r["time"]["median"] for r in timed if r["kind"] != "peer"), None)
+    peers = [row["time"]["median"] for row in timed if row["kind"] == "peer"]
+    best = min(peers) if peers else None
+    return COLUMNS, [_cells(row, result, device, first, best) for row in result["rows"]]
+
+
+def _cells(
+    row: dict[str, Any],
+    result: dict[str, Any],
+    device: dict[str, Any],
+    first: float | None,
+    peer: float | None,
+) -> list[str]:
+    time = row.get("time")
+    if not time:
+        return [row["label"], row["status"], *[""] * (len(COLUMNS) - 3), row.get("title", "")]
+    found = figures(row, result, device)
+    return [
+        row["label"] + (" (yours)" if row["kind"] == "mine" else ""),
+        seconds(time["median"]),
+        f"{time['noise']:.1%}",
+        str(time["count"]),
+        _rate(found["tflops"]) if result["work"]["flop"] else "",
+        _number(found["gbps"]),
+        _percent(found["of_ceiling"]),
+        _percent(found["of_sheet"]),
+        f"{first / time['median']:.2f}" if first else "",
+        f"{peer / time['median']:.2f}" if peer else "",
+        row.get("title", ""),
+    ]
+
+
+def _render_cells(row: dict[str, Any]) -> list[str]:
+    time = row["time"]
+    return [
+        row["label"],
+        seconds(time["median"]),
+        f"{time['noise']:.1%}",
+        str(time["count"]),
+        _number(row["mrays"]) if "mrays" in row else "",
+        _number(row["mspheres"]) if "mspheres" in row else "",
+    ]
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def _rate(tflops: float) -> str:
+    """51.2 T, or 346 G where that is less than 1 T."""
+    return f"{tflops:.3g} T" if tflops >= 1 else f"{tflops * 1e3:.3g} G"
+
+
+def _percent(value: float | None) -> str:
+    return "" if value is None else f"{value:.0%}"
+
+
+def _table(result: dict[str, Any], record: dict[str, Any], form: str) -> str:
+    columns, cells = _filled(*rows(result, record["device"]))
+    left = {0, len(columns) - 1} if "title" in columns else {0}
+    widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+
+    def line(words: tuple[str, ...] | list[str]) -> str:
+        padded = [
+            word.ljust(width) if place in left else word.rjust(width)
+            for place, (word, width) in enumerate(zip(words, widths, strict=True))
+        ]
+        return f"| {' | '.join(padded)} |" if form == "markdown" else "  ".join(padded).rstrip()
+
+    rule = [("-" * w if i in left else "-" * (w - 1) + ":") for i, w in enumerate(widths)]
+    head = [line(columns)]
+    if form == "markdown":
+        head.append(f"| {' | '.join(rule)} |")
+    return "\n".join([*head, *map(line, cells)])
+
+
+def _filled(
+    columns: tuple[str, ...], cells: list[list[str]]
+) -> tuple[tuple[str, ...], list[list[str]]]:
+    """Without the columns that are empty in every row."""
+    kept = [place for place in range(len(columns)) if any(row[place] for row in cells)]
+    return tuple(columns[place] for place in kept), [[row[i] for i in kept] for row in cells]
+
+
+def _csv(record: dict[str, Any]) -> str:
+    """One line a row, plain numbers in SI units."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    names = ["median", "min", "q1", "q3", "noise", "count"]
+    about = ["op", "axes", "dtype", "input", "mode", "label", "kind", "status"]
+    shares = ["tflops", "gbps", "of_ceiling", "of_sheet", "mrays"]
+    writer.writerow([*about, *names, *shares, "reason"])
+    for result in record["results"]:
+        axes = " ".join(f"{name}={size}" for name, size in result["axes"].items())
+        for row in result["rows"]:
+            found = figures(row, result, record["device"]) | {"mrays": row.get("mrays")}
+            time = row.get("time", {})
+            cells = [result["op"], axes, result["dtype"], result["input"], result["mode"]]
+            cells += [row["label"], row["kind"], row["status"], *(time.get(n) for n in names)]
+            writer.writerow([*cells, *(found.get(n) for n in shares), row.get("reason", "")])
+    return out.getvalue()

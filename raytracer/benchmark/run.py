@@ -1,0 +1,268 @@
+"""`raytracer.bench`: checks and times operations, on a GPU or by NumPy; gives a record."""
+
+from __future__ import annotations
+
+import platform
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from raytracer import ops as operations
+from raytracer import variants
+from raytracer._version import __version__
+from raytracer.backends.cuda.compile import find_nvcc, nvcc_version
+from raytracer.backends.cuda.probe import why_not
+from raytracer.backends.cuda.sources import kernel_digest
+from raytracer.benchmark import host
+from raytracer.benchmark.axes import points
+from raytracer.errors import BackendError, UserError, suggestion
+from raytracer.ops.base import DISTRIBUTIONS, Op, Work
+
+if TYPE_CHECKING:
+    from raytracer.benchmark.gpu import Source
+
+MODES = ("cold", "hot", "sustained")
+SUSTAINED_SECONDS = 2.0  # of device time at least, long enough for the power limit to bite
+CPU_BYTES, CPU_FLOP = 256 << 20, 2e9  # sizes that a CPU is asked for by default
+VERSION = 1  # of the record's format
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a run was asked for, the same for all operations."""
+
+    variant: tuple[str, ...] = ()
+    axes: Mapping[str, list[int]] | None = None
+    sizes: tuple[int, ...] = ()
+    dtype: str | None = None
+    distribution: str = "normal"
+    mode: str = "cold"
+    min_time: float = 0.5
+    peers: bool = True
+    mine: Path | None = None
+
+
+def bench(
+    *names: str,
+    variant: str | Sequence[str] = (),
+    axes: Mapping[str, int | Sequence[int]] | None = None,
+    size: int | Sequence[int] = (),
+    dtype: str | None = None,
+    backend: str = "auto",
+    input: str = "normal",  # noqa: A002 - the name of the option
+    mode: str = "cold",
+    min_time: float = 0.5,
+    peers: bool = True,
+    with_file: str | Path | None = None,
+    progress: Tell | None = None,
+) -> dict[str, Any]:
+    """Time operations: each variant is checked against a reference first, wrong ones not timed.
+
+    names: of operations; all of `raytracer.ops` by default; "render" for the example scenes.
+    variant: labels, names or numbers of variants; all by default.
+    axes: sizes by name, each a number or several. size: of the largest axes.
+    dtype: one of the operation's; its first by default.
+    backend: "auto" (the GPU where there is one, else NumPy), "cuda" or "cpu".
+    input: "normal", "uniform", "constant", "sorted" or "zeros"; it changes the figures.
+    mode: "cold" (L2 emptied before each launch), "hot" or "sustained" (back to back).
+    min_time: seconds of measuring for each row. peers: libraries' forms beside ours.
+    with_file: a .cu file of yours to check and rank among the variants of one operation.
+    progress: called with a line before each step.
+    Returns the record, as JSON types: device, versions, and results with their rows.
+    Raises UserError for what cannot be run.
+    """
+    choice = Choice(
+        variant=(variant,) if isinstance(variant, str) else tuple(variant),
+        axes={name: _several(value) for name, value in (axes or {}).items()},
+        sizes=tuple(_several(size)),
+        dtype=dtype,
+        distribution=input,
+        mode=mode,
+        min_time=min_time,
+        peers=peers,
+        mine=None if with_file is None else Path(with_file),
+    )
+    chosen = _chosen(names, choice)
+    on = _backend(backend)
+    results: list[dict[str, Any]] = []
+    device: dict[str, Any] = {}
+    if "render" in names:
+        results += _render(on, min_time, progress or _quiet)
+    if chosen and on == "cuda":
+        from raytracer.benchmark import session
+
+        device, found = session.run(chosen, choice, progress or _quiet)
+        results += found
+    elif chosen:
+        results += _on_host(chosen, choice, progress or _quiet)
+    return _record(on, device, results)
+
+
+def select(op: Op, wanted: Sequence[str]) -> list[variants.Variant]:
+    """The variants of an operation by label, name or number; all if none is wanted.
+
+    Raises UserError for one that does not exist.
+    """
+    try:
+        known = variants.discover(op.name)
+    except variants.VariantError:
+        if op.name in variants.operations():
+            raise
+        known = []
+    if not wanted:
+        return known
+    found = []
+    for word in wanted:
+        same = [v for v in known if word in (v.label, v.name, str(v.number), f"{v.number:02d}")]
+        if not same:
+            hint = suggestion(word, [variant.label for variant in known])
+            raise UserError(f"{op.name} has no variant {word!r}; {hint}")
+        found += same
+    return list(dict.fromkeys(found))
+
+
+def sources(op: Op, choice: Choice, folder: Path) -> list[Source]:
+    """The variants to run, the user's own last. folder: for a copy of the user's file."""
+    from raytracer.benchmark.gpu import Source
+    from raytracer.benchmark.with_file import adopt
+
+    found = [Source(variant) for variant in select(op, choice.variant)]
+    if choice.mine is not None:
+        found.append(Source(adopt(op, choice.mine, folder), folder, mine=True))
+    return found
+
+
+def result(
+    op: Op, axes: Mapping[str, int], dtype: str, choice: Choice, rows: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """One operation at one size, as JSON types."""
+    work: Work = op.work(axes, dtype)
+    return {
+        "op": op.name,
+        "axes": dict(axes),
+        "dtype": dtype,
+        "input": choice.distribution,
+        "mode": choice.mode,
+        "work": {
+            "flop": work.flop,
+            "bytes_read": work.bytes_read,
+            "bytes_written": work.bytes_written,
+        },
+        "note": op.note,
+        "rows": rows,
+    }
+
+
+def dtype_of(op: Op, choice: Choice) -> str:
+    """The type to run; raises UserError if the operation has it not."""
+    if choice.dtype is None:
+        return op.dtypes[0]
+    if choice.dtype not in op.dtypes:
+        raise UserError(
+            f"{op.name} has no dtype {choice.dtype!r}; {suggestion(choice.dtype, op.dtypes)}"
+        )
+    return choice.dtype
+
+
+def _chosen(names: Sequence[str], choice: Choice) -> list[Op]:
+    """The operations to run; raises UserError for what makes no sense."""
+    if choice.mode not in MODES:
+        raise UserError(f"mode {choice.mode!r}; {suggestion(choice.mode, MODES)}")
+    if choice.distribution not in DISTRIBUTIONS:
+        raise UserError(
+            f"input {choice.distribution!r}; {suggestion(choice.distribution, DISTRIBUTIONS)}"
+        )
+    if not 0 < choice.min_time <= 3600:
+        raise UserError(f"min-time {choice.min_time}: give seconds, more than 0, at most 3600")
+    every = [operations.find(name) for name in names if name != "render"]
+    chosen = every or ([] if names else list(operations.modules().values()))
+    if choice.mine is not None and len(every) != 1:
+        raise UserError("--with takes one operation: raytracer bench matmul --with mine.cu")
+    for op in every:
+        dtype_of(op, choice)
+        if choice.distribution not in op.distributions:
+            raise UserError(f"{op.name} takes the inputs {', '.join(op.distributions)}")
+        points(op, list(choice.sizes), dict(choice.axes or {}))
+        select(op, choice.variant)
+    return chosen
+
+
+def _backend(asked: str) -> str:
+    if asked not in ("auto", "cpu", "cuda"):
+        raise UserError(f"backend {asked!r}; {suggestion(asked, ('auto', 'cpu', 'cuda'))}")
+    if asked == "cpu":
+        return "cpu"
+    reason = why_not()
+    if reason and asked == "cuda":
+        raise BackendError(f"the cuda backend cannot run here: {reason}")
+    return "cpu" if reason else "cuda"
+
+
+def _on_host(chosen: list[Op], choice: Choice, tell: Tell) -> list[dict[str, Any]]:
+    if choice.mine is not None:
+        raise BackendError(f"--with needs a GPU: {why_not() or 'leave out --backend cpu'}")
+    made = []
+    for op in chosen:
+        dtype = dtype_of(op, choice)
+        for axes in points(op, list(choice.sizes), dict(choice.axes or {})):
+            if not choice.sizes and not choice.axes:
+                axes = host.reduced(op, axes, dtype, CPU_BYTES, CPU_FLOP)
+            host.fitting(op, axes, dtype)
+            tell(f"timing {op.name} on the CPU")
+            seed = 1
+            row = host.row(op, axes, dtype, choice.distribution, choice.min_time, seed)
+            made.append(result(op, axes, dtype, choice, [row]) | {"mode": "NumPy"})
+    return made
+
+
+def _render(backend: str, min_time: float, tell: Tell) -> list[dict[str, Any]]:
+    from raytracer.benchmark import renders
+
+    made = []
+    for name in renders.names():
+        tell(f"rendering {name}")
+        made.append(renders.result(name, backend, min_time))
+    return made
+
+
+def _record(on: str, device: dict[str, Any], results: list[dict[str, Any]]) -> dict[str, Any]:
+    import numpy
+
+    from raytracer.benchmark.measure import load_average
+
+    nvcc = find_nvcc()
+    return {
+        "format": VERSION,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": "",
+        "backend": on,
+        "device": device or {"device": platform.processor() or platform.machine()},
+        "why_no_gpu": (why_not() or "") if on == "cpu" else "",
+        "compiler": nvcc_version(nvcc).splitlines()[-1] if nvcc else "none",
+        "kernel_digest": kernel_digest(),
+        "load_average": load_average(),
+        "versions": {
+            "raytracer": __version__,
+            "python": platform.python_version(),
+            "numpy": numpy.__version__,
+        },
+        "results": results,
+    }
+
+
+def _several(value: int | Sequence[int]) -> list[int]:
+    return [int(value)] if isinstance(value, (int, float)) else [int(each) for each in value]
+
+
+def _quiet(_: str) -> None:
+    """Nobody asked."""
+
+
+def temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    """A folder for the copy of a user's kernel."""
+    return tempfile.TemporaryDirectory(prefix="raytracer-bench-")

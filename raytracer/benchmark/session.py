@@ -1,0 +1,105 @@
+"""A whole run of the bench on one GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from raytracer.backends.cuda.bench import Kernel, RefusedError, Session
+from raytracer.backends.cuda.context import translated
+from raytracer.benchmark import ceilings, copies, gpu
+from raytracer.benchmark.axes import points
+from raytracer.benchmark.datasheet import card
+from raytracer.benchmark.run import (
+    SUSTAINED_SECONDS,
+    Choice,
+    dtype_of,
+    result,
+    sources,
+    temporary_folder,
+)
+from raytracer.errors import RaytracerError
+from raytracer.ops.base import Op
+
+Tell = Callable[[str], None]
+
+
+def run(
+    chosen: list[Op], choice: Choice, tell: Tell
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Run operations; gives the device with its ceilings, and the results."""
+    results = []
+    with Session() as session, temporary_folder() as name:
+        device = session.describe()
+        tell("measuring the ceilings of this card")
+        with translated(session.driver):
+            device["ceilings"] = ceilings.measure(session)
+        if known := card(str(device["device"])):
+            device["data_sheet"] = asdict(known)
+        for op in chosen:
+            dtype = dtype_of(op, choice)
+            found = sources(op, choice, Path(name))
+            for axes in points(op, list(choice.sizes), dict(choice.axes or {})):
+                plan = _plan(op, axes, dtype, choice)
+                results.append(_one(session, plan, choice, found, tell))
+    return device, results
+
+
+def profile(op: Op, choice: Choice) -> list[str]:
+    """Launch each chosen variant once between profiler marks; the labels of those that ran."""
+    ran = []
+    with Session() as session, temporary_folder() as name:
+        dtype = dtype_of(op, choice)
+        axes = points(op, list(choice.sizes), dict(choice.axes or {}))[0]
+        plan = _plan(op, axes, dtype, choice)
+        arrays = op.inputs(axes, dtype, choice.distribution, plan.seed)
+        with gpu.loaded(session, plan, arrays) as (memory, _), translated(session.driver):
+            for source in sources(op, choice, Path(name)):
+                macros = op.macros(axes, dtype)
+                try:
+                    kernel = Kernel(
+                        session, source.variant, macros, source.root, shipped=not source.mine
+                    )
+                    launch = gpu.launcher(session, plan, kernel, memory, arrays)
+                except RefusedError:
+                    continue
+                launch()
+                session.wait()
+                session.profiled(launch)
+                ran.append(source.variant.label)
+    return ran
+
+
+def _plan(op: Op, axes: dict[str, int], dtype: str, choice: Choice) -> gpu.Plan:
+    least = SUSTAINED_SECONDS if choice.mode == "sustained" else 0.0
+    return gpu.Plan(
+        op,
+        axes,
+        dtype,
+        choice.distribution if choice.distribution in op.distributions else "normal",
+        choice.mode,
+        max(choice.min_time, least),
+        choice.peers,
+    )
+
+
+def _one(
+    session: Session, plan: gpu.Plan, choice: Choice, found: list[gpu.Source], tell: Tell
+) -> dict[str, Any]:
+    """One operation at one size; memory that does not suffice ends it alone."""
+    extra: dict[str, Any] = {}
+    rows: list[dict[str, Any]] = []
+    try:
+        with translated(session.driver):
+            if plan.op.name == "copy":
+                tell("timing copies")
+                rows = copies.rows(session, plan)
+            else:
+                made = gpu.contest(session, plan, found, tell)
+                rows, extra = made.pop("rows"), made
+    except RaytracerError as error:
+        extra = {"failed": str(error)}
+    done = result(plan.op, plan.axes, plan.dtype, choice, rows)
+    return done | {"input": plan.distribution} | extra

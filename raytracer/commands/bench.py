@@ -1,0 +1,157 @@
+"""`raytracer bench`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+CHOICE = click.Choice
+EXAMPLES = """Check and time kernels, and NumPy where there is no GPU.
+
+\b
+Examples:
+  raytracer bench --list
+  raytracer bench vecadd matmul
+  raytracer bench matmul --size 1024,4096 --variant 06 --save renders/matmul.json
+  raytracer bench matmul --with mine.cu       your kernel under the same rules
+  raytracer bench histogram --input sorted --axis n=2^30
+  raytracer bench contraction --explain       the ladder, rung by rung
+  raytracer bench render --backend cpu        Mrays/s of the example scenes
+  raytracer bench vecadd --compare old.json   ends with 1 if something is slower
+"""
+
+
+@click.command(short_help="Check and time kernels.", help=EXAMPLES)
+@click.argument("ops", nargs=-1, metavar="[OP ...]")
+@click.option("--list", "listed", is_flag=True, help="List operations, axes and variants.")
+@click.option("--variant", multiple=True, help="Label, name or number; may be repeated.")
+@click.option("--size", default="", help="Size of the largest axes: 4096, 1e6, 2^20; or several.")
+@click.option("--axis", multiple=True, metavar="NAME=SIZE", help="Size of one axis; repeatable.")
+@click.option("--dtype", help="Type of the numbers, one of the operation's.")
+@click.option("--backend", type=CHOICE(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+@click.option(
+    "--input",
+    "distribution",
+    type=CHOICE(["normal", "uniform", "constant", "sorted", "zeros"]),
+    default="normal",
+    show_default=True,
+    help="What the inputs hold.",
+)
+@click.option("--min-time", default=0.5, show_default=True, help="Seconds of measuring a row.")
+@click.option("--peers/--no-peers", default=True, help="Libraries' forms beside ours.")
+@click.option("--cold", "mode", flag_value="cold", default="cold", help="Caches emptied (default).")
+@click.option("--hot", "mode", flag_value="hot", help="Launches back to back.")
+@click.option("--sustained", "mode", flag_value="sustained", help="Back to back, two seconds.")
+@click.option("--save", type=click.Path(path_type=Path), metavar="FILE.json", help="Keep the run.")
+@click.option("--compare", type=click.Path(path_type=Path), metavar="FILE.json", help="With a run.")
+@click.option(
+    "--format",
+    "form",
+    type=CHOICE(["table", "markdown", "csv", "json"]),
+    default="table",
+    show_default=True,
+)
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.png", help="Draw the run.")
+@click.option("--explain", is_flag=True, help="Tell the ladder instead of timing it.")
+@click.option("--with", "mine", type=click.Path(path_type=Path), metavar="FILE.cu", help="Yours.")
+@click.option("--profile", is_flag=True, help="Launch each variant once, for a profiler.")
+def bench(ops: tuple[str, ...], **options: Any) -> int:
+    """Run the command; see EXAMPLES."""
+    from raytracer.benchmark.axes import parse_axes, parse_size
+
+    options["sizes"] = [parse_size(word) for word in options.pop("size").split(",") if word]
+    options["axes"] = parse_axes(list(options.pop("axis")))
+    if options["listed"]:
+        from raytracer.benchmark.listing import listing
+
+        click.echo(listing(ops), nl=False)
+        return 0
+    if options["explain"] or options["profile"]:
+        return _without_timing(ops, options)
+    return _timed(ops, options)
+
+
+def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
+    """Check the outputs, run, print, save, plot and compare."""
+    from raytracer import output
+    from raytracer.benchmark import compare, plot, report
+    from raytracer.benchmark.run import bench as run
+
+    old = compare.read(options["compare"]) if options["compare"] else None
+    if options["save"]:
+        output.check_file(options["save"])
+    if options["plot"]:
+        plot.check(options["plot"])
+    record = run(
+        *ops,
+        variant=options["variant"],
+        axes=options["axes"],
+        size=options["sizes"],
+        dtype=options["dtype"],
+        backend=options["backend"],
+        input=options["distribution"],
+        mode=options["mode"],
+        min_time=options["min_time"],
+        peers=options["peers"],
+        with_file=options["mine"],
+        progress=_tell,
+    )
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+    record["command"] = _command()
+    click.echo(report.text(record, options["form"]), nl=False)
+    if options["save"]:
+        output.write(options["save"], report.text(record, "json"))
+    if options["plot"]:
+        plot.draw(record, options["plot"])
+    if old is None:
+        return 0
+    changes = compare.compare(old, record)
+    click.echo(compare.text(changes, old, record), nl=False, err=options["form"] == "json")
+    return int(any(change.verdict == compare.SLOWER for change in changes))
+
+
+def _without_timing(ops: tuple[str, ...], options: dict[str, Any]) -> int:
+    """--explain and --profile."""
+    from raytracer import ops as operations
+    from raytracer.benchmark import run
+    from raytracer.benchmark.axes import points
+
+    choice = run.Choice(
+        variant=options["variant"],
+        axes=options["axes"],
+        sizes=tuple(options["sizes"]),
+        dtype=options["dtype"],
+        distribution=options["distribution"],
+        mine=options["mine"],
+    )
+    for name in ops or operations.names():
+        op = operations.find(name)
+        if options["profile"]:
+            from raytracer.benchmark.session import profile
+
+            click.echo(f"{name}: launched {', '.join(profile(op, choice)) or 'nothing'}")
+            continue
+        from raytracer.benchmark.explain import explain
+        from raytracer.benchmark.listing import architecture
+
+        dtype = run.dtype_of(op, choice)
+        axes = points(op, list(choice.sizes), dict(choice.axes or {}))[0]
+        ladder = run.select(op, choice.variant)
+        click.echo(explain(op, axes, dtype, ladder, architecture()), nl=False)
+    return 0
+
+
+def _tell(line: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\033[K{line} …", end="", file=sys.stderr, flush=True)
+
+
+def _command() -> str:
+    """The command line for the record: of absolute paths the name alone."""
+    words = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
+    return shlex.join(["raytracer", *words])

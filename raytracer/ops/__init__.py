@@ -1,0 +1,47 @@
+"""The operations of the bench: one file each, found by listing this folder.
+
+>>> from raytracer import ops
+>>> c = ops.vecadd(a, b)                              # on the GPU, by the last variant it can run
+>>> c = ops.matmul(a, b, variant="03_shared_tiles")
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from raytracer.errors import UserError, suggestion
+from raytracer.ops.base import Op
+
+
+@cache
+def modules() -> dict[str, Op]:
+    """Every operation by name, sorted; a file with an `OP` is one."""
+    names = (found.name for found in pkgutil.iter_modules(__path__))
+    found = [import_module(f"{__name__}.{name}") for name in names if name != "base"]
+    every: list[Op] = [module.OP for module in found if hasattr(module, "OP")]
+    return {op.name: op for op in sorted(every, key=lambda op: op.name)}
+
+
+def names() -> list[str]:
+    """Names of the operations, sorted."""
+    return list(modules())
+
+
+def find(name: str) -> Op:
+    """An operation by name; raises UserError for an unknown one."""
+    try:
+        return modules()[name]
+    except KeyError:
+        hint = suggestion(name, names())
+        raise UserError(f"there is no operation {name!r} to bench; {hint}") from None
+
+
+# At once: an operation's own file would otherwise be what `raytracer.ops.vecadd` names.
+globals().update(modules())
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Op: ...

@@ -1,0 +1,81 @@
+"""How often each of 256 byte values occurs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raytracer.ops.base import Arrays, Axes, Op, Output, Peer, Work, draw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+BINS = 256
+
+
+class Histogram(Op):
+    """256 bins of bytes: memory could decide, if counters that many threads want did not."""
+
+    name = "histogram"
+    summary = "256 bins of bytes"
+    axes = {"n": 1 << 30}  # noqa: RUF012
+    # Around the 16 bytes of a load and the 16 KiB of a round of a block, and several rounds.
+    awkward = (
+        {"n": 1},
+        {"n": 15},
+        {"n": 17},
+        {"n": 255},
+        {"n": 4099},
+        {"n": 16_385},
+        {"n": 1_000_003},
+        {"n": 20_000_033},
+    )
+    dtypes = ("uint8",)
+    distributions = ("normal", "uniform", "constant", "sorted", "zeros")
+    note = "Clearing the 256 bins before each call is timed with it; nothing here is a FLOP."
+
+    def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
+        """keys (n,) uint8; normal: mean 110, sigma 25."""
+        return {"keys": draw((axes["n"],), dtype, distribution, seed)}
+
+    def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
+        """bins (256,) uint32, zero at first: kernels add to them."""
+        return {"bins": Output((BINS,), "uint32", clear=True)}
+
+    def reference(self, inputs: Arrays) -> Arrays:
+        """The exact counts."""
+        return {"bins": count(inputs["keys"])}
+
+    def cpu(self, inputs: Arrays) -> Arrays:
+        """NumPy's bincount."""
+        return {"bins": count(inputs["keys"]).astype("u4")}
+
+    def tolerance(self, axes: Axes, dtype: str) -> float:
+        """Every key."""
+        return 0.0
+
+    def work(self, axes: Axes, dtype: str) -> Work:
+        """One byte read a key."""
+        return Work(0, axes["n"], 4 * BINS)
+
+    peers = (Peer("PyTorch bincount", lambda tensors, _: torch_bincount(tensors)),)
+
+
+def count(keys: Any) -> Any:
+    """Counts of the byte values, int64 (256,); in pieces, as bincount widens every key."""
+    import numpy as np
+
+    total = np.zeros(BINS, np.int64)
+    piece = 1 << 24
+    for begin in range(0, len(keys), piece):
+        total += np.bincount(keys[begin : begin + piece], minlength=BINS)
+    return total
+
+
+def torch_bincount(tensors: dict[str, Any]) -> Callable[[], Any]:
+    """PyTorch's bincount, which allocates its result."""
+    import torch
+
+    return lambda: torch.bincount(tensors["keys"], minlength=BINS)
+
+
+OP = Histogram()

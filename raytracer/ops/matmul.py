@@ -1,0 +1,78 @@
+"""C = A B of float32 matrices."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+from raytracer.ops.base import Arrays, Axes, Op, Output, Peer, Work, draw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class MatMul(Op):
+    """The product of two row-major matrices by float32 multiply-adds: no tensor cores."""
+
+    name = "matmul"
+    summary = "C = A B of row-major float32 matrices, without tensor cores"
+    axes = {"m": 4096, "n": 4096, "k": 4096}  # noqa: RUF012
+    awkward = (
+        {"m": 1, "n": 1, "k": 1},
+        {"m": 3, "n": 1030, "k": 5},
+        {"m": 37, "n": 45, "k": 29},
+        {"m": 129, "n": 130, "k": 131},  # rows at no multiple of 16 bytes
+        {"m": 1027, "n": 7, "k": 33},
+        {"m": 260, "n": 516, "k": 100},  # 16-byte rows, tails of every tile
+        {"m": 256, "n": 512, "k": 256},  # whole tiles
+        {"m": 385, "n": 1284, "k": 517},
+    )
+    note = "TF32 is off for the library too. 2 m n k FLOP; a multiply-add is two."
+
+    def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
+        """a (m, k) and b (k, n)."""
+        return {
+            "a": draw((axes["m"], axes["k"]), dtype, distribution, seed),
+            "b": draw((axes["k"], axes["n"]), dtype, distribution, seed + 1),
+        }
+
+    def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
+        """c (m, n)."""
+        return {"c": Output((axes["m"], axes["n"]), dtype)}
+
+    def reference(self, inputs: Arrays) -> Arrays:
+        """The product in float64."""
+        return {"c": inputs["a"].astype("f8") @ inputs["b"].astype("f8")}
+
+    def cpu(self, inputs: Arrays) -> Arrays:
+        """The product by NumPy's BLAS."""
+        return {"c": inputs["a"] @ inputs["b"]}
+
+    def work(self, axes: Axes, dtype: str) -> Work:
+        """A multiply-add for each of m n k; every matrix moved once."""
+        m, n, k = self.sizes(axes)
+        return Work(2 * m * n * k, 4 * (m * k + k * n), 4 * m * n)
+
+    def tolerance(self, axes: Axes, dtype: str) -> float:
+        """Rounding errors of a sum of k terms grow like the root of k."""
+        return 1e-5 * max(1.0, sqrt(axes["k"] / 4096))
+
+    def axes_of(self, inputs: Arrays) -> dict[str, int]:
+        """m and k from a, n from b."""
+        (m, k), n = inputs["a"].shape, inputs["b"].shape[1]
+        return {"m": m, "n": n, "k": k}
+
+    peers = (Peer("cuBLAS (PyTorch, TF32 off)", lambda tensors, _: torch_matmul(tensors)),)
+
+
+def torch_matmul(tensors: dict[str, Any]) -> Callable[[], Any]:
+    """PyTorch's product in float32 proper, into memory that is there already."""
+    import torch
+
+    torch.backends.cuda.matmul.allow_tf32 = False
+    a, b = tensors["a"], tensors["b"]
+    out = torch.empty((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device)
+    return lambda: torch.matmul(a, b, out=out)
+
+
+OP = MatMul()

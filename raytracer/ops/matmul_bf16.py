@@ -1,0 +1,96 @@
+"""C = A B of bfloat16 matrices, summed in float32."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+from raytracer.ops.base import (
+    Arrays,
+    Axes,
+    Op,
+    Output,
+    Peer,
+    Work,
+    bfloat16_bits,
+    draw,
+    from_bfloat16,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class MatMulBf16(Op):
+    """The product of bfloat16 matrices on the tensor cores; both are stored along k.
+
+    NumPy has no bfloat16: the inputs are uint16 arrays of bit patterns, which
+    `raytracer.ops.base.bfloat16_bits` makes of float32 values.
+    """
+
+    name = "matmul_bf16"
+    summary = "C = A B of bfloat16 matrices, A row-major, B column-major, C in float32"
+    axes = {"m": 4096, "n": 4096, "k": 4096}  # noqa: RUF012
+    awkward = (
+        {"m": 1, "n": 1, "k": 1},
+        {"m": 3, "n": 1030, "k": 5},
+        {"m": 37, "n": 45, "k": 29},  # rows at no multiple of 16 bytes
+        {"m": 129, "n": 131, "k": 136},
+        {"m": 1027, "n": 7, "k": 40},
+        {"m": 260, "n": 518, "k": 328},  # 16-byte rows, tails of every tile
+        {"m": 256, "n": 512, "k": 512},  # whole tiles
+        {"m": 385, "n": 1284, "k": 1096},
+    )
+    dtypes = ("bfloat16",)
+    note = "The library writes C in bfloat16: half the bytes of ours."
+
+    def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
+        """a (m, k) and b (n, k), the columns of B, as bit patterns."""
+        a = draw((axes["m"], axes["k"]), "float32", distribution, seed)
+        b = draw((axes["n"], axes["k"]), "float32", distribution, seed + 1)
+        return {"a": bfloat16_bits(a), "b": bfloat16_bits(b)}
+
+    def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
+        """c (m, n)."""
+        return {"c": Output((axes["m"], axes["n"]), "float32")}
+
+    def reference(self, inputs: Arrays) -> Arrays:
+        """The product of the rounded values in float64."""
+        a, b = (from_bfloat16(inputs[name]).astype("f8") for name in ("a", "b"))
+        return {"c": a @ b.T}
+
+    def cpu(self, inputs: Arrays) -> Arrays:
+        """The product of the same values in float32 by NumPy's BLAS."""
+        return {"c": from_bfloat16(inputs["a"]) @ from_bfloat16(inputs["b"]).T}
+
+    def work(self, axes: Axes, dtype: str) -> Work:
+        """A multiply-add for each of m n k; every matrix moved once."""
+        m, n, k = self.sizes(axes)
+        return Work(2 * m * n * k, 2 * (m * k + k * n), 4 * m * n)
+
+    def tolerance(self, axes: Axes, dtype: str) -> float:
+        """Products of bfloat16 are exact in float32; what is rounded is their sum, of k terms."""
+        return 1e-4 * max(1.0, sqrt(axes["k"] / 4096))
+
+    def axes_of(self, inputs: Arrays) -> dict[str, int]:
+        """m and k from a, n from b."""
+        (m, k), n = inputs["a"].shape, inputs["b"].shape[0]
+        return {"m": m, "n": n, "k": k}
+
+    def dtype_of(self, inputs: Arrays) -> str:
+        """Bit patterns have no other name in NumPy."""
+        return "bfloat16"
+
+    peers = (Peer("cuBLAS (PyTorch)", lambda tensors, _: torch_matmul_bf16(tensors)),)
+
+
+def torch_matmul_bf16(tensors: dict[str, Any]) -> Callable[[], Any]:
+    """PyTorch's product, C in bfloat16, into memory that is there already."""
+    import torch
+
+    a, b = (tensors[name].view(torch.bfloat16) for name in ("a", "b"))
+    out = torch.empty((a.shape[0], b.shape[0]), dtype=a.dtype, device=a.device)
+    return lambda: torch.matmul(a, b.t(), out=out)
+
+
+OP = MatMulBf16()

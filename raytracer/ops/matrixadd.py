@@ -1,0 +1,53 @@
+"""C = A + B of two row-major matrices."""
+
+from __future__ import annotations
+
+from raytracer.ops.base import Arrays, Axes, Op, Output, Peer, Work, draw
+from raytracer.ops.vecadd import torch_add
+
+
+class MatrixAdd(Op):
+    """Addition of two matrices: the same traffic as vecadd, in two dimensions."""
+
+    name = "matrixadd"
+    summary = "C = A + B of two row-major matrices"
+    axes = {"rows": 16384, "cols": 16384}  # noqa: RUF012
+    awkward = (
+        {"rows": 1, "cols": 1},
+        {"rows": 3, "cols": 1030},
+        {"rows": 1027, "cols": 5},
+        {"rows": 33, "cols": 65},
+        {"rows": 257, "cols": 1001},
+        {"rows": 70_001, "cols": 3},
+    )
+    note = "Neighbouring threads on neighbouring columns share their transactions; on rows not."
+
+    def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
+        """a and b (rows, cols)."""
+        shape = (axes["rows"], axes["cols"])
+        return {
+            "a": draw(shape, dtype, distribution, seed),
+            "b": draw(shape, dtype, distribution, seed + 1),
+        }
+
+    def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
+        """c (rows, cols)."""
+        return {"c": Output((axes["rows"], axes["cols"]), dtype)}
+
+    def reference(self, inputs: Arrays) -> Arrays:
+        """The sum in float64."""
+        return {"c": inputs["a"].astype("f8") + inputs["b"]}
+
+    def cpu(self, inputs: Arrays) -> Arrays:
+        """The sum by NumPy."""
+        return {"c": inputs["a"] + inputs["b"]}
+
+    def work(self, axes: Axes, dtype: str) -> Work:
+        """Two numbers read and one written an addition."""
+        count = axes["rows"] * axes["cols"]
+        return Work(count, 8 * count, 4 * count)
+
+    peers = (Peer("PyTorch add", lambda tensors, _: torch_add(tensors)),)
+
+
+OP = MatrixAdd()

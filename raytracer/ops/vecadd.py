@@ -1,0 +1,57 @@
+"""c = a + b, element by element."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raytracer.ops.base import Arrays, Axes, Op, Output, Peer, Work, draw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class VecAdd(Op):
+    """Addition of two vectors: 12 bytes and one addition an element, memory alone decides."""
+
+    name = "vecadd"
+    summary = "c = a + b of two vectors"
+    axes = {"n": 1 << 28}  # 1 GiB a vector: far above any L2 cache  # noqa: RUF012
+    awkward = ({"n": 1}, {"n": 3}, {"n": 255}, {"n": 1025}, {"n": 4099}, {"n": 1_000_003})
+    note = "At 12 bytes an addition the memory decides; small n measures the L2 cache."
+
+    def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
+        """a and b (n,)."""
+        shape = (axes["n"],)
+        return {
+            "a": draw(shape, dtype, distribution, seed),
+            "b": draw(shape, dtype, distribution, seed + 1),
+        }
+
+    def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
+        """c (n,)."""
+        return {"c": Output((axes["n"],), dtype)}
+
+    def reference(self, inputs: Arrays) -> Arrays:
+        """The sum in float64."""
+        return {"c": inputs["a"].astype("f8") + inputs["b"]}
+
+    def cpu(self, inputs: Arrays) -> Arrays:
+        """The sum by NumPy."""
+        return {"c": inputs["a"] + inputs["b"]}
+
+    def work(self, axes: Axes, dtype: str) -> Work:
+        """Two numbers read and one written an addition."""
+        return Work(axes["n"], 8 * axes["n"], 4 * axes["n"])
+
+    peers = (Peer("PyTorch add", lambda tensors, _: torch_add(tensors)),)
+
+
+def torch_add(tensors: dict[str, Any]) -> Callable[[], Any]:
+    """PyTorch's addition into memory that is there already."""
+    import torch
+
+    out = torch.empty_like(tensors["a"])
+    return lambda: torch.add(tensors["a"], tensors["b"], out=out)
+
+
+OP = VecAdd()

@@ -1,0 +1,366 @@
+"""`raytracer bench` without a GPU: sizes, statistics, reports, comparison, plot, own kernels."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer import ops
+from raytracer.benchmark import compare, explain, host, noise, report, run, with_file
+from raytracer.benchmark.axes import parse_axes, parse_size, points, sized
+from raytracer.benchmark.datasheet import card
+from raytracer.cli import main
+from raytracer.errors import DataFileError, RaytracerError, UserError
+from raytracer.variants import VariantError, discover
+
+
+@pytest.fixture(autouse=True)
+def without_gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same everywhere, on a machine with a GPU as well."""
+    monkeypatch.setattr(run, "why_not", lambda *_: "there is no GPU in this test")
+
+
+# sizes
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("4096", 4096), ("1e6", 10**6), ("2^28", 2**28), ("2**10", 1024), ("1_000", 1000)],
+)
+def test_sizes(text: str, size: int) -> None:
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "1.5", "n", "1e30", "2^99", "-4x", "nan", "inf"])
+def test_sizes_that_are_none(text: str) -> None:
+    with pytest.raises(UserError, match="write a whole number"):
+        parse_size(text)
+
+
+def test_points_are_every_combination() -> None:
+    op = ops.find("matrixadd")
+    assert parse_axes(["rows=1,2", "cols=1e1"]) == {"rows": [1, 2], "cols": [10]}
+    found = points(op, [], {"rows": [1, 2], "cols": [3, 4]})
+    assert found == [{"rows": r, "cols": c} for r in (1, 2) for c in (3, 4)]
+    assert points(op, [5, 6], {"cols": [7]}) == [{"rows": s, "cols": 7} for s in (5, 6)]
+    assert points(op, [], {}) == [dict(op.axes)]
+    assert sized(op, 9) == {"rows": 9, "cols": 9}
+    with pytest.raises(UserError, match="no axis 'row'; did you mean 'rows'"):
+        points(op, [], {"row": [1]})
+    with pytest.raises(UserError, match="write NAME=SIZE"):
+        parse_axes(["rows"])
+
+
+# statistics
+
+
+def test_statistics_of_samples() -> None:
+    found = noise.statistics([4.0, 1.0, 2.0, 3.0, 5.0])
+    assert found == {"median": 3.0, "min": 1.0, "q1": 2.0, "q3": 4.0, "noise": 2 / 3, "count": 5}
+    assert noise.statistics([]) == {"count": 0}
+
+
+def test_sampling_goes_on_until_noise_settles_or_patience_ends() -> None:
+    steady, wild = [1.0] * 20, [1.0, 2.0] * 10
+    assert noise.settled(steady, spent=1.0, min_time=0.5)
+    assert not noise.settled(steady, spent=0.4, min_time=0.5)
+    assert not noise.settled(steady[:3], spent=1.0, min_time=0.5)
+    assert not noise.settled(wild, spent=1.0, min_time=0.5)
+    assert noise.settled(wild, spent=3.0, min_time=0.5)
+    assert noise.uncertainty([1.0]) == float("inf")
+
+
+# comparison
+
+
+def times(median: float, half: float = 0.001) -> dict[str, Any]:
+    return {"median": median, "q1": median * (1 - half), "q3": median * (1 + half)}
+
+
+@pytest.mark.parametrize(
+    ("new", "half", "verdict"),
+    [
+        (1.0, 0.001, "SAME"),
+        (1.009, 0.001, "SAME"),
+        (1.03, 0.001, "SLOWER"),
+        (0.97, 0.001, "FASTER"),
+        (1.03, 0.02, "UNSURE"),
+        (1.0, 0.2, "UNSURE"),
+        (3.0, 0.2, "SLOWER"),
+    ],
+)
+def test_verdicts(new: float, half: float, verdict: str) -> None:
+    assert compare.change("x", times(1.0, half), times(new, half)).verdict == verdict
+
+
+def record(median: float = 1e-3, **more: Any) -> dict[str, Any]:
+    """A record of a GPU that never was."""
+    base = {"reason": "", "samples": []}
+    time = {**times(median), "min": median, "noise": 0.002, "count": 12}
+    rows = [
+        {**base, "label": "01_slow", "title": "Slow", "kind": "variant", "status": "ok",
+         "time": {**time, "median": 4 * median}},
+        {**base, "label": "02_fast", "title": "Fast", "kind": "variant", "status": "ok",
+         "time": time},
+        {**base, "label": "03_bad", "title": "Bad", "kind": "variant", "status": "wrong",
+         "reason": "c is off by 1"},
+        {**base, "label": "PyTorch add", "title": "", "kind": "peer", "status": "ok",
+         "time": {**time, "median": 2 * median}},
+    ]  # fmt: skip
+    result = {
+        "op": "vecadd", "axes": {"n": 10**9}, "dtype": "float32", "input": "normal", "mode": "cold",
+        "work": {"flop": 1e9, "bytes_read": 2e9, "bytes_written": 2e9}, "note": "A note.",
+        "clock": {"sm_mhz": 1980, "watts": 500, "held_back_by": ["power limit"]}, "rows": rows,
+    }  # fmt: skip
+    device = {
+        "device": "NVIDIA H200", "driver": "580", "data_sheet": {"memory": 4800, "float32": 66.9},
+        "ceilings": {"copy_gbps": 5000.0, "fma_tflops": 50.0},
+    }  # fmt: skip
+    return {
+        "backend": "cuda", "device": device, "compiler": "nvcc 13", "date": "today",
+        "why_no_gpu": "", "results": [result],
+    } | more  # fmt: skip
+
+
+def test_comparison_of_records() -> None:
+    changes = compare.compare(record(1e-3), record(1.2e-3))
+    assert [change.verdict for change in changes] == ["SLOWER"] * 3
+    text = compare.text(changes, record(), record())
+    assert "+20.0%" in text
+    other = record()
+    other["device"] = {"device": "another"}
+    assert "different devices" in compare.text([], record(), other)
+
+
+def test_records_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(DataFileError, match="cannot be read"):
+        compare.read(tmp_path / "none.json")
+    (tmp_path / "a.json").write_text('{"results": 3}')
+    with pytest.raises(DataFileError, match="is no record"):
+        compare.read(tmp_path / "a.json")
+
+
+# reports
+
+
+def test_figures_are_work_over_time() -> None:
+    given = record()
+    (result,) = given["results"]
+    found = report.figures(result["rows"][1], result, given["device"])
+    assert found["tflops"] == pytest.approx(1.0)
+    assert found["gbps"] == pytest.approx(4000)
+    assert found["of_ceiling"] == pytest.approx(0.8)
+    assert found["of_sheet"] == pytest.approx(4000 / 4800)
+    assert report.figures(result["rows"][2], result, given["device"]) == {}
+
+
+@pytest.mark.parametrize("form", ["table", "markdown"])
+def test_tables(form: str) -> None:
+    text = report.text(record(), form)
+    lines = {line.strip("| ").split()[0]: line for line in text.splitlines() if line}
+    assert "1 ms" in lines["02_fast"]
+    assert "4.00" in lines["02_fast"]  # x first
+    assert "2.00" in lines["02_fast"]  # x peer
+    assert "80%" in lines["02_fast"]
+    assert "1 T " in lines["02_fast"]
+    assert "250 G" in lines["01_slow"]
+    assert "wrong" in lines["03_bad"]
+    assert "03_bad: WRONG: c is off by 1" in text
+    assert "held back by: power limit" in text
+    assert "copy 5,000 GB/s" in text
+
+
+def test_csv_and_json() -> None:
+    rows = list(csv.DictReader(io.StringIO(report.text(record(), "csv"))))
+    assert [row["label"] for row in rows] == ["01_slow", "02_fast", "03_bad", "PyTorch add"]
+    assert float(rows[1]["gbps"]) == pytest.approx(4000)
+    assert rows[2]["median"] == ""
+    assert json.loads(report.text(record(), "json")) == record()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(2.5, "2.5 s"), (1.25e-3, "1.25 ms"), (3e-6, "3 µs"), (5e-8, "50 ns")]
+)
+def test_seconds(value: float, text: str) -> None:
+    assert report.seconds(value) == text
+
+
+def test_cards_by_the_drivers_name() -> None:
+    names = ["NVIDIA H200", "NVIDIA H200 NVL", "NVIDIA GeForce RTX 5090", "NVIDIA A100-SXM4-80GB"]
+    cards = [card(name) for name in names]
+    assert [c and c.bfloat16 for c in cards] == [989.5, 835.5, 209.5, 312]
+    assert card("GeForce 256") is None
+
+
+def test_plot_is_a_picture(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    from PIL import Image
+
+    from raytracer.benchmark import plot
+
+    path = tmp_path / "a.png"
+    plot.check(path)
+    plot.draw(record(), path)
+    with Image.open(path) as image:
+        assert image.width > 500
+        assert len(set(image.convert("L").resize((64, 64)).tobytes())) > 10
+
+
+# ladders
+
+
+def test_explain_tells_every_rung() -> None:
+    op = ops.find("vecadd")
+    axes = op.resolve({})
+    text = explain.explain(op, axes, "float32", discover("vecadd"), "sm_75")
+    assert "0.0833 FLOP a byte" in text
+    for variant in discover("vecadd"):
+        assert f"{variant.label}: {variant.title}" in text
+    assert "needs sm_80+: not for sm_75" in text
+
+
+@pytest.mark.parametrize(
+    ("threads", "registers", "shared", "share"),
+    [(256, 32, 0, 1.0), (256, 64, 0, 0.5), (1024, 40, 0, 0.5), (128, 16, 100 << 10, 0.125)],
+)
+def test_occupancy(threads: int, registers: int, shared: int, share: float) -> None:
+    assert explain.occupancy("sm_90a", threads, registers, shared) == pytest.approx(share)
+
+
+# own kernels
+
+MINE = """\
+// title: Mine
+// idea: my own
+// block: 64
+// grid: ceil(n / 64)
+// needs: sm_80+
+// source: me
+#include "../core/compat.h"
+#include "mine.h"
+extern "C" __global__ void vecadd(const float* a, const float* b, float* c, long long n) {}
+"""
+
+
+def test_own_kernel_is_adopted_with_what_it_includes(tmp_path: Path) -> None:
+    from raytracer.backends.cuda.sources import include_closure
+
+    (tmp_path / "kernels").mkdir()
+    path = tmp_path / "07 My Kernel.cu"
+    path.write_text(MINE)
+    (tmp_path / "mine.h").write_text("#pragma once\n")
+    found = with_file.adopt(ops.find("vecadd"), path, tmp_path / "kernels")
+    assert (found.op, found.title, found.threads) == ("vecadd", "Mine", 64)
+    source = Path(str(found.path))
+    closure = include_closure(source, tmp_path / "kernels")
+    assert {"vecadd/mine.h", "core/compat.h"} <= set(closure)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "words"),
+    [
+        (MINE.replace("vecadd", "add"), UserError, "lacks the entry of vecadd"),
+        (MINE.replace('extern "C"', ""), UserError, "lacks the entry"),
+        (MINE.replace("// block: 64\n", ""), VariantError, "lacks a value for 'block'"),
+    ],
+)
+def test_own_kernels_that_break_a_rule(
+    tmp_path: Path, text: str, error: type[RaytracerError], words: str
+) -> None:
+    (tmp_path / "kernels").mkdir()
+    path = tmp_path / "a.cu"
+    path.write_text(text)
+    with pytest.raises(error, match=words):
+        with_file.adopt(ops.find("vecadd"), path, tmp_path / "kernels")
+    with pytest.raises(UserError, match="cannot be read"):
+        with_file.adopt(ops.find("vecadd"), tmp_path / "none.cu", tmp_path / "kernels")
+
+
+# on the CPU
+
+
+def test_cpu_rows_are_checked_and_timed() -> None:
+    record = raytracer.bench("vecadd", axes={"n": [100, 200]}, min_time=0.002, backend="cpu")
+    assert [result["axes"] for result in record["results"]] == [{"n": 100}, {"n": 200}]
+    for result in record["results"]:
+        (row,) = result["rows"]
+        assert row["status"] == "ok"
+        assert row["time"]["count"] == len(row["samples"]) >= 2
+        assert row["time"]["median"] > 0
+    assert "need an NVIDIA GPU: there is no GPU in this test" in report.text(record, "table")
+
+
+def test_a_wrong_cpu_form_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    op = ops.find("vecadd")
+    monkeypatch.setattr(type(op), "cpu", lambda _, inputs: {"c": inputs["a"]})
+    row = host.row(op, {"n": 50}, "float32", "normal", 0.01, 1)
+    assert row["status"] == "wrong"
+    monkeypatch.setattr(type(op), "cpu", lambda _, inputs: None)
+    assert "needs a GPU" in host.row(op, {"n": 50}, "float32", "normal", 0.01, 1)["reason"]
+
+
+def test_default_sizes_are_cut_for_the_cpu() -> None:
+    op = ops.find("matrixadd")
+    cut = host.reduced(op, op.resolve({}), "float32", 1e6, 1e9)
+    assert cut["rows"] == cut["cols"]
+    assert 1e5 < op.work(cut, "float32").bytes <= 1e6
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"variant": "99"}, "no variant '99'"),
+        ({"dtype": "int8"}, "no dtype 'int8'"),
+        ({"input": "sorted"}, "takes the inputs"),
+        ({"input": "odd"}, "input 'odd'"),
+        ({"mode": "warm"}, "mode 'warm'"),
+        ({"min_time": 0}, "min-time"),
+        ({"backend": "tpu"}, "backend 'tpu'"),
+        ({"backend": "cuda"}, "cannot run here"),
+        ({"with_file": "a.cu"}, "--with needs a GPU"),
+        ({"axes": {"m": 3}}, "no axis 'm'"),
+        ({"axes": {"n": 1 << 45}}, "GiB are free"),
+    ],
+)
+def test_mistakes_are_one_sentence(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        raytracer.bench("vecadd", **options)
+
+
+def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved = tmp_path / "a.json"
+    words = ["bench", "copy", "--axis", "n=1000", "--min-time", "0.002", "--backend", "cpu"]
+    assert main([*words, "--save", str(saved)]) == 0
+    assert "numpy" in capsys.readouterr().out
+    kept = json.loads(saved.read_text())
+    assert kept["results"][0]["op"] == "copy"
+    assert kept["kernel_digest"]
+    kept["results"][0]["rows"][0]["time"].update(median=1e-12, q1=1e-12, q3=1e-12)
+    saved.write_text(json.dumps(kept))
+    assert main([*words, "--compare", str(saved)]) == 1
+    assert "SLOWER" in capsys.readouterr().out
+    assert main(["bench", "--list"]) == 0
+    assert "06_streamed" in capsys.readouterr().out
+    assert main(["bench", "vecadd", "--axis", "n"]) == 2
+
+
+def test_render_on_the_cpu() -> None:
+    from raytracer.benchmark import renders
+
+    assert "three_balls" in renders.names()
+    result = renders.result("three_balls", "cpu", 0.01, (32, 24))
+    primary, shadow, build = result["rows"]
+    assert 0 < result["hits"] < 32 * 24
+    assert primary["mrays"] == pytest.approx(1e-6 * 32 * 24 / primary["time"]["median"])
+    assert shadow["mrays"] * shadow["time"]["median"] > 1e-6 * 32 * 24
+    assert build["mspheres"] > 0
+    given = {**record(), "backend": "cpu", "results": [result]}
+    assert "Mrays/s" in report.text(given, "table")
+    assert np.isfinite(primary["mrays"])

@@ -1,0 +1,163 @@
+"""What every operation must declare, found by discovery: arrays, reference, work, launches."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from raytracer import ops, variants
+from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda.compile_all import macros_of
+from raytracer.benchmark.call import matched
+from raytracer.errors import UserError
+from raytracer.ops.base import DISTRIBUTIONS, bfloat16_bits, draw, from_bfloat16, relative_error
+
+NAMES = ops.names()
+CASES = [(name, dtype) for name in NAMES for dtype in ops.find(name).dtypes]
+GRID_LIMITS = (2**31 - 1, 65535, 65535)  # CUDA programming guide
+
+
+def ladder(name: str) -> list[variants.Variant]:
+    return variants.discover(name) if name in variants.operations() else []
+
+
+def test_discovery_finds_the_files_of_the_folder() -> None:
+    assert {"copy", "matrixadd", "vecadd"} <= set(NAMES)
+    assert ops.vecadd is ops.find("vecadd")
+    with pytest.raises(UserError, match="did you mean 'vecadd'"):
+        ops.find("vecad")
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES)
+def test_reference_and_cpu_form_fit_the_outputs(name: str, dtype: str) -> None:
+    op = ops.find(name)
+    for given in op.awkward[:4]:
+        axes = op.resolve(given)
+        inputs = op.inputs(axes, dtype, "normal", 3)
+        outputs = op.outputs(axes, dtype)
+        wanted = op.reference(inputs)
+        assert list(wanted) == list(outputs)
+        found = op.cpu(inputs)
+        for key, output in outputs.items():
+            assert wanted[key].shape == output.shape
+            assert output.nbytes == np.prod(output.shape) * np.dtype(output.dtype).itemsize
+            if found is not None:
+                assert found[key].dtype == output.dtype
+                assert relative_error(found[key], wanted[key]) <= op.tolerance(axes, dtype)
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES)
+def test_inputs_are_contiguous_and_repeatable(name: str, dtype: str) -> None:
+    op = ops.find(name)
+    axes = op.resolve(op.awkward[1])
+    for distribution in op.distributions:
+        assert distribution in DISTRIBUTIONS
+        first = op.inputs(axes, dtype, distribution, 1)
+        again = op.inputs(axes, dtype, distribution, 1)
+        for key, array in first.items():
+            assert array.flags.c_contiguous
+            assert (array == again[key]).all()
+
+
+@pytest.mark.parametrize(("name", "dtype"), CASES)
+def test_work_counts_each_array_once(name: str, dtype: str) -> None:
+    op = ops.find(name)
+    axes = op.resolve(op.awkward[-1])
+    work = op.work(axes, dtype)
+    inputs = op.inputs(axes, dtype, "normal", 1)
+    assert work.bytes_read == sum(array.nbytes for array in inputs.values())
+    assert work.bytes_written == sum(each.nbytes for each in op.outputs(axes, dtype).values())
+    assert work.flop >= 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_axes_of_the_inputs_are_the_axes(name: str) -> None:
+    op = ops.find(name)
+    axes = op.resolve(op.awkward[-1])
+    inputs = op.inputs(axes, op.dtypes[0], "zeros", 0)
+    assert op.resolve(op.axes_of(inputs)) == axes
+    assert op.dtype_of(inputs) == op.dtypes[0]
+    assert list(matched(op, tuple(inputs.values()))) == list(inputs)
+    with pytest.raises(UserError, match="arrays: "):
+        matched(op, ())
+    with pytest.raises(UserError, match=r"(not|is) complex64"):
+        matched(op, tuple(array.astype("c8") for array in inputs.values()))
+    with pytest.raises(UserError, match="no axis"):
+        op.resolve({"wide": 3})
+    with pytest.raises(UserError, match="give 1 or more"):
+        op.resolve({next(iter(op.axes)): 0})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_variant_has_a_launch_within_the_limits(name: str) -> None:
+    op = ops.find(name)
+    for variant in ladder(name):
+        for given in (op.axes, *op.awkward):
+            for multiprocessors in (1, 132):
+                launch = variant.launch(op.resolve(given), multiprocessors)
+                assert all(
+                    1 <= size <= most for size, most in zip(launch.grid, GRID_LIMITS, strict=True)
+                )
+                assert 0 <= launch.shared <= 227 << 10
+        assert re.search(rf"__global__[^;{{]*\b{name}\s*\(", variant.code)
+        assert "__launch_bounds__" in variant.code
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_macros_are_known_to_compile_all(name: str) -> None:
+    op = ops.find(name)
+    each = {tuple(sorted(op.macros(op.resolve({}), dtype).items())) for dtype in op.dtypes}
+    assert set(macros_of(name)) == each
+    assert macros_of("render") == [()]
+
+
+def test_drawn_values() -> None:
+    assert (draw((3, 4), "float32", "zeros", 1) == 0).all()
+    assert len(set(draw((9,), "uint8", "constant", 1).tolist())) == 1
+    values = draw((1 << 16,), "uint8", "normal", 1)
+    assert 109 < values.mean() < 111
+    assert 24 < values.std() < 26
+    ordered = draw((5000,), "uint8", "sorted", 1)
+    assert (np.diff(ordered.astype(int)) >= 0).all()
+    assert abs(draw((100,), "float64", "uniform", 1)).max() <= 1
+    with pytest.raises(UserError, match="did you mean 'normal'"):
+        draw((1,), "float32", "normale", 1)
+
+
+def test_large_arrays_repeat_the_drawn_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raytracer.ops.base.PERIOD", 10)
+    values = draw((25,), "float32", "normal", 1)
+    assert (values[:10] == values[10:20]).all()
+    assert len(set(values.tolist())) == 10
+
+
+def test_bfloat16_rounds_to_nearest_even() -> None:
+    exact = np.array([1.0, -2.5, 0.0, 3.140625], np.float32)
+    assert (from_bfloat16(bfloat16_bits(exact)) == exact).all()
+    ties = np.array([1 + 2**-8, 1 + 3 * 2**-8], np.float32)
+    assert from_bfloat16(bfloat16_bits(ties)).tolist() == [1.0, 1 + 2 * 2**-7]
+
+
+def test_relative_error() -> None:
+    wanted = np.array([3.0, 4.0])
+    assert relative_error(wanted, wanted) == 0
+    assert relative_error(np.array([3.0, 4.5]), wanted) == pytest.approx(0.1)
+    assert relative_error(np.array([np.nan, 4.0]), wanted) == np.inf
+    assert relative_error(np.array([2.0]), np.array([0.0])) == 2.0
+    with pytest.raises(ValueError, match="against"):
+        relative_error(np.zeros(2), wanted[:1])
+
+
+def test_macros_and_fused_arithmetic_enter_the_cubins_name() -> None:
+    vecadd = Path(str(variants.discover("vecadd")[0].path))
+    render = Path(str(variants.discover("render")[0].path))
+    assert "--fmad=false" in compiler.flags(render)
+    assert "--fmad=false" not in compiler.flags(vecadd)
+    assert compiler.flags(vecadd, {"B": "2", "A": "1"})[-2:] == ("-DA=1", "-DB=2")
+    each: list[dict[str, str] | None] = [None, {"A": "1"}, {"A": "2"}, {"B": "1"}]
+    names = [compiler.cubin_name(vecadd, "sm_80", macros=macros).file for macros in each]
+    assert len(set(names)) == len(names)
+    assert compiler.cubin_name(vecadd, "sm_80", macros={}).file == names[0]

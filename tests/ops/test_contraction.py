@@ -1,0 +1,89 @@
+"""The contraction: its reference against its definition, its declarations against the headers."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from raytracer.errors import UserError
+from raytracer.ops.base import relative_error
+from raytracer.ops.contraction import OP, POINTS
+from raytracer.variants import discover
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_reference_against_the_definition(n: int) -> None:
+    inputs = OP.inputs({"elements": 2, "n": n}, "float32", "normal", 4)
+    u, d = inputs["u"].astype(float), inputs["d"].astype(float)
+    found = OP.reference(inputs)
+    for e, i, j, k in itertools.product(range(2), range(n), range(n), range(n)):
+        x = sum(d[i, m] * u[e, m, j, k] for m in range(n))
+        y = sum(d[j, m] * u[e, i, m, k] for m in range(n))
+        z = sum(d[k, m] * u[e, i, j, m] for m in range(n))
+        assert found["gx"][e, i, j, k] == pytest.approx(x, abs=1e-12)
+        assert found["gy"][e, i, j, k] == pytest.approx(y, abs=1e-12)
+        assert found["gz"][e, i, j, k] == pytest.approx(z, abs=1e-12)
+
+
+def test_derivative_of_polynomials_is_exact() -> None:
+    n = 6
+    x = np.cos(np.pi * np.arange(n) / (n - 1))  # Chebyshev points
+    powers = x[:, None] ** np.arange(n)
+    slopes = np.arange(n) * x[:, None] ** np.maximum(np.arange(n) - 1, 0)
+    d = slopes @ np.linalg.inv(powers)
+    u = (x[:, None, None] ** 3 * x[:, None] ** 2 * x + x)[None]
+    found = OP.reference({"u": u, "d": d})
+    fields = {
+        "gx": 3 * x[:, None, None] ** 2 * x[:, None] ** 2 * x,
+        "gy": 2 * x[:, None, None] ** 3 * x[:, None] * x,
+        "gz": x[:, None, None] ** 3 * x[:, None] ** 2 + 0 * x + 1,
+    }
+    for name, wanted in fields.items():
+        np.testing.assert_allclose(found[name][0], wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", OP.dtypes)
+def test_cpu_form_is_within_the_tolerance(dtype: str) -> None:
+    axes = {"elements": 9, "n": 7}
+    inputs = OP.inputs(axes, dtype, "normal", 5)
+    found, wanted = OP.cpu(inputs), OP.reference(inputs)
+    for name, output in OP.outputs(axes, dtype).items():
+        assert found[name].dtype == np.dtype(output.dtype)
+        assert found[name].shape == output.shape
+        assert relative_error(found[name], wanted[name]) <= OP.tolerance(axes, dtype)
+
+
+def test_work_counts_one_read_and_three_writes() -> None:
+    work = OP.work({"elements": 100_000, "n": 8}, "float32")
+    assert work.flop == 2_457_600_000
+    assert work.bytes_written == 614_400_000
+    assert work.bytes_read == 204_800_000 + 256
+    assert OP.work({"elements": 100_000, "n": 8}, "float64").bytes == 2 * work.bytes
+
+
+def test_kernel_gets_n_and_type_as_macros() -> None:
+    axes = {"elements": 5, "n": 12}
+    assert OP.macros(axes, "float64") == {"RT_N": "12", "RT_T": "double"}
+    assert OP.sizes(axes) == (5,)
+
+
+def test_axes_come_from_u() -> None:
+    axes = {"elements": 3, "n": 4}
+    assert OP.axes_of(OP.inputs(axes, "float32", "zeros", 0)) == axes
+
+
+@pytest.mark.parametrize("n", [1, 17, 19, 21])
+def test_n_without_kernels_is_refused(n: int) -> None:
+    with pytest.raises(UserError, match="2 to 16, or 20"):
+        OP.resolve({"n": n})
+
+
+def test_every_size_has_a_grid_within_limits() -> None:
+    for variant in discover("contraction"):
+        for n in POINTS:
+            for elements in (1, 3, 100_000):
+                x, y, z = variant.launch({"elements": elements, "n": n}, 132).grid
+                assert 1 <= x < 1 << 31
+                assert (y, z) == (1, 1)

@@ -1,0 +1,70 @@
+"""The histogram: its reference against a loop, its declarations against the kernels' headers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from raytracer.errors import UserError
+from raytracer.ops.base import DISTRIBUTIONS
+from raytracer.ops.histogram import OP, count
+from raytracer.variants import discover
+
+
+def test_reference_against_a_loop() -> None:
+    keys = np.random.default_rng(3).integers(0, 256, 3001, dtype=np.uint8)
+    bins = [0] * 256
+    for key in keys.tolist():
+        bins[key] += 1
+    assert OP.reference({"keys": keys})["bins"].tolist() == bins
+    assert OP.cpu({"keys": keys})["bins"].tolist() == bins
+
+
+def test_count_goes_on_over_pieces() -> None:
+    keys = np.zeros((1 << 24) + 5, np.uint8)
+    keys[-3:] = 255
+    counts = count(keys)
+    assert (counts[0], counts[255], counts.sum()) == (len(keys) - 3, 3, len(keys))
+
+
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+def test_inputs_are_what_they_are_called(distribution: str) -> None:
+    keys = OP.inputs({"n": 5000}, "uint8", distribution, 1)["keys"]
+    assert keys.dtype == np.uint8
+    assert keys.shape == (5000,)
+    if distribution == "sorted":
+        assert (np.diff(keys.astype(int)) >= 0).all()
+        assert len(np.unique(keys)) > 50
+    elif distribution in ("constant", "zeros"):
+        assert len(np.unique(keys)) == 1
+    elif distribution == "normal":
+        assert abs(keys.mean() - 110) < 3
+        assert abs(keys.std() - 25) < 3
+    else:
+        assert len(np.unique(keys)) == 256
+
+
+def test_work_is_one_byte_a_key_and_a_kibibyte() -> None:
+    work = OP.work({"n": 1 << 30}, "uint8")
+    assert (work.flop, work.bytes_read, work.bytes_written) == (0, 1 << 30, 1024)
+
+
+def test_bins_are_cleared_and_compared_exactly() -> None:
+    bins = OP.outputs({"n": 7}, "uint8")["bins"]
+    assert bins.clear
+    assert (bins.shape, bins.dtype) == ((256,), "uint32")
+    assert OP.tolerance({"n": 7}, "uint8") == 0
+
+
+def test_wrong_axes_are_refused() -> None:
+    with pytest.raises(UserError, match="n = 0"):
+        OP.resolve({"n": 0})
+
+
+def test_every_size_has_a_grid_within_limits() -> None:
+    sizes = [*OP.awkward, OP.axes, {"n": 100_000_000}]
+    for variant in discover("histogram"):
+        for axes in sizes:
+            x, y, z = variant.launch(axes, 132).grid
+            assert 1 <= x < 1 << 31
+            assert (y, z) == (1, 1)

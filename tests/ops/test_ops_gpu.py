@@ -1,0 +1,93 @@
+"""Every variant of every operation against its reference, at awkward sizes, on the GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from raytracer import ops, variants
+from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda.bench import RefusedError, Session
+from raytracer.benchmark.gpu import Plan, Source, wrong
+from raytracer.errors import RaytracerError, UserError
+from raytracer.resources import thread_count
+
+pytestmark = pytest.mark.gpu
+
+CASES = [
+    pytest.param(name, variant, dtype, id=f"{name}-{variant.label}-{dtype}")
+    for name in ops.names()
+    if name in variants.operations()
+    for variant in variants.discover(name)
+    for dtype in ops.find(name).dtypes
+]
+
+
+def compile_everything(arch: str) -> None:
+    """All that the tests below load, on all cores: one after the other takes many minutes."""
+    jobs = set()
+    for name in ops.names():
+        op = ops.find(name)
+        for variant in variants.discover(name) if name in variants.operations() else ():
+            for dtype in op.dtypes:
+                for given in op.awkward if variant.admits(arch) else ():
+                    macros = tuple(sorted(op.macros(op.resolve(given), dtype).items()))
+                    jobs.add((Path(str(variant.path)), macros))
+    if compiler.find_nvcc() is None:
+        return
+
+    def run(job: tuple[Path, tuple[tuple[str, str], ...]]) -> None:
+        with suppress(RaytracerError):  # the test of the variant will say it
+            compiler.load(job[0], arch, notify=lambda _: None, macros=dict(job[1]))
+
+    with ThreadPoolExecutor(min(thread_count(), 16)) as pool:
+        list(pool.map(run, jobs))
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Session]:
+    from conftest import backend_missing
+
+    if reason := backend_missing("cuda"):
+        pytest.skip(f"cuda: {reason}")
+    with Session() as opened:
+        compile_everything(opened.arch)
+        yield opened
+
+
+@pytest.mark.parametrize(("name", "variant", "dtype"), CASES)
+def test_variant_agrees_with_the_reference(
+    session: Session, name: str, variant: variants.Variant, dtype: str
+) -> None:
+    op = ops.find(name)
+    ran = 0
+    try:
+        for given in op.awkward:
+            assert wrong(session, Plan(op, op.resolve(given), dtype), Source(variant)) == ""
+            ran += 1
+        for distribution in op.distributions:
+            axes = op.resolve(op.awkward[-1])
+            plan = Plan(op, axes, dtype, distribution, seed=7)
+            assert wrong(session, plan, Source(variant)) == ""
+    except RefusedError as error:
+        pytest.skip(str(error))
+    assert ran == len(op.awkward)
+
+
+@pytest.mark.parametrize("name", [name for name in ops.names() if name in variants.operations()])
+def test_op_is_a_function(session: Session, name: str) -> None:
+    op = ops.find(name)
+    axes = op.resolve(op.awkward[-1])
+    inputs = op.inputs(axes, op.dtypes[0], "normal", 5)
+    found = op(*inputs.values())
+    first = found[0] if isinstance(found, tuple) else found
+    wanted = next(iter(op.reference(inputs).values()))
+    assert first.shape == wanted.shape
+    assert np.linalg.norm(first - wanted) <= 0.05 * np.linalg.norm(wanted)
+    with pytest.raises(UserError, match="no variant"):
+        op(*inputs.values(), variant="99_none")
