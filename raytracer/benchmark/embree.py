@@ -117,9 +117,9 @@ def compare(given: protocol.PeerScene, plan: Plan, ours: Renderer) -> tuple[str,
     return version, measure.compare(given.name, given.count, plan.size, side, peers)
 
 
-def run(names: Sequence[str], folder: Path, plan: Plan) -> Any:
-    """The record of all scenes."""
-    load, version, device = measure.load_average(), "", {}
+def run(names: Sequence[str], folder: Path, plan: Plan, save: Path | None = None) -> Any:
+    """The record of all scenes, saved after each: a run may take long and be cut short."""
+    load, made = measure.load_average(), None
     rows, grounds = [], []
     for name in names:
         print(f"{name} …", file=sys.stderr)
@@ -131,8 +131,10 @@ def run(names: Sequence[str], folder: Path, plan: Plan) -> Any:
             version, row = compare(given, plan, ours)
             device = ours.device
         rows.append(row)
-    note = " ".join([NOTE, *([NO_GROUND.format(names=", ".join(grounds))] if grounds else [])])
-    return measure.record(version, note, load, device, rows)
+        note = " ".join([NOTE, *([NO_GROUND.format(names=", ".join(grounds))] if grounds else [])])
+        made = measure.record(version, note, load, device, rows)
+        measure.save(save, made)
+    return made
 
 
 def options(words: Sequence[str] | None) -> argparse.Namespace:
@@ -167,8 +169,7 @@ def main(words: Sequence[str] | None = None) -> int:
         if chosen.save:
             output.check_file(chosen.save)
         folder = chosen.folder or plan.peer.parent / "scenes"
-        made = run(chosen.scenes, folder, plan)
-        measure.save(chosen.save, made)
+        made = run(chosen.scenes, folder, plan, chosen.save)
     except RaytracerError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
