@@ -16,6 +16,10 @@ A variant is `kernels/<op>/NN_name.cu`, and its first lines say what it is::
 Where the bench launches it: `grid` is the grid (x, y, z) and `shared` the dynamic shared memory in
 bytes, by arithmetic in the operation's axes, `sm` (the device's multiprocessors) and `block`
 (threads of a block), with + - * / //, ceil, floor, min and max. `tile` and `layout` are for people.
+A chain of kernels says `steps: 3`: the entries op, op_2 and op_3 run one after the other with the same
+grid and arguments, and `scratch` is the memory in bytes, by the same arithmetic, whose address each
+gets after those of the outputs. `constant: d` has the input d copied into the kernel's
+`__constant__` array c_d before the first launch.
 """
 
 from __future__ import annotations
@@ -36,7 +40,8 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 KEYS = ("title", "idea", "block", "needs", "source")
-OPTIONAL_KEYS = ("grid", "shared", "tile", "layout")
+OPTIONAL_KEYS = ("grid", "shared", "steps", "scratch", "constant", "tile", "layout")
+MAX_STEPS = 9
 MAX_BLOCK_THREADS = 1024  # CUDA programming guide, table of technical specifications
 
 _FILE_NAME = re.compile(r"(\d\d)_([a-z0-9]+(?:_[a-z0-9]+)*)\.cu")
@@ -75,6 +80,7 @@ class Launch:
 
     grid: tuple[int, int, int]
     shared: int  # dynamic shared memory in bytes
+    scratch: int = 0  # bytes of device memory that the steps hand on
 
 
 @dataclass(frozen=True)
@@ -92,6 +98,9 @@ class Variant:
     path: Traversable
     grid: str = ""
     shared: str = "0"
+    steps: str = "1"
+    scratch: str = "0"
+    constant: str = ""
     tile: str = ""
     layout: str = ""
 
@@ -99,6 +108,11 @@ class Variant:
     def threads(self) -> int:
         """Threads of a block."""
         return prod(self.block)
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """Names of its kernels, in the order they run."""
+        return (self.op, *(f"{self.op}_{step}" for step in range(2, int(self.steps) + 1)))
 
     def launch(self, axes: Mapping[str, int], multiprocessors: int) -> Launch:
         """The grid and the dynamic shared memory for given sizes.
@@ -113,12 +127,16 @@ class Variant:
         try:
             sizes = whole_numbers(self.grid, names)
             shared = whole_numbers(self.shared, names)
+            scratch = whole_numbers(self.scratch, names)
         except ExpressionError as error:
             raise VariantError(f"{place}: {error}") from error
-        if len(sizes) > 3 or min(sizes) < 0 or len(shared) != 1 or shared[0] < 0:
-            raise VariantError(f"{place}: grid {sizes} with shared {shared} is no launch")
+        memory = (*shared, *scratch)
+        if len(sizes) > 3 or len(memory) != 2 or min(*sizes, *memory) < 0:
+            raise VariantError(
+                f"{place}: grid {sizes} with shared {shared} and scratch {scratch} is no launch"
+            )
         x, y, z = (max(size, 1) for size in (*sizes, 1, 1)[:3])
-        return Launch((x, y, z), shared[0])
+        return Launch((x, y, z), *memory)
 
     @property
     def label(self) -> str:
@@ -181,6 +199,8 @@ def read(op: str, path: Traversable) -> Variant:
             "lower-case words joined by underscores"
         )
     header = _parse_header(path.read_text(encoding="utf-8"), place)
+    if header.get("steps", "1") not in map(str, range(1, MAX_STEPS + 1)):
+        raise VariantError(f"{place}: steps {header['steps']!r}: give 1 to {MAX_STEPS}")
     return Variant(
         op=op,
         number=int(match[1]),

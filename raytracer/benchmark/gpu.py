@@ -74,6 +74,7 @@ def launcher(session: Session, plan: Plan, kernel: Kernel, memory: Memory, array
     """A function that queues the kernel, after clearing the outputs that it adds to."""
     outputs = plan.op.outputs(plan.axes, plan.dtype)
     pointers = [memory.address(name) for name in (*arrays, *outputs)]
+    kernel.fill_constants({name: (memory.address(name), a.nbytes) for name, a in arrays.items()})
     run = kernel.bind(plan.axes, pointers, plan.op.sizes(plan.axes))
     cleared = [name for name, output in outputs.items() if output.clear]
 

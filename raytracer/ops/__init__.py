@@ -18,10 +18,11 @@ from raytracer.ops.base import Op
 
 @cache
 def modules() -> dict[str, Op]:
-    """Every operation by name, sorted; a file with an `OP` is one."""
+    """Every operation by name, sorted; a file with an `OP` is one, with `OPS` several."""
     names = (found.name for found in pkgutil.iter_modules(__path__))
     found = [import_module(f"{__name__}.{name}") for name in names if name != "base"]
     every: list[Op] = [module.OP for module in found if hasattr(module, "OP")]
+    every += [op for module in found for op in getattr(module, "OPS", ())]
     return {op.name: op for op in sorted(every, key=lambda op: op.name)}
 
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from raytracer.errors import UserError
+from raytracer.ops._elements import POINTS
 from raytracer.ops.base import relative_error
-from raytracer.ops.contraction import OP, POINTS
+from raytracer.ops.contraction import OP
 from raytracer.variants import discover
 
 

@@ -234,41 +234,72 @@ class Kernel:
         self.variant, self._session, self._log = variant, session, cubin.log
         with translated(session.driver):
             self._module = session.driver.module_from_buffer(cubin.code)
-            try:
-                self._function = self._module.get_function(variant.op)
-            except session.driver.LogicError:
-                raise RefusedError(
-                    f'has no entry: extern "C" __global__ void {variant.op}(…)'
-                ) from None
+            self._functions = [self._entry(name) for name in variant.entries]
+
+    def _entry(self, name: str) -> Any:
+        try:
+            return self._module.get_function(name)
+        except self._session.driver.LogicError:
+            raise RefusedError(f'has no entry: extern "C" __global__ void {name}(…)') from None
 
     def resources(self) -> dict[str, int]:
-        """Registers a thread, static shared bytes, bytes spilled."""
+        """Registers a thread and static shared bytes, the most of any step; bytes spilled."""
         return {
-            "registers": int(self._function.num_regs),
-            "shared": int(self._function.shared_size_bytes),
+            "registers": max(int(each.num_regs) for each in self._functions),
+            "shared": self._static(),
             "spilled": spilled(self._log),
         }
 
+    def _static(self) -> int:
+        return max(int(each.shared_size_bytes) for each in self._functions)
+
+    def fill_constants(self, inputs: Mapping[str, tuple[int, int]]) -> None:
+        """Copy the inputs that the header names into constant memory.
+
+        inputs: address on the device and bytes by name. Raises RefusedError where the kernel has
+        no such array, or one of another size.
+        """
+        for name in self.variant.constant.split():
+            if name not in inputs:
+                raise RefusedError(f"constant: there is no input {name!r}")
+            driver = self._session.driver
+            with translated(driver):
+                try:
+                    place, room = self._module.get_global(f"c_{name}")
+                except driver.LogicError:
+                    raise RefusedError(f"has no __constant__ array c_{name}") from None
+                address, nbytes = inputs[name]
+                if nbytes != room:
+                    raise RefusedError(f"c_{name} holds {room} bytes and {name} has {nbytes}")
+                driver.memcpy_dtod_async(place, address, nbytes, self._session.stream)
+
     def bind(self, axes: Mapping[str, int], pointers: list[int], sizes: tuple[int, ...]) -> Enqueue:
-        """A function that queues one launch; raises RefusedError for too much shared memory."""
+        """A function that queues one launch of each step.
+
+        Raises RefusedError for too much shared memory, MemoryNeedError for too much scratch.
+        """
         launch = self.variant.launch(axes, self._session.multiprocessors)
-        static = int(self._function.shared_size_bytes)
+        static = self._static()
         if launch.shared + static > self._session.shared_limit:
             limit = self._session.shared_limit
             raise RefusedError(f"needs {launch.shared + static} bytes of shared memory of {limit}")
-        driver, stream, function = self._session.driver, self._session.stream, self._function
+        driver, stream = self._session.driver, self._session.stream
         with translated(driver):
-            if launch.shared > 48 << 10:
-                names = driver.function_attribute
-                key = getattr(names, "MAX_DYNAMIC_SHARED_SIZE_BYTES", None)
-                function.set_attribute(key or names(MAX_DYNAMIC_SHARED), launch.shared)
-            function.prepare(["P"] * len(pointers) + ["q"] * len(sizes))
-        block, arguments = self.variant.block, (*pointers, *sizes)
+            scratch = [driver.mem_alloc(launch.scratch)] if launch.scratch else []
+            addresses = [*pointers, *map(int, scratch)]
+            for function in self._functions:
+                if launch.shared > 48 << 10:
+                    names = driver.function_attribute
+                    key = getattr(names, "MAX_DYNAMIC_SHARED_SIZE_BYTES", None)
+                    function.set_attribute(key or names(MAX_DYNAMIC_SHARED), launch.shared)
+                function.prepare(["P"] * len(addresses) + ["q"] * len(sizes))
+        block, arguments, steps = self.variant.block, (*addresses, *sizes), self._functions
 
-        def enqueue() -> None:
-            function.prepared_async_call(
-                launch.grid, block, stream, *arguments, shared_size=launch.shared
-            )
+        def enqueue(_held: Any = scratch) -> None:  # the memory lives as long as the function
+            for function in steps:
+                function.prepared_async_call(
+                    launch.grid, block, stream, *arguments, shared_size=launch.shared
+                )
 
         return enqueue
 

@@ -1,0 +1,69 @@
+"""What the operations on spectral elements share: arrays of (n, n, n) points an element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from raytracer.errors import UserError
+from raytracer.ops.base import Arrays, Axes, Op
+
+POINTS = (*range(2, 17), 20)  # n for which the kernels are written
+TYPES = {"float32": "float", "float64": "double"}
+
+
+class ElementOp(Op):
+    """An operation on elements; n and the type are macros, so that every loop has a known length."""
+
+    axes = {"elements": 100_000, "n": 8}  # noqa: RUF012
+    # Every way a kernel cuts elements: pairs, odd and prime n, whole and broken groups of elements.
+    awkward = (
+        {"elements": 1, "n": 8},
+        {"elements": 2_003, "n": 8},
+        {"elements": 1_001, "n": 2},
+        {"elements": 101, "n": 3},
+        {"elements": 53, "n": 5},
+        {"elements": 37, "n": 7},
+        {"elements": 7, "n": 16},
+        {"elements": 3, "n": 20},
+    )
+    dtypes = ("float32", "float64")
+
+    def resolve(self, given: Axes) -> dict[str, int]:
+        """The sizes; raises UserError for an n without kernels."""
+        sizes = super().resolve(given)
+        if sizes["n"] not in POINTS:
+            raise UserError(
+                f"{self.name}: n = {sizes['n']}: give 2 to {POINTS[-2]}, or {POINTS[-1]}"
+            )
+        return sizes
+
+    def axes_of(self, inputs: Arrays) -> dict[str, int]:
+        """elements and n from u (elements, n, n, n)."""
+        elements, n, _, _ = inputs["u"].shape
+        return {"elements": elements, "n": n}
+
+    def macros(self, axes: Axes, dtype: str) -> dict[str, str]:
+        """n and the type."""
+        return {"RT_N": str(axes["n"]), "RT_T": TYPES[dtype]}
+
+    def sizes(self, axes: Axes) -> tuple[int, ...]:
+        """elements alone: n is a macro."""
+        return (axes["elements"],)
+
+
+def size_of(dtype: str) -> int:
+    """Bytes of a number."""
+    return 4 if dtype == "float32" else 8
+
+
+def block(axes: Axes) -> tuple[int, ...]:
+    """The shape of one value a point."""
+    return (axes["elements"], *(axes["n"],) * 3)
+
+
+def along(d: Any, u: Any, axis: int) -> Any:
+    """The operator d (n, n) along axis 0, 1 or 2 of u (elements, n, n, n), in their type."""
+    if axis == 0:
+        elements, n = u.shape[:2]
+        return (d @ u.reshape(elements, n, n * n)).reshape(u.shape)
+    return d @ u if axis == 1 else u @ d.T

@@ -1,0 +1,61 @@
+"""One contraction: an operator along a single axis of (n, n, n) elements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raytracer.ops._elements import ElementOp, along, block, size_of
+from raytracer.ops.base import Arrays, Axes, Output, Peer, Work, draw
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+EINSUM = ("il,eljk->eijk", "jl,eilk->eijk", "kl,eijl->eijk")
+
+
+class ContractionAxis(ElementOp):
+    """v[e,i,j,k] = sum over l of d[i,l] u[e,l,j,k] for x; along j for y, along k for z."""
+
+    note = "The count that circulates in tables: one pass and one contraction."
+
+    def __init__(self, axis: int) -> None:
+        """The operation along axis 0, 1 or 2."""
+        self.axis = axis
+        self.name = f"contraction_{'xyz'[axis]}"
+        self.summary = f"an (n, n) operator along {'xyz'[axis]} of (n, n, n) elements"
+        self.peers = (Peer("PyTorch einsum", self._torch),)
+
+    def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
+        """u (elements, n, n, n) and d (n, n)."""
+        n = axes["n"]
+        return {
+            "u": draw(block(axes), dtype, distribution, seed),
+            "d": draw((n, n), dtype, distribution, seed + 1),
+        }
+
+    def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
+        """v (elements, n, n, n)."""
+        return {"v": Output(block(axes), dtype)}
+
+    def reference(self, inputs: Arrays) -> Arrays:
+        """The contraction in float64."""
+        return self.cpu({name: array.astype("f8") for name, array in inputs.items()})
+
+    def cpu(self, inputs: Arrays) -> Arrays:
+        """NumPy's matrix products."""
+        return {"v": along(inputs["d"], inputs["u"], self.axis)}
+
+    def work(self, axes: Axes, dtype: str) -> Work:
+        """n multiply-adds a point; u and d read, v written."""
+        size, n = size_of(dtype), axes["n"]
+        points = axes["elements"] * n**3
+        return Work(2 * n * points, size * (points + n * n), size * points)
+
+    def _torch(self, tensors: dict[str, Any], _: Axes) -> Callable[[], Any]:
+        """PyTorch's einsum, which allocates its result."""
+        import torch
+
+        return lambda: torch.einsum(EINSUM[self.axis], tensors["d"], tensors["u"])
+
+
+OPS = tuple(ContractionAxis(axis) for axis in range(3))

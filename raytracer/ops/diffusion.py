@@ -1,0 +1,65 @@
+"""The stiffness operator of spectral elements: gradient, geometric factors, transposed gradient."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from raytracer.ops._elements import ElementOp, along, block, size_of
+from raytracer.ops.base import Arrays, Axes, Output, Work, draw
+
+# Row and column of the symmetric 3 x 3 matrix of a point that each of its six factors stands for.
+FACTORS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+
+
+class Diffusion(ElementOp):
+    """v = sum over a, b of D_a^T (g_ab D_b u), D_a being d along axis a: CEED's BK5."""
+
+    name = "diffusion"
+    summary = "stiffness of (n, n, n) elements, fused: gradient, six factors, transposed gradient"
+    note = (
+        "CEED's bake-off kernel BK5: points of solution and quadrature are the same. u and six "
+        "factors a point are read, v is written: 8 numbers a point; the chain of three kernels "
+        "moves 20, but is charged 8 as well, so that times and rates compare."
+    )
+
+    def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
+        """u (elements, n, n, n), g (elements, 6, n, n, n) and d (n, n)."""
+        n = axes["n"]
+        return {
+            "u": draw(block(axes), dtype, distribution, seed),
+            "g": draw((axes["elements"], 6, n, n, n), dtype, distribution, seed + 1),
+            "d": draw((n, n), dtype, distribution, seed + 2),
+        }
+
+    def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
+        """v (elements, n, n, n)."""
+        return {"v": Output(block(axes), dtype)}
+
+    def reference(self, inputs: Arrays) -> Arrays:
+        """The operator in float64."""
+        return self.cpu({name: array.astype("f8") for name, array in inputs.items()})
+
+    def cpu(self, inputs: Arrays) -> Arrays:
+        """NumPy's matrix products."""
+        u, g, d = inputs["u"], inputs["g"], inputs["d"]
+        gradient = [along(d, u, axis) for axis in range(3)]
+        flux: list[Any] = [0, 0, 0]
+        for factor, (row, column) in enumerate(FACTORS):
+            flux[row] = flux[row] + g[:, factor] * gradient[column]
+            if row != column:
+                flux[column] = flux[column] + g[:, factor] * gradient[row]
+        transposed = d.T.copy()
+        return {"v": sum(along(transposed, each, axis) for axis, each in enumerate(flux))}
+
+    def tolerance(self, axes: Axes, dtype: str) -> float:
+        """Two sweeps of n products one after the other."""
+        return 2 * super().tolerance(axes, dtype)
+
+    def work(self, axes: Axes, dtype: str) -> Work:
+        """Six contractions and 15 operations a point; u, g and d read, v written."""
+        size, n = size_of(dtype), axes["n"]
+        points = axes["elements"] * n**3
+        return Work((6 * 2 * n + 15) * points, size * (7 * points + n * n), size * points)
+
+
+OP = Diffusion()

@@ -1,0 +1,57 @@
+"""The mass operator of spectral elements: interpolate, weigh, interpolate back."""
+
+from __future__ import annotations
+
+from raytracer.ops._elements import ElementOp, along, block, size_of
+from raytracer.ops.base import Arrays, Axes, Output, Work, draw
+
+
+class Mass(ElementOp):
+    """v = B^T (w B u), B being b along all three axes: CEED's BK1 with n quadrature points a side."""
+
+    name = "mass"
+    summary = "mass of (n, n, n) elements, fused: interpolate, weigh, interpolate back"
+    note = (
+        "CEED's bake-off kernel BK1 with as many quadrature points as points. u and w are read, v "
+        "is written: 3 numbers a point; the chain of three kernels moves 7, but is charged 3."
+    )
+
+    def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
+        """u and w (elements, n, n, n), b (n, n), its rows being quadrature points."""
+        n = axes["n"]
+        return {
+            "u": draw(block(axes), dtype, distribution, seed),
+            "w": draw(block(axes), dtype, distribution, seed + 1),
+            "b": draw((n, n), dtype, distribution, seed + 2),
+        }
+
+    def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
+        """v (elements, n, n, n)."""
+        return {"v": Output(block(axes), dtype)}
+
+    def reference(self, inputs: Arrays) -> Arrays:
+        """The operator in float64."""
+        return self.cpu({name: array.astype("f8") for name, array in inputs.items()})
+
+    def cpu(self, inputs: Arrays) -> Arrays:
+        """NumPy's matrix products."""
+        v, b = inputs["u"], inputs["b"]
+        for axis in range(3):
+            v = along(b, v, axis)
+        v = inputs["w"] * v
+        for axis in range(3):
+            v = along(b.T.copy(), v, axis)
+        return {"v": v}
+
+    def tolerance(self, axes: Axes, dtype: str) -> float:
+        """Six sweeps of n products one after the other."""
+        return 3 * super().tolerance(axes, dtype)
+
+    def work(self, axes: Axes, dtype: str) -> Work:
+        """Six contractions and a product a point; u, w and b read, v written."""
+        size, n = size_of(dtype), axes["n"]
+        points = axes["elements"] * n**3
+        return Work((6 * 2 * n + 1) * points, size * (2 * points + n * n), size * points)
+
+
+OP = Mass()
