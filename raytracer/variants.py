@@ -19,7 +19,8 @@ bytes, by arithmetic in the operation's axes, `sm` (the device's multiprocessors
 A chain of kernels says `steps: 3`: the entries op, op_2 and op_3 run one after the other with the same
 grid and arguments, and `scratch` is the memory in bytes, by the same arithmetic, whose address each
 gets after those of the outputs. `constant: d` has the input d copied into the kernel's
-`__constant__` array c_d before the first launch.
+`__constant__` array c_d before the first launch. `maps: a 128x64 swizzle128, c 64x32` asks for tensor
+maps of these arrays, with boxes of so many rows and columns: they are the first arguments.
 """
 
 from __future__ import annotations
@@ -40,14 +41,16 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 KEYS = ("title", "idea", "block", "needs", "source")
-OPTIONAL_KEYS = ("grid", "shared", "steps", "scratch", "constant", "tile", "layout")
+OPTIONAL_KEYS = ("grid", "shared", "steps", "scratch", "constant", "maps", "tile", "layout")
 MAX_STEPS = 9
+MAX_BOX = 256  # CUDA driver API, cuTensorMapEncodeTiled
 MAX_BLOCK_THREADS = 1024  # CUDA programming guide, table of technical specifications
 
 _FILE_NAME = re.compile(r"(\d\d)_([a-z0-9]+(?:_[a-z0-9]+)*)\.cu")
 _HEADER_LINE = re.compile(r"//\s?([a-z]+):\s*(.*)")
 _CONTINUATION = re.compile(r"//\s{2,}(\S.*)")
 _BLOCK = re.compile(r"\d+(?:\s*x\s*\d+){0,2}")
+_MAP = re.compile(r"([a-z]\w*) (\d+)x(\d+)(?: swizzle(32|64|128))?")
 _ARCHITECTURE = re.compile(r"sm_(\d+)([af]?)")
 
 
@@ -72,6 +75,16 @@ class Requirement:
 
     def __str__(self) -> str:
         return f"sm_{self.capability}{self.suffix}{'+' if self.and_later else ''}"
+
+
+@dataclass(frozen=True)
+class MapRequest:
+    """A tensor map that a variant asks for: how TMA cuts boxes out of a matrix."""
+
+    array: str  # an input or output of the operation
+    rows: int  # of a box
+    cols: int
+    swizzle: int = 0  # bytes of a row whose 16-byte pieces are exchanged: 0, 32, 64 or 128
 
 
 @dataclass(frozen=True)
@@ -101,6 +114,7 @@ class Variant:
     steps: str = "1"
     scratch: str = "0"
     constant: str = ""
+    maps: tuple[MapRequest, ...] = ()
     tile: str = ""
     layout: str = ""
 
@@ -201,7 +215,9 @@ def read(op: str, path: Traversable) -> Variant:
     header = _parse_header(path.read_text(encoding="utf-8"), place)
     if header.get("steps", "1") not in map(str, range(1, MAX_STEPS + 1)):
         raise VariantError(f"{place}: steps {header['steps']!r}: give 1 to {MAX_STEPS}")
+    maps = _parse_maps(header.pop("maps", ""), place)
     return Variant(
+        maps=maps,
         op=op,
         number=int(match[1]),
         name=match[2],
@@ -251,6 +267,19 @@ def _parse_block(text: str, place: str) -> tuple[int, int, int]:
         )
     x, y, z = (*sizes, 1, 1)[:3]
     return x, y, z
+
+
+def _parse_maps(text: str, place: str) -> tuple[MapRequest, ...]:
+    requests = []
+    for entry in filter(None, (part.strip() for part in text.split(","))):
+        match = _MAP.fullmatch(entry)
+        if match is None or not all(1 <= int(match[i]) <= MAX_BOX for i in (2, 3)):
+            raise VariantError(
+                f"{place}: maps {entry!r} is no tensor map: write an array, rows x columns of a box "
+                f"(each at most {MAX_BOX}) and the swizzle, like a 128x64 swizzle128"
+            )
+        requests.append(MapRequest(match[1], int(match[2]), int(match[3]), int(match[4] or 0)))
+    return tuple(requests)
 
 
 def _parse_needs(text: str, place: str) -> tuple[Requirement, ...]:

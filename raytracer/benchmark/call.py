@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raytracer.backends.cuda.bench import Session
+from raytracer.backends.cuda.bench import Session, SizeError
 from raytracer.benchmark.gpu import Plan, Source, compute
 from raytracer.benchmark.run import select
 from raytracer.errors import BackendError, UserError
@@ -23,7 +23,13 @@ def call(op: Op, arrays: tuple[NDArray[Any], ...], variant: str | None) -> Any:
         if not able:
             raise BackendError(f"no variant of {op.name} runs on {session.arch}")
         plan = Plan(op, op.axes_of(inputs), op.dtype_of(inputs))
-        found, _ = compute(session, plan, Source(able[-1]), inputs)
+        for each in reversed(able):
+            try:
+                found, _ = compute(session, plan, Source(each), inputs)
+                break
+            except SizeError:
+                if each is able[0]:
+                    raise
     results = tuple(found.values())
     return results[0] if len(results) == 1 else results
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda import tensor_map
 from raytracer.backends.cuda.context import primary_context, translated
 from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.backends.cuda.transfer import staging
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from raytracer.variants import Variant
 
 Enqueue = Callable[[], Any]
+Matrix = tuple[int, tuple[int, int], str]  # address, rows and columns, type
 
 GUARD = 256  # bytes after each array that no kernel may touch
 POISON = 0xFFFFFFFF  # NaN as a float, and no plausible count
@@ -33,6 +35,10 @@ OPTIN_SHARED, MAX_DYNAMIC_SHARED = 97, 8
 
 class RefusedError(RaytracerError):
     """A kernel that this device cannot run; the sentence says why."""
+
+
+class SizeError(RefusedError):
+    """Sizes that this kernel cannot take; it can run others."""
 
 
 class Session:
@@ -273,8 +279,31 @@ class Kernel:
                     raise RefusedError(f"c_{name} holds {room} bytes and {name} has {nbytes}")
                 driver.memcpy_dtod_async(place, address, nbytes, self._session.stream)
 
-    def bind(self, axes: Mapping[str, int], pointers: list[int], sizes: tuple[int, ...]) -> Enqueue:
-        """A function that queues one launch of each step.
+    def tensor_maps(self, matrices: Mapping[str, Matrix]) -> list[bytes]:
+        """The tensor maps that the header asks for.
+
+        matrices: address, shape and type by name. Raises SizeError where a matrix has none.
+        """
+        made = []
+        for asked in self.variant.maps:
+            if asked.array not in matrices:
+                raise RefusedError(f"maps: there is no matrix {asked.array!r}")
+            address, shape, dtype = matrices[asked.array]
+            try:
+                box = asked.rows, asked.cols
+                made.append(tensor_map.encode(address, shape, dtype, box, asked.swizzle))
+            except tensor_map.PitchError as error:
+                raise SizeError(f"{asked.array}: {error}") from error
+        return made
+
+    def bind(
+        self,
+        axes: Mapping[str, int],
+        pointers: list[int],
+        sizes: tuple[int, ...],
+        maps: Sequence[bytes] = (),
+    ) -> Enqueue:
+        """A function that queues one launch of each step; maps: what `tensor_maps` gave.
 
         Raises RefusedError for too much shared memory, MemoryNeedError for too much scratch.
         """
@@ -292,8 +321,11 @@ class Kernel:
                     names = driver.function_attribute
                     key = getattr(names, "MAX_DYNAMIC_SHARED_SIZE_BYTES", None)
                     function.set_attribute(key or names(MAX_DYNAMIC_SHARED), launch.shared)
-                function.prepare(["P"] * len(addresses) + ["q"] * len(sizes))
-        block, arguments, steps = self.variant.block, (*addresses, *sizes), self._functions
+                kinds = [f"{tensor_map.BYTES}s"] * len(maps)
+                function.prepare(kinds + ["P"] * len(addresses) + ["q"] * len(sizes))
+        block, steps = self.variant.block, self._functions
+        # Maps first: PyCUDA packs arguments without gaps, and the kernel wants these aligned.
+        arguments = (*maps, *addresses, *sizes)
 
         def enqueue(_held: Any = scratch) -> None:  # the memory lives as long as the function
             for function in steps:

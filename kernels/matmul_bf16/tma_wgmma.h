@@ -1,0 +1,190 @@
+// TMA feeds wgmma: a warpgroup that only copies, two that multiply 64 x 256 of C each.
+//
+//   Persistent  blocks stay and take every gridDim-th tile: copies for the next run while C is written
+//   Cluster     2: two blocks below each other share the columns of B; each fetches half of them and
+//               the engine delivers it to both
+//   BulkStore   C goes through shared memory and the engine writes it while the next tile is computed
+#pragma once
+#include <cuda_bf16.h>
+
+#include "../matmul/tile_order.h"
+#include "../matmul/tma.h"
+#include "named_barrier.h"
+#include "store.h"
+#include "swizzle.h"
+#include "wgmma.h"
+
+using bf16 = __nv_bfloat16;
+
+// A box of which every block of the cluster gets a copy, at the same place, counted at its own barrier.
+__device__ __forceinline__ void copy_box_to_all(void* to, const CUtensorMap* map, int row, int col, Barrier* barrier,
+                                                unsigned short blocks) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+      "[%0], [%1, {%3, %4}], [%2], %5;" ::"r"(shared_address(to)),
+      "l"(map), "r"(shared_address(barrier)), "r"(col), "r"(row), "h"(blocks)
+      : "memory");
+}
+
+template <bool Persistent, int Cluster, bool BulkStore> struct TmaWgmma {
+  static constexpr int kRows = 128, kCols = 256, kDepth = 64, kRowBytes = 128;
+  static constexpr int kStages = 4, kGroups = 2, kGroupRows = 64, kThreads = 384;
+  static constexpr int kBytesA = kRows * kRowBytes, kBytesB = kCols * kRowBytes;
+  static constexpr int kStageBytes = kBytesA + kBytesB;
+  static constexpr int kColsOfBlock = kCols / Cluster;  // of B that one block fetches
+  static constexpr int kChunkCols = 32;                 // of C that one store writes: 128 bytes
+  static constexpr int kChunkBytes = kGroupRows * kRowBytes;
+
+  unsigned char* shared;  // stages, then two chunks of C for each group, then barriers
+  Barrier *full, *empty;
+  int rank;  // in the cluster
+
+  __device__ __forceinline__ explicit TmaWgmma(unsigned char* bytes) : shared(bytes), rank(0) {
+    full = reinterpret_cast<Barrier*>(chunks() + (BulkStore ? 2 * kGroups * kChunkBytes : 0));
+    empty = full + kStages;
+    if constexpr (Cluster > 1) asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  }
+  __device__ __forceinline__ unsigned char* chunks() const { return shared + kStages * kStageBytes; }
+
+  __device__ __forceinline__ static void meet_cluster() {
+    if constexpr (Cluster > 1)
+      asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+    else
+      __syncthreads();
+  }
+
+  // Calls each(tile) for the tiles of C of this block.
+  template <class Each> __device__ __forceinline__ void for_tiles(long long m, long long n, Each each) const {
+    const long long rows = (m + Cluster * kRows - 1) / (Cluster * kRows), cols = (n + kCols - 1) / kCols;
+    for (long long index = blockIdx.x / Cluster; index < rows * cols; index += gridDim.x / Cluster) {
+      Tile tile = tile_of<Cluster * kRows, kCols, 16 / Cluster>(index, m, n);
+      tile.row += rank * kRows;
+      each(tile);
+      if (!Persistent) break;
+    }
+  }
+
+  // By one thread.
+  __device__ __forceinline__ void copy_all(const CUtensorMap* a, const CUtensorMap* b, long long m, long long n,
+                                           int steps) {
+    Ring<kStages> ring;
+    for_tiles(m, n, [&](Tile tile) {
+      for (int t = 0; t < steps; ++t, ring.advance()) {
+        wait(empty + ring.stage, ring.parity ^ 1);  // at first at once: that phase lies behind
+        unsigned char* to = shared + ring.stage * kStageBytes;
+        Barrier* there = full + ring.stage;
+        expect(there, kStageBytes);
+        copy_box(to, a, static_cast<int>(tile.row), t * kDepth, there);
+        unsigned char* to_b = to + kBytesA + rank * kColsOfBlock * kRowBytes;
+        const int col = static_cast<int>(tile.col) + rank * kColsOfBlock;
+        if constexpr (Cluster > 1)
+          copy_box_to_all(to_b, b, col, t * kDepth, there, (1 << Cluster) - 1);
+        else
+          copy_box(to_b, b, col, t * kDepth, there);
+      }
+    });
+  }
+
+  // The group is done with a stage: whoever fills it, in this block and in the other, may go on.
+  __device__ __forceinline__ void release(int stage) {
+    const int thread = threadIdx.x % 128;
+    if constexpr (Cluster > 1) {
+      if (thread < Cluster) arrive_at(empty + stage, thread);
+    } else {
+      if (thread == 0) arrive(empty + stage);
+    }
+  }
+
+  __device__ __forceinline__ void multiply_all(const CUtensorMap* map_c, float* c, long long m, long long n,
+                                               int steps) {
+    const int group = threadIdx.x / 128 - 1;
+    Ring<kStages> ring;
+    for_tiles(m, n, [&](Tile tile) {
+      float sum[128];
+#pragma unroll
+      for (int i = 0; i < 128; ++i) sum[i] = 0.0f;
+      int before = 0;
+      for (int t = 0; t < steps; ++t, ring.advance()) {
+        wait(full + ring.stage, ring.parity);
+        const unsigned char* stage = shared + ring.stage * kStageBytes;
+        const unsigned char* rows = stage + group * kGroupRows * kRowBytes;
+        fence_registers();
+#pragma unroll
+        for (int s = 0; s < kDepth / 16; ++s)
+          multiply_async(sum, describe_tile(rows + s * 32), describe_tile(stage + kBytesA + s * 32));
+        commit_products();
+        wait_products<1>();  // of the step before; this one goes on
+        if (t > 0) release(before);
+        before = ring.stage;
+      }
+      wait_products<0>();
+      release(before);
+      tile.row += group * kGroupRows;
+      if constexpr (BulkStore)
+        write_boxes(map_c, sum, tile, group);
+      else
+        write(c, sum, tile, m, n);
+    });
+    if constexpr (BulkStore) wait_boxes_read<0>();  // the block's memory must last until then
+  }
+
+  __device__ __forceinline__ static void write(float* c, const float (&sum)[128], Tile tile, long long m, long long n) {
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+    const long long row = tile.row + warp * 16 + lane / 4, col = tile.col + lane % 4 * 2;
+#pragma unroll
+    for (int j = 0; j < 32; ++j) {
+      store2(c, row, col + j * 8, m, n, sum[4 * j], sum[4 * j + 1]);
+      store2(c, row + 8, col + j * 8, m, n, sum[4 * j + 2], sum[4 * j + 3]);
+    }
+  }
+
+  // 64 rows of 32 columns at a time, through two chunks in turn.
+  __device__ __forceinline__ void write_boxes(const CUtensorMap* map, const float (&sum)[128], Tile tile, int group) {
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+    const int row = warp * 16 + lane / 4;
+    const bool asks = threadIdx.x % 128 == 0;
+#pragma unroll
+    for (int part = 0; part < kCols / kChunkCols; ++part) {
+      unsigned char* chunk = chunks() + (group * 2 + part % 2) * kChunkBytes;
+      if (asks) wait_boxes_read<1>();  // the store of two parts ago has read this chunk
+      meet(1 + group, 128);
+#pragma unroll
+      for (int j = 0; j < kChunkCols / 8; ++j) {
+        const float* v = sum + (part * kChunkCols / 8 + j) * 4;
+        const int at = row * kRowBytes + (j * 8 + lane % 4 * 2) * 4;
+        *reinterpret_cast<float2*>(chunk + swizzle<kRowBytes>(at)) = make_float2(v[0], v[1]);
+        *reinterpret_cast<float2*>(chunk + swizzle<kRowBytes>(at + 8 * kRowBytes)) = make_float2(v[2], v[3]);
+      }
+      fence_async_proxy();
+      meet(1 + group, 128);
+      if (asks) {
+        write_box(map, static_cast<int>(tile.row), static_cast<int>(tile.col) + part * kChunkCols, chunk);
+        commit_boxes();
+      }
+    }
+  }
+
+  __device__ __forceinline__ void run(const CUtensorMap* a, const CUtensorMap* b, const CUtensorMap* map_c, float* c,
+                                      long long m, long long n, long long k) {
+    if (threadIdx.x == 0) {
+      for (int s = 0; s < kStages; ++s) {
+        make_barrier(full + s, 1);
+        make_barrier(empty + s, kGroups * Cluster);
+      }
+      publish_barriers();
+    }
+    meet_cluster();
+    const int steps = static_cast<int>((k + kDepth - 1) / kDepth);
+    if (threadIdx.x < 128) {
+      asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+      if (threadIdx.x == 0) copy_all(a, b, m, n, steps);
+    } else {
+      asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+      multiply_all(map_c, c, m, n, steps);
+    }
+    if constexpr (Cluster > 1) {
+      __syncwarp();
+      meet_cluster();  // no block leaves while another still delivers to it
+    }
+  }
+};

@@ -1,0 +1,82 @@
+"""Tensor maps: how the GPU's bulk copy engine (TMA) cuts boxes out of a matrix.
+
+The driver encodes them on the host; PyCUDA lacks the call, so it is made through ctypes, as
+documented for cuTensorMapEncodeTiled in the CUDA driver API.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import Any
+
+from raytracer.errors import BackendError
+
+BYTES = 128  # of a CUtensorMap
+ALIGNMENT = 64  # of the host memory that the driver writes it to
+PITCH = 16  # the bytes from row to row must be a multiple of this
+TYPES = {"uint8": 0, "uint16": 1, "int32": 3, "float16": 6, "float32": 7, "float64": 8}
+BFLOAT16 = 9
+SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
+PROMOTE_TO_256_BYTES = 3  # L2 fetches: neighbours along a row come along
+
+
+class PitchError(BackendError):
+    """Rows that do not start at multiples of 16 bytes: no tensor map exists."""
+
+
+def encode(
+    address: int,
+    shape: tuple[int, int],
+    dtype: str,
+    box: tuple[int, int],
+    swizzle: int = 0,
+    library: Any = None,
+) -> bytes:
+    """The map of a row-major matrix, as the 128 bytes that a kernel takes by value.
+
+    address: on the device, a multiple of 16. shape: rows and columns. dtype: of NumPy, or
+        "bfloat16". box: rows and columns that one copy brings, each at most 256; what lies outside
+        of the matrix arrives as zeros and is not written. swizzle: 0, 32, 64 or 128; a row of the
+        box then has at most that many bytes.
+    library: a driver library that tests bring.
+    Raises PitchError where rows are no multiple of 16 bytes, BackendError for what the driver
+    refuses.
+    """
+    import numpy as np
+
+    kind = BFLOAT16 if dtype == "bfloat16" else TYPES[dtype]
+    size = 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
+    rows, cols = shape
+    if cols * size % PITCH:
+        raise PitchError(f"TMA needs rows of a multiple of {PITCH} bytes; these have {cols * size}")
+    room = ctypes.create_string_buffer(BYTES + ALIGNMENT)
+    place = -(-ctypes.addressof(room) // ALIGNMENT) * ALIGNMENT
+    status = (library or _library()).cuTensorMapEncodeTiled(
+        ctypes.c_void_p(place),
+        ctypes.c_int(kind),
+        ctypes.c_uint32(2),
+        ctypes.c_void_p(address),
+        (ctypes.c_uint64 * 2)(cols, rows),  # the fastest dimension first
+        (ctypes.c_uint64 * 1)(cols * size),
+        (ctypes.c_uint32 * 2)(box[1], box[0]),
+        (ctypes.c_uint32 * 2)(1, 1),
+        ctypes.c_int(0),
+        ctypes.c_int(SWIZZLES[swizzle]),
+        ctypes.c_int(PROMOTE_TO_256_BYTES),
+        ctypes.c_int(0),
+    )
+    if status:
+        raise BackendError(
+            f"the driver refuses a tensor map of {rows} x {cols} {dtype} with boxes of {box[0]} x "
+            f"{box[1]} and swizzle {swizzle} (error {status})"
+        )
+    return ctypes.string_at(place, BYTES)
+
+
+@cache
+def _library() -> Any:
+    try:
+        return ctypes.CDLL("libcuda.so.1")
+    except OSError as error:
+        raise BackendError(f"the driver's library cannot be loaded ({error})") from error
