@@ -16,11 +16,13 @@ A variant is `kernels/<op>/NN_name.cu`, and its first lines say what it is::
 Where the bench launches it: `grid` is the grid (x, y, z) and `shared` the dynamic shared memory in
 bytes, by arithmetic in the operation's axes, `sm` (the device's multiprocessors) and `block`
 (threads of a block), with + - * / //, ceil, floor, min and max. `tile` and `layout` are for people.
-A chain of kernels says `steps: 3`: the entries op, op_2 and op_3 run one after the other with the same
-grid and arguments, and `scratch` is the memory in bytes, by the same arithmetic, whose address each
-gets after those of the outputs. `constant: d` has the input d copied into the kernel's
-`__constant__` array c_d before the first launch. `maps: a 128x64 swizzle128, c 64x32` asks for tensor
-maps of these arrays, with boxes of so many rows and columns: they are the first arguments.
+
+A chain of kernels says `steps: 3`: the entries op, op_2 and op_3 run one after the other with the
+same grid and arguments, and `scratch` is the memory in bytes, by the same arithmetic, whose address
+each gets after those of the outputs. `constant: d` has the input d copied into the kernel's
+`__constant__` array c_d before the first launch. `maps: a 128x64 swizzle128, c 64x32` has tensor
+maps of these arrays, with boxes of so many rows and columns, put into `__constant__ CUtensorMap
+c_map_a` and `c_map_c`.
 """
 
 from __future__ import annotations
@@ -275,8 +277,8 @@ def _parse_maps(text: str, place: str) -> tuple[MapRequest, ...]:
         match = _MAP.fullmatch(entry)
         if match is None or not all(1 <= int(match[i]) <= MAX_BOX for i in (2, 3)):
             raise VariantError(
-                f"{place}: maps {entry!r} is no tensor map: write an array, rows x columns of a box "
-                f"(each at most {MAX_BOX}) and the swizzle, like a 128x64 swizzle128"
+                f"{place}: maps {entry!r} is no tensor map: write an array, rows x columns of a "
+                f"box (each at most {MAX_BOX}) and the swizzle, like a 128x64 swizzle128"
             )
         requests.append(MapRequest(match[1], int(match[2]), int(match[3]), int(match[4] or 0)))
     return tuple(requests)

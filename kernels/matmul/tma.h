@@ -36,7 +36,7 @@ __device__ __forceinline__ void arrive(Barrier* barrier) {
 __device__ __forceinline__ void arrive_at(Barrier* barrier, int rank) {
   asm volatile(
       "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
-      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n}\n" ::"r"(shared_address(barrier)),
+      "mbarrier.arrive.shared::cluster.b64 _, [there];\n}\n" ::"r"(shared_address(barrier)),
       "r"(rank)
       : "memory");
 }

@@ -14,9 +14,10 @@
 using bf16 = __nv_bfloat16;
 using Shape = TmaMma<128, 3>;
 
-extern "C" __global__ void __launch_bounds__(160, 2)
-    matmul_bf16(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b, const bf16*,
-                const bf16*, float* __restrict__ c, long long m, long long n, long long k) {
+__constant__ CUtensorMap c_map_a, c_map_b;
+
+extern "C" __global__ void __launch_bounds__(160, 1)
+    matmul_bf16(const bf16*, const bf16*, float* __restrict__ c, long long m, long long n, long long k) {
   extern __shared__ __align__(1024) unsigned char shared_bytes[];
-  Shape(shared_bytes, k).run_specialised(&map_a, &map_b, c, tile_of<Shape::kTile, Shape::kTile, 16>(blockIdx.x, m, n), m, n);
+  Shape(shared_bytes, k).run_specialised(&c_map_a, &c_map_b, c, tile_of<Shape::kTile, Shape::kTile, 16>(blockIdx.x, m, n), m, n);
 }

@@ -1,4 +1,4 @@
-"""The clock the GPU runs at and why it is held back, where NVML is present. Nothing is set."""
+"""Clock, power, use and memory of the GPU and why it is held back, by NVML. Nothing is set."""
 
 from __future__ import annotations
 
@@ -17,8 +17,17 @@ REASONS = {
 }
 
 
+class _Utilization(ctypes.Structure):
+    _fields_ = (("gpu", ctypes.c_uint), ("memory", ctypes.c_uint))
+
+
+class _Memory(ctypes.Structure):
+    _fields_ = tuple((name, ctypes.c_ulonglong) for name in ("total", "free", "used"))
+
+
 def read(bus_id: str) -> dict[str, Any]:
-    """SM clock in MHz, power in watts and throttle reasons of a GPU; {} without NVML.
+    """SM clock in MHz, power in watts, throttle reasons, shares of time in percent that kernels and
+    the memory were busy over the last moments, bytes in use on the device; {} without NVML.
 
     bus_id: PCI address, like "0000:3B:00.0".
     """
@@ -46,4 +55,9 @@ def _ask(nvml: ctypes.CDLL, handle: ctypes.c_void_p) -> dict[str, Any]:
         found["watts"] = round(number.value / 1000)
     if not nvml.nvmlDeviceGetCurrentClocksThrottleReasons(handle, ctypes.byref(reasons)):
         found["held_back_by"] = [name for bit, name in REASONS.items() if reasons.value & bit]
+    busy, memory = _Utilization(), _Memory()
+    if not nvml.nvmlDeviceGetUtilizationRates(handle, ctypes.byref(busy)):
+        found["gpu_percent"], found["memory_percent"] = busy.gpu, busy.memory
+    if not nvml.nvmlDeviceGetMemoryInfo(handle, ctypes.byref(memory)):
+        found["memory_used"] = memory.used
     return found

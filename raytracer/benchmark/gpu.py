@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ Tell = Callable[[str], None]
 
 # The timed sizes are checked as well where NumPy is done with them in about a second.
 CHECKED_BYTES, CHECKED_FLOP = 128 << 20, 4e9
+LOADED = 0.3  # seconds of work that is queued before NVML is asked
 
 
 @dataclass(frozen=True)
@@ -83,8 +85,9 @@ def launcher(session: Session, plan: Plan, kernel: Kernel, memory: Memory, array
     outputs = plan.op.outputs(plan.axes, plan.dtype)
     pointers = [memory.address(name) for name in (*arrays, *outputs)]
     kernel.fill_constants({name: (memory.address(name), a.nbytes) for name, a in arrays.items()})
-    maps = kernel.tensor_maps(matrices(plan, memory, arrays)) if kernel.variant.maps else ()
-    run = kernel.bind(plan.axes, pointers, plan.op.sizes(plan.axes), maps)
+    if kernel.variant.maps:
+        kernel.fill_maps(matrices(plan, memory, arrays))
+    run = kernel.bind(plan.axes, pointers, plan.op.sizes(plan.axes))
     cleared = [name for name, output in outputs.items() if output.clear]
 
     def enqueue() -> None:
@@ -171,12 +174,12 @@ def contest(session: Session, plan: Plan, sources: list[Source], tell: Tell) -> 
                 _make_ready(session, plan, source, entry, memory, arrays)
         if plan.peers:
             entries += _peer_entries(session, plan, arrays)
-        before = session.free_memory()
+        used = session.total_memory() - session.free_memory()
         _race(session, plan, [entry for entry in entries if entry.launch], tell)
         clock = _clock(session, entries)
     for entry in entries:
         _finish(entry)
-    return {"rows": [entry.row for entry in entries], "memory_free": before, "clock": clock}
+    return {"rows": [entry.row for entry in entries], "memory_used": used, "clock": clock}
 
 
 def _checked(session: Session, plan: Plan, source: Source) -> Entry:
@@ -259,13 +262,14 @@ def _race(session: Session, plan: Plan, entries: list[Entry], tell: Tell) -> Non
 
 
 def _clock(session: Session, entries: list[Entry]) -> dict[str, Any]:
-    """Clock, power and what holds it back while the last of ours runs for a tenth of a second."""
+    """What NVML says while the last of ours runs for as long as its averages take."""
     ours = [entry for entry in entries if entry.samples and entry.row["kind"] != "peer"]
     if not ours:
         return {}
     with _watched(session, ours[-1]):
-        for _ in range(max(1, min(2000, int(0.1 / min(ours[-1].samples))))):
+        for _ in range(max(1, min(5000, int(LOADED / min(ours[-1].samples))))):
             _launch(ours[-1])()
+        time.sleep(0.7 * LOADED)
         found = clocks.read(session.bus_id)
         session.wait()
         return found

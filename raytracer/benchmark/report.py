@@ -7,6 +7,8 @@ import io
 import json
 from typing import Any
 
+from raytracer.benchmark import ncu
+
 FORMATS = ("table", "markdown", "csv", "json")
 COLUMNS = (
     "variant", "time", "noise", "runs", "FLOP/s", "GB/s", "of ceiling", "of sheet", "x first",
@@ -26,7 +28,9 @@ def text(record: dict[str, Any], form: str) -> str:
         blocks.append(_heading(result))
         if result.get("failed"):
             blocks.append(f"not run: {result['failed']}")
-        blocks.append(_table(result, record, form))
+        blocks.append(_grid(*_filled(*rows(result, record["device"])), form))
+        if counted := [cell for row in result["rows"] if row.get("ncu") for cell in ncu.cells(row)]:
+            blocks.append(_grid(ncu.COLUMNS, counted, form))
         blocks += _remarks(result)
     if record["backend"] == "cpu" and any(r["op"] != "render" for r in record["results"]):
         blocks.append(cpu_line(record))
@@ -113,6 +117,11 @@ def _remarks(result: dict[str, Any]) -> list[str]:
     clock = result.get("clock") or {}
     if clock.get("sm_mhz"):
         lines.append(f"SM clock under load {clock['sm_mhz']} MHz, {clock.get('watts', '?')} W")
+    if "gpu_percent" in clock:
+        busy = f"kernels ran {clock['gpu_percent']}% of the time, the memory was busy"
+        lines.append(f"{busy} {clock['memory_percent']}%")
+    if used := result.get("memory_used"):
+        lines.append(f"at most {used / 1e9:.2f} GB of device memory in use, libraries' included")
     if clock.get("held_back_by"):
         lines.append(f"the GPU was held back by: {', '.join(clock['held_back_by'])}")
     return [*(["\n".join(lines)] if lines else []), result["note"]]
@@ -180,9 +189,8 @@ def _percent(value: float | None) -> str:
     return "" if value is None else f"{value:.0%}"
 
 
-def _table(result: dict[str, Any], record: dict[str, Any], form: str) -> str:
-    columns, cells = _filled(*rows(result, record["device"]))
-    left = {0, len(columns) - 1} if "title" in columns else {0}
+def _grid(columns: tuple[str, ...], cells: list[list[str]], form: str) -> str:
+    left = {0, len(columns) - 1} if columns[-1] in ("title", ncu.COLUMNS[-1]) else {0}
     widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
 
     def line(words: tuple[str, ...] | list[str]) -> str:

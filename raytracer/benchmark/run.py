@@ -45,6 +45,7 @@ class Choice:
     min_time: float = 0.5
     peers: bool = True
     mine: Path | None = None
+    ncu: bool = False
 
 
 def bench(
@@ -59,6 +60,7 @@ def bench(
     min_time: float = 0.5,
     peers: bool = True,
     with_file: str | Path | None = None,
+    ncu: bool = False,
     progress: Tell | None = None,
 ) -> dict[str, Any]:
     """Time operations: each variant is checked against a reference first, wrong ones not timed.
@@ -72,6 +74,7 @@ def bench(
     mode: "cold" (L2 emptied before each launch), "hot" or "sustained" (back to back).
     min_time: seconds of measuring for each row. peers: libraries' forms beside ours.
     with_file: a .cu file of yours to check and rank among the variants of one operation.
+    ncu: add Nsight Compute's counters of each kernel, from a second process.
     progress: called with a line before each step.
     Returns the record, as JSON types: device, versions, and results with their rows.
     Raises UserError for what cannot be run.
@@ -86,9 +89,12 @@ def bench(
         min_time=min_time,
         peers=peers,
         mine=None if with_file is None else Path(with_file),
+        ncu=ncu,
     )
     chosen = _chosen(names, choice)
     on = _backend(backend)
+    if ncu:
+        _require_ncu(on)
     results: list[dict[str, Any]] = []
     device: dict[str, Any] = {}
     if "render" in names:
@@ -201,6 +207,14 @@ def _backend(asked: str) -> str:
     if reason and asked == "cuda":
         raise BackendError(f"the cuda backend cannot run here: {reason}")
     return "cpu" if reason else "cuda"
+
+
+def _require_ncu(on: str) -> None:
+    from raytracer.benchmark import ncu
+
+    if on == "cpu":
+        raise BackendError(f"--ncu needs a GPU: {why_not() or 'leave out --backend cpu'}")
+    ncu.find()
 
 
 def _on_host(chosen: list[Op], choice: Choice, tell: Tell) -> list[dict[str, Any]]:

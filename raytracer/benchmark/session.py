@@ -9,7 +9,7 @@ from typing import Any
 
 from raytracer.backends.cuda.bench import Kernel, RefusedError, Session
 from raytracer.backends.cuda.context import translated
-from raytracer.benchmark import ceilings, copies, gpu
+from raytracer.benchmark import ceilings, copies, gpu, ncu
 from raytracer.benchmark.axes import points
 from raytracer.benchmark.datasheet import card
 from raytracer.benchmark.run import (
@@ -44,7 +44,24 @@ def run(
             for axes in points(op, list(choice.sizes), dict(choice.axes or {})):
                 plan = _plan(op, axes, dtype, choice)
                 results.append(_one(session, plan, choice, found, tell))
+                if choice.ncu:
+                    tell(f"counting {op.name} with Nsight Compute")
+                    _count(results[-1], plan, choice, found)
     return device, results
+
+
+def _count(result: dict[str, Any], plan: gpu.Plan, choice: Choice, found: list[gpu.Source]) -> None:
+    """Add the counters of Nsight Compute to the rows that were timed."""
+    right = {row["label"] for row in result["rows"] if row["status"] == "ok"}
+    ran = [source for source in found if source.variant.label in right]
+    options = ["--dtype", plan.dtype, "--input", plan.distribution]
+    options += [word for n, size in plan.axes.items() for word in ("--axis", f"{n}={size}")]
+    options += [word for s in ran if not s.mine for word in ("--variant", s.variant.label)]
+    if choice.mine:
+        options += ["--with", str(choice.mine)]
+    if ran:
+        steps = {source.variant.label: len(source.variant.entries) for source in ran}
+        ncu.add(result, steps, ncu.profile(plan.op.name, options))
 
 
 def profile(op: Op, choice: Choice) -> list[str]:

@@ -21,6 +21,7 @@ Examples:
   raytracer bench histogram --input sorted --axis n=2^30
   raytracer bench contraction --explain       the ladder, rung by rung
   raytracer bench render --backend cpu        Mrays/s of the example scenes
+  raytracer bench contraction --ncu           occupancy, stalls, bank conflicts
   raytracer bench vecadd --compare old.json   ends with 1 if something is slower
 """
 
@@ -58,6 +59,7 @@ Examples:
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.png", help="Draw the run.")
 @click.option("--explain", is_flag=True, help="Tell the ladder instead of timing it.")
 @click.option("--with", "mine", type=click.Path(path_type=Path), metavar="FILE.cu", help="Yours.")
+@click.option("--ncu", is_flag=True, help="Add Nsight Compute's counters of each kernel.")
 @click.option("--profile", is_flag=True, help="Launch each variant once, for a profiler.")
 def bench(ops: tuple[str, ...], **options: Any) -> int:
     """Run the command; see EXAMPLES."""
@@ -98,6 +100,7 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
         min_time=options["min_time"],
         peers=options["peers"],
         with_file=options["mine"],
+        ncu=options["ncu"],
         progress=_tell,
     )
     if sys.stderr.isatty():

@@ -12,7 +12,7 @@ TYPES = {"float32": "float", "float64": "double"}
 
 
 class ElementOp(Op):
-    """An operation on elements; n and the type are macros, so that every loop has a known length."""
+    """An operation on elements; n and the type are macros: every loop has a known length."""
 
     axes = {"elements": 100_000, "n": 8}  # noqa: RUF012
     # Every way a kernel cuts elements: pairs, odd and prime n, whole and broken groups of elements.

@@ -10,6 +10,7 @@ from raytracer.ops.base import Arrays, Axes, Output, Peer, Work, draw
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+
 class Contraction(ElementOp):
     """gx[e,i,j,k] = sum over l of d[i,l] u[e,l,j,k]; gy and gz the same along j and k."""
 

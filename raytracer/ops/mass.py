@@ -7,7 +7,7 @@ from raytracer.ops.base import Arrays, Axes, Output, Work, draw
 
 
 class Mass(ElementOp):
-    """v = B^T (w B u), B being b along all three axes: CEED's BK1 with n quadrature points a side."""
+    """v = B^T (w B u), B being b along all three axes: CEED's BK1, n quadrature points a side."""
 
     name = "mass"
     summary = "mass of (n, n, n) elements, fused: interpolate, weigh, interpolate back"

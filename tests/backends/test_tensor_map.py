@@ -33,15 +33,17 @@ HEADER = """// title: a box
 """
 BODY = """#include "../matmul/tma.h"
 
+__constant__ CUtensorMap c_map_a;
+
 extern "C" __global__ void __launch_bounds__(32)
-    boxes(const __grid_constant__ CUtensorMap map, const void*, uint4* out, long long row, long long col) {
+    boxes(const void*, uint4* out, long long row, long long col) {
   __shared__ __align__(1024) unsigned char box[64 * 128];
   __shared__ Barrier landed;
   if (threadIdx.x == 0) {
     make_barrier(&landed, 1);
     publish_barriers();
     expect(&landed, 64 * BYTES);
-    copy_box(box, &map, (int)row, (int)col, &landed);
+    copy_box(box, &c_map_a, (int)row, (int)col, &landed);
   }
   __syncthreads();
   wait(&landed, 0);
@@ -51,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(32)
 
 
 def model(offsets: NDArray[np.int64], row_bytes: int) -> NDArray[np.int64]:
-    """Bits 4 and up of an offset, as many as count the 16-byte pieces of a row, XOR bits 7 and up."""
+    """The bits of an offset that count the 16-byte pieces of a row, XOR bits 7 and up."""
     swizzled = offsets.copy()
     for bit in range({64: 2, 128: 3}[row_bytes]):
         swizzled ^= ((offsets >> (7 + bit)) & 1) << (4 + bit)
@@ -89,7 +91,8 @@ class Library:
     """Notes what the driver is asked for."""
 
     def __init__(self, status: int = 0) -> None:
-        self.status, self.asked = status, ()
+        self.status = status
+        self.asked: tuple[Any, ...] = ()
 
     def cuTensorMapEncodeTiled(self, place: Any, *asked: Any) -> int:  # noqa: N802
         assert place.value % tensor_map.ALIGNMENT == 0
@@ -159,10 +162,10 @@ def test_copy_engine_swizzles_as_the_model(tmp_path: Path, swizzle: int) -> None
         with Memory(session, {"a": matrix.nbytes, "out": wanted.nbytes}) as memory:
             memory.upload("a", matrix)
             address = memory.address("a")
-            maps = kernel.tensor_maps({"a": (address, matrix.shape, "bfloat16")})
-            kernel.bind({}, [address, memory.address("out")], (row, col), maps)()
+            kernel.fill_maps({"a": (address, matrix.shape, "bfloat16")})
+            kernel.bind({}, [address, memory.address("out")], (row, col))()
             found = np.empty(wanted.nbytes, np.uint8)
             memory.download("out", found)
             with pytest.raises(SizeError, match="multiple of 16"):
-                kernel.tensor_maps({"a": (address, (100, 201), "bfloat16")})
+                kernel.fill_maps({"a": (address, (100, 201), "bfloat16")})
     assert (found[model(offsets, swizzle)] == wanted.view(np.uint8).ravel()).all()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import tensor_map
 from raytracer.backends.cuda.context import primary_context, translated
+from raytracer.backends.cuda.graph import Graph
 from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.backends.cuda.transfer import staging
 from raytracer.errors import BackendError, RaytracerError
@@ -27,7 +28,7 @@ Matrix = tuple[int, tuple[int, int], str]  # address, rows and columns, type
 GUARD = 256  # bytes after each array that no kernel may touch
 POISON = 0xFFFFFFFF  # NaN as a float, and no plausible count
 SCRATCH = 256 << 20  # bytes written to flush the L2 cache and to let the host run ahead
-SHORT = 20e-6  # seconds: shorter kernels are launched in a batch behind a queue of other work
+SHORT = 20e-6  # seconds: shorter kernels are replayed from a graph, or queued behind other work
 BATCH = 32
 # Numbers of the driver's header, for releases of PyCUDA that lack the names.
 OPTIN_SHARED, MAX_DYNAMIC_SHARED = 97, 8
@@ -55,6 +56,7 @@ class Session:
         self._open = ExitStack()
         self._scratch: Any = None
         self._events: list[Any] = []
+        self._unrecorded: list[Enqueue] = []  # work that no graph can hold
 
     def __enter__(self) -> Self:
         self._open.enter_context(self._context.active())
@@ -92,6 +94,10 @@ class Session:
     def free_memory(self) -> int:
         """Bytes free on the device."""
         return int(self.driver.mem_get_info()[0])
+
+    def total_memory(self) -> int:
+        """Bytes of the device's memory."""
+        return int(self.driver.mem_get_info()[1])
 
     def fill(self, address: int, nbytes: int, word: int) -> None:
         """Queue the filling of memory (a multiple of 4 bytes) with a 32-bit word."""
@@ -134,6 +140,31 @@ class Session:
         self.wait()
         return float(end.time_since(start)) * 1e-3 / count
 
+    def replayed(self, launch: Enqueue, count: int, times: int) -> list[float]:
+        """Seconds a launch, `times` over, of `count` recorded into a graph and replayed.
+
+        Raises BackendError for work that cannot be recorded.
+        """
+
+        def work() -> None:
+            for _ in range(count):
+                launch()
+
+        with Graph(self.stream.handle, work) as graph:
+            graph.launch()
+            samples = [self.hot(graph.launch, 1, 1) / count for _ in range(times)]
+            self.wait()
+        return samples
+
+    def short(self, launch: Enqueue) -> list[float]:
+        """Samples of a kernel that ends before the host could launch the next."""
+        if launch not in self._unrecorded:
+            try:
+                return self.replayed(launch, BATCH, 8)
+            except BackendError:
+                self._unrecorded.append(launch)
+        return [self.hot(launch, BATCH, 5) for _ in range(8)]
+
     def turn(
         self, launch: Enqueue, mode: str, seconds: float, estimate: float, flush: bool
     ) -> list[float]:
@@ -142,7 +173,7 @@ class Session:
             count = max(1, min(16, int(seconds / estimate)))
             return self.cold(launch, count, flush)
         if estimate < SHORT:
-            return [self.hot(launch, BATCH, 5) for _ in range(8)]
+            return self.short(launch)
         batch = max(1, min(1000, int(2e-3 / estimate)))
         rounds = max(1, min(50, int(seconds / (batch * estimate))))
         return [self.hot(launch, batch, 0) for _ in range(rounds)]
@@ -268,42 +299,45 @@ class Kernel:
         for name in self.variant.constant.split():
             if name not in inputs:
                 raise RefusedError(f"constant: there is no input {name!r}")
+            address, nbytes = inputs[name]
+            place = self._constant(f"c_{name}", nbytes)
             driver = self._session.driver
             with translated(driver):
-                try:
-                    place, room = self._module.get_global(f"c_{name}")
-                except driver.LogicError:
-                    raise RefusedError(f"has no __constant__ array c_{name}") from None
-                address, nbytes = inputs[name]
-                if nbytes != room:
-                    raise RefusedError(f"c_{name} holds {room} bytes and {name} has {nbytes}")
                 driver.memcpy_dtod_async(place, address, nbytes, self._session.stream)
 
-    def tensor_maps(self, matrices: Mapping[str, Matrix]) -> list[bytes]:
-        """The tensor maps that the header asks for.
+    def fill_maps(self, matrices: Mapping[str, Matrix]) -> None:
+        """Make the tensor maps that the header asks for, and copy them into constant memory.
 
-        matrices: address, shape and type by name. Raises SizeError where a matrix has none.
+        Not passed as arguments: PyCUDA packs those without the gaps that their alignment needs.
+        matrices: address, shape and type by name. Raises SizeError where a matrix has no map.
         """
-        made = []
         for asked in self.variant.maps:
             if asked.array not in matrices:
                 raise RefusedError(f"maps: there is no matrix {asked.array!r}")
             address, shape, dtype = matrices[asked.array]
+            box = asked.rows, asked.cols
             try:
-                box = asked.rows, asked.cols
-                made.append(tensor_map.encode(address, shape, dtype, box, asked.swizzle))
+                made = tensor_map.encode(address, shape, dtype, box, asked.swizzle)
             except tensor_map.PitchError as error:
                 raise SizeError(f"{asked.array}: {error}") from error
-        return made
+            place = self._constant(f"c_map_{asked.array}", tensor_map.BYTES)
+            with translated(self._session.driver):
+                self._session.driver.memcpy_htod(place, made)
 
-    def bind(
-        self,
-        axes: Mapping[str, int],
-        pointers: list[int],
-        sizes: tuple[int, ...],
-        maps: Sequence[bytes] = (),
-    ) -> Enqueue:
-        """A function that queues one launch of each step; maps: what `tensor_maps` gave.
+    def _constant(self, name: str, nbytes: int) -> Any:
+        """Where an array of constant memory lies; it must have that size."""
+        driver = self._session.driver
+        with translated(driver):
+            try:
+                place, room = self._module.get_global(name)
+            except driver.LogicError:
+                raise RefusedError(f"has no __constant__ {name}") from None
+        if nbytes != room:
+            raise RefusedError(f"{name} has {room} bytes, and {nbytes} are to go there")
+        return place
+
+    def bind(self, axes: Mapping[str, int], pointers: list[int], sizes: tuple[int, ...]) -> Enqueue:
+        """A function that queues one launch of each step.
 
         Raises RefusedError for too much shared memory, MemoryNeedError for too much scratch.
         """
@@ -321,11 +355,8 @@ class Kernel:
                     names = driver.function_attribute
                     key = getattr(names, "MAX_DYNAMIC_SHARED_SIZE_BYTES", None)
                     function.set_attribute(key or names(MAX_DYNAMIC_SHARED), launch.shared)
-                kinds = [f"{tensor_map.BYTES}s"] * len(maps)
-                function.prepare(kinds + ["P"] * len(addresses) + ["q"] * len(sizes))
-        block, steps = self.variant.block, self._functions
-        # Maps first: PyCUDA packs arguments without gaps, and the kernel wants these aligned.
-        arguments = (*maps, *addresses, *sizes)
+                function.prepare(["P"] * len(addresses) + ["q"] * len(sizes))
+        block, arguments, steps = self.variant.block, (*addresses, *sizes), self._functions
 
         def enqueue(_held: Any = scratch) -> None:  # the memory lives as long as the function
             for function in steps:

@@ -1,0 +1,151 @@
+"""Nsight Compute's view of each kernel: `raytracer bench OP --ncu`.
+
+A second process launches every variant once between profiler marks, under `ncu`; its counters say
+what a time cannot: how full the multiprocessors were and what the warps waited for.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from raytracer.errors import BackendError
+
+METRICS = {
+    "occupancy": "sm__warps_active.avg.pct_of_peak_sustained_active",
+    "issue": "smsp__issue_active.avg.pct_of_peak_sustained_active",
+    "dram": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+    "l2": "lts__throughput.avg.pct_of_peak_sustained_elapsed",
+    "l1": "l1tex__throughput.avg.pct_of_peak_sustained_active",
+    "load_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+    "store_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+}
+STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
+# What a warp waits for, as Nsight Compute names it, and for people.
+STALLS = {
+    "long_scoreboard": "global memory",
+    "short_scoreboard": "shared memory",
+    "barrier": "barrier",
+    "mio_throttle": "shared memory queue",
+    "lg_throttle": "global memory queue",
+    "math_pipe_throttle": "arithmetic unit",
+    "gmma": "tensor cores",
+    "wait": "fixed latency",
+    "not_selected": "other warps' turn",
+    "branch_resolve": "branch",
+    "no_instruction": "instructions",
+    "imc_miss": "constant memory",
+    "membar": "memory fence",
+    "sleeping": "sleep",
+    "dispatch_stall": "dispatch",
+    "drain": "stores at the end",
+    "tex_throttle": "texture queue",
+}
+COLUMNS = ("variant", "occupancy", "issue", "DRAM", "L2", "L1", "conflicts", "warps wait for")
+SHOWN_STALLS = 2
+
+
+def find() -> str:
+    """The path of ncu; raises BackendError where there is none."""
+    places = [shutil.which("ncu")]
+    homes = [os.environ.get("CUDA_HOME", ""), "/usr/local/cuda"]
+    places += [str(Path(home) / "bin" / "ncu") for home in homes if home]
+    for place in places:
+        if place and os.access(place, os.X_OK):
+            return place
+    raise BackendError(
+        "--ncu: Nsight Compute is not found; install it with the CUDA toolkit or put ncu on PATH"
+    )
+
+
+def command(program: str, op: str, options: Sequence[str]) -> list[str]:
+    """The command that profiles an operation's variants; options: of `raytracer bench`."""
+    metrics = [*METRICS.values(), *(STALL.format(name) for name in STALLS)]
+    ncu = [program, "--csv", "--page", "raw", "--profile-from-start", "off"]
+    ncu += ["--target-processes", "application-only", "--metrics", ",".join(metrics)]
+    return [*ncu, sys.executable, "-m", "raytracer", "bench", op, "--profile", *options]
+
+
+def profile(op: str, options: Sequence[str]) -> list[dict[str, float]]:
+    """The counters of each kernel that was launched, in order.
+
+    Raises BackendError, with ncu's own words, where it is missing or may not count.
+    """
+    done = subprocess.run(command(find(), op, options), capture_output=True, text=True)
+    if "ERR_NVGPUCTRPERM" in done.stdout + done.stderr:
+        raise BackendError(
+            "--ncu: the driver lets only administrators read the counters of this GPU; run as root "
+            "or load the driver with NVreg_RestrictProfilingToAdminUsers=0"
+        )
+    found = parse(done.stdout.splitlines())
+    if done.returncode or not found:
+        said = next((x for x in done.stdout.splitlines() if x.startswith("==ERROR==")), "")
+        said = said or (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
+        raise BackendError(f"--ncu: Nsight Compute gave no counters: {said}")
+    return found
+
+
+def parse(lines: Iterable[str]) -> list[dict[str, float]]:
+    """The counters of each kernel in ncu's raw page as CSV; what is not a number is left out."""
+    rows = iter(csv.reader(line for line in lines if line.startswith('"')))
+    names = next(rows, [])
+    found = []
+    for row in rows:
+        values = dict(zip(names, row, strict=False))
+        if not values.get("ID"):  # the line of units
+            continue
+        found.append(_counters(values))
+    return found
+
+
+def _counters(values: Mapping[str, str]) -> dict[str, float]:
+    wanted = METRICS | {f"stall_{name}": STALL.format(name) for name in STALLS}
+    made = {}
+    for name, metric in wanted.items():
+        try:
+            made[name] = float(values.get(metric, "").replace(",", ""))
+        except ValueError:
+            continue
+    return made
+
+
+def add(result: dict[str, Any], steps: Mapping[str, int], counters: list[dict[str, float]]) -> None:
+    """Put the counters of the kernels of each variant into its row.
+
+    steps: how many kernels each variant launched, by label, in order.
+    """
+    left = iter(counters)
+    for label, count in steps.items():
+        kernels = list(islice(left, count))
+        for row in result["rows"]:
+            if row["label"] == label:
+                row["ncu"] = kernels
+
+
+def cells(row: dict[str, Any]) -> list[list[str]]:
+    """The table's rows of one variant, a line for each of its kernels."""
+    made = []
+    for step, kernel in enumerate(row["ncu"], start=1):
+        label = row["label"] if len(row["ncu"]) == 1 else f"{row['label']} {step}"
+        shares = [_percent(kernel.get(name)) for name in ("occupancy", "issue", "dram", "l2", "l1")]
+        conflicts = kernel.get("load_conflicts", 0) + kernel.get("store_conflicts", 0)
+        made.append([label, *shares, f"{conflicts:,.0f}", stalls(kernel)])
+    return made
+
+
+def stalls(kernel: Mapping[str, float]) -> str:
+    """What warps wait for most, in cycles an instruction issued."""
+    waits = {name: kernel.get(f"stall_{name}", 0.0) for name in STALLS}
+    most = sorted(waits, key=lambda name: -waits[name])[:SHOWN_STALLS]
+    return ", ".join(f"{STALLS[name]} {waits[name]:.1f}" for name in most if waits[name] > 0)
+
+
+def _percent(value: float | None) -> str:
+    return "" if value is None else f"{value:.0f}%"

@@ -1,0 +1,112 @@
+"""Nsight Compute's counters: its CSV read, rows filled, and what is said where it cannot count."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import raytracer
+from raytracer.benchmark import ncu, report
+from raytracer.errors import BackendError
+
+HEAD = ["ID", "Kernel Name", ncu.METRICS["occupancy"], ncu.METRICS["load_conflicts"]]
+HEAD += [ncu.STALL.format("long_scoreboard"), ncu.STALL.format("barrier")]
+
+
+def quoted(cells: list[str]) -> str:
+    return ",".join(f'"{cell}"' for cell in cells)
+
+
+PAGE = [
+    "==PROF== Connected to process 17",
+    "vecadd: launched 01_one, 02_two",
+    quoted(HEAD),
+    quoted(["", "", "%", "", "inst", "inst"]),
+    quoted(["0", "vecadd", "12.5", "1,024", "7.25", "0.5"]),
+    quoted(["1", "vecadd", "93", "n/a", "0.1", "2.5"]),
+    quoted(["2", "vecadd_2", "50", "0", "0.1", "0.2"]),
+]
+
+
+def test_page_is_read_kernel_by_kernel() -> None:
+    first, second, third = ncu.parse(PAGE)
+    assert first["occupancy"] == 12.5
+    assert first["load_conflicts"] == 1024
+    assert first["stall_long_scoreboard"] == 7.25
+    assert "load_conflicts" not in second
+    assert third["occupancy"] == 50
+
+
+def test_rows_get_the_kernels_they_launched() -> None:
+    rows: list[dict[str, Any]] = [
+        {"label": "01_one"},
+        {"label": "02_two"},
+        {"label": "PyTorch add"},
+    ]
+    result: dict[str, Any] = {"rows": rows}
+    ncu.add(result, {"01_one": 1, "02_two": 2}, ncu.parse(PAGE))
+    assert [len(row.get("ncu", [])) for row in rows] == [1, 2, 0]
+    (line,) = ncu.cells(rows[0])
+    assert line == [
+        "01_one", "12%", "", "", "", "", "1,024", "global memory 7.2, barrier 0.5",
+    ]  # fmt: skip
+    assert [cells[0] for cells in ncu.cells(rows[1])] == ["02_two 1", "02_two 2"]
+
+
+def test_counters_are_a_table_of_their_own() -> None:
+    row: dict[str, Any] = {"label": "01_one", "kind": "variant", "status": "ok", "title": "One"}
+    row |= {"reason": "", "ncu": ncu.parse(PAGE)[:1]}
+    work = {"flop": 0, "bytes_read": 1, "bytes_written": 1}
+    result: dict[str, Any] = {
+        "op": "vecadd",
+        "axes": {"n": 4},
+        "dtype": "float32",
+        "input": "normal",
+    }
+    result |= {"mode": "cold", "work": work, "note": "", "rows": [row]}
+    record = {"backend": "cuda", "device": {}, "compiler": "nvcc", "date": "", "results": [result]}
+    table = report.text(record, "markdown")
+    assert "| warps wait for" in table
+    assert "| global memory 7.2, barrier 0.5 |" in table
+
+
+def fake(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    program = folder / "ncu"
+    program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+
+
+def test_counters_come_from_a_process_under_ncu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "page").write_text("\n".join(PAGE), encoding="utf-8")
+    fake(tmp_path, monkeypatch, f'echo "$@" > {tmp_path}/asked; cat {tmp_path}/page')
+    assert len(ncu.profile("vecadd", ["--axis", "n=4"])) == 3
+    asked = (tmp_path / "asked").read_text(encoding="utf-8")
+    assert "--profile-from-start off" in asked
+    assert asked.rstrip().endswith("-m raytracer bench vecadd --profile --axis n=4")
+
+
+@pytest.mark.parametrize(
+    ("script", "sentence"),
+    [
+        ("echo '==ERROR== ERR_NVGPUCTRPERM'; exit 1", "only administrators"),
+        ("echo '==ERROR== The application crashed'; exit 1", "The application crashed"),
+        ("exit 0", "gave no counters: it printed nothing"),
+    ],
+)
+def test_what_goes_wrong_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, sentence: str
+) -> None:
+    fake(tmp_path, monkeypatch, script)
+    with pytest.raises(BackendError, match=sentence):
+        ncu.profile("vecadd", [])
+
+
+def test_without_a_gpu_it_is_refused() -> None:
+    with pytest.raises(BackendError, match="--ncu needs a GPU"):
+        raytracer.bench("vecadd", backend="cpu", ncu=True)
