@@ -105,10 +105,11 @@ struct SphereSource {
   RT_DEVICE float4 of_warp(size_t i) const { return constant ? constant[i] : __ldg(global + i); }
 };
 
-// The node's spheres in the slots `slots`; updates this lane's hit.
-RT_DEVICE void warp_leaves(const WarpNode& n, uint32_t slots, const SphereSource& spheres, const WarpBundle& f, WarpScratch& w,
+// The node's spheres in the slots `slots`; updates this lane's hit. Gives how many all lanes tested.
+RT_DEVICE int warp_leaves(const WarpNode& n, uint32_t slots, const SphereSource& spheres, const WarpBundle& f, WarpScratch& w,
                            Vec3<float> o, Vec3<float> d, float limit, float& t, uint32_t& prim) {
   uint32_t total = n.tail.w >> 24;
+  int tested = 0;
   for (uint32_t base = 0; base < total; base += 32) {
     uint32_t k = base + (threadIdx.x & 31);
     bool in = k < total && (slots >> bytes_not_above(n.tail.z, n.tail.w, k) & 1u);
@@ -124,15 +125,24 @@ RT_DEVICE void warp_leaves(const WarpNode& n, uint32_t slots, const SphereSource
         in = in && fma_(p.z, rel.z, fma_(p.y, rel.y, fma_(p.x, rel.x, p.w))) <= size;
       }
     }
-    for (uint32_t m = __ballot_sync(kFullWarp, in); m; m &= m - 1) {
+    uint32_t touched = __ballot_sync(kFullWarp, in);
+    tested += __popc(touched);
+    for (uint32_t m = touched; m; m &= m - 1) {
       uint32_t at = n.tail.y + base + (uint32_t)(__ffs(m) - 1);
       test_sphere(spheres.of_warp(at), at, o, d, t, prim);
     }
   }
+  return tested;
 }
 
-// Nearest hit of every lane's ray with t < t; all 32 lanes call it together.
-RT_DEVICE void warp_closest(const rt::Node* nodes, const SphereSource& spheres, const WarpBundle& f, WarpScratch& w,
+// What a bundle may cost before its rays had better go alone, in instructions of a warp: about what 32
+// rays take by themselves. Where a sphere is small beside a pixel a bundle meets more than its rays do.
+constexpr int kBundleBudget = 20000;
+constexpr int kNodeCost = 100, kSphereCost = 24;
+
+// Nearest hit of every lane's ray with t < t; all 32 lanes call it together. False: it gave up, and what
+// was found so far bounds the search.
+RT_DEVICE bool warp_closest(const rt::Node* nodes, const SphereSource& spheres, const WarpBundle& f, WarpScratch& w,
                             Vec3<float> o, Vec3<float> d, float& t, uint32_t& prim) {
   const int lane = threadIdx.x & 31, child = lane & 7;
   const float4 mine = warp_planes(f, o, d, w);
@@ -140,8 +150,10 @@ RT_DEVICE void warp_closest(const rt::Node* nodes, const SphereSource& spheres, 
   const float cosine = dot(d, f.axis);
   float limit = kInfinity;  // depth along the axis beyond which no lane looks
   uint32_t node = 0;
-  int top = 0;
+  int top = 0, left = kBundleBudget;
   for (;;) {
+    if (left < 0) return false;
+    left -= kNodeCost;
     WarpNode n = load_node(nodes, node, f);
     const uint8_t* boxes = (const uint8_t*)(nodes + (size_t)node) + 32 + child;
     float depth = lowest_corner(n, boxes, f.axis) - n.error;
@@ -156,7 +168,7 @@ RT_DEVICE void warp_closest(const rt::Node* nodes, const SphereSource& spheres, 
     uint32_t differs = child < 4 ? (n.tail.z ^ before_lo) >> 8 * child : (n.tail.w ^ before_hi) >> 8 * (child - 4);
     uint32_t leaves = __ballot_sync(kFullWarp, (differs & 255u) != 0) & hit & 255u;
     if (leaves) {
-      warp_leaves(n, leaves, spheres, f, w, o, d, limit, t, prim);
+      left -= kSphereCost * warp_leaves(n, leaves, spheres, f, w, o, d, limit, t, prim);
       limit = warp_max(t * cosine);
     }
     uint32_t walk = hit & inner;
@@ -175,7 +187,7 @@ RT_DEVICE void warp_closest(const rt::Node* nodes, const SphereSource& spheres, 
     }
     float next_depth;
     do {
-      if (top == 0) return;
+      if (top == 0) return true;
       WarpStackEntry e = w.stack[--top];
       node = e.node, next_depth = e.depth;
     } while (next_depth > limit);

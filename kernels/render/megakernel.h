@@ -122,7 +122,8 @@ RT_DEVICE void render_tile(const rt::RenderArgs& args, const DeviceScene& s, int
     uint32_t prim = kNoPrim;
     if (args.sphere_count > 0) {
       WarpBundle bundle = camera_bundle(*s.camera, ray.origin);
-      warp_closest(s.nodes, s.spheres, bundle, scratch, ray.origin, ray.direction, t, prim);
+      if (!warp_closest(s.nodes, s.spheres, bundle, scratch, ray.origin, ray.direction, t, prim))
+        thread_closest(s.nodes, s.spheres.global, ray.origin, ray.direction, kNoPrim, t, prim);
       __syncwarp();
     }
     float4 l = trace_path(s, ray, prim, row_height);
