@@ -174,7 +174,7 @@ def contest(session: Session, plan: Plan, sources: list[Source], tell: Tell) -> 
             if entry.row["status"] == "ok":
                 _make_ready(session, plan, source, entry, memory, arrays)
         if plan.peers:
-            entries += _peer_entries(session, plan, arrays)
+            entries += _peer_entries(session, plan, memory, arrays, tell)
         used = session.total_memory() - session.free_memory()
         _race(session, plan, [entry for entry in entries if entry.launch], tell)
         clock = _clock(session, entries)
@@ -217,14 +217,17 @@ def _make_ready(
         entry.row |= {"status": "skipped", "reason": str(error)}
 
 
-def _peer_entries(session: Session, plan: Plan, arrays: Arrays) -> list[Entry]:
+def _peer_entries(
+    session: Session, plan: Plan, memory: Memory, arrays: Arrays, tell: Tell
+) -> list[Entry]:
     entries = []
     for peer in plan.op.peers:
-        if peer.dtypes and plan.dtype not in peer.dtypes:
+        if not peers.wanted(peer, plan.dtype):
             continue
+        tell(f"preparing {peer.name}")
         entry = Entry({"label": peer.name, "title": peer.name, "kind": "peer", "status": "ok"})
         try:
-            entry.launch = peers.prepare(peer, arrays, plan.axes, session.stream.handle)
+            entry.launch = peers.prepare(peer, session, plan, memory, arrays)
             entry.row |= {"reason": "", "version": peers.version(peer.package)}
         except Exception as error:  # a library's own trouble must not end the bench
             entry.row |= {"status": "skipped", "reason": str(error).split("\n")[0]}

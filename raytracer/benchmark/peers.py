@@ -1,44 +1,121 @@
-"""Libraries' ways to compute the same, through PyTorch on the bench's own stream."""
+"""Libraries' ways to compute the same, on the bench's own stream.
+
+PyTorch and CuPy get copies of the inputs as their own arrays; CUB, compiled from the toolkit's
+headers, works on the bench's.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from raytracer.ops.base import Arrays, Axes, Peer
 
+if TYPE_CHECKING:
+    from raytracer.backends.cuda.bench import Memory, Session
+    from raytracer.benchmark.gpu import Plan
 
-def prepare(peer: Peer, arrays: Arrays, axes: Axes, stream: int) -> Callable[[], Any]:
-    """A function that queues the peer's work on a stream (its handle).
+CUB = Path(__file__).parent / "cub"
 
-    Raises ImportError where the package is missing, and what the library raises.
+
+def wanted(peer: Peer, dtype: str) -> bool:
+    """Whether a peer takes part: it knows the type, and nothing better is installed."""
+    known = not peer.dtypes or dtype in peer.dtypes
+    return known and not (peer.instead_of and find_spec(peer.instead_of))
+
+
+def prepare(
+    peer: Peer, session: Session, plan: Plan, memory: Memory, arrays: Arrays
+) -> Callable[[], Any]:
+    """A function that queues the peer's work on the session's stream.
+
+    memory: where the inputs are on the device. Raises ImportError where the package is missing,
+    and what the library raises.
     """
-    if find_spec(peer.package) is None or find_spec("torch") is None:
+    if peer.package == "cub":
+        return _compiled(peer, session, plan, memory, arrays)
+    if find_spec(peer.package) is None:
         raise ImportError(f"{peer.package} is not installed")
+    stream = int(session.stream.handle)
+    using = _torch if peer.package != "cupy" else _cupy
+    return using(peer, arrays, plan.axes, stream)
+
+
+def _torch(peer: Peer, arrays: Arrays, axes: Axes, stream: int) -> Callable[[], Any]:
+    if find_spec("torch") is None:
+        raise ImportError("torch is not installed")
     torch = import_module("torch")
     if not torch.cuda.is_available():
         raise ImportError("this PyTorch has no CUDA")
-    ours = torch.cuda.ExternalStream(int(stream))
+    ours = torch.cuda.ExternalStream(stream)
     # TF32 would be another contract: FP32 products here are FP32.
     torch.backends.cuda.matmul.allow_tf32 = False
     tensors = {name: torch.from_numpy(_signed(array)).cuda() for name, array in arrays.items()}
     torch.cuda.synchronize()
-    with torch.cuda.stream(ours):
-        work = peer.make(tensors, axes)
+    return _on_stream(lambda: torch.cuda.stream(ours), peer, tensors, axes, ours.synchronize)
+
+
+def _cupy(peer: Peer, arrays: Arrays, axes: Axes, stream: int) -> Callable[[], Any]:
+    cupy = import_module("cupy")
+    ours = cupy.cuda.ExternalStream(stream)
+    copies = {name: cupy.asarray(array) for name, array in arrays.items()}
+    cupy.cuda.Device().synchronize()
+    return _on_stream(lambda: ours, peer, copies, axes, ours.synchronize)
+
+
+def _on_stream(
+    context: Callable[[], Any],
+    peer: Peer,
+    arrays: dict[str, Any],
+    axes: Axes,
+    wait: Callable[[], Any],
+) -> Callable[[], Any]:
+    with context():
+        work = peer.make(arrays, axes)
         work()
-    ours.synchronize()
+    wait()
 
     def enqueue() -> None:
-        with torch.cuda.stream(ours):
+        with context():
             work()
 
     return enqueue
 
 
+def _compiled(
+    peer: Peer, session: Session, plan: Plan, memory: Memory, arrays: Arrays
+) -> Callable[[], Any]:
+    """The library's launch on our inputs and on outputs of its own, checked where ours are."""
+    from raytracer.backends.cuda.bench import Memory
+    from raytracer.backends.cuda.library import Launcher, build
+
+    path = build(CUB / f"{plan.op.name}.cu", session.arch)
+    library = Launcher(path, plan.op.sizes(plan.axes))
+    room = library.scratch_bytes()
+    outputs = plan.op.outputs(plan.axes, plan.dtype)
+    sizes = {name: output.nbytes for name, output in outputs.items()}
+    own = Memory(session, {**sizes, "scratch of the library": max(room, 1)})
+    places = [memory.address(name) for name in arrays] + [own.address(name) for name in outputs]
+    scratch = own.address("scratch of the library")
+
+    def enqueue(_held: Memory = own) -> None:
+        library.launch(scratch, room, places, int(session.stream.handle))
+
+    enqueue()
+    session.wait()
+    return enqueue
+
+
 def version(package: str) -> str:
     """The version of a package, for records."""
+    if package == "cub":
+        from raytracer.backends.cuda.compile import find_nvcc, nvcc_version
+
+        nvcc = find_nvcc()
+        return nvcc_version(nvcc).splitlines()[-1] if nvcc else "unknown"
     return str(getattr(import_module(package), "__version__", "unknown"))
 
 

@@ -59,18 +59,26 @@ class Output:
         return size
 
 
+def nothing(_arrays: dict[str, Any], _axes: Axes) -> Callable[[], Any]:
+    """For peers that no Python library makes."""
+    raise NotImplementedError
+
+
 @dataclass(frozen=True)
 class Peer:
-    """A library's way to compute the same, timed in the same run where it can be imported.
+    """A library's way to compute the same, timed in the same run where it is installed.
 
-    make: takes the inputs as PyTorch tensors on the GPU, by name (16-bit patterns arrive as
-        int16: `.view(torch.bfloat16)`), and the axes; returns a function without arguments that
-        launches the work on the current stream.
+    make: takes the inputs as arrays of the library on the GPU, by name (PyTorch gets 16-bit
+        patterns as int16: `.view(torch.bfloat16)`), and the axes; returns a function without
+        arguments that launches the work on the current stream.
+    package: "torch", "triton" (through PyTorch), "cupy"; or "cub": raytracer/benchmark/cub/OP.cu
+        is compiled with the toolkit's headers, and `make` is not used.
     """
 
     name: str  # "PyTorch add"
-    make: Callable[[dict[str, Any], Axes], Callable[[], Any]]
+    make: Callable[[dict[str, Any], Axes], Callable[[], Any]] = nothing
     package: str = "torch"
+    instead_of: str = ""  # a package that is preferred where it is installed
     dtypes: tuple[str, ...] = ()  # of the op for which it exists; all if empty
 
 

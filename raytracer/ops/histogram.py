@@ -57,7 +57,11 @@ class Histogram(Op):
         """One byte read a key."""
         return Work(0, axes["n"], 4 * BINS)
 
-    peers = (Peer("PyTorch bincount", lambda tensors, _: torch_bincount(tensors)),)
+    peers = (
+        Peer("CUB DeviceHistogram", package="cub"),
+        Peer("PyTorch bincount", lambda tensors, _: torch_bincount(tensors)),
+        Peer("CuPy bincount", lambda arrays, _: cupy_bincount(arrays), "cupy", instead_of="torch"),
+    )
 
 
 def count(keys: Any) -> Any:
@@ -76,6 +80,13 @@ def torch_bincount(tensors: dict[str, Any]) -> Callable[[], Any]:
     import torch
 
     return lambda: torch.bincount(tensors["keys"], minlength=BINS)
+
+
+def cupy_bincount(arrays: dict[str, Any]) -> Callable[[], Any]:
+    """CuPy's bincount, which allocates its result."""
+    import cupy
+
+    return lambda: cupy.bincount(arrays["keys"], minlength=BINS)
 
 
 OP = Histogram()

@@ -62,7 +62,11 @@ class MatMul(Op):
         (m, k), n = inputs["a"].shape, inputs["b"].shape[1]
         return {"m": m, "n": n, "k": k}
 
-    peers = (Peer("cuBLAS (PyTorch, TF32 off)", lambda tensors, _: torch_matmul(tensors)),)
+    peers = (
+        Peer("cuBLAS (PyTorch, TF32 off)", lambda tensors, _: torch_matmul(tensors)),
+        Peer("Triton (Inductor)", lambda tensors, _: triton_product(*tensors.values()), "triton"),
+        Peer("cuBLAS (CuPy)", lambda arrays, _: cupy_matmul(arrays), "cupy", instead_of="torch"),
+    )
 
 
 def torch_matmul(tensors: dict[str, Any]) -> Callable[[], Any]:
@@ -73,6 +77,29 @@ def torch_matmul(tensors: dict[str, Any]) -> Callable[[], Any]:
     a, b = tensors["a"], tensors["b"]
     out = torch.empty((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device)
     return lambda: torch.matmul(a, b, out=out)
+
+
+def triton_product(a: Any, b: Any) -> Callable[[], Any]:
+    """The best product of two matrices that PyTorch's compiler finds among its Triton templates.
+
+    Compiling and choosing takes half a minute the first time.
+    """
+    import torch
+    from torch._inductor import config
+
+    with config.patch(max_autotune_gemm_backends="TRITON", autotune_num_choices_displayed=0):
+        product = torch.compile(torch.mm, mode="max-autotune-no-cudagraphs", dynamic=False)
+        product(a, b)
+    return lambda: product(a, b)
+
+
+def cupy_matmul(arrays: dict[str, Any]) -> Callable[[], Any]:
+    """CuPy's product in float32, into memory that is there already."""
+    import cupy
+
+    a, b = arrays["a"], arrays["b"]
+    out = cupy.empty((a.shape[0], b.shape[1]), a.dtype)
+    return lambda: cupy.matmul(a, b, out=out)
 
 
 OP = MatMul()

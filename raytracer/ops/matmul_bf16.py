@@ -16,6 +16,7 @@ from raytracer.ops.base import (
     draw,
     from_bfloat16,
 )
+from raytracer.ops.matmul import triton_product
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +82,10 @@ class MatMulBf16(Op):
         """Bit patterns have no other name in NumPy."""
         return "bfloat16"
 
-    peers = (Peer("cuBLAS (PyTorch)", lambda tensors, _: torch_matmul_bf16(tensors)),)
+    peers = (
+        Peer("cuBLAS (PyTorch)", lambda tensors, _: torch_matmul_bf16(tensors)),
+        Peer("Triton (Inductor)", lambda tensors, _: triton_matmul_bf16(tensors), "triton"),
+    )
 
 
 def torch_matmul_bf16(tensors: dict[str, Any]) -> Callable[[], Any]:
@@ -91,6 +95,14 @@ def torch_matmul_bf16(tensors: dict[str, Any]) -> Callable[[], Any]:
     a, b = (tensors[name].view(torch.bfloat16) for name in ("a", "b"))
     out = torch.empty((a.shape[0], b.shape[0]), dtype=a.dtype, device=a.device)
     return lambda: torch.matmul(a, b.t(), out=out)
+
+
+def triton_matmul_bf16(tensors: dict[str, Any]) -> Callable[[], Any]:
+    """The best product that PyTorch's compiler finds among its Triton templates."""
+    import torch
+
+    a, b = (tensors[name].view(torch.bfloat16) for name in ("a", "b"))
+    return triton_product(a, b.t())
 
 
 OP = MatMulBf16()

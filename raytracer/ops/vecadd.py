@@ -43,7 +43,11 @@ class VecAdd(Op):
         """Two numbers read and one written an addition."""
         return Work(axes["n"], 8 * axes["n"], 4 * axes["n"])
 
-    peers = (Peer("PyTorch add", lambda tensors, _: torch_add(tensors)),)
+    peers = (
+        Peer("PyTorch add", lambda tensors, _: torch_add(tensors)),
+        Peer("CuPy add", lambda arrays, _: cupy_add(arrays), "cupy", instead_of="torch"),
+        Peer("CUB DeviceTransform", package="cub"),
+    )
 
 
 def torch_add(tensors: dict[str, Any]) -> Callable[[], Any]:
@@ -52,6 +56,14 @@ def torch_add(tensors: dict[str, Any]) -> Callable[[], Any]:
 
     out = torch.empty_like(tensors["a"])
     return lambda: torch.add(tensors["a"], tensors["b"], out=out)
+
+
+def cupy_add(arrays: dict[str, Any]) -> Callable[[], Any]:
+    """CuPy's addition into memory that is there already."""
+    import cupy
+
+    out = cupy.empty_like(arrays["a"])
+    return lambda: cupy.add(arrays["a"], arrays["b"], out=out)
 
 
 OP = VecAdd()

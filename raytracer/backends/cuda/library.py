@@ -1,0 +1,72 @@
+"""Shared libraries made of .cu files that are more than kernels: a library's host code, called by
+ctypes. Built once for each compiler and architecture, and kept beside the cubins.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from raytracer.backends.cuda.cache import cache_folder
+from raytracer.backends.cuda.compile import CompileError, find_nvcc, nvcc_version
+from raytracer.backends.cuda.sources import digest
+from raytracer.errors import BackendError
+
+FLAGS = ("-std=c++17", "-O3", "-shared", "-Xcompiler", "-fPIC")
+
+
+def build(source: Path, arch: str) -> Path:
+    """The library of a .cu file, compiled now if it is not at hand.
+
+    Raises BackendError without nvcc, CompileError with the last of what nvcc said.
+    """
+    nvcc = find_nvcc()
+    if nvcc is None:
+        raise BackendError(f"{source.name} needs nvcc, which is missing: install the CUDA toolkit")
+    text = source.read_bytes()
+    key = digest({source.name: text}, nvcc_version(nvcc), arch, *FLAGS)
+    target = cache_folder().parent / "libraries" / f"{source.stem}.{arch}.{key}.so"
+    if target.is_file():
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".build-", dir=target.parent) as folder:
+        made = Path(folder, "library.so")
+        command = [str(nvcc), *FLAGS, f"-arch={arch}", "-o", str(made), str(source)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0 or not made.is_file():
+            said = f"{done.stdout}{done.stderr}".strip().splitlines()
+            raise CompileError(f"nvcc cannot compile {source.name}: {(said or ['?'])[-1]}")
+        made.replace(target)
+    return target
+
+
+class Launcher:
+    """`scratch_bytes(sizes)` and `launch(scratch, bytes, arrays, sizes, stream)` of a library."""
+
+    def __init__(self, path: Path, sizes: Sequence[int]) -> None:
+        """Load it; sizes: of the operation."""
+        self._library = ctypes.CDLL(str(path))
+        self._library.scratch_bytes.restype = ctypes.c_longlong
+        self._sizes = (ctypes.c_longlong * len(sizes))(*sizes)
+
+    def scratch_bytes(self) -> int:
+        """Device memory that a launch needs; raises BackendError where the library fails."""
+        needed = int(self._library.scratch_bytes(self._sizes))
+        if needed < 0:
+            raise BackendError("the library cannot say how much memory it needs")
+        return needed
+
+    def launch(self, scratch: int, room: int, arrays: Sequence[int], stream: int) -> None:
+        """Queue the work. scratch, arrays: addresses on the device; room: bytes of scratch."""
+        status = self._library.launch(
+            ctypes.c_void_p(scratch or None),
+            ctypes.c_longlong(room),
+            (ctypes.c_void_p * len(arrays))(*arrays),
+            self._sizes,
+            ctypes.c_void_p(stream),
+        )
+        if status:
+            raise BackendError(f"the library's launch failed (error {status})")
