@@ -15,7 +15,9 @@ A variant is `kernels/<op>/NN_name.cu`, and its first lines say what it is::
 `sm_80+` admits that compute capability and every later one, `sm_90a` only itself.
 Where the bench launches it: `grid` is the grid (x, y, z) and `shared` the dynamic shared memory in
 bytes, by arithmetic in the operation's axes, `sm` (the device's multiprocessors) and `block`
-(threads of a block), with + - * / //, ceil, floor, min and max. `tile` and `layout` are for people.
+(threads of a block), with + - * / //, ceil, floor, min and max. `tile` and `layout` are for people;
+of the operation "render", `layout` says how the scene lies in memory, and `shows` what a rung of
+the ladder puts into its picture (raytracer.benchmark.pictures). A kernel for users has neither.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 KEYS = ("title", "idea", "block", "needs", "source")
-OPTIONAL_KEYS = ("grid", "shared", "tile", "layout")
+OPTIONAL_KEYS = ("grid", "shared", "tile", "layout", "shows")
 MAX_BLOCK_THREADS = 1024  # CUDA programming guide, table of technical specifications
 
 _FILE_NAME = re.compile(r"(\d\d)_([a-z0-9]+(?:_[a-z0-9]+)*)\.cu")
@@ -94,6 +96,7 @@ class Variant:
     shared: str = "0"
     tile: str = ""
     layout: str = ""
+    shows: str = ""
 
     @property
     def threads(self) -> int:

@@ -47,7 +47,7 @@ def draw(record: dict[str, Any], path: Path) -> None:
 
 
 def _bars(axis: Any, result: dict[str, Any], device: dict[str, Any]) -> None:
-    rows = [row for row in result["rows"] if row.get("time")]
+    rows = [row for row in result["rows"] if row.get("time") and row["kind"] != "stage"]
     found = [figures(row, result, device) for row in rows]
     work = result["work"]
     intensity = work["flop"] / max(work["bytes_read"] + work["bytes_written"], 1)
