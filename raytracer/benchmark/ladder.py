@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 Tell = Callable[[str], None]
 
 CHECKED = (321, 181)  # pixels of the pictures that are compared; no multiple of a tile
-LONGEST = 0.25  # seconds a frame may take; longer ones are listed with what they would take
+LONGEST = 1.0  # seconds a frame may take; longer ones are listed with what they would take
 UPLOADS = 3
-KIND_FRAMES = 6
+KIND_FRAMES, KIND_SECONDS = 6, 0.1  # frames for the rate of one kind of ray, at most so long
 
 
 @dataclass(frozen=True)
@@ -242,10 +242,9 @@ class Ladder:
             frame = entry.view.frame.copy()
             frame["sample_count"], frame["filter"] = 1, 0
             frame["shadows"], frame["max_depth"] = int(shadows), depth
-            times = [
-                pictures.expose(entry.backend, entry.resident, frame, film)
-                for _ in range(KIND_FRAMES)
-            ]
+            times: list[float] = []
+            while len(times) < 2 or (len(times) < KIND_FRAMES and sum(times) < KIND_SECONDS):
+                times.append(pictures.expose(entry.backend, entry.resident, frame, film))
             return float(noise.statistics(times[1:])["median"])
 
         plain = median(False, 0)

@@ -11,7 +11,7 @@ from raytracer import bvh, resources
 from raytracer.backends.select import select
 from raytracer.benchmark import noise, pictures, rays
 from raytracer.benchmark.explain import rung as rung_lines
-from raytracer.benchmark.ladder import CHECKED, Ladder, rungs
+from raytracer.benchmark.ladder import CHECKED, LONGEST, Ladder, rungs
 from raytracer.errors import UserError, suggestion
 from raytracer.scene.load import load
 from raytracer.scene.pack import pack
@@ -69,12 +69,14 @@ def result(
     *,
     variant: Sequence[str] = (),
     checked: tuple[int, int] = CHECKED,
+    longest: float = LONGEST,
     tell: Tell = lambda _: None,
 ) -> dict[str, Any]:
     """One example scene as a record's result: the stages before the first frame, then the ladder.
 
     backend: "cpu" or "cuda". min_time: seconds of frames for each rung. size, checked: of the
-    timed and of the checked pictures, in pixels. variant: rungs by label, name or number.
+    timed and of the checked pictures, in pixels. variant: rungs by label, name or number. longest:
+    seconds that a frame may take; what would take longer is listed and not timed.
     """
     ladder_rungs = rungs(backend, variant)
     tell(f"loading {name}")
@@ -82,7 +84,7 @@ def result(
     device = select(backend)
     tell(f"counting the rays of {name}")
     counted = rays.count(pictures.view(buffers, "mirrors", size), tree, device)
-    ladder = Ladder(buffers, tree, size, checked)
+    ladder = Ladder(buffers, tree, size, checked, longest)
     rows = ladder.race(ladder_rungs, min_time, counted, tell)
     stages |= {f"build {layout}": [taken] for layout, taken in ladder.arranging.items()}
     about = {key: value for key, value in device.describe().items() if key != "memory_free"}

@@ -34,7 +34,7 @@ def race(scene: Scene, chosen: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", renders.names())
 def test_pictures_of_all_rungs_are_those_of_the_cpu(name: str) -> None:
-    found = renders.result(name, "cuda", 1e-6, SIZE, checked=SIZE)
+    found = renders.result(name, "cuda", 1e-6, SIZE, checked=SIZE, longest=0.02)
     ladder = [row for row in found["rows"] if row["kind"] == "variant"]
     assert len(ladder) == len(rungs("cuda"))
     assert {row["status"] for row in ladder} <= {"ok", "skipped"}, ladder
