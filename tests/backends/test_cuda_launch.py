@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from raytracer.backends.cuda.launch import (
     FIRST_SAMPLES,
     GROWTH,
-    TARGET_SECONDS,
     LEAST_SAMPLES,
+    TARGET_SECONDS,
     Pacer,
     Picture,
     Piece,

@@ -17,8 +17,8 @@ TARGET_SECONDS = 0.05
 # smaller keeps a margin of eight.
 FIRST_SAMPLES = 4 << 20
 FIRST_SAMPLES_WATCHED = 1 << 19
-# A launch that took too long is not cut below this: fewer threads do not fill a GPU, and where a single
-# warp takes longer than TARGET_SECONDS, smaller and smaller launches would take as long each.
+# A launch that took too long is not cut below this: fewer threads do not fill a GPU, and where a
+# single warp takes longer than TARGET_SECONDS, smaller launches would take just as long.
 LEAST_SAMPLES = 1 << 15
 # A launch may be this much larger than the one before: another part of the picture may cost more.
 GROWTH = 4
