@@ -25,6 +25,7 @@ Tell = Callable[[str], None]
 
 SIZE = (1280, 720)
 BUILDS = 5
+UNCUT = 1 << 40  # samples a launch: a frame is not cut, whatever it takes
 PROFILED = "weekend"  # the scene that --profile renders if none is named
 NOTE = (
     "Each rung renders what its `shows` says, and what comes before in this order: "
@@ -127,8 +128,9 @@ def listing() -> Iterator[str]:
 def profile(
     wanted: Sequence[str], scenes: Sequence[str] = (), size: tuple[int, int] = SIZE
 ) -> list[str]:
-    """Render one frame with each rung between profiler marks; the labels of those that ran."""
+    """One frame, one launch, of each rung between profiler marks; the labels of those that ran."""
     from raytracer.backends.cuda.context import primary_context
+    from raytracer.backends.cuda.launch import Pacer
     from raytracer.film import Film
 
     _, buffers, tree, _ = _prepared((chosen(scenes) if scenes else [PROFILED])[0], size)
@@ -136,7 +138,9 @@ def profile(
     for each in rungs("cuda", wanted):
         view, backend = pictures.view(buffers, each.level, size), each.backend()
         with backend.upload(view, ladder.arranged(each.layout)) as resident:
+            resident.pacer = Pacer(UNCUT)
             pictures.expose(backend, resident, view.frame, film)
+            resident.pacer = Pacer(UNCUT)  # it has learnt from a frame that may have been slow
             with primary_context(0).active() as driver:
                 driver.start_profiler()
                 pictures.expose(backend, resident, view.frame, film)
