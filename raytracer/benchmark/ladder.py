@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Tell = Callable[[str], None]
 
 CHECKED = (321, 181)  # pixels of the pictures that are compared; no multiple of a tile
-LONGEST = 0.5  # seconds a frame may take; longer ones are listed with what they would take
+LONGEST = 0.5  # seconds a frame of a linear list may take; longer ones are listed with the guess
 WARM = 0.05  # seconds: a shorter first frame is no measure, for clocks and caches
 UPLOADS = 3
 KIND_FRAMES, KIND_SECONDS = 6, 0.1  # frames for the rate of one kind of ray, at most so long
@@ -174,6 +174,8 @@ class Ladder:
                 return
             if taken < WARM:
                 taken = pictures.expose(entry.backend, resident, view.frame, film)
+        if self.arranged(rung.layout).nodes.size:
+            return  # with a tree, what a picture takes does not grow with its pixels
         guess = taken * self.size[0] * self.size[1] / (self.checked[0] * self.checked[1])
         if guess > self.longest:
             reason = f"would take about {guess:.2g} s a frame, by the {self.checked[0]}x"

@@ -240,8 +240,8 @@ class Stand:
 
 
 def raced(mode: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """The row of a stand-in for 12_wide_bvh."""
-    (rung,) = rungs("cuda", ["12"])
+    """The row of a stand-in for 10_antialiasing, a linear list."""
+    (rung,) = rungs("cuda", ["10"])
     monkeypatch.setattr(Rung, "backend", lambda _: Stand(mode))
     buffers, tree = packed(random_scene(5, 60, mirror=True))
     counted = rays.Rays(SIZE[0] * SIZE[1], 100, (90, 9), (30,))
