@@ -15,7 +15,9 @@ A variant is `kernels/<op>/NN_name.cu`, and its first lines say what it is::
 `sm_80+` admits that compute capability and every later one, `sm_90a` only itself.
 Where the bench launches it: `grid` is the grid (x, y, z) and `shared` the dynamic shared memory in
 bytes, by arithmetic in the operation's axes, `sm` (the device's multiprocessors) and `block`
-(threads of a block), with + - * / //, ceil, floor, min and max. `tile` and `layout` are for people.
+(threads of a block), with + - * / //, ceil, floor, min and max. `tile` and `layout` are for people;
+of the operation "render", `layout` says how the scene lies in memory, and `shows` what a rung of
+the ladder puts into its picture (raytracer.benchmark.pictures). A kernel for users has neither.
 
 A chain of kernels says `steps: 3`: the entries op, op_2 and op_3 run one after the other with the
 same grid and arguments, and `scratch` is the memory in bytes, by the same arithmetic, whose address
@@ -43,7 +45,17 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 KEYS = ("title", "idea", "block", "needs", "source")
-OPTIONAL_KEYS = ("grid", "shared", "steps", "scratch", "constant", "maps", "tile", "layout")
+OPTIONAL_KEYS = (
+    "grid",
+    "shared",
+    "steps",
+    "scratch",
+    "constant",
+    "maps",
+    "tile",
+    "layout",
+    "shows",
+)
 MAX_STEPS = 9
 MAX_BOX = 256  # CUDA driver API, cuTensorMapEncodeTiled
 MAX_BLOCK_THREADS = 1024  # CUDA programming guide, table of technical specifications
@@ -119,6 +131,7 @@ class Variant:
     maps: tuple[MapRequest, ...] = ()
     tile: str = ""
     layout: str = ""
+    shows: str = ""
 
     @property
     def threads(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from textwrap import wrap
 
@@ -31,31 +31,31 @@ def explain(op: Op, axes: Axes, dtype: str, ladder: list[Variant], arch: str) ->
         *([f"  {op.note}"] if op.note else []),
     ]
     for variant in ladder:
-        lines += ["", *_rung(variant, op, axes, dtype, arch)]
+        lines += ["", *rung(variant, arch, axes, op.macros(axes, dtype))]
     return "\n".join(lines) + "\n"
 
 
-def _rung(variant: Variant, op: Op, axes: Axes, dtype: str, arch: str) -> Iterator[str]:
+def rung(variant: Variant, arch: str, axes: Axes, macros: Mapping[str, str]) -> Iterator[str]:
+    """The lines of one variant. macros: what it is compiled with."""
     yield f"{variant.label}: {variant.title}"
     yield from wrap(variant.idea, WIDTH, initial_indent="  ", subsequent_indent="  ")
     block = " x ".join(str(size) for size in variant.block if size > 1) or "1"
     grid = f", grid {variant.grid}" if variant.grid else ""
     tile = f", tile {variant.tile}" if variant.tile else ""
     layout = f", {variant.layout}" if variant.layout else ""
-    yield f"  block {block}{grid}{tile}{layout}"
-    yield f"  {_resources(variant, op, axes, dtype, arch)}"
+    shows = f", shows {variant.shows}" if variant.shows else ""
+    yield f"  block {block}{grid}{tile}{layout}{shows}"
+    yield f"  {_resources(variant, arch, axes, macros)}"
     yield from wrap(f"source: {variant.source}", WIDTH, initial_indent="  ",
                     subsequent_indent="  ")  # fmt: skip
 
 
-def _resources(variant: Variant, op: Op, axes: Axes, dtype: str, arch: str) -> str:
+def _resources(variant: Variant, arch: str, axes: Axes, macros: Mapping[str, str]) -> str:
     if not variant.admits(arch):
         needs = ", ".join(map(str, variant.needs))
         return f"needs {needs}: not for {arch}"
     try:
-        cubin = compiler.load(
-            Path(str(variant.path)), arch, notify=lambda _: None, macros=op.macros(axes, dtype)
-        )
+        cubin = compiler.load(Path(str(variant.path)), arch, notify=lambda _: None, macros=macros)
     except RaytracerError as error:
         return f"registers unknown: {str(error).splitlines()[0]}"
     registers = _number(r"Used (\d+) registers", cubin.log)

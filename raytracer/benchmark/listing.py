@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from raytracer import ops as operations
 from raytracer.backends.cuda import probe
+from raytracer.benchmark import renders
 from raytracer.benchmark.run import select
 
 DEFAULT_ARCHITECTURE = "sm_90a"
@@ -13,8 +14,11 @@ DEFAULT_ARCHITECTURE = "sm_90a"
 
 def listing(names: Sequence[str] = ()) -> str:
     """Operations with axes, types and variants; all by default. Raises UserError."""
-    lines = []
-    for name in names or operations.names():
+    lines: list[str] = []
+    for name in names or [*operations.names(), "render"]:
+        if name == "render":
+            lines += renders.listing()
+            continue
         op = operations.find(name)
         axes = ", ".join(f"{axis} {size}" for axis, size in op.axes.items())
         lines.append(f"{op.name}: {op.summary}")
@@ -22,8 +26,6 @@ def listing(names: Sequence[str] = ()) -> str:
         for variant in select(op, ()):
             needs = ", ".join(map(str, variant.needs))
             lines.append(f"  {variant.label:<28} {needs:<10} {variant.title}")
-    if not names:
-        lines.append("render: frames and builds of the example scenes, on the CPU or a GPU")
     return "\n".join(lines) + "\n"
 
 

@@ -11,6 +11,8 @@ from raytracer.benchmark.report import figures
 from raytracer.errors import UserError
 
 OURS, PEER, MINE = "#2a6fbb", "#9aa0a6", "#d9622b"
+TALLEST = 5  # pictures above each other, before they stand side by side
+LOGARITHMIC = 50  # bars of more different lengths could not be told from nothing
 COLORS = {"peer": PEER, "mine": MINE}
 
 
@@ -34,8 +36,13 @@ def draw(record: dict[str, Any], path: Path) -> None:
         result["work"]["flop"] for result in results
     )
     count = len(results) + with_roof
-    figure = Figure(figsize=(9, 3.6 * count), layout="constrained")
-    axes = figure.subplots(count, 1, squeeze=False)[:, 0]
+    columns = 1 if count <= TALLEST else 2
+    lines = -(-count // columns)
+    figure = Figure(figsize=(9 * columns, 3.6 * lines), layout="constrained")
+    axes = figure.subplots(lines, columns, squeeze=False).ravel()
+    for unused in axes[count:]:
+        unused.set_axis_off()
+    axes = axes[:count]
     for axis, result in zip(axes, results, strict=False):
         _bars(axis, result, record["device"])
     if with_roof:
@@ -47,7 +54,7 @@ def draw(record: dict[str, Any], path: Path) -> None:
 
 
 def _bars(axis: Any, result: dict[str, Any], device: dict[str, Any]) -> None:
-    rows = [row for row in result["rows"] if row.get("time")]
+    rows = [row for row in result["rows"] if row.get("time") and row["kind"] != "stage"]
     found = [figures(row, result, device) for row in rows]
     work = result["work"]
     intensity = work["flop"] / max(work["bytes_read"] + work["bytes_written"], 1)
@@ -59,8 +66,10 @@ def _bars(axis: Any, result: dict[str, Any], device: dict[str, Any]) -> None:
         values, unit = [each["gbps"] for each in found], "GB/s"
     labels = [row["label"] for row in rows]
     bars = axis.barh(labels, values, color=[COLORS.get(row["kind"], OURS) for row in rows])
-    axis.bar_label(bars, [f"{value:,.3g}" for value in values], padding=3)
+    axis.bar_label(bars, [_short(value) for value in values], padding=3)
     axis.invert_yaxis()
+    if result["op"] == "render" and max(values) > LOGARITHMIC * min(values):
+        axis.set_xscale("log")
     axis.margins(x=0.12)
     sizes = ", ".join(f"{name} {size}" for name, size in result["axes"].items())
     axis.set_title(f"{result['op']} ({sizes}; {result['dtype']}, {result['input']})", fontsize=10)
@@ -68,6 +77,10 @@ def _bars(axis: Any, result: dict[str, Any], device: dict[str, Any]) -> None:
     if unit == "GB/s" and (copy := device.get("ceilings", {}).get("copy_gbps")):
         axis.axvline(copy, color="black", linestyle="--", linewidth=1)
         axis.text(copy, -0.6, "copy", ha="right", fontsize=8)
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
 def _roofline(axis: Any, results: list[dict[str, Any]], device: dict[str, Any]) -> None:

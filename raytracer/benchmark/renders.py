@@ -1,24 +1,40 @@
-"""`raytracer bench render`: the example scenes on a backend, frames and builds."""
+"""`raytracer bench render`: the ladder of render kernels on the example scenes."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from raytracer import resources
-from raytracer.benchmark import noise
-from raytracer.benchmark.measure import Renderer
+from raytracer import bvh, resources
+from raytracer.backends.select import select
+from raytracer.benchmark import noise, pictures, rays
+from raytracer.benchmark.explain import rung as rung_lines
+from raytracer.benchmark.ladder import CHECKED, LONGEST, Ladder, rungs
+from raytracer.errors import UserError, suggestion
 from raytracer.scene.load import load
-from raytracer.scene.scene import Background, Scene
+from raytracer.scene.pack import pack
+
+if TYPE_CHECKING:
+    from raytracer.buffers import SceneBuffers
+    from raytracer.bvh import Bvh
+    from raytracer.scene.scene import Scene
+
+Tell = Callable[[str], None]
 
 SIZE = (1280, 720)
+BUILDS = 5
+UNCUT = 1 << 40  # samples a launch: a frame is not cut, whatever it takes
+PROFILED = "weekend"  # the scene that --profile renders if none is named
 NOTE = (
-    "One sample a pixel, no reflections. Primary: one ray a pixel. With shadows: one more ray "
-    "counted for each pixel that is hit and each light, although surfaces that face away from the "
-    "light cast none."
+    "Each rung renders what its `shows` says, and what comes before in this order: "
+    + "; ".join(f"{level}: {text}" for level, text in pictures.LEVELS.items())
+    + ". x before: how many times as fast as the rung before, which may show less. Mrays/s: all "
+    "rays of the picture by its time; a shadow ray is counted for each light that a surface faces. "
+    "primary, shadow and reflection: rays of one kind by the time that a frame of one sample takes "
+    "longer with them; primary has the shading. Bytes a sphere: nodes, geometry and order."
 )
-FRAMES, BUILDS = 20, 3
 
 
 def names() -> list[str]:
@@ -27,62 +43,144 @@ def names() -> list[str]:
     return sorted(path.stem for path in folder.glob("*.toml"))
 
 
-def result(name: str, backend: str, min_time: float, size: tuple[int, int] = SIZE) -> Any:
-    """One example scene as a record's result: rows of primary rays, and of shadows as well."""
-    path = Path(str(resources.scenes())) / f"{name}.toml"
-    scene = _plain(load(path), size)
-    with Renderer(scene, backend) as renderer:
-        count, lights = renderer.job.about["spheres"], len(scene.lights or ()) or 1
-        pixels = size[0] * size[1]
-        rows = []
-        hits = 0
-        for label, shadows in (("primary", False), ("primary + shadow", True)):
-            samples = _frames(renderer, shadows, min_time)
-            hits = int((renderer.film.sums[..., 3] > 0).sum())
-            rays = pixels + (hits * lights if shadows else 0)
-            rows.append(_row(label, samples, rays))
-        builds = [1e-3 * taken for taken in renderer.builds(BUILDS)]
-        device = renderer.device
-    rows.append(_row("build", builds, None, spheres=count))
+def chosen(wanted: Sequence[str]) -> list[str]:
+    """Example scenes by name, all if none is wanted; raises UserError for an unknown one."""
+    known = names()
+    for word in wanted:
+        if word not in known:
+            raise UserError(f"there is no example scene {word!r}; {suggestion(word, known)}")
+    return list(wanted) or known
+
+
+def picture_size(axes: dict[str, list[int]]) -> tuple[int, int]:
+    """Width and height of the timed pictures; raises UserError for another axis or two sizes."""
+    for name, values in axes.items():
+        if name not in ("width", "height"):
+            raise UserError(f"render has no axis {name!r}; {suggestion(name, ['width', 'height'])}")
+        if len(values) != 1 or not 1 <= values[0] <= 1 << 14:
+            raise UserError(f"render: {name}: give one size from 1 to 16384")
+    return axes.get("width", [SIZE[0]])[0], axes.get("height", [SIZE[1]])[0]
+
+
+def result(
+    name: str,
+    backend: str,
+    min_time: float,
+    size: tuple[int, int] = SIZE,
+    *,
+    variant: Sequence[str] = (),
+    checked: tuple[int, int] = CHECKED,
+    longest: float = LONGEST,
+    tell: Tell = lambda _: None,
+) -> dict[str, Any]:
+    """One example scene as a record's result: the stages before the first frame, then the ladder.
+
+    backend: "cpu" or "cuda". min_time: seconds of frames for each rung. size, checked: of the
+    timed and of the checked pictures, in pixels. variant: rungs by label, name or number. longest:
+    seconds that a frame may take; what would take longer is listed and not timed.
+    """
+    ladder_rungs = rungs(backend, variant)
+    tell(f"loading {name}")
+    scene, buffers, tree, stages = _prepared(name, size)
+    device = select(backend)
+    tell(f"counting the rays of {name}")
+    counted = rays.count(pictures.view(buffers, "mirrors", size), tree, device)
+    ladder = Ladder(buffers, tree, size, checked, longest)
+    rows = ladder.race(ladder_rungs, min_time, counted, tell)
+    stages |= {f"build {layout}": [taken] for layout, taken in ladder.arranging.items()}
+    about = {key: value for key, value in device.describe().items() if key != "memory_free"}
     return {
         "op": "render",
-        "axes": {"scene": name, "width": size[0], "height": size[1], "spheres": count},
+        "axes": {"scene": name, "width": size[0], "height": size[1], "spheres": scene.count},
         "dtype": "float32",
         "input": name,
         "mode": "frames",
         "backend": backend,
         "work": {"flop": 0, "bytes_read": 0, "bytes_written": 0},
-        "hits": hits,
+        "hits": counted.hit,
+        "rays_by_bounce": {"shadow": counted.shadow, "reflection": counted.reflection},
         "note": NOTE,
-        "device": device,
-        "rows": rows,
+        "device": {"name": device.name} | about,
+        "rows": [*rows, *(_stage(what, taken, scene.count) for what, taken in stages.items())],
     }
 
 
-def _plain(scene: Scene, size: tuple[int, int]) -> Scene:
-    """The scene with one sample a pixel and nothing behind it, so that coverage counts hits."""
-    width, height = size
-    settings = scene.render.override(
-        width=width, height=height, samples=1, filter="point", max_depth=0
-    )
-    return replace(scene, render=settings, background=Background(transparent=True))
+def explain(wanted: Sequence[str], arch: str) -> str:
+    """The ladder in words. arch: what to compile for, to know registers and spills."""
+    lines = ["render: the example scenes, from a linear list of spheres to the production kernel"]
+    lines += [f"  shows {level}: {text}" for level, text in pictures.LEVELS.items()]
+    for each in rungs("cuda", wanted):
+        assert each.variant is not None
+        lines += ["", *rung_lines(each.variant, arch, {}, {})]
+    return "\n".join(lines) + "\n"
 
 
-def _frames(renderer: Renderer, shadows: bool, min_time: float) -> list[float]:
-    renderer.frames(1, shadows)
-    samples: list[float] = []
-    while not noise.settled(samples, sum(samples), min_time):
-        samples += [1e-3 * taken for taken in renderer.frames(2, shadows)]
-    return samples
+def listing() -> Iterator[str]:
+    """The lines of `--list`."""
+    yield "render: frames and builds of the example scenes, on the CPU or a GPU"
+    yield f"  axes width {SIZE[0]}, height {SIZE[1]}; scenes {', '.join(names())}"
+    for each in rungs("cuda"):
+        assert each.variant is not None
+        needs = ", ".join(map(str, each.variant.needs))
+        yield f"  {each.label:<28} {needs:<10} {each.title}"
 
 
-def _row(
-    label: str, samples: list[float], rays: int | None, spheres: int | None = None
-) -> dict[str, Any]:
-    time = noise.statistics(samples)
-    row: dict[str, Any] = {"label": label, "title": label, "kind": "render", "status": "ok"}
-    if rays is not None:
-        row["mrays"] = 1e-6 * rays / time["median"]
-    if spheres is not None:
-        row["mspheres"] = 1e-6 * spheres / time["median"]
-    return row | {"reason": "", "time": time, "samples": samples}
+def profile(
+    wanted: Sequence[str], scenes: Sequence[str] = (), size: tuple[int, int] = SIZE
+) -> list[str]:
+    """One frame, one launch, of each rung between profiler marks; the labels of those that ran."""
+    from raytracer.backends.cuda.context import primary_context
+    from raytracer.backends.cuda.launch import Pacer
+    from raytracer.film import Film
+
+    _, buffers, tree, _ = _prepared((chosen(scenes) if scenes else [PROFILED])[0], size)
+    ladder, film, ran = Ladder(buffers, tree, size), Film.blank(*size), []
+    for each in rungs("cuda", wanted):
+        view, backend = pictures.view(buffers, each.level, size), each.backend()
+        with backend.upload(view, ladder.arranged(each.layout)) as resident:
+            resident.pacer = Pacer(UNCUT)
+            pictures.expose(backend, resident, view.frame, film)
+            resident.pacer = Pacer(UNCUT)  # it has learnt from a frame that may have been slow
+            with primary_context(0).active() as driver:
+                driver.start_profiler()
+                pictures.expose(backend, resident, view.frame, film)
+                driver.stop_profiler()
+        ran.append(each.label)
+    return ran
+
+
+def _path(name: str) -> Path:
+    return Path(str(resources.scenes())) / f"{name}.toml"
+
+
+def _prepared(
+    name: str, size: tuple[int, int]
+) -> tuple[Scene, SceneBuffers, Bvh, dict[str, list[float]]]:
+    """Scene, buffers, tree, and the seconds of each stage."""
+    stages: dict[str, list[float]] = {}
+    begin = time.perf_counter()
+    scene = load(_path(name))
+    stages["load"] = [time.perf_counter() - begin]
+    begin = time.perf_counter()
+    buffers = pack(scene, scene.render.override(width=size[0], height=size[1], samples=1))
+    stages["pack"] = [time.perf_counter() - begin]
+    stages["build"] = []
+    for _ in range(BUILDS):
+        begin = time.perf_counter()
+        tree = bvh.build(buffers)
+        stages["build"].append(time.perf_counter() - begin)
+    return scene, buffers, tree, stages
+
+
+def _stage(what: str, samples: list[float], spheres: int) -> dict[str, Any]:
+    found = noise.statistics(samples)
+    return {
+        "label": what,
+        "title": "on the host, before the first frame",
+        "kind": "stage",
+        "status": "ok",
+        "reason": "",
+        "time": found,
+        "samples": samples,
+        "mspheres": 1e-6 * spheres / found["median"],
+    }

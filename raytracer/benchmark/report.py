@@ -9,12 +9,16 @@ from typing import Any
 
 from raytracer.benchmark import ncu
 
+KINDS = ("primary", "shadow", "reflection")  # of rays
 FORMATS = ("table", "markdown", "csv", "json")
 COLUMNS = (
     "variant", "time", "noise", "runs", "FLOP/s", "GB/s", "of ceiling", "of sheet", "x first",
     "x peer", "title",
 )  # fmt: skip
-RENDER_COLUMNS = ("what", "time", "noise", "runs", "Mrays/s", "Mspheres/s")
+RENDER_COLUMNS = (
+    "what", "shows", "time", "noise", "runs", "x before", "Mrays/s", "primary", "shadow",
+    "reflection", "Mspheres/s", "bytes a sphere", "upload", "title",
+)  # fmt: skip
 
 
 def text(record: dict[str, Any], form: str) -> str:
@@ -130,7 +134,7 @@ def _remarks(result: dict[str, Any]) -> list[str]:
 def rows(result: dict[str, Any], device: dict[str, Any]) -> tuple[tuple[str, ...], list[list[str]]]:
     """Column names and cells of one result."""
     if result["op"] == "render":
-        return RENDER_COLUMNS, [_render_cells(row) for row in result["rows"]]
+        return RENDER_COLUMNS, _render_rows(result["rows"])
     timed = [row for row in result["rows"] if row.get("time")]
     first = next((r["time"]["median"] for r in timed if r["kind"] != "peer"), None)
     peers = [row["time"]["median"] for row in timed if row["kind"] == "peer"]
@@ -164,16 +168,38 @@ def _cells(
     ]
 
 
-def _render_cells(row: dict[str, Any]) -> list[str]:
-    time = row["time"]
+def _render_rows(rows: list[dict[str, Any]]) -> list[list[str]]:
+    """Cells of the rungs, then of the stages on the host."""
+    cells, before = [], None
+    for row in rows:
+        cells.append(_render_cells(row, before))
+        if row.get("time") and row["kind"] != "stage":
+            before = row["time"]["median"]
+    return cells
+
+
+def _render_cells(row: dict[str, Any], before: float | None) -> list[str]:
+    shows, title = row.get("shows", ""), row.get("title", "")
+    if not row.get("time"):
+        return [row["label"], shows, row["status"], *[""] * (len(RENDER_COLUMNS) - 4), title]
+    time, rates = row["time"], row.get("mrays_by_kind", {})
     return [
         row["label"],
+        shows,
         seconds(time["median"]),
-        f"{time['noise']:.1%}",
+        f"{time['noise']:.1%}" if time["count"] > 1 else "",
         str(time["count"]),
-        _number(row["mrays"]) if "mrays" in row else "",
-        _number(row["mspheres"]) if "mspheres" in row else "",
+        f"{before / time['median']:.2f}" if before and row["kind"] != "stage" else "",
+        *(_number_of(row.get("mrays")), *map(_number_of, map(rates.get, KINDS))),
+        _number_of(row.get("mspheres")),
+        _number_of(row.get("bytes_per_sphere")),
+        seconds(row["upload"]["median"]) if "upload" in row else "",
+        title,
     ]
+
+
+def _number_of(value: float | None) -> str:
+    return "" if value is None else _number(value)
 
 
 def _number(value: float) -> str:
@@ -221,12 +247,13 @@ def _csv(record: dict[str, Any]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     names = ["median", "min", "q1", "q3", "noise", "count"]
     about = ["op", "axes", "dtype", "input", "mode", "label", "kind", "status"]
-    shares = ["tflops", "gbps", "of_ceiling", "of_sheet", "mrays"]
+    shares = ["tflops", "gbps", "of_ceiling", "of_sheet", "mrays", *(f"mrays_{k}" for k in KINDS)]
     writer.writerow([*about, *names, *shares, "reason"])
     for result in record["results"]:
         axes = " ".join(f"{name}={size}" for name, size in result["axes"].items())
         for row in result["rows"]:
             found = figures(row, result, record["device"]) | {"mrays": row.get("mrays")}
+            found |= {f"mrays_{k}": rate for k, rate in row.get("mrays_by_kind", {}).items()}
             time = row.get("time", {})
             cells = [result["op"], axes, result["dtype"], result["input"], result["mode"]]
             cells += [row["label"], row["kind"], row["status"], *(time.get(n) for n in names)]

@@ -46,6 +46,7 @@ class Choice:
     peers: bool = True
     mine: Path | None = None
     ncu: bool = False
+    scenes: tuple[str, ...] = ()
 
 
 def bench(
@@ -61,6 +62,7 @@ def bench(
     peers: bool = True,
     with_file: str | Path | None = None,
     ncu: bool = False,
+    scene: str | Sequence[str] = (),
     progress: Tell | None = None,
 ) -> dict[str, Any]:
     """Time operations: each variant is checked against a reference first, wrong ones not timed.
@@ -75,6 +77,7 @@ def bench(
     min_time: seconds of measuring for each row. peers: libraries' forms beside ours.
     with_file: a .cu file of yours to check and rank among the variants of one operation.
     ncu: add Nsight Compute's counters of each kernel, from a second process.
+    scene: example scenes for "render"; all by default.
     progress: called with a line before each step.
     Returns the record, as JSON types: device, versions, and results with their rows.
     Raises UserError for what cannot be run.
@@ -90,6 +93,7 @@ def bench(
         peers=peers,
         mine=None if with_file is None else Path(with_file),
         ncu=ncu,
+        scenes=(scene,) if isinstance(scene, str) else tuple(scene),
     )
     chosen = _chosen(names, choice)
     on = _backend(backend)
@@ -98,7 +102,8 @@ def bench(
     results: list[dict[str, Any]] = []
     device: dict[str, Any] = {}
     if "render" in names:
-        results += _render(on, min_time, progress or _quiet)
+        results += _render(on, choice, progress or _quiet)
+        device = results[0]["device"]
     if chosen and on == "cuda":
         from raytracer.benchmark import session
 
@@ -234,13 +239,18 @@ def _on_host(chosen: list[Op], choice: Choice, tell: Tell) -> list[dict[str, Any
     return made
 
 
-def _render(backend: str, min_time: float, tell: Tell) -> list[dict[str, Any]]:
+def _render(backend: str, choice: Choice, tell: Tell) -> list[dict[str, Any]]:
+    """The example scenes, the smallest first."""
     from raytracer.benchmark import renders
 
-    made = []
-    for name in renders.names():
-        tell(f"rendering {name}")
-        made.append(renders.result(name, backend, min_time))
+    size = renders.picture_size(dict(choice.axes or {}))
+    made = [
+        renders.result(name, backend, choice.min_time, size, variant=choice.variant, tell=tell)
+        for name in renders.chosen(choice.scenes)
+    ]
+    made.sort(key=lambda each: int(each["axes"]["spheres"]))
+    for each in made[:-1]:
+        each["note"] = ""  # once is enough
     return made
 
 

@@ -20,8 +20,8 @@ Examples:
   raytracer bench matmul --with mine.cu       your kernel under the same rules
   raytracer bench histogram --input sorted --axis n=2^30
   raytracer bench contraction --explain       the ladder, rung by rung
-  raytracer bench render --backend cpu        Mrays/s of the example scenes
   raytracer bench contraction --ncu           occupancy, stalls, bank conflicts
+  raytracer bench render --scene weekend      the ray tracer's own ladder, Mrays/s
   raytracer bench vecadd --compare old.json   ends with 1 if something is slower
 """
 
@@ -31,6 +31,7 @@ Examples:
 @click.option("--list", "listed", is_flag=True, help="List operations, axes and variants.")
 @click.option("--variant", multiple=True, help="Label, name or number; may be repeated.")
 @click.option("--size", default="", help="Size of the largest axes: 4096, 1e6, 2^20; or several.")
+@click.option("--scene", multiple=True, help="An example scene, for render; repeatable.")
 @click.option("--axis", multiple=True, metavar="NAME=SIZE", help="Size of one axis; repeatable.")
 @click.option("--dtype", help="Type of the numbers, one of the operation's.")
 @click.option("--backend", type=CHOICE(["auto", "cpu", "cuda"]), default="auto", show_default=True)
@@ -101,6 +102,7 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
         peers=options["peers"],
         with_file=options["mine"],
         ncu=options["ncu"],
+        scene=options["scene"],
         progress=_tell,
     )
     if sys.stderr.isatty():
@@ -131,8 +133,12 @@ def _without_timing(ops: tuple[str, ...], options: dict[str, Any]) -> int:
         dtype=options["dtype"],
         distribution=options["distribution"],
         mine=options["mine"],
+        scenes=options["scene"],
     )
     for name in ops or operations.names():
+        if name == "render":
+            click.echo(_render_without_timing(choice, options["profile"]), nl=False)
+            continue
         op = operations.find(name)
         if options["profile"]:
             from raytracer.benchmark.session import profile
@@ -147,6 +153,17 @@ def _without_timing(ops: tuple[str, ...], options: dict[str, Any]) -> int:
         ladder = run.select(op, choice.variant)
         click.echo(explain(op, axes, dtype, ladder, architecture()), nl=False)
     return 0
+
+
+def _render_without_timing(choice: Any, profiled: bool) -> str:
+    """--explain and --profile of the render ladder."""
+    from raytracer.benchmark import renders
+    from raytracer.benchmark.listing import architecture
+
+    if not profiled:
+        return renders.explain(choice.variant, architecture())
+    size = renders.picture_size(dict(choice.axes or {}))
+    return f"render: launched {', '.join(renders.profile(choice.variant, choice.scenes, size))}\n"
 
 
 def _tell(line: str) -> None:

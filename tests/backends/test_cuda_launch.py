@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from raytracer.backends.cuda.launch import (
     FIRST_SAMPLES,
     GROWTH,
+    LEAST_SAMPLES,
     TARGET_SECONDS,
-    WARP,
     Pacer,
     Picture,
     Piece,
@@ -101,10 +101,13 @@ def test_small_picture_does_not_slow_the_next_one() -> None:
     assert pacer.budget == FIRST_SAMPLES
 
 
-def test_budget_never_falls_below_a_warp() -> None:
+def test_budget_never_falls_below_what_fills_a_gpu() -> None:
     pacer = Pacer()
     pacer.record(samples=32, seconds=100.0)
-    assert pacer.budget == WARP
+    assert pacer.budget == LEAST_SAMPLES
+    pacer = Pacer(500)
+    pacer.record(samples=500, seconds=100.0)
+    assert pacer.budget == 500
 
 
 @pytest.mark.parametrize(("tiles", "threads", "expected"), [(1, 128, 1), (4, 128, 1), (5, 128, 2)])

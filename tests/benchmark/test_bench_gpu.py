@@ -75,11 +75,3 @@ def test_command_line_saves_compares_and_profiles(
     assert "matrixadd rows=512" in capsys.readouterr().out
     assert main(["bench", "matrixadd", "--profile", "--size", "512"]) == 0
     assert "launched 01_by_rows" in capsys.readouterr().out
-
-
-def test_render_ladder_runs(cuda: str) -> None:
-    from raytracer.benchmark import renders
-
-    result = renders.result("three_balls", cuda, 0.01, (64, 48))
-    assert [row["label"] for row in result["rows"]] == ["primary", "primary + shadow", "build"]
-    assert all(row["time"]["median"] > 0 for row in result["rows"])

@@ -39,12 +39,12 @@ SPHERES = "c_spheres"  # optional; holds the spheres of scenes small enough
 def render_variant(arch: str, label: str | None = None) -> Variant:
     """The render kernel for an architecture.
 
-    label: number and name, for instance "01_packet"; by default the last one that `arch` admits,
-        since variants are numbered as they improve.
+    label: number and name, for instance "13_packet"; by default the last one that `arch` admits,
+        since variants are numbered as they improve, but no rung that only `shows` a part.
     Raises BackendError if there is none.
     """
     variants = [variant for variant in discover(OPERATION) if variant.admits(arch)]
-    chosen = [variant for variant in variants if label in (None, variant.label)]
+    chosen = [v for v in variants if v.label == label or (label is None and not v.shows)]
     if not chosen:
         known = ", ".join(variant.label for variant in variants) or "none"
         wanted = f"render kernel {label}" if label else "render kernel"

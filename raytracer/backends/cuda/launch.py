@@ -17,6 +17,9 @@ TARGET_SECONDS = 0.05
 # smaller keeps a margin of eight.
 FIRST_SAMPLES = 4 << 20
 FIRST_SAMPLES_WATCHED = 1 << 19
+# A launch that took too long is not cut below this: fewer threads do not fill a GPU, and where a
+# single warp takes longer than TARGET_SECONDS, smaller launches would take just as long.
+LEAST_SAMPLES = 1 << 15
 # A launch may be this much larger than the one before: another part of the picture may cost more.
 GROWTH = 4
 WARP = 32
@@ -85,7 +88,7 @@ class Pacer:
         """
         fitting = int(samples * TARGET_SECONDS / max(seconds, 1e-6))
         if seconds > TARGET_SECONDS:
-            self.budget = max(min(fitting, self.budget), WARP)
+            self.budget = min(max(fitting, LEAST_SAMPLES), self.budget)
         else:
             self.budget = max(min(fitting, self.budget * GROWTH), self.budget)
 

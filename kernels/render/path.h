@@ -1,0 +1,107 @@
+// A path through the scene, one thread (CUDA): surfaces, lights and mirrors from the camera ray's first
+// hit on. How rays find spheres is the walk's: a template argument with
+//   float4 sphere(prim)                    centre and radius
+//   void closest(o, d, self, t, prim)      nearest hit before t, but `self`
+//   bool blocked(o, d, self, t_max)        is anything but `self` in (0, t_max)?
+#pragma once
+#include "../bvh/node.h"
+#include "camera.h"
+#include "integrator.h"
+
+namespace RT_NS {
+
+// the scene without its geometry: looks in device memory, the rest in constant memory
+struct PathScene {
+  const int32_t* order;
+  const float* color;
+  const int32_t* color_id;
+  const int32_t* material_id;
+  const rt::Camera* camera;
+  const rt::Light* lights;
+  const rt::Material* materials;
+  const rt::Frame* frame;
+};
+
+RT_DEVICE PathScene path_scene(const rt::RenderArgs& a, const rt::Camera& camera, const rt::Light* lights,
+                               const rt::Material* materials, const rt::Frame& frame) {
+  return {(const int32_t*)a.order, (const float*)a.color, (const int32_t*)a.color_id, (const int32_t*)a.material_id,
+          &camera, lights, materials, &frame};
+}
+
+// This thread's pixel of a warp's tile; threads beyond the picture's edge go along with a pixel inside.
+struct TilePixel {
+  int x, y;
+  size_t film;  // place in the film
+  bool inside;
+};
+
+RT_DEVICE TilePixel tile_pixel(const rt::RenderArgs& args, const rt::Frame& frame, int tile) {
+  const int lane = threadIdx.x & 31;
+  int x = frame.x0 + tile % args.tiles_x * 8 + (lane & 7), y = frame.y0 + tile / args.tiles_x * 4 + (lane >> 3);
+  const bool inside = x < frame.x1 && y < frame.y1;
+  x = min(x, frame.x1 - 1), y = min(y, frame.y1 - 1);
+  return {x, y, (size_t)(y - frame.y0) * (size_t)(frame.x1 - frame.x0) + (size_t)(x - frame.x0), inside};
+}
+
+RT_DEVICE Surface<float> path_surface(const PathScene& s, float4 c, uint32_t prim, Vec3<float> o, Vec3<float> d) {
+  Surface<float> f;
+  f.radius = c.w;
+  f.point = sphere_surface(vec3(c.x, c.y, c.z), c.w, o, d);
+  f.albedo = splat3<float>(s.color);
+  if (s.frame->color_mode != 0 || s.frame->material_mode != 0) {
+    int32_t sphere = __ldg(s.order + (size_t)prim);
+    if (s.frame->color_mode != 0) {
+      const float* rgb = s.color + 3 * (size_t)(s.frame->color_mode == 1 ? sphere : __ldg(s.color_id + sphere));
+      f.albedo = vec3(__ldg(rgb), __ldg(rgb + 1), __ldg(rgb + 2));
+    }
+    const rt::Material& m = s.materials[s.frame->material_mode == 0 ? 0 : __ldg(s.material_id + sphere)];
+    f.material = {m.ambient, m.diffuse, m.specular, m.shininess, m.mirror};
+  } else {
+    const rt::Material& m = s.materials[0];
+    f.material = {m.ambient, m.diffuse, m.specular, m.shininess, m.mirror};
+  }
+  return f;
+}
+
+// What the lights send to a surface; asks for shadow rays one light at a time.
+template <class Walk>
+RT_DEVICE Vec3<float> direct_light(const PathScene& s, const Walk& walk, const Surface<float>& f, uint32_t prim, Vec3<float> d,
+                                   float weight, Vec3<float> radiance) {
+  for (int i = 0; i < s.frame->light_count; ++i) {
+    LightArrival<float> a = light_arrival(s.lights[i], f, d, weight);
+    if (!a.faces) continue;
+    if (s.frame->shadows && (a.own_shadow || walk.blocked(f.point.position, a.sample.wi, prim, a.sample.distance))) continue;
+    radiance = radiance + a.radiance;
+  }
+  return radiance;
+}
+
+// Radiance and coverage along a camera ray whose first hit is known.
+template <class Walk>
+RT_DEVICE float4 trace_path(const PathScene& s, const Walk& walk, Ray<float> ray, uint32_t prim, float row_height) {
+  Vec3<float> radiance = vec3(0.0f, 0.0f, 0.0f);
+  float throughput = 1.0f;
+  float alpha = prim != kNoPrim || s.frame->background_kind == kBackgroundGradient ? 1.0f : 0.0f;
+  for (int depth = 0;; ++depth) {
+    if (prim == kNoPrim) {
+      float height = depth == 0 ? row_height : background_height_direction(*s.camera, ray.direction);
+      radiance = radiance + throughput * background(*s.frame, height);
+      break;
+    }
+    Surface<float> f = path_surface(s, walk.sphere(prim), prim, ray.origin, ray.direction);
+    float weight = local_weight(f, throughput);
+    radiance = radiance + ambient_radiance(*s.frame, f, weight);
+    radiance = direct_light(s, walk, f, prim, ray.direction, weight, radiance);
+    if (!(f.material.mirror > 0.0f) || depth >= s.frame->max_depth) break;
+    throughput = throughput * f.material.mirror;
+    MirrorRay<float> m = mirror_ray(f, ray.direction);
+    uint32_t self = prim;
+    float t = f.point.inside ? m.own_t : kInfinity;
+    prim = f.point.inside ? prim : kNoPrim;
+    ray = {m.origin, m.direction};
+    walk.closest(ray.origin, ray.direction, self, t, prim);
+  }
+  return make_float4(radiance.x, radiance.y, radiance.z, alpha);
+}
+
+}  // namespace RT_NS

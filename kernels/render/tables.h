@@ -1,0 +1,10 @@
+// The tables in constant memory that every render kernel has, and the layout that Python checks.
+// Included once by each variant.
+#pragma once
+#include "../core/layout.h"
+
+__constant__ rt::Camera c_camera;
+__constant__ rt::Frame c_frame;
+__constant__ rt::Light c_lights[64];
+__constant__ rt::Material c_materials[256];
+extern "C" __device__ const int layout_table[] = RT_LAYOUT_TABLE;

@@ -1,0 +1,79 @@
+"""A binary tree over spheres, as textbooks build it: for the rung that walks one, in NumPy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from raytracer.bvh import Bvh
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+LEAF = 4  # spheres of a leaf
+
+
+def build(tree: Bvh) -> Bvh:
+    """Halve by number along the longest axis of the box of the centres, level by level.
+
+    tree: any hierarchy over the same spheres; only its spheres and their order are taken.
+    Returns spheres and order in this tree's own order, and nodes as uint8 (M, 32): lo float32 (3,),
+    first uint32, hi float32 (3,), count uint32, as kernels/bvh/binary_walk.h reads them. It takes
+    about three seconds for a million spheres.
+    """
+    import numpy as np
+
+    count = len(tree.order)
+    levels = max(int(np.ceil(np.log2(max(count, 1) / LEAF))), 0)
+    place = _places(tree.spheres, levels)
+    spheres = tree.spheres[place]
+    nodes = _nodes(spheres, levels)
+    return Bvh(nodes.view(np.uint8).reshape(len(nodes), -1), tree.order[place], spheres)
+
+
+def _places(spheres: NDArray[np.float32], levels: int) -> NDArray[np.int64]:
+    """The order of the leaves: indices into `spheres`, (N,)."""
+    import numpy as np
+
+    count, size = len(spheres), LEAF << levels
+    # What is missing to a power of two is infinitely far away, so that it stays at the end.
+    centers = np.full((size, 3), np.inf, np.float32)
+    centers[:count] = spheres[:, :3]
+    place = np.arange(size)
+    for level in range(levels):
+        groups = place.reshape(1 << level, -1)
+        there = centers[groups]  # (groups, members, 3)
+        known = np.isfinite(there)
+        extent = np.where(known, there, -np.inf).max(1) - np.where(known, there, np.inf).min(1)
+        keys = np.take_along_axis(there, extent.argmax(1)[:, None, None], axis=2)[..., 0]
+        halves = np.argpartition(keys, keys.shape[1] // 2 - 1, axis=1)
+        place = np.take_along_axis(groups, halves, axis=1).reshape(-1)
+    return place[:count]
+
+
+def _nodes(spheres: NDArray[np.float32], levels: int) -> NDArray[np.void]:
+    """All nodes of the complete tree, by levels from the root; children stand together."""
+    import numpy as np
+
+    count, leaves = len(spheres), 1 << levels
+    kinds = [("lo", "f4", 3), ("first", "u4"), ("hi", "f4", 3), ("count", "u4")]
+    nodes = np.zeros(2 * leaves - 1, kinds)
+    lo = np.full((leaves * LEAF, 3), np.inf, np.float32)
+    hi = -lo
+    lo[:count] = spheres[:, :3] - spheres[:, 3:]
+    hi[:count] = spheres[:, :3] + spheres[:, 3:]
+    lo, hi = lo.reshape(leaves, LEAF, 3).min(1), hi.reshape(leaves, LEAF, 3).max(1)
+    first = np.arange(leaves) * LEAF
+    nodes["first"][leaves - 1 :] = first
+    nodes["count"][leaves - 1 :] = np.clip(count - first, 0, LEAF)
+    nodes["lo"][leaves - 1 :], nodes["hi"][leaves - 1 :] = lo, hi
+    for level in range(levels - 1, -1, -1):
+        parents = np.arange((1 << level) - 1, (2 << level) - 1)
+        left, right = nodes[2 * parents + 1], nodes[2 * parents + 2]
+        empty = right["lo"][:, 0] > right["hi"][:, 0]
+        nodes["lo"][parents] = np.minimum(left["lo"], right["lo"])
+        nodes["hi"][parents] = np.maximum(left["hi"], right["hi"])
+        # Where the right half is empty, the left one takes the parent's place: none walks nothing.
+        nodes["first"][parents] = np.where(empty, left["first"], 2 * parents + 1)
+        nodes["count"][parents] = np.where(empty, left["count"], 0)
+    return nodes

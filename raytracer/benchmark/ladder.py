@@ -1,0 +1,287 @@
+"""The ladder of render kernels on one scene: every picture checked, then the right ones timed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from raytracer.backends.cpu import CpuBackend
+from raytracer.benchmark import noise, pictures
+from raytracer.benchmark.layouts import arrange
+from raytracer.benchmark.rays import Rays
+from raytracer.errors import BackendError, RaytracerError, UserError, suggestion
+from raytracer.film import Film
+from raytracer.variants import Variant, discover
+
+if TYPE_CHECKING:
+    from raytracer.buffers import SceneBuffers
+    from raytracer.bvh import Bvh
+
+Tell = Callable[[str], None]
+
+CHECKED = (321, 181)  # pixels of the pictures that are compared; no multiple of a tile
+LONGEST = 0.5  # seconds a frame of a linear list may take; longer ones are listed with the guess
+WARM = 0.05  # seconds: a shorter first frame is no measure, for clocks and caches
+UPLOADS = 3
+KIND_FRAMES, KIND_SECONDS = 6, 0.1  # frames for the rate of one kind of ray, at most so long
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One way to render: a CUDA variant, or the CPU's kernel on one level of the picture."""
+
+    label: str
+    title: str
+    level: str
+    layout: str = ""
+    variant: Variant | None = None
+
+    def backend(self, threads: int = 0) -> Any:
+        """What runs it. Raises RaytracerError where it cannot run."""
+        if self.variant is None:
+            return CpuBackend(threads)
+        from raytracer.backends.cuda.bench import RefusedError
+        from raytracer.backends.cuda.probe import devices
+        from raytracer.backends.cuda.run import CudaBackend
+
+        arch = str(devices()[0]["architecture"])
+        if not self.variant.admits(arch):
+            needs = ", ".join(map(str, self.variant.needs))
+            raise RefusedError(f"needs {needs}; this GPU is {arch}")
+        return CudaBackend(kernel=self.label)
+
+
+@dataclass
+class Entry:
+    """A rung in the race: its row of the table in the making."""
+
+    rung: Rung
+    row: dict[str, Any]
+    backend: Any = None
+    resident: Any = None
+    view: SceneBuffers | None = None
+    samples: list[float] = field(default_factory=list)
+
+
+def rungs(backend: str, wanted: Sequence[str] = ()) -> list[Rung]:
+    """The rungs of a backend, "cpu" or "cuda", in order; those wanted by label, name or number.
+
+    Raises UserError for one that does not exist.
+    """
+    if backend == "cuda":
+        known = [_of_variant(variant) for variant in discover("render")]
+    else:
+        known = [Rung(f"cpu_{level}", text, level) for level, text in pictures.LEVELS.items()]
+    if not wanted:
+        return known
+    found = []
+    for word in wanted:
+        same = [rung for rung in known if word in _names(rung)]
+        if not same:
+            hint = suggestion(word, [rung.label for rung in known])
+            raise UserError(f"render has no variant {word!r} on {backend}; {hint}")
+        found += same
+    return list(dict.fromkeys(found))
+
+
+def _of_variant(variant: Variant) -> Rung:
+    level = pictures.everything(variant.shows)
+    if level not in pictures.LEVELS:
+        hint = suggestion(level, pictures.LEVELS)
+        raise UserError(f"kernels/render/{variant.path.name} shows {level!r}; {hint}")
+    return Rung(variant.label, variant.title, level, variant.layout, variant)
+
+
+def _names(rung: Rung) -> tuple[str, ...]:
+    if rung.variant is None:
+        return (rung.label, rung.level)
+    number = rung.variant.number
+    return (rung.label, rung.variant.name, str(number), f"{number:02d}")
+
+
+class Ladder:
+    """One scene on all rungs: check, time, tell.
+
+    buffers: packed with one sample a pixel. size: of the timed pictures, in pixels.
+    """
+
+    def __init__(
+        self,
+        buffers: SceneBuffers,
+        tree: Bvh,
+        size: tuple[int, int],
+        checked: tuple[int, int] = CHECKED,
+        longest: float = LONGEST,
+    ) -> None:
+        """Nothing is rendered yet."""
+        self.buffers, self.tree, self.size = buffers, tree, size
+        self.checked, self.longest = checked, longest
+        self.arranging: dict[str, float] = {}  # seconds, by layout
+        self._trees: dict[str, Bvh] = {"": tree}
+        self._references: dict[str, Film] = {}
+
+    def race(self, chosen: Sequence[Rung], min_time: float, rays: Rays, tell: Tell) -> list[Any]:
+        """The rows of the rungs: wrong ones and those that take too long are not timed."""
+        entries = [Entry(rung, _blank(rung)) for rung in chosen]
+        try:
+            for entry in entries:
+                tell(f"checking render {entry.rung.label}")
+                self._guarded(entry, self._check)
+            for entry in entries:
+                if entry.row["status"] == "ok":
+                    self._guarded(entry, self._upload)
+            running = [entry for entry in entries if entry.row["status"] == "ok"]
+            self._turns(running, min_time, tell)
+            for entry in running:
+                entry.row |= self._figures(entry, rays)
+        finally:
+            for entry in entries:
+                if entry.resident is not None:
+                    entry.resident.close()
+        return [entry.row for entry in entries]
+
+    def arranged(self, layout: str) -> Bvh:
+        """The scene in a layout, made once."""
+        if layout not in self._trees:
+            start = time.perf_counter()
+            self._trees[layout] = arrange(layout, self.buffers, self.tree)
+            self.arranging[layout] = time.perf_counter() - start
+        return self._trees[layout]
+
+    def _guarded(self, entry: Entry, step: Callable[[Entry], None]) -> None:
+        """What one rung cannot do ends that rung alone."""
+        try:
+            step(entry)
+        except RaytracerError as error:
+            status = "failed" if isinstance(error, BackendError) else "skipped"
+            entry.row |= {"status": status, "reason": str(error).split("\n")[0]}
+
+    def _check(self, entry: Entry) -> None:
+        """Compare with the CPU's picture of the same; guess what the timed picture will take."""
+        rung = entry.rung
+        if rung.variant is None:
+            return  # the CPU's pictures are what the others are compared with
+        entry.backend = rung.backend()
+        entry.row["resources"] = entry.backend.kernel.describe()
+        view = pictures.view(self.buffers, rung.level, self.checked)
+        film = Film.blank(*self.checked)
+        with entry.backend.upload(view, self.arranged(rung.layout)) as resident:
+            taken = pictures.expose(entry.backend, resident, view.frame, film)
+            if reason := pictures.difference(film, self._reference(rung.level)):
+                entry.row |= {"status": "wrong", "reason": reason}
+                return
+            if taken < WARM:
+                taken = pictures.expose(entry.backend, resident, view.frame, film)
+        if self.arranged(rung.layout).nodes.size:
+            return  # with a tree, what a picture takes does not grow with its pixels
+        guess = taken * self.size[0] * self.size[1] / (self.checked[0] * self.checked[1])
+        if guess > self.longest:
+            reason = f"would take about {guess:.2g} s a frame, by the {self.checked[0]}x"
+            reason += f"{self.checked[1]} picture that was checked and is right"
+            entry.row |= {"status": "skipped", "reason": reason}
+
+    def _reference(self, level: str) -> Film:
+        if level not in self._references:
+            view = pictures.view(self.buffers, level, self.checked)
+            backend = CpuBackend()
+            film = Film.blank(*self.checked)
+            pictures.expose(backend, backend.upload(view, self.tree), view.frame, film)
+            self._references[level] = film
+        return self._references[level]
+
+    def _upload(self, entry: Entry) -> None:
+        """Bring the scene to the device, some times over; the last one stays."""
+        rung = entry.rung
+        entry.backend = entry.backend or rung.backend()
+        tree = self.arranged(rung.layout)
+        entry.view = pictures.view(self.buffers, rung.level, self.size)
+        times = []
+        for _ in range(UPLOADS):
+            if entry.resident is not None:
+                entry.resident.close()
+            start = time.perf_counter()
+            entry.resident = entry.backend.upload(entry.view, tree)
+            times.append(time.perf_counter() - start)
+        entry.row["bytes_per_sphere"] = tree.nbytes / max(self.buffers.count, 1)
+        if rung.variant is not None:
+            entry.row["upload"] = noise.statistics(times)
+
+    def _turns(self, entries: list[Entry], min_time: float, tell: Tell) -> None:
+        """Frames of all in turns, there and back (A B B A), until each has settled."""
+        film = Film.blank(*self.size)
+        for entry in entries:
+            tell(f"timing render {entry.rung.label}")
+            self._frame(entry, film)
+        still = list(entries)
+        while still:
+            for entry in (*still, *reversed(still)):
+                entry.samples.append(self._frame(entry, film))
+            still = [e for e in still if not noise.settled(e.samples, sum(e.samples), min_time)]
+
+    def _frame(self, entry: Entry, film: Film) -> float:
+        assert entry.view is not None
+        return pictures.expose(entry.backend, entry.resident, entry.view.frame, film)
+
+    def _figures(self, entry: Entry, rays: Rays) -> dict[str, Any]:
+        """Time, rays and their rates of a rung."""
+        counted = of_level(rays, entry.rung.level)
+        median = noise.statistics(entry.samples)["median"]
+        return {
+            "time": noise.statistics(entry.samples),
+            "samples": entry.samples,
+            "rays": counted,
+            "mrays": 1e-6 * sum(counted.values()) / median,
+            "mrays_by_kind": self._by_kind(entry, rays),
+        }
+
+    def _by_kind(self, entry: Entry, rays: Rays) -> dict[str, float]:
+        """Mrays/s of each kind of ray: what a frame of one sample takes longer with that kind."""
+        assert entry.view is not None
+        level, film = entry.rung.level, Film.blank(*self.size)
+
+        def median(shadows: bool, depth: int) -> float:
+            assert entry.view is not None
+            frame = entry.view.frame.copy()
+            frame["sample_count"], frame["filter"] = 1, 0
+            frame["shadows"], frame["max_depth"] = int(shadows), depth
+            times: list[float] = []
+            while len(times) < 2 or (len(times) < KIND_FRAMES and sum(times) < KIND_SECONDS):
+                times.append(pictures.expose(entry.backend, entry.resident, frame, film))
+            return float(noise.statistics(times[1:])["median"])
+
+        plain = median(False, 0)
+        found = {"primary": 1e-6 * rays.primary / plain}
+        parts = [("shadow", "shadows", sum(rays.shadow[:1]), (True, 0))]
+        deepest = int(entry.view.frame["max_depth"][0])
+        parts.append(("reflection", "mirrors", sum(rays.reflection), (False, deepest)))
+        for kind, part, number, settings in parts:
+            if number and pictures.includes(level, part):
+                more = median(*settings) - plain
+                if more > 0.02 * plain:  # less is lost in the noise
+                    found[kind] = 1e-6 * number / more
+        return found
+
+
+def of_level(rays: Rays, level: str) -> dict[str, int]:
+    """Rays by kind of a picture of a level."""
+    mirrors = pictures.includes(level, "mirrors")
+    many = pictures.SAMPLES if pictures.includes(level, "samples") else 1
+    shadow = rays.shadow if mirrors else rays.shadow[:1]
+    return {
+        "primary": many * rays.primary,
+        "shadow": many * sum(shadow) if pictures.includes(level, "shadows") else 0,
+        "reflection": many * sum(rays.reflection) if mirrors else 0,
+    }
+
+
+def _blank(rung: Rung) -> dict[str, Any]:
+    return {
+        "label": rung.label,
+        "title": rung.title,
+        "kind": "cpu" if rung.variant is None else "variant",
+        "shows": rung.level,
+        "status": "ok",
+        "reason": "",
+    }

@@ -1,0 +1,69 @@
+"""How a scene lies in memory for the rungs of the render ladder: their `layout:` line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from raytracer.benchmark import binary_tree
+from raytracer.bvh import Bvh
+from raytracer.errors import UserError, suggestion
+
+if TYPE_CHECKING:
+    from raytracer.buffers import SceneBuffers
+
+
+def arrange(layout: str, buffers: SceneBuffers, tree: Bvh) -> Bvh:
+    """The arrays that a rung with this layout reads; "" is the wide tree itself.
+
+    Raises UserError for a layout that is none of LAYOUTS.
+    """
+    if layout not in LAYOUTS:
+        raise UserError(f"a render kernel has layout {layout!r}; {suggestion(layout, LAYOUTS)}")
+    return LAYOUTS[layout](buffers, tree)
+
+
+def _wide(_: SceneBuffers, tree: Bvh) -> Bvh:
+    """Wide compressed nodes, and spheres as float32 (N, 4) in leaf order."""
+    return tree
+
+
+def _list(_: SceneBuffers, tree: Bvh) -> Bvh:
+    """The same spheres without nodes."""
+    return replace(tree, nodes=tree.nodes[:0])
+
+
+def _soa(buffers: SceneBuffers, tree: Bvh) -> Bvh:
+    """x, y, z and radius one after the other: float32 (4, N)."""
+    import numpy as np
+
+    return replace(_list(buffers, tree), spheres=np.ascontiguousarray(tree.spheres.T))
+
+
+def _aos(buffers: SceneBuffers, tree: Bvh) -> Bvh:
+    """One struct a sphere, centre, radius and colour: float32 (N, 7)."""
+    import numpy as np
+
+    mode = int(buffers.frame["color_mode"][0])
+    if mode == 0:
+        colors = np.broadcast_to(buffers.color[0], (len(tree.order), 3))
+    else:
+        of_sphere = buffers.color if mode == 1 else buffers.color[buffers.color_id]
+        colors = of_sphere[tree.order]
+    records = np.concatenate([tree.spheres, colors], axis=1, dtype=np.float32)
+    return replace(_list(buffers, tree), spheres=records)
+
+
+def _binary(_: SceneBuffers, tree: Bvh) -> Bvh:
+    """A binary tree of float boxes; spheres and order are in its own order."""
+    return binary_tree.build(tree)
+
+
+LAYOUTS: dict[str, Callable[[SceneBuffers, Bvh], Bvh]] = {
+    "": _wide,
+    "list": _list,
+    "soa": _soa,
+    "aos": _aos,
+    "binary": _binary,
+}

@@ -1,0 +1,109 @@
+"""What the render ladder is checked and timed on: pictures of a scene, in part or in full."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from raytracer.film import Film
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from raytracer.buffers import SceneBuffers
+
+# What a picture holds, each level with all before it: the `shows:` line of a rung.
+LEVELS = {
+    "flat": "parallel rays, flat colours",
+    "perspective": "rays from an eye",
+    "phong": "the scene's lights, without shadows",
+    "shadows": "a ray to each light that a surface faces",
+    "mirrors": "reflections, as deep as the scene says",
+    "samples": "4 samples a pixel and the scene's filter",
+}
+SAMPLES = 4
+GAUSSIAN = 3  # Frame.filter, where the scene's own is the pixel's centre
+# Two pictures are the same if at most SHARE of the pixels differ by more than STEP in a channel of
+# sRGB (0..65535), and all by no more than MEAN on average: edges are decided by the last bits.
+STEP, SHARE, MEAN = 514, 1e-3, 6.5
+
+
+def everything(level: str) -> str:
+    """The level of a `shows:` line; a kernel without one shows everything."""
+    return level or "samples"
+
+
+def includes(level: str, part: str) -> bool:
+    """Whether a picture of this level has this part."""
+    order = list(LEVELS)
+    return order.index(level) >= order.index(part)
+
+
+def view(buffers: SceneBuffers, level: str, size: tuple[int, int]) -> SceneBuffers:
+    """The scene with the camera and the frame of a level.
+
+    buffers: packed with one sample, any size. size: width and height in pixels.
+    """
+    frame = buffers.frame.copy()
+    width, height = size
+    aspect = width / height / (float(frame["width"][0]) / float(frame["height"][0]))
+    for name, value in zip(("x0", "y0", "x1", "y1"), (0, 0, width, height), strict=True):
+        frame[name] = value
+    frame["width"], frame["height"] = width, height
+    frame["sample_begin"], frame["sample_count"] = 0, 1
+    if not includes(level, "phong"):
+        frame["light_count"], frame["ambient"] = 0, 1.0
+    frame["shadows"] = int(includes(level, "shadows"))
+    if not includes(level, "mirrors"):
+        frame["max_depth"] = 0
+    if includes(level, "samples"):
+        frame["sample_count"] = SAMPLES
+        if frame["filter"][0] == 0:
+            frame["filter"], frame["filter_radius"] = GAUSSIAN, 1.5
+    else:
+        frame["filter"] = 0
+    camera = _camera(buffers.camera, aspect, includes(level, "perspective"))
+    return replace(buffers, camera=camera, frame=frame)
+
+
+def _camera(camera: NDArray[np.void], aspect: float, perspective: bool) -> NDArray[np.void]:
+    """The scene's camera, or one of parallel rays that sees as much of the middle of the scene."""
+    import numpy as np
+
+    made = camera.copy()
+    made["right"] *= np.float32(aspect)
+    if not perspective and made["kind"][0] == 0:
+        # The middle of the spheres is the origin of render space.
+        away = max(float(-(made["origin"][0] @ made["forward"][0])), 0.5)
+        made["kind"] = 1
+        made["right"] *= np.float32(away)
+        made["up"] *= np.float32(away)
+    return made
+
+
+def expose(backend: Any, resident: Any, frame: NDArray[np.void], film: Film) -> float:
+    """Render a frame to a film that is cleared before; returns the frame's seconds."""
+    film.sums.fill(0.0)
+    film.samples = 0
+    seconds = float(backend.render(resident, frame, film))
+    film.samples = int(frame["sample_count"][0])
+    return seconds
+
+
+def difference(found: Film, wanted: Film) -> str:
+    """What is wrong with a picture, in one sentence; "" if nothing is."""
+    import numpy as np
+
+    from raytracer.tone import encode
+
+    if not np.isfinite(found.sums).all():
+        return "the picture holds values that are not finite"
+    off = np.abs(encode(found, 16).astype(np.int64) - encode(wanted, 16))
+    wrong = (off > STEP).any(axis=-1)
+    if wrong.mean() > SHARE:
+        y, x = (int(value) for value in np.argwhere(wrong)[0])
+        return f"{int(wrong.sum())} of {wrong.size} pixels differ from the CPU's, first {x},{y}"
+    if off.mean() > MEAN:
+        return f"the picture differs from the CPU's by {off.mean() / 65535:.2g} on average"
+    return ""

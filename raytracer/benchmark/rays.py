@@ -1,0 +1,107 @@
+"""How many rays a picture takes, by kind, told from films: no kernel has to count.
+
+Two probes of one sample a pixel are rendered for each depth. In one every surface glows and mirrors
+half, so that what a bounce adds to a pixel tells whether it was a mirror. In the other every light
+has a channel of its own, and a channel that a bounce changes was a light that the surface faces.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from raytracer.benchmark.pictures import expose
+from raytracer.film import Film
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from raytracer.buffers import SceneBuffers
+    from raytracer.bvh import Bvh
+
+CHANNELS = 3
+HALF = 0.5
+
+
+@dataclass(frozen=True)
+class Rays:
+    """Rays of one sample a pixel.
+
+    primary: pixels. shadow: for each bounce, lights that the surfaces hit face; these rays are cast
+        but for the few surfaces seen from inside that shadow themselves. reflection: for each
+        bounce, mirrored rays that start there. hit: pixels that show a sphere.
+    """
+
+    primary: int
+    hit: int
+    shadow: tuple[int, ...]
+    reflection: tuple[int, ...]
+
+
+def count(buffers: SceneBuffers, tree: Bvh, backend: Any) -> Rays:
+    """Count the rays of a view (`pictures.view`) with lights, to its frame's depth."""
+    films = list(_glow(buffers, tree, backend))
+    hit = int((films[0][..., 0] > 0).sum())
+    added = [films[0], *(b - a for a, b in pairwise(films))]
+    mirrors = [int((part[..., 0] == HALF ** (k + 1)).sum()) for k, part in enumerate(added)]
+    facing = [0] * len(films)
+    lights = int(buffers.frame["light_count"][0])
+    for first in range(0, lights, CHANNELS):
+        for depth, faced in enumerate(_facing(buffers, tree, backend, first, len(films))):
+            facing[depth] += faced
+    return Rays(films[0].shape[0] * films[0].shape[1], hit, tuple(facing), tuple(mirrors[:-1]))
+
+
+def _glow(buffers: SceneBuffers, tree: Bvh, backend: Any) -> list[NDArray[np.float32]]:
+    """Films of depth 0, 1, … in which all surfaces glow white, and mirrors mirror half."""
+    probe = _probe(buffers, ambient=1.0, diffuse=0.0)
+    probe.frame["light_count"], probe.frame["ambient"] = 0, 1.0
+    depths = int(buffers.frame["max_depth"][0])
+    return _films(probe, tree, backend, depths if (probe.materials["mirror"] > 0).any() else 0)
+
+
+def _facing(buffers: SceneBuffers, tree: Bvh, backend: Any, first: int, depths: int) -> list[int]:
+    """For each depth, pairs of a surface and one of three lights from `first` on that it faces."""
+    import numpy as np
+
+    probe = _probe(buffers, ambient=0.0, diffuse=1.0)
+    lights = buffers.lights[first : first + CHANNELS].copy()
+    lights["color"] = np.eye(CHANNELS, dtype=np.float32)[: len(lights)]
+    lights["falloff"] = 0
+    probe = replace(probe, lights=lights)
+    probe.frame["light_count"], probe.frame["ambient"] = len(lights), 0.0
+    films = [sums[..., :CHANNELS] for sums in _films(probe, tree, backend, depths - 1)]
+    changed = [films[0] != 0, *(a != b for a, b in pairwise(films))]
+    return [int(each.sum()) for each in changed]
+
+
+def _probe(buffers: SceneBuffers, ambient: float, diffuse: float) -> SceneBuffers:
+    """White spheres before nothing, without shadows."""
+    import numpy as np
+
+    materials, frame = buffers.materials.copy(), buffers.frame.copy()
+    materials["ambient"], materials["diffuse"], materials["specular"] = ambient, diffuse, 0.0
+    materials["mirror"] = np.where(materials["mirror"] > 0, HALF, 0.0)
+    for name in ("shadows", "color_mode", "filter"):
+        frame[name] = 0
+    frame["sample_count"], frame["background_kind"] = 1, 1
+    white = np.ones((1, 3), np.float32)
+    nothing = np.zeros(0, np.int32)
+    return replace(buffers, materials=materials, frame=frame, color=white, color_id=nothing)
+
+
+def _films(probe: SceneBuffers, tree: Bvh, backend: Any, deepest: int) -> list[NDArray[np.float32]]:
+    """The sums (h, w, 4) of depths 0 to `deepest`."""
+    film = Film.blank(int(probe.frame["width"][0]), int(probe.frame["height"][0]))
+    resident = backend.upload(probe, tree)
+    made = []
+    try:
+        for depth in range(deepest + 1):
+            probe.frame["max_depth"] = depth
+            expose(backend, resident, probe.frame, film)
+            made.append(film.sums.copy())
+    finally:
+        resident.close()
+    return made
