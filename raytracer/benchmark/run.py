@@ -248,10 +248,30 @@ def _render(backend: str, choice: Choice, tell: Tell) -> list[dict[str, Any]]:
         renders.result(name, backend, choice.min_time, size, variant=choice.variant, tell=tell)
         for name in renders.chosen(choice.scenes)
     ]
+    if choice.ncu:
+        for each in made:
+            tell(f"counting render {each['input']} with Nsight Compute")
+            _count_render(each)
     made.sort(key=lambda each: int(each["axes"]["spheres"]))
     for each in made[:-1]:
         each["note"] = ""  # once is enough
     return made
+
+
+def _count_render(result: dict[str, Any]) -> None:
+    """Add Nsight Compute's counters to the rungs that were timed."""
+    from raytracer.benchmark import ncu
+
+    ran = [r["label"] for r in result["rows"] if r["kind"] == "variant" and r["status"] == "ok"]
+    options = ["--scene", result["input"]]
+    options += [word for name in ("width", "height") for word in _axis(name, result["axes"])]
+    options += [word for label in ran for word in ("--variant", label)]
+    if ran:
+        ncu.add(result, dict.fromkeys(ran, 1), ncu.profile("render", options))
+
+
+def _axis(name: str, axes: Mapping[str, Any]) -> tuple[str, str]:
+    return "--axis", f"{name}={axes[name]}"
 
 
 def _record(on: str, device: dict[str, Any], results: list[dict[str, Any]]) -> dict[str, Any]:

@@ -12,7 +12,8 @@ import raytracer
 from raytracer.benchmark import ncu, report
 from raytracer.errors import BackendError
 
-HEAD = ["ID", "Kernel Name", ncu.METRICS["occupancy"], ncu.METRICS["load_conflicts"]]
+HEAD = ["ID", "Kernel Name", ncu.METRICS["occupancy"]]
+HEAD += [ncu.METRICS["load_passes"], ncu.METRICS["loads"]]
 HEAD += [ncu.STALL.format("long_scoreboard"), ncu.STALL.format("barrier")]
 
 
@@ -24,19 +25,19 @@ PAGE = [
     "==PROF== Connected to process 17",
     "vecadd: launched 01_one, 02_two",
     quoted(HEAD),
-    quoted(["", "", "%", "", "inst", "inst"]),
-    quoted(["0", "vecadd", "12.5", "1,024", "7.25", "0.5"]),
-    quoted(["1", "vecadd", "93", "n/a", "0.1", "2.5"]),
-    quoted(["2", "vecadd_2", "50", "0", "0.1", "0.2"]),
+    quoted(["", "", "%", "", "inst", "", ""]),
+    quoted(["0", "vecadd", "12.5", "1,024", "512", "7.25", "0.5"]),
+    quoted(["1", "vecadd", "93", "n/a", "0", "0.1", "2.5"]),
+    quoted(["2", "vecadd_2", "50", "0", "4", "0.1", "0.2"]),
 ]
 
 
 def test_page_is_read_kernel_by_kernel() -> None:
     first, second, third = ncu.parse(PAGE)
     assert first["occupancy"] == 12.5
-    assert first["load_conflicts"] == 1024
+    assert first["load_passes"] == 1024
     assert first["stall_long_scoreboard"] == 7.25
-    assert "load_conflicts" not in second
+    assert "load_passes" not in second
     assert third["occupancy"] == 50
 
 
@@ -51,7 +52,7 @@ def test_rows_get_the_kernels_they_launched() -> None:
     assert [len(row.get("ncu", [])) for row in rows] == [1, 2, 0]
     (line,) = ncu.cells(rows[0])
     assert line == [
-        "01_one", "12%", "", "", "", "", "1,024", "global memory 7.2, barrier 0.5",
+        "01_one", "12%", "", "", "", "", "2.00", "", "global memory 7.2, barrier 0.5",
     ]  # fmt: skip
     assert [cells[0] for cells in ncu.cells(rows[1])] == ["02_two 1", "02_two 2"]
 
@@ -71,6 +72,15 @@ def test_counters_are_a_table_of_their_own() -> None:
     table = report.text(record, "markdown")
     assert "| warps wait for" in table
     assert "| global memory 7.2, barrier 0.5 |" in table
+
+
+def test_only_metrics_of_this_gpu_are_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake(tmp_path, monkeypatch, "echo 'sm__warps_active   Counter  warp'")
+    assert ncu.known(ncu.find()) == [ncu.METRICS["occupancy"]]
+    fake(tmp_path, monkeypatch, "exit 1")
+    assert len(ncu.known(ncu.find())) == len(ncu.METRICS) + len(ncu.STALLS)
 
 
 def fake(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
