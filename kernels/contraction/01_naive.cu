@@ -14,12 +14,11 @@ extern "C" __global__ void __launch_bounds__(256)
   constexpr int N = rt::kN;
   long long index = (long long)blockIdx.x * 256 + threadIdx.x;
   if (index >= elements * rt::kSize) return;
-  long long first = index / rt::kSize * rt::kSize;
-  int point = (int)(index - first);
+  int point = (int)(index % rt::kSize);
   int k = point % N, j = point / N % N, i = point / rt::kPlaneSize;
-  const Real* element = u + first;
+  const Real* element = u + (index - point);
   Real x = 0, y = 0, z = 0;
-#pragma unroll
+#pragma unroll 1
   for (int l = 0; l < N; l++) {
     x = rt::multiply_add(d[i * N + l], element[(l * N + j) * N + k], x);
     y = rt::multiply_add(d[j * N + l], element[(i * N + l) * N + k], y);

@@ -2,7 +2,7 @@
 
 >>> from raytracer import ops
 >>> c = ops.vecadd(a, b)                              # on the GPU, by the last variant it can run
->>> c = ops.matmul(a, b, variant="03_shared_tiles")
+>>> c = ops.matmul(a, b, variant="04_shared_tiles")
 """
 
 from __future__ import annotations
