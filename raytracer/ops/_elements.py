@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from raytracer.errors import UserError
-from raytracer.ops.base import Arrays, Axes, Op
+from raytracer.ops.base import Arrays, Axes, Op, Output
 
 POINTS = (*range(2, 17), 20)  # n for which the kernels are written
 TYPES = {"float32": "float", "float64": "double"}
@@ -49,6 +49,20 @@ class ElementOp(Op):
     def sizes(self, axes: Axes) -> tuple[int, ...]:
         """elements alone: n is a macro."""
         return (axes["elements"],)
+
+
+class FieldOp(ElementOp):
+    """One whose result is a value v a point, and whose NumPy form computes in any type."""
+
+    def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
+        """v (elements, n, n, n)."""
+        return {"v": Output(block(axes), dtype)}
+
+    def reference(self, inputs: Arrays) -> Arrays:
+        """The NumPy form in float64."""
+        made = self.cpu({name: array.astype("f8") for name, array in inputs.items()})
+        assert made is not None
+        return made
 
 
 def size_of(dtype: str) -> int:

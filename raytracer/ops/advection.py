@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from raytracer.ops._elements import ElementOp, along, block, size_of
-from raytracer.ops.base import Arrays, Axes, Output, Work, draw
+from raytracer.ops._elements import FieldOp, along, block, size_of
+from raytracer.ops.base import Arrays, Axes, Work, draw
 
 
-class Advection(ElementOp):
+class Advection(FieldOp):
     """v = c_0 D_0 u + c_1 D_1 u + c_2 D_2 u, D_a being d along axis a."""
 
     name = "advection"
@@ -25,14 +25,6 @@ class Advection(ElementOp):
             "c": draw((axes["elements"], 3, n, n, n), dtype, distribution, seed + 1),
             "d": draw((n, n), dtype, distribution, seed + 2),
         }
-
-    def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
-        """v (elements, n, n, n)."""
-        return {"v": Output(block(axes), dtype)}
-
-    def reference(self, inputs: Arrays) -> Arrays:
-        """The operator in float64."""
-        return self.cpu({name: array.astype("f8") for name, array in inputs.items()})
 
     def cpu(self, inputs: Arrays) -> Arrays:
         """NumPy's matrix products."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raytracer.ops._elements import ElementOp, along, block, size_of
-from raytracer.ops.base import Arrays, Axes, Output, Peer, Work, draw
+from raytracer.ops._elements import FieldOp, along, block, size_of
+from raytracer.ops.base import Arrays, Axes, Peer, Work, draw
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 EINSUM = ("il,eljk->eijk", "jl,eilk->eijk", "kl,eijl->eijk")
 
 
-class ContractionAxis(ElementOp):
+class ContractionAxis(FieldOp):
     """v[e,i,j,k] = sum over l of d[i,l] u[e,l,j,k] for x; along j for y, along k for z."""
 
     note = "The count that circulates in tables: one pass and one contraction."
@@ -32,14 +32,6 @@ class ContractionAxis(ElementOp):
             "u": draw(block(axes), dtype, distribution, seed),
             "d": draw((n, n), dtype, distribution, seed + 1),
         }
-
-    def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
-        """v (elements, n, n, n)."""
-        return {"v": Output(block(axes), dtype)}
-
-    def reference(self, inputs: Arrays) -> Arrays:
-        """The contraction in float64."""
-        return self.cpu({name: array.astype("f8") for name, array in inputs.items()})
 
     def cpu(self, inputs: Arrays) -> Arrays:
         """NumPy's matrix products."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from raytracer.ops._elements import ElementOp, along, block, size_of
-from raytracer.ops.base import Arrays, Axes, Output, Work, draw
+from raytracer.ops._elements import FieldOp, along, block, size_of
+from raytracer.ops.base import Arrays, Axes, Work, draw
 
 # Row and column of the symmetric 3 x 3 matrix of a point that each of its six factors stands for.
 FACTORS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
-class Diffusion(ElementOp):
+class Diffusion(FieldOp):
     """v = sum over a, b of D_a^T (g_ab D_b u), D_a being d along axis a: CEED's BK5."""
 
     name = "diffusion"
@@ -30,14 +30,6 @@ class Diffusion(ElementOp):
             "g": draw((axes["elements"], 6, n, n, n), dtype, distribution, seed + 1),
             "d": draw((n, n), dtype, distribution, seed + 2),
         }
-
-    def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
-        """v (elements, n, n, n)."""
-        return {"v": Output(block(axes), dtype)}
-
-    def reference(self, inputs: Arrays) -> Arrays:
-        """The operator in float64."""
-        return self.cpu({name: array.astype("f8") for name, array in inputs.items()})
 
     def cpu(self, inputs: Arrays) -> Arrays:
         """NumPy's matrix products."""

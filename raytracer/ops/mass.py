@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from raytracer.ops._elements import ElementOp, along, block, size_of
-from raytracer.ops.base import Arrays, Axes, Output, Work, draw
+from raytracer.ops._elements import FieldOp, along, block, size_of
+from raytracer.ops.base import Arrays, Axes, Work, draw
 
 
-class Mass(ElementOp):
+class Mass(FieldOp):
     """v = B^T (w B u), B being b along all three axes: CEED's BK1, n quadrature points a side."""
 
     name = "mass"
@@ -24,14 +24,6 @@ class Mass(ElementOp):
             "w": draw(block(axes), dtype, distribution, seed + 1),
             "b": draw((n, n), dtype, distribution, seed + 2),
         }
-
-    def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
-        """v (elements, n, n, n)."""
-        return {"v": Output(block(axes), dtype)}
-
-    def reference(self, inputs: Arrays) -> Arrays:
-        """The operator in float64."""
-        return self.cpu({name: array.astype("f8") for name, array in inputs.items()})
 
     def cpu(self, inputs: Arrays) -> Arrays:
         """NumPy's matrix products."""
