@@ -84,10 +84,17 @@ def triton_product(a: Any, b: Any) -> Callable[[], Any]:
 
     Compiling and choosing takes half a minute the first time.
     """
+    import logging
+    import warnings
+
     import torch
     from torch._inductor import config
 
-    with config.patch(max_autotune_gemm_backends="TRITON", autotune_num_choices_displayed=0):
+    # Templates that do not fit the device are reported at length and left out of the choice.
+    logging.getLogger("torch._inductor").setLevel(logging.CRITICAL)
+    choice = config.patch(max_autotune_gemm_backends="TRITON", autotune_num_choices_displayed=0)
+    with choice, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         product = torch.compile(torch.mm, mode="max-autotune-no-cudagraphs", dynamic=False)
         product(a, b)
     return lambda: product(a, b)
