@@ -10,7 +10,7 @@ from raytracer import output
 from raytracer.benchmark.report import figures
 from raytracer.errors import UserError
 
-OURS, PEER, MINE = "#2a6fbb", "#9aa0a6", "#d9622b"
+OURS, BEST, PEER, MINE = "#7fb0e0", "#1f5fa8", "#a7adb4", "#d9622b"
 TALLEST = 5  # pictures above each other, before they stand side by side
 LOGARITHMIC = 50  # bars of more different lengths could not be told from nothing
 COLORS = {"peer": PEER, "mine": MINE}
@@ -47,7 +47,8 @@ def draw(record: dict[str, Any], path: Path) -> None:
         _bars(axis, result, record["device"])
     if with_roof:
         _roofline(axes[-1], results, record["device"])
-    figure.suptitle(str(record["device"]["device"]))
+    said = [record["device"]["device"], record.get("compiler", ""), record["date"][:10]]
+    figure.suptitle(" · ".join(str(word) for word in said if word), fontsize=9, color="#555555")
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=150)
     output.write(path, buffer.getvalue())
@@ -64,19 +65,44 @@ def _bars(axis: Any, result: dict[str, Any], device: dict[str, Any]) -> None:
         values, unit = [each["tflops"] for each in found], "TFLOP/s"
     else:
         values, unit = [each["gbps"] for each in found], "GB/s"
-    labels = [row["label"] for row in rows]
-    bars = axis.barh(labels, values, color=[COLORS.get(row["kind"], OURS) for row in rows])
-    axis.bar_label(bars, [_short(value) for value in values], padding=3)
+    labels = [row["label"].replace("_", " ") for row in rows]
+    bars = axis.barh(labels, values, color=_colors(rows, values), height=0.72)
+    axis.bar_label(bars, [_short(value) for value in values], padding=3, fontsize=9)
+    _plain(axis)
+    peers = [v for row, v in zip(rows, values, strict=True) if row["kind"] == "peer"]
+    if peers:
+        axis.axvline(max(peers), color=PEER, linestyle=":", linewidth=1.2, zorder=0)
     axis.invert_yaxis()
     if result["op"] == "render" and max(values) > LOGARITHMIC * min(values):
         axis.set_xscale("log")
     axis.margins(x=0.12)
     sizes = ", ".join(f"{name} {size}" for name, size in result["axes"].items())
-    axis.set_title(f"{result['op']} ({sizes}; {result['dtype']}, {result['input']})", fontsize=10)
+    details = (
+        sizes if result["op"] == "render" else f"{sizes}; {result['dtype']}, {result['input']}"
+    )
+    axis.set_title(f"{result['op']}   {details}", fontsize=10, loc="left")
     axis.set_xlabel(unit)
     if unit == "GB/s" and (copy := device.get("ceilings", {}).get("copy_gbps")):
         axis.axvline(copy, color="black", linestyle="--", linewidth=1)
         axis.text(copy, -0.6, "copy", ha="right", fontsize=8)
+
+
+def _colors(rows: list[dict[str, Any]], values: list[float]) -> list[str]:
+    """Ours light and the best of them dark, libraries grey, the user's own in its own colour."""
+    ours = [v for row, v in zip(rows, values, strict=True) if row["kind"] not in COLORS]
+    best = max(ours, default=0.0)
+    return [
+        COLORS.get(row["kind"], BEST if value == best else OURS)
+        for row, value in zip(rows, values, strict=True)
+    ]
+
+
+def _plain(axis: Any) -> None:
+    """A light grid, and no frame where it says nothing."""
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.tick_params(axis="y", length=0)
+    axis.set_axisbelow(True)
+    axis.grid(axis="x", color="#e4e4e4", linewidth=0.8)
 
 
 def _short(value: float) -> str:
@@ -89,19 +115,34 @@ def _roofline(axis: Any, results: list[dict[str, Any]], device: dict[str, Any]) 
 
     ceilings = device["ceilings"]
     across = np.logspace(-2, 4, 200)
-    roof = across * ceilings["copy_gbps"] * 1e-3
+    slope = across * ceilings["copy_gbps"] * 1e-3
     top = ceilings.get("fma_tflops")
-    axis.plot(across, np.minimum(roof, top) if top else roof, color="black", linewidth=1)
+    axis.plot(across, np.minimum(slope, top) if top else slope, color="black", linewidth=1.2)
+    sheet = device.get("data_sheet") or {}
+    if any(result["dtype"] == "bfloat16" for result in results) and sheet.get("bfloat16"):
+        roof = np.minimum(slope, sheet["bfloat16"])
+        axis.plot(across, roof, color="black", linewidth=1, linestyle="--")
+        axis.text(across[-1], sheet["bfloat16"] * 1.15, "BF16, data sheet", fontsize=8, ha="right")
     for result in results:
-        work = result["work"]
-        moved = work["bytes_read"] + work["bytes_written"]
-        if not work["flop"] or not moved:
-            continue
-        for row in result["rows"]:
-            if row.get("time"):
-                tflops = figures(row, result, device)["tflops"]
-                color = COLORS.get(row["kind"], OURS)
-                axis.plot(work["flop"] / moved, tflops, "o", color=color, markersize=4)
-        axis.text(work["flop"] / moved, tflops * 1.3, result["op"], fontsize=8, ha="center")
+        _points(axis, result, device)
     axis.set(xscale="log", yscale="log", xlabel="FLOP a byte", ylabel="TFLOP/s")
-    axis.set_title("Roofline: measured copy and FP32 multiply-adds", fontsize=10)
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.grid(color="#e4e4e4", linewidth=0.8)
+    axis.set_axisbelow(True)
+    title = "Roofline   measured copy and FP32 multiply-adds"
+    axis.set_title(title, fontsize=10, loc="left")
+
+
+def _points(axis: Any, result: dict[str, Any], device: dict[str, Any]) -> None:
+    """The rows of a result above each other: they have the same work."""
+    work = result["work"]
+    moved = work["bytes_read"] + work["bytes_written"]
+    rows = [row for row in result["rows"] if row.get("time")]
+    if not work["flop"] or not moved or not rows:
+        return
+    values = [figures(row, result, device)["tflops"] for row in rows]
+    colors = _colors(rows, values)
+    axis.scatter([work["flop"] / moved] * len(rows), values, c=colors, s=22, zorder=3)
+    best = colors.index(BEST) if BEST in colors else 0
+    words = f"{result['op']}: {rows[best]['label'].replace('_', ' ')}  "
+    axis.text(work["flop"] / moved, values[best], words, fontsize=8, va="center", ha="right")
