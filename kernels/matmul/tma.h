@@ -87,9 +87,4 @@ template <int Stages> struct Ring {
       parity ^= 1;
     }
   }
-  __device__ __forceinline__ void skip(int steps) {
-    const int ahead = stage + steps;
-    stage = ahead % Stages;
-    parity ^= ahead / Stages & 1;
-  }
 };

@@ -1,5 +1,5 @@
-// TMA feeds wgmma: a warpgroup that only copies, two that multiply 64 rows of C each. What a rung turns
-// on is its plan, a struct that begins as TmaPlan.
+// TMA feeds wgmma: a warpgroup that only copies, one or two that multiply 64 rows of C each. What a rung
+// turns on is its plan, a struct that begins as TmaPlan.
 #pragma once
 #include <cuda_bf16.h>
 
@@ -24,27 +24,27 @@ __device__ __forceinline__ void copy_box_to_all(void* to, const CUtensorMap* map
 
 struct TmaPlan {
   static constexpr bool kPersistent = true;  // blocks stay and take every gridDim-th tile
+  static constexpr bool kFewest = false;     // only as many of them as the same number of rounds needs
   // Two blocks below each other share the columns of B: each fetches half, the engine delivers to both.
   static constexpr int kCluster = 1;
   // Pieces of shared memory a warpgroup, through which the engine writes C while the next tile is
   // multiplied; 0: threads write it.
   static constexpr int kChunks = 0;
-  // The warpgroups take tiles in turn, 64 rows high, and one writes while the other multiplies; or both
-  // work on one tile of 128 rows.
-  static constexpr bool kAlternate = false;
+  static constexpr int kGroups = 2;  // warpgroups that multiply; a third one of the block idles beside one
   static constexpr int kCols = 256, kStages = 4;
   static constexpr int kBoxA = 128, kBoxB = 256;  // rows of the maps' boxes
 };
 
 template <class Plan> struct TmaWgmma {
-  static constexpr int kGroups = 2, kGroupRows = 64, kCols = Plan::kCols, kCluster = Plan::kCluster;
-  static constexpr int kRows = Plan::kAlternate ? kGroupRows : kGroups * kGroupRows;
+  static constexpr int kGroups = Plan::kGroups, kGroupRows = 64, kCols = Plan::kCols, kCluster = Plan::kCluster;
+  static constexpr int kRows = kGroups * kGroupRows;
   static constexpr int kDepth = 64, kRowBytes = 128, kStages = Plan::kStages, kChunks = Plan::kChunks;
   static constexpr int kBytesA = kRows * kRowBytes, kBytesB = kCols * kRowBytes;
   static constexpr int kStageBytes = kBytesA + kBytesB;
   static constexpr int kColsOfBlock = kCols / kCluster;  // of B that one block fetches
   static constexpr int kChunkCols = 32;                  // of C that one store writes: 128 bytes
   static constexpr int kChunkBytes = kGroupRows * kRowBytes;
+  static constexpr int kParts = kCols / kChunkCols;
   static constexpr int kBandRows = 2048;  // tiles at work together cover about a square of C
   static_assert(kRows % Plan::kBoxA == 0 && kColsOfBlock % Plan::kBoxB == 0, "whole boxes");
   using Sums = float[kCols / 2];
@@ -70,7 +70,11 @@ template <class Plan> struct TmaWgmma {
   // Calls each(tile) for the tiles of C of this block.
   template <class Each> __device__ __forceinline__ void for_tiles(long long m, long long n, Each each) const {
     const long long rows = (m + kCluster * kRows - 1) / (kCluster * kRows), cols = (n + kCols - 1) / kCols;
-    for (long long index = blockIdx.x / kCluster; index < rows * cols; index += gridDim.x / kCluster) {
+    const long long tiles = rows * cols, clusters = gridDim.x / kCluster;
+    const long long rounds = (tiles + clusters - 1) / clusters;
+    const long long step = Plan::kFewest ? (tiles + rounds - 1) / rounds : clusters;
+    if (blockIdx.x / kCluster >= step) return;
+    for (long long index = blockIdx.x / kCluster; index < tiles; index += step) {
       Tile tile = tile_of<kCluster * kRows, kCols, kBandRows / (kCluster * kRows)>(index, m, n);
       tile.row += rank * kRows;
       each(tile);
@@ -117,14 +121,9 @@ template <class Plan> struct TmaWgmma {
   __device__ __forceinline__ void multiply_all(const CUtensorMap* map_c, float* c, long long m, long long n,
                                                int steps) {
     const int group = threadIdx.x / 128 - 1;
-    const int first_row = Plan::kAlternate ? 0 : group * kGroupRows;
-    int turn = 0;
+    const int first_row = group * kGroupRows;
     Ring<kStages> ring;
     for_tiles(m, n, [&](Tile tile) {
-      if (Plan::kAlternate && turn++ % kGroups != group) {
-        ring.skip(steps);
-        return;
-      }
       Sums sum;
 #pragma unroll
       for (int i = 0; i < kCols / 2; ++i) sum[i] = 0.0f;
@@ -165,12 +164,12 @@ template <class Plan> struct TmaWgmma {
 
   // 64 rows of 32 columns at a time, through the group's chunks in turn.
   __device__ __forceinline__ void write_boxes(const CUtensorMap* map, const Sums& sum, Tile tile, int group) {
-    static_assert(kCols / kChunkCols % kChunks == 0, "a tile begins with chunk 0");
+    static_assert(kParts % kChunks == 0, "a tile begins with chunk 0");
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
     const int row = warp * 16 + lane / 4;
     const bool asks = threadIdx.x % 128 == 0;
 #pragma unroll
-    for (int part = 0; part < kCols / kChunkCols; ++part) {
+    for (int part = 0; part < kParts; ++part) {
       unsigned char* chunk = chunks() + (group * kChunks + part % kChunks) * kChunkBytes;
       if (asks) wait_boxes_read<kChunks - 1>();  // the store that used this chunk has read it
       meet(1 + group, 128);
@@ -197,7 +196,7 @@ template <class Plan> struct TmaWgmma {
       prefetch_map(b);
       for (int s = 0; s < kStages; ++s) {
         make_barrier(full + s, 1);
-        make_barrier(empty + s, (Plan::kAlternate ? 1 : kGroups) * kCluster);
+        make_barrier(empty + s, kGroups * kCluster);
       }
       publish_barriers();
     }
@@ -206,7 +205,7 @@ template <class Plan> struct TmaWgmma {
     if (threadIdx.x < 128) {
       asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
       if (threadIdx.x == 0) copy_all(a, b, m, n, steps);
-    } else {
+    } else if (threadIdx.x < 128 * (1 + kGroups)) {
       asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
       multiply_all(map_c, c, m, n, steps);
     }
