@@ -24,7 +24,7 @@ same grid and arguments, and `scratch` is the memory in bytes, by the same arith
 each gets after those of the outputs. `constant: d` has the input d copied into the kernel's
 `__constant__` array c_d before the first launch. `maps: a 128x64 swizzle128, c 64x32` has tensor
 maps of these arrays, with boxes of so many rows and columns, put into `__constant__ CUtensorMap
-c_map_a` and `c_map_c`.
+c_map_a` and `c_map_c`; `a 64x64 as low` would be `c_map_low`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _FILE_NAME = re.compile(r"(\d\d)_([a-z0-9]+(?:_[a-z0-9]+)*)\.cu")
 _HEADER_LINE = re.compile(r"//\s?([a-z]+):\s*(.*)")
 _CONTINUATION = re.compile(r"//\s{2,}(\S.*)")
 _BLOCK = re.compile(r"\d+(?:\s*x\s*\d+){0,2}")
-_MAP = re.compile(r"([a-z]\w*) (\d+)x(\d+)(?: swizzle(32|64|128))?")
+_MAP = re.compile(r"([a-z]\w*) (\d+)x(\d+)(?: swizzle(32|64|128))?(?: as (\w+))?")
 _ARCHITECTURE = re.compile(r"sm_(\d+)([af]?)")
 
 
@@ -99,6 +99,12 @@ class MapRequest:
     rows: int  # of a box
     cols: int
     swizzle: int = 0  # bytes of a row whose 16-byte pieces are exchanged: 0, 32, 64 or 128
+    name: str = ""  # where two maps of one array need two names
+
+    @property
+    def constant(self) -> str:
+        """The name of the map in the kernel's constant memory."""
+        return f"c_map_{self.name or self.array}"
 
 
 @dataclass(frozen=True)
@@ -293,7 +299,8 @@ def _parse_maps(text: str, place: str) -> tuple[MapRequest, ...]:
                 f"{place}: maps {entry!r} is no tensor map: write an array, rows x columns of a "
                 f"box (each at most {MAX_BOX}) and the swizzle, like a 128x64 swizzle128"
             )
-        requests.append(MapRequest(match[1], int(match[2]), int(match[3]), int(match[4] or 0)))
+        array, rows, cols, swizzle, name = match.groups()
+        requests.append(MapRequest(array, int(rows), int(cols), int(swizzle or 0), name or ""))
     return tuple(requests)
 
 

@@ -50,6 +50,11 @@ __device__ __forceinline__ void wait(Barrier* barrier, int parity) {
       : "memory");
 }
 
+// Bring the map near before its first use.
+__device__ __forceinline__ void prefetch_map(const CUtensorMap* map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
 // The box whose first element is (row, col) into shared memory.
 __device__ __forceinline__ void copy_box(void* to, const CUtensorMap* map, int row, int col, Barrier* barrier) {
   asm volatile(

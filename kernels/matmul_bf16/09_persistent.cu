@@ -9,10 +9,12 @@
 // source: NVIDIA CUTLASS (persistent kernels)
 #include "tma_wgmma.h"
 
+using Plan = TmaPlan;
+
 __constant__ CUtensorMap c_map_a, c_map_b;
 
 extern "C" __global__ void __launch_bounds__(384, 1)
     matmul_bf16(const bf16*, const bf16*, float* __restrict__ c, long long m, long long n, long long k) {
   extern __shared__ __align__(1024) unsigned char shared_bytes[];
-  TmaWgmma<true, 1, false>(shared_bytes).run(&c_map_a, &c_map_b, nullptr, c, m, n, k);
+  TmaWgmma<Plan>(shared_bytes).run(&c_map_a, &c_map_b, nullptr, c, m, n, k);
 }

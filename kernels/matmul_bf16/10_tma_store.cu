@@ -9,10 +9,14 @@
 // source: CUDA C++ Programming Guide, tensor memory access
 #include "tma_wgmma.h"
 
+struct Plan : TmaPlan {
+  static constexpr int kChunks = 2;
+};
+
 __constant__ CUtensorMap c_map_a, c_map_b, c_map_c;
 
 extern "C" __global__ void __launch_bounds__(384, 1)
     matmul_bf16(const bf16*, const bf16*, float* __restrict__ c, long long m, long long n, long long k) {
   extern __shared__ __align__(1024) unsigned char shared_bytes[];
-  TmaWgmma<true, 1, true>(shared_bytes).run(&c_map_a, &c_map_b, &c_map_c, c, m, n, k);
+  TmaWgmma<Plan>(shared_bytes).run(&c_map_a, &c_map_b, &c_map_c, c, m, n, k);
 }

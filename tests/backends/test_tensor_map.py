@@ -133,6 +133,15 @@ def test_header_asks_for_maps(tmp_path: Path) -> None:
     assert variant.maps == (MapRequest("a", 64, 64, 128),)
 
 
+def test_two_maps_of_one_array_have_two_names(tmp_path: Path) -> None:
+    path = tmp_path / "01_box.cu"
+    text = HEADER.replace("a 64x{values} swizzle{swizzle}", "a 64x64 swizzle128, a 8x32 as low")
+    path.write_text(text, encoding="utf-8")
+    first, second = variants.read("boxes", path).maps
+    assert (first.constant, second.constant) == ("c_map_a", "c_map_low")
+    assert second == MapRequest("a", 8, 32, 0, "low")
+
+
 @pytest.mark.parametrize("entry", ["a", "a 64", "a 64x512", "a 0x8", "a 64x64 swizzle16"])
 def test_maps_that_make_no_sense_are_refused(tmp_path: Path, entry: str) -> None:
     path = tmp_path / "01_box.cu"

@@ -320,7 +320,7 @@ class Kernel:
                 made = tensor_map.encode(address, shape, dtype, box, asked.swizzle)
             except tensor_map.PitchError as error:
                 raise SizeError(f"{asked.array}: {error}") from error
-            place = self._constant(f"c_map_{asked.array}", tensor_map.BYTES)
+            place = self._constant(asked.constant, tensor_map.BYTES)
             with translated(self._session.driver):
                 self._session.driver.memcpy_htod(place, made)
 
