@@ -1,13 +1,16 @@
-"""From the linear film to sRGB integers."""
+"""From the linear film to sRGB integers: exposure, tone curve, dither, on the CPU."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import UserError
+from raytracer import layout
+from raytracer.errors import UserError, suggestion
 from raytracer.resources import thread_count
 
 if TYPE_CHECKING:
@@ -15,18 +18,180 @@ if TYPE_CHECKING:
 
 Pixels = NDArray[np.uint8] | NDArray[np.uint16]
 
+CURVES = ("linear", "reinhard", "aces", "agx")
+"""Tone curves; the index is `ToneArgs.curve`."""
 
-def encode(film: Film, bits: int = 8, threads: int = 0) -> Pixels:
-    """Encode a film by the curve of IEC 61966-2-1.
+METERS = ("covered", "all")
+"""Which pixels decide an automatic exposure."""
+
+MAX_STOPS = 64.0
+"""Largest exposure either way: beyond it float32 holds no picture."""
+
+
+@dataclass(frozen=True)
+class ToneSettings:
+    """How linear radiance becomes a picture. The defaults leave colours alone.
+
+    Args:
+        exposure: stops to be added (a factor of 2**exposure), or "auto": what brings the metered
+            mean of log-luminance to a luminance of 0.18.
+        tone: "linear" (values above 1 are clipped), "reinhard" (extended, on luminance; Reinhard,
+            Stark, Shirley and Ferwerda 2002, eq. 4), "aces" (Stephen Hill's fit of the ACES RRT
+            and sRGB ODT) or "agx" (Benjamin Wrensch's fit of Troy Sobotka's AgX).
+        white: luminance that "reinhard" shows as white, after the exposure.
+        dither: ordered dither (Bayer, 8 x 8) of 8-bit pictures.
+        meter: "covered": pixels with coverage and light decide the exposure; "all": empty and
+            black ones too.
+        meter_range: percentiles of these pixels, from dark to light, between which the mean is
+            taken.
+
+    Raises:
+        UserError: a value makes no sense.
+    """
+
+    exposure: float | str = 0.0
+    tone: str = "linear"
+    white: float = 4.0
+    dither: bool = False
+    meter: str = "covered"
+    meter_range: tuple[float, float] = (10.0, 95.0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "exposure", _exposure(self.exposure))
+        if self.tone not in CURVES:
+            raise UserError(f"tone {self.tone!r}: {suggestion(str(self.tone), CURVES)}")
+        if self.meter not in METERS:
+            raise UserError(f"meter {self.meter!r}: {suggestion(str(self.meter), METERS)}")
+        if not (isfinite(self.white) and 1e-3 <= self.white <= 65504.0):
+            raise UserError(f"white {self.white}: give a luminance between 0.001 and 65504")
+        low, high = self.meter_range
+        if not 0.0 <= low < high <= 100.0:
+            raise UserError(
+                f"meter range {low},{high}: give two percentiles, 0 <= low < high <= 100"
+            )
+
+    @property
+    def automatic(self) -> bool:
+        """Whether the exposure is metered."""
+        return self.exposure == "auto"
+
+
+def _exposure(value: float | str) -> float | str:
+    """A number of stops or "auto"; raises UserError."""
+    try:
+        stops = value if value == "auto" else float(value)
+    except (TypeError, ValueError):
+        stops = float("nan")
+    if isinstance(stops, str) or abs(stops) <= MAX_STOPS:
+        return stops
+    raise UserError(
+        f"exposure {value!r}: give 'auto' or stops between {-MAX_STOPS:g} and {MAX_STOPS:g}"
+    )
+
+
+def check_bits(bits: int, settings: ToneSettings | None = None) -> None:
+    """Refuse depths that no PNG has, and dither where nothing is rounded coarsely."""
+    if bits not in (8, 16):
+        raise UserError(f"a PNG has 8 or 16 bits a channel, not {bits}: use bits=8 or bits=16")
+    if bits == 16 and settings is not None and settings.dither:
+        raise UserError("dither is for 8 bits a channel: leave it out, or use 8 bits")
+
+
+def arguments(
+    shape: tuple[int, int],
+    samples: int,
+    settings: ToneSettings,
+    bits: int = 8,
+    place: tuple[int, int] = (0, 0),
+) -> NDArray[np.void]:
+    """What the kernels are told: structured (1,), dtype ToneArgs, without addresses.
+
+    shape: height and width of the film in pixels. place: x and y of its first pixel in the full
+    picture, which decide the dither.
+    """
+    args = np.zeros(1, layout.dtype("ToneArgs"))
+    low, high = settings.meter_range
+    values = {
+        "height": shape[0],
+        "width": shape[1],
+        "x0": place[0],
+        "y0": place[1],
+        "samples": max(samples, 1),
+        "bits": bits,
+        "curve": CURVES.index(settings.tone),
+        "dither": settings.dither,
+        "exposure": 0.0 if settings.automatic else settings.exposure,
+        "white": settings.white,
+        "automatic": settings.automatic,
+        "meter_all": settings.meter == "all",
+        "meter_low": low,
+        "meter_high": high,
+    }
+    for name, value in values.items():
+        args[name] = value
+    return args
+
+
+def new_tally() -> NDArray[np.void]:
+    """An empty tally, structured (1,), dtype Tally."""
+    return np.zeros(1, layout.dtype("Tally"))
+
+
+def measure(film: Film, settings: ToneSettings, threads: int = 0) -> NDArray[np.void]:
+    """The film's histogram and the exposure that metering asks for: structured (1,), Tally."""
+    from raytracer import _core
+
+    tally = new_tally()
+    args = film_arguments(film, settings)
+    _core.measure_film(film.sums, args, _bytes(tally), thread_count(threads))
+    return tally
+
+
+def film_arguments(film: Film, settings: ToneSettings, bits: int = 8) -> NDArray[np.void]:
+    """`arguments` for a film."""
+    height, width = film.sums.shape[:2]
+    return arguments((height, width), film.samples, settings, bits, (film.x0, film.y0))
+
+
+def develop(
+    film: Film,
+    settings: ToneSettings | None = None,
+    bits: int = 8,
+    threads: int = 0,
+    tally: NDArray[np.void] | None = None,
+) -> Pixels:
+    """A film as code values.
 
     film: sums and their number of samples.
+    settings: None leaves colours alone.
     bits: 8 or 16.
+    tally: of `measure`; its counts of the picture are filled in. Measured here where it is needed.
     Returns uint8 or uint16 (h, w, 4), sRGB with straight (not premultiplied) alpha.
     """
     from raytracer import _core
 
-    if bits not in (8, 16):
-        raise UserError(f"a PNG has 8 or 16 bits a channel, not {bits}: use bits=8 or bits=16")
+    settings = settings or ToneSettings()
+    check_bits(bits, settings)
+    if tally is None:
+        tally = measure(film, settings, threads) if settings.automatic else new_tally()
     out = np.empty(film.sums.shape, np.uint8 if bits == 8 else np.uint16)
-    _core.encode_srgb(film.sums, max(film.samples, 1), out, thread_count(threads))
+    args = film_arguments(film, settings, bits)
+    _core.develop_film(film.sums, args, _bytes(tally), out, thread_count(threads))
     return out
+
+
+def encode(film: Film, bits: int = 8, threads: int = 0) -> Pixels:
+    """A film by the curve of IEC 61966-2-1 alone; arguments and result as for `develop`."""
+    return develop(film, None, bits, threads)
+
+
+def metered(tally: NDArray[np.void], settings: ToneSettings) -> float:
+    """The exposure in stops that a tally asks for, of one film or of several added up."""
+    from raytracer import _core
+
+    return float(_core.meter(arguments((1, 1), 1, settings), _bytes(tally)))
+
+
+def _bytes(tally: NDArray[Any]) -> NDArray[np.uint8]:
+    """The same memory as bytes."""
+    return tally.view(np.uint8)

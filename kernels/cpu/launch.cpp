@@ -11,7 +11,7 @@
 #include <xmmintrin.h>
 #endif
 
-#define RT_ISA_ROW(name) Isa{#name, rt_##name::render_tile, rt_##name::encode_srgb8, rt_##name::encode_srgb16}
+#define RT_ISA_ROW(name) Isa{#name, rt_##name::render_tile, rt_##name::measure_rows, rt_##name::develop_rows}
 
 namespace rt {
 namespace {
@@ -111,19 +111,6 @@ int64_t render(const SceneView& scene, int64_t first, double budget, int threads
   threads = (int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(count - first, 1));
   ThreadPool(threads).run(work);
   return std::min(next.load(), count);
-}
-
-void encode_srgb(const float* sums, float scale, void* out, int bytes, int64_t count, int threads) {
-  constexpr int64_t kRun = 1 << 14;
-  const Isa& isa = current_isa();
-  int64_t runs = (count + kRun - 1) / kRun;
-  ThreadPool((int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(runs, 1))).each(runs, [&](int64_t i, int) {
-    int64_t at = i * kRun, n = std::min(kRun, count - at);
-    if (bytes == 1)
-      isa.encode8(sums + 4 * at, scale, (uint8_t*)out + 4 * at, n);
-    else
-      isa.encode16(sums + 4 * at, scale, (uint16_t*)out + 4 * at, n);
-  });
 }
 
 }  // namespace rt

@@ -11,8 +11,8 @@ template <class F> RT_HD F srgb_encode(F x) {
   return select(x <= F(0.0031308f), F(12.92f) * x, curve);
 }
 
-// code value of a channel: nearest of 0..levels
-template <class F> RT_HD UintOf<F> quantize(F x, float levels) { return to_uint(fma_(x, F(levels), F(0.5f))); }
+// code value of a channel, 0..levels; round: 0.5 takes the nearest, a dither's threshold one beside it
+template <class F> RT_HD UintOf<F> quantize(F x, float levels, F round) { return to_uint(fma_(x, F(levels), round)); }
 
 // a film's channel to straight alpha: sums are premultiplied by coverage
 template <class F> RT_HD F unpremultiply(F sum, F alpha_sum) {
