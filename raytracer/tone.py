@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from raytracer import layout
 from raytracer.errors import UserError, suggestion
 from raytracer.resources import thread_count
+from raytracer.statistics import Statistics, add, statistics_of
 
 if TYPE_CHECKING:
     from raytracer.film import Film
@@ -74,6 +76,10 @@ class ToneSettings:
     def automatic(self) -> bool:
         """Whether the exposure is metered."""
         return self.exposure == "auto"
+
+    def stops(self, tally: NDArray[np.void]) -> float:
+        """The exposure of the picture, in stops; of a measured tally where it is automatic."""
+        return float(tally["exposure"][0]) if self.automatic else float(self.exposure)
 
 
 def _exposure(value: float | str) -> float | str:
@@ -185,11 +191,32 @@ def encode(film: Film, bits: int = 8, threads: int = 0) -> Pixels:
     return develop(film, None, bits, threads)
 
 
-def metered(tally: NDArray[np.void], settings: ToneSettings) -> float:
-    """The exposure in stops that a tally asks for, of one film or of several added up."""
+def statistics(film: Film, settings: ToneSettings, threads: int = 0) -> Statistics:
+    """The statistics of a film, and of its picture with 8 bits a channel."""
+    tally = measure(film, settings, threads)
+    develop(film, settings, 8, threads, tally)
+    return statistics_of(tally, settings.stops(tally))
+
+
+def common_exposure(films: Iterable[Film], settings: ToneSettings, threads: int = 0) -> float:
+    """The automatic exposure of several films as if they were one, in stops.
+
+    They are measured one after the other, so that an iterator need not hold all at once.
+    """
     from raytracer import _core
 
-    return float(_core.meter(arguments((1, 1), 1, settings), _bytes(tally)))
+    total = add([measure(film, settings, threads) for film in films])
+    return float(_core.meter(arguments((1, 1), 1, settings), _bytes(total)))
+
+
+def non_finite_pixels(film: Film) -> tuple[int, tuple[int, int]] | None:
+    """How many pixels hold a NaN or an infinity, and x, y of the first in the full picture."""
+    bad = ~np.isfinite(film.sums).all(axis=-1)
+    count = int(bad.sum())
+    if count == 0:
+        return None
+    y, x = divmod(int(bad.argmax()), bad.shape[1])
+    return count, (film.x0 + x, film.y0 + y)
 
 
 def _bytes(tally: NDArray[Any]) -> NDArray[np.uint8]:

@@ -44,6 +44,12 @@
   F(uint8_t, lo_x, 8) F(uint8_t, hi_x, 8) F(uint8_t, lo_y, 8) F(uint8_t, hi_y, 8)                 \
   F(uint8_t, lo_z, 8) F(uint8_t, hi_z, 8)
 
+// what the ray through a pixel's centre meets first. depth: along the ray, 3e38 without a hit; the normal
+// faces the viewer; id: number of the sphere in the input, 2^32 - 1 without a hit
+#define RT_FIRSTHIT(F)                                                                            \
+  F(float, normal, 3) F(float, depth, 1) F(float, albedo, 3) F(uint32_t, id, 1)                   \
+  F(float, position, 3) F(float, pad, 1)
+
 // how a film becomes a picture, and where: the addresses are used on CUDA alone. exposure in stops
 #define RT_TONEARGS(F)                                                                            \
   F(uint64_t, film, 1) F(uint64_t, out, 1)     /* float4 sums, row 0 on top; RGBA codes */        \
@@ -78,14 +84,16 @@ struct Material { RT_MATERIAL(RT_FIELD) };
 struct Frame { RT_FRAME(RT_FIELD) };
 struct RenderArgs { RT_RENDERARGS(RT_FIELD) };
 struct Node { RT_NODE(RT_FIELD) };
+struct FirstHit { RT_FIRSTHIT(RT_FIELD) };
 struct ToneArgs { RT_TONEARGS(RT_FIELD) };
 struct Tally { RT_TALLY(RT_FIELD) };
 static_assert(sizeof(Camera) == 64 && sizeof(Light) == 32 && sizeof(Material) == 32);
 static_assert(sizeof(Frame) == 112 && sizeof(RenderArgs) == 96 && sizeof(Node) == 80);
-static_assert(sizeof(ToneArgs) == 96 && sizeof(Tally) == 1072);
+static_assert(sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 96 && sizeof(Tally) == 1072);
 }  // namespace rt
 
 // every struct with its list, for code that walks all of them
 #define RT_STRUCTS(S)                                                                             \
   S(Camera, RT_CAMERA) S(Light, RT_LIGHT) S(Material, RT_MATERIAL) S(Frame, RT_FRAME)             \
-  S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE) S(ToneArgs, RT_TONEARGS) S(Tally, RT_TALLY)
+  S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE) S(FirstHit, RT_FIRSTHIT)            \
+  S(ToneArgs, RT_TONEARGS) S(Tally, RT_TALLY)

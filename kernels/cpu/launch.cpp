@@ -11,7 +11,8 @@
 #include <xmmintrin.h>
 #endif
 
-#define RT_ISA_ROW(name) Isa{#name, rt_##name::render_tile, rt_##name::measure_rows, rt_##name::develop_rows}
+#define RT_ISA_ROW(name) \
+  Isa{#name, rt_##name::render_tile, rt_##name::first_hit_row, rt_##name::measure_rows, rt_##name::develop_rows}
 
 namespace rt {
 namespace {
@@ -111,6 +112,16 @@ int64_t render(const SceneView& scene, int64_t first, double budget, int threads
   threads = (int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(count - first, 1));
   ThreadPool(threads).run(work);
   return std::min(next.load(), count);
+}
+
+void first_hits(const SceneView& scene, FirstHit* out, int threads) {
+  const Frame& f = *scene.frame;
+  const auto row = current_isa().first_hits;
+  const int64_t width = f.x1 - f.x0, height = f.y1 - f.y0;
+  ThreadPool((int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(height, 1))).each(height, [&](int64_t y, int) {
+    FlushDenormals mode;
+    row(scene, out + y * width, (int)(f.y0 + y));
+  });
 }
 
 }  // namespace rt

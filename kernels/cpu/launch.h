@@ -8,6 +8,7 @@ namespace rt {
 struct Isa {
   const char* name;
   void (*render)(const SceneView&, Scratch&, TileRect);
+  void (*first_hits)(const SceneView&, FirstHit* row, int y);
   void (*measure)(const float* sums, int64_t count, RowTally&);
   void (*develop)(const ToneRows&, RowTally&);
 };
@@ -26,5 +27,8 @@ int64_t tile_count(const Frame& frame);
 // Tiles from `first` on, until done or `budget` seconds have passed; returns the first tile not rendered.
 // A tile gets all its samples, so pictures cut at any tile are the same.
 int64_t render(const SceneView& scene, int64_t first, double budget, int threads);
+
+// The first hits of the frame's pixels, row by row.
+void first_hits(const SceneView& scene, FirstHit* out, int threads);
 
 }  // namespace rt

@@ -75,6 +75,7 @@ template <class T> const char* kind() {
 #define RT_ROW_Frame(type, name, count) RT_ROW(Frame, name, count)
 #define RT_ROW_RenderArgs(type, name, count) RT_ROW(RenderArgs, name, count)
 #define RT_ROW_Node(type, name, count) RT_ROW(Node, name, count)
+#define RT_ROW_FirstHit(type, name, count) RT_ROW(FirstHit, name, count)
 #define RT_ROW_ToneArgs(type, name, count) RT_ROW(ToneArgs, name, count)
 #define RT_ROW_Tally(type, name, count) RT_ROW(Tally, name, count)
 #define RT_STRUCT_ROWS(S, LIST)                              \
@@ -126,6 +127,22 @@ int64_t render(In<uint8_t, 2> nodes, In<float, 2> spheres, In<int32_t, 1> order,
                      (int64_t)spheres.shape(0)};
   nb::gil_scoped_release release;
   return rt::render(s, first_tile, budget, threads);
+}
+
+void first_hits(In<uint8_t, 2> nodes, In<float, 2> spheres, In<int32_t, 1> order, In<float, 2> color, In<int32_t, 1> color_id,
+                nb::object camera, nb::object frame, Out<uint8_t, 3> out, int threads) {
+  Structs<rt::Camera> cam(camera);
+  Structs<rt::Frame> fr(frame);
+  const rt::Frame& f = *fr.data();
+  if ((int64_t)out.shape(0) != f.y1 - f.y0 || (int64_t)out.shape(1) != f.x1 - f.x0 || out.shape(2) != sizeof(rt::FirstHit))
+    throw nb::value_error("out's shape is not that of the frame's crop");
+  if (nodes.shape(1) != sizeof(rt::Node) || spheres.shape(1) != 4 || order.shape(0) != spheres.shape(0))
+    throw nb::value_error("nodes, spheres and order are not those of one build_bvh");
+  rt::SceneView s = {nodes.shape(0) ? (const rt::Node*)nodes.data() : nullptr, spheres.data(), order.data(), color.data(),
+                     color_id.data(), nullptr, cam.data(), nullptr, nullptr, &f, nullptr, (int64_t)spheres.shape(0)};
+  rt::FirstHit* to = (rt::FirstHit*)out.data();
+  nb::gil_scoped_release release;
+  rt::first_hits(s, to, threads);
 }
 
 // The bytes of a film and of what goes with it; throws where shapes or sizes do not fit.
@@ -197,6 +214,9 @@ NB_MODULE(_core, m) {
   m.def("tile_count", [](nb::object frame) { return rt::tile_count(*Structs<rt::Frame>(frame).data()); }, "frame"_a);
   m.def("tile", rt::tile_size, "Side of a tile in pixels.");
   m.def("set_tile", rt::set_tile_size, "pixels"_a, "Side of a tile in pixels, 8 to 64; no effect on the picture.");
+  m.def("first_hits", first_hits, "nodes"_a.noconvert(), "spheres"_a.noconvert(), "order"_a.noconvert(), "color"_a.noconvert(),
+        "color_id"_a.noconvert(), "camera"_a, "frame"_a, "out"_a.noconvert(), "threads"_a,
+        "What the rays through the pixels' centres meet first: FirstHit as uint8 (h, w, 48).");
   m.def("measure_film", measure_film, "sums"_a.noconvert(), "arguments"_a, "tally"_a.noconvert(), "threads"_a,
         "Fills a Tally, uint8 (1072,), from film sums float32 (h, w, 4): histogram, sums, metered exposure.");
   m.def("meter", meter, "arguments"_a, "tally"_a.noconvert(), "The exposure in stops that a Tally asks for.");

@@ -50,9 +50,10 @@ struct TileRect {
 };
 
 // What each instruction set's copy offers.
-#define RT_ISA_ENTRIES(ns)                                        \
-  namespace ns {                                                  \
+#define RT_ISA_ENTRIES(ns)                                            \
+  namespace ns {                                                      \
   void render_tile(const rt::SceneView&, rt::Scratch&, rt::TileRect); \
+  void first_hit_row(const rt::SceneView&, rt::FirstHit*, int y);     \
   }
 
 }  // namespace rt

@@ -23,14 +23,14 @@ template <class F> RT_HD Vec3<F> rows3(const float (&m)[9], Vec3<F> c) {
 // Reinhard, Stark, Shirley, Ferwerda 2002, eq. 4, on luminance: `white` is the least luminance shown as 1.
 template <class F> RT_HD Vec3<F> curve_reinhard(Vec3<F> c, float white) {
   F l = luminance(c);
-  return (fma_(l, F(1.0f / (white * white)), F(1.0f)) / (F(1.0f) + l)) * c;
+  return quotient(fma_(l, F(1.0f / (white * white)), F(1.0f)), F(1.0f) + l) * c;
 }
 
 // Stephen Hill's fit of the ACES RRT and sRGB ODT (BakingLab, ACES.hlsl), with its matrices from sRGB and back.
 template <class F> RT_HD F aces_fit(F v) {
   F a = fma_(v, v + F(0.0245786f), F(-0.000090537f));
   F b = fma_(v, fma_(F(0.983729f), v, F(0.4329510f)), F(0.238081f));
-  return a / b;
+  return quotient(a, b);
 }
 template <class F> RT_HD Vec3<F> curve_aces(Vec3<F> c) {
   const float in[9] = {0.59719f, 0.35458f, 0.04823f, 0.07600f, 0.90834f, 0.01566f, 0.02840f, 0.13383f, 0.83777f};
@@ -51,7 +51,7 @@ template <class F> RT_HD F agx_contrast(F ev) {
   p = fma_(x, p, F(0.1191f));
   return fma_(x, p, F(-0.00232f));
 }
-template <class F> RT_HD F agx_linear(F code) { return pow_(min_(max_(code, F(0.0f)), F(1.0f)), F(2.2f)); }
+template <class F> RT_HD F agx_linear(F code) { return fast_pow(min_(max_(code, F(0.0f)), F(1.0f)), F(2.2f)); }
 template <class F> RT_HD Vec3<F> curve_agx(Vec3<F> c) {
   const float in[9] = {0.842479062f, 0.0784336f, 0.0792237451f, 0.0423282423f, 0.878468636f,
                        0.0791661275f, 0.0423756549f, 0.0784336f, 0.879142974f};
@@ -59,7 +59,7 @@ template <class F> RT_HD Vec3<F> curve_agx(Vec3<F> c) {
                         -0.0989611768f, -0.0529716355f, -0.0980434501f, 1.15107367f};
   Vec3<F> v = rows3(in, c);
   const F dark(1e-10f);  // far below the curve's lower end
-  v = {agx_contrast(log2_(max_(v.x, dark))), agx_contrast(log2_(max_(v.y, dark))), agx_contrast(log2_(max_(v.z, dark)))};
+  v = {agx_contrast(fast_log2(max_(v.x, dark))), agx_contrast(fast_log2(max_(v.y, dark))), agx_contrast(fast_log2(max_(v.z, dark)))};
   v = rows3(out, v);
   return {agx_linear(v.x), agx_linear(v.y), agx_linear(v.z)};
 }

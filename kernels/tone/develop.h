@@ -29,18 +29,19 @@ struct PixelCodes {
   MaskOf<F> black;    // covered, and no channel reaches the first of 255 code values
 };
 
-// A channel of the film as light to be shown: straight, exposed, NaN as 0, infinity as kBrightest.
-template <class F> RT_HD F exposed(F sum, F alpha_sum, float scale) {
-  return min_(max_(unpremultiply(sum, alpha_sum) * F(scale), F(0.0f)), F(kBrightest));
+// A channel of the film as light to be shown: NaN is 0, infinity kBrightest. factor: 2^exposure / coverage
+template <class F> RT_HD F exposed(F sum, F factor) {
+  return min_(min_(max_(sum, F(0.0f)), F(kMostLight)) * factor, F(kBrightest));
 }
 
 // x, y: the pixel's place in the full picture, which decides its dither
 template <class F>
 RT_HD PixelCodes<F> develop_pixel(const Development& d, F r, F g, F b, F alpha, UintOf<F> x, UintOf<F> y) {
-  Vec3<F> light = {exposed(r, alpha, d.scale), exposed(g, alpha, d.scale), exposed(b, alpha, d.scale)};
-  light = tone_curve(d.curve, d.white, light);
+  MaskOf<F> covered = alpha > F(0.0f);
+  F factor = select(covered, quotient(F(d.scale), limited_coverage(alpha)), F(0.0f));
+  Vec3<F> light = tone_curve(d.curve, d.white, Vec3<F>{exposed(r, factor), exposed(g, factor), exposed(b, factor)});
   F top = max_(light.x, max_(light.y, light.z));
-  MaskOf<F> covered = alpha > F(0.0f), clipped = covered & (top > F(1.0f));
+  MaskOf<F> clipped = covered & (top > F(1.0f));
   MaskOf<F> black = covered & (top * F(12.92f * 255.0f) < F(0.5f));
   F round = d.dither ? dither_threshold(x, y) : F(0.5f);
   Vec3<F> code = {srgb_encode(light.x), srgb_encode(light.y), srgb_encode(light.z)};

@@ -19,11 +19,9 @@ struct FilmKeys {
   RT_DEVICE unsigned key(const Word& word, int) const {
     PixelLight<float> p = pixel_light(word.x, word.y, word.z, word.w);
     light += p.luminance;
-    if (p.lit) {
-      logs += log2_(p.luminance);
-      darkest = min_(darkest, p.luminance);
-      brightest = max_(brightest, p.luminance);
-    }
+    logs += select(p.lit, fast_log2(p.luminance), 0.0f);
+    darkest = min_(darkest, select(p.lit, p.luminance, kInfinity));
+    brightest = max_(brightest, select(p.lit, p.luminance, 0.0f));
     return p.bin;
   }
   RT_DEVICE unsigned loose_key(int) const { return kBinUncovered; }

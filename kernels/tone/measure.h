@@ -16,7 +16,6 @@ constexpr uint32_t kFirstBin = 4, kLastBin = 252;     // 2^-16 and up; the last 
 constexpr uint32_t kBinOffset = (127 - 16) * 8 - kFirstBin;
 constexpr float kDarkest = 1.52587890625e-5f;         // 2^-16
 constexpr float kBrightestBin = 32768.0f;             // 2^15
-constexpr float kMostLight = 1e30f;                   // what is brighter counts as so much: sums stay finite
 
 // lower edge of a bin of light; of the bin after the last: as if it had an eighth of a stop
 RT_HD float bin_edge(uint32_t bin) { return as_float((bin + kBinOffset) << 20); }
@@ -33,8 +32,9 @@ template <class F> RT_HD PixelLight<F> pixel_light(F r, F g, F b, F alpha) {
   // 0 for finite numbers, NaN if one is not
   F zero = fma_(alpha, F(0.0f), fma_(b, F(0.0f), fma_(g, F(0.0f), r * F(0.0f))));
   MaskOf<F> finite = zero == F(0.0f), covered = alpha > F(0.0f);
-  F l = select(finite, unpremultiply(luminance(Vec3<F>{r, g, b}), alpha), F(0.0f));
-  l = min_(max_(l, F(0.0f)), F(kMostLight));
+  // what is brighter than kMostLight counts as so much: sums stay finite
+  F light = min_(max_(luminance(Vec3<F>{r, g, b}), F(0.0f)), F(kMostLight));
+  F l = select(covered & finite, min_(quotient(light, limited_coverage(alpha)), F(kMostLight)), F(0.0f));
   MaskOf<F> lit = l >= F(kDarkest);
   U bin = (as_uint(min_(l, F(kBrightestBin))) >> 20) - U(kBinOffset);
   bin = select(lit, bin, select(covered, U(kBinBlack), U(kBinUncovered)));
