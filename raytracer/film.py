@@ -82,13 +82,15 @@ class Film:
         Returns uint8 or uint16 (h, w, 4), sRGB with straight alpha.
         Raises UserError for settings that make no sense.
         """
-        from raytracer.tone import ToneSettings, develop
+        from raytracer.tone import develop
+        from raytracer.tone_settings import ToneSettings
 
         return develop(self, ToneSettings(**settings), bits, threads)
 
     def statistics(self, *, threads: int = 0, **settings: Any) -> Statistics:
         """What is in the film, and in the picture that `tonemap` makes with the same settings."""
-        from raytracer.tone import ToneSettings, statistics
+        from raytracer.tone import statistics
+        from raytracer.tone_settings import ToneSettings
 
         return statistics(self, ToneSettings(**settings), threads)
 

@@ -83,9 +83,7 @@ def _about(film: Film) -> str:
     )
 
 
-def _film(
-    path: Path, about: str, sums: NDArray[np.float32], aovs: dict[str, NDArray[Any]]
-) -> Film:
+def _film(path: Path, about: str, sums: NDArray[np.float32], aovs: dict[str, NDArray[Any]]) -> Film:
     try:
         said = json.loads(about)
         if said["format"] != FORMAT:
@@ -120,14 +118,14 @@ def _checked(path: Path, film: Film) -> Film:
 
 
 def _save_npz(film: Film, path: Path) -> None:
-    arrays = {f"aov_{name}": array for name, array in film.aovs.items()}
+    arrays: dict[str, Any] = {f"aov_{name}": array for name, array in film.aovs.items()}
     with output.renamed(path) as temporary, temporary.open("xb") as file:
         np.savez(file, film=np.array(_about(film)), sums=film.sums, **arrays)
 
 
 def _load_npz(path: Path) -> Film:
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             if "film" not in stored or "sums" not in stored:
                 raise DataFileError(
                     f"{path}: holds no film, only {', '.join(stored.files[:5]) or 'nothing'}"

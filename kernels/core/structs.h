@@ -60,7 +60,8 @@
   F(int32_t, curve, 1) F(int32_t, dither, 1)   /* 0 linear, 1 Reinhard, 2 ACES, 3 AgX */          \
   F(float, exposure, 1) F(float, white, 1)     /* exposure: unless automatic */                   \
   F(int32_t, automatic, 1) F(int32_t, meter_all, 1)                                               \
-  F(float, meter_low, 1) F(float, meter_high, 1) F(int32_t, pad, 2) /* percent */
+  F(float, meter_low, 1) F(float, meter_high, 1) /* percent */                                    \
+  F(int32_t, stage, 1) F(int32_t, pad, 1)      /* stage: of tone_passes */
 
 // what a film holds: the histogram of tone/measure.h, and what its bins cannot say
 #define RT_TALLY(F)                                                                               \

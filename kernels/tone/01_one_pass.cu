@@ -1,8 +1,8 @@
 // title: exposure, curve, sRGB, dither and code values in one pass
-// idea: as many blocks as run together, each two rows of 32 x 8 pixels at a time, from the bottom of the
-//       film up: the histogram pass read it downwards, so that its last rows are still in the L2 cache
+// idea: twice as many blocks as run together, each two rows of 32 x 8 pixels at a time, from the bottom of
+//       the film up: the histogram pass read it downwards, so that its last rows are still in the L2 cache
 // block: 32x8
-// grid: ceil(width / 32), max(1, min(ceil(height / 16), 6 * sm // ceil(width / 32)))
+// grid: ceil(width / 32), max(1, min(ceil(height / 16), 12 * sm // ceil(width / 32)))
 // needs: sm_80+
 // source: own
 #include "../core/layout.h"

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from PIL import Image as Pillow
 
+import raytracer
 from raytracer import tone
+from raytracer.cli import main
 from raytracer.film import Film
-from raytracer.tone import ToneSettings
+from raytracer.tone_settings import CURVES, METERS, ToneSettings
 from support.films import film_of, natural, wild
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cuda")]
@@ -24,7 +28,7 @@ FILMS = {
     "one column": natural(1, 5000),
     "one row": natural(5000, 1),
     "large": natural(2049, 1100),
-    "black": film_of(np.zeros((40, 50, 4), np.float32) + np.float32([0, 0, 0, 1])),
+    "black": film_of(np.full((40, 50, 4), [0, 0, 0, 1], np.float32)),
     "empty": Film.blank(33, 65),
 }
 
@@ -65,7 +69,7 @@ def on_device(
 
 
 @pytest.mark.parametrize("name", FILMS)
-@pytest.mark.parametrize("curve", tone.CURVES)
+@pytest.mark.parametrize("curve", CURVES)
 def test_picture_is_that_of_the_cpu(name: str, curve: str) -> None:
     film = FILMS[name]
     for settings, bits in (
@@ -81,7 +85,7 @@ def test_picture_is_that_of_the_cpu(name: str, curve: str) -> None:
 
 
 @pytest.mark.parametrize("name", FILMS)
-@pytest.mark.parametrize("meter", tone.METERS)
+@pytest.mark.parametrize("meter", METERS)
 def test_tally_is_that_of_the_cpu(name: str, meter: str) -> None:
     film = FILMS[name]
     settings = ToneSettings("auto", meter=meter)
@@ -110,3 +114,49 @@ def test_a_crop_is_dithered_as_in_the_whole_picture() -> None:
     whole, _ = on_device(film, settings)
     found, _ = on_device(part, settings)
     assert np.array_equal(found, whole[13:90, 7:300])
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_only_the_picture_leaves_the_device(
+    curve: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command develops where it rendered: the film is not copied, the picture is the same."""
+    from raytracer.backends.cuda.transfer import Staging
+
+    copied: list[int] = []
+    to_host = Staging.to_host
+
+    def counting(self: Staging, address: int, array: NDArray[Any]) -> None:
+        copied.append(array.nbytes)
+        to_host(self, address, array)
+
+    scene = tmp_path / "balls.npz"
+    rng = np.random.default_rng(3)
+    np.savez(scene, centers=rng.normal(size=(200, 3)), radii=np.full(200, 0.2))
+    size = ["--width", "161", "--height", "91", "--samples", "3"]
+    tone_words = ["--exposure", "auto", "--tone", curve, "--dither"]
+    monkeypatch.setattr(Staging, "to_host", counting)
+    words = ["render", str(scene), "--backend", "cuda", "-q", *size, *tone_words]
+    assert main([*words, "-o", str(tmp_path / "a.png")]) == 0
+    assert sum(copied) < 161 * 91 * 4 + 2000
+    image = raytracer.render(scene, backend="cuda", width=161, height=91, samples=3)
+    again = image.tonemap(exposure="auto", tone=curve, dither=True)
+    with Pillow.open(tmp_path / "a.png") as read:
+        found = np.asarray(read).astype(np.int64)
+    assert np.abs(found - again.to_uint8()).max() <= 1
+
+
+def test_a_film_kept_on_the_device_comes_home_when_asked_for() -> None:
+    from raytracer import pipeline
+
+    scene = raytracer.Scene.from_arrays(np.zeros((1, 3)), np.ones(1))
+    with pipeline.prepare(scene, {"width": 40, "height": 30}, backend="cuda") as job:
+        films = [Film.blank(40, 30) for _ in range(3)]
+        for film, fetch in zip(films, (True, False, False), strict=True):
+            job.expose(film, 0, 4, fetch=fetch)
+            job.expose(film, 4, 4, fetch=fetch)
+        job.fetch(films[2])
+    assert all(film.samples == 8 for film in films)
+    assert films[0].sums.any()
+    assert films[1].sums.tobytes() == films[0].sums.tobytes()
+    assert films[2].sums.tobytes() == films[0].sums.tobytes()

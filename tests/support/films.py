@@ -26,7 +26,7 @@ def natural(width: int, height: int, seed: int = 1, samples: int = 3) -> Film:
 
 
 def wild(width: int, height: int, seed: int = 2) -> Film:
-    """The same with values that are not finite, negative, subnormal, or as bright as float32 goes."""
+    """The same with values that are not finite, negative, subnormal or extremely bright."""
     film = natural(width, height, seed)
     rng = np.random.default_rng(seed)
     bad = np.array([np.nan, np.inf, -np.inf, -3.0, 1e-42, 3e38, 1e6], np.float32)
