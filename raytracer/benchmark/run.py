@@ -279,9 +279,7 @@ def _axis(name: str, axes: Mapping[str, Any]) -> tuple[str, str]:
     return "--axis", f"{name}={axes[name]}"
 
 
-def _tone(
-    backend: str, choice: Choice, tell: Tell
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _tone(backend: str, choice: Choice, tell: Tell) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     from raytracer.benchmark import tones
 
     tell("developing a 4K film")
