@@ -35,6 +35,8 @@ if TYPE_CHECKING:
         Transform,
     )
     from raytracer.settings import RenderSettings
+    from raytracer.statistics import Statistics
+    from raytracer.tone_settings import ToneSettings
 
 __all__ = [
     "Ambient",
@@ -50,6 +52,8 @@ __all__ = [
     "RenderSettings",
     "Scene",
     "SphereSet",
+    "Statistics",
+    "ToneSettings",
     "Transform",
     "UserError",
     "__version__",
@@ -74,6 +78,8 @@ _HOMES = {
     "RenderSettings": "raytracer.settings",
     "Scene": "raytracer.scene.scene",
     "SphereSet": "raytracer.scene.scene",
+    "Statistics": "raytracer.statistics",
+    "ToneSettings": "raytracer.tone_settings",
     "Transform": "raytracer.scene.scene",
     "UserError": "raytracer.errors",
     "bench": "raytracer.benchmark.run",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ class SceneBuffers:
     def digest(self) -> str:
         """Return a hexadecimal hash of everything that makes the picture.
 
+        How many samples there are is left out: a film can get more of the same picture.
         The hash is a tree of two levels (blocks, then their hashes), so that blocks can be
         hashed by several threads; the result does not depend on how many there are.
         """
@@ -69,7 +70,9 @@ class SceneBuffers:
 
         root = blake2b(digest_size=16)
         blocks: list[memoryview] = []
-        for name, array in self._arrays():
+        frame = self.frame.copy()
+        frame["sample_begin"] = frame["sample_count"] = 0
+        for name, array in replace(self, frame=frame)._arrays():
             root.update(f"{name} {array.dtype.str} {array.shape};".encode())
             blocks.extend(_blocks(array))
         if sum(map(len, blocks)) <= DIGEST_BLOCK:

@@ -14,6 +14,7 @@ from raytracer.commands.devices import devices
 from raytracer.commands.info import info
 from raytracer.commands.render import render
 from raytracer.commands.scene import scene
+from raytracer.commands.tone import tone
 from raytracer.errors import RaytracerError, nearest
 
 # What a shell expects of a program that was stopped by Ctrl-C.
@@ -36,10 +37,11 @@ def program() -> None:
       raytracer scene check FILE           what a scene file says, or what is wrong with it
       raytracer scene generate --list      large scenes made on the spot
       raytracer info renders/atoms.png     what made a picture
+      raytracer tone FILM                  other exposures of a saved film, without rendering
     """
 
 
-for command in (render, scene, devices, info, bench):
+for command in (render, tone, scene, devices, info, bench):
     program.add_command(command)
 
 

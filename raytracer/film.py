@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import UserError
+
+if TYPE_CHECKING:
+    from raytracer.statistics import Statistics
+    from raytracer.tone import Pixels
 
 Crop = tuple[int, int, int, int]
 
@@ -21,6 +27,11 @@ class Film:
     samples: how many samples a pixel the sums hold.
     x0, y0: the pixel of the full picture that sums[0, 0] is.
     width, height: the size of the full picture in pixels.
+    aovs: arbitrary output variables by name, of the ray through each pixel's centre, (h, w) or
+        (h, w, 3): float32 `depth` (scene units along the ray, infinite without a hit), `normal`
+        (unit, towards the viewer), `albedo` (linear RGB), `position` (scene units), and uint32
+        `id` (number of the sphere, 2**32 - 1 without a hit) and `samples`.
+    metadata: what made it, as JSON types; `digest` is that of scene, camera and settings.
     """
 
     sums: NDArray[np.float32]
@@ -29,6 +40,8 @@ class Film:
     y0: int
     width: int
     height: int
+    aovs: dict[str, NDArray[Any]] = field(default_factory=dict)
+    metadata: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def blank(cls, width: int, height: int, crop: Crop | None = None) -> Film:
@@ -49,7 +62,54 @@ class Film:
 
     def copy(self) -> Film:
         """A film of its own memory, to add samples to."""
-        return Film(self.sums.copy(), self.samples, self.x0, self.y0, self.width, self.height)
+        return Film(
+            self.sums.copy(),
+            self.samples,
+            self.x0,
+            self.y0,
+            self.width,
+            self.height,
+            dict(self.aovs),
+            dict(self.metadata),
+        )
+
+    def tonemap(self, *, bits: int = 8, threads: int = 0, **settings: Any) -> Pixels:
+        """The film as a picture.
+
+        bits: 8 or 16 a channel. threads: 0 takes every core that the process may use.
+        settings: `exposure`, `tone`, `white`, `dither`, `meter` and `meter_range`, as
+            `ToneSettings` describes them; the defaults leave colours alone.
+        Returns uint8 or uint16 (h, w, 4), sRGB with straight alpha.
+        Raises UserError for settings that make no sense.
+        """
+        from raytracer.tone import develop
+        from raytracer.tone_settings import ToneSettings
+
+        return develop(self, ToneSettings(**settings), bits, threads)
+
+    def statistics(self, *, threads: int = 0, **settings: Any) -> Statistics:
+        """What is in the film, and in the picture that `tonemap` makes with the same settings."""
+        from raytracer.tone import statistics
+        from raytracer.tone_settings import ToneSettings
+
+        return statistics(self, ToneSettings(**settings), threads)
+
+    def save(self, path: str | Path, *, half: bool = False) -> Path:
+        """Write the film to `.npz`, or to OpenEXR (`.exr`, with the extra `exr`).
+
+        half: 16-bit floats in OpenEXR; such a file cannot be resumed.
+        Returns the path. Raises OutputError or UserError if it cannot be written.
+        """
+        from raytracer import film_file
+
+        return film_file.save(self, path, half)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Film:
+        """Read a film that `save` wrote. Raises DataFileError if that cannot be done."""
+        from raytracer import film_file
+
+        return film_file.load(path)
 
 
 def checked_crop(width: int, height: int, crop: Crop | None) -> Crop:

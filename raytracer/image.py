@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,16 @@ from numpy.typing import NDArray
 
 from raytracer import output, png, tone
 from raytracer._version import __version__
-from raytracer.errors import UserError
+from raytracer.statistics import Statistics, statistics_of
+from raytracer.tone_settings import ToneSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from raytracer.film import Film
+
+# codes, (h, w, 4), and a tally
+Developed = tuple[tone.Pixels, NDArray[np.void]]
 
 
 @dataclass
@@ -30,6 +34,7 @@ class Image:
     timings: seconds of each stage.
     metadata: what made it; saved in the PNG.
     threads: for encoding; 0 takes every core that the process may use.
+    settings: exposure and tone curve; `tonemap` gives the picture with others.
     """
 
     film: Film
@@ -37,6 +42,28 @@ class Image:
     timings: dict[str, float] = field(default_factory=dict)
     metadata: dict[str, Any] = field(default_factory=dict)
     threads: int = 0
+    settings: ToneSettings = field(default_factory=ToneSettings)
+    # by bits and samples: what a backend made of the film while it was there
+    _made: dict[tuple[int, int], Developed] = field(default_factory=dict, repr=False, compare=False)
+
+    def tonemap(self, **settings: Any) -> Image:
+        """The same film with another exposure or curve.
+
+        settings: `exposure`, `tone`, `white`, `dither`, `meter`, `meter_range`, as `ToneSettings`
+            describes them; those that are left out are as before.
+        Raises UserError for settings that make no sense.
+        """
+        return replace(self, settings=replace(self.settings, **settings), _made={})
+
+    @property
+    def statistics(self) -> Statistics:
+        """What is in the film, and in the picture."""
+        bits = 16 if (16, self.film.samples) in self._made else 8
+        return self._statistics(self._developed(bits)[1])
+
+    def keep(self, bits: int, pixels: tone.Pixels, tally: NDArray[np.void]) -> None:
+        """Take a picture that a backend made of the film with these settings."""
+        self._made[bits, self.film.samples] = pixels, tally
 
     @cached_property
     def array(self) -> NDArray[np.float32]:
@@ -45,43 +72,59 @@ class Image:
 
     def to_uint8(self) -> NDArray[np.uint8]:
         """The picture as uint8 sRGB: (h, w, 3), or (h, w, 4) if the background is transparent."""
-        return self._pixels(8).astype(np.uint8, copy=False)
+        return self._shown(self._developed(8)[0]).astype(np.uint8, copy=False)
 
     def to_uint16(self) -> NDArray[np.uint16]:
         """The same with 16 bits a channel."""
-        return self._pixels(16).astype(np.uint16, copy=False)
+        return self._shown(self._developed(16)[0]).astype(np.uint16, copy=False)
+
+    def codes(self, bits: int = 8) -> tone.Pixels:
+        """The picture as uint8 or uint16 (h, w, 4), with alpha whatever `transparent` says."""
+        return self._developed(bits)[0]
 
     def save(self, path: str | Path, bits: int = 8) -> Path:
         """Write a PNG of 8 or 16 bits a channel under a temporary name, then rename it.
 
         Returns the path. Raises OutputError if the file cannot be written.
         """
-        if bits not in (8, 16):
-            raise UserError(f"a PNG has 8 or 16 bits a channel, not {bits}: use bits=8 or bits=16")
+        tone.check_bits(bits, self.settings)
         target = output.check_picture(path)
         start = time.perf_counter()
-        pixels = self._pixels(bits)
-        self.timings["tone"] = time.perf_counter() - start
+        made = self._developed(bits)
+        self.timings.setdefault("tone", time.perf_counter() - start)
         start = time.perf_counter()
-        output.write(target, self._encode(pixels))
+        output.write(target, self._encode(*made))
         self.timings["write"] = time.perf_counter() - start
         return target
 
-    def _pixels(self, bits: int) -> tone.Pixels:
-        pixels = tone.encode(self.film, bits, self.threads)
-        return pixels if self.transparent else pixels[..., :3]
+    def _developed(self, bits: int) -> Developed:
+        """The codes, (h, w, 4), and the tally with their counts."""
+        if made := self._made.get((bits, self.film.samples)):
+            return made
+        tone.check_bits(bits, self.settings)
+        tally = tone.measure(self.film, self.settings, self.threads)
+        return tone.develop(self.film, self.settings, bits, self.threads, tally), tally
 
-    def _encode(self, pixels: tone.Pixels) -> bytes:
+    def _statistics(self, tally: NDArray[np.void]) -> Statistics:
+        return statistics_of(tally, self.settings.stops(tally))
+
+    def _shown(self, codes: tone.Pixels) -> tone.Pixels:
+        return codes if self.transparent else codes[..., :3]
+
+    def _encode(self, codes: tone.Pixels, tally: NDArray[np.void]) -> bytes:
         """The bytes of a PNG file."""
         # The file cannot hold how long it took to write itself.
         stages = {k: v for k, v in self.timings.items() if k not in ("write", "total")}
         known = stages | {"total_before_write": sum(stages.values())}
+        found = self._statistics(tally).to_dict()
+        del found["bins"]  # for programs: film.statistics() has them
+        about = self.metadata | {"tone": asdict(self.settings), "statistics": found}
         text = {
             "Software": f"raytracer {__version__}",
-            png.KEY: json.dumps(self.metadata | {"timings": known}),
+            png.KEY: json.dumps(about | {"timings": known}),
         }
-        return png.encode(pixels, text, self.threads)
+        return png.encode(self._shown(codes), text, self.threads)
 
     def _repr_png_(self) -> bytes:
         """What Jupyter shows."""
-        return self._encode(self._pixels(8))
+        return self._encode(*self._developed(8))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from raytracer._version import __version__
+from raytracer.errors import UserError
 from raytracer.image import Image
+from raytracer.tone import check_bits
+from raytracer.tone_settings import ToneSettings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     import numpy as np
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
     from raytracer.settings import RenderSettings
 
 TRANSPARENT = 1  # Frame.background_kind
+NO_SPHERE = 2**32 - 1  # FirstHit.id
 
 
 @dataclass
@@ -30,6 +36,7 @@ class Job:
     timings: seconds of the stages so far.
     memory: bytes of the buffers, the BVH and the backend's copy.
     about: what made the picture, for the metadata.
+    space: centre (3,) and scale of render space, in scene units.
     """
 
     settings: RenderSettings
@@ -40,25 +47,97 @@ class Job:
     timings: dict[str, float]
     memory: dict[str, float]
     about: dict[str, Any]
+    space: tuple[NDArray[np.float64], float]
 
     def expose(
-        self, film: Film, first: int, count: int, progress: ProgressCall | None = None
+        self,
+        film: Film,
+        first: int,
+        count: int,
+        progress: ProgressCall | None = None,
+        fetch: bool = True,
     ) -> float:
-        """Add samples first .. first + count - 1 to a film; returns the seconds of the frame."""
+        """Add samples first .. first + count - 1 to a film; returns the seconds of the frame.
+
+        fetch: False leaves the sums with the backend until `fetch`.
+        Raises UserError for the film of another picture.
+        """
+        self.check_film(film)
+        frame = self._frame_of(film)
+        frame["sample_begin"] = first
+        frame["sample_count"] = count
+        seconds = self.backend.render(self.resident, frame, film, progress, fetch)
+        film.samples += count
+        if "samples" in film.aovs:
+            self.find_aovs(film, ("samples",))
+        film.metadata = self.about | {"digest": self.digest, "transparent": self.transparent}
+        return seconds
+
+    @property
+    def transparent(self) -> bool:
+        """Whether the background is left out."""
+        return int(self.frame["background_kind"][0]) == TRANSPARENT
+
+    @property
+    def digest(self) -> str:
+        """Of scene, camera and settings, the number of samples left out."""
+        return str(self.about["scene"]["digest"])
+
+    def check_film(self, film: Film) -> None:
+        """Refuse a film whose samples are of something else."""
+        if film.samples == 0 or film.metadata.get("digest", self.digest) == self.digest:
+            return
+        now, then = self.about["settings"], film.metadata.get("settings", {})
+        differs = [
+            f"{name} is {then[name]} there and {now[name]} here"
+            for name in now
+            if name != "samples" and name in then and then[name] != now[name]
+        ]
+        why = differs[0] if differs else "the scene or the camera has changed"
+        raise UserError(
+            f"the film is of another picture ({why}): render with what made it, or start a new film"
+        )
+
+    def fetch(self, film: Film) -> None:
+        """Bring the film's sums up to date."""
+        self.backend.fetch(self.resident, film)
+
+    def image(
+        self, film: Film, settings: ToneSettings | None = None, bits: int | None = None
+    ) -> Image:
+        """The picture on a film, with the metadata of this job.
+
+        bits: develop it now, where the film is; None leaves that for when it is asked for.
+        """
+        about = self.about | {"samples": film.samples, "crop": list(film.crop)}
+        settings = settings or ToneSettings()
+        image = Image(film, self.transparent, self.timings, about, self.threads, settings)
+        if bits is not None:
+            check_bits(bits, settings)
+            start = time.perf_counter()
+            made = self.backend.develop(self.resident, film, settings, bits)
+            self.timings["tone"] = time.perf_counter() - start
+            image.keep(bits, *made)
+        return image
+
+    def find_aovs(self, film: Film, names: Sequence[str]) -> None:
+        """Put arbitrary output variables on the film; see `Film.aovs`."""
+        import numpy as np
+
+        wanted = [name for name in names if name != "samples"]
+        if wanted:
+            frame = self._frame_of(film)
+            frame["filter"] = 0  # the ray through the pixel's centre
+            hits = self.backend.first_hits(self.resident, frame)
+            film.aovs |= {name: aov(name, hits, *self.space) for name in wanted}
+        if "samples" in names:
+            film.aovs["samples"] = np.full(film.sums.shape[:2], film.samples, np.uint32)
+
+    def _frame_of(self, film: Film) -> NDArray[np.void]:
         frame = self.frame.copy()
         for name, value in zip(("x0", "y0", "x1", "y1"), film.crop, strict=True):
             frame[name] = value
-        frame["sample_begin"] = first
-        frame["sample_count"] = count
-        seconds = self.backend.render(self.resident, frame, film, progress)
-        film.samples += count
-        return seconds
-
-    def image(self, film: Film) -> Image:
-        """The picture on a film, with the metadata of this job."""
-        about = self.about | {"samples": film.samples, "crop": list(film.crop)}
-        transparent = int(self.frame["background_kind"][0]) == TRANSPARENT
-        return Image(film, transparent, self.timings, about, self.threads)
+        return frame
 
     def __enter__(self) -> Job:
         return self
@@ -66,6 +145,24 @@ class Job:
     def __exit__(self, *_: object) -> None:
         """Give back the backend's memory."""
         self.resident.close()
+
+
+def aov(
+    name: str, hits: NDArray[np.void], center: NDArray[np.float64], scale: float
+) -> NDArray[Any]:
+    """One output variable of first hits, in scene space; without a hit 0, of depth infinity."""
+    import numpy as np
+
+    found: NDArray[Any] = np.ascontiguousarray(hits[name])
+    nothing = hits["id"] == NO_SPHERE
+    if name == "depth":
+        found[nothing] = 0.0
+        found = (found.astype(np.float64) * scale).astype(np.float32)
+        found[nothing] = np.inf
+    elif name == "position":
+        found = (found.astype(np.float64) * scale + center).astype(np.float32)
+        found[nothing] = 0.0
+    return found
 
 
 def about(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from raytracer.errors import OutputError
@@ -50,19 +51,28 @@ def write(path: str | Path, data: bytes | str) -> Path:
 
     Text is written as UTF-8. Raises OutputError; the old file, if any, is then untouched.
     """
+    content = data.encode() if isinstance(data, str) else data
+    with renamed(path) as temporary, temporary.open("xb") as file:
+        file.write(content)
+    return Path(path)
+
+
+@contextmanager
+def renamed(path: str | Path) -> Iterator[Path]:
+    """A temporary name in the file's folder for the block to write to, renamed after it.
+
+    Raises OutputError; the old file, if any, is then untouched.
+    """
     path = Path(path)
     temporary = _temporary(path)
-    content = data.encode() if isinstance(data, str) else data
     try:
-        with temporary.open("xb") as file:
-            file.write(content)
+        yield temporary
         temporary.replace(path)
     except OSError as error:
-        raise OutputError(f"{path}: cannot be written ({error.strerror})") from error
+        raise OutputError(f"{path}: cannot be written ({error.strerror or error})") from error
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
-    return path
 
 
 def _temporary(path: Path) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from raytracer import bvh, memory
 from raytracer.backends.select import select
 from raytracer.errors import UserError
 from raytracer.film import Crop, Film, checked_crop
+from raytracer.film_file import check_aovs
 from raytracer.image import Image
 from raytracer.job import TRANSPARENT, Job, about
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
     from raytracer.scene.scene import Scene
     from raytracer.settings import RenderSettings
+    from raytracer.tone_settings import ToneSettings
 
 Notice = Callable[[str], None]
 
@@ -40,6 +42,8 @@ def render(
     threads: int = 0,
     first_sample: int | None = None,
     film: Film | None = None,
+    aovs: Sequence[str] = (),
+    tone: ToneSettings | None = None,
     progress: ProgressCall | None = None,
 ) -> Image:
     """Render a scene.
@@ -58,6 +62,10 @@ def render(
     first_sample: number of the first sample; by default it follows those of `film`.
     film: add to a copy of the film of an earlier picture of the same scene. n samples and then m
         more give the same sums as n + m at once.
+    aovs: output variables to put on the film: "depth", "normal", "albedo", "id", "position",
+        "samples"; see `Film.aovs`.
+    tone: exposure and curve of the picture; None leaves colours alone. They can be changed later
+        with `Image.tonemap`.
     progress: called now and then with the fraction done; what it raises stops the render.
     Returns the picture. Raises UserError for what cannot be rendered.
     """
@@ -71,11 +79,13 @@ def render(
         "max_depth": max_depth,
         "shadows": shadows,
     }
+    wanted = check_aovs(",".join(aovs))
     with prepare(scene, overrides, backend=backend, crop=crop, threads=threads) as job:
-        exposed = _film(job.settings, crop, film)
+        exposed = film_for(job.settings, crop, film)
         first = exposed.samples if first_sample is None else first_sample
         job.timings["frame"] = job.expose(exposed, first, job.settings.samples, progress)
-    return job.image(exposed)
+        job.find_aovs(exposed, wanted)
+    return job.image(exposed, tone)
 
 
 def prepare(
@@ -122,7 +132,10 @@ def prepare(
     }
     path = Path(scene) if isinstance(scene, (str, Path)) else None
     made_by = about(path, digest, buffers.count, settings, device)
-    return Job(settings, chosen, resident, buffers.frame, threads, stage.timings, sizes, made_by)
+    space = buffers.center, buffers.scale
+    return Job(
+        settings, chosen, resident, buffers.frame, threads, stage.timings, sizes, made_by, space
+    )
 
 
 def _packed(scene: Scene, settings: RenderSettings, transparent: bool) -> SceneBuffers:
@@ -162,8 +175,13 @@ def _bytes_of_looks(scene: Scene) -> int:
     return (12 if own_colors else 4) + 4
 
 
-def _film(settings: RenderSettings, crop: Crop | None, film: Film | None) -> Film:
+def film_for(settings: RenderSettings, crop: Crop | None, film: Film | None) -> Film:
     """A blank film, or a copy of an earlier one that must be of the same pixels."""
+    if film is not None and film.metadata.get("half"):
+        raise UserError(
+            "the film was stored with 16-bit floats, which keep no sums to add to: resume one "
+            "that was saved as .npz or as .exr with 32-bit floats"
+        )
     blank = Film.blank(settings.width, settings.height, crop)
     if film is None:
         return blank

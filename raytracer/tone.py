@@ -1,14 +1,18 @@
-"""From the linear film to sRGB integers."""
+"""From the linear film to sRGB integers: exposure, tone curve, dither, on the CPU."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer import layout
 from raytracer.errors import UserError
 from raytracer.resources import thread_count
+from raytracer.statistics import Statistics, add, statistics_of
+from raytracer.tone_settings import CURVES, ToneSettings
 
 if TYPE_CHECKING:
     from raytracer.film import Film
@@ -16,17 +20,130 @@ if TYPE_CHECKING:
 Pixels = NDArray[np.uint8] | NDArray[np.uint16]
 
 
-def encode(film: Film, bits: int = 8, threads: int = 0) -> Pixels:
-    """Encode a film by the curve of IEC 61966-2-1.
+def check_bits(bits: int, settings: ToneSettings | None = None) -> None:
+    """Refuse depths that no PNG has, and dither where nothing is rounded coarsely."""
+    if bits not in (8, 16):
+        raise UserError(f"a PNG has 8 or 16 bits a channel, not {bits}: use bits=8 or bits=16")
+    if bits == 16 and settings is not None and settings.dither:
+        raise UserError("dither is for 8 bits a channel: leave it out, or use 8 bits")
+
+
+def arguments(
+    shape: tuple[int, int],
+    samples: int,
+    settings: ToneSettings,
+    bits: int = 8,
+    place: tuple[int, int] = (0, 0),
+) -> NDArray[np.void]:
+    """What the kernels are told: structured (1,), dtype ToneArgs, without addresses.
+
+    shape: height and width of the film in pixels. place: x and y of its first pixel in the full
+    picture, which decide the dither.
+    """
+    args = np.zeros(1, layout.dtype("ToneArgs"))
+    low, high = settings.meter_range
+    values = {
+        "height": shape[0],
+        "width": shape[1],
+        "x0": place[0],
+        "y0": place[1],
+        "samples": max(samples, 1),
+        "bits": bits,
+        "curve": CURVES.index(settings.tone),
+        "dither": settings.dither,
+        "exposure": 0.0 if settings.automatic else settings.exposure,
+        "white": settings.white,
+        "automatic": settings.automatic,
+        "meter_all": settings.meter == "all",
+        "meter_low": low,
+        "meter_high": high,
+    }
+    for name, value in values.items():
+        args[name] = value
+    return args
+
+
+def new_tally() -> NDArray[np.void]:
+    """An empty tally, structured (1,), dtype Tally."""
+    return np.zeros(1, layout.dtype("Tally"))
+
+
+def measure(film: Film, settings: ToneSettings, threads: int = 0) -> NDArray[np.void]:
+    """The film's histogram and the exposure that metering asks for: structured (1,), Tally."""
+    from raytracer import _core
+
+    tally = new_tally()
+    args = film_arguments(film, settings)
+    _core.measure_film(film.sums, args, _bytes(tally), thread_count(threads))
+    return tally
+
+
+def film_arguments(film: Film, settings: ToneSettings, bits: int = 8) -> NDArray[np.void]:
+    """`arguments` for a film."""
+    height, width = film.sums.shape[:2]
+    return arguments((height, width), film.samples, settings, bits, (film.x0, film.y0))
+
+
+def develop(
+    film: Film,
+    settings: ToneSettings | None = None,
+    bits: int = 8,
+    threads: int = 0,
+    tally: NDArray[np.void] | None = None,
+) -> Pixels:
+    """A film as code values.
 
     film: sums and their number of samples.
+    settings: None leaves colours alone.
     bits: 8 or 16.
+    tally: of `measure`; its counts of the picture are filled in. Measured here where it is needed.
     Returns uint8 or uint16 (h, w, 4), sRGB with straight (not premultiplied) alpha.
     """
     from raytracer import _core
 
-    if bits not in (8, 16):
-        raise UserError(f"a PNG has 8 or 16 bits a channel, not {bits}: use bits=8 or bits=16")
+    settings = settings or ToneSettings()
+    check_bits(bits, settings)
+    if tally is None:
+        tally = measure(film, settings, threads) if settings.automatic else new_tally()
     out = np.empty(film.sums.shape, np.uint8 if bits == 8 else np.uint16)
-    _core.encode_srgb(film.sums, max(film.samples, 1), out, thread_count(threads))
+    args = film_arguments(film, settings, bits)
+    _core.develop_film(film.sums, args, _bytes(tally), out, thread_count(threads))
     return out
+
+
+def encode(film: Film, bits: int = 8, threads: int = 0) -> Pixels:
+    """A film by the curve of IEC 61966-2-1 alone; arguments and result as for `develop`."""
+    return develop(film, None, bits, threads)
+
+
+def statistics(film: Film, settings: ToneSettings, threads: int = 0) -> Statistics:
+    """The statistics of a film, and of its picture with 8 bits a channel."""
+    tally = measure(film, settings, threads)
+    develop(film, settings, 8, threads, tally)
+    return statistics_of(tally, settings.stops(tally))
+
+
+def common_exposure(films: Iterable[Film], settings: ToneSettings, threads: int = 0) -> float:
+    """The automatic exposure of several films as if they were one, in stops.
+
+    They are measured one after the other, so that an iterator need not hold all at once.
+    """
+    from raytracer import _core
+
+    total = add([measure(film, settings, threads) for film in films])
+    return float(_core.meter(arguments((1, 1), 1, settings), _bytes(total)))
+
+
+def non_finite_pixels(film: Film) -> tuple[int, tuple[int, int]] | None:
+    """How many pixels hold a NaN or an infinity, and x, y of the first in the full picture."""
+    bad = ~np.isfinite(film.sums).all(axis=-1)
+    count = int(bad.sum())
+    if count == 0:
+        return None
+    y, x = divmod(int(bad.argmax()), bad.shape[1])
+    return count, (film.x0 + x, film.y0 + y)
+
+
+def _bytes(tally: NDArray[Any]) -> NDArray[np.uint8]:
+    """The same memory as bytes."""
+    return tally.view(np.uint8)

@@ -21,11 +21,11 @@ PACKAGE = Path(raytracer.__file__).parent
 # scenes and backends, neither knows the other.
 LAYERS = [
     {"_version", "_core", "errors"},
-    {"settings", "layout", "resources", "arithmetic"},
-    {"buffers", "variants", "ops", "memory", "output", "film"},
-    {"bvh", "tone", "png"},
+    {"settings", "tone_settings", "layout", "resources", "arithmetic"},
+    {"buffers", "variants", "ops", "memory", "output", "film", "film_file", "statistics", "tone"},
+    {"bvh", "png"},
     {"scene", "backends"},
-    {"image"},
+    {"image", "histogram"},
     {"job"},
     {"pipeline", "progress"},
     {"benchmark", "viewer"},

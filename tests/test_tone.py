@@ -1,6 +1,8 @@
-"""The sRGB encoding of a film against an independent float64 form."""
+"""Films to code values: sRGB, exposure, curves and dither against independent float64 forms."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,12 +11,9 @@ from numpy.typing import NDArray
 from raytracer import tone
 from raytracer.errors import UserError
 from raytracer.film import Film
-
-
-def film_of(sums: NDArray[np.float32], samples: int = 1) -> Film:
-    """A film of the full picture."""
-    height, width = sums.shape[:2]
-    return Film(sums, samples, 0, 0, width, height)
+from raytracer.tone_settings import CURVES, ToneSettings
+from reference.curves import REFERENCES, srgb_decode, srgb_encode
+from support.films import film_of, natural, wild
 
 
 def reference(film: Film, top: int) -> NDArray[np.float64]:
@@ -22,9 +21,7 @@ def reference(film: Film, top: int) -> NDArray[np.float64]:
     mean = film.sums.astype(np.float64) / film.samples
     alpha = np.clip(mean[..., 3:], 0.0, 1.0)
     straight = np.divide(mean[..., :3], alpha, out=np.zeros_like(mean[..., :3]), where=alpha > 0)
-    linear = np.clip(straight, 0.0, 1.0)
-    curved = np.where(linear <= 0.0031308, linear * 12.92, 1.055 * linear ** (1 / 2.4) - 0.055)
-    return np.concatenate([curved, alpha], axis=-1) * top
+    return np.concatenate([srgb_encode(straight), alpha], axis=-1) * top
 
 
 def ramp(samples: int) -> Film:
@@ -35,6 +32,18 @@ def ramp(samples: int) -> Film:
     sums[..., :3] = (light * cover[:, None])[..., None] * np.array([1.0, 0.5, 0.1], np.float32)
     sums[..., 3] = cover[:, None]
     return film_of((sums * samples).astype(np.float32), samples)
+
+
+def opaque(colors: Any) -> Film:
+    """One row of pixels of these linear colours, (N, 3)."""
+    sums = np.ones((1, len(colors), 4), np.float32)
+    sums[0, :, :3] = colors
+    return film_of(sums)
+
+
+def shown(film: Film, **settings: Any) -> NDArray[np.float64]:
+    """The linear light that a display shows, (h, w, 3), from 16-bit codes."""
+    return srgb_decode(film.tonemap(bits=16, **settings)[..., :3] / 65535.0)
 
 
 @pytest.mark.parametrize("samples", [1, 3, 1024])
@@ -54,23 +63,151 @@ def test_black_white_and_nothing_are_exact(bits: int) -> None:
     assert tone.encode(film_of(sums), bits)[0].tolist() == expected
 
 
-def test_every_8_bit_value_survives_the_way_to_linear_and_back() -> None:
-    value = np.arange(256) / 255
-    linear = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
-    sums = np.ones((1, 256, 4), np.float32)
-    sums[..., :3] = linear[:, None]
-    assert np.array_equal(tone.encode(film_of(sums))[0, :, 0], np.arange(256))
+@pytest.mark.parametrize(("bits", "count"), [(8, 256), (16, 65536)])
+def test_every_code_value_survives_the_way_to_linear_and_back(bits: int, count: int) -> None:
+    codes = np.arange(count)
+    film = opaque(np.repeat(srgb_decode(codes / (count - 1))[:, None], 3, axis=1))
+    assert np.array_equal(tone.encode(film, bits)[0, :, 0], codes)
+
+
+@pytest.mark.parametrize("curve", CURVES)
+@pytest.mark.parametrize("stops", [-3.0, 0.0, 2.5])
+def test_curves_are_those_of_their_sources(curve: str, stops: float) -> None:
+    rng = np.random.default_rng(4)
+    colors = np.exp2(rng.uniform(-9, 5, (4000, 3))).astype(np.float32)
+    found = shown(opaque(colors), exposure=stops, tone=curve)[0]
+    wanted = np.clip(REFERENCES[curve](colors.astype(np.float64) * 2.0**stops), 0, 1)
+    assert np.abs(srgb_encode(found) - srgb_encode(wanted)).max() < 2.5 / 65535
+
+
+@pytest.mark.parametrize(
+    ("curve", "light", "value", "slack"),
+    [
+        # Reinhard et al. 2002, eq. 4: the white point becomes 1, L / (1 + L) far below it.
+        ("reinhard", 4.0, 1.0, 2e-5),
+        ("reinhard", 1.0, 0.5 * (1 + 1 / 16), 2e-5),
+        # The ACES output transform brings 18% grey to about 10% of white.
+        ("aces", 0.18, 0.10, 0.01),
+        ("aces", 1e4, 1.0, 1e-6),
+        # AgX: middle grey lies at 10 of 16.5 stops and is shown as half the display's code.
+        ("agx", 0.18, 0.5**2.2, 0.006),
+        ("agx", 0.18 * 2**-10, 0.0, 1e-5),
+        ("agx", 0.18 * 2**6.5, 1.0, 0.02),
+        ("linear", 0.25, 0.25, 1e-5),
+    ],
+)
+def test_published_anchors(curve: str, light: float, value: float, slack: float) -> None:
+    grey = shown(opaque([[light] * 3]), tone=curve)[0, 0]
+    assert grey == pytest.approx([value] * 3, abs=slack)
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_curves_rise(curve: str) -> None:
+    greys = np.exp2(np.linspace(-12, 14, 5000))
+    codes = tone.develop(opaque(np.repeat(greys[:, None], 3, axis=1)), ToneSettings(tone=curve), 16)
+    assert (np.diff(codes[0, :, 1].astype(np.int64)) >= -1).all()
+
+
+def test_a_stop_is_a_factor_of_two() -> None:
+    film = natural(40, 30)
+    double = film.copy()
+    double.sums[..., :3] *= 2
+    assert np.array_equal(film.tonemap(exposure=1), double.tonemap())
+    assert np.array_equal(film.tonemap(), film.tonemap(exposure=0, tone="linear"))
+
+
+def test_dither_keeps_the_mean_and_is_the_same_in_a_crop() -> None:
+    value = srgb_decode(np.linspace(20.0, 230.0, 64) / 255)
+    sums = np.ones((64, 512, 4), np.float32)
+    sums[..., :3] = np.repeat(value, 8)[None, :, None]
+    film = film_of(sums)
+    codes = film.tonemap(dither=True)
+    tiles = codes[..., 0].reshape(8, 8, 64, 8).mean(axis=(1, 3))
+    assert np.abs(tiles - np.linspace(20.0, 230.0, 64)).max() < 1 / 64 + 1e-3
+    assert codes[..., 0].std(axis=0).max() > 0.3
+    assert (codes[..., 3] == 255).all()
+    part = Film(sums[3:40, 5:100].copy(), 1, 5, 3, 512, 64)
+    assert np.array_equal(part.tonemap(dither=True), codes[3:40, 5:100])
+
+
+def test_dither_leaves_black_and_white_alone() -> None:
+    film = opaque([[0.0] * 3, [1.0] * 3, [50.0] * 3] * 20)
+    assert np.array_equal(film.tonemap(dither=True), film.tonemap())
+
+
+def test_automatic_exposure_brings_a_plain_film_to_middle_grey() -> None:
+    for light in (0.003, 0.18, 40.0):
+        sums = np.ones((5, 7, 4), np.float32)
+        sums[..., :3] = light
+        assert shown(film_of(sums), exposure="auto") == pytest.approx(0.18, rel=1e-3)
 
 
 def test_threads_do_not_change_a_byte() -> None:
-    film = ramp(5)
-    assert np.array_equal(tone.encode(film, 16, threads=1), tone.encode(film, 16, threads=7))
+    film = natural(333, 222)
+    settings = ToneSettings("auto", "agx", dither=True)
+    one, many = (tone.develop(film, settings, threads=threads) for threads in (1, 7))
+    assert np.array_equal(one, many)
+
+
+@pytest.mark.usefixtures("default_isa")
+@pytest.mark.parametrize("curve", CURVES)
+def test_instruction_sets_agree(curve: str) -> None:
+    from raytracer import _core
+
+    film, settings = wild(123, 77), ToneSettings("auto", curve)
+    found = []
+    for isa in _core.isas():
+        _core.use_isa(isa)
+        found.append(tone.develop(film, settings).astype(np.int64))
+    assert max(np.abs(codes - found[0]).max() for codes in found) <= 1
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_what_is_not_finite_stays_in_its_pixel(curve: str) -> None:
+    film = natural(64, 48)
+    bad = film.copy()
+    bad.sums[10, 20], bad.sums[11, 21, 0], bad.sums[12, 22, 3] = np.nan, np.inf, np.nan
+    bad.sums[13, 23, 1] = -np.inf
+    settings = ToneSettings(1.0, curve)
+    good_codes, codes = (tone.develop(f, settings) for f in (film, bad))
+    differs = np.argwhere((good_codes != codes).any(axis=-1)).tolist()
+    assert {tuple(place) for place in differs} <= {(10, 20), (11, 21), (12, 22), (13, 23)}
+    assert codes[10, 20, :3].max() <= codes[40:, 40:, :3].max()
+
+
+def test_an_infinity_is_white_and_nan_black() -> None:
+    film = opaque([[np.inf] * 3, [np.nan] * 3, [-np.inf] * 3])
+    for curve in CURVES:
+        codes = film.tonemap(tone=curve)[0, :, :3]
+        assert codes.min(axis=1)[0] >= 250, curve
+        assert codes[1:].max() <= 1, curve
 
 
 def test_a_film_without_samples_is_empty() -> None:
     assert not tone.encode(Film.blank(5, 4)).any()
+    for curve in CURVES:
+        assert not Film.blank(1, 1).tonemap(exposure="auto", tone=curve)[..., 3].any()
 
 
-def test_other_depths_are_refused() -> None:
+def test_depths_and_dither_that_make_no_sense_are_refused() -> None:
     with pytest.raises(UserError, match="8 or 16 bits"):
         tone.encode(Film.blank(2, 2), bits=12)
+    with pytest.raises(UserError, match="dither is for 8 bits"):
+        Film.blank(2, 2).tonemap(bits=16, dither=True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"exposure": "bright"}, "'auto' or stops"),
+        ({"exposure": float("nan")}, "'auto' or stops"),
+        ({"exposure": 65}, "between -64 and 64"),
+        ({"tone": "agxx"}, "did you mean 'agx'"),
+        ({"meter": "some"}, "meter 'some'"),
+        ({"white": 0.0}, "white 0.0"),
+        ({"meter_range": (95.0, 10.0)}, "two percentiles"),
+    ],
+)
+def test_settings_that_make_no_sense_are_one_sentence(settings: Any, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        ToneSettings(**settings)

@@ -60,6 +60,26 @@ namespace RT_NS {
 RT_HD float fma_(float a, float b, float c) { return fmaf(a, b, c); }
 RT_HD float sqrt_(float a) { return __fsqrt_rn(a); }
 RT_HD float floor_(float a) { return floorf(a); }
+// The hardware's own functions, for pictures only: relative errors below 2^-21, not the bits of the CPU.
+RT_DEVICE float fast_log2(float a) {
+  float y;
+  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
+  return y;
+}
+RT_DEVICE float fast_exp2(float a) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
+  return y;
+}
+// a / b where neither they nor the quotient come near the ends of the range: the division without its
+// branch for these
+RT_DEVICE float quotient(float a, float b) {
+  float r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(b));
+  r = fmaf(fmaf(-b, r, 1.0f), r, r);
+  float q = a * r;
+  return fmaf(fmaf(-b, q, a), r, q);
+}
 RT_HD float as_float(uint32_t a) { return __uint_as_float(a); }
 RT_HD uint32_t as_uint(float a) { return __float_as_uint(a); }
 #else

@@ -10,5 +10,8 @@
 #define RT_OFFSET_Frame(type, name, count) RT_OFFSET(Frame, name),
 #define RT_OFFSET_RenderArgs(type, name, count) RT_OFFSET(RenderArgs, name),
 #define RT_OFFSET_Node(type, name, count) RT_OFFSET(Node, name),
+#define RT_OFFSET_FirstHit(type, name, count) RT_OFFSET(FirstHit, name),
+#define RT_OFFSET_ToneArgs(type, name, count) RT_OFFSET(ToneArgs, name),
+#define RT_OFFSET_Tally(type, name, count) RT_OFFSET(Tally, name),
 #define RT_LAYOUT_ROW(S, LIST) (int)sizeof(rt::S), LIST(RT_OFFSET_##S)
 #define RT_LAYOUT_TABLE {RT_STRUCTS(RT_LAYOUT_ROW)}

@@ -62,4 +62,16 @@ template <class F> RT_HD F pow_(F a, F b) {
   return select(x < F(-126.0f), F(0.0f), exp2_(max_(x, F(-126.0f))));
 }
 
+// Where a GPU's approximation will do, it has functions of these names for float (compat.h); elsewhere they
+// are the exact ones.
+template <class F> RT_HD F fast_log2(F x) { return log2_(x); }
+template <class F> RT_HD F fast_exp2(F x) { return exp2_(max_(x, F(-126.0f))); }
+template <class F> RT_HD F quotient(F a, F b) { return a / b; }
+
+// a^b for 0 <= a <= 1, 0 < b
+template <class F> RT_HD F fast_pow(F a, F b) {
+  F y = fast_exp2(b * fast_log2(max_(a, F(1e-30f))));
+  return select(a > F(0.0f), y, F(0.0f));
+}
+
 }  // namespace RT_NS

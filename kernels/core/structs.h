@@ -44,10 +44,39 @@
   F(uint8_t, lo_x, 8) F(uint8_t, hi_x, 8) F(uint8_t, lo_y, 8) F(uint8_t, hi_y, 8)                 \
   F(uint8_t, lo_z, 8) F(uint8_t, hi_z, 8)
 
+// what the ray through a pixel's centre meets first. depth: along the ray, 3e38 without a hit; the normal
+// faces the viewer; id: number of the sphere in the input, 2^32 - 1 without a hit
+#define RT_FIRSTHIT(F)                                                                            \
+  F(float, normal, 3) F(float, depth, 1) F(float, albedo, 3) F(uint32_t, id, 1)                   \
+  F(float, position, 3) F(float, pad, 1)
+
+// how a film becomes a picture, and where: the addresses are used on CUDA alone. exposure in stops
+#define RT_TONEARGS(F)                                                                            \
+  F(uint64_t, film, 1) F(uint64_t, out, 1)     /* float4 sums, row 0 on top; RGBA codes */        \
+  F(uint64_t, tally, 1) F(uint64_t, scratch, 1) /* tally 0: nothing is counted */                 \
+  F(int32_t, width, 1) F(int32_t, height, 1)                                                      \
+  F(int32_t, x0, 1) F(int32_t, y0, 1)          /* the film's place in the picture, for dither */  \
+  F(int32_t, samples, 1) F(int32_t, bits, 1)   /* 8 or 16 a channel */                            \
+  F(int32_t, curve, 1) F(int32_t, dither, 1)   /* 0 linear, 1 Reinhard, 2 ACES, 3 AgX */          \
+  F(float, exposure, 1) F(float, white, 1)     /* exposure: unless automatic */                   \
+  F(int32_t, automatic, 1) F(int32_t, meter_all, 1)                                               \
+  F(float, meter_low, 1) F(float, meter_high, 1) /* percent */                                    \
+  F(int32_t, stage, 1) F(int32_t, pad, 1)      /* stage: of tone_passes */
+
+// what a film holds: the histogram of tone/measure.h, and what its bins cannot say
+#define RT_TALLY(F)                                                                               \
+  F(uint32_t, bins, 256)                                                                          \
+  F(double, luminance_sum, 1) F(double, log2_sum, 1) /* of all finite pixels; of those in bins of light */ \
+  F(float, darkest, 1) F(float, brightest, 1)  /* in bins of light; 3e38 and 0 where there are none */ \
+  F(float, exposure, 1)                        /* that metering asks for, in stops */             \
+  F(uint32_t, clipped, 1) F(uint32_t, black, 1) F(uint32_t, pad, 3) /* covered pixels of the picture */
+
 #define RT_FIELD(type, name, count) type name RT_FIELD_##count;
 #define RT_FIELD_1
+#define RT_FIELD_2 [2]
 #define RT_FIELD_3 [3]
 #define RT_FIELD_8 [8]
+#define RT_FIELD_256 [256]
 
 namespace rt {
 struct Camera { RT_CAMERA(RT_FIELD) };
@@ -56,11 +85,16 @@ struct Material { RT_MATERIAL(RT_FIELD) };
 struct Frame { RT_FRAME(RT_FIELD) };
 struct RenderArgs { RT_RENDERARGS(RT_FIELD) };
 struct Node { RT_NODE(RT_FIELD) };
+struct FirstHit { RT_FIRSTHIT(RT_FIELD) };
+struct ToneArgs { RT_TONEARGS(RT_FIELD) };
+struct Tally { RT_TALLY(RT_FIELD) };
 static_assert(sizeof(Camera) == 64 && sizeof(Light) == 32 && sizeof(Material) == 32);
 static_assert(sizeof(Frame) == 112 && sizeof(RenderArgs) == 96 && sizeof(Node) == 80);
+static_assert(sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 96 && sizeof(Tally) == 1072);
 }  // namespace rt
 
 // every struct with its list, for code that walks all of them
 #define RT_STRUCTS(S)                                                                             \
   S(Camera, RT_CAMERA) S(Light, RT_LIGHT) S(Material, RT_MATERIAL) S(Frame, RT_FRAME)             \
-  S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE)
+  S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE) S(FirstHit, RT_FIRSTHIT)            \
+  S(ToneArgs, RT_TONEARGS) S(Tally, RT_TALLY)

@@ -11,7 +11,8 @@
 #include <xmmintrin.h>
 #endif
 
-#define RT_ISA_ROW(name) Isa{#name, rt_##name::render_tile, rt_##name::encode_srgb8, rt_##name::encode_srgb16}
+#define RT_ISA_ROW(name) \
+  Isa{#name, rt_##name::render_tile, rt_##name::first_hit_row, rt_##name::measure_rows, rt_##name::develop_rows}
 
 namespace rt {
 namespace {
@@ -113,16 +114,13 @@ int64_t render(const SceneView& scene, int64_t first, double budget, int threads
   return std::min(next.load(), count);
 }
 
-void encode_srgb(const float* sums, float scale, void* out, int bytes, int64_t count, int threads) {
-  constexpr int64_t kRun = 1 << 14;
-  const Isa& isa = current_isa();
-  int64_t runs = (count + kRun - 1) / kRun;
-  ThreadPool((int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(runs, 1))).each(runs, [&](int64_t i, int) {
-    int64_t at = i * kRun, n = std::min(kRun, count - at);
-    if (bytes == 1)
-      isa.encode8(sums + 4 * at, scale, (uint8_t*)out + 4 * at, n);
-    else
-      isa.encode16(sums + 4 * at, scale, (uint16_t*)out + 4 * at, n);
+void first_hits(const SceneView& scene, FirstHit* out, int threads) {
+  const Frame& f = *scene.frame;
+  const auto row = current_isa().first_hits;
+  const int64_t width = f.x1 - f.x0, height = f.y1 - f.y0;
+  ThreadPool((int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(height, 1))).each(height, [&](int64_t y, int) {
+    FlushDenormals mode;
+    row(scene, out + y * width, (int)(f.y0 + y));
   });
 }
 

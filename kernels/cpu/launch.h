@@ -1,14 +1,16 @@
 // Rendering a picture tile by tile on all threads, with the best instruction set at hand.
 #pragma once
 #include "tile.h"
+#include "tone_rows.h"
 
 namespace rt {
 
 struct Isa {
   const char* name;
   void (*render)(const SceneView&, Scratch&, TileRect);
-  void (*encode8)(const float* sums, float scale, uint8_t* out, int64_t count);
-  void (*encode16)(const float* sums, float scale, uint16_t* out, int64_t count);
+  void (*first_hits)(const SceneView&, FirstHit* row, int y);
+  void (*measure)(const float* sums, int64_t count, RowTally&);
+  void (*develop)(const ToneRows&, RowTally&);
 };
 
 // the sets compiled in that this CPU has, best first; `count` receives how many
@@ -26,7 +28,7 @@ int64_t tile_count(const Frame& frame);
 // A tile gets all its samples, so pictures cut at any tile are the same.
 int64_t render(const SceneView& scene, int64_t first, double budget, int threads);
 
-// Film sums of `count` pixels to sRGB with straight alpha; `bytes` a channel: 1 or 2.
-void encode_srgb(const float* sums, float scale, void* out, int bytes, int64_t count, int threads);
+// The first hits of the frame's pixels, row by row.
+void first_hits(const SceneView& scene, FirstHit* out, int threads);
 
 }  // namespace rt

@@ -11,6 +11,7 @@
 #include "../core/layout.h"
 #include "../core/sampling.h"
 #include "launch.h"
+#include "tone.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -59,6 +60,7 @@ nb::object own_nodes(std::vector<rt::Node> nodes) {
 template <class T> const char* kind() {
   using Base = std::remove_all_extents_t<T>;
   if (std::is_same_v<Base, float>) return "f4";
+  if (std::is_same_v<Base, double>) return "f8";
   if (std::is_same_v<Base, int32_t>) return "i4";
   if (std::is_same_v<Base, uint32_t>) return "u4";
   if (std::is_same_v<Base, int64_t>) return "i8";
@@ -73,6 +75,9 @@ template <class T> const char* kind() {
 #define RT_ROW_Frame(type, name, count) RT_ROW(Frame, name, count)
 #define RT_ROW_RenderArgs(type, name, count) RT_ROW(RenderArgs, name, count)
 #define RT_ROW_Node(type, name, count) RT_ROW(Node, name, count)
+#define RT_ROW_FirstHit(type, name, count) RT_ROW(FirstHit, name, count)
+#define RT_ROW_ToneArgs(type, name, count) RT_ROW(ToneArgs, name, count)
+#define RT_ROW_Tally(type, name, count) RT_ROW(Tally, name, count)
 #define RT_STRUCT_ROWS(S, LIST)                              \
   {                                                          \
     nb::list fields;                                         \
@@ -124,14 +129,54 @@ int64_t render(In<uint8_t, 2> nodes, In<float, 2> spheres, In<int32_t, 1> order,
   return rt::render(s, first_tile, budget, threads);
 }
 
-void encode_srgb(In<float, 3> sums, int64_t samples, nb::ndarray<nb::numpy, nb::ndim<3>, nb::c_contig> out, int threads) {
-  int bytes = out.dtype() == nb::dtype<uint8_t>() ? 1 : out.dtype() == nb::dtype<uint16_t>() ? 2 : 0;
-  if (!bytes) throw nb::type_error("out must be uint8 or uint16");
+void first_hits(In<uint8_t, 2> nodes, In<float, 2> spheres, In<int32_t, 1> order, In<float, 2> color, In<int32_t, 1> color_id,
+                nb::object camera, nb::object frame, Out<uint8_t, 3> out, int threads) {
+  Structs<rt::Camera> cam(camera);
+  Structs<rt::Frame> fr(frame);
+  const rt::Frame& f = *fr.data();
+  if ((int64_t)out.shape(0) != f.y1 - f.y0 || (int64_t)out.shape(1) != f.x1 - f.x0 || out.shape(2) != sizeof(rt::FirstHit))
+    throw nb::value_error("out's shape is not that of the frame's crop");
+  if (nodes.shape(1) != sizeof(rt::Node) || spheres.shape(1) != 4 || order.shape(0) != spheres.shape(0))
+    throw nb::value_error("nodes, spheres and order are not those of one build_bvh");
+  rt::SceneView s = {nodes.shape(0) ? (const rt::Node*)nodes.data() : nullptr, spheres.data(), order.data(), color.data(),
+                     color_id.data(), nullptr, cam.data(), nullptr, nullptr, &f, nullptr, (int64_t)spheres.shape(0)};
+  rt::FirstHit* to = (rt::FirstHit*)out.data();
+  nb::gil_scoped_release release;
+  rt::first_hits(s, to, threads);
+}
+
+// The bytes of a film and of what goes with it; throws where shapes or sizes do not fit.
+void check_tone(const Structs<rt::ToneArgs>& args, const Out<uint8_t, 1>& tally, const In<float, 3>& sums) {
+  const rt::ToneArgs& a = *args.data();
+  if ((int64_t)sums.shape(0) != a.height || (int64_t)sums.shape(1) != a.width || sums.shape(2) != 4)
+    throw nb::value_error("the sums' shape is not that of the arguments");
+  if (tally.shape(0) != sizeof(rt::Tally)) throw nb::value_error("tally is not one Tally");
+  if (a.samples < 1) throw nb::value_error("a film has at least one sample");
+}
+
+void measure_film(In<float, 3> sums, nb::object arguments, Out<uint8_t, 1> tally, int threads) {
+  Structs<rt::ToneArgs> args(arguments);
+  check_tone(args, tally, sums);
+  nb::gil_scoped_release release;
+  rt::measure_film(sums.data(), *args.data(), *(rt::Tally*)tally.data(), threads);
+}
+
+float meter(nb::object arguments, Out<uint8_t, 1> tally) {
+  if (tally.shape(0) != sizeof(rt::Tally)) throw nb::value_error("tally is not one Tally");
+  return rt::meter_tally(*Structs<rt::ToneArgs>(arguments).data(), *(const rt::Tally*)tally.data());
+}
+
+void develop_film(In<float, 3> sums, nb::object arguments, Out<uint8_t, 1> tally,
+                  nb::ndarray<nb::numpy, nb::ndim<3>, nb::c_contig> out, int threads) {
+  Structs<rt::ToneArgs> args(arguments);
+  check_tone(args, tally, sums);
+  if (out.dtype() != (args.data()->bits == 8 ? nb::dtype<uint8_t>() : nb::dtype<uint16_t>()))
+    throw nb::type_error("out must be uint8 for 8 bits and uint16 for 16");
   for (size_t a = 0; a < 3; ++a)
     if (out.shape(a) != sums.shape(a)) throw nb::value_error("out and sums differ in shape");
   void* to = out.data();
   nb::gil_scoped_release release;
-  rt::encode_srgb(sums.data(), 1.0f / (float)samples, to, bytes, (int64_t)(sums.shape(0) * sums.shape(1)), threads);
+  rt::develop_film(sums.data(), *args.data(), *(rt::Tally*)tally.data(), to, threads);
 }
 
 nb::object sample_points(uint32_t seed, uint32_t x, uint32_t y, size_t count) {
@@ -158,7 +203,7 @@ std::vector<std::string> isas() {
 }  // namespace
 
 NB_MODULE(_core, m) {
-  m.doc() = "The compiled part of raytracer: BVH build, CPU rendering, sRGB encoding.";
+  m.doc() = "The compiled part of raytracer: BVH build, CPU rendering, tone mapping.";
   m.def("layout", layout, "Shared structs: name -> (size, [(field, kind, count, offset)]).");
   m.def("build_bvh", build_bvh, "x"_a.noconvert(), "y"_a.noconvert(), "z"_a.noconvert(), "radius"_a.noconvert(), "threads"_a,
         "Spheres, float32 (N,) each -> nodes uint8 (M, 80), order int32 (N,), spheres float32 (N, 4) in leaf order.");
@@ -169,8 +214,14 @@ NB_MODULE(_core, m) {
   m.def("tile_count", [](nb::object frame) { return rt::tile_count(*Structs<rt::Frame>(frame).data()); }, "frame"_a);
   m.def("tile", rt::tile_size, "Side of a tile in pixels.");
   m.def("set_tile", rt::set_tile_size, "pixels"_a, "Side of a tile in pixels, 8 to 64; no effect on the picture.");
-  m.def("encode_srgb", encode_srgb, "sums"_a.noconvert(), "samples"_a, "out"_a.noconvert(), "threads"_a,
-        "Film sums float32 (h, w, 4) to sRGB with straight alpha, uint8 or uint16 (h, w, 4).");
+  m.def("first_hits", first_hits, "nodes"_a.noconvert(), "spheres"_a.noconvert(), "order"_a.noconvert(), "color"_a.noconvert(),
+        "color_id"_a.noconvert(), "camera"_a, "frame"_a, "out"_a.noconvert(), "threads"_a,
+        "What the rays through the pixels' centres meet first: FirstHit as uint8 (h, w, 48).");
+  m.def("measure_film", measure_film, "sums"_a.noconvert(), "arguments"_a, "tally"_a.noconvert(), "threads"_a,
+        "Fills a Tally, uint8 (1072,), from film sums float32 (h, w, 4): histogram, sums, metered exposure.");
+  m.def("meter", meter, "arguments"_a, "tally"_a.noconvert(), "The exposure in stops that a Tally asks for.");
+  m.def("develop_film", develop_film, "sums"_a.noconvert(), "arguments"_a, "tally"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
+        "Film sums float32 (h, w, 4) to code values, uint8 or uint16 (h, w, 4), straight alpha; counts into the Tally.");
   m.def("sample_points", sample_points, "seed"_a, "x"_a, "y"_a, "count"_a, "The first points of a pixel, float32 (count, 2) in [0, 1).");
   m.def("filter_points", filter_points, "kind"_a, "radius"_a, "u"_a.noconvert(), "Offsets from the pixel's centre for u in [0, 1).");
   m.def("isas", isas, "Usable instruction sets, best first.");

@@ -1,5 +1,4 @@
 // One tile of the picture. Compiled once per instruction set (RT_ISA_*), each in a namespace of its own.
-#include "../tone/srgb.h"
 #include "shade.h"
 
 namespace RT_NS {
@@ -60,28 +59,5 @@ void render_tile(const rt::SceneView& s, rt::Scratch& k, rt::TileRect rect) {
   }
   store_film(s, k, blocks);
 }
-
-// Sixteen pixels at a time: apart into channels, encoded, together again.
-template <class T> static void encode_pixels(const float* sums, float scale, T* out, int64_t count) {
-  const float levels = sizeof(T) == 1 ? 255.0f : 65535.0f;
-  for (int64_t at = 0; at < count; at += 16) {
-    int n = count - at < 16 ? (int)(count - at) : 16;
-    alignas(64) float c[4][16] = {};
-    alignas(64) uint32_t code[4][16];
-    for (int i = 0; i < n; ++i)
-      for (int k = 0; k < 4; ++k) c[k][i] = sums[4 * (at + i) + k];
-    for (int i = 0; i < 16; i += kWide) {
-      FW alpha = load<FW>(c[3] + i);
-      for (int k = 0; k < 3; ++k)
-        store(code[k] + i, quantize(srgb_encode(unpremultiply(load<FW>(c[k] + i), alpha)), levels));
-      store(code[3] + i, quantize(min_(max_(alpha * FW(scale), FW(0.0f)), FW(1.0f)), levels));
-    }
-    for (int i = 0; i < n; ++i)
-      for (int k = 0; k < 4; ++k) out[4 * (at + i) + k] = (T)code[k][i];
-  }
-}
-
-void encode_srgb8(const float* sums, float scale, uint8_t* out, int64_t count) { encode_pixels(sums, scale, out, count); }
-void encode_srgb16(const float* sums, float scale, uint16_t* out, int64_t count) { encode_pixels(sums, scale, out, count); }
 
 }  // namespace RT_NS

@@ -49,12 +49,11 @@ struct TileRect {
   int x0, y0, x1, y1;  // pixels, half open, inside the crop; at most 64 x 64
 };
 
-// What each instruction set's copy offers. encode: `count` pixels of film sums to sRGB; scale: 1 / samples.
-#define RT_ISA_ENTRIES(ns)                                                                        \
-  namespace ns {                                                                                  \
-  void render_tile(const rt::SceneView&, rt::Scratch&, rt::TileRect);                             \
-  void encode_srgb8(const float* sums, float scale, uint8_t* out, int64_t count);                 \
-  void encode_srgb16(const float* sums, float scale, uint16_t* out, int64_t count);               \
+// What each instruction set's copy offers.
+#define RT_ISA_ENTRIES(ns)                                            \
+  namespace ns {                                                      \
+  void render_tile(const rt::SceneView&, rt::Scratch&, rt::TileRect); \
+  void first_hit_row(const rt::SceneView&, rt::FirstHit*, int y);     \
   }
 
 }  // namespace rt

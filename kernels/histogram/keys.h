@@ -3,7 +3,7 @@
 //   words, loose           whole words; keys outside of them, at most 32
 //   load(i), key(word, i)  word i; key i of a word, 0 to 255
 //   loose_key(i)           key i of those outside whole words
-// A film's log-luminance is another such reader: a pixel a word, one key in it.
+// A film's log-luminance is another such reader: a pixel a word, one key in it (tone/film_keys.h).
 #pragma once
 #include "../core/compat.h"
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
     from raytracer.bvh import Bvh
     from raytracer.film import Film
+    from raytracer.tone import Pixels
+    from raytracer.tone_settings import ToneSettings
 
 # Called now and then with the fraction done, 0 to 1. What it raises stops the render.
 ProgressCall = Callable[[float], None]
@@ -55,10 +57,27 @@ class Backend(Protocol):
         frame: NDArray[np.void],
         film: Film,
         progress: ProgressCall | None = None,
+        fetch: bool = True,
     ) -> float:
         """Add frame.sample_count samples to film.sums, for the pixels of the frame's crop.
 
         resident: what this backend's `upload` gave.
         frame: structured (1,), dtype Frame.
+        fetch: False may leave the sums with the resident; until `fetch` brings them, only
+            `render` and `develop` of the same film and resident know them.
         Returns the seconds of the frame alone (on CUDA, between device events).
+        """
+
+    def fetch(self, resident: Any, film: Film) -> None:
+        """Bring film.sums up to date."""
+
+    def develop(
+        self, resident: Any, film: Film, settings: ToneSettings, bits: int
+    ) -> tuple[Pixels, NDArray[np.void]]:
+        """The film's picture, uint8 or uint16 (h, w, 4), and its tally, structured (1,)."""
+
+    def first_hits(self, resident: Any, frame: NDArray[np.void]) -> NDArray[np.void]:
+        """What the rays through the pixels' centres meet first, structured (h, w), FirstHit.
+
+        frame: structured (1,), with the filter "point".
         """

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from raytracer import layout, tone
 from raytracer.resources import thread_count
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
     from raytracer.bvh import Bvh
     from raytracer.film import Film
+    from raytracer.tone import Pixels
+    from raytracer.tone_settings import ToneSettings
 
 # The kernel returns after about this many seconds, so that Ctrl-C and progress are served.
 BUDGET = 0.25
@@ -86,6 +89,7 @@ class CpuBackend:
         frame: NDArray[np.void],
         film: Film,
         progress: ProgressCall | None = None,
+        fetch: bool = True,
     ) -> float:
         """Add the frame's samples to the film in passes; the sums do not depend on the cut."""
         start = time.perf_counter()
@@ -97,6 +101,31 @@ class CpuBackend:
             step["sample_count"] = count
             self._one_pass(resident, step, film, progress, done / total, count / total)
         return time.perf_counter() - start
+
+    def fetch(self, resident: CpuResident, film: Film) -> None:
+        """Nothing to do: the sums are in the film."""
+
+    def develop(
+        self, resident: CpuResident, film: Film, settings: ToneSettings, bits: int
+    ) -> tuple[Pixels, NDArray[np.void]]:
+        """Measure and develop the film."""
+        tally = tone.measure(film, settings, self.threads)
+        return tone.develop(film, settings, bits, self.threads, tally), tally
+
+    def first_hits(self, resident: CpuResident, frame: NDArray[np.void]) -> NDArray[np.void]:
+        """Row by row, on all threads."""
+        import numpy as np
+
+        from raytracer import _core
+
+        nodes, spheres, order, color, color_id, _, camera, *_ = resident.arrays
+        crop = frame[0]
+        dtype = layout.dtype("FirstHit")
+        found = np.empty((int(crop["y1"] - crop["y0"]), int(crop["x1"] - crop["x0"])), dtype)
+        raw = found.view(np.uint8).reshape(*found.shape, dtype.itemsize)
+        arrays = (nodes, spheres, order, color, color_id, camera)
+        _core.first_hits(*arrays, frame, raw, self.threads)
+        return found
 
     def _one_pass(
         self,

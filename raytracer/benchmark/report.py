@@ -36,7 +36,7 @@ def text(record: dict[str, Any], form: str) -> str:
         if counted := [cell for row in result["rows"] if row.get("ncu") for cell in ncu.cells(row)]:
             blocks.append(_grid(ncu.COLUMNS, counted, form))
         blocks += _remarks(result)
-    if record["backend"] == "cpu" and any(r["op"] != "render" for r in record["results"]):
+    if record["backend"] == "cpu" and any(_is_ladder(r) for r in record["results"]):
         blocks.append(cpu_line(record))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
@@ -57,9 +57,14 @@ def device_line(record: dict[str, Any]) -> str:
     return "; ".join([*words, record["date"]])
 
 
+def _is_ladder(result: dict[str, Any]) -> bool:
+    """Whether kernels of a ladder were timed, which on the CPU only NumPy can stand for."""
+    return result["op"] != "render" and not result["op"].startswith("tone ")
+
+
 def cpu_line(record: dict[str, Any]) -> str:
     """What is missing without a GPU."""
-    ops = list(dict.fromkeys(r["op"] for r in record["results"] if r["op"] != "render"))
+    ops = list(dict.fromkeys(r["op"] for r in record["results"] if _is_ladder(r)))
     line = (
         "NumPy on the CPU, timed by itself: it is the only CPU form there is so far. The kernels "
         f"of {', '.join(ops)} need an NVIDIA GPU"

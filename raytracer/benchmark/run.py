@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 MODES = ("cold", "hot", "sustained")
 SUSTAINED_SECONDS = 2.0  # of device time at least, long enough for the power limit to bite
 CPU_BYTES, CPU_FLOP = 256 << 20, 2e9  # sizes that a CPU is asked for by default
+OWN = ("render", "tone")  # not operations of the ladders
 VERSION = 1  # of the record's format
 
 Tell = Callable[[str], None]
@@ -67,7 +68,8 @@ def bench(
 ) -> dict[str, Any]:
     """Time operations: each variant is checked against a reference first, wrong ones not timed.
 
-    names: of operations; all of `raytracer.ops` by default; "render" for the example scenes.
+    names: of operations; all of `raytracer.ops` by default; "render" for the example scenes,
+        "tone" for a film's statistics and picture.
     variant: labels, names or numbers of variants; all by default.
     axes: sizes by name, each a number or several. size: of the largest axes.
     dtype: one of the operation's; its first by default.
@@ -104,6 +106,9 @@ def bench(
     if "render" in names:
         results += _render(on, choice, progress or _quiet)
         device = results[0]["device"]
+    if "tone" in names:
+        device, found = _tone(on, choice, progress or _quiet)
+        results += found
     if chosen and on == "cuda":
         from raytracer.benchmark import session
 
@@ -190,7 +195,7 @@ def _chosen(names: Sequence[str], choice: Choice) -> list[Op]:
         )
     if not 0 < choice.min_time <= 3600:
         raise UserError(f"min-time {choice.min_time}: give seconds, more than 0, at most 3600")
-    every = [operations.find(name) for name in names if name != "render"]
+    every = [operations.find(name) for name in names if name not in OWN]
     chosen = every or ([] if names else list(operations.modules().values()))
     if choice.mine is not None and len(every) != 1:
         raise UserError("--with takes one operation: raytracer bench matmul --with mine.cu")
@@ -272,6 +277,15 @@ def _count_render(result: dict[str, Any]) -> None:
 
 def _axis(name: str, axes: Mapping[str, Any]) -> tuple[str, str]:
     return "--axis", f"{name}={axes[name]}"
+
+
+def _tone(backend: str, choice: Choice, tell: Tell) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    from raytracer.benchmark import tones
+
+    tell("developing a 4K film")
+    if backend == "cuda":
+        return tones.on_device(choice.min_time, choice.peers)
+    return {}, tones.on_host(choice.min_time)
 
 
 def _record(on: str, device: dict[str, Any], results: list[dict[str, Any]]) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from raytracer.commands.tone_options import take_settings, tone_options
+
 SETTINGS = (
     "width",
     "height",
@@ -51,8 +53,11 @@ def numbers(
               show_default=True, help="Where to render.")  # fmt: skip
 @click.option("--threads", type=int, default=0, help="CPU threads; default: every core, or "
               "RAYTRACER_THREADS.")  # fmt: skip
-@click.option("--bits", type=click.Choice(["8", "16"]), default="8", show_default=True,
-              help="Bits a channel of the PNG.")  # fmt: skip
+@tone_options
+@click.option("--film", metavar="FILE", help="Also save the film, .npz or .exr.")
+@click.option("--half", is_flag=True, help="16-bit floats in .exr; such films are not resumed.")
+@click.option("--aov", metavar="LIST", help="On the film: depth,normal,albedo,id,position,samples.")
+@click.option("--resume", metavar="FILM", help="Add --samples more to a saved film.")
 @click.option(
     "--crop", metavar="x0,y0,x1,y1", callback=numbers, help="Render only these pixels, half open."
 )
@@ -78,14 +83,19 @@ def render(scene: str, **options: Any) -> None:
       raytracer render cloud.npz --backend cuda --json --repeat 5
       raytracer render scenes/three_balls.toml --crop 600,300,700,400
       raytracer render scenes/three_balls.toml --only 640,360,3
+      raytracer render scenes/galaxy.toml --exposure auto --tone agx --stats
+      raytracer render scenes/galaxy.toml --film galaxy.npz --aov depth,id
+      raytracer render scenes/galaxy.toml --resume galaxy.npz --film galaxy.npz
 
     Numbers that are not given come from the scene file. The name of an example scene without a
     folder is enough: raytracer render three_balls.
     """
+    tone = take_settings(options)
     from raytracer.commands.rendering import Task, run, run_only
 
     task = Task(
         scene=scene,
+        tone=tone,
         overrides={name: options.pop(name) for name in SETTINGS},
         **options,
     )

@@ -8,15 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from raytracer import film_file
+from raytracer import histogram as plots
 from raytracer import output as files
+from raytracer.commands.developing import draw_histogram, record, warn_of_non_finite
 from raytracer.commands.report import print_json
 from raytracer.errors import DataFileError, UserError, suggestion
 from raytracer.film import Crop, Film
 from raytracer.image import Image
 from raytracer.job import Job
-from raytracer.pipeline import prepare
+from raytracer.pipeline import film_for, prepare
 from raytracer.progress import ProgressBar, StageLine
 from raytracer.scene.load import check_there
+from raytracer.tone import check_bits
+from raytracer.tone_settings import ToneSettings
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,14 @@ class Task:
     transparent: bool
     backend: str
     threads: int
+    tone: ToneSettings
     bits: str
+    stats: bool
+    histogram: str | None
+    film: str | None
+    half: bool
+    aov: str | None
+    resume: str | None
     crop: Crop | None
     only: tuple[int, int, int] | None
     repeat: int
@@ -60,6 +72,22 @@ class Task:
         """Where the picture goes."""
         return Path(self.output or Path(files.PICTURES) / f"{Path(self.scene).stem}.png")
 
+    def check(self) -> Path:
+        """Refuse options that make no sense and files that cannot be written; gives the target."""
+        check_bits(int(self.bits), self.tone)
+        if (self.half or self.aov) and not self.film:
+            raise UserError(
+                "--half and --aov are about the film that is saved: give --film FILE too"
+            )
+        if self.resume and self.repeat > 1:
+            raise UserError("--repeat renders the same frame again: leave it or --resume out")
+        film_file.check_aovs(self.aov)
+        if self.film:
+            film_file.check_target(self.film, self.half)
+        if self.histogram:
+            plots.check(self.histogram)
+        return files.check_picture(self.target)
+
     def prepare(self, crop: Crop | None) -> Job:
         """The scene made ready."""
         with StageLine(self.shows_progress) as line:
@@ -83,28 +111,54 @@ def run(task: Task) -> None:
     """Render, write the picture, say what was done."""
     start = time.perf_counter()
     check_there(task.path)
-    target = files.check_picture(task.target)
-    with task.prepare(task.crop) as job:
-        film, frames = _frames(task, job)
-    image = job.image(film)
+    target = task.check()
+    begun = Film.load(task.resume) if task.resume else None
+    crop = task.crop or part_of(begun)
+    with task.prepare(crop) as job:
+        film, frames = _frames(task, job, crop, begun)
+        image = job.image(film, task.tone, int(task.bits))
+        bad = image.statistics.non_finite
+        if task.film or bad:
+            job.fetch(film)
+            job.find_aovs(film, film_file.check_aovs(task.aov))
     image.save(target, int(task.bits))
+    if task.film:
+        film.save(task.film, half=task.half)
+    if task.histogram:
+        draw_histogram(image, int(task.bits), task.histogram)
+    if bad:
+        warn_of_non_finite(film, task.quiet)
     job.timings["total"] = time.perf_counter() - start
     if task.as_json:
-        print_json(_record(job, image, frames) | {"output": str(target)})
+        files_made = {"output": str(target)} | ({"film": task.film} if task.film else {})
+        print_json(_record(job, image, frames) | record(image) | files_made)
     elif not task.quiet:
-        print(_summary(job, target, film, frames))
+        shown = image.statistics.lines() if task.stats else []
+        print("\n".join([_summary(job, target, film, frames), *shown]))
 
 
-def _frames(task: Task, job: Job) -> tuple[Film, list[float]]:
-    """The film of the first render, and the seconds of each."""
-    size = job.settings.width, job.settings.height
-    film = Film.blank(*size, task.crop)
+def part_of(film: Film | None) -> Crop | None:
+    """The rectangle that a film holds, if it is not the whole picture."""
+    whole = film is None or film.crop == (0, 0, film.width, film.height)
+    return None if whole or film is None else film.crop
+
+
+def _frames(
+    task: Task, job: Job, crop: Crop | None, begun: Film | None
+) -> tuple[Film, list[float]]:
+    """The film of the last render, and the seconds of each.
+
+    On a GPU the film stays there: what is made of it is made there too.
+    """
+    film = film_for(job.settings, crop, begun)
     rays = film.sums.shape[0] * film.sums.shape[1] * job.settings.samples
     frames = []
-    for turn in range(task.repeat):
-        exposed = film if turn == 0 else Film.blank(*size, task.crop)
+    for turn in range(1, task.repeat + 1):
+        last = turn == task.repeat
+        exposed = film if last else film_for(job.settings, crop, None)
         with ProgressBar(rays, task.shows_progress) as bar:
-            frames.append(job.expose(exposed, 0, job.settings.samples, bar))
+            count = job.settings.samples
+            frames.append(job.expose(exposed, exposed.samples, count, bar, fetch=not last))
     job.timings["frame"] = _quartiles(frames)["median"]
     return film, frames
 
@@ -113,8 +167,11 @@ def run_only(task: Task) -> None:
     """Replay one sample of one pixel and print what it adds to the film."""
     assert task.only is not None
     x, y, sample = task.only
-    if task.repeat > 1 or task.crop or task.output:
-        raise UserError("--only writes no picture: leave out --repeat, --crop and --output")
+    if task.repeat > 1 or task.crop or task.output or task.film or task.resume or task.histogram:
+        raise UserError(
+            "--only writes no picture: leave out --repeat, --crop, --output, --film, --resume and "
+            "--histogram"
+        )
     if sample < 0:
         raise UserError(f"--only {x},{y},{sample}: samples are counted from 0")
     with task.prepare(None) as job:
@@ -149,14 +206,14 @@ def _record(job: Job, image: Image, frames: list[float]) -> dict[str, Any]:
 
 def _summary(job: Job, target: Path, film: Film, frames: list[float]) -> str:
     """What was done, for people."""
-    settings, backend = job.settings, job.about["backend"]
+    backend = job.about["backend"]
     height, width = film.sums.shape[:2]
     size = f"{width}x{height}"
     if (width, height) != (film.width, film.height):
         size += f" at {film.x0},{film.y0} of {film.width}x{film.height}"
     times = _quartiles(frames)
     text = (
-        f"{target}: {size}, {settings.samples} samples, "
+        f"{target}: {size}, {film.samples} samples, "
         f"{job.about['spheres']:,} spheres, {backend['name']} ({backend['device']}), "
         f"frame {_seconds(times['median'])}, total {_seconds(job.timings['total'])}"
     )

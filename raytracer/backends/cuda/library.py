@@ -12,7 +12,7 @@ from pathlib import Path
 
 from raytracer.backends.cuda.cache import cache_folder
 from raytracer.backends.cuda.compile import CompileError, find_nvcc, nvcc_version
-from raytracer.backends.cuda.sources import digest
+from raytracer.backends.cuda.sources import digest, headers_of, kernels_root
 from raytracer.errors import BackendError
 
 FLAGS = ("-std=c++17", "-O3", "-shared", "-Xcompiler", "-fPIC")
@@ -21,20 +21,23 @@ FLAGS = ("-std=c++17", "-O3", "-shared", "-Xcompiler", "-fPIC")
 def build(source: Path, arch: str) -> Path:
     """The library of a .cu file, compiled now if it is not at hand.
 
+    It may include headers of the kernels, by their path there.
     Raises BackendError without nvcc, CompileError with the last of what nvcc said.
     """
     nvcc = find_nvcc()
     if nvcc is None:
         raise BackendError(f"{source.name} needs nvcc, which is missing: install the CUDA toolkit")
-    text = source.read_bytes()
-    key = digest({source.name: text}, nvcc_version(nvcc), arch, *FLAGS)
+    root = kernels_root()
+    text = {source.name: source.read_bytes()} | headers_of(source, root)
+    key = digest(text, nvcc_version(nvcc), arch, *FLAGS)
     target = cache_folder().parent / "libraries" / f"{source.stem}.{arch}.{key}.so"
     if target.is_file():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".build-", dir=target.parent) as folder:
         made = Path(folder, "library.so")
-        command = [str(nvcc), *FLAGS, f"-arch={arch}", "-o", str(made), str(source)]
+        target_options = [f"-arch={arch}", "-I", str(root), "-o", str(made)]
+        command = [str(nvcc), *FLAGS, *target_options, str(source)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0 or not made.is_file():
             said = f"{done.stdout}{done.stderr}".strip().splitlines()

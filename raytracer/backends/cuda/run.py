@@ -10,8 +10,10 @@ from raytracer import layout
 from raytracer.backends.cuda import launch
 from raytracer.backends.cuda.check import check_memory
 from raytracer.backends.cuda.context import PrimaryContext, primary_context
+from raytracer.backends.cuda.first_hits import first_hits
 from raytracer.backends.cuda.kernel import CONSTANT_BYTES, TILE, RenderKernel, render_kernel
 from raytracer.backends.cuda.probe import device_details, why_not
+from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.backends.cuda.transfer import staging
 from raytracer.errors import BackendError, RaytracerError
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
     from raytracer.bvh import Bvh
     from raytracer.film import Film
+    from raytracer.tone import Pixels
+    from raytracer.tone_settings import ToneSettings
 
 SPHERE_ARRAYS = ("nodes", "spheres", "order", "color", "color_id", "material_id")
 
@@ -41,6 +45,7 @@ class CudaResident:
         """Allocate nothing yet; `allocate` and `film` do."""
         self.camera, self.lights, self.materials = buffers.camera, buffers.lights, buffers.materials
         self.count = buffers.count
+        self.ahead: Film | None = None  # the film whose sums are newer on the device
         self.few_spheres = bvh.spheres if bvh.spheres.nbytes <= CONSTANT_BYTES else None
         self.pacer = launch.Pacer(_first_samples(context))
         self.sizes: dict[str, int] = {}
@@ -138,16 +143,18 @@ class CudaBackend:
         frame: NDArray[np.void],
         film: Film,
         progress: ProgressCall | None = None,
+        fetch: bool = True,
     ) -> float:
         """Add the frame's samples to film.sums; returns the seconds between device events.
 
-        The film changes only when all samples are done: Ctrl-C leaves it as it was.
+        With `fetch`, the film changes only when all samples are done: Ctrl-C leaves it as it was.
         """
         picture = _picture(frame)
         if film.sums.shape != (picture.height, picture.width, 4):
             raise ValueError(f"the film is {film.sums.shape}, not the frame's crop {picture}")
         kernel, copies = self.kernel, staging(self._device)
         with kernel.lock, self._context.active() as driver:
+            self._make_way(resident, film)
             sums = resident.allocate("film", int(film.sums.nbytes))
             kernel.set_tables(
                 c_camera=resident.camera,
@@ -157,13 +164,61 @@ class CudaBackend:
             )
             if resident.few_spheres is not None:
                 kernel.set_spheres(resident.few_spheres)
-            if film.samples or film.sums.any():
-                copies.to_device(film.sums, sums)
-            else:
-                driver.memset_d32_async(sums, 0, film.sums.size, kernel.stream)
+            if resident.ahead is not film:
+                if film.samples or film.sums.any():
+                    copies.to_device(film.sums, sums)
+                else:
+                    driver.memset_d32_async(sums, 0, film.sums.size, kernel.stream)
+            resident.ahead = None
             seconds = _launch_all(kernel, resident, picture, progress)
-            copies.to_host(sums, film.sums)
+            if fetch:
+                copies.to_host(sums, film.sums)
+            else:
+                resident.ahead = film
         return seconds
+
+    def fetch(self, resident: CudaResident, film: Film) -> None:
+        """Copy the sums to the film if the device has newer ones."""
+        if resident.ahead is film:
+            with self.kernel.lock, self._context.active():
+                staging(self._device).to_host(resident.address("film"), film.sums)
+                resident.ahead = None
+
+    def _make_way(self, resident: CudaResident, film: Film) -> None:
+        """Bring another film's sums home before their memory is used for this one."""
+        if resident.ahead is not None and resident.ahead is not film:
+            self.fetch(resident, resident.ahead)
+
+    def develop(
+        self, resident: CudaResident, film: Film, settings: ToneSettings, bits: int
+    ) -> tuple[Pixels, NDArray[np.void]]:
+        """Measure and develop on the device; only the picture and the tally come from it."""
+        import numpy as np
+
+        height, width = film.sums.shape[:2]
+        out = np.empty(film.sums.shape, np.uint8 if bits == 8 else np.uint16)
+        copies = staging(self._device)
+        with self.kernel.lock, self._context.active():
+            self._make_way(resident, film)
+            kernels = tone_kernels(self._device)
+            sums = resident.allocate("film", int(film.sums.nbytes))
+            if resident.ahead is not film:
+                copies.to_device(film.sums, sums)
+            picture = resident.allocate("picture", int(out.nbytes))
+            kernels.develop(
+                sums, film.samples, width, height, settings, picture,
+                bits=bits, place=(film.x0, film.y0), statistics=True,
+            )  # fmt: skip
+            copies.to_host(picture, out)
+            return out, kernels.read_tally()
+
+    def first_hits(self, resident: CudaResident, frame: NDArray[np.void]) -> NDArray[np.void]:
+        """By one launch over all tiles."""
+        picture = _picture(frame)
+        arguments = _arguments(resident, picture)
+        arguments["tile_end"] = picture.tiles
+        with self.kernel.lock, self._context.active():
+            return first_hits(self._device).find(arguments, resident.camera, frame)
 
 
 def _launch_all(

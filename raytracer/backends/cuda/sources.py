@@ -43,6 +43,14 @@ def include_closure(source: Path, root: Path) -> dict[str, bytes]:
     return dict(sorted(closure.items()))
 
 
+def headers_of(source: Path, root: Path) -> dict[str, bytes]:
+    """The headers under `root` that a file elsewhere includes, as `include_closure` gives them."""
+    found: dict[str, bytes] = {}
+    for header in _included(source, source.read_bytes(), root.resolve()):
+        found |= include_closure(header, root)
+    return found
+
+
 def digest(closure: dict[str, bytes], *more: str) -> str:
     """One hexadecimal digest of the names and contents of some files, and of further strings."""
     hasher = hashlib.blake2b(digest_size=16)

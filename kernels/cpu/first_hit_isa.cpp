@@ -1,0 +1,27 @@
+// First hits of a row of pixels. Compiled once per instruction set (RT_ISA_*), each in a namespace of its own.
+#include "../render/first_hit.h"
+#include "tile.h"
+#include "traverse_single.h"
+
+namespace RT_NS {
+
+void first_hit_row(const rt::SceneView& s, rt::FirstHit* row, int y) {
+  const rt::Frame& frame = *s.frame;
+  for (int x = frame.x0; x < frame.x1; ++x) {
+    Ray<float> ray = camera_ray<float>(*s.camera, frame, (uint32_t)x, (uint32_t)y, 0u);
+    float t = kInfinity;
+    uint32_t prim = kNoPrim;
+    closest_hit(s, ray.origin, ray.direction, kNoPrim, t, prim);
+    rt::FirstHit& out = row[x - frame.x0];
+    if (prim == kNoPrim) {
+      out = no_hit();
+      continue;
+    }
+    const float* c = s.spheres + 4 * (size_t)prim;
+    int32_t sphere = s.order[prim];
+    const float* rgb = s.color + color_place(frame, sphere, [&](int32_t i) { return s.color_id[i]; });
+    out = first_hit(ray, t, vec3(c[0], c[1], c[2]), c[3], vec3(rgb[0], rgb[1], rgb[2]), (uint32_t)sphere);
+  }
+}
+
+}  // namespace RT_NS

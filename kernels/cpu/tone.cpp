@@ -1,0 +1,80 @@
+#include "tone.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "../tone/measure.h"
+#include "launch.h"
+#include "threads.h"
+
+namespace rt {
+namespace {
+
+// pixels that are added up together: few enough for float32 sums, many enough to be worth handing out
+constexpr int64_t kRun = 1 << 14;
+
+RowTally empty() {
+  RowTally t = {};
+  t.darkest = kInfinity;
+  return t;
+}
+
+int useful_threads(int64_t items, int threads) {
+  return (int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(items, 1));
+}
+
+}  // namespace
+
+void measure_film(const float* sums, const ToneArgs& args, Tally& tally, int threads) {
+  const int64_t pixels = (int64_t)args.width * args.height, runs = (pixels + kRun - 1) / kRun;
+  const auto measure = current_isa().measure;
+  struct RunSums {
+    double luminance, log2;
+  };
+  std::vector<RunSums> sum((size_t)runs);
+  std::vector<RowTally> of_thread((size_t)std::max(threads, 1), empty());
+  ThreadPool(useful_threads(runs, threads)).each(runs, [&](int64_t i, int thread) {
+    RowTally& t = of_thread[(size_t)thread];
+    t.luminance = t.log2 = 0.0;
+    measure(sums + 4 * i * kRun, std::min(kRun, pixels - i * kRun), t);
+    sum[(size_t)i] = {t.luminance, t.log2};
+  });
+  tally = Tally{};
+  tally.darkest = kInfinity;
+  for (const RunSums& s : sum) tally.luminance_sum += s.luminance, tally.log2_sum += s.log2;
+  for (const RowTally& t : of_thread) {
+    for (int b = 0; b < kToneBins; ++b) tally.bins[b] += (uint32_t)t.bins[b];
+    tally.darkest = std::min(tally.darkest, t.darkest), tally.brightest = std::max(tally.brightest, t.brightest);
+  }
+  tally.exposure = meter_tally(args, tally);
+}
+
+float meter_tally(const ToneArgs& args, const Tally& tally) {
+  uint32_t bins[kToneBins];
+  uint64_t pixels = 0;
+  for (int b = 0; b < kToneBins; ++b) {
+    bins[b] = is_metered(b, args.meter_all != 0) ? tally.bins[b] : 0;
+    pixels += bins[b];
+  }
+  MeterRange range = meter_range(pixels, args.meter_low, args.meter_high, tally.darkest, tally.brightest);
+  return metered_exposure(meter_bins(bins, 0, kToneBins, 0, range));
+}
+
+void develop_film(const float* sums, const ToneArgs& args, Tally& tally, void* out, int threads) {
+  const int32_t rows = (int32_t)std::max<int64_t>(kRun / args.width, 1);
+  const int64_t runs = (args.height + rows - 1) / rows;
+  const int64_t row_bytes = 4 * (int64_t)args.width * (args.bits / 8);
+  const auto develop = current_isa().develop;
+  const float exposure = args.automatic ? tally.exposure : args.exposure;
+  std::vector<RowTally> of_thread((size_t)std::max(threads, 1), empty());
+  ThreadPool(useful_threads(runs, threads)).each(runs, [&](int64_t i, int thread) {
+    const int32_t first = (int32_t)i * rows;
+    develop({sums + 4 * (int64_t)first * args.width, (char*)out + first * row_bytes, &args, exposure, first,
+             std::min(rows, args.height - first)},
+            of_thread[(size_t)thread]);
+  });
+  tally.clipped = tally.black = 0;
+  for (const RowTally& t : of_thread) tally.clipped += (uint32_t)t.clipped, tally.black += (uint32_t)t.black;
+}
+
+}  // namespace rt

@@ -1,0 +1,33 @@
+// The part of tone mapping on the CPU that is compiled once per instruction set: some rows of a film.
+#pragma once
+#include "../core/structs.h"
+
+namespace rt {
+
+// what some rows hold, to be added up in their order
+struct RowTally {
+  uint64_t bins[256];
+  double luminance, log2;
+  float darkest, brightest;
+  uint64_t clipped, black;
+};
+
+struct ToneRows {
+  const float* sums;      // RGBA sums of the first row
+  void* out;              // RGBA codes of the first row
+  const ToneArgs* args;
+  float exposure;         // stops
+  int32_t first, count;   // rows of the film
+};
+
+#define RT_TONE_ENTRIES(ns)                                                   \
+  namespace ns {                                                              \
+  void measure_rows(const float* sums, int64_t pixels, rt::RowTally&);        \
+  void develop_rows(const rt::ToneRows&, rt::RowTally&);                      \
+  }
+
+}  // namespace rt
+
+RT_TONE_ENTRIES(rt_portable)
+RT_TONE_ENTRIES(rt_avx2)
+RT_TONE_ENTRIES(rt_avx512)

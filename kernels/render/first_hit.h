@@ -1,0 +1,31 @@
+// What the ray through a pixel's centre meets first, for arbitrary output variables. A scheduler finds the
+// sphere; samples and mirrors have no part in it, and the frame's filter must be "point".
+#pragma once
+#include "../geom/sphere.h"
+#include "camera.h"
+
+namespace RT_NS {
+
+constexpr uint32_t kNoSphere = 0xffffffffu;
+
+RT_HD rt::FirstHit no_hit() {
+  rt::FirstHit h = {};
+  h.depth = kInfinity;
+  h.id = kNoSphere;
+  return h;
+}
+
+// center, radius, albedo and number of the sphere that was met at t
+RT_HD rt::FirstHit first_hit(const Ray<float>& ray, float t, Vec3<float> center, float radius, Vec3<float> albedo, uint32_t id) {
+  SurfacePoint<float> p = sphere_surface(center, radius, ray.origin, ray.direction);
+  return {{p.normal.x, p.normal.y, p.normal.z}, t, {albedo.x, albedo.y, albedo.z}, id,
+          {p.position.x, p.position.y, p.position.z}, 0.0f};
+}
+
+// where the colour of a sphere begins, in floats
+template <class ColorId> RT_HD size_t color_place(const rt::Frame& frame, int32_t sphere, ColorId color_id) {
+  if (frame.color_mode == 0) return 0;
+  return 3 * (size_t)(frame.color_mode == 1 ? sphere : color_id(sphere));
+}
+
+}  // namespace RT_NS

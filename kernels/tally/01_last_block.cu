@@ -1,0 +1,19 @@
+// title: histogram of a film, exposure by the last block
+// idea: the bench's histogram with pixels for keys: 32 interleaved copies of the bins, loads one round
+//       ahead. The block that finishes last meters the exposure, so no second kernel reads the bins
+// block: 512
+// grid: max(1, min(3 * sm, ceil(n / 1024)))
+// needs: sm_80+
+// source: threadFenceReduction (CUDA samples) for the last block
+#include "../histogram/histogram.h"
+#include "../tone/tally.h"
+
+extern "C" __device__ const int layout_table[] = RT_LAYOUT_TABLE;
+
+extern "C" __global__ void __launch_bounds__(512, 3) tally(const __grid_constant__ rt::ToneArgs args) {
+  __shared__ __align__(16) unsigned shared[rt::kBins * 32];
+  rt::FilmKeys keys((const float4*)args.film, (long long)args.width * args.height);
+  rt::histogram_block_ahead<32, 512, 2>(keys, shared, ((rt::TallyScratch*)args.scratch)->bins);
+  __syncthreads();
+  rt::finish_tally(args, keys, shared);
+}

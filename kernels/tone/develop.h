@@ -1,0 +1,60 @@
+// A pixel of the film to code values: exposure, curve, sRGB, dither. Written over the number type: a GPU
+// thread's float, CPU lanes.
+#pragma once
+#include "../core/structs.h"
+#include "curves.h"
+#include "dither.h"
+#include "srgb.h"
+
+namespace RT_NS {
+
+// what is the same for all pixels of a film
+struct Development {
+  float scale;        // 2^exposure
+  float alpha_scale;  // 1 / samples
+  float white, levels;
+  int32_t curve;
+  bool dither;
+};
+
+RT_HD Development development(const rt::ToneArgs& a, float exposure) {
+  return {exp2_(exposure), 1.0f / (float)a.samples, a.white, a.bits == 8 ? 255.0f : 65535.0f, a.curve,
+          a.dither != 0 && a.bits == 8};
+}
+
+template <class F>
+struct PixelCodes {
+  UintOf<F> r, g, b, a;
+  MaskOf<F> clipped;  // covered, and a channel was above 1
+  MaskOf<F> black;    // covered, and no channel reaches the first of 255 code values
+};
+
+// A channel of the film as light to be shown: NaN is 0, infinity kBrightest. factor: 2^exposure / coverage
+template <class F> RT_HD F exposed(F sum, F factor) {
+  return min_(min_(max_(sum, F(0.0f)), F(kMostLight)) * factor, F(kBrightest));
+}
+
+template <class F> RT_HD Vec3<F> expose_pixel(const Development& d, F r, F g, F b, F alpha) {
+  F factor = select(alpha > F(0.0f), quotient(F(d.scale), limited_coverage(alpha)), F(0.0f));
+  return {exposed(r, factor), exposed(g, factor), exposed(b, factor)};
+}
+
+// light: after the curve. x, y: the pixel's place in the full picture, which decides its dither
+template <class F>
+RT_HD PixelCodes<F> encode_pixel(const Development& d, Vec3<F> light, F alpha, UintOf<F> x, UintOf<F> y) {
+  F top = max_(light.x, max_(light.y, light.z));
+  MaskOf<F> covered = alpha > F(0.0f), clipped = covered & (top > F(1.0f));
+  MaskOf<F> black = covered & (top * F(12.92f * 255.0f) < F(0.5f));
+  F round = d.dither ? dither_threshold(x, y) : F(0.5f);
+  Vec3<F> code = {srgb_encode(light.x), srgb_encode(light.y), srgb_encode(light.z)};
+  F coverage = min_(max_(alpha * F(d.alpha_scale), F(0.0f)), F(1.0f));
+  return {quantize(code.x, d.levels, round), quantize(code.y, d.levels, round), quantize(code.z, d.levels, round),
+          quantize(coverage, d.levels, F(0.5f)), clipped, black};
+}
+
+template <class F>
+RT_HD PixelCodes<F> develop_pixel(const Development& d, F r, F g, F b, F alpha, UintOf<F> x, UintOf<F> y) {
+  return encode_pixel(d, tone_curve(d.curve, d.white, expose_pixel(d, r, g, b, alpha)), alpha, x, y);
+}
+
+}  // namespace RT_NS

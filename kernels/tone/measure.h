@@ -1,0 +1,103 @@
+// What is in a film: a pixel's place in the histogram of luminance, and the exposure that the histogram asks for.
+//
+// A bin is the exponent and the three leading digits of the luminance: eight bins a stop, even within a
+// stop, found without a logarithm and the same on every compiler.
+#pragma once
+#include "../core/structs.h"
+#include "curves.h"
+#include "srgb.h"
+
+namespace RT_NS {
+
+constexpr int kToneBins = 256;
+// Bins of their own: pixels without coverage; with a channel that is NaN or infinite; darker than any other bin.
+constexpr uint32_t kBinUncovered = 0, kBinNonFinite = 1, kBinBlack = 2;
+constexpr uint32_t kFirstBin = 4, kLastBin = 252;     // 2^-16 and up; the last holds all from 2^15
+constexpr uint32_t kBinOffset = (127 - 16) * 8 - kFirstBin;
+constexpr float kDarkest = 1.52587890625e-5f;         // 2^-16
+constexpr float kBrightestBin = 32768.0f;             // 2^15
+
+// lower edge of a bin of light; of the bin after the last: as if it had an eighth of a stop
+RT_HD float bin_edge(uint32_t bin) { return as_float((bin + kBinOffset) << 20); }
+
+template <class F>
+struct PixelLight {
+  UintOf<F> bin;
+  F luminance;     // straight; 0 where there is none or it is not finite
+  MaskOf<F> lit;   // in a bin of light
+};
+
+template <class F> RT_HD PixelLight<F> pixel_light(F r, F g, F b, F alpha) {
+  using U = UintOf<F>;
+  // 0 for finite numbers, NaN if one is not
+  F zero = fma_(alpha, F(0.0f), fma_(b, F(0.0f), fma_(g, F(0.0f), r * F(0.0f))));
+  MaskOf<F> finite = zero == F(0.0f), covered = alpha > F(0.0f);
+  // what is brighter than kMostLight counts as so much: sums stay finite
+  F light = min_(max_(luminance(Vec3<F>{r, g, b}), F(0.0f)), F(kMostLight));
+  F l = select(covered & finite, min_(quotient(light, limited_coverage(alpha)), F(kMostLight)), F(0.0f));
+  MaskOf<F> lit = l >= F(kDarkest);
+  U bin = (as_uint(min_(l, F(kBrightestBin))) >> 20) - U(kBinOffset);
+  bin = select(lit, bin, select(covered, U(kBinBlack), U(kBinUncovered)));
+  return {select(finite, bin, U(kBinNonFinite)), l, lit};
+}
+
+// ---- metering
+
+// Middle grey: the luminance that the metered mean is brought to.
+constexpr float kMiddleGrey = 0.18f;
+constexpr float kMostStops = 64.0f;
+constexpr int kMeterStep = 4096;  // a stop, in the whole numbers that are summed: exact in any order
+
+struct MeterRange {
+  uint64_t first, last;  // ranks of metered pixels from dark to light, half open
+  float darkest, brightest;
+};
+
+// low, high: percent of the metered pixels
+RT_HD MeterRange meter_range(uint64_t pixels, float low, float high, float darkest, float brightest) {
+  uint64_t first = (uint64_t)((double)pixels * (double)low / 100.0), last = (uint64_t)((double)pixels * (double)high / 100.0);
+  if (last <= first) last = first + 1;
+  return {first, last, darkest, brightest};
+}
+
+// log2 of the geometric middle of a bin, of which only the part between the darkest and the brightest pixel
+// counts: a film of one luminance is metered exactly
+RT_HD int64_t bin_level(uint32_t bin, const MeterRange& range) {
+  if (bin < kFirstBin) return -16 * kMeterStep;
+  float low = max_(bin_edge(bin), range.darkest), high = min_(bin_edge(bin + 1), range.brightest);
+  if (bin == kLastBin || high < low) high = range.brightest;
+  low = min_(low, high);
+  return (int64_t)floor_(fma_(0.5f * (log2_(low) + log2_(high)), (float)kMeterStep, 0.5f));
+}
+
+struct MeterSum {
+  int64_t level, pixels;
+};
+
+// bins first .. first + count, of which `before` metered pixels are darker
+RT_HD MeterSum meter_bins(const uint32_t* bins, int first, int count, uint64_t before, const MeterRange& range) {
+  MeterSum sum = {0, 0};
+  for (int i = first; i < first + count; ++i) {
+    uint64_t begin = before > range.first ? before : range.first, end = before + bins[i];
+    before = end;
+    if (end > range.last) end = range.last;
+    if (end <= begin) continue;
+    sum.level += (int64_t)(end - begin) * bin_level((uint32_t)i, range);
+    sum.pixels += (int64_t)(end - begin);
+  }
+  return sum;
+}
+
+// does a bin count for the exposure? all: black and uncovered pixels too
+RT_HD bool is_metered(int bin, bool all) {
+  return bin >= (int)kFirstBin || (all && (bin == (int)kBinUncovered || bin == (int)kBinBlack));
+}
+
+// stops to be added so that the metered mean becomes middle grey; 0 where nothing was metered
+RT_HD float metered_exposure(MeterSum sum) {
+  if (sum.pixels == 0) return 0.0f;
+  float stops = log2_(kMiddleGrey) - (float)((double)sum.level / (double)sum.pixels / kMeterStep);
+  return min_(max_(stops, -kMostStops), kMostStops);
+}
+
+}  // namespace RT_NS

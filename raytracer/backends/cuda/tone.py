@@ -1,0 +1,110 @@
+"""Films in device memory become pictures there; nothing but the picture and a Tally leaves it."""
+
+from __future__ import annotations
+
+import weakref
+from contextlib import suppress
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from raytracer import layout, tone
+from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda.context import PrimaryContext, primary_context
+from raytracer.backends.cuda.passes import Pass
+from raytracer.backends.cuda.transfer import staging
+from raytracer.errors import RaytracerError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from raytracer.tone_settings import ToneSettings
+
+SCRATCH_BYTES = 1 << 17  # kernels/tone/tally.h holds its scratch against this
+ENTRIES = ("tally", "tone")  # the histogram pass, the picture pass
+
+
+class ToneKernels:
+    """Both passes on one device; their methods need its context active.
+
+    Two launches for an automatic exposure with statistics, one without either.
+    """
+
+    def __init__(self, ordinal: int) -> None:
+        """Load the kernels, compiling them if need be, and take their memory."""
+        self._context = primary_context(ordinal)
+        self.stream = staging(ordinal).stream
+        self._copies = staging(ordinal)
+        device = self._context.device
+        self.arch = compiler.architecture(device.compute_capability())
+        names = self._context.driver.device_attribute
+        self.multiprocessors = int(device.get_attribute(names.MULTIPROCESSOR_COUNT))
+        with self._context.active() as driver:
+            self.passes = {name: Pass(driver, self.arch, name, "ToneArgs") for name in ENTRIES}
+            self._memory = [
+                driver.mem_alloc(layout.dtype("Tally").itemsize),
+                driver.mem_alloc(SCRATCH_BYTES),
+            ]
+            self.tally, self.scratch = map(int, self._memory)
+            driver.memset_d32_async(self.scratch, 0, SCRATCH_BYTES // 4, self.stream)
+            self.stream.synchronize()  # other streams may be the first to use it
+        weakref.finalize(self, _release, self._context, self._memory)
+
+    def develop(
+        self,
+        film_address: int,
+        samples: int,
+        width: int,
+        height: int,
+        settings: ToneSettings,
+        out_address: int,
+        stream: Any = None,
+        *,
+        bits: int = 8,
+        place: tuple[int, int] = (0, 0),
+        statistics: bool = False,
+    ) -> None:
+        """Queue the picture of a film.
+
+        film_address: float4 sums, row 0 on top, aligned to 16 bytes. samples: that they hold.
+        out_address: of uint8 or uint16 RGBA, aligned to a pixel; row 0 on top.
+        stream: of PyCUDA; the backend's own by default. place: as for `tone.arguments`.
+        statistics: measure even if the exposure is given, and count in the picture; `read_tally`
+            then tells. Work on two streams must not overlap: there is one tally.
+        """
+        tone.check_bits(bits, settings)
+        args = tone.arguments((height, width), samples, settings, bits, place)
+        args["film"], args["out"], args["scratch"] = film_address, out_address, self.scratch
+        measured = statistics or settings.automatic
+        args["tally"] = self.tally if measured else 0
+        if measured:
+            self.launch("tally", args, stream)
+        self.launch("tone", args, stream)
+
+    def launch(self, entry: str, args: NDArray[np.void], stream: Any = None) -> None:
+        """Queue one pass. args: structured (1,), ToneArgs, with addresses."""
+        width, height = int(args["width"][0]), int(args["height"][0])
+        axes = {"width": width, "height": height, "n": width * height}
+        chosen = self.passes[entry]
+        grid = chosen.variant.launch(axes, self.multiprocessors).grid
+        chosen.launch(grid, args, stream or self.stream)
+
+    def read_tally(self, stream: Any = None) -> NDArray[np.void]:
+        """The tally of the last film, structured (1,); waits for `stream`."""
+        if stream is not None:
+            stream.synchronize()
+        found = tone.new_tally()
+        self._copies.to_host(self.tally, found)
+        return found
+
+
+def _release(context: PrimaryContext, memory: list[Any]) -> None:
+    with suppress(RaytracerError), context.active():
+        while memory:
+            memory.pop().free()
+
+
+@cache
+def tone_kernels(ordinal: int) -> ToneKernels:
+    """The kernels of a device, loaded once."""
+    return ToneKernels(ordinal)

@@ -1,0 +1,138 @@
+"""`raytracer bench tone`: a 4K film to a picture, in one pass and in several, beside CUB."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from raytracer import tone
+from raytracer.benchmark import noise
+from raytracer.errors import RaytracerError
+from raytracer.film import Film
+from raytracer.resources import thread_count
+from raytracer.tone_settings import CURVES, ToneSettings
+
+SIZE = (3840, 2160)
+SAMPLES = 4
+PIXEL, CODES = 16, 4  # bytes of a pixel on the film, and of its 8-bit RGBA
+NOTES = {
+    "histogram": "Ours also finds sums, extremes and the exposure that metering asks for.",
+    "picture": "Exposure, linear curve, sRGB and dither; clipped and black pixels are not counted.",
+    "whole": "Statistics, automatic exposure, curve, sRGB, dither; nothing leaves the device.",
+}
+Run = Callable[[], Any]
+
+
+def film(size: tuple[int, int] = SIZE) -> Film:
+    """Log-normal light of all colours; a tenth of the pixels is empty."""
+    width, height = size
+    rng = np.random.default_rng(1)
+    sums = rng.standard_normal((height, width, 4), np.float32)
+    sums *= 2.0
+    sums -= 2.0
+    np.exp(sums, out=sums)
+    sums *= SAMPLES
+    sums[..., 3] = SAMPLES
+    sums[rng.random((height, width), np.float32) < 0.1] = 0.0
+    return Film(sums, SAMPLES, 0, 0, width, height)
+
+
+def settings(curve: str, automatic: bool = True) -> ToneSettings:
+    """What is timed for a curve."""
+    return ToneSettings("auto" if automatic else 0.0, curve, dither=True)
+
+
+def on_host(min_time: float, threads: int = 0, size: tuple[int, int] = SIZE) -> list[Any]:
+    """The results on the CPU."""
+    made = film(size)
+    fixed, auto = settings("linear", False), settings("linear")
+    count = thread_count(threads)
+    found: list[tuple[str, list[tuple[str, Run]]]] = [
+        ("histogram", [("on all cores", lambda: tone.measure(made, auto, count))]),
+        ("picture", [("one pass", lambda: tone.develop(made, fixed, 8, count))]),
+        ("whole", [(c, _whole(made, settings(c), count)) for c in CURVES]),
+    ]
+    return [
+        _result(name, size, [_row(label, _clock(run, min_time)) for label, run in runs], "warm")
+        for name, runs in found
+    ]
+
+
+def on_device(
+    min_time: float, peers: bool = True, size: tuple[int, int] = SIZE
+) -> tuple[dict[str, Any], list[Any]]:
+    """The device with its ceilings, and the results on it; each is checked before it is timed."""
+    from raytracer.backends.cuda.bench import Session
+    from raytracer.benchmark import ceilings
+    from raytracer.benchmark.tone_device import ToneBench
+
+    with Session() as session:
+        device = session.describe() | {"ceilings": ceilings.measure(session)}
+        with ToneBench(session, film(size)) as work:
+            runs = {
+                "histogram": [("one kernel", "variant", work.tally)],
+                "picture": [
+                    ("three passes", "variant", work.three_passes),
+                    ("one pass", "variant", work.one_pass),
+                ],
+                "whole": [(curve, "variant", work.whole(curve)) for curve in CURVES],
+            }
+            work.check()
+            rows = {
+                name: [_row(label, work.sample(run, min_time), kind) for label, kind, run in each]
+                for name, each in runs.items()
+            }
+            if peers:
+                rows["histogram"].append(_cub(work, min_time))
+    return device, [_result(name, size, each, "cold") for name, each in rows.items()]
+
+
+def _cub(work: Any, min_time: float) -> dict[str, Any]:
+    label = "CUB over a transform iterator"
+    try:
+        return _row(label, work.sample(work.cub(), min_time), "peer")
+    except RaytracerError as error:
+        row = {"label": label, "title": label, "kind": "peer", "status": "skipped"}
+        return row | {"reason": str(error).split("\n")[0]}
+
+
+def _whole(made: Film, chosen: ToneSettings, threads: int) -> Run:
+    def run() -> None:
+        tally = tone.measure(made, chosen, threads)
+        tone.develop(made, chosen, 8, threads, tally)
+
+    return run
+
+
+def _clock(run: Run, min_time: float) -> list[float]:
+    run()
+    samples: list[float] = []
+    while not noise.settled(samples, sum(samples), min_time):
+        start = time.perf_counter()
+        run()
+        samples.append(time.perf_counter() - start)
+    return samples
+
+
+def _row(label: str, samples: list[float], kind: str = "variant") -> dict[str, Any]:
+    row = {"label": label, "title": "", "kind": kind, "status": "ok", "reason": ""}
+    return row | {"time": noise.statistics(samples), "samples": samples}
+
+
+def _result(name: str, size: tuple[int, int], rows: list[Any], mode: str) -> dict[str, Any]:
+    pixels = size[0] * size[1]
+    reads = {"histogram": 1, "picture": 1, "whole": 2}[name]
+    written = 0 if name == "histogram" else CODES * pixels
+    return {
+        "op": f"tone {name}",
+        "axes": {"width": size[0], "height": size[1]},
+        "dtype": "float32",
+        "input": "log-normal",
+        "mode": mode,
+        "work": {"flop": 0, "bytes_read": reads * PIXEL * pixels, "bytes_written": written},
+        "note": NOTES[name],
+        "rows": rows,
+    }

@@ -1,0 +1,38 @@
+"""What commands say and draw about a film and its picture."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from raytracer.tone import non_finite_pixels
+
+if TYPE_CHECKING:
+    from raytracer.film import Film
+    from raytracer.image import Image
+
+
+def record(image: Image) -> dict[str, Any]:
+    """Settings and statistics as JSON types, for scripts."""
+    return {"tone": asdict(image.settings), "statistics": image.statistics.to_dict()}
+
+
+def warn_of_non_finite(film: Film, quiet: bool) -> None:
+    """Say on standard error how many pixels are not finite, and where the first is."""
+    found = None if quiet else non_finite_pixels(film)
+    if found:
+        count, (x, y) = found
+        print(
+            f"raytracer: {count:,} pixels hold a NaN or an infinity, the first of them {x},{y}: "
+            f"they are left out of the statistics; replay it with --only {x},{y},SAMPLE",
+            file=sys.stderr,
+        )
+
+
+def draw_histogram(image: Image, bits: int, path: str) -> Path:
+    """The distribution before and after the curve."""
+    from raytracer import histogram
+
+    return histogram.draw(image.statistics, image.codes(bits), path)

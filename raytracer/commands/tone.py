@@ -1,0 +1,35 @@
+"""`raytracer tone`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from raytracer.commands.tone_options import take_settings, tone_options
+
+
+@click.command(short_help="Make pictures of saved films without rendering.")
+@click.argument("films", metavar="FILM...", nargs=-1, required=True)
+@click.option("-o", "--output", metavar="FILE.png", help="Of one film; default: renders/NAME.png.")
+@tone_options
+@click.option("--lock", is_flag=True, help="One automatic exposure for all films together.")
+@click.option("--threads", type=int, default=0, help="CPU threads; default: every core, or "
+              "RAYTRACER_THREADS.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
+def tone(films: tuple[str, ...], **options: Any) -> None:
+    """Make pictures of films that `raytracer render --film` saved (.npz or .exr).
+
+    \b
+    Examples:
+      raytracer tone galaxy.npz --exposure auto --tone agx --stats
+      raytracer tone galaxy.exr --exposure 1.5 --bits 16 -o brighter.png
+      raytracer tone frame*.npz --exposure auto --lock
+
+    The last makes the frames of an animation with one exposure in common.
+    """
+    settings = take_settings(options)
+    from raytracer.commands.toning import Task, run
+
+    run(Task(films=films, settings=settings, **options))

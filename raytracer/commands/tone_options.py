@@ -1,0 +1,56 @@
+"""The options of exposure and tone curve, the same for every command that makes pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from raytracer.tone_settings import CURVES, METERS, ToneSettings
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+NAMES = ("exposure", "tone", "white", "dither", "meter", "meter_range")
+
+
+def percentiles(
+    context: click.Context, parameter: click.Parameter, value: str
+) -> tuple[float, float]:
+    """Two numbers with a comma between."""
+    try:
+        low, high = (float(part) for part in value.split(","))
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not of the form LOW,HIGH in numbers") from None
+    return low, high
+
+
+OPTIONS = (
+    click.option("--exposure", metavar="STOPS|auto", default="0", show_default=True,
+                 help="Stops to be added, or auto: the metered mean becomes middle grey."),
+    click.option("--tone", type=click.Choice(CURVES), default="linear", show_default=True,
+                 help="Tone curve."),
+    click.option("--white", type=float, default=4.0, show_default=True,
+                 help="Luminance that reinhard shows as white."),
+    click.option("--dither", is_flag=True, help="Ordered dither of 8-bit pictures."),
+    click.option("--meter", type=click.Choice(METERS), default="covered", show_default=True,
+                 help="Pixels that decide an automatic exposure."),
+    click.option("--meter-range", metavar="LOW,HIGH", default="10,95", show_default=True,
+                 callback=percentiles, help="Percentiles of them between which is metered."),
+    click.option("--bits", type=click.Choice(["8", "16"]), default="8", show_default=True,
+                 help="Bits a channel of the PNG."),
+    click.option("--stats", is_flag=True, help="Print what is in the film and the picture."),
+    click.option("--histogram", metavar="FILE.png",
+                 help="Draw the distribution of light before and after the curve."),
+)  # fmt: skip
+
+
+def tone_options(command: Command) -> Command:
+    """Add the options to a command, in their order."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
+
+
+def take_settings(options: dict[str, Any]) -> ToneSettings:
+    """The settings among a command's options, which are taken out. Raises UserError."""
+    return ToneSettings(**{name: options.pop(name) for name in NAMES})

@@ -1,0 +1,92 @@
+"""What `raytracer tone` does with its options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from raytracer import histogram as plots
+from raytracer import output as files
+from raytracer.commands.developing import draw_histogram, record, warn_of_non_finite
+from raytracer.commands.report import print_json
+from raytracer.errors import UserError
+from raytracer.film import Film
+from raytracer.image import Image
+from raytracer.tone import check_bits, common_exposure
+from raytracer.tone_settings import ToneSettings
+
+
+@dataclass(frozen=True)
+class Task:
+    """The options of one call."""
+
+    films: tuple[str, ...]
+    settings: ToneSettings
+    output: str | None
+    bits: str
+    stats: bool
+    histogram: str | None
+    lock: bool
+    threads: int
+    as_json: bool
+    quiet: bool
+
+    def targets(self) -> list[Path]:
+        """Where the pictures go, checked. Raises UserError."""
+        check_bits(int(self.bits), self.settings)
+        if len(self.films) > 1 and (self.output or self.histogram):
+            raise UserError(
+                "--output and --histogram are for one film: leave them out, or give one"
+            )
+        if self.lock and not self.settings.automatic:
+            raise UserError("--lock shares an automatic exposure: give --exposure auto as well")
+        folder = Path(files.PICTURES)
+        names = [self.output or str(folder / f"{Path(film).stem}.png") for film in self.films]
+        if len(set(names)) < len(names):
+            raise UserError("two of the films have the same name: tone them one by one with -o")
+        if self.histogram:
+            plots.check(self.histogram)
+        return [files.check_picture(name) for name in names]
+
+
+def run(task: Task) -> None:
+    """Make the pictures, say what was done."""
+    targets = task.targets()
+    settings = task.settings
+    if task.lock:
+        films = (Film.load(name) for name in task.films)
+        settings = replace(settings, exposure=common_exposure(films, settings, task.threads))
+    made = []
+    for name, target in zip(task.films, targets, strict=True):
+        image = image_of(Film.load(name), settings, task.threads)
+        image.save(target, int(task.bits))
+        if task.histogram:
+            draw_histogram(image, int(task.bits), task.histogram)
+        found = record(image)
+        made.append({"film": name, "output": str(target), "timings": image.timings} | found)
+        if image.statistics.non_finite:
+            warn_of_non_finite(image.film, task.quiet)
+        if not (task.quiet or task.as_json):
+            print(_summary(image, target, task.stats))
+    if task.as_json:
+        print_json({"films": made})
+
+
+def image_of(film: Film, settings: ToneSettings, threads: int) -> Image:
+    """The picture of a loaded film; whether it has an alpha channel is as it was rendered."""
+    about: dict[str, Any] = film.metadata | {"samples": film.samples, "crop": list(film.crop)}
+    transparent = film.metadata.get("transparent")
+    if transparent is None:
+        transparent = bool((film.sums[..., 3] != film.samples).any())
+    return Image(film, bool(transparent), {}, about, threads, settings)
+
+
+def _summary(image: Image, target: Path, stats: bool) -> str:
+    height, width = image.film.sums.shape[:2]
+    found = image.statistics
+    lines = [
+        f"{target}: {width}x{height}, {image.film.samples} samples, "
+        f"{image.settings.tone}, exposure {found.exposure:+.2f}"
+    ]
+    return "\n".join([*lines, *(found.lines() if stats else [])])

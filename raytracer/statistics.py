@@ -1,0 +1,167 @@
+"""What is in a film: numbers out of the histogram of its luminance."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from math import exp2, log2
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Bins of kernels/tone/measure.h: three of their own, then eight a stop from 2**-16 to 2**15.
+BINS = 256
+UNCOVERED, NON_FINITE, BLACK = 0, 1, 2
+FIRST, LAST = 4, 252
+OFFSET = (127 - 16) * 8 - FIRST
+PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
+# Percentiles between which the dynamic range is counted: single pixels do not make it.
+RANGE = (0.1, 99.9)
+
+
+def edges() -> NDArray[np.float32]:
+    """Lower edges of the bins of light, and the upper one of the last but one; float32 (249,).
+
+    Bin FIRST + i holds luminances from edges[i] to below edges[i + 1]; the last bin has no end.
+    """
+    return ((np.arange(FIRST, LAST + 1, dtype=np.uint32) + np.uint32(OFFSET)) << 20).view("f4")
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Statistics of a film's luminance, and of the picture that is made of it.
+
+    Luminance is that of linear sRGB (ITU-R BT.709) with straight alpha, before any exposure.
+    Percentiles and key are taken from bins of an eighth of a stop; average, darkest and brightest
+    are not.
+
+    pixels: all; covered: with coverage, of which non_finite hold a NaN or an infinity and count
+        nowhere else, and dark are below 2**-16 (the bins' lower end).
+    average: mean luminance of covered pixels. key: 2 to the mean of log2 of those that are not
+        dark. median, percentiles: of covered pixels.
+    darkest, brightest: luminance of single pixels, dark ones left out.
+    stops: dynamic range, between the 0.1st and the 99.9th percentile of pixels that are not dark.
+    exposure: stops that were added. metered: those that the automatic exposure asks for.
+    clipped, black: shares of the covered pixels that the picture shows with a channel cut at its
+        end, and with none above its first code value (of 255).
+    """
+
+    pixels: int
+    covered: int
+    non_finite: int
+    dark: int
+    average: float
+    key: float
+    median: float
+    percentiles: dict[str, float]
+    darkest: float
+    brightest: float
+    stops: float
+    exposure: float
+    metered: float
+    clipped: float
+    black: float
+    bins: tuple[int, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON types."""
+        return asdict(self) | {"bins": list(self.bins)}
+
+    def lines(self) -> list[str]:
+        """For people."""
+        low, high = self.percentiles["5"], self.percentiles["95"]
+        return [
+            f"pixels      {self.pixels:,}, covered {self.covered:,}"
+            + (f", not finite {self.non_finite:,}" if self.non_finite else ""),
+            f"luminance   average {self.average:.4g}, key {self.key:.4g}, median {self.median:.4g}",
+            f"            5% below {low:.4g}, 5% above {high:.4g}, "
+            f"darkest {self.darkest:.4g}, brightest {self.brightest:.4g}",
+            f"range       {self.stops:.1f} stops",
+            f"exposure    {self.exposure:+.2f} stops (metered {self.metered:+.2f})",
+            f"picture     {self.clipped:.2%} clipped, {self.black:.2%} black",
+        ]
+
+
+def statistics_of(tally: NDArray[np.void], exposure: float) -> Statistics:
+    """The statistics in a tally.
+
+    tally: structured (1,), dtype Tally, with the counts of the picture. exposure: of the picture.
+    """
+    found = tally[0]
+    bins = found["bins"].astype(np.int64)
+    lit = int(bins[FIRST:].sum())
+    dark, bad, empty = (int(bins[i]) for i in (BLACK, NON_FINITE, UNCOVERED))
+    finite = lit + dark
+    covered = finite + bad
+    ends = (float(found["darkest"]), float(found["brightest"])) if lit else (0.0, 0.0)
+    shares = percentiles(bins, ends, PERCENTILES, with_dark=True)
+    low, high = percentiles(bins, ends, RANGE)
+    return Statistics(
+        pixels=covered + empty,
+        covered=covered,
+        non_finite=bad,
+        dark=dark,
+        average=float(found["luminance_sum"]) / finite if finite else 0.0,
+        key=exp2(float(found["log2_sum"]) / lit) if lit else 0.0,
+        median=percentiles(bins, ends, (50,), with_dark=True)[0],
+        percentiles={f"{p:g}": value for p, value in zip(PERCENTILES, shares, strict=True)},
+        darkest=ends[0],
+        brightest=ends[1],
+        stops=log2(high / low) if lit else 0.0,
+        exposure=exposure,
+        metered=float(found["exposure"]),
+        clipped=int(found["clipped"]) / max(covered, 1),
+        black=int(found["black"]) / max(covered, 1),
+        bins=tuple(int(count) for count in bins),
+    )
+
+
+def percentiles(
+    bins: NDArray[np.int64],
+    ends: tuple[float, float],
+    wanted: Sequence[float],
+    with_dark: bool = False,
+) -> list[float]:
+    """Luminances below which so many percent of the pixels are.
+
+    bins: counts (256,). ends: darkest and brightest luminance, which end the outer bins.
+    with_dark: count pixels below the bins too, as luminance 0.
+    Within a bin the pixels count as even in log-luminance. 0 where there are none.
+    """
+    counts = bins[FIRST : LAST + 1]
+    below = int(bins[BLACK]) if with_dark else 0
+    total = int(counts.sum()) + below
+    if total == below:
+        return [0.0] * len(wanted)
+    sums = below + np.cumsum(counts)
+    low = np.maximum(edges(), ends[0])
+    high = np.append(edges()[1:], np.float32(ends[1]))
+    high = np.maximum(np.minimum(high, ends[1]), low)
+    values = []
+    for percent in wanted:
+        rank = percent / 100.0 * total
+        if rank < below or (below and rank == 0):
+            values.append(0.0)
+            continue
+        at = int(np.searchsorted(sums, rank, side="left"))
+        while counts[at] == 0:  # rank 0 of an empty first bin
+            at += 1
+        part = (rank - (sums[at] - counts[at])) / counts[at]
+        span = float(log2(high[at]) - log2(low[at])) if high[at] > low[at] else 0.0
+        values.append(float(low[at]) * exp2(span * min(max(float(part), 0.0), 1.0)))
+    return values
+
+
+def add(tallies: Sequence[NDArray[np.void]]) -> NDArray[np.void]:
+    """Several films as one: counts and sums added, extremes kept; the exposure is left at 0."""
+    total = tallies[0].copy()
+    for tally in tallies[1:]:
+        for name in ("bins", "luminance_sum", "log2_sum", "clipped", "black"):
+            total[name] += tally[name]
+        total["darkest"] = np.minimum(total["darkest"], tally["darkest"])
+        total["brightest"] = np.maximum(total["brightest"], tally["brightest"])
+    total["exposure"] = 0.0
+    return total

@@ -1,0 +1,162 @@
+"""Pictures made on the device against those of the CPU, from the same film."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image as Pillow
+
+import raytracer
+from raytracer import tone
+from raytracer.cli import main
+from raytracer.film import Film
+from raytracer.tone_settings import CURVES, METERS, ToneSettings
+from support.films import film_of, natural, wild
+
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cuda")]
+
+GUARD = 64  # bytes behind the picture that nobody may touch
+
+FILMS = {
+    "natural": natural(317, 123),
+    "wild": wild(200, 130),
+    "one pixel": natural(1, 1),
+    "one column": natural(1, 5000),
+    "one row": natural(5000, 1),
+    "large": natural(2049, 1100),
+    "black": film_of(np.full((40, 50, 4), [0, 0, 0, 1], np.float32)),
+    "empty": Film.blank(33, 65),
+}
+
+
+def on_device(
+    film: Film, settings: ToneSettings, bits: int = 8
+) -> tuple[NDArray[Any], NDArray[np.void]]:
+    """Picture and tally of a film that is copied to the device."""
+    from raytracer.backends.cuda.context import primary_context
+    from raytracer.backends.cuda.tone import tone_kernels
+    from raytracer.backends.cuda.transfer import staging
+
+    kernels, copies = tone_kernels(0), staging(0)
+    height, width = film.sums.shape[:2]
+    out = np.full(film.sums.size * bits // 8 + GUARD, 0xAB, np.uint8)
+    with primary_context(0).active() as driver:
+        sums, codes = driver.mem_alloc(film.sums.nbytes), driver.mem_alloc(out.nbytes)
+        copies.to_device(film.sums, int(sums))
+        copies.to_device(out, int(codes))
+        kernels.develop(
+            int(sums),
+            film.samples,
+            width,
+            height,
+            settings,
+            int(codes),
+            bits=bits,
+            place=(film.x0, film.y0),
+            statistics=True,
+        )
+        copies.to_host(int(codes), out)
+        tally = kernels.read_tally()
+        sums.free()
+        codes.free()
+    assert (out[-GUARD:] == 0xAB).all()
+    codes_of = np.uint8 if bits == 8 else np.uint16
+    return out[:-GUARD].view(codes_of).reshape(film.sums.shape), tally
+
+
+@pytest.mark.parametrize("name", FILMS)
+@pytest.mark.parametrize("curve", CURVES)
+def test_picture_is_that_of_the_cpu(name: str, curve: str) -> None:
+    film = FILMS[name]
+    for settings, bits in (
+        (ToneSettings(tone=curve), 8),
+        (ToneSettings("auto", curve, dither=True), 8),
+        (ToneSettings(-1.7, curve), 16),
+    ):
+        wanted_tally = tone.measure(film, settings)
+        wanted = tone.develop(film, settings, bits, tally=wanted_tally)
+        found, _ = on_device(film, settings, bits)
+        difference = np.abs(found.astype(np.int64) - wanted.astype(np.int64))
+        assert difference.max() <= 1, (settings, bits)
+
+
+@pytest.mark.parametrize("name", FILMS)
+@pytest.mark.parametrize("meter", METERS)
+def test_tally_is_that_of_the_cpu(name: str, meter: str) -> None:
+    film = FILMS[name]
+    settings = ToneSettings("auto", meter=meter)
+    wanted = tone.measure(film, settings)
+    tone.develop(film, settings, tally=wanted)
+    _, found = on_device(film, settings)
+    for field in ("bins", "darkest", "brightest"):
+        assert np.array_equal(found[field], wanted[field]), field
+    for field in ("luminance_sum", "log2_sum"):
+        assert found[field] == pytest.approx(wanted[field], rel=1e-5, abs=1e-3), field
+    assert found["exposure"] == pytest.approx(wanted["exposure"], abs=1e-3)
+    for field in ("clipped", "black"):
+        assert abs(int(found[field][0]) - int(wanted[field][0])) <= film.sums.size * 1e-5, field
+
+
+def test_every_launch_finds_clean_counters_and_says_the_same() -> None:
+    film = FILMS["large"]
+    tallies = {on_device(film, ToneSettings("auto", dither=True))[1].tobytes() for _ in range(5)}
+    assert len(tallies) == 1
+
+
+def test_a_crop_is_dithered_as_in_the_whole_picture() -> None:
+    film = FILMS["natural"]
+    part = Film(film.sums[13:90, 7:300].copy(), film.samples, 7, 13, 317, 123)
+    settings = ToneSettings(0.5, dither=True)
+    whole, _ = on_device(film, settings)
+    found, _ = on_device(part, settings)
+    assert np.array_equal(found, whole[13:90, 7:300])
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_only_the_picture_leaves_the_device(
+    curve: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command develops where it rendered: the film is not copied, the picture is the same."""
+    from raytracer.backends.cuda.transfer import Staging
+
+    copied: list[int] = []
+    to_host = Staging.to_host
+
+    def counting(self: Staging, address: int, array: NDArray[Any]) -> None:
+        copied.append(array.nbytes)
+        to_host(self, address, array)
+
+    scene = tmp_path / "balls.npz"
+    rng = np.random.default_rng(3)
+    np.savez(scene, centers=rng.normal(size=(200, 3)), radii=np.full(200, 0.2))
+    size = ["--width", "161", "--height", "91", "--samples", "3"]
+    tone_words = ["--exposure", "auto", "--tone", curve, "--dither"]
+    monkeypatch.setattr(Staging, "to_host", counting)
+    words = ["render", str(scene), "--backend", "cuda", "-q", *size, *tone_words]
+    assert main([*words, "-o", str(tmp_path / "a.png")]) == 0
+    assert sum(copied) < 161 * 91 * 4 + 2000
+    image = raytracer.render(scene, backend="cuda", width=161, height=91, samples=3)
+    again = image.tonemap(exposure="auto", tone=curve, dither=True)
+    with Pillow.open(tmp_path / "a.png") as read:
+        found = np.asarray(read).astype(np.int64)
+    assert np.abs(found - again.to_uint8()).max() <= 1
+
+
+def test_a_film_kept_on_the_device_comes_home_when_asked_for() -> None:
+    from raytracer import pipeline
+
+    scene = raytracer.Scene.from_arrays(np.zeros((1, 3)), np.ones(1))
+    with pipeline.prepare(scene, {"width": 40, "height": 30}, backend="cuda") as job:
+        films = [Film.blank(40, 30) for _ in range(3)]
+        for film, fetch in zip(films, (True, False, False), strict=True):
+            job.expose(film, 0, 4, fetch=fetch)
+            job.expose(film, 4, 4, fetch=fetch)
+        job.fetch(films[2])
+    assert all(film.samples == 8 for film in films)
+    assert films[0].sums.any()
+    assert films[1].sums.tobytes() == films[0].sums.tobytes()
+    assert films[2].sums.tobytes() == films[0].sums.tobytes()

@@ -1,0 +1,142 @@
+"""First hits on every backend against the float64 reference, and output variables of a film."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer.errors import UserError
+from raytracer.film import Film
+
+WIDTH, HEIGHT = 45, 31
+NAMES = ("depth", "normal", "albedo", "id", "position", "samples")
+NONE = 2**32 - 1
+FAR = 1e9
+CENTER = np.array([1000.0, -2000.0, 500.0])  # far off, so that a wrong space shows
+
+
+def balls() -> tuple[Any, Any, Any]:
+    """Centres, radii and linear colours."""
+    rng = np.random.default_rng(5)
+    centers = rng.uniform(-1, 1, (60, 3))
+    return centers, rng.uniform(0.1, 0.35, 60), rng.uniform(0.1, 1.0, (60, 3))
+
+
+def film(backend: str, orthographic: bool = False, **changes: Any) -> Film:
+    """A film with every output variable, seen from the front."""
+    centers, radii, colors = balls()
+    spheres = raytracer.SphereSet(CENTER + centers, radii, colors, color_space="linear")
+    view: dict[str, Any] = {
+        "position": tuple(CENTER + np.array([0, 0, 4])),
+        "look_at": tuple(CENTER),
+    }
+    camera = (
+        raytracer.Camera(type="orthographic", height=3.0, **view)
+        if orthographic
+        else raytracer.Camera(vertical_fov=40.0, **view)
+    )
+    scene = raytracer.Scene(spheres=[spheres], camera=camera)
+    options: dict[str, Any] = {"width": WIDTH, "height": HEIGHT, "samples": 2, "aovs": NAMES}
+    options |= changes
+    return raytracer.render(scene, backend=backend, **options).film
+
+
+def rays(orthographic: bool) -> tuple[Any, Any]:
+    """Origins and unit directions through the pixels' centres, (h, w, 3), relative to CENTER."""
+    x = ((np.arange(WIDTH) + 0.5) / WIDTH * 2 - 1) * WIDTH / HEIGHT
+    y = 1 - (np.arange(HEIGHT) + 0.5) / HEIGHT * 2
+    u, v = np.meshgrid(x, y)
+    if orthographic:
+        origin = np.stack([1.5 * u, 1.5 * v, np.full_like(u, 4.0)], axis=-1)
+        return origin, np.broadcast_to([0.0, 0.0, -1.0], origin.shape)
+    half = np.tan(np.radians(20.0))
+    direction = np.stack([half * u, half * v, -np.ones_like(u)], axis=-1)
+    direction /= np.linalg.norm(direction, axis=-1, keepdims=True)
+    return np.broadcast_to([0.0, 0.0, 4.0], direction.shape), direction
+
+
+@pytest.mark.parametrize("orthographic", [False, True])
+def test_first_hits_are_those_of_brute_force(backend: str, orthographic: bool) -> None:
+    centers, radii, colors = balls()
+    found = film(backend, orthographic).aovs
+    origin, direction = rays(orthographic)
+    to_center = centers - origin[..., None, :]
+    mid = np.einsum("hwnc,hwc->hwn", to_center, direction)
+    half2 = radii**2 - (np.square(to_center).sum(axis=-1) - mid**2)
+    distance = np.where(half2 >= 0, mid - np.sqrt(np.maximum(half2, 0)), FAR)
+    nearest, depth = distance.argmin(axis=-1), distance.min(axis=-1)
+    # Rays that graze a ball, or meet two at once, may be told differently in float32.
+    second = np.sort(distance, axis=-1)[..., 1]
+    clear = (np.abs(half2) > 1e-3).all(axis=-1) & ((second - depth > 1e-3) | (depth == FAR))
+    hit = clear & (depth < FAR)
+    assert hit.mean() > 0.2
+    assert (clear & ~hit).mean() > 0.05
+    assert np.array_equal(found["id"][hit], nearest[hit])
+    point = origin + direction * np.where(hit, depth, 0)[..., None]
+    normal = (point - centers[nearest]) / radii[nearest][..., None]
+    # Positions lie 2,000 units from the origin, where float32 has steps of 1.2e-4.
+    assert np.abs(found["position"] - CENTER - point)[hit].max() < 5e-4
+    assert np.abs(found["depth"] - depth)[hit].max() < 1e-4
+    assert np.abs(found["normal"] - normal)[hit].max() < 2e-3
+    assert np.abs(found["albedo"] - colors[nearest])[hit].max() < 1e-6
+    missed = clear & ~hit
+    assert (found["id"][missed] == NONE).all()
+    assert np.isinf(found["depth"][missed]).all()
+    for name in ("normal", "albedo", "position"):
+        assert not found[name][missed].any(), name
+
+
+def test_types_and_shapes(backend: str) -> None:
+    found = film(backend).aovs
+    assert set(found) == set(NAMES)
+    for name, array in found.items():
+        vector = name in ("normal", "albedo", "position")
+        assert array.shape == (HEIGHT, WIDTH, *((3,) if vector else ()))
+        assert array.dtype == (np.uint32 if name in ("id", "samples") else np.float32)
+    assert (found["samples"] == 2).all()
+
+
+def test_a_crop_is_that_part(backend: str) -> None:
+    whole, part = film(backend).aovs, film(backend, crop=(7, 3, 40, 22)).aovs
+    for name in NAMES:
+        assert part[name].tobytes() == whole[name][3:22, 7:40].tobytes(), name
+
+
+def test_samples_and_filter_have_no_part(backend: str) -> None:
+    few, many = film(backend).aovs, film(backend, samples=5, filter="tent", seed=9).aovs
+    for name in NAMES[:-1]:
+        assert few[name].tobytes() == many[name].tobytes(), name
+    assert (many["samples"] == 5).all()
+
+
+def test_more_samples_are_counted(backend: str) -> None:
+    first = film(backend)
+    again = film(backend, film=first, aovs=())
+    assert (again.aovs["samples"] == 4).all()
+    assert again.aovs["id"].tobytes() == first.aovs["id"].tobytes()
+    assert (first.aovs["samples"] == 2).all()
+
+
+def test_an_empty_scene(backend: str) -> None:
+    empty = raytracer.Scene(spheres=[], camera=raytracer.Camera(position=(0, 0, 3)))
+    image = raytracer.render(
+        empty, backend=backend, width=9, height=5, samples=1, aovs=("id", "depth")
+    )
+    assert (image.film.aovs["id"] == NONE).all()
+    assert np.isinf(image.film.aovs["depth"]).all()
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(UserError, match="did you mean 'depth'"):
+        film("cpu", aovs=("depht",))
+
+
+@pytest.mark.gpu
+def test_backends_agree_bit_for_bit(cuda: str) -> None:
+    here, there = film("cpu").aovs, film(cuda).aovs
+    for name in NAMES:
+        same = (here[name] == there[name]).reshape(HEIGHT, WIDTH, -1).all(axis=-1)
+        assert same.mean() > 0.999, name

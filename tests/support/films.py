@@ -1,0 +1,35 @@
+"""Films that several tests share."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.film import Film
+
+
+def film_of(sums: NDArray[np.float32], samples: int = 1) -> Film:
+    """A film of the full picture."""
+    height, width = sums.shape[:2]
+    return Film(sums, samples, 0, 0, width, height)
+
+
+def natural(width: int, height: int, seed: int = 1, samples: int = 3) -> Film:
+    """Log-normal light of all colours, every coverage, a tenth of it empty and a tenth black."""
+    rng = np.random.default_rng(seed)
+    sums = np.exp(rng.normal(-2.0, 2.0, (height, width, 4))).astype(np.float32) * samples
+    sums[..., 3] = rng.integers(1, samples + 1, (height, width))
+    kind = rng.random((height, width))
+    sums[kind < 0.1] = 0.0
+    sums[(kind >= 0.1) & (kind < 0.2), :3] = 0.0
+    return film_of(sums, samples)
+
+
+def wild(width: int, height: int, seed: int = 2) -> Film:
+    """The same with values that are not finite, negative, subnormal or extremely bright."""
+    film = natural(width, height, seed)
+    rng = np.random.default_rng(seed)
+    bad = np.array([np.nan, np.inf, -np.inf, -3.0, 1e-42, 3e38, 1e6], np.float32)
+    places = rng.random(film.sums.shape) < 0.05
+    film.sums[places] = rng.choice(bad, int(places.sum()))
+    return film

@@ -1,0 +1,200 @@
+"""Film files: what is saved comes back bit for bit, what cannot be used is one sentence."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer import film_file
+from raytracer.errors import DataFileError, OutputError, UserError
+from raytracer.film import Film
+from support.films import wild
+
+exr_only = pytest.mark.skipif(
+    find_spec("OpenEXR") is None, reason="the extra `exr` is not installed"
+)
+FORMATS = [".npz", pytest.param(".exr", marks=exr_only)]
+
+
+def full() -> Film:
+    """A crop with everything that a film can have."""
+    rng = np.random.default_rng(3)
+    sums = wild(9, 7).sums
+    shape = sums.shape[:2]
+    aovs: dict[str, Any] = {
+        "depth": rng.random(shape, np.float32),
+        "normal": rng.random((*shape, 3), np.float32),
+        "albedo": rng.random((*shape, 3), np.float32),
+        "id": rng.integers(0, 2**32, shape, dtype=np.uint32),
+        "position": rng.normal(size=(*shape, 3)).astype(np.float32),
+        "samples": np.full(shape, 3, np.uint32),
+    }
+    aovs["depth"][0, 0] = np.inf
+    return Film(sums, 3, 4, 2, 20, 12, aovs, {"digest": "0123", "settings": {"width": 20}})
+
+
+def scene() -> raytracer.Scene:
+    """One ball, small."""
+    return raytracer.Scene.from_arrays(
+        np.zeros((1, 3)), np.ones(1), render=raytracer.RenderSettings(width=16, height=12)
+    )
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_everything_comes_back(tmp_path: Path, suffix: str) -> None:
+    film = full()
+    found = Film.load(film.save(tmp_path / f"a{suffix}"))
+    assert found.sums.tobytes() == film.sums.tobytes()
+    assert (found.samples, found.crop, found.width, found.height) == (3, (4, 2, 13, 9), 20, 12)
+    assert found.metadata == film.metadata
+    assert set(found.aovs) == set(film.aovs)
+    for name, array in film.aovs.items():
+        assert found.aovs[name].dtype == array.dtype, name
+        assert found.aovs[name].tobytes() == array.tobytes(), name
+    assert [path.name for path in tmp_path.iterdir()] == [f"a{suffix}"]
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("shape", [(1, 1), (1, 37), (41, 1)])
+def test_any_shape(tmp_path: Path, suffix: str, shape: tuple[int, int]) -> None:
+    film = Film.blank(shape[1], shape[0])
+    film.sums[...] = np.random.default_rng(1).random(film.sums.shape, np.float32)
+    film.samples = 1
+    assert np.array_equal(Film.load(film.save(tmp_path / f"a{suffix}")).sums, film.sums)
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_resumed_film_is_one_long_run(tmp_path: Path, suffix: str) -> None:
+    first = raytracer.render(scene(), backend="cpu", samples=3)
+    loaded = Film.load(first.film.save(tmp_path / f"a{suffix}"))
+    both = raytracer.render(scene(), backend="cpu", samples=4, film=loaded)
+    whole = raytracer.render(scene(), backend="cpu", samples=7)
+    assert both.film.samples == 7
+    assert both.film.sums.tobytes() == whole.film.sums.tobytes()
+
+
+def test_a_film_of_another_picture_is_refused() -> None:
+    film = raytracer.render(scene(), backend="cpu", samples=1).film
+    with pytest.raises(UserError, match="seed is 0 there and 5 here"):
+        raytracer.render(scene(), backend="cpu", samples=1, seed=5, film=film)
+    other = raytracer.Scene.from_arrays(
+        np.ones((1, 3)), np.full(1, 2.0), np.array([[1.0, 0, 0]]), render=scene().render
+    )
+    with pytest.raises(UserError, match="the scene or the camera has changed"):
+        raytracer.render(other, backend="cpu", samples=1, film=film)
+    moved = raytracer.Scene(
+        spheres=scene().spheres,
+        camera=raytracer.Camera(position=(0, 0, 9)),
+        render=scene().render,
+    )
+    with pytest.raises(UserError, match="the scene or the camera has changed"):
+        raytracer.render(moved, backend="cpu", samples=1, film=film)
+
+
+@exr_only
+def test_other_programs_find_the_mean_and_the_layers(tmp_path: Path) -> None:
+    import OpenEXR
+
+    film = full()
+    film.sums = np.abs(np.nan_to_num(film.sums, posinf=1.0, neginf=0.0)).clip(0, 100)
+    path = film.save(tmp_path / "a.exr")
+    with OpenEXR.File(str(path), separate_channels=True) as file:
+        channels = {name: channel.pixels.copy() for name, channel in file.channels().items()}
+        header = dict(file.header())
+    assert set(channels) >= {"R", "G", "B", "A", "depth.Z", "normal.X", "id.I", "sums.R"}
+    assert np.array_equal(channels["G"], film.mean()[..., 1])
+    assert channels["id.I"].dtype == np.uint32
+    assert np.array(header["dataWindow"]).tolist() == [[4, 2], [12, 8]]
+    assert np.array(header["displayWindow"]).tolist() == [[0, 0], [19, 11]]
+
+
+@exr_only
+def test_half_floats_are_for_exchange_and_not_resumed(tmp_path: Path) -> None:
+    film = raytracer.render(scene(), backend="cpu", samples=3).film
+    path = film.save(tmp_path / "a.exr", half=True)
+    found = Film.load(path)
+    assert np.abs(found.sums - film.mean()).max() < 1e-3
+    assert np.array_equal(
+        np.abs(found.tonemap().astype(int) - film.tonemap()) <= 1, np.ones(film.sums.shape, bool)
+    )
+    with pytest.raises(UserError, match="16-bit floats, which keep no sums"):
+        raytracer.render(scene(), backend="cpu", samples=1, film=found)
+
+
+def test_files_that_are_no_films_are_one_sentence(tmp_path: Path) -> None:
+    for name in ("a.npz", "a.exr"):
+        with pytest.raises(DataFileError, match="there is no such file"):
+            Film.load(tmp_path / name)
+    with pytest.raises(DataFileError, match=r"\.npz or \.exr"):
+        Film.load(tmp_path / "a.png")
+    (tmp_path / "text.npz").write_text("no film")
+    with pytest.raises(DataFileError, match="cannot be read as a film"):
+        Film.load(tmp_path / "text.npz")
+    np.savez(tmp_path / "particles.npz", centers=np.zeros((3, 3)))
+    with pytest.raises(DataFileError, match="holds no film, only centers"):
+        Film.load(tmp_path / "particles.npz")
+    full().save(tmp_path / "whole.npz")
+    data = (tmp_path / "whole.npz").read_bytes()
+    (tmp_path / "half.npz").write_bytes(data[: len(data) // 2])
+    with pytest.raises(DataFileError, match="cannot be read as a film"):
+        Film.load(tmp_path / "half.npz")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"about": "{"}, "damaged"),
+        ({"about": json.dumps({"format": 99})}, "format 99"),
+        ({"about": json.dumps({"format": 1})}, "damaged"),
+        ({"sums": np.zeros((3, 3), np.float32)}, "holds no film"),
+        ({"sums": np.zeros((3, 3, 4))}, "holds no film"),
+        ({"sums": np.zeros((300, 3, 4), np.float32)}, "holds no film"),
+        ({"aov_depth": np.zeros((2, 2), np.float32)}, "depth is not of the size"),
+    ],
+)
+def test_damaged_films_are_one_sentence(
+    tmp_path: Path, changes: dict[str, Any], words: str
+) -> None:
+    film = full()
+    arrays = {"film": np.array(film_file._about(film)), "sums": film.sums} | changes
+    if "about" in arrays:
+        arrays["film"] = np.array(arrays.pop("about"))
+    np.savez(tmp_path / "a.npz", **arrays)
+    with pytest.raises(DataFileError, match=words):
+        Film.load(tmp_path / "a.npz")
+
+
+@exr_only
+def test_other_exr_files_are_one_sentence(tmp_path: Path) -> None:
+    import OpenEXR
+
+    (tmp_path / "a.exr").write_text("none")
+    with pytest.raises(DataFileError, match="cannot be read as OpenEXR"):
+        Film.load(tmp_path / "a.exr")
+    OpenEXR.File({}, {"RGB": np.zeros((4, 4, 3), np.float32)}).write(str(tmp_path / "b.exr"))
+    with pytest.raises(DataFileError, match="of another program"):
+        Film.load(tmp_path / "b.exr")
+
+
+def test_targets_are_checked_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UserError, match=r"as \.npz or \.exr"):
+        full().save(tmp_path / "a.png")
+    with pytest.raises(UserError, match=r"16-bit floats are for \.exr"):
+        full().save(tmp_path / "a.npz", half=True)
+    with pytest.raises(OutputError, match="there is no folder"):
+        full().save(tmp_path / "none" / "a.npz")
+    monkeypatch.setattr(film_file, "find_spec", lambda _: None)
+    with pytest.raises(UserError, match=r"pip install 'raytracer\[exr\]'"):
+        full().save(tmp_path / "a.exr")
+    (tmp_path / "b.exr").touch()
+    with pytest.raises(UserError, match=r"pip install 'raytracer\[exr\]'"):
+        Film.load(tmp_path / "b.exr")
+    assert film_file.check_aovs("depth, id,depth") == ("depth", "id")
+    with pytest.raises(UserError, match="did you mean 'normal'"):
+        film_file.check_aovs("normals")

@@ -1,0 +1,235 @@
+"""Exposure, statistics, films and histograms on the command line."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image as Pillow
+
+from raytracer import film_file, histogram, png
+from raytracer.cli import main
+from raytracer.film import Film
+from raytracer.statistics import FIRST
+from support.films import natural
+
+SCENE = """
+[render]
+width = 16
+height = 12
+samples = 2
+[background]
+transparent = true
+[[spheres]]
+centers = [[0, 0, 0], [2, 0, 0]]
+radii = [1.0, 0.5]
+color = "crimson"
+"""
+needs_plots = pytest.mark.skipif(
+    find_spec("matplotlib") is None, reason="the extra `plot` is not installed"
+)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A current folder with a scene and a film."""
+    monkeypatch.chdir(tmp_path)
+    Path("balls.toml").write_text(SCENE)
+    natural(33, 22).save("a.npz")
+    return tmp_path
+
+
+def run(*words: str) -> None:
+    """A command that works; on the CPU where it renders."""
+    more = ["--backend", "cpu"] if words[0] == "render" else []
+    assert main([*words, *more]) == 0
+
+
+def run_json(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    """The JSON that a command prints."""
+    run(*words, "--json")
+    return json.loads(capsys.readouterr().out)
+
+
+def error_of(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """The one sentence of a user's mistake, after which nothing is there that was not."""
+    before = sorted(path.name for path in Path().rglob("*") if path.is_file())
+    assert main(list(words)) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert sorted(path.name for path in Path().rglob("*") if path.is_file()) == before
+    return captured.err
+
+
+def pixels(path: str) -> Any:
+    """An 8-bit PNG as an array."""
+    with Pillow.open(path) as read:
+        return np.asarray(read).copy()
+
+
+def test_the_default_leaves_colours_alone() -> None:
+    run("render", "balls.toml", "-q", "-o", "a.png")
+    run("render", "balls.toml", "-q", "-o", "b.png", "--exposure", "0", "--tone", "linear")
+    assert np.array_equal(pixels("a.png"), pixels("b.png"))
+
+
+def test_statistics_are_printed_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    run("render", "balls.toml", "--stats")
+    said = capsys.readouterr().out
+    for words in ("luminance   average", "stops", "exposure    +0.00", "clipped"):
+        assert words in said
+
+
+def test_statistics_are_in_json_and_in_the_picture(capsys: pytest.CaptureFixture[str]) -> None:
+    found = run_json(capsys, "render", "balls.toml", "--exposure", "auto", "--tone", "agx")
+    assert found["tone"]["tone"] == "agx"
+    assert found["statistics"]["exposure"] == found["statistics"]["metered"] != 0
+    assert sum(found["statistics"]["bins"]) == 16 * 12
+    assert sum(found["statistics"]["bins"][FIRST:]) == found["statistics"]["covered"]
+    kept = png.read_metadata(Path("renders/balls.png"))
+    assert kept is not None
+    assert kept["statistics"]["key"] == found["statistics"]["key"]
+    assert kept["tone"]["exposure"] == "auto"
+
+
+def test_exposure_and_curve_change_the_picture_as_the_film_does() -> None:
+    words = ["--exposure", "-1.5", "--tone", "reinhard", "--white", "2", "--dither"]
+    run("render", "balls.toml", "-q", "--film", "f.npz", "-o", "a.png", *words)
+    settings: Any = {"exposure": -1.5, "tone": "reinhard", "white": 2.0, "dither": True}
+    assert np.array_equal(pixels("a.png"), Film.load("f.npz").tonemap(**settings))
+    run("tone", "f.npz", "-q", "-o", "b.png", *words)
+    assert np.array_equal(pixels("a.png"), pixels("b.png"))
+
+
+def test_a_film_is_resumed_bit_for_bit() -> None:
+    run("render", "balls.toml", "-q", "--film", "f.npz", "--aov", "id,samples", "--samples", "3")
+    run("render", "balls.toml", "-q", "--resume", "f.npz", "--film", "f.npz", "--samples", "4")
+    run("render", "balls.toml", "-q", "--film", "g.npz", "--samples", "7", "-o", "g.png")
+    resumed, whole = Film.load("f.npz"), Film.load("g.npz")
+    assert resumed.sums.tobytes() == whole.sums.tobytes()
+    assert (resumed.samples, whole.samples) == (7, 7)
+    assert set(resumed.aovs) == {"id", "samples"}
+    assert (resumed.aovs["samples"] == 7).all()
+    assert np.array_equal(pixels("renders/balls.png"), pixels("g.png"))
+
+
+def test_a_crop_is_resumed() -> None:
+    crop = ["--crop", "3,2,9,8"]
+    run("render", "balls.toml", "-q", "--film", "f.npz", *crop)
+    run("render", "balls.toml", "-q", "--film", "f.npz", "--resume", "f.npz")
+    run("render", "balls.toml", "-q", "--film", "g.npz", "--samples", "4", *crop)
+    assert Film.load("f.npz").sums.tobytes() == Film.load("g.npz").sums.tobytes()
+
+
+def test_tone_of_a_film(capsys: pytest.CaptureFixture[str]) -> None:
+    run("tone", "a.npz", "--exposure", "auto", "--tone", "aces", "--stats")
+    said = capsys.readouterr().out
+    assert said.startswith("renders/a.png: 33x22, 3 samples, aces, exposure ")
+    assert "metered" in said
+    wanted = Film.load("a.npz").tonemap(exposure="auto", tone="aces")
+    assert np.array_equal(pixels("renders/a.png"), wanted)
+    found = run_json(capsys, "tone", "a.npz", "--bits", "16", "-o", "b.png")
+    assert found["films"][0]["output"] == "b.png"
+    assert Path("b.png").read_bytes()[24] == 16
+
+
+def test_locked_films_share_an_exposure(capsys: pytest.CaptureFixture[str]) -> None:
+    brighter = natural(33, 22, seed=5)
+    brighter.sums[..., :3] *= 20
+    brighter.save("b.npz")
+    words = ["tone", "a.npz", "b.npz", "--exposure", "auto"]
+    own = [each["statistics"]["exposure"] for each in run_json(capsys, *words)["films"]]
+    locked = run_json(capsys, *words, "--lock")["films"]
+    common = {each["statistics"]["exposure"] for each in locked}
+    assert len(common) == 1
+    assert min(own) < common.pop() < max(own)
+    assert [each["output"] for each in locked] == ["renders/a.png", "renders/b.png"]
+
+
+def test_pixels_that_are_not_finite_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    film = natural(33, 22)
+    film.sums[4, 9] = np.nan
+    film.save("bad.npz")
+    run("tone", "bad.npz")
+    captured = capsys.readouterr()
+    assert "1 pixels hold a NaN or an infinity, the first of them 9,4" in captured.err
+    assert run_json(capsys, "tone", "bad.npz")["films"][0]["statistics"]["non_finite"] == 1
+    run("tone", "a.npz", "-q")
+    assert capsys.readouterr().err == ""
+
+
+@needs_plots
+def test_the_histogram_is_drawn() -> None:
+    for words in (["render", "balls.toml"], ["tone", "a.npz", "--bits", "16"]):
+        run(*words, "-q", "--exposure", "auto", "--histogram", "h.png")
+        with Pillow.open("h.png") as read:
+            assert min(read.size) > 400
+            assert len(read.convert("RGB").getcolors(1 << 24) or ()) > 20
+        Path("h.png").unlink()
+
+
+@needs_plots
+def test_a_histogram_of_nothing_is_drawn() -> None:
+    Film.blank(4, 3).save("none.npz")
+    run("tone", "none.npz", "-q", "--histogram", "h.png")
+    assert Path("h.png").is_file()
+
+
+def test_the_histogram_holds_every_pixel() -> None:
+    found = natural(64, 48).statistics()
+    stops, share = histogram.density(found)
+    lit = 100 * (found.covered - found.dark) / found.covered
+    assert (share * np.diff(stops) * 8).sum() == pytest.approx(lit)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["tone"], "missing argument"),
+        (["tone", "none.npz"], "there is no such file"),
+        (["tone", "balls.toml"], "films are .npz or .exr"),
+        (["tone", "a.npz", "--exposure", "bright"], "'auto' or stops"),
+        (["tone", "a.npz", "--tone", "filmic"], "'filmic' is not one of"),
+        (["tone", "a.npz", "--meter-range", "5"], "not of the form LOW,HIGH"),
+        (["tone", "a.npz", "--meter-range", "50,50"], "two percentiles"),
+        (["tone", "a.npz", "--bits", "16", "--dither"], "dither is for 8 bits"),
+        (["tone", "a.npz", "--lock"], "give --exposure auto"),
+        (["tone", "a.npz", "a.npz"], "the same name"),
+        (["tone", "a.npz", "b.npz", "-o", "x.png"], "are for one film"),
+        (["tone", "a.npz", "-o", "a.jpg"], "ends in .png"),
+        (["render", "balls.toml", "--film", "f.tif"], "as .npz or .exr"),
+        (["render", "balls.toml", "--film", "f.npz", "--half"], "16-bit floats are for .exr"),
+        (["render", "balls.toml", "--aov", "id"], "give --film FILE too"),
+        (["render", "balls.toml", "--film", "f.npz", "--aov", "idd"], "no output variable 'idd'"),
+        (["render", "balls.toml", "--resume", "none.npz"], "there is no such file"),
+        (["render", "balls.toml", "--resume", "a.npz"], "use the same size and crop"),
+        (["render", "balls.toml", "--resume", "a.npz", "--repeat", "2"], "leave it or --resume"),
+        (["render", "balls.toml", "--only", "0,0,0", "--film", "f.npz"], "writes no picture"),
+        (["render", "balls.toml", "--bits", "16", "--dither"], "dither is for 8 bits"),
+    ],
+)
+def test_mistakes_are_one_sentence(
+    capsys: pytest.CaptureFixture[str], words: list[str], sentence: str
+) -> None:
+    assert sentence in error_of(capsys, *words)
+
+
+def test_a_film_of_another_seed_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    run("render", "balls.toml", "-q", "--film", "f.npz")
+    words = ["render", "balls.toml", "--backend", "cpu", "--resume", "f.npz"]
+    assert "seed is 0 there and 9 here" in error_of(capsys, *words, "--seed", "9")
+
+
+def test_missing_extras_say_what_to_install(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(film_file, "find_spec", lambda _: None)
+    monkeypatch.setattr(histogram, "find_spec", lambda _: None)
+    words = ["render", "balls.toml"]
+    assert "raytracer[exr]" in error_of(capsys, *words, "--film", "f.exr")
+    assert "raytracer[plot]" in error_of(capsys, *words, "--histogram", "h.png")
