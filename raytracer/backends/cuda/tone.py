@@ -41,12 +41,11 @@ class ToneKernels:
         self.multiprocessors = int(device.get_attribute(names.MULTIPROCESSOR_COUNT))
         with self._context.active() as driver:
             self.passes = {name: Pass(driver, self.arch, name, "ToneArgs") for name in ENTRIES}
-            self._memory = [
-                driver.mem_alloc(layout.dtype("Tally").itemsize),
-                driver.mem_alloc(SCRATCH_BYTES),
-            ]
+            sizes = layout.dtype("Tally").itemsize, SCRATCH_BYTES
+            self._memory = [driver.mem_alloc(size) for size in sizes]
             self.tally, self.scratch = map(int, self._memory)
-            driver.memset_d32_async(self.scratch, 0, SCRATCH_BYTES // 4, self.stream)
+            for memory, size in zip(self._memory, sizes, strict=True):
+                driver.memset_d32_async(int(memory), 0, size // 4, self.stream)
             self.stream.synchronize()  # other streams may be the first to use it
         weakref.finalize(self, _release, self._context, self._memory)
 
