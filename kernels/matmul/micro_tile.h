@@ -1,5 +1,5 @@
-// A block's 128 x 128 tile of C as 8 x 8 micro-tiles, one to a thread: two rungs of the ladder, which
-// differ only in whether the compiler unrolls the loops over a micro-tile.
+// A block's 128 x 128 tile of C as 8 x 8 micro-tiles, one to a thread: three rungs of the ladder, which
+// differ in the order of the sums and in whether the compiler unrolls the loops over a micro-tile.
 #pragma once
 
 namespace micro {
@@ -9,13 +9,46 @@ constexpr int kDepth = 8;
 constexpr int kSide = 8;  // rows and columns of C a thread
 constexpr int kThreads = (kTile / kSide) * (kTile / kSide);
 
+enum class Order { kElements, kOuterProducts };
+
+// Element after element: every factor is read again. Volatile, or the compiler would find out that the
+// values are the same and keep them.
+__device__ __forceinline__ void add_elements(float (&sum)[kSide][kSide], const volatile float (*a)[kDepth],
+                                             const volatile float (*b)[kTile], int y, int x) {
+#pragma unroll
+  for (int r = 0; r < kSide; ++r)
+#pragma unroll
+    for (int q = 0; q < kSide; ++q)
+#pragma unroll
+      for (int i = 0; i < kDepth; ++i) sum[r][q] = fmaf(a[y + r][i], b[i][x + q], sum[r][q]);
+}
+
+// Step after step: eight values of A and eight of B serve 64 multiply-adds.
+template <int Unroll>
+__device__ __forceinline__ void add_outer_products(float (&sum)[kSide][kSide], const float (*a)[kDepth],
+                                                   const float (*b)[kTile], int y, int x) {
+  constexpr int kSteps = Unroll > 1 ? 2 : 1;  // more would not fit 128 registers
+#pragma unroll kSteps
+  for (int i = 0; i < kDepth; ++i) {
+    float column[kSide], row[kSide];
+#pragma unroll Unroll
+    for (int r = 0; r < kSide; ++r) column[r] = a[y + r][i];
+#pragma unroll Unroll
+    for (int q = 0; q < kSide; ++q) row[q] = b[i][x + q];
+#pragma unroll Unroll
+    for (int r = 0; r < kSide; ++r)
+#pragma unroll Unroll
+      for (int q = 0; q < kSide; ++q) sum[r][q] = fmaf(column[r], row[q], sum[r][q]);
+  }
+}
+
 // Unroll is 8 or 1. At 1 the index into `sum` is known only at run time; registers cannot be
 // indexed, so the micro-tile lies in local memory: in the L1 cache at best.
-template <int Unroll>
+template <int Unroll, Order Sums = Order::kOuterProducts>
 __device__ __forceinline__ void matmul(const float* __restrict__ a, const float* __restrict__ b,
                                        float* __restrict__ c, long long m, long long n,
                                        long long k) {
-  constexpr int kSteps = Unroll > 1 ? 2 : 1;  // other loops: more would not fit 128 registers
+  constexpr int kSteps = Unroll > 1 ? 2 : 1;  // more would not fit 128 registers
   __shared__ float tile_a[kTile][kDepth];
   __shared__ float tile_b[kDepth][kTile];
   const int tid = threadIdx.x;
@@ -33,18 +66,10 @@ __device__ __forceinline__ void matmul(const float* __restrict__ a, const float*
       tile_b[b_row][b_col] = b_inside ? b[(k0 + b_row) * n + col0 + b_col] : 0.0f;
     }
     __syncthreads();
-#pragma unroll kSteps
-    for (int i = 0; i < kDepth; ++i) {
-      float column[kSide], row[kSide];
-#pragma unroll Unroll
-      for (int r = 0; r < kSide; ++r) column[r] = tile_a[y + r][i];
-#pragma unroll Unroll
-      for (int q = 0; q < kSide; ++q) row[q] = tile_b[i][x + q];
-#pragma unroll Unroll
-      for (int r = 0; r < kSide; ++r)
-#pragma unroll Unroll
-        for (int q = 0; q < kSide; ++q) sum[r][q] = fmaf(column[r], row[q], sum[r][q]);
-    }
+    if constexpr (Sums == Order::kElements)
+      add_elements(sum, tile_a, tile_b, y, x);
+    else
+      add_outer_products<Unroll>(sum, tile_a, tile_b, y, x);
     __syncthreads();
   }
 #pragma unroll Unroll
