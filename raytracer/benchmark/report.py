@@ -13,7 +13,7 @@ KINDS = ("primary", "shadow", "reflection")  # of rays
 FORMATS = ("table", "markdown", "csv", "json")
 COLUMNS = (
     "variant", "time", "noise", "runs", "FLOP/s", "GB/s", "of ceiling", "of sheet", "x first",
-    "x peer", "title",
+    "x peer", "FLOP/s (*)", "GB/s (*)", "title",
 )  # fmt: skip
 RENDER_COLUMNS = (
     "what", "shows", "time", "noise", "runs", "x before", "Mrays/s", "primary", "shadow",
@@ -133,6 +133,11 @@ def _remarks(result: dict[str, Any]) -> list[str]:
         lines.append(f"at most {used / 1e9:.2f} GB of device memory in use, libraries' included")
     if clock.get("held_back_by"):
         lines.append(f"the GPU was held back by: {', '.join(clock['held_back_by'])}")
+    if count := result.get("count"):
+        lines.append(
+            f"(*) counted as in tables that circulate: {count['label']}, "
+            f"{count['bytes'] * 1e-9:.4g} GB and {count['flop'] * 1e-9:.4g} GFLOP"
+        )
     return [*(["\n".join(lines)] if lines else []), result["note"]]
 
 
@@ -169,8 +174,16 @@ def _cells(
         _percent(found["of_sheet"]),
         f"{first / time['median']:.2f}" if first else "",
         f"{peer / time['median']:.2f}" if peer else "",
+        *_counted(result.get("count"), time["median"]),
         row.get("title", ""),
     ]
+
+
+def _counted(count: dict[str, Any] | None, median: float) -> tuple[str, str]:
+    """FLOP/s and GB/s by the other count."""
+    if not count:
+        return "", ""
+    return _rate(count["flop"] / median * 1e-12), _number(count["bytes"] / median * 1e-9)
 
 
 def _render_rows(rows: list[dict[str, Any]]) -> list[list[str]]:

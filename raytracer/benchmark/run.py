@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -169,6 +169,7 @@ def result(
             "bytes_read": work.bytes_read,
             "bytes_written": work.bytes_written,
         },
+        "count": asdict(count) if (count := op.count(axes, dtype)) else None,
         "note": op.note,
         "rows": rows,
     }

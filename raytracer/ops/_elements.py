@@ -9,23 +9,17 @@ from raytracer.ops.base import Arrays, Axes, Op, Output
 
 POINTS = (*range(2, 17), 20)  # n for which the kernels are written
 TYPES = {"float32": "float", "float64": "double"}
+# Every n, since each is cut in its own way, with numbers of elements that leave groups broken; and
+# more elements than a device holds at a time, for kernels that walk over them.
+FEW = tuple((2_000 // n**2, n) for n in POINTS if n > 3 and n != 8)
+AWKWARD = ((1, 8), (2_003, 8), (1_001, 2), (101, 3), (9_001, 8), *FEW)
 
 
 class ElementOp(Op):
     """An operation on elements; n and the type are macros: every loop has a known length."""
 
     axes = {"elements": 100_000, "n": 8}  # noqa: RUF012
-    # Every way a kernel cuts elements: pairs, odd and prime n, whole and broken groups of elements.
-    awkward = (
-        {"elements": 1, "n": 8},
-        {"elements": 2_003, "n": 8},
-        {"elements": 1_001, "n": 2},
-        {"elements": 101, "n": 3},
-        {"elements": 53, "n": 5},
-        {"elements": 37, "n": 7},
-        {"elements": 7, "n": 16},
-        {"elements": 3, "n": 20},
-    )
+    awkward = tuple({"elements": elements, "n": n} for elements, n in AWKWARD)
     dtypes = ("float32", "float64")
 
     def resolve(self, given: Axes) -> dict[str, int]:

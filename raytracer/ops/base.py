@@ -41,6 +41,15 @@ class Work:
 
 
 @dataclass(frozen=True)
+class Count:
+    """Another way to count the same call, that tables elsewhere use: shown beside `Work`."""
+
+    label: str  # what is counted
+    flop: float
+    bytes: float
+
+
+@dataclass(frozen=True)
 class Output:
     """An output array, before it is computed."""
 
@@ -109,6 +118,10 @@ class Op(ABC):
     @abstractmethod
     def work(self, axes: Axes, dtype: str) -> Work:
         """What one call computes and moves."""
+
+    def count(self, axes: Axes, dtype: str) -> Count | None:
+        """The count that circulates, where it differs from `work`; None if there is none."""
+        return None
 
     def tolerance(self, axes: Axes, dtype: str) -> float:
         """Greatest relative error in the Frobenius norm; 0 asks for equality."""

@@ -161,6 +161,16 @@ def test_figures_are_work_over_time() -> None:
     assert report.figures(result["rows"][2], result, given["device"]) == {}
 
 
+def test_the_count_that_circulates_stands_beside_ours() -> None:
+    plain = report.text(record(), "table")
+    assert "(*)" not in plain
+    counted = record()
+    counted["results"][0]["count"] = {"label": "one pass", "flop": 8e8, "bytes": 2e8}
+    text = report.text(counted, "table")
+    assert "GB/s (*)" in text
+    assert "(*) counted as in tables that circulate: one pass, 0.2 GB and 0.8 GFLOP" in text
+
+
 @pytest.mark.parametrize("form", ["table", "markdown"])
 def test_tables(form: str) -> None:
     text = report.text(record(), form)
