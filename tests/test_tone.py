@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import PIL.Image
 import pytest
 from numpy.typing import NDArray
 
 from raytracer import tone
 from raytracer.errors import UserError
 from raytracer.film import Film
+from raytracer.image import Image
+from raytracer.resources import available_memory
 from raytracer.tone_settings import CURVES, ToneSettings
 from reference.curves import REFERENCES, srgb_decode, srgb_encode
 from support.films import film_of, natural, wild
@@ -211,3 +215,24 @@ def test_depths_and_dither_that_make_no_sense_are_refused() -> None:
 def test_settings_that_make_no_sense_are_one_sentence(settings: Any, words: str) -> None:
     with pytest.raises(UserError, match=words):
         ToneSettings(**settings)
+
+
+def test_a_film_of_16384_pixels_a_side(tmp_path: Path) -> None:
+    side = 16_384
+    if (available_memory() or 0) < 10 << 30:
+        pytest.skip("needs 10 GiB of free memory")
+    film = Film.blank(side, side)
+    film.samples = 1
+    film.sums[-1, -1] = film.sums[0, 0] = (1.0, 0.5, 0.0, 1.0)
+    path = Image(film, transparent=True).save(tmp_path / "large.png")
+    del film
+    limit = PIL.Image.MAX_IMAGE_PIXELS
+    PIL.Image.MAX_IMAGE_PIXELS = None
+    try:
+        with PIL.Image.open(path) as picture:
+            assert picture.size == (side, side)
+            assert picture.getpixel((0, 0)) == (255, 188, 0, 255)
+            assert picture.getpixel((side - 1, side - 1)) == (255, 188, 0, 255)
+            assert picture.getpixel((side // 2, 7)) == (0, 0, 0, 0)
+    finally:
+        PIL.Image.MAX_IMAGE_PIXELS = limit
