@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raytracer.backends.base import Backend, ProgressCall
+    from raytracer.buffers import SceneBuffers
     from raytracer.film import Film
+    from raytracer.scene.scene import Scene
     from raytracer.settings import RenderSettings
 
 TRANSPARENT = 1  # Frame.background_kind
@@ -37,6 +39,7 @@ class Job:
     memory: bytes of the buffers, the BVH and the backend's copy.
     about: what made the picture, for the metadata.
     space: centre (3,) and scale of render space, in scene units.
+    kept: the scene and its buffers, if `prepare` was asked to keep them.
     """
 
     settings: RenderSettings
@@ -48,6 +51,7 @@ class Job:
     memory: dict[str, float]
     about: dict[str, Any]
     space: tuple[NDArray[np.float64], float]
+    kept: tuple[Scene, SceneBuffers] | None = None
 
     def expose(
         self,

@@ -97,12 +97,14 @@ def prepare(
     threads: int = 0,
     transparent: bool = False,
     notice: Notice | None = None,
+    keep: bool = False,
 ) -> Job:
     """Load, pack, build and upload a scene.
 
     overrides: settings by name; None keeps the scene's.
     transparent: leave the background out, whatever the scene says.
     notice: told of each stage that may take long when it begins, in a few words.
+    keep: keep scene and buffers with the job, for who moves the camera.
     Memory of one stage that the next does not need is given back in between.
     """
     stage = _Stages(notice)
@@ -117,6 +119,7 @@ def prepare(
     with stage("pack", f"packing {spheres}"):
         _require_memory(loaded, settings, crop, device.get("memory_free"))
         buffers = _packed(loaded, settings, transparent)
+    kept = (loaded, buffers) if keep else None
     del loaded
     with stage("digest", f"hashing {spheres}"):
         digest = buffers.digest()
@@ -134,8 +137,9 @@ def prepare(
     made_by = about(path, digest, buffers.count, settings, device)
     space = buffers.center, buffers.scale
     return Job(
-        settings, chosen, resident, buffers.frame, threads, stage.timings, sizes, made_by, space
-    )
+        settings, chosen, resident, buffers.frame, threads, stage.timings, sizes, made_by, space,
+        kept,
+    )  # fmt: skip
 
 
 def _packed(scene: Scene, settings: RenderSettings, transparent: bool) -> SceneBuffers:

@@ -90,6 +90,7 @@ def develop(
     bits: int = 8,
     threads: int = 0,
     tally: NDArray[np.void] | None = None,
+    out: Pixels | None = None,
 ) -> Pixels:
     """A film as code values.
 
@@ -97,6 +98,7 @@ def develop(
     settings: None leaves colours alone.
     bits: 8 or 16.
     tally: of `measure`; its counts of the picture are filled in. Measured here where it is needed.
+    out: where to put them, C-contiguous; new memory where it is None.
     Returns uint8 or uint16 (h, w, 4), sRGB with straight (not premultiplied) alpha.
     """
     from raytracer import _core
@@ -105,7 +107,8 @@ def develop(
     check_bits(bits, settings)
     if tally is None:
         tally = measure(film, settings, threads) if settings.automatic else new_tally()
-    out = np.empty(film.sums.shape, np.uint8 if bits == 8 else np.uint16)
+    if out is None:
+        out = np.empty(film.sums.shape, np.uint8 if bits == 8 else np.uint16)
     args = film_arguments(film, settings, bits)
     _core.develop_film(film.sums, args, _bytes(tally), out, thread_count(threads))
     return out

@@ -26,6 +26,23 @@ class Resident(Protocol):
     def nbytes(self) -> int:
         """Bytes that it holds on the device (on the host, for the CPU)."""
 
+    def look(self, buffers: SceneBuffers) -> None:
+        """Take another camera, other lights and materials for what is rendered from now on.
+
+        buffers: of the same spheres; see `raytracer.scene.pack.retake`.
+        """
+
+    def close(self) -> None:
+        """Give the memory back."""
+
+
+class Picture(Protocol):
+    """An 8-bit picture in the place where its backend makes it, used again and again."""
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height in pixels of what was painted last."""
+
     def close(self) -> None:
         """Give the memory back."""
 
@@ -75,6 +92,18 @@ class Backend(Protocol):
         self, resident: Any, film: Film, settings: ToneSettings, bits: int
     ) -> tuple[Pixels, NDArray[np.void]]:
         """The film's picture, uint8 or uint16 (h, w, 4), and its tally, structured (1,)."""
+
+    def clear(self, resident: Any, film: Film) -> None:
+        """Begin a film anew, without samples, in the place where `render` adds them.
+
+        Sums that only the resident has, of this or another film, are lost.
+        """
+
+    def picture(self) -> Any:
+        """An empty Picture for `paint`."""
+
+    def paint(self, resident: Any, film: Film, settings: ToneSettings, picture: Any) -> None:
+        """Develop the film with 8 bits into a Picture; returns when it is done."""
 
     def first_hits(self, resident: Any, frame: NDArray[np.void]) -> NDArray[np.void]:
         """What the rays through the pixels' centres meet first, structured (h, w), FirstHit.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from raytracer.tone import Pixels
     from raytracer.tone_settings import ToneSettings
 
-# The kernel returns after about this many seconds, so that Ctrl-C and progress are served.
+# Seconds: often enough for Ctrl-C and a progress bar, and calls cost nothing beside it.
 BUDGET = 0.25
 # Samples a pass: a tile is finished before the kernel looks at the clock, so it must not take long.
 SAMPLES_A_PASS = 64
@@ -31,7 +31,7 @@ SAMPLES_A_PASS = 64
 MAX_SPHERES = 2**29 - 1
 
 
-@dataclass(frozen=True)
+@dataclass
 class CpuResident:
     """The arrays that the kernel reads, in the order of its arguments."""
 
@@ -42,8 +42,37 @@ class CpuResident:
         """Bytes of all arrays."""
         return sum(int(array.nbytes) for array in self.arrays)
 
+    def look(self, buffers: SceneBuffers) -> None:
+        """Exchange the last arrays."""
+        self.arrays = (*self.arrays[:-3], *_look(buffers))
+
     def close(self) -> None:
         """Nothing to do: the arrays are NumPy's."""
+
+
+class HostPicture:
+    """A picture in host memory: `pixels`, uint8 (h, w, 4), sRGB with straight alpha."""
+
+    def __init__(self) -> None:
+        import numpy as np
+
+        self.pixels: NDArray[np.uint8] = np.zeros((0, 0, 4), np.uint8)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height in pixels."""
+        height, width = self.pixels.shape[:2]
+        return width, height
+
+    def resize(self, width: int, height: int) -> None:
+        """Take memory of that size; what is there stays if it fits."""
+        import numpy as np
+
+        if self.size != (width, height):
+            self.pixels = np.empty((height, width, 4), np.uint8)
+
+    def close(self) -> None:
+        """Nothing to do: the array is NumPy's."""
 
 
 class CpuBackend:
@@ -51,6 +80,7 @@ class CpuBackend:
 
     threads: 0 takes every core that the process may use.
     passed_over: why another backend was not taken, by name.
+    budget: seconds after which the kernel returns, so that signals and progress are served.
     """
 
     name = "cpu"
@@ -59,6 +89,7 @@ class CpuBackend:
     def __init__(self, threads: int = 0, passed_over: dict[str, str] | None = None) -> None:
         self.threads = thread_count(threads)
         self.passed_over = passed_over or {}
+        self.budget = BUDGET
 
     def describe(self) -> dict[str, Any]:
         """Processor, instruction set and threads."""
@@ -77,9 +108,7 @@ class CpuBackend:
                 buffers.color,
                 buffers.color_id,
                 buffers.material_id,
-                buffers.camera,
-                buffers.lights,
-                buffers.materials,
+                *_look(buffers),
             )
         )
 
@@ -112,6 +141,23 @@ class CpuBackend:
         tally = tone.measure(film, settings, self.threads)
         return tone.develop(film, settings, bits, self.threads, tally), tally
 
+    def clear(self, resident: CpuResident, film: Film) -> None:
+        """Set the sums to zero."""
+        film.sums.fill(0.0)
+        film.samples = 0
+
+    def picture(self) -> HostPicture:
+        """In host memory."""
+        return HostPicture()
+
+    def paint(
+        self, resident: CpuResident, film: Film, settings: ToneSettings, picture: HostPicture
+    ) -> None:
+        """Measure if the exposure is automatic, and develop."""
+        height, width = film.sums.shape[:2]
+        picture.resize(width, height)
+        tone.develop(film, settings, 8, self.threads, out=picture.pixels)
+
     def first_hits(self, resident: CpuResident, frame: NDArray[np.void]) -> NDArray[np.void]:
         """Row by row, on all threads."""
         import numpy as np
@@ -142,9 +188,14 @@ class CpuBackend:
         tiles = _core.tile_count(frame)
         tile = 0
         while tile < tiles:
-            tile = _core.render(*resident.arrays, frame, film.sums, tile, BUDGET, self.threads)
+            tile = _core.render(*resident.arrays, frame, film.sums, tile, self.budget, self.threads)
             if progress is not None:
                 progress(done + share * tile / tiles)
+
+
+def _look(buffers: SceneBuffers) -> tuple[NDArray[Any], ...]:
+    """What may change from frame to frame."""
+    return buffers.camera, buffers.lights, buffers.materials
 
 
 def processor() -> str:

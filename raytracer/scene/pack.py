@@ -6,17 +6,16 @@ straight into the float32 arrays that the backends use.
 
 from __future__ import annotations
 
-from math import radians, tan
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..buffers import SceneBuffers
-from ..errors import SceneError
 from ..settings import RenderSettings
-from . import fit
 from .lighting import pack_frame, pack_lights
-from .looks import CAMERA_TYPES, Camera, Material
+from .looks import Camera, Material
 from .paint import pack_colors
 from .placing import Space, place, render_space
+from .pose import Pose, pose
 from .scene import Scene
 
 if TYPE_CHECKING:
@@ -45,8 +44,10 @@ def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
     spheres = place(sets, space)
     color, color_id, color_mode = pack_colors(sets)
     materials, material_id = _pack_materials(scene)
-    camera, axes = _pack_camera(scene.camera or Camera(), spheres, space, settings)
-    lights = pack_lights(scene, space, axes)
+    aspect = settings.width / settings.height
+    stand = pose(scene.camera or Camera(), spheres, space, aspect)
+    camera = stand.pack(aspect)
+    lights = pack_lights(scene, space, stand.axes)
     frame = pack_frame(scene, settings)
     frame["color_mode"] = color_mode
     frame["light_count"] = len(lights)
@@ -56,6 +57,30 @@ def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
         *spheres, color, color_id, material_id, camera, lights, materials, frame,
         center=np.asarray(space.center, np.float64), scale=space.scale,
     )  # fmt: skip
+
+
+def retake(
+    buffers: SceneBuffers, scene: Scene, settings: RenderSettings, stand: Pose
+) -> SceneBuffers:
+    """Return the same spheres and materials with another camera, light, background or size.
+
+    Args:
+        buffers: what `pack` made of the scene's spheres; its arrays are shared.
+        scene: for its lights, ambient light and background.
+        settings: size and sampling.
+        stand: the camera.
+
+    Raises:
+        SceneError: a camera that float32 cannot hold.
+    """
+    x, y, z = (float(v) for v in buffers.center)
+    lights = pack_lights(scene, Space((x, y, z), buffers.scale), stand.axes)
+    frame = pack_frame(scene, settings)
+    for name in ("color_mode", "material_count", "material_mode"):
+        frame[name] = buffers.frame[name]
+    frame["light_count"] = len(lights)
+    camera = stand.pack(settings.width / settings.height)
+    return replace(buffers, camera=camera, lights=lights, frame=frame)
 
 
 def _pack_materials(scene: Scene) -> tuple[NDArray[np.void], NDArray[np.int32]]:
@@ -77,34 +102,3 @@ def _pack_materials(scene: Scene) -> tuple[NDArray[np.void], NDArray[np.int32]]:
         return materials, np.zeros(0, np.int32)
     counts = [s.count for s in sets]
     return materials, np.repeat(np.array(of_set, np.int32), counts)
-
-
-def _pack_camera(
-    camera: Camera, spheres: fit.Spheres, space: Space, settings: RenderSettings
-) -> tuple[NDArray[np.void], fit.Basis]:
-    """Return the camera in render space and the axes of its view."""
-    import numpy as np
-
-    from ..layout import dtype
-
-    aspect = settings.width / settings.height
-    axes = fit.basis(np.array(camera.backward(), np.float64), np.array(camera.up, np.float64))
-    half = tan(radians(camera.vertical_fov) / 2.0)
-    if camera.fit or camera.position is None:
-        if camera.type == "perspective":
-            eye = fit.perspective(spheres, axes, half, aspect)
-        else:
-            eye, half = fit.orthographic(spheres, axes, aspect)
-    else:
-        eye = space.point(camera.position)
-        if camera.height is not None and camera.type == "orthographic":
-            half = camera.height / 2.0 / space.scale
-    packed = np.zeros(1, dtype("Camera"))
-    packed["kind"] = CAMERA_TYPES.index(camera.type)
-    packed["origin"] = eye
-    packed["forward"] = axes.forward
-    packed["right"] = axes.right * (half * aspect)
-    packed["up"] = axes.up * half
-    if not all(np.isfinite(packed[name]).all() for name in ("origin", "right", "up")):
-        raise SceneError("camera.position: too far from the spheres for 32-bit numbers; move it")
-    return packed, axes

@@ -12,6 +12,7 @@ from raytracer.backends.cuda.check import check_memory
 from raytracer.backends.cuda.context import PrimaryContext, primary_context
 from raytracer.backends.cuda.first_hits import first_hits
 from raytracer.backends.cuda.kernel import CONSTANT_BYTES, TILE, RenderKernel, render_kernel
+from raytracer.backends.cuda.pictures import DevicePicture
 from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.backends.cuda.transfer import staging
@@ -43,7 +44,7 @@ class CudaResident:
 
     def __init__(self, context: PrimaryContext, buffers: SceneBuffers, bvh: Bvh) -> None:
         """Allocate nothing yet; `allocate` and `film` do."""
-        self.camera, self.lights, self.materials = buffers.camera, buffers.lights, buffers.materials
+        self.look(buffers)
         self.count = buffers.count
         self.ahead: Film | None = None  # the film whose sums are newer on the device
         self.few_spheres = bvh.spheres if bvh.spheres.nbytes <= CONSTANT_BYTES else None
@@ -75,6 +76,10 @@ class CudaResident:
     def address(self, name: str) -> int:
         """The address of memory that was allocated; 0 for an empty one."""
         return int(self._allocations.get(name, 0))
+
+    def look(self, buffers: SceneBuffers) -> None:
+        """Keep the tables for the next launch; nothing is copied now."""
+        self.camera, self.lights, self.materials = buffers.camera, buffers.lights, buffers.materials
 
     def __enter__(self) -> Self:
         return self
@@ -199,11 +204,8 @@ class CudaBackend:
         out = np.empty(film.sums.shape, np.uint8 if bits == 8 else np.uint16)
         copies = staging(self._device)
         with self.kernel.lock, self._context.active():
-            self._make_way(resident, film)
             kernels = tone_kernels(self._device)
-            sums = resident.allocate("film", int(film.sums.nbytes))
-            if resident.ahead is not film:
-                copies.to_device(film.sums, sums)
+            sums = self._on_device(resident, film)
             picture = resident.allocate("picture", int(out.nbytes))
             kernels.develop(
                 sums, film.samples, width, height, settings, picture,
@@ -211,6 +213,40 @@ class CudaBackend:
             )  # fmt: skip
             copies.to_host(picture, out)
             return out, kernels.read_tally()
+
+    def clear(self, resident: CudaResident, film: Film) -> None:
+        """Set the sums to zero on the device; those of the host are left as they are."""
+        with self.kernel.lock, self._context.active() as driver:
+            sums = resident.allocate("film", int(film.sums.nbytes))
+            driver.memset_d32_async(sums, 0, film.sums.size, self.kernel.stream)
+        resident.ahead = film
+        film.samples = 0
+
+    def picture(self) -> DevicePicture:
+        """In device memory."""
+        return DevicePicture(self._context)
+
+    def paint(
+        self, resident: CudaResident, film: Film, settings: ToneSettings, picture: DevicePicture
+    ) -> None:
+        """Measure if the exposure is automatic, and develop; nothing leaves the device."""
+        height, width = film.sums.shape[:2]
+        with self.kernel.lock, self._context.active():
+            sums = self._on_device(resident, film)
+            kernels = tone_kernels(self._device)
+            address = picture.resize(width, height)
+            kernels.develop(
+                sums, film.samples, width, height, settings, address, place=(film.x0, film.y0)
+            )
+            kernels.stream.synchronize()
+
+    def _on_device(self, resident: CudaResident, film: Film) -> int:
+        """The address of the film's sums, copied there if they are not; the context is active."""
+        self._make_way(resident, film)
+        sums = resident.allocate("film", int(film.sums.nbytes))
+        if resident.ahead is not film:
+            staging(self._device).to_device(film.sums, sums)
+        return sums
 
     def first_hits(self, resident: CudaResident, frame: NDArray[np.void]) -> NDArray[np.void]:
         """By one launch over all tiles."""

@@ -1,0 +1,128 @@
+"""Pictures in device memory, and the two ways from there to a window.
+
+With interop the driver lends CUDA a pixel-buffer object of OpenGL's and the copy stays on the
+device. It needs PyCUDA built with OpenGL, and a window that the same GPU draws.
+"""
+
+from __future__ import annotations
+
+import weakref
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, cast
+
+from raytracer.backends.cuda.context import PrimaryContext, primary_context
+from raytracer.backends.cuda.transfer import NON_BLOCKING
+from raytracer.errors import RaytracerError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+CHANNELS = 4  # bytes a pixel
+
+
+class DevicePicture:
+    """RGBA codes, uint8, row 0 on top, in memory that grows as needed."""
+
+    def __init__(self, context: PrimaryContext) -> None:
+        """Take no memory yet."""
+        self.size = 0, 0
+        self._context = context
+        self._memory: list[Any] = []  # at most one allocation
+        self._room = 0
+        self._free = weakref.finalize(self, _release, context, self._memory)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the picture."""
+        return self.size[0] * self.size[1] * CHANNELS
+
+    @property
+    def address(self) -> int:
+        """Where it is on the device; 0 before there is one."""
+        return int(self._memory[0]) if self._memory else 0
+
+    def resize(self, width: int, height: int) -> int:
+        """Make room for a picture and return its address; the context must be active."""
+        self.size = width, height
+        if self.nbytes > self._room:
+            while self._memory:
+                self._memory.pop().free()
+            self._memory.append(self._context.driver.mem_alloc(self.nbytes))
+            self._room = self.nbytes
+        return self.address
+
+    def close(self) -> None:
+        """Give the memory back; may be called twice."""
+        self._free()
+
+
+class Interop:
+    """Copies device pictures into a pixel-buffer object. The window's context must be current."""
+
+    def __init__(self, buffer: int, ordinal: int = 0) -> None:
+        """Register the buffer.
+
+        buffer: OpenGL's name of it; its size must not change afterwards.
+        ordinal: the device, as CUDA counts.
+        Raises ImportError if PyCUDA was built without OpenGL, BackendError if the driver refuses,
+        for instance because another GPU draws the window.
+        """
+        import pycuda.gl
+
+        self._context = primary_context(ordinal)
+        with self._context.active() as driver:
+            self._stream = driver.Stream(NON_BLOCKING)
+            flags = pycuda.gl.graphics_map_flags.WRITE_DISCARD
+            self._buffer = pycuda.gl.RegisteredBuffer(buffer, flags)
+
+    def copy(self, picture: DevicePicture) -> None:
+        """Copy a picture; OpenGL may use the buffer at once, the picture may be painted again."""
+        with self._context.active() as driver:
+            mapping = self._buffer.map(self._stream)
+            try:
+                address, _ = mapping.device_ptr_and_size()
+                driver.memcpy_dtod_async(address, picture.address, picture.nbytes, self._stream)
+            finally:
+                mapping.unmap(self._stream)
+            self._stream.synchronize()
+
+    def close(self) -> None:
+        """Take the registration back, before OpenGL deletes the buffer."""
+        with suppress(RaytracerError), self._context.active():
+            self._buffer.unregister()
+
+
+class PageLocked:
+    """Copies device pictures to page-locked memory of the host."""
+
+    def __init__(self, ordinal: int = 0) -> None:
+        """Take no memory yet. ordinal: the device, as CUDA counts."""
+        self._context = primary_context(ordinal)
+        with self._context.active() as driver:
+            self._stream = driver.Stream(NON_BLOCKING)
+        self._memory: Any = None
+
+    def fetch(self, picture: DevicePicture) -> NDArray[np.uint8]:
+        """The picture, uint8 (h, w, 4); good until the next call."""
+        import numpy as np
+
+        with self._context.active() as driver:
+            if self._memory is None or self._memory.size < picture.nbytes:
+                self._memory = driver.pagelocked_empty(picture.nbytes, np.uint8)
+            found = self._memory[: picture.nbytes]
+            driver.memcpy_dtoh_async(found, picture.address, self._stream)
+            self._stream.synchronize()
+        width, height = picture.size
+        return cast("NDArray[np.uint8]", found.reshape(height, width, CHANNELS))
+
+    def close(self) -> None:
+        """Give the memory back."""
+        with suppress(RaytracerError), self._context.active():
+            self._memory = None
+
+
+def _release(context: PrimaryContext, memory: list[Any]) -> None:
+    with suppress(RaytracerError), context.active():
+        while memory:
+            memory.pop().free()

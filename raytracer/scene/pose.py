@@ -1,0 +1,85 @@
+"""Where a camera stands in render space: what a `Camera` of a scene comes to, before float32."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import radians, tan
+from typing import TYPE_CHECKING
+
+from ..errors import SceneError
+from . import fit
+from .looks import CAMERA_TYPES, Camera
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from .placing import Space
+
+
+@dataclass(frozen=True, eq=False)
+class Pose:
+    """A camera in render space.
+
+    Args:
+        kind: "perspective" or "orthographic".
+        eye: float64 (3,); of an orthographic camera the middle of the plane that rays start from.
+        axes: of the view.
+        half: tangent of half the vertical field of view, or, orthographic, half the height of the
+            picture in render space.
+    """
+
+    kind: str
+    eye: NDArray[np.float64]
+    axes: fit.Basis
+    half: float
+
+    def pack(self, aspect: float) -> NDArray[np.void]:
+        """Return the camera as the kernels take it, structured (1,), `Camera`.
+
+        Args:
+            aspect: width of the picture by its height.
+
+        Raises:
+            SceneError: float32 cannot hold it.
+        """
+        import numpy as np
+
+        from ..layout import dtype
+
+        packed = np.zeros(1, dtype("Camera"))
+        packed["kind"] = CAMERA_TYPES.index(self.kind)
+        packed["origin"] = self.eye
+        packed["forward"] = self.axes.forward
+        packed["right"] = self.axes.right * (self.half * aspect)
+        packed["up"] = self.axes.up * self.half
+        if not all(np.isfinite(packed[name]).all() for name in ("origin", "right", "up")):
+            raise SceneError(
+                "camera.position: too far from the spheres for 32-bit numbers; move it"
+            )
+        return packed
+
+
+def pose(camera: Camera, spheres: fit.Spheres, space: Space, aspect: float) -> Pose:
+    """Return where a camera stands; one that fits is put where it sees every sphere.
+
+    Args:
+        camera: of the scene.
+        spheres: x, y, z, radius in render space, float32 (N,) each.
+        space: render space.
+        aspect: width of the picture by its height.
+    """
+    import numpy as np
+
+    axes = fit.basis(np.array(camera.backward(), np.float64), np.array(camera.up, np.float64))
+    half = tan(radians(camera.vertical_fov) / 2.0)
+    if camera.fit or camera.position is None:
+        if camera.type == "perspective":
+            eye = fit.perspective(spheres, axes, half, aspect)
+        else:
+            eye, half = fit.orthographic(spheres, axes, aspect)
+    else:
+        eye = space.point(camera.position)
+        if camera.height is not None and camera.type == "orthographic":
+            half = camera.height / 2.0 / space.scale
+    return Pose(camera.type, eye, axes, half)

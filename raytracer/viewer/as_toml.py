@@ -1,0 +1,83 @@
+"""What is seen, in the words of a scene file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from raytracer.scene.looks import DirectionalLight, Light
+from raytracer.viewer.edits import BACKGROUNDS, Edits
+
+if TYPE_CHECKING:
+    from raytracer.scene.looks import Background, Camera
+    from raytracer.scene.scene import Scene
+    from raytracer.tone_settings import ToneSettings
+
+
+def camera_table(camera: Camera) -> str:
+    """The table `[camera]`."""
+    size = (
+        {"height": camera.height}
+        if camera.type == "orthographic"
+        else {"vertical_fov": camera.vertical_fov}
+    )
+    places = {"position": camera.position, "look_at": camera.look_at, "up": camera.up}
+    return _table("[camera]", {"type": camera.type} | places | size)
+
+
+def view_tables(
+    camera: Camera, scene: Scene, edits: Edits, materials: Mapping[str, float], tone: ToneSettings
+) -> str:
+    """The camera and everything else that was changed, to be pasted into a scene file.
+
+    materials: the shininess of each named material that was changed.
+    """
+    parts = [camera_table(camera)]
+    if edits.lights is not None:
+        dressed = edits.dress(scene)
+        assert dressed.ambient is not None
+        ambient = dressed.ambient
+        parts.append(_table("[ambient]", {"color": ambient.color, "intensity": ambient.intensity}))
+        parts += [_light(light) for light in edits.lights]
+    if background := BACKGROUNDS[edits.background]:
+        parts.append(_background(background))
+    parts += [_table(f"[materials.{name}]", {"shininess": s}) for name, s in materials.items()]
+    if options := tone_options(tone):
+        parts.append(f"# raytracer render {options}\n")
+    return "\n".join(parts)
+
+
+def tone_options(tone: ToneSettings) -> str:
+    """Exposure and curve as options of the command line; nothing for the defaults."""
+    words = []
+    if tone.exposure != 0.0:
+        exposure = tone.exposure if tone.automatic else f"{tone.exposure:.3g}"
+        words.append(f"--exposure {exposure}")
+    if tone.tone != "linear":
+        words.append(f"--tone {tone.tone}")
+    return " ".join(words)
+
+
+def _light(light: Light) -> str:
+    kind = "directional" if isinstance(light, DirectionalLight) else "point"
+    return _table("[[lights]]", {"type": kind} | vars(light))
+
+
+def _background(background: Background) -> str:
+    return _table("[background]", {k: v for k, v in vars(background).items() if v})
+
+
+def _table(head: str, values: Mapping[str, Any]) -> str:
+    lines = [f"{name} = {_value(value)}\n" for name, value in values.items()]
+    return "".join([f"{head}\n", *lines])
+
+
+def _value(value: Any) -> str:
+    """A value as TOML; numbers keep all their digits."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, (tuple, list)):
+        return f"[{', '.join(_value(each) for each in value)}]"
+    return repr(float(value))

@@ -1,0 +1,139 @@
+"""The picture on the window: a texture over the whole of it, and the ways to fill it.
+
+Row 0 of a picture is its top and the first row of a texture is at the bottom, so the shader turns
+it over. A picture of the window's size is shown pixel by pixel, a coarser one smoothly enlarged.
+"""
+
+from __future__ import annotations
+
+from ctypes import byref, c_void_p
+from typing import TYPE_CHECKING, Any
+
+from pyglet import gl
+from pyglet.graphics.shader import Shader, ShaderProgram
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Size = tuple[int, int]
+
+_VERTEX = """#version 330 core
+void main() {  // one triangle that covers the window
+    vec2 corner = vec2(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0);
+    gl_Position = vec4(corner, 0.0, 1.0);
+}
+"""
+
+_FRAGMENT = """#version 330 core
+uniform sampler2D picture;
+uniform vec2 window;
+out vec4 color;
+void main() {
+    vec2 place = vec2(gl_FragCoord.x, window.y - gl_FragCoord.y);
+    ivec2 cell = ivec2(place) / 8;
+    vec3 paper = vec3((cell.x + cell.y) % 2 == 0 ? 0.8 : 0.6);  // under what is transparent
+    ivec2 size = textureSize(picture, 0);
+    vec4 found = size == ivec2(window) ? texelFetch(picture, ivec2(place), 0)
+                                       : texture(picture, place / window);
+    color = vec4(mix(paper, found.rgb, found.a), 1.0);
+}
+"""
+
+
+class Canvas:
+    """A texture and the program that draws it; the window's context must be current."""
+
+    def __init__(self) -> None:
+        self.size: Size = (0, 0)
+        self._program = ShaderProgram(Shader(_VERTEX, "vertex"), Shader(_FRAGMENT, "fragment"))
+        self._texture, self._empty = gl.GLuint(), gl.GLuint()
+        gl.glGenTextures(1, byref(self._texture))
+        gl.glGenVertexArrays(1, byref(self._empty))  # core profiles draw nothing without one
+        gl.glBindTexture(gl.GL_TEXTURE_2D, self._texture)
+        for name in (gl.GL_TEXTURE_MIN_FILTER, gl.GL_TEXTURE_MAG_FILTER):
+            gl.glTexParameteri(gl.GL_TEXTURE_2D, name, gl.GL_LINEAR)
+        for name in (gl.GL_TEXTURE_WRAP_S, gl.GL_TEXTURE_WRAP_T):
+            gl.glTexParameteri(gl.GL_TEXTURE_2D, name, gl.GL_CLAMP_TO_EDGE)
+
+    def fill(self, pixels: NDArray[np.uint8]) -> None:
+        """Show pixels of the host. pixels: uint8 (h, w, 4), C-contiguous, straight alpha."""
+        height, width = pixels.shape[:2]
+        self._upload((width, height), pixels.ctypes.data)
+
+    def fill_from(self, buffer: int, size: Size) -> None:
+        """Show the content of a pixel-buffer object. buffer: its name."""
+        gl.glBindBuffer(gl.GL_PIXEL_UNPACK_BUFFER, buffer)
+        self._upload(size, 0)
+        gl.glBindBuffer(gl.GL_PIXEL_UNPACK_BUFFER, 0)
+
+    def _upload(self, size: Size, address: int) -> None:
+        gl.glBindTexture(gl.GL_TEXTURE_2D, self._texture)
+        gl.glPixelStorei(gl.GL_UNPACK_ALIGNMENT, 4)
+        if size != self.size:
+            gl.glTexImage2D(
+                gl.GL_TEXTURE_2D, 0, gl.GL_RGBA8, *size, 0, gl.GL_RGBA, gl.GL_UNSIGNED_BYTE, None
+            )
+            self.size = size
+        gl.glTexSubImage2D(
+            gl.GL_TEXTURE_2D, 0, 0, 0, size[0], size[1], gl.GL_RGBA, gl.GL_UNSIGNED_BYTE,
+            c_void_p(address),
+        )  # fmt: skip
+
+    def draw(self, window: Size) -> None:
+        """Cover the window. window: size of its framebuffer in pixels."""
+        gl.glDisable(gl.GL_BLEND)
+        gl.glViewport(0, 0, *window)
+        if self.size == (0, 0):
+            gl.glClearColor(0.13, 0.14, 0.16, 1.0)
+            gl.glClear(gl.GL_COLOR_BUFFER_BIT)
+            return
+        self._program.use()
+        self._program["window"] = window
+        gl.glActiveTexture(gl.GL_TEXTURE0)
+        gl.glBindTexture(gl.GL_TEXTURE_2D, self._texture)
+        gl.glBindVertexArray(self._empty)
+        gl.glDrawArrays(gl.GL_TRIANGLES, 0, 3)
+        gl.glBindVertexArray(0)
+        self._program.stop()
+
+    def read(self, window: Size) -> NDArray[np.uint8]:
+        """What is drawn now, uint8 (h, w, 3), row 0 on top; before the buffers are swapped."""
+        import numpy as np
+
+        width, height = window
+        pixels = np.empty((height, width, 4), np.uint8)
+        gl.glPixelStorei(gl.GL_PACK_ALIGNMENT, 4)
+        target = c_void_p(pixels.ctypes.data)
+        gl.glReadPixels(0, 0, width, height, gl.GL_RGBA, gl.GL_UNSIGNED_BYTE, target)
+        return np.ascontiguousarray(pixels[::-1, :, :3])
+
+
+class PixelBuffer:
+    """A pixel-buffer object of fixed size."""
+
+    def __init__(self, nbytes: int) -> None:
+        self.nbytes = nbytes
+        self._name = gl.GLuint()
+        gl.glGenBuffers(1, byref(self._name))
+        gl.glBindBuffer(gl.GL_PIXEL_UNPACK_BUFFER, self._name)
+        gl.glBufferData(gl.GL_PIXEL_UNPACK_BUFFER, nbytes, None, gl.GL_STREAM_DRAW)
+        gl.glBindBuffer(gl.GL_PIXEL_UNPACK_BUFFER, 0)
+
+    @property
+    def name(self) -> int:
+        """OpenGL's name of it."""
+        return int(self._name.value)
+
+    def close(self) -> None:
+        """Delete it."""
+        gl.glDeleteBuffers(1, byref(self._name))
+
+
+def fence(seconds: float = 10.0) -> bool:
+    """Wait until OpenGL has done what was asked of it; False if it did not in that time."""
+    mark: Any = gl.glFenceSync(gl.GL_SYNC_GPU_COMMANDS_COMPLETE, 0)
+    flush = gl.GL_SYNC_FLUSH_COMMANDS_BIT
+    answer = gl.glClientWaitSync(mark, flush, int(seconds * 1e9))
+    gl.glDeleteSync(mark)
+    return bool(answer in (gl.GL_ALREADY_SIGNALED, gl.GL_CONDITION_SATISFIED))

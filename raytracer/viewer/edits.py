@@ -1,0 +1,124 @@
+"""What a user changes of a scene while looking at it: light, background, gloss."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from math import hypot
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.scene.lighting import KEY_AMBIENT, KEY_INTENSITY, KEY_LIGHT
+from raytracer.scene.looks import Ambient, Background, DirectionalLight, Light, PointLight
+
+if TYPE_CHECKING:
+    from raytracer.scene.fit import Basis
+    from raytracer.scene.scene import Scene
+    from raytracer.viewer.view import Vector
+
+BACKGROUNDS = (
+    None,  # the scene's own
+    Background("white"),
+    Background("black"),
+    Background(bottom="#20242c", top="#5a6472"),
+    Background(transparent=True),
+)
+"""What the key for the background goes through."""
+
+SHININESS = (1.0, 10000.0)
+"""Exponents of the highlight between which one may polish."""
+
+
+@dataclass(frozen=True)
+class Edits:
+    """Changes beside the camera; without any, the picture is the scene's.
+
+    lights: instead of the scene's. background: index into `BACKGROUNDS`.
+    shininess: factor by the number of the material in the packed table.
+    """
+
+    lights: tuple[Light, ...] | None = None
+    background: int = 0
+    shininess: Mapping[int, float] = field(default_factory=dict)
+
+    def dress(self, scene: Scene) -> Scene:
+        """The scene with other lights and background."""
+        changes: dict[str, Any] = {}
+        if self.lights is not None:
+            # A scene without lights has an ambient light of its own, which must not go with them.
+            changes["lights"] = self.lights
+            changes["ambient"] = scene.ambient or self._ambient(scene)
+        if self.background:
+            changes["background"] = BACKGROUNDS[self.background]
+        return replace(scene, **changes) if changes else scene
+
+    @staticmethod
+    def _ambient(scene: Scene) -> Ambient:
+        return Ambient(intensity=KEY_AMBIENT) if scene.lights is None else Ambient()
+
+    def polish(self, materials: NDArray[np.void]) -> NDArray[np.void]:
+        """The materials with another shininess. materials: structured (M,), `Material`."""
+        if not self.shininess:
+            return materials
+        made = materials.copy()
+        for index, factor in self.shininess.items():
+            made["shininess"][index] = np.clip(made["shininess"][index] * factor, *SHININESS)
+        return made
+
+    def polished(self, which: list[int], factor: float) -> Edits:
+        """With these materials shinier by a factor."""
+        changed = {index: self.shininess.get(index, 1.0) * factor for index in which}
+        return replace(self, shininess={**self.shininess, **changed})
+
+    def next_background(self, step: int = 1) -> Edits:
+        """With the next background."""
+        return replace(self, background=(self.background + step) % len(BACKGROUNDS))
+
+
+def lights_of(scene: Scene, edits: Edits, axes: Basis) -> tuple[Light, ...]:
+    """The lights that shine now; the one of a scene without lights is made explicit.
+
+    axes: of the view, from which that light comes.
+    """
+    if edits.lights is not None:
+        return edits.lights
+    if scene.lights is not None:
+        return tuple(scene.lights)
+    return (from_viewer(axes),)
+
+
+def from_viewer(axes: Basis) -> DirectionalLight:
+    """Light from the viewer's upper left, as a scene without lights has it."""
+    right, up, backward = KEY_LIGHT
+    towards = right * axes.right + up * axes.up - backward * axes.forward
+    return DirectionalLight(_triple(-towards), intensity=KEY_INTENSITY)
+
+
+def turned(light: Light, axes: Basis, right: float, up: float, pivot: Vector) -> Light:
+    """A light turned about the pivot, so that it comes from farther right or up.
+
+    right, up: radians, as the viewer sees it. pivot: scene units.
+    """
+    spin = right * axes.up - up * axes.right
+    if isinstance(light, PointLight):
+        offset = np.asarray(light.position, np.float64) - pivot
+        return replace(light, position=_triple(pivot + _rotate(offset, spin)))
+    towards = _rotate(np.asarray(light.direction, np.float64), spin)
+    return replace(light, direction=_triple(towards / hypot(*towards)))
+
+
+def _rotate(vector: Vector, spin: Vector) -> Vector:
+    angle = float(np.linalg.norm(spin))
+    if angle == 0.0:
+        return vector
+    axis = spin / angle
+    along = axis * (axis @ vector)
+    turned: Vector = (vector - along) * np.cos(angle) + np.cross(axis, vector) * np.sin(angle)
+    return along + turned
+
+
+def _triple(vector: Vector) -> tuple[float, float, float]:
+    x, y, z = (float(v) for v in vector)
+    return x, y, z

@@ -1,0 +1,88 @@
+"""Opening the window, or one sentence why that cannot be done."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import UserError
+
+if TYPE_CHECKING:
+    from raytracer.viewer.window import PreviewWindow
+
+MARGIN = 0.9  # part of the screen that a new window takes at most
+
+
+class DisplayError(UserError):
+    """There is nothing to open a window on."""
+
+
+def open_display(offscreen: bool) -> Any:
+    """Connect to the display, before time is spent on a scene; gives pyglet's.
+
+    offscreen: none is needed then, but EGL.
+    Raises DisplayError.
+    """
+    import pyglet
+
+    pyglet.options.shadow_window = False  # one context is enough, and headless ones have no second
+    pyglet.options.headless = offscreen
+    try:
+        import pyglet.display
+        import pyglet.window
+
+        return pyglet.display.get_display()
+    except ImportError as error:
+        raise DisplayError(_missing_library(str(error), offscreen)) from error
+    except Exception as error:  # pyglet has exceptions of its own on each system
+        raise DisplayError(_no_display(error, offscreen)) from error
+
+
+def open_window(size: tuple[int, int], title: str, offscreen: bool) -> PreviewWindow:
+    """Open a window; on a screen it is made to fit there.
+
+    size: wanted, in pixels. Raises DisplayError.
+    """
+    from pyglet import gl
+    from pyglet.window import NoSuchConfigException, WindowException
+
+    display = open_display(offscreen)
+    if not offscreen:
+        screen = display.get_default_screen()
+        size = fitting(size, (screen.width, screen.height))
+    config = gl.Config(  # type: ignore[abstract]
+        double_buffer=True, red_size=8, green_size=8, blue_size=8, alpha_size=8,
+        major_version=3, minor_version=3,
+    )  # fmt: skip
+    from raytracer.viewer.window import PreviewWindow
+
+    try:
+        return PreviewWindow(size, title, config, offscreen)
+    except (NoSuchConfigException, WindowException, gl.ContextException, gl.GLException) as error:
+        raise DisplayError(
+            f"the display offers no OpenGL 3.3 ({error}): install the graphics driver or Mesa's "
+            "libgl1-mesa-dri, or use --offscreen"
+        ) from error
+
+
+def fitting(size: tuple[int, int], screen: tuple[int, int]) -> tuple[int, int]:
+    """The size of a window with the shape of the picture that the screen has room for."""
+    factor = min(1.0, *(MARGIN * s / w for s, w in zip(screen, size, strict=True)))
+    width, height = (max(int(side * factor), 1) for side in size)
+    return width, height
+
+
+def _no_display(error: Exception, offscreen: bool) -> str:
+    if offscreen:
+        return f"EGL cannot draw without a display here ({error}): install libegl1 and a driver"
+    where = os.environ.get("DISPLAY")
+    why = f"the display {where} does not answer" if where else "there is no display"
+    return (
+        f"{why}: start the preview on a desktop or by `ssh -X`, or render a picture with "
+        "`raytracer render`"
+    )
+
+
+def _missing_library(text: str, offscreen: bool) -> str:
+    need = "libegl1 libgl1" if offscreen else "libgl1 libx11-6"
+    return f"a library that draws is missing ({text.rstrip('.')}): install {need}"

@@ -1,0 +1,49 @@
+"""The outline of a sphere as a camera sees it."""
+
+from __future__ import annotations
+
+from math import pi, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from raytracer.viewer.view import View, project
+
+if TYPE_CHECKING:
+    from raytracer.viewer.view import Vector
+
+CORNERS = 72
+"""Corners of the polygon: a sphere as large as the window is off by less than a pixel."""
+
+
+def outline(
+    view: View, center: Vector, radius: float, window: tuple[int, int]
+) -> list[tuple[float, float]]:
+    """Corners of the outline in pixels from the lower left; none if it is not in front.
+
+    The rays that touch a sphere meet it in a circle: seen from a distance d, it lies r^2/d nearer
+    and has the radius r sqrt(1 - r^2/d^2).
+
+    center, radius: render space. window: width and height in pixels.
+    """
+    axes = view.stand.axes
+    if view.flat:
+        middle, across, rim = center, (axes.right, axes.up), radius
+    else:
+        offset = center - view.stand.eye
+        distance = float(np.linalg.norm(offset))
+        if distance <= radius:
+            return []  # the eye is inside
+        toward = offset / distance
+        right = np.cross(toward, axes.up)
+        right /= np.linalg.norm(right)
+        middle = center - toward * (radius * radius / distance)
+        across = right, np.cross(right, toward)
+        rim = radius * sqrt(1.0 - (radius / distance) ** 2)
+    angle = np.linspace(0.0, 2.0 * pi, CORNERS, endpoint=False)[:, None]
+    points = middle + rim * (np.cos(angle) * across[0] + np.sin(angle) * across[1])
+    found, ahead = project(view, points, window[0] / window[1])
+    if not ahead.all():
+        return []
+    found = (found + 1.0) * 0.5 * np.array(window)
+    return [(float(x), float(y)) for x, y in found]

@@ -1,0 +1,197 @@
+"""`raytracer.preview`: load, open, run, and say how it went."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from raytracer import output
+from raytracer.errors import RaytracerError, UserError
+from raytracer.viewer import opening
+from raytracer.viewer.stage import Stage, require_file
+
+if TYPE_CHECKING:
+    from raytracer.pipeline import Notice
+    from raytracer.scene.looks import Camera
+    from raytracer.scene.scene import Scene
+    from raytracer.tone_settings import ToneSettings
+    from raytracer.viewer.offscreen import Player
+    from raytracer.viewer.viewer import Viewer
+    from raytracer.viewer.window import PreviewWindow
+
+
+@dataclass(frozen=True)
+class PreviewResult:
+    """What a preview ended with.
+
+    camera: the last view, for `Scene.camera`. toml: it and other changes, for a scene file.
+    size: of the picture in pixels. presenter: how frames came to the window.
+    latency: offscreen, seconds from each event to the fence after its picture.
+    traced: the size of each of these pictures. rest: seconds from the last event to full size.
+    """
+
+    camera: Camera
+    toml: str
+    size: tuple[int, int]
+    presenter: str
+    latency: list[float] = field(default_factory=list)
+    traced: list[tuple[int, int]] = field(default_factory=list)
+    rest: float = 0.0
+
+
+def preview(
+    scene: Scene | str | Path,
+    *,
+    backend: str = "auto",
+    width: int | None = None,
+    height: int | None = None,
+    samples: int | None = None,
+    threads: int = 0,
+    tone: ToneSettings | None = None,
+    watch: bool = False,
+    offscreen: int | None = None,
+    screenshot: str | Path | None = None,
+    text: bool | None = None,
+    adaptive: bool = True,
+    interop: bool = True,
+    notice: Notice | None = None,
+    say: Callable[[str], None] = print,
+) -> PreviewResult:
+    """Open a window that one can turn, and return when it is closed.
+
+    scene: a Scene, or the path of a scene or particle file.
+    backend: "auto" (CUDA where it works, else the CPU), "cpu" or "cuda".
+    width, height: of the window in pixels, and samples: a pixel at rest; None takes the scene's.
+    threads: on the CPU; 0 takes every core that the process may use.
+    tone: exposure and curve to begin with.
+    watch: load the scene anew when its file, or one that it names, changes.
+    offscreen: so many steps of dragging without a display, then the picture at rest; needs EGL.
+    screenshot: write what the window shows at the end to this PNG.
+    text: draw numbers and messages; None does so in a window and not offscreen.
+    adaptive: False renders at full size even while something moves.
+    interop: False brings CUDA's pictures to the window by way of the host.
+    notice, say: told of stages that take long, and of what is to be printed.
+    Raises UserError for what cannot be shown, and where there is no display.
+    """
+    if watch:
+        require_file(scene)
+    if offscreen is not None and offscreen < 0:
+        raise UserError(f"offscreen {offscreen}: give a number of frames, 0 or more")
+    target = output.check_picture(screenshot) if screenshot is not None else None
+    opening.open_display(offscreen is not None)
+    overrides = {"width": width, "height": height, "samples": samples}
+    source = scene if not isinstance(scene, str) else Path(scene)
+
+    def load() -> Stage:
+        return Stage.load(source, overrides, backend, threads)
+
+    stage = Stage.load(source, overrides, backend, threads, notice)
+    settings = stage.job.settings
+    window = opening.open_window(
+        (settings.width, settings.height), f"{stage.name} - raytracer", offscreen is not None
+    )
+    try:
+        session = _Session(window, stage, tone, adaptive, interop, say)
+        window.show_text(text if text is not None else offscreen is None)
+        return session.run(load if watch else None, offscreen, target)
+    finally:
+        window.close()
+
+
+class _Session:
+    """One window from its opening to its end."""
+
+    def __init__(
+        self,
+        window: PreviewWindow,
+        stage: Stage,
+        tone: ToneSettings | None,
+        adaptive: bool,
+        interop: bool,
+        say: Callable[[str], None],
+    ) -> None:
+        from raytracer.viewer.viewer import Viewer
+        from raytracer.viewer.worker import SLICE, Worker
+
+        if hasattr(stage.job.backend, "budget"):
+            stage.job.backend.budget = SLICE
+        self.window = window
+        self.worker = Worker(window.wake, adaptive)
+        size = window.get_framebuffer_size()
+        self.viewer: Viewer = Viewer(stage, self.worker, size, tone, say=say)
+        window.attach(self.viewer, interop)
+
+    def run(
+        self, load: Callable[[], Stage] | None, frames: int | None, screenshot: Path | None
+    ) -> PreviewResult:
+        """Run until the window is closed. load: for a watched file."""
+        import pyglet
+
+        player = self._player(frames)
+        watch = self._watch(load)
+        self.window.wake()  # what the thread has by now
+        try:
+            pyglet.app.run(interval=None)
+        finally:
+            if watch is not None:
+                pyglet.clock.unschedule(watch.look)
+            pixels = self.window.screenshot() if screenshot else None
+            self.worker.stop()
+            self.window.presenter.close()
+            if not isinstance(self.viewer.failure, RaytracerError):
+                self.viewer.stage.close()
+        self._raise_failure()
+        if screenshot is not None:
+            write_picture(screenshot, pixels)
+        return self._result(player)
+
+    def _player(self, frames: int | None) -> Player | None:
+        if frames is None:
+            return None
+        from raytracer.viewer.offscreen import Player
+
+        return Player(self.window, frames)
+
+    def _watch(self, load: Callable[[], Stage] | None) -> Any:
+        if load is None:
+            return None
+        import pyglet
+
+        from raytracer.viewer.orders import Broken, Loaded
+        from raytracer.viewer.watch import EVERY, Watch
+
+        def tell(message: Loaded | Broken) -> None:
+            self.worker.messages.put(message)
+            self.window.wake()
+
+        watch = Watch(
+            self.viewer.stage.files(),
+            load,
+            lambda stage: tell(Loaded(stage)),
+            lambda sentence: tell(Broken(sentence)),
+        )
+        pyglet.clock.schedule_interval(watch.look, EVERY)
+        return watch
+
+    def _raise_failure(self) -> None:
+        """What the render thread died of; the camera is printed, so that the view is not lost."""
+        failure = self.viewer.failure
+        if failure is None:
+            return
+        self.viewer.print_camera()
+        raise failure
+
+    def _result(self, player: Player | None) -> PreviewResult:
+        viewer = self.viewer
+        measured = (player.latency, player.traced, player.rest) if player else ([], [], 0.0)
+        label = self.window.presenter.label
+        return PreviewResult(viewer.camera, viewer.camera_toml(), viewer.size, label, *measured)
+
+
+def write_picture(path: Path, pixels: Any) -> None:
+    """Write a screenshot. pixels: uint8 (h, w, 3)."""
+    from raytracer import png
+
+    output.write(path, png.encode(pixels, {"Software": "raytracer"}))

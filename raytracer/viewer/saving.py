@@ -1,0 +1,105 @@
+"""A picture to be kept, rendered in small parts between the frames of the window."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from raytracer import memory, output
+from raytracer.errors import UserError
+from raytracer.film import Film
+from raytracer.settings import MAX_SAMPLES, MAX_SIDE
+from raytracer.viewer.orders import Message, Order, Saved
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PART = 0.05
+"""Seconds that a part aims at: a moving picture waits no longer than this."""
+
+ROWS = 16
+"""Rows are cut in multiples of these, in which the kernels' tiles fit."""
+
+
+class Saving:
+    """The same pixels as `raytracer render` gives for this camera, size and number of samples."""
+
+    def __init__(self, order: Order, path: Path) -> None:
+        """Refuse a file that cannot be written before anything is rendered.
+
+        order: at the size and with the samples of the picture.
+        """
+        self.path = output.check_picture(path)
+        self.fraction = 0.0
+        self._order = order
+        width, height = order.size
+        need = (memory.FILM + memory.ENCODE) * width * height
+        memory.require_room(str(path), need, "to be rendered")
+        self._film = Film.blank(*order.size)
+        self._parts = self._render()
+        self._per_pixel = 0.0
+        self._done = False
+
+    def step(self, per_pixel: float) -> Message | None:
+        """Render a part; when all are there, write the file and say so.
+
+        per_pixel: seconds that a sample of a pixel is expected to take.
+        """
+        self._per_pixel = per_pixel or self._per_pixel
+        self.fraction = next(self._parts, 1.0)
+        return Saved(self.path) if self._done else None
+
+    def _render(self) -> Iterator[float]:
+        """Band after band; yields the fraction done."""
+        width, height = self._order.size
+        job = self._order.stage.job_for(self._order.look, self._order.samples)
+        top = 0
+        while top < height:
+            fitting = int(PART / max(self._per_pixel * width, 1e-12)) // ROWS * ROWS
+            rows = min(max(fitting, ROWS), height - top)
+            band = Film.blank(width, height, (0, top, width, top + rows))
+            while band.samples < self._order.samples:
+                per_sample = max(self._per_pixel * rows * width, 1e-12)
+                count = min(max(int(PART / per_sample), 1), self._order.samples - band.samples)
+                job.resident.look(self._order.look)
+                job.expose(band, band.samples, count)
+                yield (top + rows * band.samples / self._order.samples) / height
+            self._film.sums[top : top + rows] = band.sums
+            top += rows
+        self._film.samples = self._order.samples
+        job.image(self._film, self._order.tone, 8).save(self.path)
+        self._done = True
+
+
+def free_name(stem: str, folder: Path = Path(output.PICTURES)) -> Path:
+    """A name for a picture that no file has yet: renders/STEM-view-1.png and so on."""
+    number = 1
+    while (path := folder / f"{stem}-view-{number}.png").exists():
+        number += 1
+    return path
+
+
+def parse_size(text: str, size: tuple[int, int], samples: int) -> tuple[tuple[int, int], int]:
+    """What was typed for a picture: "3840x2160", "3840x2160 64" or nothing.
+
+    size, samples: what is taken where nothing was typed.
+    Returns width and height in pixels, and samples a pixel. Raises UserError.
+    """
+    words = text.lower().replace("×", "x").split()
+    wrong = UserError(f"{text!r} is no size: type WIDTHxHEIGHT and, if you like, samples")
+    if len(words) > 2:
+        raise wrong
+    sides = words[0].split("x") if words else [str(side) for side in size]
+    numbers = [*sides, *(words[1:] or [str(samples)])]
+    if len(sides) != 2 or not all(number.isdecimal() for number in numbers):
+        raise wrong
+    width, height, count = (int(number) for number in numbers)
+    if not (1 <= width <= MAX_SIDE and 1 <= height <= MAX_SIDE and 1 <= count <= MAX_SAMPLES):
+        raise UserError(
+            f"{text!r}: sides go from 1 to {MAX_SIDE:,} pixels, samples from 1 to {MAX_SAMPLES:,}"
+        )
+    if np.prod([width, height], dtype=np.float64) > 2**32:
+        raise UserError(f"{text!r}: more than {2**32:,} pixels do not fit into one picture")
+    return (width, height), count

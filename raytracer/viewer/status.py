@@ -1,0 +1,38 @@
+"""The numbers over the picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from raytracer.viewer.as_toml import tone_options
+
+if TYPE_CHECKING:
+    from raytracer.viewer.window import PreviewWindow
+
+
+def status(window: PreviewWindow) -> list[str]:
+    """Scene and device, what is rendered and how fast, how it comes to the window, the tone."""
+    viewer = window.viewer
+    stage = viewer.stage
+    device = stage.job.about["backend"]
+    lines = [f"{stage.name}   {stage.buffers.count:,} spheres", f"{device['device']}"]
+    frame = viewer.frame
+    if frame is None:
+        return lines
+    width, height = frame.size
+    lines.append(f"{width}x{height}   {frame.samples} of {frame.order.samples} samples")
+    pace = "finished" if frame.finished else f"{window.rate:.0f} frames/s"
+    lines.append(f"{rays(frame.rate)}   {pace}" if frame.rate else pace)
+    lines.append(window.presenter.label)
+    if tone := tone_options(viewer.tone):
+        lines.append(tone)
+    return [*lines, "H for help"]
+
+
+def rays(rate: float) -> str:
+    """Camera rays a second for people."""
+    for unit in ("", "k", "M"):
+        if rate < 1000.0:
+            return f"{rate:.3g} {unit}rays/s"
+        rate /= 1000.0
+    return f"{rate:.3g} Grays/s"

@@ -1,0 +1,289 @@
+"""The camera of a window and how it is moved: arithmetic in float64, in render space.
+
+It turns about a pivot in front of it like a turntable: the scene's up stays up, no roll comes in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import atan, cos, degrees, pi, radians, sin, tan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.scene import fit
+from raytracer.scene.looks import Camera
+from raytracer.scene.placing import Space
+from raytracer.scene.pose import Pose, pose
+
+if TYPE_CHECKING:
+    from raytracer.buffers import SceneBuffers
+
+Vector = NDArray[np.float64]
+
+POLE = 1e-3
+"""Radians that an orbit stays away from looking straight along `up`."""
+
+NARROWEST, WIDEST = tan(radians(0.5) / 2.0), tan(radians(150.0) / 2.0)
+"""Tangents of half the vertical fields of view between which one zooms."""
+
+FARTHEST = 64.0
+"""Render space has its spheres within about 1; what lies beyond this may be cut off."""
+
+NEAREST = 1e-6
+"""Smallest distance of eye and pivot in render space: float32 has no finer place near 1."""
+
+SPHERE_SHARE = 0.3
+"""Part of the picture's height that a sphere takes after `to_sphere`."""
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A camera with the point that it turns about.
+
+    stand: where it is. distance: from the eye to the pivot. up: unit, what stays up in an orbit.
+    framed: whether it still shows all spheres as a fitted camera does, and so follows the shape of
+        the window.
+    cut: whether an orthographic camera stands among the spheres, to show a section.
+    """
+
+    stand: Pose
+    distance: float
+    up: Vector
+    framed: bool = False
+    cut: bool = False
+
+    @property
+    def pivot(self) -> Vector:
+        """The point in the middle of the picture that the camera turns about."""
+        return self.stand.eye + self.stand.axes.forward * self.distance
+
+    @property
+    def flat(self) -> bool:
+        """Whether it is orthographic."""
+        return self.stand.kind == "orthographic"
+
+    @property
+    def half_height(self) -> float:
+        """Half of the height that the picture has at the pivot."""
+        return self.stand.half if self.flat else self.stand.half * self.distance
+
+
+def first(camera: Camera | None, buffers: SceneBuffers, aspect: float) -> View:
+    """The view of a scene's camera; see `pose` for the arguments."""
+    camera = camera or Camera()
+    stand = pose(camera, spheres_of(buffers), space_of(buffers), aspect)
+    up = np.asarray(camera.up, np.float64)
+    up = up / np.linalg.norm(up)
+    if camera.fit or camera.position is None:
+        return View(stand, _to_origin(stand), up, framed=True)
+    distance = float(np.linalg.norm(camera.backward())) / buffers.scale
+    inside = bool(np.linalg.norm(stand.eye) < reach(buffers))
+    return View(stand, distance, up, cut=inside and stand.kind == "orthographic")
+
+
+def spheres_of(buffers: SceneBuffers) -> fit.Spheres:
+    """The arrays that framing needs."""
+    return buffers.x, buffers.y, buffers.z, buffers.radius
+
+
+def space_of(buffers: SceneBuffers) -> Space:
+    """Render space."""
+    x, y, z = (float(v) for v in buffers.center)
+    return Space((x, y, z), buffers.scale)
+
+
+def reach(buffers: SceneBuffers) -> float:
+    """How far the spheres go from the middle of render space, at most `FARTHEST`."""
+    if buffers.count == 0:
+        return 1.0
+    corner = [
+        max(float(-(a - buffers.radius).min()), float((a + buffers.radius).max()))
+        for a in (buffers.x, buffers.y, buffers.z)
+    ]
+    return min(float(np.linalg.norm(corner)), FARTHEST)
+
+
+def orbit(view: View, right: float, up: float) -> View:
+    """Turn the camera about its pivot.
+
+    right, up: radians that the eye moves to its right and up.
+    """
+    forward = view.stand.axes.forward
+    angle = float(np.arccos(np.clip(forward @ view.up, -1.0, 1.0)))  # 0: looks straight up
+    turn = float(np.clip(angle + up, min(angle, POLE), max(angle, pi - POLE))) - angle
+    axes = [
+        _rotate(_rotate(axis, view.stand.axes.right, -turn), view.up, right)
+        for axis in (view.stand.axes.right, view.stand.axes.up, forward)
+    ]
+    return _turned(view, _level(fit.Basis(*axes), view.up))
+
+
+def along(view: View, axis: Sequence[float]) -> View:
+    """Look along a direction of the scene at the same pivot.
+
+    axis: unit, towards which the camera looks. Where `up` is parallel to it, what is away from the
+    viewer in a view from the front is up.
+    """
+    backward = -np.asarray(axis, np.float64)
+    up = view.up
+    if abs(float(backward @ up)) > 0.999:
+        across = np.eye(3)[0 if abs(up[0]) < 0.9 else 1]
+        up = np.cross(up, across) * float(np.sign(backward @ up))
+    return _turned(view, fit.basis(backward, up))
+
+
+def pan(view: View, right: float, up: float) -> View:
+    """Move camera and pivot sideways, in heights of the picture."""
+    axes, height = view.stand.axes, 2.0 * view.half_height
+    step = (right * axes.right + up * axes.up) * height
+    return _moved(view, view.stand.eye + step)
+
+
+def fly(view: View, forward: float) -> View:
+    """Move camera and pivot along the view, in heights of the picture."""
+    step = 2.0 * view.half_height * forward
+    return _moved(view, view.stand.eye + step * view.stand.axes.forward)
+
+
+def dolly(view: View, factor: float) -> View:
+    """Bring the camera nearer to its pivot (factor below 1) or away from it.
+
+    An orthographic picture becomes smaller or larger instead.
+    """
+    if view.flat:
+        half = max(view.stand.half * factor, NEAREST)
+        return replace(view, stand=replace(view.stand, half=half), framed=False)
+    distance = min(max(view.distance * factor, NEAREST), 2.0**20)
+    eye = view.pivot - view.stand.axes.forward * distance
+    return replace(_moved(view, eye), distance=distance)
+
+
+def zoom(view: View, factor: float) -> View:
+    """Widen the field of view (factor above 1) or narrow it, from the same place."""
+    if view.flat:
+        return dolly(view, factor)
+    half = min(max(view.stand.half * factor, NARROWEST), WIDEST)
+    return replace(view, stand=replace(view.stand, half=half), framed=False)
+
+
+def toggle(view: View, extent: float, fov: float = Camera.vertical_fov) -> View:
+    """Change between perspective and orthographic; what is at the pivot keeps its size.
+
+    extent: see `reach`. fov: vertical, in degrees, of a perspective that is new.
+    """
+    if view.flat:
+        half = tan(radians(fov) / 2.0)
+        distance = max(view.stand.half / half, NEAREST)
+        eye = view.pivot - view.stand.axes.forward * distance
+        stand = Pose("perspective", eye, view.stand.axes, half)
+        return View(stand, distance, view.up)
+    stand = Pose("orthographic", view.stand.eye, view.stand.axes, view.half_height)
+    return clear(replace(view, stand=stand, framed=False, cut=False), extent)
+
+
+def clear(view: View, extent: float) -> View:
+    """Move an orthographic camera back until nothing is behind it; the picture stays the same."""
+    need = float(np.linalg.norm(view.pivot)) + extent
+    if not view.flat or view.cut or view.distance >= need:
+        return view
+    eye = view.pivot - view.stand.axes.forward * need
+    return replace(view, stand=replace(view.stand, eye=eye), distance=need)
+
+
+def to_all(view: View, buffers: SceneBuffers, aspect: float) -> View:
+    """Show every sphere, from the same side."""
+    axes, half = view.stand.axes, view.stand.half
+    if view.flat:
+        eye, half = fit.orthographic(spheres_of(buffers), axes, aspect)
+    else:
+        eye = fit.perspective(spheres_of(buffers), axes, half, aspect)
+    stand = Pose(view.stand.kind, eye, axes, half)
+    return View(stand, _to_origin(stand), view.up, framed=True)
+
+
+def to_sphere(view: View, center: Vector, radius: float) -> View:
+    """Put a sphere into the middle of the picture; it becomes the pivot."""
+    half = radius / SPHERE_SHARE
+    if view.flat:
+        stand = replace(view.stand, half=half)
+        distance = view.distance
+    else:
+        stand, distance = view.stand, max(half / view.stand.half, 1.5 * radius)
+    eye = center - stand.axes.forward * distance
+    return replace(view, stand=replace(stand, eye=eye), distance=distance, framed=False, cut=False)
+
+
+def camera_of(view: View, buffers: SceneBuffers) -> Camera:
+    """The view as a camera for a scene, in scene units."""
+    scale, center = buffers.scale, buffers.center
+    axes = view.stand.axes
+    level = abs(float(axes.right @ view.up)) < 1e-6 and abs(float(axes.forward @ view.up)) < 0.999
+    size: dict[str, Any] = {"vertical_fov": degrees(2.0 * atan(view.stand.half))}
+    if view.flat:
+        size = {"height": 2.0 * view.stand.half * scale}
+    return Camera(
+        position=_triple(view.stand.eye * scale + center),
+        look_at=_triple(view.pivot * scale + center),
+        up=_triple(view.up if level else axes.up),
+        type=view.stand.kind,
+        **size,
+    )
+
+
+def carried(view: View, old: SceneBuffers, new: SceneBuffers) -> View:
+    """The same view in the render space of another scene."""
+    ratio = old.scale / new.scale
+    eye = (view.stand.eye * old.scale + old.center - new.center) / new.scale
+    half = view.stand.half * ratio if view.flat else view.stand.half
+    stand = replace(view.stand, eye=eye, half=half)
+    return replace(view, stand=stand, distance=view.distance * ratio)
+
+
+def project(view: View, points: Vector, aspect: float) -> tuple[Vector, NDArray[np.bool_]]:
+    """Where points lie in the picture.
+
+    points: float64 (N, 3), render space.
+    Returns x to the right and y up in -1..1, (N, 2), and which points are in front of the camera.
+    """
+    axes, offset = view.stand.axes, points - view.stand.eye
+    depth = offset @ axes.forward
+    size = np.full_like(depth, view.stand.half) if view.flat else depth * view.stand.half
+    ahead = depth > 0.0
+    size = np.where(ahead, size, 1.0)
+    x = offset @ axes.right / (size * aspect)
+    return np.stack([x, offset @ axes.up / size], axis=1), ahead
+
+
+def _to_origin(stand: Pose) -> float:
+    """How far along the view the middle of render space is."""
+    return max(float(-stand.eye @ stand.axes.forward), NEAREST)
+
+
+def _turned(view: View, axes: fit.Basis) -> View:
+    eye = view.pivot - axes.forward * view.distance
+    return replace(view, stand=replace(view.stand, eye=eye, axes=axes), framed=False)
+
+
+def _moved(view: View, eye: Vector) -> View:
+    return replace(view, stand=replace(view.stand, eye=eye), framed=False)
+
+
+def _level(axes: fit.Basis, up: Vector) -> fit.Basis:
+    """The same view without the roll of rounding, unless it looks along `up`."""
+    if abs(float(axes.forward @ up)) > cos(0.5 * POLE):
+        return axes
+    return fit.basis(-axes.forward, up)
+
+
+def _rotate(vector: Vector, axis: Vector, angle: float) -> Vector:
+    """Rodrigues' formula; `axis` is unit."""
+    across = np.cross(axis, vector)
+    return vector * cos(angle) + across * sin(angle) + axis * (axis @ vector) * (1.0 - cos(angle))
+
+
+def _triple(vector: Vector) -> tuple[float, float, float]:
+    x, y, z = (float(v) for v in vector)
+    return x, y, z

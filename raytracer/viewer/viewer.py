@@ -1,0 +1,381 @@
+"""What the window shows and what every control does to it; nothing here draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from raytracer.errors import UserError
+from raytracer.scene.looks import Camera
+from raytracer.tone_settings import CURVES, MAX_STOPS, ToneSettings
+from raytracer.viewer import as_toml, edits, view
+from raytracer.viewer.orders import (
+    Broken,
+    Failed,
+    Frame,
+    Loaded,
+    Message,
+    Order,
+    Picked,
+    Refused,
+    Saved,
+)
+from raytracer.viewer.saving import Saving, free_name, parse_size
+
+if TYPE_CHECKING:
+    from raytracer.scene.describe import SphereInfo
+    from raytracer.viewer.stage import Stage
+    from raytracer.viewer.view import View
+    from raytracer.viewer.worker import Worker
+
+TURNTABLE = 0.5
+"""Radians a second of the turntable: a turn takes 12.6 seconds."""
+
+NOTICE = 4.0
+"""Seconds that a message stays."""
+
+
+class Viewer:
+    """The state of a preview. Its methods are called by the window, never by the render thread.
+
+    stage: the scene. size: of the picture in pixels. tone: exposure and curve to begin with.
+    samples: a pixel, of a picture at rest; None takes the scene's. say: told what is to be printed.
+    """
+
+    def __init__(
+        self,
+        stage: Stage,
+        worker: Worker,
+        size: tuple[int, int],
+        tone: ToneSettings | None = None,
+        samples: int | None = None,
+        say: Callable[[str], None] = print,
+    ) -> None:
+        self.stage = stage
+        self.worker = worker
+        self.size = size
+        self.tone = self._first_tone = tone or ToneSettings()
+        self.samples = samples or stage.job.settings.samples
+        self.edits = edits.Edits()
+        self.picked: SphereInfo | None = None
+        self.turning = False
+        self.overlay, self.help = True, False
+        self.prompt: str | None = None  # what was typed for the size of a PNG
+        self.trouble = ""  # why the changed file is not shown
+        self.frame: Frame | None = None  # what is on the screen
+        self.failure: BaseException | None = None
+        self.closing = False
+        self._go = False  # whether what is picked becomes the pivot
+        self._say = say
+        self._notice = "", 0.0
+        self._extent = view.reach(stage.buffers)
+        self.view = self._scene_view()
+        self._look: Any = None
+        self.order()
+
+    # What is rendered
+
+    @property
+    def aspect(self) -> float:
+        """Width of the picture by its height."""
+        return self.size[0] / self.size[1]
+
+    def order(self) -> None:
+        """Have rendered what is seen now."""
+        self._look = self.stage.look(self.view, self.size, self.edits)
+        self._send()
+
+    def _send(self) -> None:
+        self.worker.show(Order(self.stage, self._look, self.tone, self.samples))
+
+    def resize(self, width: int, height: int) -> None:
+        """Follow the window; a picture of all spheres goes on showing all."""
+        if (width, height) == self.size or width < 1 or height < 1:
+            return
+        self.size = width, height
+        if self.view.framed:
+            self.view = view.to_all(self.view, self.stage.buffers, self.aspect)
+        self.order()
+
+    def _scene_view(self) -> View:
+        return view.first(self.stage.scene.camera, self.stage.buffers, self.aspect)
+
+    def _change(self, new: View) -> None:
+        self.view = view.clear(new, self._extent)
+        self.order()
+
+    def _edit(self, changed: edits.Edits) -> None:
+        self.edits = changed
+        self.order()
+
+    def _retone(self, **changes: Any) -> None:
+        """Develop the same film otherwise."""
+        self.tone = replace(self.tone, **changes)
+        self._send()
+
+    # The camera
+
+    def orbit(self, right: float, up: float) -> None:
+        """Turn about the pivot, in radians."""
+        self._change(view.orbit(self.view, right, up))
+
+    def pan(self, right: float, up: float) -> None:
+        """Move sideways, in heights of the picture."""
+        self._change(view.pan(self.view, right, up))
+
+    def fly(self, forward: float) -> None:
+        """Move along the view, in heights of the picture."""
+        self._change(view.fly(self.view, forward))
+
+    def dolly(self, amount: float) -> None:
+        """Go away from the pivot by a factor of e to the `amount`."""
+        self._change(view.dolly(self.view, float(np.exp(amount))))
+
+    def zoom(self, amount: float) -> None:
+        """Widen the field of view by a factor of e to the `amount`."""
+        self._change(view.zoom(self.view, float(np.exp(amount))))
+
+    def toggle_projection(self) -> None:
+        """Between perspective and orthographic."""
+        self._change(view.toggle(self.view, self._extent))
+
+    def along(self, x: float, y: float, z: float) -> None:
+        """Look along an axis of the scene."""
+        self._change(view.along(self.view, (x, y, z)))
+
+    def fit_all(self) -> None:
+        """Show every sphere."""
+        self._change(view.to_all(self.view, self.stage.buffers, self.aspect))
+
+    def fit_picked(self) -> None:
+        """Put the picked sphere into the middle."""
+        if self.picked is None:
+            self.notify("click a sphere first")
+            return
+        self._change(view.to_sphere(self.view, *self.stage.sphere(self.picked.id)))
+
+    def reset(self) -> None:
+        """Everything as in the scene."""
+        self.edits, self.tone, self.turning = edits.Edits(), self._first_tone, False
+        self.view = self._scene_view()
+        self.order()
+
+    def toggle_turntable(self) -> None:
+        """Start or stop turning."""
+        self.turning = not self.turning
+
+    def tick(self, seconds: float) -> None:
+        """Let the turntable turn."""
+        if self.turning:
+            self.orbit(TURNTABLE * seconds, 0.0)
+
+    # Light and tone
+
+    def turn_light(self, right: float, up: float) -> None:
+        """Turn the first light about the pivot, in radians."""
+        axes, buffers = self.view.stand.axes, self.stage.buffers
+        lights = edits.lights_of(self.stage.scene, self.edits, axes)
+        if not lights:
+            self.notify("the scene has no light to turn")
+            return
+        pivot = self.view.pivot * buffers.scale + buffers.center
+        first = edits.turned(lights[0], axes, right, up, pivot)
+        self._edit(replace(self.edits, lights=(first, *lights[1:])))
+
+    def light_from_viewer(self) -> None:
+        """One light from the viewer's upper left, which stays where it is then."""
+        self._edit(replace(self.edits, lights=(edits.from_viewer(self.view.stand.axes),)))
+
+    def next_background(self) -> None:
+        """The next background."""
+        self._edit(self.edits.next_background())
+
+    def polish(self, factor: float) -> None:
+        """Make the picked sphere's material shinier, or all."""
+        every = list(range(len(self.stage.buffers.materials)))
+        ids = self.stage.buffers.material_id
+        if self.picked is not None and len(ids):
+            every = [int(ids[self.picked.id])]
+        self._edit(self.edits.polished(every, factor))
+        shown = self.edits.polish(self.stage.buffers.materials)["shininess"][every[0]]
+        self.notify(f"shininess {shown:.3g}")
+
+    def expose(self, stops: float) -> None:
+        """Make the picture brighter."""
+        now = 0.0 if self.tone.automatic else float(self.tone.exposure)
+        exposure = min(max(round((now + stops) * 3) / 3, -MAX_STOPS), MAX_STOPS)
+        self._retone(exposure=exposure)
+        self.notify(f"exposure {exposure:+.2f}")
+
+    def toggle_automatic(self) -> None:
+        """Meter the exposure, or not."""
+        self._retone(exposure=0.0 if self.tone.automatic else "auto")
+        self.notify(f"exposure {self.tone.exposure if self.tone.automatic else 'as rendered'}")
+
+    def next_curve(self) -> None:
+        """The next tone curve."""
+        self._retone(tone=CURVES[(CURVES.index(self.tone.tone) + 1) % len(CURVES)])
+        self.notify(f"tone {self.tone.tone}")
+
+    # Picking
+
+    def pick(self, x: int, y: int, go: bool = False) -> None:
+        """Ask what a pixel shows. x, y: from the upper left. go: make it the pivot as well."""
+        width, height = self.size
+        if not (0 <= x < width and 0 <= y < height):
+            return
+        stage, look = self.stage, self._look
+        self._go = go
+        self.worker.ask(lambda: Picked(stage, stage.hit(look, x, y)))
+
+    def _pick(self, found: Picked) -> None:
+        if found.stage is not self.stage:
+            return
+        if found.prim_id is None:
+            self.picked = None
+            return
+        from raytracer.scene.describe import describe
+
+        self.picked = describe(self.stage.scene, found.prim_id)
+        if self._go:
+            self.fit_picked()
+
+    # Keeping what is seen
+
+    @property
+    def camera(self) -> Camera:
+        """The camera as a scene has it."""
+        return view.camera_of(self.view, self.stage.buffers)
+
+    def camera_toml(self) -> str:
+        """The camera and what else was changed, as TOML."""
+        changed = {}
+        packed = self.edits.polish(self.stage.buffers.materials)
+        for spheres, index in self._named_materials().items():
+            if index in self.edits.shininess:
+                changed[spheres] = float(packed["shininess"][index])
+        return as_toml.view_tables(self.camera, self.stage.scene, self.edits, changed, self.tone)
+
+    def _named_materials(self) -> dict[str, int]:
+        """The places in the packed table of the materials that have a name."""
+        found: dict[str, int] = {}
+        first = 0
+        ids = self.stage.buffers.material_id
+        for spheres in self.stage.scene.spheres:
+            if spheres.count and isinstance(spheres.material, str):
+                found.setdefault(spheres.material, int(ids[first]) if len(ids) else 0)
+            first += spheres.count
+        return found
+
+    def print_camera(self) -> str:
+        """Print it; the window copies it."""
+        text = self.camera_toml()
+        self._say(text)
+        self.notify("the camera was printed and copied")
+        return text
+
+    def ask_size(self) -> None:
+        """Ask for the size of a PNG."""
+        self.prompt = ""
+
+    def type(self, text: str) -> None:
+        """Add to what is typed for the size."""
+        if self.prompt is not None:
+            self.prompt += "".join(c for c in text if c in "0123456789xX× ")
+
+    def erase(self) -> None:
+        """Take the last character back."""
+        if self.prompt is not None:
+            self.prompt = self.prompt[:-1]
+
+    def enter(self) -> None:
+        """Save a picture of the size that was typed."""
+        typed, self.prompt = self.prompt or "", None
+        try:
+            size, samples = parse_size(typed, self.size, self.samples)
+            self.save(size, samples)
+        except UserError as error:
+            self.notify(str(error))
+
+    def save(self, size: tuple[int, int], samples: int, path: Path | None = None) -> None:
+        """Render a picture to be kept. Raises UserError if it cannot be written."""
+        seen = self.view
+        if seen.framed:
+            seen = view.to_all(seen, self.stage.buffers, size[0] / size[1])
+        look = self.stage.look(seen, size, self.edits)
+        path = path or free_name(Path(self.stage.name).stem)
+        self.worker.save(Saving(Order(self.stage, look, self.tone, samples), path))
+
+    # The rest
+
+    def toggle_overlay(self) -> None:
+        """Show the numbers, or not."""
+        self.overlay = not self.overlay
+
+    def toggle_help(self) -> None:
+        """Show the keys, or not."""
+        self.help = not self.help
+
+    def cancel(self) -> None:
+        """Leave the prompt, the saving, the help or the picked sphere, in this order."""
+        if self.prompt is not None:
+            self.prompt = None
+        elif self.worker.saving is not None:
+            self.worker.save(None)
+            self.notify("not saved")
+        elif self.help:
+            self.help = False
+        else:
+            self.picked = None
+
+    def close(self) -> None:
+        """End the preview."""
+        self.closing = True
+
+    def notify(self, text: str) -> None:
+        """Show a message for a while."""
+        self._notice = text, perf_counter() + NOTICE
+
+    @property
+    def notice(self) -> str:
+        """The message of the moment."""
+        text, until = self._notice
+        return text if perf_counter() < until else ""
+
+    def hear(self, message: Message) -> None:
+        """Take a message of the render thread."""
+        if isinstance(message, Picked):
+            self._pick(message)
+        elif isinstance(message, Saved):
+            self._say(str(message.path))
+            self.notify(f"saved {message.path}")
+        elif isinstance(message, Refused):
+            self.notify(message.sentence)
+        elif isinstance(message, Loaded):
+            self._load(message.stage)
+        elif isinstance(message, Broken):
+            self.trouble = message.sentence
+        elif isinstance(message, Failed):
+            self.failure, self.closing = message.error, True
+
+    def _load(self, stage: Stage) -> None:
+        """Show a changed scene; the camera stays unless the file has another one."""
+        old, self.stage = self.stage, stage
+        self.trouble, self.picked = "", None
+        self._extent = view.reach(stage.buffers)
+        if old.scene.camera != stage.scene.camera:
+            self.view = self._scene_view()
+        elif self.view.framed:
+            self.view = view.to_all(self.view, stage.buffers, self.aspect)
+        else:
+            self.view = view.carried(self.view, old.buffers, stage.buffers)
+        if old.scene.lights != stage.scene.lights:
+            self.edits = replace(self.edits, lights=None)
+        self.edits = replace(self.edits, shininess={})
+        self.order()
+        self.notify(f"{stage.name} was loaded anew")

@@ -1,0 +1,279 @@
+"""The window: events become actions of the viewer, frames of the render thread become pixels."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from math import pi
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import pyglet
+from pyglet.window import key, mouse
+
+from raytracer.errors import RaytracerError
+from raytracer.viewer.canvas import Canvas
+from raytracer.viewer.controls import Control, find
+from raytracer.viewer.overlay import Overlay
+from raytracer.viewer.presenters import Presenter, presenter
+from raytracer.viewer.status import status
+
+if TYPE_CHECKING:
+    from raytracer.viewer.orders import Frame
+    from raytracer.viewer.viewer import Viewer
+
+TICK = 1.0 / 60.0  # seconds between two steps of a held key or the turntable
+TAP = 0.04  # seconds that a tap on a held key counts for
+STILL = 4.0  # pixels at 96 dots an inch; a click does not move farther
+TWICE = 0.35  # seconds between the clicks of a double click
+SCROLL = 0.12  # e-foldings of distance a step of the wheel
+SHIFTS = (key.LSHIFT, key.RSHIFT)
+
+
+class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
+    """A window onto a `Viewer`, which it gets by `attach`."""
+
+    viewer: Viewer
+    presenter: Presenter
+
+    def __init__(self, size: tuple[int, int], title: str, config: Any, offscreen: bool) -> None:
+        """Open it. offscreen: without a display, and without waiting for one's refresh."""
+        # pyglet stops queueing events when its loop first runs, but a window that is being made
+        # cannot take any yet: the second one of a process would fail.
+        type(self)._enable_event_queue = True
+        super().__init__(
+            *size, caption=title, config=config, resizable=True, vsync=not offscreen
+        )  # fmt: skip
+        self.on_shown: Callable[[Frame], None] | None = None  # told of every new frame
+        self.shown: deque[float] = deque(maxlen=120)  # when the latest frames were
+        self._attached = False
+        self._waiting = False  # whether the render thread has called already
+        self._held: dict[int, Control] = {}
+        self._shift = False  # events of the wheel do not tell
+        self._ticking = False
+        self._pressed: tuple[float, float] | None = None
+        self._clicked = 0.0
+        self._canvas = Canvas()
+        self._overlay = Overlay(int(self.dpi))
+        self._hides_text = offscreen
+
+    def attach(self, viewer: Viewer, interop: bool = True) -> None:
+        """Show what this viewer has rendered. interop: see `presenter`."""
+        self.viewer = viewer
+        self.presenter = presenter(viewer.stage.job.backend, interop)
+        self._attached = True
+        type(self)._enable_event_queue = False
+
+    def wake(self) -> None:
+        """Have `on_render` called soon; for the render thread."""
+        if not self._waiting:
+            self._waiting = True
+            pyglet.app.platform_event_loop.post_event(self, "on_render")
+
+    # What the render thread has
+
+    def on_render(self) -> None:
+        """Take messages and the newest frame."""
+        self._waiting = False
+        if not self._attached:
+            return
+        worker = self.viewer.worker
+        while not worker.messages.empty():
+            self.viewer.hear(worker.messages.get())
+        frame = worker.take()
+        if frame is not None:
+            self._present(frame)
+        self.paint()
+        if frame is not None and self.on_shown is not None:
+            self.on_shown(frame)
+
+    def _present(self, frame: Frame) -> None:
+        before, self.viewer.frame = self.viewer.frame, frame
+        self.switch_to()
+        try:
+            self.presenter.present(frame.picture, self._canvas)
+        except RaytracerError as error:
+            self.viewer.failure, self.viewer.closing = error, True
+        if before is not None:
+            self.viewer.worker.give_back(before)
+        self.shown.append(perf_counter())
+
+    def paint(self) -> None:
+        """Draw picture and text, and put them on the screen."""
+        if self.viewer.closing:
+            self._end()
+            return
+        self.switch_to()
+        self.draw_picture()
+        self.flip()
+
+    def draw_picture(self) -> None:
+        """Draw without putting it on the screen."""
+        size = self.get_framebuffer_size()
+        self._canvas.draw(size)
+        if not self._hides_text or self.viewer.help or self.viewer.picked:
+            self._overlay.draw(self.viewer, status(self), size)
+
+    def screenshot(self) -> Any:
+        """What the window shows, uint8 (h, w, 3)."""
+        self.switch_to()
+        self.draw_picture()
+        return self._canvas.read(self.get_framebuffer_size())
+
+    def show_text(self, on: bool) -> None:
+        """Draw the text of the overlay, or only the picture."""
+        self._hides_text = not on
+
+    @property
+    def rate(self) -> float:
+        """Frames that were shown in the last second."""
+        now = perf_counter()
+        return float(sum(now - when < 1.0 for when in self.shown))
+
+    # Events
+
+    def on_resize(self, width: int, height: int) -> None:
+        """Render at the new size."""
+        if self._attached:
+            self.viewer.resize(*self.get_framebuffer_size())
+            self.paint()
+
+    def on_expose(self) -> None:
+        """Draw again what another window covered."""
+        if self._attached:
+            self.paint()
+
+    def on_close(self) -> None:
+        """End at once; the render thread leaves what it does."""
+        self.viewer.close()
+        self._end()
+
+    def on_key_press(self, symbol: int, modifiers: int) -> None:
+        """Do what the key stands for."""
+        self._shift |= symbol in SHIFTS
+        if self.viewer.prompt is not None:
+            self._edit_prompt(symbol)
+        elif control := find(_name(symbol, modifiers)):
+            if control.held:
+                self._held[symbol] = control
+                self._step(control, TAP)
+                self._watch_clock()
+            else:
+                self._act(control)
+        self._after_input()
+
+    def on_key_release(self, symbol: int, modifiers: int) -> None:
+        """End a held key."""
+        self._shift &= symbol not in SHIFTS
+        self._held.pop(symbol, None)
+
+    def on_deactivate(self) -> None:
+        """Another window gets the keys now, and their releases."""
+        self._shift = False
+        self._held.clear()
+
+    def on_text(self, text: str) -> None:
+        """Type into the prompt."""
+        if self.viewer.prompt is not None:
+            self.viewer.type(text)
+            self.paint()
+
+    def on_mouse_press(self, x: float, y: float, button: int, modifiers: int) -> None:
+        """Begin a click or a drag."""
+        self._pressed = (x, y) if button == mouse.LEFT else None
+
+    def on_mouse_drag(
+        self, x: float, y: float, dx: float, dy: float, buttons: int, modifiers: int
+    ) -> None:
+        """Turn, move sideways, or turn the light."""
+        if self._pressed is not None and buttons & mouse.LEFT:
+            far = abs(x - self._pressed[0]) + abs(y - self._pressed[1])
+            if far <= STILL * self.dpi / 96:
+                return
+            self._pressed = None
+        right, up = dx / self.height, dy / self.height
+        if buttons & mouse.LEFT and modifiers & key.MOD_ACCEL:
+            self.viewer.turn_light(right * pi, up * pi)
+        elif buttons & mouse.LEFT and not modifiers & key.MOD_SHIFT:
+            self.viewer.orbit(-right * pi, -up * pi)
+        else:
+            self.viewer.pan(-right, -up)
+
+    def on_mouse_release(self, x: float, y: float, button: int, modifiers: int) -> None:
+        """A click picks; a second one goes there."""
+        if self._pressed is None or button != mouse.LEFT:
+            return
+        self._pressed = None
+        now = perf_counter()
+        twice, self._clicked = now - self._clicked < TWICE, now
+        width, height = self.get_framebuffer_size()
+        column, row = int(x * width / self.width), int(y * height / self.height)
+        self.viewer.pick(column, height - 1 - row, go=twice)
+
+    def on_mouse_scroll(self, x: int, y: int, scroll_x: float, scroll_y: float) -> None:
+        """Nearer or farther; sideways on a trackpad turns."""
+        if self._shift:
+            self.viewer.zoom(-SCROLL * (scroll_y or scroll_x))
+            return
+        if scroll_y:
+            self.viewer.dolly(-SCROLL * scroll_y)
+        if scroll_x:
+            self.viewer.orbit(SCROLL * scroll_x, 0.0)
+
+    def _edit_prompt(self, symbol: int) -> None:
+        if symbol in (key.RETURN, key.ENTER, key.NUM_ENTER):
+            self.viewer.enter()
+        elif symbol == key.BACKSPACE:
+            self.viewer.erase()
+        elif symbol == key.ESCAPE:
+            self.viewer.cancel()
+
+    def _act(self, control: Control) -> None:
+        found = getattr(self.viewer, control.action)(*control.amount)
+        if control.action == "print_camera":
+            with suppress(Exception):  # some displays have no clipboard; it was printed anyhow
+                self.set_clipboard_text(found)
+        self._watch_clock()
+
+    def _step(self, control: Control, seconds: float) -> None:
+        getattr(self.viewer, control.action)(*(seconds * each for each in control.amount))
+
+    def _watch_clock(self) -> None:
+        """Tick while a key is held or the turntable turns."""
+        wanted = bool(self._held) or self.viewer.turning
+        if wanted and not self._ticking:
+            self._ticking = True
+            pyglet.clock.schedule_interval(self._tick, TICK)
+
+    def _tick(self, seconds: float) -> None:
+        for control in tuple(self._held.values()):
+            self._step(control, seconds)
+        self.viewer.tick(seconds)
+        if not self._held and not self.viewer.turning:
+            self._ticking = False
+            pyglet.clock.unschedule(self._tick)
+
+    def _after_input(self) -> None:
+        self.paint()
+        if self.viewer.notice:
+            pyglet.clock.schedule_once(self._fade, 4.1)
+
+    def _fade(self, _: float) -> None:
+        if not self.viewer.closing:
+            self.paint()
+
+    def _end(self) -> None:
+        self._held.clear()
+        pyglet.clock.unschedule(self._tick)
+        pyglet.app.exit()
+
+
+PreviewWindow.register_event_type("on_render")
+
+
+def _name(symbol: int, modifiers: int) -> str:
+    """The name of a key with its modifiers, as `controls` has them."""
+    prefix = "CTRL+" if modifiers & key.MOD_ACCEL else ""
+    prefix += "SHIFT+" if modifiers & key.MOD_SHIFT else ""
+    return prefix + str(key.symbol_string(symbol))

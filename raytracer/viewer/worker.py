@@ -1,0 +1,286 @@
+"""The render thread: coarse and quick while something moves, then finer, then more samples."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from queue import SimpleQueue
+from threading import Condition, Thread
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import UserError
+from raytracer.film import Film
+from raytracer.viewer.orders import Failed, Frame, Message, Order, Refused, Size
+from raytracer.viewer.pace import Pace, finer
+
+if TYPE_CHECKING:
+    from raytracer.viewer.saving import Saving
+
+SETTLE = 0.08
+"""Seconds without a new order after which the picture counts as at rest."""
+
+PATIENCE = 0.35
+"""Seconds that the step from a coarse picture to the full resolution may take at once."""
+
+REST = 0.1
+"""Seconds of rendering between two pictures at rest, as far as samples can be counted out."""
+
+STUBBORN = 0.25
+"""Seconds after which a pass gives way to a task or another tone curve, its samples lost."""
+
+SLICE = 0.02
+"""Seconds after which the CPU's kernel returns, so that a pass can be left."""
+
+
+class Superseded(Exception):  # noqa: N818 - no error: the picture is not wanted any more
+    """Raised within a pass to leave it."""
+
+
+class Worker:
+    """Renders what was ordered last. Its methods are the window's; `wake` is called by the thread.
+
+    wake: told that there is a frame or a message. adaptive: False renders at full size always.
+    """
+
+    def __init__(self, wake: Callable[[], None], adaptive: bool = True) -> None:
+        self.messages: SimpleQueue[Message] = SimpleQueue()
+        self.pace = Pace() if adaptive else Pace(level=0)
+        self._adaptive = adaptive
+        self._wake = wake
+        self._changed = Condition()
+        self._stopped = False
+        self._order: Order | None = None  # the newest
+        self._tasks: deque[Callable[[], Message]] = deque()
+        self._saving: Saving | None = None
+        self._ready: Frame | None = None
+        self._free: list[Any] = []  # pictures that nobody looks at
+        self._current: Order | None = None  # what the film is of
+        self._film: Film | None = None
+        self._size: Size = (0, 0)
+        self._settled = 0.0  # when a picture at rest may begin
+        self._thread = Thread(target=self._run, name="render", daemon=True)
+        self._thread.start()
+
+    # The window's side
+
+    def show(self, order: Order) -> None:
+        """Render this from now on."""
+        with self._changed:
+            self._order = order
+            self._changed.notify()
+
+    def ask(self, task: Callable[[], Message]) -> None:
+        """Do something with the backend between two passes; its message follows."""
+        with self._changed:
+            self._tasks.append(task)
+            self._changed.notify()
+
+    def save(self, saving: Saving | None) -> None:
+        """Render a picture to be kept, whenever nothing moves; None gives up the one begun."""
+        with self._changed:
+            self._saving = saving
+            self._changed.notify()
+
+    @property
+    def saving(self) -> Saving | None:
+        """The picture that is being rendered to be kept."""
+        return self._saving
+
+    def take(self) -> Frame | None:
+        """The newest frame that was not taken yet; `give_back` it when another is shown."""
+        with self._changed:
+            frame, self._ready = self._ready, None
+            return frame
+
+    def give_back(self, frame: Frame) -> None:
+        """Its picture may be painted over."""
+        with self._changed:
+            self._free.append(frame.picture)
+
+    def stop(self, seconds: float = 2.0) -> None:
+        """Leave what is being done; waits a moment for the thread to end."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify()
+        self._thread.join(seconds)
+
+    # The thread's side
+
+    def _run(self) -> None:
+        try:
+            while not self._stopped:
+                with suppress(Superseded):
+                    self._step()
+        except BaseException as error:
+            self._tell(Failed(error))
+
+    def _step(self) -> None:
+        """Do the most urgent thing, or wait for one."""
+        with self._changed:
+            order = self._order
+            task = self._tasks.popleft() if self._tasks else None
+        if order is not None and order is not self._current:
+            self._take_up(order)
+            if task is not None:
+                self._perform(task)
+        elif task is not None:
+            self._perform(task)
+        elif self._saving is not None:
+            self._save_on(self._saving)
+        elif self._current is not None and not self._rested():
+            self._refine(self._current)
+        else:
+            with self._changed:
+                if not (self._stopped or self._tasks or self._saving or self._new()):
+                    self._changed.wait(self._pause())
+
+    def _new(self) -> bool:
+        return self._order is not self._current
+
+    def _pause(self) -> float | None:
+        """Seconds until there is something to do without being asked; None for ever."""
+        if self._current is None or self._finished():
+            return None
+        return max(self._settled - perf_counter(), 0.0)
+
+    def _finished(self) -> bool:
+        assert self._current is not None
+        full = self._size == self._current.size
+        return full and self._film is not None and self._film.samples >= self._current.samples
+
+    def _rested(self) -> bool:
+        """Whether nothing is left to refine, or it is too early for that."""
+        if self._finished():
+            return True
+        coarse = self._current is not None and self._size != self._current.size
+        return coarse and perf_counter() < self._settled
+
+    def _take_up(self, order: Order) -> None:
+        """Show a new order at once: coarse if it moved, else the same film in other tones."""
+        before, self._current = self._current, order
+        same = before is not None and before.look is order.look
+        if same and self._film is not None and self._film.samples:
+            self._publish(order, 0.0, 0.0)
+            return
+        if before is not None and before.stage is not order.stage:
+            self._leave_stage(before)
+        start = perf_counter()
+        self._begin(order, self.pace.choose(order.size) if self._adaptive else order.size)
+        self._pass(order, 1)
+        rate = self._pixels / max(perf_counter() - start, 1e-9)
+        self._publish(order, rate, start)
+        self.pace.record(self._pixels, perf_counter() - start)
+        self._settled = perf_counter() + SETTLE
+
+    def _leave_stage(self, order: Order) -> None:
+        """Give back the memory of a scene that another one replaces."""
+        self._film = None
+        with self._changed:
+            saving, self._saving = self._saving, None
+        if saving is not None:
+            self._tell(Refused(f"{saving.path}: not saved, because the scene was loaded anew"))
+        order.stage.close()
+
+    def _refine(self, order: Order) -> None:
+        """A finer picture, or more samples."""
+        start = perf_counter()
+        if self._film is None or self._size != order.size or not self._film.samples:
+            coarse = self._size if self._film is not None else order.size
+            self._begin(order, finer(coarse, order.size, self.pace, PATIENCE))
+            count = 1
+        else:
+            expected = max(self.pace.seconds(self._size), 1e-6)
+            left = order.samples - self._film.samples
+            count = min(max(int(REST / expected), 1), left)
+        try:
+            self._pass(order, count, start)
+        except Superseded:
+            self._film = None  # it holds a part of the samples
+            raise
+        rate = count * self._pixels / max(perf_counter() - start, 1e-9)
+        self._publish(order, rate, start)
+
+    @property
+    def _pixels(self) -> int:
+        return self._size[0] * self._size[1]
+
+    def _begin(self, order: Order, size: Size) -> None:
+        """An empty film of that size."""
+        if self._film is None or self._size != size:
+            self._film = Film.blank(*size)
+        self._size = size
+        job = order.stage.job
+        job.backend.clear(job.resident, self._film)
+
+    def _pass(self, order: Order, count: int, start: float | None = None) -> None:
+        """Add samples to the film.
+
+        start: when it began; None for a pass that is finished whatever comes.
+        """
+        assert self._film is not None
+        job = order.stage.job
+        frame = order.look.frame.copy()
+        frame["width"], frame["height"] = frame["x1"], frame["y1"] = self._size
+        frame["sample_begin"], frame["sample_count"] = self._film.samples, count
+        job.resident.look(order.look)
+        leave = self._leave_urgent if start is None else lambda _: self._leave(start)
+        job.backend.render(job.resident, frame, self._film, leave, fetch=False)
+        self._film.samples += count
+
+    def _leave_urgent(self, _: float) -> None:
+        if self._stopped:
+            raise Superseded
+
+    def _leave(self, start: float) -> None:
+        """Leave a pass at rest for what is more urgent."""
+        order = self._order
+        moved = (
+            order is not None
+            and self._current is not None
+            and (order.look is not self._current.look)
+        )
+        waits = bool(self._tasks) or self._saving is not None or self._new()
+        if self._stopped or moved or (waits and perf_counter() - start > STUBBORN):
+            raise Superseded
+
+    def _publish(self, order: Order, rate: float, start: float) -> None:
+        """Develop the film and put the frame where the window finds it."""
+        assert self._film is not None
+        job = order.stage.job
+        with self._changed:
+            picture = self._free.pop() if self._free else None
+        picture = picture or job.backend.picture()
+        job.backend.paint(job.resident, self._film, order.tone, picture)
+        seconds = perf_counter() - start if start else 0.0
+        frame = Frame(order, picture, self._size, self._film.samples, rate, seconds)
+        with self._changed:
+            if self._ready is not None:
+                self._free.append(self._ready.picture)
+            self._ready = frame
+        self._wake()
+
+    def _perform(self, task: Callable[[], Message]) -> None:
+        try:
+            self._tell(task())
+        except UserError as error:
+            self._tell(Refused(str(error)))
+
+    def _save_on(self, saving: Saving) -> None:
+        """Another part of the picture to be kept."""
+        try:
+            done = saving.step(self.pace.per_pixel)
+        except UserError as error:
+            done = Refused(str(error))
+        if done is None:
+            self._wake()  # its fraction is shown
+            return
+        with self._changed:
+            if self._saving is saving:
+                self._saving = None
+        self._tell(done)
+
+    def _tell(self, message: Message) -> None:
+        self.messages.put(message)
+        self._wake()
