@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raytracer import Material, Scene, SphereSet, load
+from raytracer import Material, Scene, SphereSet, load, render
 from raytracer.errors import SceneError
+from raytracer.job import NO_SPHERE
 from raytracer.scene.colors import srgb_to_linear
 from raytracer.scene.describe import describe
 from raytracer.scene.pack import pack
@@ -47,7 +48,7 @@ def mixed() -> Scene:
                 [1, 2, 3],
                 np.array([[255, 0, 51], [0, 128, 7]]),
                 color_id=[1, 0, 1],
-                transform=Transform(translate=(1e6, 0, 0)),
+                transform=Transform(translate=(20, 0, 0)),
                 material=Material(diffuse=0.3),
             ),
             SphereSet(
@@ -80,9 +81,21 @@ def test_every_sphere_is_as_it_is_packed() -> None:
         assert found.row < own.count
 
 
+def test_the_number_is_that_of_a_picture() -> None:
+    scene = mixed()
+    size: dict[str, Any] = {"width": 120, "height": 80, "samples": 1}
+    aovs = render(scene, backend="cpu", aovs=["id", "position"], **size).film.aovs
+    seen = np.unique(aovs["id"][aovs["id"] != NO_SPHERE])
+    assert {scene.describe(index).set_index for index in seen} >= {0, 2, 3}
+    for index in seen:
+        found = scene.describe(index)
+        distance = np.linalg.norm(aovs["position"][aovs["id"] == index] - found.position, axis=1)
+        np.testing.assert_allclose(distance, found.radius, atol=2e-5)
+
+
 def test_position_is_float64() -> None:
     found = mixed().describe(12)
-    assert found.position == (POINTS[0, 0] + 1e6, POINTS[0, 1], POINTS[0, 2])
+    assert found.position == (POINTS[0, 0] + 20, POINTS[0, 1], POINTS[0, 2])
     turned = Scene([SphereSet([[1.0, 2.0, 3.0]], 2.0, transform=Transform(3.0, (0, 0, 90)))])
     assert turned.describe(0).position == (-6.0, 3.0, 9.0)
     assert turned.describe(0).radius == 6.0
