@@ -34,7 +34,7 @@ class DataFile:
         return replace(self, used=frozenset(names))
 
     def problem(self) -> str:
-        """Return why its rows can no longer be told from one another's, or ""."""
+        """Return why its rows need not be those that were loaded, or ""."""
         try:
             now = DataFile.of(self.path)
         except OSError:

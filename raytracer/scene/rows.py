@@ -46,20 +46,23 @@ def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
     """
     readers = {".npz": _npz_row, ".csv": _csv_row, ".xyz": _xyz_row, ".extxyz": _xyz_row}
     reader = readers.get(file.path.suffix.lower())
-    found = [] if reader is None else reader(file.path, row, count)
+    found = [] if reader is None else reader(file, row, count)
     return {name: value for name, value in found if name not in file.used}
 
 
-def _npz_row(path: Path, row: int, count: int) -> Iterator[tuple[str, Value]]:
+def _npz_row(file: DataFile, row: int, count: int) -> Iterator[tuple[str, Value]]:
     """Yield the row of every array whose first axis is the particles'."""
     import zipfile
 
-    with zipfile.ZipFile(path) as archive, path.open("rb") as file:
+    with zipfile.ZipFile(file.path) as archive, file.path.open("rb") as beside:
         for entry in archive.infolist():
-            with open_member(archive, file, entry) as stream:
+            name = entry.filename.removesuffix(".npy")
+            if name in file.used:
+                continue  # it may be compressed, and long to read
+            with open_member(archive, beside, entry) as stream:
                 values = _array_row(stream, row, count)
             if values is not None:
-                yield from _fields(entry.filename.removesuffix(".npy"), values)
+                yield from _fields(name, values)
 
 
 def _array_row(stream: IO[bytes], row: int, count: int) -> NDArray[Any] | None:
@@ -108,11 +111,11 @@ def _plain(value: Any) -> Value:
     return result
 
 
-def _csv_row(path: Path, row: int, _: int) -> Iterator[tuple[str, Value]]:
+def _csv_row(file: DataFile, row: int, _: int) -> Iterator[tuple[str, Value]]:
     """Yield the cells of a line."""
-    with path.open(encoding="utf-8-sig") as file:
-        separator, columns = split_header(file.readline())
-    cells = [c.strip().strip('"') for c in _line(path, row + 1).split(separator)]
+    with file.path.open(encoding="utf-8-sig") as text:
+        separator, columns = split_header(text.readline())
+    cells = [c.strip().strip('"') for c in _line(file.path, row + 1).split(separator)]
     return _named(columns, [number(cell) for cell in cells])
 
 
@@ -128,11 +131,11 @@ def _named(columns: list[str], values: Iterable[Value]) -> Iterator[tuple[str, V
             yield name, value
 
 
-def _xyz_row(path: Path, row: int, _: int) -> Iterator[tuple[str, Value]]:
+def _xyz_row(file: DataFile, row: int, _: int) -> Iterator[tuple[str, Value]]:
     """Yield the properties of an atom; words beyond them are columns without a name."""
-    comment = read_head(path, str(path))[1]
-    known = properties(comment, str(path))
-    words = _line(path, row + 1 + _has_ink(comment.encode())).split()
+    comment = read_head(file.path, str(file.path))[1]
+    known = properties(comment, str(file.path))
+    words = _line(file.path, row + 1 + _has_ink(comment.encode())).split()
     end = 0
     for name, column in known.items():
         end = column.first + column.width
