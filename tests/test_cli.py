@@ -258,6 +258,43 @@ def test_scene_check_says_what_is_in_it(scene: str, capsys: pytest.CaptureFixtur
     assert "Two balls" in capsys.readouterr().out
 
 
+def test_scene_describe_says_what_is_known_of_a_sphere(
+    scene: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("atoms.csv").write_text("x,y,z,radius,charge,site\n1,2,3,1,-0.5,fcc\n4,5,6,2,nan,hcp\n")
+    with Path(scene).open("a") as file:
+        file.write("[[spheres]]\nfile = 'atoms.csv'\ntransform = {translate = [10, 0, 0]}\n")
+    assert main(["scene", "describe", scene, "2"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "sphere 2",
+        "position 11, 2, 3",
+        "radius 1",
+        "material default",
+        "charge -0.5",
+        "site fcc",
+    ]
+    found = run_json(capsys, "scene", "describe", scene, "3")
+    assert (found["id"], found["set_index"], found["row"]) == (3, 1, 1)
+    assert found["position"] == [14, 5, 6]
+    assert found["values"] == {"charge": "nan", "site": "hcp"}
+    assert found["source"] == "atoms.csv"
+    assert found["material"]["diffuse"] == 0.9
+
+
+@pytest.mark.parametrize(
+    ("number", "sentence"),
+    [
+        ("2", "there is no sphere 2; they go from 0 to 1"),
+        ("x", "'x' is not a valid integer"),
+        ("-1", "no such option '-1'"),
+    ],
+)
+def test_scene_describe_refuses_what_is_no_sphere(
+    scene: str, capsys: pytest.CaptureFixture[str], number: str, sentence: str
+) -> None:
+    assert sentence in error_of(capsys, "scene", "describe", scene, number)
+
+
 def test_scene_schema_is_a_schema(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["scene", "schema"]) == 0
     printed = json.loads(capsys.readouterr().out)

@@ -1,4 +1,4 @@
-"""`raytracer scene`: check, schema, generate."""
+"""`raytracer scene`: check, describe, schema, generate."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import click
 
 @click.group(short_help="Check scene files, make large scenes.")
 def scene() -> None:
-    """Check scene files, get their JSON Schema, make large scenes.
+    """Check scene files, look up spheres, get the JSON Schema, make large scenes.
 
     \b
     Examples:
       raytracer scene check scenes/three_balls.toml
+      raytracer scene describe atoms.xyz 17
       raytracer scene schema --output scene.schema.json
       raytracer scene generate cloud --count 1000000 -o cloud.npz
     """
@@ -36,6 +37,34 @@ def check(file: str, as_json: bool) -> None:
         print_json(found)
         return
     for line in outline(found):
+        print(line)
+
+
+@scene.command(short_help="Say what is known of one sphere, its row of the data file too.")
+@click.argument("file", metavar="FILE")
+@click.argument("number", metavar="ID", type=int)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+def describe(file: str, number: int, as_json: bool) -> None:
+    """Say what is known of one sphere of a scene or particle file, by its number from 0.
+
+    The number counts through all sets in their order; `render --aov id` writes it for each pixel.
+    What the data file says of the particle beyond centre, radius and colour is listed last.
+
+    \b
+    Examples:
+      raytracer scene describe atoms.xyz 17
+      raytracer scene describe scenes/molecule.toml 0 --json
+    """
+    from dataclasses import asdict
+
+    from raytracer.commands.report import print_json
+    from raytracer.scene.load import load
+
+    found = load(file).describe(number)
+    if as_json:
+        print_json(asdict(found))
+        return
+    for line in found.lines():
         print(line)
 
 

@@ -81,6 +81,21 @@ def srgb_to_linear(values: Any) -> NDArray[np.float64]:
     return np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4)
 
 
+def linear_to_srgb(values: Any) -> NDArray[np.float64]:
+    """Convert linear light to sRGB values, the inverse of `srgb_to_linear`.
+
+    Args:
+        values: any shape; what is beyond 0..1 is clipped.
+
+    Returns:
+        float64 of the same shape, 0..1.
+    """
+    import numpy as np
+
+    v = np.clip(np.asarray(values, np.float64), 0.0, 1.0)
+    return np.where(v <= 0.0031308, v * 12.92, 1.055 * v ** (1.0 / 2.4) - 0.055)
+
+
 def linear_rgb(
     color: Any, color_space: str = "srgb", out: NDArray[np.float32] | None = None
 ) -> NDArray[np.float32]:

@@ -29,8 +29,7 @@ def read_csv(path: Path, source: str, names: Mapping[str, str], _: Any) -> Parti
     """
     with path.open(encoding="utf-8-sig") as file:
         header, first = file.readline(), file.readline()
-    separator = max(SEPARATORS, key=header.count)
-    columns = [c.strip().strip('"') for c in header.lstrip("#").split(separator)]
+    separator, columns = split_header(header)
     own = {"radius": names.get("radii", "radius")}
     own |= {part: names.get(part, part) for part in "xyzrgb"}
     places = {part: _place(name, columns) for part, name in own.items()}
@@ -62,7 +61,16 @@ def read_csv(path: Path, source: str, names: Mapping[str, str], _: Any) -> Parti
     radius = table[:, 3] if "radius" in wanted else None
     color = _colors(table[:, -3:], source) if colored else None
     used = {"centers": "x, y, z", "radius": own["radius"], "color": "r, g, b"}
-    return Particles(source, table[:, :3], radius, color, names=used)
+    there = {part: columns[place] for part, place in places.items() if place is not None}
+    groups = {"centers": "xyz", "radius": ("radius",), "color": "rgb"}
+    taken = {name: tuple(there[p] for p in parts if p in there) for name, parts in groups.items()}
+    return Particles(source, table[:, :3], radius, color, names=used, columns=taken)
+
+
+def split_header(header: str) -> tuple[str, list[str]]:
+    """Return the separator of a table and the names of its columns."""
+    separator = max(SEPARATORS, key=header.count)
+    return separator, [c.strip().strip('"') for c in header.lstrip("#").split(separator)]
 
 
 def _require_room(path: Path, source: str, line: str, columns: int) -> None:

@@ -158,6 +158,9 @@ def sphere_set(
         centers = check_centers(data.centers, Where(data.source, data.names))
         size = mean_spacing(centers) * SPACING
     own_color = color is not None
+    # What the scene file says instead leaves the file's own values to be looked up.
+    replaced = {"radius": radius is not None, "color": own_color}
+    used = [n for part, names in data.columns.items() if not replaced.get(part) for n in names]
     return SphereSet(
         data.centers,
         size,
@@ -165,6 +168,7 @@ def sphere_set(
         color_id=None if own_color else data.color_id,
         source=data.source,
         names=data.names,
+        file=data.file and data.file.using(used),
         **options,
     )
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import DataFileError, UserError, suggestion
 from ..memory import require_room
+from .data_file import DataFile
 from .elements import Element
 
 if TYPE_CHECKING:
@@ -39,7 +41,9 @@ class Particles:
         radius: one or (N,), the file's length unit; None if the file has none.
         color: (N, 3), or a palette (K, 3) with `color_id`; uint8 or 0..1; None if there is none.
         color_id: integers (N,) or None.
-        names: the file's own names of "centers", "radius" and "color".
+        names: the file's own names of "centers", "radius" and "color", for messages.
+        columns: the arrays, properties or columns of the file that hold these.
+        file: the file itself.
     """
 
     source: str
@@ -48,6 +52,8 @@ class Particles:
     color: NDArray[Any] | None = None
     color_id: NDArray[Any] | None = None
     names: dict[str, str] = field(default_factory=dict)
+    columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    file: DataFile | None = None
 
 
 def read(
@@ -75,7 +81,8 @@ def read(
     if path.is_dir():
         raise DataFileError(f"{source}: is a folder; name a file in it")
     try:
-        return _reader(path, source)(path, source, names, elements or {})
+        file = DataFile.of(path)  # before it is read: a change meanwhile must show
+        result = _reader(path, source)(path, source, names, elements or {})
     except UserError:
         raise
     except PermissionError:
@@ -87,6 +94,8 @@ def read(
         raise DataFileError(
             f"{source}: cannot be read as {path.suffix.lower()} ({reason})"
         ) from None
+    result.file = file
+    return result
 
 
 def _reader(path: Path, source: str) -> Reader:
@@ -153,7 +162,12 @@ def _read_npz(path: Path, source: str, names: Mapping[str, str], _: Any) -> Part
             for part, name in chosen.items()
         }
     return Particles(
-        source, arrays["centers"], arrays.get("radius"), arrays.get("color"), names=chosen
+        source,
+        arrays["centers"],
+        arrays.get("radius"),
+        arrays.get("color"),
+        names=chosen,
+        columns={part: (name,) for part, name in chosen.items()},
     )
 
 
@@ -179,24 +193,42 @@ def _choose(
 def _read_member(
     archive: zipfile.ZipFile, file: BufferedReader, entry: zipfile.ZipInfo, label: str
 ) -> NDArray[Any]:
-    """Read one array of an archive.
-
-    Uncompressed arrays, the usual case, are read straight into place: by way of zipfile the bytes
-    would be copied and summed in small pieces, which takes several times as long.
-    """
+    """Read one array of an archive."""
     import zipfile
 
     from numpy.lib import format as npy
 
     try:
-        if entry.compress_type == zipfile.ZIP_STORED and not entry.flag_bits & 1:
-            # The local header repeats the name and may have other extra fields than the directory.
-            file.seek(entry.header_offset + 26)
-            lengths = file.read(4)
-            skip = int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
-            file.seek(skip, 1)
-            return npy.read_array(file, allow_pickle=False)
-        with archive.open(entry) as stream:
+        with open_member(archive, file, entry) as stream:
             return npy.read_array(stream, allow_pickle=False)
     except (ValueError, zipfile.BadZipFile, OSError, EOFError) as error:
         raise DataFileError(f"{label}: cannot be read ({error})") from None
+
+
+@contextmanager
+def open_member(
+    archive: zipfile.ZipFile, file: BufferedReader, entry: zipfile.ZipInfo
+) -> Iterator[IO[bytes]]:
+    """Give a stream that stands at the start of one array of an archive.
+
+    Uncompressed arrays, the usual case, are read from the file itself, straight into place: by way
+    of zipfile the bytes would be copied and summed in small pieces, which takes several times as
+    long, and a single row could not be reached without all before it.
+
+    Args:
+        archive: the .npz file.
+        file: the same file, open beside the archive.
+        entry: the array.
+    """
+    import zipfile
+
+    if entry.compress_type == zipfile.ZIP_STORED and not entry.flag_bits & 1:
+        # The local header repeats the name and may have other extra fields than the directory.
+        file.seek(entry.header_offset + 26)
+        lengths = file.read(4)
+        skip = int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
+        file.seek(skip, 1)
+        yield file
+    else:
+        with archive.open(entry) as stream:
+            yield stream

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import SceneError, suggestion
 from ..settings import RenderSettings
 from .looks import Ambient, Background, Camera, DirectionalLight, Light, Material, PointLight
 from .spheres import SphereSet
 from .transform import Transform
+
+if TYPE_CHECKING:
+    from .describe import SphereInfo
 
 __all__ = [
     "Ambient",
@@ -110,6 +113,24 @@ class Scene:
     def count(self) -> int:
         """Number of spheres in all sets together."""
         return sum(spheres.count for spheres in self.spheres)
+
+    def describe(self, prim_id: int) -> SphereInfo:
+        """Return all that is known of one sphere, what its data file says of it included.
+
+        Args:
+            prim_id: its number in the order of the sets, from 0; the output variable "id".
+
+        Returns:
+            `id`, `set_index`, `row`, `position` and `radius` (scene units), `color` (sRGB),
+            `material`, `source` and `values`: what else the file says, read from it now; and
+            `lines()`, the same for people.
+
+        Raises:
+            SceneError: there is no such sphere.
+        """
+        from .describe import describe
+
+        return describe(self, prim_id)
 
     def material_of(self, spheres: SphereSet) -> Material:
         """Return the material of a sphere set.

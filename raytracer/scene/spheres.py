@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from .data_file import DataFile
+
 DEFAULT_COLOR = (0.8, 0.8, 0.8)
 """sRGB of spheres that were given no colour."""
 
@@ -34,6 +36,7 @@ class SphereSet:
         transform: from own units to scene units; None leaves them as they are.
         source: file the arrays came from, for messages.
         names: the file's own names of "centers", "radius" and "color", for messages.
+        file: the same file, to look up what else it says of a sphere (`Scene.describe`).
 
     Raises:
         UserError: arrays that do not fit, NaN or infinity (with the index of the first), radii
@@ -52,6 +55,7 @@ class SphereSet:
         transform: Transform | None = None,
         source: str = "",
         names: Mapping[str, str] | None = None,
+        file: DataFile | None = None,
     ) -> None:
         if color_space not in COLOR_SPACES:
             raise SceneError(f"color_space: {color_space!r} is neither 'srgb' nor 'linear'")
@@ -64,6 +68,7 @@ class SphereSet:
         self.material = material
         self.transform = transform or Transform()
         self.source = source
+        self.file = file
         self.color: NDArray[Any]
         self.color_id: NDArray[np.int32] | None = None
         self._set_color(color, color_id, where)

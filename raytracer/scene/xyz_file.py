@@ -47,8 +47,8 @@ def read_xyz(
     Raises:
         DataFileError: broken counts or columns, a label that is no element.
     """
-    count, comment = _head(path, source)
-    columns = _columns(comment, source)
+    count, comment = read_head(path, source)
+    columns = properties(comment, source)
     _check_names(names, columns, source)
     position = names.get("centers", "pos")
     radius = names.get("radii") or _first_of(("radius", "radii"), columns)
@@ -61,6 +61,7 @@ def read_xyz(
     table = _table(path, source, count, used)
     result = Particles(source, table["centers"])
     result.names = {part: name for part, (name, _) in used.items()}
+    result.columns = {part: (name,) for part, name in result.names.items() if part != "label"}
     if "radius" in used:
         result.radius = table["radius"]
     if "color" in used:
@@ -70,7 +71,7 @@ def read_xyz(
     return result
 
 
-def _head(path: Path, source: str) -> tuple[int, str]:
+def read_head(path: Path, source: str) -> tuple[int, str]:
     """Return the number of atoms and the comment."""
     with path.open(encoding="utf-8") as file:
         first, comment = file.readline(), file.readline()
@@ -84,7 +85,7 @@ def _head(path: Path, source: str) -> tuple[int, str]:
     return count, comment
 
 
-def _columns(comment: str, source: str) -> dict[str, Column]:
+def properties(comment: str, source: str) -> dict[str, Column]:
     """Return the columns of a file: those of Properties, or of a plain file."""
     pairs = {
         m[1]: next(v for v in m.groups()[1:] if v is not None) for m in _PAIR.finditer(comment)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from raytracer.errors import SceneError
-from raytracer.scene.colors import linear_rgb, parse_color, srgb_to_linear
+from raytracer.scene.colors import linear_rgb, linear_to_srgb, parse_color, srgb_to_linear
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,12 @@ def test_curve_of_the_standard() -> None:
     np.testing.assert_allclose(srgb_to_linear(levels), expected, rtol=1e-12)
     grey = srgb_to_linear(np.linspace(0, 1, 4096))
     assert (np.diff(grey) > 0).all()
+
+
+def test_the_curve_has_an_inverse() -> None:
+    levels = np.linspace(0, 1, 4096).reshape(-1, 2)
+    np.testing.assert_allclose(linear_to_srgb(srgb_to_linear(levels)), levels, atol=1e-7)
+    np.testing.assert_allclose(linear_to_srgb([-0.5, 0, 1, 7]), [0, 0, 1, 1], atol=1e-15)
 
 
 def test_bytes_and_floats_agree() -> None:

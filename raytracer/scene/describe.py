@@ -1,0 +1,183 @@
+"""All that is known of one sphere, for people who point at it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from operator import index
+from typing import TYPE_CHECKING
+
+from ..errors import SceneError
+from .colors import RGB, linear_to_srgb
+from .looks import Material
+from .rows import Value, read_row
+from .transform import Vector
+
+if TYPE_CHECKING:
+    from .scene import Scene
+    from .spheres import SphereSet
+
+MOST_VALUES = 12
+"""Most values of the data file among the lines for people."""
+
+MOST_NUMBERS = 9
+"""Most numbers of one value that are shown: a tensor of 3 x 3."""
+
+MOST_LETTERS = 60
+"""Longest text that is shown whole."""
+
+
+@dataclass(frozen=True)
+class SphereInfo:
+    """What is known of one sphere.
+
+    Args:
+        id: its number in the order of the sets, from 0.
+        set_index: of the sphere set in `Scene.spheres`.
+        row: in that set, from 0; for a data file, of the particle.
+        position: centre, scene units.
+        radius: scene units.
+        color: sRGB, 0..1.
+        material_name: "default", its name in the scene, or "own" where it has none.
+        material: the material itself.
+        source: the data file, as messages name it, or "".
+        values: what else the data file says of the particle, by array, property or column.
+        note: why there are no values, where they should be, or "".
+    """
+
+    id: int
+    set_index: int
+    row: int
+    position: Vector
+    radius: float
+    color: RGB
+    material_name: str
+    material: Material
+    source: str = ""
+    values: dict[str, Value] = field(default_factory=dict)
+    note: str = ""
+
+    def lines(self) -> list[str]:
+        """Return short lines for people; numbers have six significant digits."""
+        shown = [
+            f"sphere {self.id:,}",
+            f"position {_text(self.position)}",
+            f"radius {_text(self.radius)}",
+            f"material {self.material_name}",
+        ]
+        values = [f"{_text(name)} {_text(value)}" for name, value in self.values.items()]
+        shown += values[:MOST_VALUES]
+        if len(values) > MOST_VALUES:
+            shown.append(f"… {len(values) - MOST_VALUES} more")
+        return [*shown, self.note] if self.note else shown
+
+
+def describe(scene: Scene, prim_id: int) -> SphereInfo:
+    """Return all that is known of one sphere; its row of the data file is read now.
+
+    Args:
+        scene: what was packed.
+        prim_id: the sphere's number in the order of packing, all sets one after another;
+            `FirstHit.id`.
+
+    Raises:
+        SceneError: there is no such sphere.
+    """
+    prim_id = index(prim_id)
+    set_index, row = _find(scene, prim_id)
+    spheres = scene.spheres[set_index]
+    values, note = _look_up(spheres, row)
+    return SphereInfo(
+        id=prim_id,
+        set_index=set_index,
+        row=row,
+        position=_position(spheres, row),
+        radius=_radius(spheres, row),
+        color=_color(spheres, row),
+        material_name=_material_name(scene, spheres),
+        material=scene.material_of(spheres),
+        source=spheres.source,
+        values=values,
+        note=note,
+    )
+
+
+def _find(scene: Scene, prim_id: int) -> tuple[int, int]:
+    """Return the set of a sphere, and its row there."""
+    first = 0
+    for place, spheres in enumerate(scene.spheres):
+        if first <= prim_id < first + spheres.count:
+            return place, prim_id - first
+        first += spheres.count
+    there = f"they go from 0 to {first - 1:,}" if first else "the scene has no spheres"
+    raise SceneError(f"there is no sphere {prim_id:,}; {there}")
+
+
+def _position(spheres: SphereSet, row: int) -> Vector:
+    """Return a centre in scene space, summed in the order of `placing`."""
+    center = spheres.centers[row].tolist()
+    linear, move = spheres.transform.linear().tolist(), spheres.transform.translate
+    x, y, z = (
+        sum(a * c for a, c in zip(linear[axis], center, strict=True)) + float(move[axis])
+        for axis in range(3)
+    )
+    return (x, y, z)
+
+
+def _radius(spheres: SphereSet, row: int) -> float:
+    """Return a radius in scene units."""
+    radius = spheres.radius if isinstance(spheres.radius, float) else spheres.radius[row]
+    return float(radius) * spheres.transform.scale
+
+
+def _color(spheres: SphereSet, row: int) -> RGB:
+    """Return a colour in sRGB."""
+    if spheres.color_id is not None:
+        row = int(spheres.color_id[row])
+    color = spheres.color[row if len(spheres.color) > 1 else 0]
+    parts = color / 255.0 if color.dtype.kind == "u" else color
+    linear = spheres.color_space == "linear"
+    red, green, blue = (linear_to_srgb(parts) if linear else parts).tolist()
+    return (red, green, blue)
+
+
+def _material_name(scene: Scene, spheres: SphereSet) -> str:
+    """Return the name of a set's material."""
+    if isinstance(spheres.material, str):
+        return spheres.material
+    known = (name for name, one in scene.materials.items() if one is spheres.material)
+    return next(known, "own")
+
+
+def _look_up(spheres: SphereSet, row: int) -> tuple[dict[str, Value], str]:
+    """Return what else the data file says of a particle, or a sentence why that is not known."""
+    if spheres.file is None:
+        return {}, ""
+    problem = spheres.file.problem()
+    if not problem:
+        try:
+            return read_row(spheres.file, row, spheres.count), ""
+        except Exception as error:  # whatever a damaged file brings: the rest is known all the same
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            problem = f"can no longer be read ({reason})"
+    return {}, f"{spheres.source} {problem}"
+
+
+def _text(value: Value) -> str:
+    """Return a value for people."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        parts = list(_flat(value))
+        shown = ", ".join(_text(part) for part in parts[:MOST_NUMBERS])
+        return shown if len(parts) <= MOST_NUMBERS else f"{shown}, … {len(parts)} in all"
+    if isinstance(value, str):
+        line = " ".join(value.split())
+        return line if len(line) <= MOST_LETTERS else line[: MOST_LETTERS - 1] + "…"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _flat(value: Value) -> list[Value]:
+    """Return the parts of tuples in tuples, one after another."""
+    if not isinstance(value, tuple):
+        return [value]
+    return [part for item in value for part in _flat(item)]
