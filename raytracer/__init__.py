@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from raytracer.settings import RenderSettings
     from raytracer.statistics import Statistics
     from raytracer.tone_settings import ToneSettings
+    from raytracer.viewer.preview import PreviewResult, preview
 
 __all__ = [
     "Ambient",
@@ -48,6 +49,7 @@ __all__ = [
     "Light",
     "Material",
     "PointLight",
+    "PreviewResult",
     "RaytracerError",
     "RenderSettings",
     "Scene",
@@ -60,6 +62,7 @@ __all__ = [
     "bench",
     "devices",
     "load",
+    "preview",
     "render",
 ]
 
@@ -74,6 +77,7 @@ _HOMES = {
     "Light": "raytracer.scene.scene",
     "Material": "raytracer.scene.scene",
     "PointLight": "raytracer.scene.scene",
+    "PreviewResult": "raytracer.viewer.preview",
     "RaytracerError": "raytracer.errors",
     "RenderSettings": "raytracer.settings",
     "Scene": "raytracer.scene.scene",
@@ -85,6 +89,7 @@ _HOMES = {
     "bench": "raytracer.benchmark.run",
     "devices": "raytracer.backends.select",
     "load": "raytracer.scene.load",
+    "preview": "raytracer.viewer.preview",
     "render": "raytracer.pipeline",
 }
 

@@ -12,6 +12,7 @@ from raytracer._version import __version__
 from raytracer.commands.bench import bench
 from raytracer.commands.devices import devices
 from raytracer.commands.info import info
+from raytracer.commands.preview import preview
 from raytracer.commands.render import render
 from raytracer.commands.scene import scene
 from raytracer.commands.tone import tone
@@ -30,6 +31,7 @@ def program() -> None:
     A first picture, and your own particles:
       raytracer render scenes/three_balls.toml
       raytracer render atoms.xyz -o atoms.png
+      raytracer preview atoms.xyz          a window that you can turn
 
     \b
     What else there is:
@@ -41,7 +43,7 @@ def program() -> None:
     """
 
 
-for command in (render, tone, scene, devices, info, bench):
+for command in (render, preview, tone, scene, devices, info, bench):
     program.add_command(command)
 
 

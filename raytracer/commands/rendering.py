@@ -51,21 +51,8 @@ class Task:
 
     @property
     def path(self) -> Path:
-        """The scene or particle file; a bare name may be that of an example scene."""
-        path = Path(self.scene)
-        no_file = not path.exists() or (path.is_dir() and not path.suffix)
-        if not no_file or path.suffix not in ("", ".toml") or path.parent != Path():
-            return path
-        from raytracer.resources import scenes
-
-        folder = Path(str(scenes()))
-        example = folder / f"{path.stem}.toml"
-        if example.exists() or path.is_dir():
-            return example if example.exists() else path
-        hint = suggestion(path.stem, sorted(scene.stem for scene in folder.glob("*.toml")))
-        raise DataFileError(
-            f"{path}: there is no such file and no example scene of that name; {hint}"
-        )
+        """The scene or particle file."""
+        return scene_path(self.scene)
 
     @property
     def target(self) -> Path:
@@ -105,6 +92,25 @@ class Task:
     def shows_progress(self) -> bool | None:
         """Always, never, or (None) on a terminal."""
         return False if self.quiet else self.progress
+
+
+def scene_path(scene: str) -> Path:
+    """The scene or particle file of that name; a bare name may be that of an example scene.
+
+    Raises DataFileError that names the nearest one.
+    """
+    path = Path(scene)
+    no_file = not path.exists() or (path.is_dir() and not path.suffix)
+    if not no_file or path.suffix not in ("", ".toml") or path.parent != Path():
+        return path
+    from raytracer.resources import scenes
+
+    folder = Path(str(scenes()))
+    example = folder / f"{path.stem}.toml"
+    if example.exists() or path.is_dir():
+        return example if example.exists() else path
+    hint = suggestion(path.stem, sorted(each.stem for each in folder.glob("*.toml")))
+    raise DataFileError(f"{path}: there is no such file and no example scene of that name; {hint}")
 
 
 def run(task: Task) -> None:

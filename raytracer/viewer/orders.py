@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
+    from raytracer.scene.describe import SphereInfo
     from raytracer.tone_settings import ToneSettings
     from raytracer.viewer.stage import Stage
 
@@ -59,10 +60,10 @@ class Frame:
 
 @dataclass(frozen=True)
 class Picked:
-    """What a click met: the number of a sphere, or None; `stage` says of which scene."""
+    """What a click met: a sphere, or None; `stage` says of which scene."""
 
     stage: Stage
-    prim_id: int | None
+    sphere: SphereInfo | None
 
 
 @dataclass(frozen=True)

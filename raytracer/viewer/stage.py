@@ -102,10 +102,10 @@ class Stage:
         """The files that the scene was made of, which `--watch` looks at."""
         if self.path is None:
             return []
-        found = {self.path: None}
+        found = {self.path.absolute(): None}
         for spheres in self.scene.spheres:
-            if spheres.source:
-                found.setdefault(self.path.parent / spheres.source)
+            if spheres.file is not None:
+                found.setdefault(spheres.file.path)
         return [path for path in found if path.exists()]
 
     def close(self) -> None:

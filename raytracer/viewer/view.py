@@ -43,22 +43,23 @@ SPHERE_SHARE = 0.3
 class View:
     """A camera with the point that it turns about.
 
-    stand: where it is. distance: from the eye to the pivot. up: unit, what stays up in an orbit.
+    stand: where it is. pivot: the point, anywhere in the picture. up: unit, what stays up.
     framed: whether it still shows all spheres as a fitted camera does, and so follows the shape of
         the window.
     cut: whether an orthographic camera stands among the spheres, to show a section.
     """
 
     stand: Pose
-    distance: float
+    pivot: Vector
     up: Vector
     framed: bool = False
     cut: bool = False
 
     @property
-    def pivot(self) -> Vector:
-        """The point in the middle of the picture that the camera turns about."""
-        return self.stand.eye + self.stand.axes.forward * self.distance
+    def distance(self) -> float:
+        """How far along the view the pivot is."""
+        ahead = float((self.pivot - self.stand.eye) @ self.stand.axes.forward)
+        return max(ahead, NEAREST)
 
     @property
     def flat(self) -> bool:
@@ -78,10 +79,11 @@ def first(camera: Camera | None, buffers: SceneBuffers, aspect: float) -> View:
     up = np.asarray(camera.up, np.float64)
     up = up / np.linalg.norm(up)
     if camera.fit or camera.position is None:
-        return View(stand, _to_origin(stand), up, framed=True)
+        return View(stand, np.zeros(3), up, framed=True)
     distance = float(np.linalg.norm(camera.backward())) / buffers.scale
+    pivot = stand.eye + stand.axes.forward * distance
     inside = bool(np.linalg.norm(stand.eye) < reach(buffers))
-    return View(stand, distance, up, cut=inside and stand.kind == "orthographic")
+    return View(stand, pivot, up, cut=inside and stand.kind == "orthographic")
 
 
 def spheres_of(buffers: SceneBuffers) -> fit.Spheres:
@@ -138,14 +140,12 @@ def along(view: View, axis: Sequence[float]) -> View:
 def pan(view: View, right: float, up: float) -> View:
     """Move camera and pivot sideways, in heights of the picture."""
     axes, height = view.stand.axes, 2.0 * view.half_height
-    step = (right * axes.right + up * axes.up) * height
-    return _moved(view, view.stand.eye + step)
+    return _moved(view, (right * axes.right + up * axes.up) * height)
 
 
 def fly(view: View, forward: float) -> View:
     """Move camera and pivot along the view, in heights of the picture."""
-    step = 2.0 * view.half_height * forward
-    return _moved(view, view.stand.eye + step * view.stand.axes.forward)
+    return _moved(view, 2.0 * view.half_height * forward * view.stand.axes.forward)
 
 
 def dolly(view: View, factor: float) -> View:
@@ -156,9 +156,9 @@ def dolly(view: View, factor: float) -> View:
     if view.flat:
         half = max(view.stand.half * factor, NEAREST)
         return replace(view, stand=replace(view.stand, half=half), framed=False)
-    distance = min(max(view.distance * factor, NEAREST), 2.0**20)
-    eye = view.pivot - view.stand.axes.forward * distance
-    return replace(_moved(view, eye), distance=distance)
+    factor = min(max(factor, NEAREST / view.distance), 2.0**20 / view.distance)
+    eye = view.pivot + (view.stand.eye - view.pivot) * factor
+    return replace(view, stand=replace(view.stand, eye=eye), framed=False)
 
 
 def zoom(view: View, factor: float) -> View:
@@ -177,9 +177,8 @@ def toggle(view: View, extent: float, fov: float = Camera.vertical_fov) -> View:
     if view.flat:
         half = tan(radians(fov) / 2.0)
         distance = max(view.stand.half / half, NEAREST)
-        eye = view.pivot - view.stand.axes.forward * distance
-        stand = Pose("perspective", eye, view.stand.axes, half)
-        return View(stand, distance, view.up)
+        eye = view.stand.eye + view.stand.axes.forward * (view.distance - distance)
+        return View(Pose("perspective", eye, view.stand.axes, half), view.pivot, view.up)
     stand = Pose("orthographic", view.stand.eye, view.stand.axes, view.half_height)
     return clear(replace(view, stand=stand, framed=False, cut=False), extent)
 
@@ -189,8 +188,8 @@ def clear(view: View, extent: float) -> View:
     need = float(np.linalg.norm(view.pivot)) + extent
     if not view.flat or view.cut or view.distance >= need:
         return view
-    eye = view.pivot - view.stand.axes.forward * need
-    return replace(view, stand=replace(view.stand, eye=eye), distance=need)
+    eye = view.stand.eye - view.stand.axes.forward * (need - view.distance)
+    return replace(view, stand=replace(view.stand, eye=eye))
 
 
 def to_all(view: View, buffers: SceneBuffers, aspect: float) -> View:
@@ -200,8 +199,7 @@ def to_all(view: View, buffers: SceneBuffers, aspect: float) -> View:
         eye, half = fit.orthographic(spheres_of(buffers), axes, aspect)
     else:
         eye = fit.perspective(spheres_of(buffers), axes, half, aspect)
-    stand = Pose(view.stand.kind, eye, axes, half)
-    return View(stand, _to_origin(stand), view.up, framed=True)
+    return View(Pose(view.stand.kind, eye, axes, half), np.zeros(3), view.up, framed=True)
 
 
 def to_sphere(view: View, center: Vector, radius: float) -> View:
@@ -213,7 +211,7 @@ def to_sphere(view: View, center: Vector, radius: float) -> View:
     else:
         stand, distance = view.stand, max(half / view.stand.half, 1.5 * radius)
     eye = center - stand.axes.forward * distance
-    return replace(view, stand=replace(stand, eye=eye), distance=distance, framed=False, cut=False)
+    return View(replace(stand, eye=eye), center, view.up)
 
 
 def camera_of(view: View, buffers: SceneBuffers) -> Camera:
@@ -226,7 +224,7 @@ def camera_of(view: View, buffers: SceneBuffers) -> Camera:
         size = {"height": 2.0 * view.stand.half * scale}
     return Camera(
         position=_triple(view.stand.eye * scale + center),
-        look_at=_triple(view.pivot * scale + center),
+        look_at=_triple((view.stand.eye + axes.forward * view.distance) * scale + center),
         up=_triple(view.up if level else axes.up),
         type=view.stand.kind,
         **size,
@@ -236,10 +234,13 @@ def camera_of(view: View, buffers: SceneBuffers) -> Camera:
 def carried(view: View, old: SceneBuffers, new: SceneBuffers) -> View:
     """The same view in the render space of another scene."""
     ratio = old.scale / new.scale
-    eye = (view.stand.eye * old.scale + old.center - new.center) / new.scale
+    eye, pivot = (
+        (place * old.scale + old.center - new.center) / new.scale
+        for place in (view.stand.eye, view.pivot)
+    )
     half = view.stand.half * ratio if view.flat else view.stand.half
     stand = replace(view.stand, eye=eye, half=half)
-    return replace(view, stand=stand, distance=view.distance * ratio)
+    return replace(view, stand=stand, pivot=pivot)
 
 
 def project(view: View, points: Vector, aspect: float) -> tuple[Vector, NDArray[np.bool_]]:
@@ -257,18 +258,20 @@ def project(view: View, points: Vector, aspect: float) -> tuple[Vector, NDArray[
     return np.stack([x, offset @ axes.up / size], axis=1), ahead
 
 
-def _to_origin(stand: Pose) -> float:
-    """How far along the view the middle of render space is."""
-    return max(float(-stand.eye @ stand.axes.forward), NEAREST)
-
-
 def _turned(view: View, axes: fit.Basis) -> View:
-    eye = view.pivot - axes.forward * view.distance
+    """With other axes, and the pivot at the same place in the picture."""
+    old, offset = view.stand.axes, view.stand.eye - view.pivot
+    eye = view.pivot + (
+        (offset @ old.right) * axes.right
+        + (offset @ old.up) * axes.up
+        + (offset @ old.forward) * axes.forward
+    )
     return replace(view, stand=replace(view.stand, eye=eye, axes=axes), framed=False)
 
 
-def _moved(view: View, eye: Vector) -> View:
-    return replace(view, stand=replace(view.stand, eye=eye), framed=False)
+def _moved(view: View, step: Vector) -> View:
+    stand = replace(view.stand, eye=view.stand.eye + step)
+    return replace(view, stand=stand, pivot=view.pivot + step, framed=False)
 
 
 def _level(axes: fit.Basis, up: Vector) -> fit.Basis:

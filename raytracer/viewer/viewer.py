@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from raytracer.errors import UserError
+from raytracer.scene.describe import describe
 from raytracer.scene.looks import Camera
 from raytracer.tone_settings import CURVES, MAX_STOPS, ToneSettings
 from raytracer.viewer import as_toml, edits, view
@@ -231,18 +232,18 @@ class Viewer:
             return
         stage, look = self.stage, self._look
         self._go = go
-        self.worker.ask(lambda: Picked(stage, stage.hit(look, x, y)))
+
+        def task() -> Picked:
+            prim_id = stage.hit(look, x, y)
+            return Picked(stage, None if prim_id is None else describe(stage.scene, prim_id))
+
+        self.worker.ask(task)
 
     def _pick(self, found: Picked) -> None:
         if found.stage is not self.stage:
             return
-        if found.prim_id is None:
-            self.picked = None
-            return
-        from raytracer.scene.describe import describe
-
-        self.picked = describe(self.stage.scene, found.prim_id)
-        if self._go:
+        self.picked = found.sphere
+        if self._go and self.picked is not None:
             self.fit_picked()
 
     # Keeping what is seen

@@ -1,0 +1,50 @@
+"""`raytracer preview`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from raytracer.tone_settings import CURVES
+
+
+@click.command(short_help="Open a window that one can turn.")
+@click.argument("scene", metavar="SCENE|DATA")
+@click.option("--backend", type=click.Choice(["auto", "cpu", "cuda"]), default="auto",
+              show_default=True, help="Where to render.")  # fmt: skip
+@click.option("--width", type=int, help="Of the window, in pixels; default: the scene's.")
+@click.option("--height", type=int, help="Of the window, in pixels; default: the scene's.")
+@click.option("--samples", type=int, help="Samples a pixel at rest; default: the scene's.")
+@click.option("--watch", is_flag=True, help="Load the scene anew when a file of it changes.")
+@click.option("--exposure", metavar="STOPS|auto", default="0", show_default=True,
+              help="To begin with.")  # fmt: skip
+@click.option("--tone", type=click.Choice(CURVES), default="linear", show_default=True,
+              help="Tone curve to begin with.")  # fmt: skip
+@click.option("--threads", type=int, default=0, help="CPU threads; default: every core, or "
+              "RAYTRACER_THREADS.")  # fmt: skip
+@click.option("--offscreen", type=click.IntRange(0), metavar="FRAMES",
+              help="Without a display (EGL): drag for so many frames, rest, end.")  # fmt: skip
+@click.option("--screenshot", metavar="FILE.png", help="Write what the window shows at the end.")
+@click.option("--text/--no-text", default=None, help="Draw numbers over the picture; default: not "
+              "offscreen.")  # fmt: skip
+@click.option("--adaptive/--full", default=True, show_default=True,
+              help="Coarser while it moves, where full size is too slow.")  # fmt: skip
+@click.option("--interop/--no-interop", default=True, show_default=True,
+              help="CUDA: frames go to the window within the GPU.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="At the end print one JSON object.")
+def preview(scene: str, **options: Any) -> None:
+    """Turn a scene or a particle file in a window; H shows the keys.
+
+    \b
+    Examples:
+      raytracer preview scenes/galaxy.toml
+      raytracer preview atoms.xyz --width 1920 --height 1080
+      raytracer preview scene.toml --watch
+      raytracer preview cloud.npz --offscreen 200 --json
+
+    C prints the camera as TOML for a scene file, S saves a PNG of any size.
+    """
+    from raytracer.commands.previewing import run
+
+    run(scene, options)

@@ -1,0 +1,78 @@
+"""What `raytracer preview` does with its options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from raytracer.commands.rendering import scene_path
+from raytracer.commands.report import print_json
+from raytracer.progress import StageLine
+from raytracer.scene.load import check_there
+from raytracer.tone_settings import ToneSettings
+
+if TYPE_CHECKING:
+    from raytracer.viewer.preview import PreviewResult
+
+
+def run(scene: str, options: dict[str, Any]) -> None:
+    """Open the window; say how it went where nobody sat before it."""
+    from raytracer.viewer.preview import preview
+
+    path = scene_path(scene)
+    check_there(path)
+    tone = ToneSettings(options.pop("exposure"), options.pop("tone"))
+    as_json = options.pop("as_json")
+    with StageLine() as line:
+        result = preview(path, tone=tone, notice=line, say=_quiet if as_json else print, **options)
+    if as_json:
+        print_json(record(path, result))
+    elif result.latency:
+        print(summary(result))
+
+
+def record(path: Path, result: PreviewResult) -> dict[str, Any]:
+    """The result as JSON types; times in seconds."""
+    found: dict[str, Any] = {
+        "scene": str(path),
+        "size": list(result.size),
+        "presenter": result.presenter,
+        "camera": vars(result.camera),
+        "toml": result.toml,
+    }
+    if result.latency:
+        found |= {
+            "frames": len(result.latency),
+            "latency": spread(result.latency),
+            "traced": [list(size) for size in sorted(set(result.traced))],
+            "rest": result.rest,
+        }
+    return found
+
+
+def summary(result: PreviewResult) -> str:
+    """Frames and times for people."""
+    times, (width, height) = spread(result.latency), min(result.traced)
+    return (
+        f"{len(result.latency)} frames, traced at {width}x{height} or more in a window of "
+        f"{result.size[0]}x{result.size[1]}: {1.0 / times['median']:.1f} frames/s, "
+        f"event to fence {1e3 * times['median']:.1f} ms (95% {1e3 * times['q95']:.1f}, "
+        f"most {1e3 * times['max']:.1f}), full size {1e3 * result.rest:.0f} ms after the last "
+        f"event; {result.presenter}"
+    )
+
+
+def spread(seconds: list[float]) -> dict[str, float]:
+    """Median, extremes and the 95th percentile."""
+    ordered = sorted(seconds)
+    return {
+        "median": median(ordered),
+        "min": ordered[0],
+        "q95": ordered[int(0.95 * (len(ordered) - 1))],
+        "max": ordered[-1],
+    }
+
+
+def _quiet(_: str) -> None:
+    """Nothing but the JSON object is printed."""
