@@ -41,11 +41,15 @@ class ThroughInterop:
 
     label = "CUDA-OpenGL interop"
 
-    def __init__(self) -> None:
-        """Try with a small buffer whether it can be done; raises ImportError or BackendError."""
+    def __init__(self, backend: Any, nbytes: int) -> None:
+        """Try whether it can be done; raises ImportError or BackendError.
+
+        nbytes: of the first pictures.
+        """
+        self._backend = backend
         self._buffer: PixelBuffer | None = None
         self._interop: Any = None
-        self._take(16)
+        self._take(nbytes)
 
     def present(self, picture: Any, canvas: Canvas) -> None:
         """Copy it within the device."""
@@ -58,9 +62,11 @@ class ThroughInterop:
     def _take(self, nbytes: int) -> None:
         from raytracer.backends.cuda.pictures import Interop
 
-        self.close()
-        self._buffer = PixelBuffer(nbytes)
-        self._interop = Interop(self._buffer.name)
+        # A kernel that runs while a buffer is registered may never end (driver 580).
+        with self._backend.kernel.lock:
+            self.close()
+            self._buffer = PixelBuffer(nbytes)
+            self._interop = Interop(self._buffer.name)
 
     def close(self) -> None:
         """Take the registration back, then delete the buffer."""
@@ -90,14 +96,17 @@ class ThroughHost:
         self._memory.close()
 
 
-def presenter(backend: Backend, interop: bool = True) -> Presenter:
-    """The best way that works here. interop: False goes by way of the host on CUDA."""
+def presenter(backend: Backend, size: tuple[int, int], interop: bool = True) -> Presenter:
+    """The best way that works here.
+
+    size: of the window in pixels. interop: False goes by way of the host on CUDA.
+    """
     if backend.name != "cuda":
         return Upload()
     if not interop:
         return ThroughHost("interop is turned off")
     try:
-        return ThroughInterop()
+        return ThroughInterop(backend, 4 * size[0] * size[1])
     except ImportError:
         return ThroughHost("PyCUDA was built without OpenGL")
     except RaytracerError:

@@ -112,16 +112,19 @@ class _Session:
         interop: bool,
         say: Callable[[str], None],
     ) -> None:
+        from raytracer.viewer.presenters import presenter
         from raytracer.viewer.viewer import Viewer
         from raytracer.viewer.worker import SLICE, Worker
 
         if hasattr(stage.job.backend, "budget"):
             stage.job.backend.budget = SLICE
         self.window = window
-        self.worker = Worker(window.wake, adaptive)
         size = window.get_framebuffer_size()
+        window.switch_to()
+        how = presenter(stage.job.backend, size, interop)  # while nothing is rendered yet
+        self.worker = Worker(window.wake, adaptive)
         self.viewer: Viewer = Viewer(stage, self.worker, size, tone, say=say)
-        window.attach(self.viewer, interop)
+        window.attach(self.viewer, how)
 
     def run(
         self, load: Callable[[], Stage] | None, frames: int | None, screenshot: Path | None

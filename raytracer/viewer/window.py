@@ -16,11 +16,11 @@ from raytracer.errors import RaytracerError
 from raytracer.viewer.canvas import Canvas
 from raytracer.viewer.controls import Control, find
 from raytracer.viewer.overlay import Overlay
-from raytracer.viewer.presenters import Presenter, presenter
 from raytracer.viewer.status import status
 
 if TYPE_CHECKING:
     from raytracer.viewer.orders import Frame
+    from raytracer.viewer.presenters import Presenter
     from raytracer.viewer.viewer import Viewer
 
 TICK = 1.0 / 60.0  # seconds between two steps of a held key or the turntable
@@ -58,10 +58,9 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         self._overlay = Overlay(int(self.dpi))
         self._hides_text = offscreen
 
-    def attach(self, viewer: Viewer, interop: bool = True) -> None:
-        """Show what this viewer has rendered. interop: see `presenter`."""
-        self.viewer = viewer
-        self.presenter = presenter(viewer.stage.job.backend, interop)
+    def attach(self, viewer: Viewer, presenter: Presenter) -> None:
+        """Show what this viewer has rendered. presenter: brings it here."""
+        self.viewer, self.presenter = viewer, presenter
         self._attached = True
         type(self)._enable_event_queue = False
 
