@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from raytracer.errors import RaytracerError
-from raytracer.viewer.canvas import Canvas, PixelBuffer
+from raytracer.viewer.canvas import Canvas, PixelBuffer, fence
 
 if TYPE_CHECKING:
     from raytracer.backends.base import Backend
@@ -37,7 +37,12 @@ class Upload:
 
 
 class ThroughInterop:
-    """Pictures of CUDA, copied on the device into a pixel-buffer object."""
+    """Pictures of CUDA, copied on the device into a pixel-buffer object.
+
+    CUDA and OpenGL wait for each other at a buffer that both use. A kernel of another thread that
+    is started meanwhile can make them wait for ever (seen with driver 580), so the lock of the
+    kernels is held until OpenGL has the picture.
+    """
 
     label = "CUDA-OpenGL interop"
 
@@ -56,13 +61,14 @@ class ThroughInterop:
         if self._buffer is None or self._buffer.nbytes < picture.nbytes:
             self._take(picture.nbytes)
         assert self._buffer is not None
-        self._interop.copy(picture)
-        canvas.fill_from(self._buffer.name, picture.size)
+        with self._backend.kernel.lock:
+            self._interop.copy(picture)
+            canvas.fill_from(self._buffer.name, picture.size)
+            fence()
 
     def _take(self, nbytes: int) -> None:
         from raytracer.backends.cuda.pictures import Interop
 
-        # A kernel that runs while a buffer is registered may never end (driver 580).
         with self._backend.kernel.lock:
             self.close()
             self._buffer = PixelBuffer(nbytes)

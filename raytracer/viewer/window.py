@@ -94,8 +94,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             self.presenter.present(frame.picture, self._canvas)
         except RaytracerError as error:
             self.viewer.failure, self.viewer.closing = error, True
-        if before is not None:
-            self.viewer.worker.give_back(before)
+        self.viewer.worker.give_back(before)
         self.shown.append(perf_counter())
 
     def paint(self) -> None:

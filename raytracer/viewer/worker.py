@@ -24,8 +24,15 @@ SETTLE = 0.08
 PATIENCE = 0.35
 """Seconds that the step from a coarse picture to the full resolution may take at once."""
 
-REST = 0.1
-"""Seconds of rendering between two pictures at rest, as far as samples can be counted out."""
+REST = {"cpu": 0.1, "cuda": 0.012}
+"""Seconds of a pass at rest, as far as samples can be counted out: a launch cannot be left."""
+
+SHOW = 1.0 / 30.0
+"""Seconds between two pictures at rest."""
+
+COURTESY = 0.02
+"""Seconds that the window has to fetch a frame before more is rendered: on a GPU it has to wait
+for a pass that has begun."""
 
 STUBBORN = 0.25
 """Seconds after which a pass gives way to a task or another tone curve, its samples lost."""
@@ -55,11 +62,13 @@ class Worker:
         self._tasks: deque[Callable[[], Message]] = deque()
         self._saving: Saving | None = None
         self._ready: Frame | None = None
+        self._on_screen = True  # whether the latest frame is
         self._free: list[Any] = []  # pictures that nobody looks at
         self._current: Order | None = None  # what the film is of
         self._film: Film | None = None
         self._size: Size = (0, 0)
         self._settled = 0.0  # when a picture at rest may begin
+        self._published = 0.0  # when the latest frame was
         self._thread = Thread(target=self._run, name="render", daemon=True)
         self._thread.start()
 
@@ -94,10 +103,13 @@ class Worker:
             frame, self._ready = self._ready, None
             return frame
 
-    def give_back(self, frame: Frame) -> None:
-        """Its picture may be painted over."""
+    def give_back(self, frame: Frame | None) -> None:
+        """The frame that was taken is on the screen, and the one before may be painted over."""
         with self._changed:
-            self._free.append(frame.picture)
+            if frame is not None:
+                self._free.append(frame.picture)
+            self._on_screen = True
+            self._changed.notify()
 
     def stop(self, seconds: float = 2.0) -> None:
         """Leave what is being done; waits a moment for the thread to end."""
@@ -152,10 +164,7 @@ class Worker:
 
     def _rested(self) -> bool:
         """Whether nothing is left to refine, or it is too early for that."""
-        if self._finished():
-            return True
-        coarse = self._current is not None and self._size != self._current.size
-        return coarse and perf_counter() < self._settled
+        return self._finished() or perf_counter() < self._settled
 
     def _take_up(self, order: Order) -> None:
         """Show a new order at once: coarse if it moved, else the same film in other tones."""
@@ -169,10 +178,19 @@ class Worker:
         start = perf_counter()
         self._begin(order, self.pace.choose(order.size) if self._adaptive else order.size)
         self._pass(order, 1)
-        rate = self._pixels / max(perf_counter() - start, 1e-9)
-        self._publish(order, rate, start)
+        self._publish(order, self._rate(1, start), start)
         self.pace.record(self._pixels, perf_counter() - start)
         self._settled = perf_counter() + SETTLE
+        self._let_show()
+
+    def _rate(self, count: int, start: float) -> float:
+        """Camera rays a second since then."""
+        return count * self._pixels / max(perf_counter() - start, 1e-9)
+
+    def _let_show(self) -> None:
+        """Give the window a moment to fetch the frame."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._on_screen or self._stopped, COURTESY)
 
     def _leave_stage(self, order: Order) -> None:
         """Give back the memory of a scene that another one replaces."""
@@ -193,14 +211,16 @@ class Worker:
         else:
             expected = max(self.pace.seconds(self._size), 1e-6)
             left = order.samples - self._film.samples
-            count = min(max(int(REST / expected), 1), left)
+            rest = REST[order.stage.job.backend.name]
+            count = min(max(int(rest / expected), 1), left)
         try:
             self._pass(order, count, start)
         except Superseded:
             self._film = None  # it holds a part of the samples
             raise
-        rate = count * self._pixels / max(perf_counter() - start, 1e-9)
-        self._publish(order, rate, start)
+        if count == 1 or self._finished() or perf_counter() - self._published > SHOW:
+            self._publish(order, self._rate(count, start), start)
+            self._let_show()
 
     @property
     def _pixels(self) -> int:
@@ -258,7 +278,8 @@ class Worker:
         with self._changed:
             if self._ready is not None:
                 self._free.append(self._ready.picture)
-            self._ready = frame
+            self._ready, self._on_screen = frame, False
+        self._published = perf_counter()
         self._wake()
 
     def _perform(self, task: Callable[[], Message]) -> None:

@@ -219,6 +219,7 @@ class CudaBackend:
         with self.kernel.lock, self._context.active() as driver:
             sums = resident.allocate("film", int(film.sums.nbytes))
             driver.memset_d32_async(sums, 0, film.sums.size, self.kernel.stream)
+            self.kernel.stream.synchronize()  # whoever takes the lock next finds the device idle
         resident.ahead = film
         film.samples = 0
 
