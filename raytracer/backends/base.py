@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -92,6 +93,9 @@ class Backend(Protocol):
         self, resident: Any, film: Film, settings: ToneSettings, bits: int
     ) -> tuple[Pixels, NDArray[np.void]]:
         """The film's picture, uint8 or uint16 (h, w, 4), and its tally, structured (1,)."""
+
+    def turn(self) -> AbstractContextManager[Any]:
+        """Held by a window while it draws: nothing is rendered meanwhile where both use one GPU."""
 
     def clear(self, resident: Any, film: Film) -> None:
         """Begin a film anew, without samples, in the place where `render` adds them.

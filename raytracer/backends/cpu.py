@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -140,6 +141,10 @@ class CpuBackend:
         """Measure and develop the film."""
         tally = tone.measure(film, settings, self.threads)
         return tone.develop(film, settings, bits, self.threads, tally), tally
+
+    def turn(self) -> AbstractContextManager[None]:
+        """Nothing to wait for."""
+        return nullcontext()
 
     def clear(self, resident: CpuResident, film: Film) -> None:
         """Set the sums to zero."""

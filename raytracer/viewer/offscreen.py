@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 from pyglet.window import mouse
 
-from raytracer.viewer.canvas import fence
-
 if TYPE_CHECKING:
     from raytracer.viewer.orders import Frame, Size
     from raytracer.viewer.window import PreviewWindow
@@ -35,8 +33,7 @@ class Player:
 
     def _shown(self, frame: Frame) -> None:
         """Take the time, and give the next event."""
-        fence()
-        now = perf_counter()
+        now = self._window.shown[-1]
         if self._since and frame.order.stamp >= self._since and len(self.latency) < self._left:
             self.latency.append(now - self._since)
             self.traced.append(frame.size)

@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from raytracer.errors import RaytracerError
-from raytracer.viewer.canvas import Canvas, PixelBuffer, fence
+from raytracer.viewer.canvas import Canvas, PixelBuffer
 
 if TYPE_CHECKING:
     from raytracer.backends.base import Backend
 
 
 class Presenter(Protocol):
-    """Brings pictures to a canvas; the window's context must be current."""
+    """Brings pictures to a canvas; the window's context must be current.
+
+    On CUDA its methods are called by who holds the backend's `turn`.
+    """
 
     label: str
 
@@ -37,21 +40,15 @@ class Upload:
 
 
 class ThroughInterop:
-    """Pictures of CUDA, copied on the device into a pixel-buffer object.
-
-    CUDA and OpenGL wait for each other at a buffer that both use. A kernel of another thread that
-    is started meanwhile can make them wait for ever (seen with driver 580), so the lock of the
-    kernels is held until OpenGL has the picture.
-    """
+    """Pictures of CUDA, copied on the device into a pixel-buffer object."""
 
     label = "CUDA-OpenGL interop"
 
-    def __init__(self, backend: Any, nbytes: int) -> None:
+    def __init__(self, nbytes: int) -> None:
         """Try whether it can be done; raises ImportError or BackendError.
 
         nbytes: of the first pictures.
         """
-        self._backend = backend
         self._buffer: PixelBuffer | None = None
         self._interop: Any = None
         self._take(nbytes)
@@ -61,18 +58,15 @@ class ThroughInterop:
         if self._buffer is None or self._buffer.nbytes < picture.nbytes:
             self._take(picture.nbytes)
         assert self._buffer is not None
-        with self._backend.kernel.lock:
-            self._interop.copy(picture)
-            canvas.fill_from(self._buffer.name, picture.size)
-            fence()
+        self._interop.copy(picture)
+        canvas.fill_from(self._buffer.name, picture.size)
 
     def _take(self, nbytes: int) -> None:
         from raytracer.backends.cuda.pictures import Interop
 
-        with self._backend.kernel.lock:
-            self.close()
-            self._buffer = PixelBuffer(nbytes)
-            self._interop = Interop(self._buffer.name)
+        self.close()
+        self._buffer = PixelBuffer(nbytes)
+        self._interop = Interop(self._buffer.name)
 
     def close(self) -> None:
         """Take the registration back, then delete the buffer."""
@@ -112,7 +106,7 @@ def presenter(backend: Backend, size: tuple[int, int], interop: bool = True) -> 
     if not interop:
         return ThroughHost("interop is turned off")
     try:
-        return ThroughInterop(backend, 4 * size[0] * size[1])
+        return ThroughInterop(4 * size[0] * size[1])
     except ImportError:
         return ThroughHost("PyCUDA was built without OpenGL")
     except RaytracerError:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from raytracer.errors import DataFileError
 from raytracer.job import NO_SPHERE, Job
 from raytracer.pipeline import Notice, prepare
+from raytracer.scene.lighting import pack_lights
 from raytracer.scene.pack import retake
 from raytracer.viewer.edits import Edits
-from raytracer.viewer.view import View
+from raytracer.viewer.view import View, space_of
 
 if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
@@ -35,6 +36,8 @@ class Stage:
     job: Job
     path: Path | None
     closed: bool = False
+    # what an earlier look was asked for, and the look: moving the camera changes little of it
+    _dressed: tuple[Edits, tuple[int, int], SceneBuffers] | None = None
 
     @classmethod
     def load(
@@ -62,6 +65,15 @@ class Stage:
 
         size: of the picture in pixels.
         """
+        if self._dressed is None or self._dressed[:2] != (edits, size):
+            self._dressed = edits, size, self._dress(view, size, edits)
+        known = self._dressed[2]
+        changes: dict[str, Any] = {"camera": view.stand.pack(size[0] / size[1])}
+        if edits.lights is None and self.scene.lights is None:
+            changes["lights"] = pack_lights(self.scene, space_of(known), view.stand.axes)
+        return replace(known, **changes)
+
+    def _dress(self, view: View, size: tuple[int, int], edits: Edits) -> SceneBuffers:
         settings = self.job.settings.override(width=size[0], height=size[1])
         taken = retake(self.buffers, edits.dress(self.scene), settings, view.stand)
         return replace(taken, materials=edits.polish(self.buffers.materials))

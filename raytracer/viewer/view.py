@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import atan, cos, degrees, pi, radians, sin, tan
+from math import acos, atan, cos, degrees, pi, radians, sin, sqrt, tan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -114,13 +114,12 @@ def orbit(view: View, right: float, up: float) -> View:
     right, up: radians that the eye moves to its right and up.
     """
     forward = view.stand.axes.forward
-    angle = float(np.arccos(np.clip(forward @ view.up, -1.0, 1.0)))  # 0: looks straight up
-    turn = float(np.clip(angle + up, min(angle, POLE), max(angle, pi - POLE))) - angle
-    axes = [
-        _rotate(_rotate(axis, view.stand.axes.right, -turn), view.up, right)
-        for axis in (view.stand.axes.right, view.stand.axes.up, forward)
-    ]
-    return _turned(view, _level(fit.Basis(*axes), view.up))
+    angle = acos(min(max(float(forward @ view.up), -1.0), 1.0))  # 0: looks straight up
+    turn = min(max(angle + up, min(angle, POLE)), max(angle, pi - POLE)) - angle
+    axes = view.stand.axes
+    matrix = _rotation(view.up, right) @ _rotation(axes.right, -turn)
+    turned = fit.Basis(matrix @ axes.right, matrix @ axes.up, matrix @ forward)
+    return _turned(view, _level(turned, view.up))
 
 
 def along(view: View, axis: Sequence[float]) -> View:
@@ -278,13 +277,29 @@ def _level(axes: fit.Basis, up: Vector) -> fit.Basis:
     """The same view without the roll of rounding, unless it looks along `up`."""
     if abs(float(axes.forward @ up)) > cos(0.5 * POLE):
         return axes
-    return fit.basis(-axes.forward, up)
+    forward = axes.forward / sqrt(float(axes.forward @ axes.forward))
+    right = _cross(forward, up)
+    right /= sqrt(float(right @ right))
+    return fit.Basis(right, _cross(right, forward), forward)
 
 
-def _rotate(vector: Vector, axis: Vector, angle: float) -> Vector:
-    """Rodrigues' formula; `axis` is unit."""
-    across = np.cross(axis, vector)
-    return vector * cos(angle) + across * sin(angle) + axis * (axis @ vector) * (1.0 - cos(angle))
+def _rotation(axis: Vector, angle: float) -> NDArray[np.float64]:
+    """Rodrigues' formula as a matrix (3, 3); `axis` is unit."""
+    (x, y, z), c, s = axis.tolist(), cos(angle), sin(angle)
+    d = 1.0 - c
+    return np.array(
+        (
+            (x * x * d + c, x * y * d - z * s, x * z * d + y * s),
+            (y * x * d + z * s, y * y * d + c, y * z * d - x * s),
+            (z * x * d - y * s, z * y * d + x * s, z * z * d + c),
+        )
+    )
+
+
+def _cross(a: Vector, b: Vector) -> Vector:
+    """As np.cross, which takes ten times as long for two vectors."""
+    (ax, ay, az), (bx, by, bz) = a.tolist(), b.tolist()
+    return np.array((ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx))
 
 
 def _triple(vector: Vector) -> tuple[float, float, float]:

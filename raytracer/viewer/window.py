@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from math import pi
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import pyglet
+from pyglet import gl
 from pyglet.window import key, mouse
 
 from raytracer.errors import RaytracerError
-from raytracer.viewer.canvas import Canvas
+from raytracer.viewer.canvas import Canvas, fence
 from raytracer.viewer.controls import Control, find
 from raytracer.viewer.overlay import Overlay
 from raytracer.viewer.status import status
@@ -56,11 +57,13 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         self._clicked = 0.0
         self._canvas = Canvas()
         self._overlay = Overlay(int(self.dpi))
-        self._hides_text = offscreen
+        self._hides_text = self._offscreen = self._fenced = offscreen
 
     def attach(self, viewer: Viewer, presenter: Presenter) -> None:
         """Show what this viewer has rendered. presenter: brings it here."""
         self.viewer, self.presenter = viewer, presenter
+        # OpenGL is to be done before the next kernel is launched, and before a time is taken.
+        self._fenced = self._offscreen or viewer.stage.job.backend.name == "cuda"
         self._attached = True
         type(self)._enable_event_queue = False
 
@@ -81,33 +84,41 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         while not worker.messages.empty():
             self.viewer.hear(worker.messages.get())
         frame = worker.take()
-        if frame is not None:
-            self._present(frame)
-        self.paint()
+        self.paint(frame)
         if frame is not None and self.on_shown is not None:
             self.on_shown(frame)
 
+    def paint(self, frame: Frame | None = None) -> None:
+        """Draw picture and text, and put them on the screen. frame: a new one."""
+        if self.viewer.closing:
+            self._end()
+            return
+        before = self.viewer.frame
+        with self._turn():
+            if frame is not None:
+                self._present(frame)
+            self._draw()
+            if self._fenced:
+                fence()
+        if frame is not None:
+            self.shown.append(perf_counter())
+            self.viewer.worker.give_back(before)
+        self.flip()
+
+    def _turn(self) -> AbstractContextManager[Any]:
+        """The GPU is the window's, where the kernels run on it too."""
+        if gl.current_context is not self.context:  # making it current again takes time
+            self.switch_to()
+        return self.viewer.stage.job.backend.turn()
+
     def _present(self, frame: Frame) -> None:
-        before, self.viewer.frame = self.viewer.frame, frame
-        self.switch_to()
+        self.viewer.frame = frame
         try:
             self.presenter.present(frame.picture, self._canvas)
         except RaytracerError as error:
             self.viewer.failure, self.viewer.closing = error, True
-        self.viewer.worker.give_back(before)
-        self.shown.append(perf_counter())
 
-    def paint(self) -> None:
-        """Draw picture and text, and put them on the screen."""
-        if self.viewer.closing:
-            self._end()
-            return
-        self.switch_to()
-        self.draw_picture()
-        self.flip()
-
-    def draw_picture(self) -> None:
-        """Draw without putting it on the screen."""
+    def _draw(self) -> None:
         size = self.get_framebuffer_size()
         self._canvas.draw(size)
         if not self._hides_text or self.viewer.help or self.viewer.picked:
@@ -115,9 +126,9 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
 
     def screenshot(self) -> Any:
         """What the window shows, uint8 (h, w, 3)."""
-        self.switch_to()
-        self.draw_picture()
-        return self._canvas.read(self.get_framebuffer_size())
+        with self._turn():
+            self._draw()
+            return self._canvas.read(self.get_framebuffer_size())
 
     def show_text(self, on: bool) -> None:
         """Draw the text of the overlay, or only the picture."""

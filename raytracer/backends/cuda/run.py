@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from raytracer import layout
@@ -47,6 +47,7 @@ class CudaResident:
         self.look(buffers)
         self.count = buffers.count
         self.ahead: Film | None = None  # the film whose sums are newer on the device
+        self.blank: Film | None = None  # a film whose sums are to be zero, whatever the host has
         self.few_spheres = bvh.spheres if bvh.spheres.nbytes <= CONSTANT_BYTES else None
         self.pacer = launch.Pacer(_first_samples(context))
         self.sizes: dict[str, int] = {}
@@ -169,12 +170,12 @@ class CudaBackend:
             )
             if resident.few_spheres is not None:
                 kernel.set_spheres(resident.few_spheres)
-            if resident.ahead is not film:
-                if film.samples or film.sums.any():
-                    copies.to_device(film.sums, sums)
-                else:
-                    driver.memset_d32_async(sums, 0, film.sums.size, kernel.stream)
+            if resident.blank is film or not (resident.ahead is film or film.sums.any()):
+                driver.memset_d32_async(sums, 0, film.sums.size, kernel.stream)
+            elif resident.ahead is not film:
+                copies.to_device(film.sums, sums)
             resident.ahead = None
+            resident.blank = None if resident.blank is film else resident.blank
             seconds = _launch_all(kernel, resident, picture, progress)
             if fetch:
                 copies.to_host(sums, film.sums)
@@ -214,13 +215,17 @@ class CudaBackend:
             copies.to_host(picture, out)
             return out, kernels.read_tally()
 
+    def turn(self) -> AbstractContextManager[Any]:
+        """The lock that every kernel is launched and waited for under.
+
+        Where one thread waits for OpenGL and another for CUDA, both can wait for ever (seen with
+        driver 580 on a GPU without a display), with interop or without: so they take turns.
+        """
+        return self.kernel.lock
+
     def clear(self, resident: CudaResident, film: Film) -> None:
-        """Set the sums to zero on the device; those of the host are left as they are."""
-        with self.kernel.lock, self._context.active() as driver:
-            sums = resident.allocate("film", int(film.sums.nbytes))
-            driver.memset_d32_async(sums, 0, film.sums.size, self.kernel.stream)
-            self.kernel.stream.synchronize()  # whoever takes the lock next finds the device idle
-        resident.ahead = film
+        """Have the next `render` begin at zero; the sums of the host are left as they are."""
+        resident.ahead, resident.blank = None, film
         film.samples = 0
 
     def picture(self) -> DevicePicture:
