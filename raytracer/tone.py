@@ -40,7 +40,6 @@ def arguments(
     shape: height and width of the film in pixels. place: x and y of its first pixel in the full
     picture, which decide the dither.
     """
-    args = np.zeros(1, layout.dtype("ToneArgs"))
     low, high = settings.meter_range
     values = {
         "height": shape[0],
@@ -58,9 +57,9 @@ def arguments(
         "meter_low": low,
         "meter_high": high,
     }
-    for name, value in values.items():
-        args[name] = value
-    return args
+    # As one record: a window asks for every frame, and fields one by one take ten times as long.
+    dtype = layout.dtype("ToneArgs")
+    return np.array([tuple(values.get(name, 0) for name in dtype.names or ())], dtype)
 
 
 def new_tally() -> NDArray[np.void]:

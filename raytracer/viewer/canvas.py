@@ -110,14 +110,16 @@ class Canvas:
 
 
 class PixelBuffer:
-    """A pixel-buffer object of fixed size."""
+    """A pixel-buffer object of fixed size, written and read by the GPU alone."""
+
+    usage = gl.GL_DYNAMIC_COPY
 
     def __init__(self, nbytes: int) -> None:
         self.nbytes = nbytes
         self._name = gl.GLuint()
         gl.glGenBuffers(1, byref(self._name))
         gl.glBindBuffer(gl.GL_PIXEL_UNPACK_BUFFER, self._name)
-        gl.glBufferData(gl.GL_PIXEL_UNPACK_BUFFER, nbytes, None, gl.GL_STREAM_DRAW)
+        gl.glBufferData(gl.GL_PIXEL_UNPACK_BUFFER, nbytes, None, self.usage)
         gl.glBindBuffer(gl.GL_PIXEL_UNPACK_BUFFER, 0)
 
     @property

@@ -61,6 +61,7 @@ class RenderKernel:
         self.arch = compiler.architecture(self._context.device.compute_capability())
         self.variant = render_variant(self.arch, label)
         self.stream = staging(ordinal).stream
+        self._written: dict[int, bytes] = {}  # constant memory by address
         self.lock = RLock()  # one render at a time: constant memory belongs to the module
         cubin = compiler.load(Path(str(self.variant.path)), self.arch)
         with self._context.active() as driver:
@@ -123,8 +124,11 @@ class RenderKernel:
         return float(end.time_since(start)) * 1e-3
 
     def _write(self, address: int, table: NDArray[Any]) -> None:
-        if table.nbytes:
-            self._context.driver.memcpy_htod_async(address, table.tobytes(), self.stream)
+        """Fill a table, unless it holds that already; nobody else writes there."""
+        content = table.tobytes()
+        if content and self._written.get(address) != content:
+            self._context.driver.memcpy_htod_async(address, content, self.stream)
+            self._written[address] = content
 
     def _check_layout(self, driver: Any) -> None:
         import numpy as np

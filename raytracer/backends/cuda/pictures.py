@@ -77,7 +77,10 @@ class Interop:
             self._buffer = pycuda.gl.RegisteredBuffer(buffer, flags)
 
     def copy(self, picture: DevicePicture) -> None:
-        """Copy a picture; OpenGL may use the buffer at once, the picture may be painted again."""
+        """Queue the copy of a picture; what OpenGL does with the buffer afterwards waits for it.
+
+        The picture may be painted again when OpenGL has used the buffer.
+        """
         with self._context.active() as driver:
             mapping = self._buffer.map(self._stream)
             try:
@@ -85,7 +88,6 @@ class Interop:
                 driver.memcpy_dtod_async(address, picture.address, picture.nbytes, self._stream)
             finally:
                 mapping.unmap(self._stream)
-            self._stream.synchronize()
 
     def close(self) -> None:
         """Take the registration back, before OpenGL deletes the buffer."""
