@@ -7,6 +7,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from raytracer.job import TRANSPARENT
+
 if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
     from raytracer.scene.describe import SphereInfo
@@ -51,6 +53,11 @@ class Frame:
     samples: int
     rate: float
     seconds: float
+
+    @property
+    def transparent(self) -> bool:
+        """Whether the background is left out."""
+        return int(self.order.look.frame["background_kind"][0]) == TRANSPARENT
 
     @property
     def finished(self) -> bool:

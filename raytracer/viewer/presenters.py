@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from raytracer.errors import RaytracerError
-from raytracer.viewer.canvas import Canvas, PixelBuffer
+from raytracer.viewer.canvas import Canvas
 
 if TYPE_CHECKING:
     from raytracer.backends.base import Backend
@@ -40,41 +40,34 @@ class Upload:
 
 
 class ThroughInterop:
-    """Pictures of CUDA, copied on the device into a pixel-buffer object."""
+    """Pictures of CUDA, copied on the device into the canvas's texture."""
 
     label = "CUDA-OpenGL interop"
 
-    def __init__(self, nbytes: int) -> None:
-        """Try whether it can be done; raises ImportError or BackendError.
-
-        nbytes: of the first pictures.
-        """
-        self._buffer: PixelBuffer | None = None
+    def __init__(self, canvas: Canvas, size: tuple[int, int]) -> None:
+        """Try whether it can be done; raises ImportError or BackendError."""
         self._interop: Any = None
-        self._take(nbytes)
+        self._size = (0, 0)
+        self._register(canvas, size)
 
     def present(self, picture: Any, canvas: Canvas) -> None:
         """Copy it within the device."""
-        if self._buffer is None or self._buffer.nbytes < picture.nbytes:
-            self._take(picture.nbytes)
-        assert self._buffer is not None
+        if self._size != picture.size:
+            self._register(canvas, picture.size)
         self._interop.copy(picture)
-        canvas.fill_from(self._buffer.name, picture.size)
 
-    def _take(self, nbytes: int) -> None:
+    def _register(self, canvas: Canvas, size: tuple[int, int]) -> None:
         from raytracer.backends.cuda.pictures import Interop
 
         self.close()
-        self._buffer = PixelBuffer(nbytes)
-        self._interop = Interop(self._buffer.name)
+        canvas.allocate(size)
+        self._interop, self._size = Interop(canvas.texture), size
 
     def close(self) -> None:
-        """Take the registration back, then delete the buffer."""
+        """Take the registration back."""
         if self._interop is not None:
             self._interop.close()
-        if self._buffer is not None:
-            self._buffer.close()
-        self._interop = self._buffer = None
+        self._interop = None
 
 
 class ThroughHost:
@@ -96,7 +89,9 @@ class ThroughHost:
         self._memory.close()
 
 
-def presenter(backend: Backend, size: tuple[int, int], interop: bool = True) -> Presenter:
+def presenter(
+    backend: Backend, canvas: Canvas, size: tuple[int, int], interop: bool = True
+) -> Presenter:
     """The best way that works here.
 
     size: of the window in pixels. interop: False goes by way of the host on CUDA.
@@ -106,7 +101,7 @@ def presenter(backend: Backend, size: tuple[int, int], interop: bool = True) -> 
     if not interop:
         return ThroughHost("interop is turned off")
     try:
-        return ThroughInterop(4 * size[0] * size[1])
+        return ThroughInterop(canvas, size)
     except ImportError:
         return ThroughHost("PyCUDA was built without OpenGL")
     except RaytracerError:

@@ -121,7 +121,9 @@ class _Session:
         self.window = window
         size = window.get_framebuffer_size()
         window.switch_to()
-        how = presenter(stage.job.backend, size, interop)  # while nothing is rendered yet
+        how = presenter(
+            stage.job.backend, window.canvas, size, interop
+        )  # while nothing is rendered yet
         self.worker = Worker(window.wake, adaptive)
         self.viewer: Viewer = Viewer(stage, self.worker, size, tone, say=say)
         window.attach(self.viewer, how)

@@ -55,7 +55,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         self._ticking = False
         self._pressed: tuple[float, float] | None = None
         self._clicked = 0.0
-        self._canvas = Canvas()
+        self.canvas = Canvas()
         self._overlay = Overlay(int(self.dpi))
         self._hides_text = self._offscreen = self._fenced = offscreen
 
@@ -114,13 +114,14 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
     def _present(self, frame: Frame) -> None:
         self.viewer.frame = frame
         try:
-            self.presenter.present(frame.picture, self._canvas)
+            self.presenter.present(frame.picture, self.canvas)
+            self.canvas.opaque = not frame.transparent
         except RaytracerError as error:
             self.viewer.failure, self.viewer.closing = error, True
 
     def _draw(self) -> None:
         size = self.get_framebuffer_size()
-        self._canvas.draw(size)
+        self.canvas.draw(size)
         if not self._hides_text or self.viewer.help or self.viewer.picked:
             self._overlay.draw(self.viewer, status(self), size)
 
@@ -128,7 +129,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         """What the window shows, uint8 (h, w, 3)."""
         with self._turn():
             self._draw()
-            return self._canvas.read(self.get_framebuffer_size())
+            return self.canvas.read(self.get_framebuffer_size())
 
     def show_text(self, on: bool) -> None:
         """Draw the text of the overlay, or only the picture."""
