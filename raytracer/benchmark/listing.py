@@ -15,12 +15,15 @@ DEFAULT_ARCHITECTURE = "sm_90a"
 def listing(names: Sequence[str] = ()) -> str:
     """Operations with axes, types and variants; all by default. Raises UserError."""
     lines: list[str] = []
-    for name in names or [*operations.names(), "render", "tone"]:
+    for name in names or [*operations.names(), "render", "tone", "preview"]:
         if name == "render":
             lines += renders.listing()
             continue
         if name == "tone":
             lines.append("tone: statistics and picture of a 4K film, on the CPU or a GPU")
+            continue
+        if name == "preview":
+            lines.append("preview: from a camera event to its picture, on the CPU or a GPU")
             continue
         op = operations.find(name)
         axes = ", ".join(f"{axis} {size}" for axis, size in op.axes.items())

@@ -59,7 +59,7 @@ def device_line(record: dict[str, Any]) -> str:
 
 def _is_ladder(result: dict[str, Any]) -> bool:
     """Whether kernels of a ladder were timed, which on the CPU only NumPy can stand for."""
-    return result["op"] != "render" and not result["op"].startswith("tone ")
+    return result["op"] not in ("render", "preview") and not result["op"].startswith("tone ")
 
 
 def cpu_line(record: dict[str, Any]) -> str:
@@ -98,7 +98,7 @@ def _share(
     """The least time that the ceilings allow, as a share of the time taken."""
     least = [moved / gbps * 1e-9] if gbps else []
     least += [flop / tflops * 1e-12] if tflops else []
-    return max(least) / median if least else None
+    return max(least) / median if least and max(least) > 0.0 else None
 
 
 def seconds(value: float) -> str:
@@ -111,8 +111,8 @@ def seconds(value: float) -> str:
 
 def _heading(result: dict[str, Any]) -> str:
     axes = ", ".join(f"{name} {size}" for name, size in result["axes"].items())
-    if result["op"] == "render":
-        return f"render: {axes}"
+    if result["op"] in ("render", "preview"):
+        return f"{result['op']}: {axes}"
     kind = f"{result['dtype']}, {result['input']} input, {result['mode']}"
     return f"{result['op']}: {axes}; {kind}"
 
@@ -169,7 +169,7 @@ def _cells(
         f"{time['noise']:.1%}",
         str(time["count"]),
         _rate(found["tflops"]) if result["work"]["flop"] else "",
-        _number(found["gbps"]),
+        _number(found["gbps"]) if found["gbps"] else "",
         _percent(found["of_ceiling"]),
         _percent(found["of_sheet"]),
         f"{first / time['median']:.2f}" if first else "",

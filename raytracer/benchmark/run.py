@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MODES = ("cold", "hot", "sustained")
 SUSTAINED_SECONDS = 2.0  # of device time at least, long enough for the power limit to bite
 CPU_BYTES, CPU_FLOP = 256 << 20, 2e9  # sizes that a CPU is asked for by default
-OWN = ("render", "tone")  # not operations of the ladders
+OWN = ("render", "tone", "preview")  # not operations of the ladders
 VERSION = 1  # of the record's format
 
 Tell = Callable[[str], None]
@@ -69,7 +69,7 @@ def bench(
     """Time operations: each variant is checked against a reference first, wrong ones not timed.
 
     names: of operations; all of `raytracer.ops` by default; "render" for the example scenes,
-        "tone" for a film's statistics and picture.
+        "tone" for a film's statistics and picture, "preview" for the window.
     variant: labels, names or numbers of variants; all by default.
     axes: sizes by name, each a number or several. size: of the largest axes.
     dtype: one of the operation's; its first by default.
@@ -108,6 +108,11 @@ def bench(
         device = results[0]["device"]
     if "tone" in names:
         device, found = _tone(on, choice, progress or _quiet)
+        results += found
+    if "preview" in names:
+        from raytracer.benchmark import previews
+
+        device, found = previews.results(on, tell=progress or _quiet)
         results += found
     if chosen and on == "cuda":
         from raytracer.benchmark import session

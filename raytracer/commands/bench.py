@@ -23,6 +23,7 @@ Examples:
   raytracer bench contraction --ncu           occupancy, stalls, bank conflicts
   raytracer bench render --scene weekend      the ray tracer's own ladder, Mrays/s
   raytracer bench tone                        statistics and picture of a 4K film
+  raytracer bench preview                     from a camera event to its picture
   raytracer bench vecadd --compare old.json   ends with 1 if something is slower
 """
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 Size = tuple[int, int]
 
+SOFTWARE = ("llvmpipe", "softpipe", "SwiftShader")
+"""What renderers call themselves that run on the processor."""
+
 _VERTEX = """#version 330 core
 void main() {  // one triangle that covers the window
     vec2 corner = vec2(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0);
@@ -48,6 +51,8 @@ class Canvas:
     def __init__(self) -> None:
         self.size: Size = (0, 0)
         self.opaque = True  # whether the picture's alpha may be ignored
+        # Where the processor draws, smoothing would take longer than the rest of the frame.
+        self._smooth = not any(name in renderer() for name in SOFTWARE)
         self._program = ShaderProgram(Shader(_VERTEX, "vertex"), Shader(_FRAGMENT, "fragment"))
         self._texture, self._empty, self._source = gl.GLuint(), gl.GLuint(), gl.GLuint()
         gl.glGenTextures(1, byref(self._texture))
@@ -104,7 +109,7 @@ class Canvas:
 
     def _blit(self, window: Size) -> None:
         """Copy the texture, in half the time of a shader."""
-        smooth = gl.GL_NEAREST if self.size == window else gl.GL_LINEAR
+        smooth = gl.GL_LINEAR if self._smooth and self.size != window else gl.GL_NEAREST
         width, height = window
         gl.glBindFramebuffer(gl.GL_READ_FRAMEBUFFER, self._source)
         gl.glBlitFramebuffer(0, 0, *self.size, 0, height, width, 0, gl.GL_COLOR_BUFFER_BIT, smooth)
@@ -131,6 +136,11 @@ class Canvas:
         target = c_void_p(pixels.ctypes.data)
         gl.glReadPixels(0, 0, width, height, gl.GL_RGBA, gl.GL_UNSIGNED_BYTE, target)
         return np.ascontiguousarray(pixels[::-1, :, :3])
+
+
+def renderer() -> str:
+    """What draws, as OpenGL calls it."""
+    return str(gl.gl_info.get_renderer())
 
 
 def fence(seconds: float = 10.0) -> bool:

@@ -43,10 +43,10 @@ def open_window(size: tuple[int, int], title: str, offscreen: bool) -> PreviewWi
 
     size: wanted, in pixels. Raises DisplayError.
     """
+    display = open_display(offscreen)
     from pyglet import gl
     from pyglet.window import NoSuchConfigException, WindowException
 
-    display = open_display(offscreen)
     if not offscreen:
         screen = display.get_default_screen()
         size = fitting(size, (screen.width, screen.height))

@@ -10,7 +10,7 @@ Size = tuple[int, int]
 FRAME = 1.0 / 30.0
 """Seconds that a frame of a moving picture aims at, at any resolution."""
 
-SLOWEST = 1.0 / 22.0
+SLOWEST = 1.0 / 21.0
 """Seconds that it may take before it becomes coarser than half the window's resolution."""
 
 LEVELS = (1.0, 0.75, 0.6, 0.5, 0.375, 0.25, 0.1875, 0.125)
@@ -32,15 +32,20 @@ class Pace:
         """Begin coarse: nothing is known of the scene yet."""
         self.level = level
         self.per_pixel = 0.0  # seconds; 0 before the first frame
+        self.fixed = 0.0  # seconds, at any resolution
 
-    def record(self, pixels: int, seconds: float) -> None:
-        """Learn from a frame of one sample a pixel, in seconds from start to picture."""
+    def record(self, pixels: int, seconds: float, shown: float = 0.0) -> None:
+        """Learn from a frame of one sample a pixel.
+
+        seconds: to the picture. shown: from there until it was on the window.
+        """
         cost = seconds / max(pixels, 1)
         known = self.per_pixel > 0.0
         self.per_pixel = NEW * cost + (1.0 - NEW) * self.per_pixel if known else cost
+        self.fixed = NEW * shown + (1.0 - NEW) * self.fixed if known else shown
 
     def seconds(self, size: Size) -> float:
-        """What a frame of that size is expected to take; 0 before the first one."""
+        """What a frame of that size is expected to take to its picture; 0 before the first."""
         return self.per_pixel * size[0] * size[1]
 
     def choose(self, full: Size) -> Size:
@@ -55,7 +60,8 @@ class Pace:
 
     def _fits(self, level: int, full: Size) -> bool:
         allowed = SLOWEST if level == HALF else FRAME
-        return self.seconds(at(level, full)) <= allowed * (FINER if level < self.level else 1.0)
+        taken = self.fixed + self.seconds(at(level, full))
+        return taken <= allowed * (FINER if level < self.level else 1.0)
 
 
 def at(level: int, full: Size) -> Size:

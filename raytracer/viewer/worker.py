@@ -179,9 +179,10 @@ class Worker:
         self._begin(order, self.pace.choose(order.size) if self._adaptive else order.size)
         self._pass(order, 1)
         self._publish(order, self._rate(1, start), start)
-        self.pace.record(self._pixels, perf_counter() - start)
-        self._settled = perf_counter() + SETTLE
+        painted = perf_counter()
+        self._settled = painted + SETTLE
         self._let_show()
+        self.pace.record(self._pixels, painted - start, perf_counter() - painted)
 
     def _rate(self, count: int, start: float) -> float:
         """Camera rays a second since then."""

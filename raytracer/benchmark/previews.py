@@ -1,0 +1,131 @@
+"""`raytracer bench preview`: from a camera event to the fence after its picture, and to rest."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from raytracer.backends.select import select
+from raytracer.benchmark import noise
+from raytracer.film import Film
+from raytracer.tone_settings import ToneSettings
+from raytracer.viewer.preview import PreviewResult, preview
+from raytracer.viewer.stage import Stage
+
+if TYPE_CHECKING:
+    from raytracer.scene.scene import Scene
+
+# Spheres, and the window's size in pixels.
+CASES = {
+    "cuda": ((1_000_000, (3840, 2160)), (10_000_000, (1920, 1080))),
+    "cpu": ((100_000, (1280, 720)),),
+}
+FRAMES, WARM = {"cuda": 400, "cpu": 120}, 30  # frames of a run; those at its start do not count
+RESTS = 5  # runs that end at rest
+SAMPLES = 2  # a pixel at rest: enough to see that it goes on
+NOTE = (
+    "A drag of {frames} events, each sent when the picture of the one before was on the window and "
+    "OpenGL's fence had passed; offscreen (EGL), one sample a pixel with shadows, tone curve "
+    "included. Kernels alone: the same frames without window, events and threads."
+)
+Tell = Callable[[str], None]
+
+
+def results(
+    backend: str, cases: Any = None, frames: int | None = None, tell: Tell = lambda _: None
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The device, and a result for each case. frames: timed, of each run."""
+    device = select(backend)
+    about = {key: value for key, value in device.describe().items() if key != "memory_free"}
+    count = frames or FRAMES[backend]
+    made = []
+    for spheres, size in cases or CASES[backend]:
+        tell(f"turning {spheres:,} spheres")
+        made.append(_result(cloud(spheres), backend, size, count))
+    return {"name": device.name} | about, made
+
+
+def cloud(count: int) -> Scene:
+    """Spheres at random in a cube, in the light of a scene without lights."""
+    from raytracer.scene import generate
+    from raytracer.scene.scene import Scene
+
+    found = generate.arrays("cloud", count, 1)
+    return Scene.from_arrays(found["centers"], found["radii"], found["colors"])
+
+
+def _result(scene: Scene, backend: str, size: tuple[int, int], frames: int) -> dict[str, Any]:
+    # A GPU has to keep up at full size; a CPU may render coarser while the picture moves.
+    full = backend == "cuda"
+    ways = (True, False) if full else (True,)
+    rows = []
+    for interop in ways:
+        run = _run(scene, backend, size, frames + WARM, adaptive=not full, interop=interop)
+        rows.append(_row(run.presenter, run.latency[WARM:], _said(run)))
+    first = _run(scene, backend, size, WARM + 1, adaptive=not full)
+    rests = [first.rest] + [
+        _run(scene, backend, size, WARM, adaptive=not full).rest for _ in range(RESTS - 1)
+    ]
+    rows.append(_row("last event to full size at rest", rests, "", "stage"))
+    alone = _kernels(scene, backend, min(run.traced[WARM:]), frames)
+    rows.append(_row("kernels alone", alone, f"{1.0 / median(alone):.0f} frames/s", "peer"))
+    return {
+        "op": "preview",
+        "axes": {"spheres": scene.count, "width": size[0], "height": size[1]},
+        "dtype": "float32",
+        "input": "cloud",
+        "mode": "full size" if full else "adaptive",
+        "backend": backend,
+        "work": {"flop": 0, "bytes_read": 0, "bytes_written": 0},
+        "note": NOTE.format(frames=frames),
+        "traced": list(min(run.traced[WARM:])),
+        "rows": rows,
+    }
+
+
+def _run(
+    scene: Scene, backend: str, size: tuple[int, int], frames: int, **options: Any
+) -> PreviewResult:
+    return preview(
+        scene, backend=backend, width=size[0], height=size[1], samples=SAMPLES,
+        offscreen=frames, **options,
+    )  # fmt: skip
+
+
+def _said(run: PreviewResult) -> str:
+    """Frames a second and the coarsest size."""
+    ordered = sorted(run.latency[WARM:])
+    width, height = min(run.traced[WARM:])
+    slow = ordered[int(0.95 * (len(ordered) - 1))]
+    return (
+        f"{1.0 / median(ordered):.0f} frames/s, 19 of 20 above {1.0 / slow:.0f}, traced at "
+        f"{width}x{height} or more"
+    )
+
+
+def _kernels(scene: Scene, backend: str, size: tuple[int, int], frames: int) -> list[float]:
+    """Seconds of the frames alone: rendering and tone curve of the same view."""
+    overrides = {"width": size[0], "height": size[1], "samples": 1}
+    stage = Stage.load(scene, overrides, backend)
+    device, resident, frame = stage.job.backend, stage.job.resident, stage.buffers.frame
+    film, picture, tone = Film.blank(*size), device.picture(), ToneSettings()
+    samples = []
+    try:
+        for _ in range(WARM + frames):
+            start = time.perf_counter()
+            device.clear(resident, film)
+            device.render(resident, frame, film, None, fetch=False)
+            film.samples = 1
+            device.paint(resident, film, tone, picture)
+            samples.append(time.perf_counter() - start)
+    finally:
+        picture.close()
+        stage.close()
+    return samples[WARM:]
+
+
+def _row(label: str, samples: list[float], title: str, kind: str = "variant") -> dict[str, Any]:
+    row = {"label": label, "title": title, "kind": kind, "status": "ok", "reason": ""}
+    return row | {"time": noise.statistics(samples), "samples": samples}
