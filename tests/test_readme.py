@@ -17,6 +17,7 @@ import raytracer
 from raytracer.backends.cuda import compile_all
 from raytracer.cli import program
 from raytracer.scene import model
+from raytracer.viewer.controls import help_rows
 
 ROOT = Path(__file__).parents[1]
 MAIN = ROOT / "README.md"
@@ -226,3 +227,8 @@ def test_every_link_leads_somewhere(path: Path) -> None:
         if anchor:
             titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
             assert anchor in {title.lower().replace(" ", "-") for title in titles}, target
+
+
+def test_keys_of_the_preview() -> None:
+    shown = re.findall(r"^\| (.+?) \| (.+?) \|$", MAIN.read_text(encoding="utf-8"), re.MULTILINE)
+    assert [row for row in shown if row in help_rows()] == help_rows()
