@@ -143,6 +143,7 @@ class _Session:
             if watch is not None:
                 pyglet.clock.unschedule(watch.look)
             pixels = self.window.screenshot() if screenshot else None
+            self.window.set_visible(False)  # the thread may need a moment to end
             self.worker.stop()
             self.window.presenter.close()
             if not isinstance(self.viewer.failure, RaytracerError):
