@@ -35,6 +35,9 @@ FARTHEST = 64.0
 NEAREST = 1e-6
 """Smallest distance of eye and pivot in render space: float32 has no finer place near 1."""
 
+REMOTEST = 2.0**20
+"""Largest one, and half height of an orthographic picture: all spheres are a dot then."""
+
 SPHERE_SHARE = 0.3
 """Part of the picture's height that a sphere takes after `to_sphere`."""
 
@@ -130,7 +133,7 @@ def along(view: View, axis: Sequence[float]) -> View:
     """
     backward = -np.asarray(axis, np.float64)
     up = view.up
-    if abs(float(backward @ up)) > 0.999:
+    if not _levels(backward, up):
         across = np.eye(3)[0 if abs(up[0]) < 0.9 else 1]
         up = np.cross(up, across) * float(np.sign(backward @ up))
     return _turned(view, fit.basis(backward, up))
@@ -153,9 +156,9 @@ def dolly(view: View, factor: float) -> View:
     An orthographic picture becomes smaller or larger instead.
     """
     if view.flat:
-        half = max(view.stand.half * factor, NEAREST)
+        half = _scaled(view.stand.half, factor, NEAREST, REMOTEST)
         return replace(view, stand=replace(view.stand, half=half), framed=False)
-    factor = min(max(factor, NEAREST / view.distance), 2.0**20 / view.distance)
+    factor = _scaled(view.distance, factor, NEAREST, REMOTEST) / view.distance
     eye = view.pivot + (view.stand.eye - view.pivot) * factor
     return replace(view, stand=replace(view.stand, eye=eye), framed=False)
 
@@ -164,7 +167,7 @@ def zoom(view: View, factor: float) -> View:
     """Widen the field of view (factor above 1) or narrow it, from the same place."""
     if view.flat:
         return dolly(view, factor)
-    half = min(max(view.stand.half * factor, NARROWEST), WIDEST)
+    half = _scaled(view.stand.half, factor, NARROWEST, WIDEST)
     return replace(view, stand=replace(view.stand, half=half), framed=False)
 
 
@@ -275,12 +278,22 @@ def _moved(view: View, step: Vector) -> View:
 
 def _level(axes: fit.Basis, up: Vector) -> fit.Basis:
     """The same view without the roll of rounding, unless it looks along `up`."""
-    if abs(float(axes.forward @ up)) > cos(0.5 * POLE):
+    if not _levels(axes.forward, up):
         return axes
     forward = axes.forward / sqrt(float(axes.forward @ axes.forward))
     right = _cross(forward, up)
     right /= sqrt(float(right @ right))
     return fit.Basis(right, _cross(right, forward), forward)
+
+
+def _scaled(value: float, factor: float, low: float, high: float) -> float:
+    """A value times a factor between bounds; a scene's own value may be beyond them."""
+    return min(max(value * factor, min(value, low)), max(value, high))
+
+
+def _levels(forward: Vector, up: Vector) -> bool:
+    """Whether `up` says how to hold the camera: it does not look along it."""
+    return abs(float(forward @ up)) <= cos(0.5 * POLE)
 
 
 def _rotation(axis: Vector, angle: float) -> NDArray[np.float64]:

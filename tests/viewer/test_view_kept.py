@@ -1,0 +1,226 @@
+"""Other cameras of the same view: projection, framing, the camera written down, carried over."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import radians, tan
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from raytracer import Camera, Scene
+from raytracer.scene.pack import pack
+from raytracer.settings import RenderSettings
+from raytracer.viewer import view as moves
+from raytracer.viewer.view import View
+from support.previews import balls, view_of
+from support.views import ANGLES, ASPECT, BUFFERS, Vector, assert_same, place, views
+
+
+# Perspective and orthographic
+
+
+@given(view=views(), fov=st.floats(5.0, 120.0))
+def test_toggle_keeps_size_and_place_of_the_pivot(view: View, fov: float) -> None:
+    other = moves.toggle(view, 3.0, fov)
+    assert other.flat != view.flat
+    assert other.half_height == pytest.approx(view.half_height, rel=1e-9)
+    np.testing.assert_allclose(place(other), place(view), atol=1e-8)
+    assert other.stand.axes is view.stand.axes
+    again = moves.toggle(other, 3.0, fov)
+    assert again.half_height == pytest.approx(view.half_height, rel=1e-9)
+    if other.flat:
+        assert again.stand.half == pytest.approx(tan(radians(fov) / 2.0))
+
+
+@given(view=views(kind="perspective"), seed=st.integers(0, 1000))
+def test_an_orthographic_view_has_all_in_front_of_it(view: View, seed: int) -> None:
+    """Whatever is within the extent is not cut off by the plane that rays start from."""
+    flat = moves.toggle(view, 2.5)
+    points = np.random.default_rng(seed).normal(size=(200, 3))
+    points *= 2.5 / np.linalg.norm(points, axis=1)[:, None]
+    assert ((points - flat.stand.eye) @ flat.stand.axes.forward > -1e-9).all()
+    near = moves.clear(moves.fly(flat, 5.0), 2.5)
+    assert ((points - near.stand.eye) @ near.stand.axes.forward > -1e-9).all()
+
+
+def test_an_orthographic_camera_among_the_spheres_shows_its_section() -> None:
+    """A scene that asks for a cut gets it, until another picture is asked for."""
+    x, y, z = BUFFERS.center.tolist()
+    view = view_of(
+        BUFFERS, type="orthographic", height=5.0, position=(x, y, z), look_at=(x, y, z - 1.0)
+    )
+    assert view.cut
+    assert moves.clear(view, moves.reach(BUFFERS)) is view
+    assert moves.orbit(view, 0.3, 0.1).cut
+    assert not moves.to_all(view, BUFFERS, ASPECT).cut
+    outside = view_of(
+        BUFFERS, type="orthographic", height=5.0, position=(x, y, z + 900.0), look_at=(x, y, z)
+    )
+    assert not outside.cut
+
+
+def test_reach_has_every_sphere_and_an_end() -> None:
+    centers = np.stack([BUFFERS.x, BUFFERS.y, BUFFERS.z], axis=1).astype(np.float64)
+    farthest = (np.linalg.norm(centers, axis=1) + BUFFERS.radius).max()
+    assert moves.reach(BUFFERS) >= farthest
+    assert moves.reach(pack(Scene())) == 1.0
+    wide = Scene.from_arrays(np.array([[0.0, 0, 0], [0, -1e6, 0]]), [1.0, 1e6])
+    assert moves.reach(pack(wide)) == moves.FARTHEST
+
+
+# Fitting
+
+
+def silhouettes(view: View, aspect: float, count: int = 64) -> Vector:
+    """Where the outlines of all spheres are in the picture, by tangent rays, (N * count, 2)."""
+    centers = np.stack([BUFFERS.x, BUFFERS.y, BUFFERS.z], axis=1).astype(np.float64)
+    radius = BUFFERS.radius.astype(np.float64)[:, None]
+    stand = view.stand
+    away = np.broadcast_to(stand.axes.forward, centers.shape)
+    lift, size = np.zeros_like(radius), radius
+    if not view.flat:
+        away = centers - stand.eye
+        distance = np.linalg.norm(away, axis=1)[:, None]
+        assert (distance > radius).all()
+        away, lift = away / distance, radius**2 / distance
+        size = radius * np.sqrt(1.0 - (radius / distance) ** 2)
+    one = np.cross(away, stand.axes.up)
+    one /= np.linalg.norm(one, axis=1)[:, None]
+    two = np.cross(one, away)
+    angle = np.linspace(0.0, 2.0 * np.pi, count, endpoint=False)[:, None, None]
+    points = centers - lift * away + size * (np.cos(angle) * one + np.sin(angle) * two)
+    found, ahead = moves.project(view, points.reshape(-1, 3), aspect)
+    assert ahead.all()
+    return found
+
+
+@given(view=views(), aspect=st.sampled_from([0.3, 1.0, 16 / 9, 3.5]))
+def test_to_all_has_every_sphere_in_the_picture_from_the_same_side(
+    view: View, aspect: float
+) -> None:
+    there = moves.to_all(view, BUFFERS, aspect)
+    reached = np.abs(silhouettes(there, aspect)).max()
+    assert 0.94 < reached < 1.0
+    assert there.framed
+    assert there.stand.axes is view.stand.axes
+    if not view.flat:
+        assert there.stand.half == view.stand.half
+
+
+@given(view=views(), index=st.integers(0, BUFFERS.count - 1))
+def test_to_sphere_puts_it_into_the_middle_at_its_share_of_the_height(
+    view: View, index: int
+) -> None:
+    center = np.array([BUFFERS.x[index], BUFFERS.y[index], BUFFERS.z[index]], np.float64)
+    radius = float(BUFFERS.radius[index])
+    there = moves.to_sphere(view, center, radius)
+    np.testing.assert_allclose(place(there), (0.0, 0.0), atol=1e-9)
+    np.testing.assert_array_equal(there.pivot, center)
+    assert there.distance > radius
+    if view.flat or radius / moves.SPHERE_SHARE / view.stand.half > 1.5 * radius:
+        assert radius / there.half_height == pytest.approx(moves.SPHERE_SHARE)
+    else:  # a very wide view would have to be inside
+        assert there.distance == pytest.approx(1.5 * radius)
+
+
+def test_first_view_is_the_scenes_camera() -> None:
+    fitted = view_of(BUFFERS)
+    assert fitted.framed
+    assert fitted.stand.pack(ASPECT) == pack(balls()).camera
+    camera = Camera(position=(60.0, -10.0, 30.0), look_at=(50.0, -20.0, 7.0), up=(0.0, 0.0, 3.0))
+    view = moves.first(camera, BUFFERS, ASPECT)
+    assert not view.framed
+    np.testing.assert_allclose(view.up, (0.0, 0.0, 1.0))
+    seen = view.pivot * BUFFERS.scale + BUFFERS.center
+    np.testing.assert_allclose(seen, (50.0, -20.0, 7.0), atol=1e-9)
+    np.testing.assert_allclose(place(view), (0.0, 0.0), atol=1e-12)
+
+
+# Written down, carried over, projected
+
+
+def place_of(camera: Camera) -> Vector:
+    """Position and look_at."""
+    assert camera.position is not None
+    assert camera.look_at is not None
+    return np.array([*camera.position, *camera.look_at], np.float64)
+
+
+def assert_same_camera(a: NDArray[np.void], b: NDArray[np.void], scale: float = 1.0) -> None:
+    """The same packed camera to the rounding of float32."""
+    assert a["kind"] == b["kind"]
+    size = max(float(np.abs(a["origin"]).max()), scale)
+    np.testing.assert_allclose(a["origin"], b["origin"], atol=2e-7 * size)
+    for name in ("right", "up", "forward"):
+        length = float(np.linalg.norm(a[name]))
+        np.testing.assert_allclose(a[name], b[name], atol=3e-7 * length)
+
+
+@given(view=views(), right=ANGLES, up=ANGLES, kind=st.sampled_from(["as it is", "pole", "axis"]))
+def test_a_camera_written_down_is_packed_as_the_same_one(
+    view: View, right: float, up: float, kind: str
+) -> None:
+    view = moves.orbit(view, right, up)
+    if kind == "pole":
+        view = moves.orbit(view, 0.0, 9.0)
+    elif kind == "axis":
+        view = moves.along(view, (-view.up).tolist())
+    camera = moves.camera_of(view, BUFFERS)
+    again = pack(balls(camera=camera), RenderSettings(width=400, height=300))
+    assert_same_camera(view.stand.pack(400 / 300), again.camera)
+    assert not camera.fit
+    once_more = moves.camera_of(moves.first(camera, BUFFERS, ASPECT), BUFFERS)
+    np.testing.assert_allclose(place_of(once_more), place_of(camera), rtol=1e-9)
+
+
+@pytest.mark.parametrize("fov", [0.001, 0.0015, 178.9999, 179.0])
+def test_any_field_of_view_of_a_scene_can_be_written_down(fov: float) -> None:
+    view = view_of(BUFFERS, vertical_fov=fov, position=(50.0, 0.0, 0.0), look_at=(50.0, 0.0, 9.0))
+    assert moves.camera_of(view, BUFFERS).vertical_fov == pytest.approx(fov, rel=1e-12)
+
+
+@given(view=views(), shift=st.floats(-100.0, 100.0), scale=st.sampled_from([0.125, 1.0, 64.0]))
+def test_carried_into_another_render_space_it_is_the_same_camera(
+    view: View, shift: float, scale: float
+) -> None:
+    other = replace(BUFFERS, center=BUFFERS.center + shift, scale=BUFFERS.scale * scale)
+    there = moves.carried(view, BUFFERS, other)
+    one, two = moves.camera_of(view, BUFFERS), moves.camera_of(there, other)
+    for name in ("position", "look_at", "up"):
+        np.testing.assert_allclose(getattr(one, name), getattr(two, name), atol=1e-9)
+    assert one.vertical_fov == pytest.approx(two.vertical_fov)
+    assert one.height == (None if one.height is None else pytest.approx(two.height))
+    assert_same(moves.carried(there, other, BUFFERS), view, atol=1e-9)
+
+
+@given(view=views(), seed=st.integers(0, 1000))
+def test_project_is_the_inverse_of_camera_rays(view: View, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    stand = view.stand
+    places = rng.uniform(-1.0, 1.0, (20, 2))
+    depth = rng.uniform(0.1, 10.0, 20)[:, None]
+    size = stand.half if view.flat else stand.half * depth
+    points = stand.eye + depth * stand.axes.forward
+    points += size * (places[:, :1] * ASPECT * stand.axes.right + places[:, 1:] * stand.axes.up)
+    found, ahead = moves.project(view, points, ASPECT)
+    assert ahead.all()
+    np.testing.assert_allclose(found, places, atol=1e-9)
+    behind, ahead = moves.project(view, 2.0 * stand.eye - points, ASPECT)
+    assert not ahead.any()
+    assert np.isfinite(behind).all()
+
+
+def test_every_motion_ends_framing_and_only_fitting_begins_it() -> None:
+    view = view_of(BUFFERS)
+    assert view.framed
+    for changed in (
+        moves.orbit(view, 0.1, 0.0), moves.pan(view, 0.1, 0.0), moves.fly(view, 0.1),
+        moves.dolly(view, 0.9), moves.zoom(view, 0.9), moves.toggle(view, 2.0),
+        moves.along(view, (1.0, 0.0, 0.0)), moves.to_sphere(view, np.zeros(3), 0.1),
+    ):  # fmt: skip
+        assert not changed.framed
+        assert moves.to_all(changed, BUFFERS, ASPECT).framed
