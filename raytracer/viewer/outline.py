@@ -32,8 +32,8 @@ def outline(
     else:
         offset = center - view.stand.eye
         distance = float(np.linalg.norm(offset))
-        if distance <= radius:
-            return []  # the eye is inside
+        if offset @ axes.forward <= radius:
+            return []  # the eye is inside, or a part of the outline is beside or behind it
         toward = offset / distance
         right = np.cross(toward, axes.up)
         right /= np.linalg.norm(right)

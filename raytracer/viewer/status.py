@@ -31,8 +31,8 @@ def status(window: PreviewWindow) -> list[str]:
 
 def rays(rate: float) -> str:
     """Camera rays a second for people."""
-    for unit in ("", "k", "M"):
-        if rate < 1000.0:
+    for unit in ("", "k", "M", "G"):
+        if rate < 999.5:  # what is more would be rounded to 1e+03
             return f"{rate:.3g} {unit}rays/s"
         rate /= 1000.0
-    return f"{rate:.3g} Grays/s"
+    return f"{rate:.3g} Trays/s"

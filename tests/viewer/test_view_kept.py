@@ -19,7 +19,6 @@ from raytracer.viewer.view import View
 from support.previews import balls, view_of
 from support.views import ANGLES, ASPECT, BUFFERS, Vector, assert_same, place, views
 
-
 # Perspective and orthographic
 
 
