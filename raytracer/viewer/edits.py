@@ -64,13 +64,18 @@ class Edits:
             return materials
         made = materials.copy()
         for index, factor in self.shininess.items():
-            made["shininess"][index] = np.clip(made["shininess"][index] * factor, *SHININESS)
+            made["shininess"][index] *= factor
         return made
 
-    def polished(self, which: list[int], factor: float) -> Edits:
-        """With these materials shinier by a factor."""
-        changed = {index: self.shininess.get(index, 1.0) * factor for index in which}
-        return replace(self, shininess={**self.shininess, **changed})
+    def polished(self, materials: NDArray[np.void], which: list[int], factor: float) -> Edits:
+        """With some of the scene's materials shinier by a factor, as far as `SHININESS` goes."""
+        changed = dict(self.shininess)
+        for index in which:
+            own = float(materials["shininess"][index])
+            low, high = min(SHININESS[0], own), max(SHININESS[1], own)
+            shown = own * changed.get(index, 1.0) * factor
+            changed[index] = min(max(shown, low), high) / own
+        return replace(self, shininess=changed)
 
     def next_background(self, step: int = 1) -> Edits:
         """With the next background."""

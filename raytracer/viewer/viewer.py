@@ -198,12 +198,12 @@ class Viewer:
 
     def polish(self, factor: float) -> None:
         """Make the picked sphere's material shinier, or all."""
-        every = list(range(len(self.stage.buffers.materials)))
-        ids = self.stage.buffers.material_id
+        materials, ids = self.stage.buffers.materials, self.stage.buffers.material_id
+        every = list(range(len(materials)))
         if self.picked is not None and len(ids):
             every = [int(ids[self.picked.id])]
-        self._edit(self.edits.polished(every, factor))
-        shown = self.edits.polish(self.stage.buffers.materials)["shininess"][every[0]]
+        self._edit(self.edits.polished(materials, every, factor))
+        shown = self.edits.polish(materials)["shininess"][every[0]]
         self.notify(f"shininess {shown:.3g}")
 
     def expose(self, stops: float) -> None:

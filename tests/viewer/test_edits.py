@@ -1,0 +1,194 @@
+"""Light, background and gloss changed in the window: nothing changed is nothing different."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import raytracer
+from raytracer import Ambient, Background, DirectionalLight, Material, PointLight, Scene
+from raytracer.layout import dtype
+from raytracer.scene.looks import Light
+from raytracer.scene.pack import pack, retake
+from raytracer.scene.pose import pose
+from raytracer.viewer import edits
+from raytracer.viewer.edits import BACKGROUNDS, SHININESS, Edits
+from raytracer.viewer.view import space_of, spheres_of
+from support.previews import assert_same_buffers, balls, view_of
+from support.views import BUFFERS
+
+LIGHTS: list[Any] = [
+    None,
+    (),
+    (DirectionalLight((1.0, -2.0, -0.5), intensity=0.7),),
+    (PointLight((60.0, 0.0, 20.0), "teal", 40.0, "inverse-square"), DirectionalLight((0, -1, 0))),
+]
+AMBIENTS = [None, Ambient("teal", 0.4)]
+AXES = view_of(BUFFERS).stand.axes
+
+
+def taken(scene: Scene, changes: Edits) -> Any:
+    """The scene as it is packed when these changes were made."""
+    buffers = pack(scene)
+    aspect = scene.render.width / scene.render.height
+    stand = pose(scene.camera or raytracer.Camera(), spheres_of(buffers), space_of(buffers), aspect)
+    found = retake(buffers, changes.dress(scene), scene.render, stand)
+    return replace(found, materials=changes.polish(buffers.materials))
+
+
+@pytest.mark.parametrize("lights", LIGHTS)
+@pytest.mark.parametrize("ambient", AMBIENTS)
+def test_no_changes_leave_scene_and_packed_scene_as_they_are(lights: Any, ambient: Any) -> None:
+    scene = balls(lights=lights, ambient=ambient)
+    assert Edits().dress(scene) is scene
+    assert Edits().polish(BUFFERS.materials) is BUFFERS.materials
+    assert_same_buffers(taken(scene, Edits()), pack(scene))
+
+
+@pytest.mark.parametrize("lights", LIGHTS)
+@pytest.mark.parametrize("ambient", AMBIENTS)
+def test_lights_made_explicit_are_the_same_lights(lights: Any, ambient: Any) -> None:
+    """Also the key light of a scene without lights, and the ambient light that comes with it."""
+    scene = balls(lights=lights, ambient=ambient)
+    explicit = edits.lights_of(scene, Edits(), AXES)
+    assert len(explicit) == (1 if lights is None else len(lights))
+    assert_same_buffers(taken(scene, Edits(lights=explicit)), pack(scene))
+    assert edits.lights_of(scene, Edits(lights=explicit), AXES) is explicit
+    assert scene.lights is lights, "the scene itself is not changed"
+
+
+def test_light_from_the_viewer_is_the_key_light() -> None:
+    """From the upper left, also in a scene with other lights."""
+    light = edits.from_viewer(AXES)
+    towards = -np.asarray(light.direction)
+    assert towards @ AXES.right < 0.0
+    assert towards @ AXES.up > 0.0
+    assert towards @ AXES.forward < 0.0
+    without = pack(balls())
+    dressed = Edits(lights=(light,)).dress(balls(lights=LIGHTS[3]))
+    assert dressed.ambient == Ambient(), "of a scene that has lights"
+    assert taken(dressed, Edits()).lights == without.lights
+
+
+# Turning
+
+
+def towards(light: Light, pivot: Any) -> Any:
+    """Unit vector from the pivot to the light."""
+    if isinstance(light, PointLight):
+        way = np.asarray(light.position, np.float64) - pivot
+    else:
+        way = -np.asarray(light.direction, np.float64)
+    return way / np.linalg.norm(way)
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    right=st.floats(-1.0, 1.0),
+    up=st.floats(-1.0, 1.0),
+    point=st.booleans(),
+)
+def test_a_turned_light_keeps_its_distance_and_turns_back(
+    seed: int, right: float, up: float, point: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    pivot, place = rng.normal(size=3), rng.normal(size=3)
+    light: Light = DirectionalLight(place.tolist(), "red", 0.3)
+    if point:
+        light = PointLight(place.tolist(), "red", 0.3, "inverse-square")
+    turned = edits.turned(light, AXES, right, up, pivot)
+    assert type(turned) is type(light)
+    assert (turned.color, turned.intensity) == (light.color, light.intensity)
+    if isinstance(turned, PointLight):
+        away = np.linalg.norm(np.asarray(turned.position, np.float64) - pivot)
+        assert away == pytest.approx(np.linalg.norm(place - pivot))
+        assert turned.falloff == "inverse-square"
+    else:
+        assert np.linalg.norm(np.asarray(turned.direction)) == pytest.approx(1.0)
+    cosine = float(np.clip(towards(light, pivot) @ towards(turned, pivot), -1.0, 1.0))
+    assert np.arccos(cosine) <= np.hypot(right, up) + 1e-6
+    back = edits.turned(turned, AXES, -right, -up, pivot)
+    np.testing.assert_allclose(towards(back, pivot), towards(light, pivot), atol=1e-9)
+
+
+@pytest.mark.parametrize("point", [True, False])
+def test_a_light_in_front_goes_to_the_right_and_up(point: bool) -> None:
+    """Turned by an angle, it comes from so much farther right, or higher."""
+    pivot = np.array([1.0, 2.0, 3.0])
+    facing = -AXES.forward
+    light: Light = DirectionalLight((-facing).tolist())
+    if point:
+        light = PointLight((pivot + 5.0 * facing).tolist())
+    for way, side in (((0.3, 0.0), AXES.right), ((0.0, 0.3), AXES.up)):
+        expected = np.cos(0.3) * facing + np.sin(0.3) * side
+        found = towards(edits.turned(light, AXES, *way, pivot), pivot)
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+    same = edits.turned(light, AXES, 0.0, 0.0, pivot)
+    np.testing.assert_allclose(towards(same, pivot), facing, atol=1e-12)
+
+
+# Gloss and background
+
+
+def table(*shininess: float) -> Any:
+    packed = np.zeros(len(shininess), dtype("Material"))
+    packed["shininess"], packed["diffuse"] = shininess, 0.5
+    return packed
+
+
+def test_polish_changes_the_shininess_of_some_materials_alone() -> None:
+    materials = table(10.0, 40.0, 90.0)
+    changed = Edits().polished(materials, [0, 2], 2.0).polished(materials, [2], 2.0)
+    made = changed.polish(materials)
+    assert made["shininess"].tolist() == [20.0, 40.0, 360.0]
+    assert (made["diffuse"] == 0.5).all()
+    assert materials["shininess"].tolist() == [10.0, 40.0, 90.0]
+    assert changed != Edits()
+    assert Edits().polished(materials, [0], 2.0) == Edits().polished(materials, [0], 2.0)
+
+
+@given(
+    own=st.floats(0.01, 1e6),
+    steps=st.lists(st.sampled_from([2.0**0.5, 0.5**0.5]), min_size=1, max_size=60),
+)
+def test_polish_has_ends_and_turns_back_at_once(own: float, steps: list[float]) -> None:
+    """Beyond an end nothing is piled up, and a material's own value may be beyond it."""
+    materials, changed = table(own), Edits()
+    own = float(materials["shininess"][0])
+    low, high = min(own, SHININESS[0]), max(own, SHININESS[1])
+    before = own
+    for step in steps:
+        changed = changed.polished(materials, [0], step)
+        now = float(changed.polish(materials)["shininess"][0])
+        expected = min(max(before * step, low), high)
+        assert now == pytest.approx(expected, rel=1e-5)
+        before = now
+
+
+def test_backgrounds_go_round_and_begin_with_the_scenes_own() -> None:
+    scene = balls(background=Background("teal"))
+    changed, seen = Edits(), []
+    for _ in BACKGROUNDS:
+        seen.append(changed.dress(scene).background)
+        changed = changed.next_background()
+    assert seen == [scene.background, *BACKGROUNDS[1:]]
+    assert changed == Edits()
+    assert Edits().next_background(-1).background == len(BACKGROUNDS) - 1
+    for index, background in enumerate(BACKGROUNDS[1:], 1):
+        assert background is not None
+        changed = Edits(background=index)
+        other = balls(background=background)
+        assert_same_buffers(taken(scene, changed), pack(other))
+
+
+def test_changes_are_of_what_they_say_alone() -> None:
+    """The picture of a polished scene is that of the scene with such a material."""
+    scene = balls(material=Material(shininess=20.0, specular=0.6))
+    glossy = balls(material=Material(shininess=80.0, specular=0.6))
+    changed = Edits().polished(pack(scene).materials, [0], 4.0)
+    assert_same_buffers(taken(scene, changed), pack(glossy))
