@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +11,7 @@ from raytracer.scene.looks import DirectionalLight, Light
 from raytracer.viewer.edits import BACKGROUNDS, Edits
 
 if TYPE_CHECKING:
-    from raytracer.scene.looks import Background, Camera
+    from raytracer.scene.looks import Background, Camera, Material
     from raytracer.scene.scene import Scene
     from raytracer.tone_settings import ToneSettings
 
@@ -26,11 +28,17 @@ def camera_table(camera: Camera) -> str:
 
 
 def view_tables(
-    camera: Camera, scene: Scene, edits: Edits, materials: Mapping[str, float], tone: ToneSettings
+    camera: Camera,
+    scene: Scene,
+    edits: Edits,
+    materials: Mapping[str, Material],
+    tone: ToneSettings,
 ) -> str:
     """The camera and everything else that was changed, to be pasted into a scene file.
 
-    materials: the shininess of each named material that was changed.
+    The tables take the place of those with the same heads.
+
+    materials: those with a name that were changed.
     """
     parts = [camera_table(camera)]
     if edits.lights is not None:
@@ -41,7 +49,7 @@ def view_tables(
         parts += [_light(light) for light in edits.lights]
     if background := BACKGROUNDS[edits.background]:
         parts.append(_background(background))
-    parts += [_table(f"[materials.{name}]", {"shininess": s}) for name, s in materials.items()]
+    parts += [_table(f"[materials.{_key(n)}]", vars(made)) for n, made in materials.items()]
     if options := tone_options(tone):
         parts.append(f"# raytracer render {options}\n")
     return "\n".join(parts)
@@ -70,6 +78,11 @@ def _background(background: Background) -> str:
 def _table(head: str, values: Mapping[str, Any]) -> str:
     lines = [f"{name} = {_value(value)}\n" for name, value in values.items()]
     return "".join([f"{head}\n", *lines])
+
+
+def _key(name: str) -> str:
+    """A name as a key of TOML."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
 
 
 def _value(value: Any) -> str:

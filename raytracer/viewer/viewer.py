@@ -30,6 +30,7 @@ from raytracer.viewer.saving import Saving, free_name, parse_size
 
 if TYPE_CHECKING:
     from raytracer.scene.describe import SphereInfo
+    from raytracer.scene.looks import Material
     from raytracer.viewer.stage import Stage
     from raytracer.viewer.view import View
     from raytracer.viewer.worker import Worker
@@ -255,21 +256,21 @@ class Viewer:
 
     def camera_toml(self) -> str:
         """The camera and what else was changed, as TOML."""
-        changed = {}
-        packed = self.edits.polish(self.stage.buffers.materials)
-        for spheres, index in self._named_materials().items():
-            if index in self.edits.shininess:
-                changed[spheres] = float(packed["shininess"][index])
-        return as_toml.view_tables(self.camera, self.stage.scene, self.edits, changed, self.tone)
+        scene = self.stage.scene
+        return as_toml.view_tables(self.camera, scene, self.edits, self._polished(), self.tone)
 
-    def _named_materials(self) -> dict[str, int]:
-        """The places in the packed table of the materials that have a name."""
-        found: dict[str, int] = {}
-        first = 0
-        ids = self.stage.buffers.material_id
+    def _polished(self) -> dict[str, Material]:
+        """The materials that have a name and were changed."""
+        found: dict[str, Material] = {}
+        packed = self.edits.polish(self.stage.buffers.materials)
+        ids, first = self.stage.buffers.material_id, 0
         for spheres in self.stage.scene.spheres:
             if spheres.count and isinstance(spheres.material, str):
-                found.setdefault(spheres.material, int(ids[first]) if len(ids) else 0)
+                index = int(ids[first]) if len(ids) else 0
+                if index in self.edits.shininess:
+                    own = self.stage.scene.material_of(spheres)
+                    shown = float(packed["shininess"][index])
+                    found[spheres.material] = replace(own, shininess=shown)
             first += spheres.count
         return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from queue import SimpleQueue
 from time import monotonic, sleep
 from typing import Any
 
@@ -12,8 +13,11 @@ from numpy.typing import NDArray
 from raytracer import Camera, Scene
 from raytracer.buffers import SceneBuffers
 from raytracer.settings import RenderSettings
+from raytracer.viewer.orders import Message, Order
+from raytracer.viewer.saving import Saving
 from raytracer.viewer.stage import Stage
 from raytracer.viewer.view import View, first
+from raytracer.viewer.viewer import Viewer
 
 PATIENCE = 60.0
 """Seconds that a test waits for what must come; no test is slow unless it fails."""
@@ -69,3 +73,33 @@ def pixel_ray(view: View, x: float, y: float, size: tuple[int, int]) -> NDArray[
         return np.array([stand.eye + across, stand.axes.forward])
     direction = stand.axes.forward + across
     return np.array([stand.eye, direction / np.linalg.norm(direction)])
+
+
+class FakeWorker:
+    """A render thread that renders nothing and remembers what it was asked for."""
+
+    def __init__(self) -> None:
+        self.orders: list[Order] = []
+        self.tasks: list[Callable[[], Message]] = []
+        self.saved: list[Saving | None] = []
+        self.saving: Saving | None = None
+        self.messages: SimpleQueue[Message] = SimpleQueue()
+
+    def show(self, order: Order) -> None:
+        """Take an order."""
+        self.orders.append(order)
+
+    def ask(self, task: Callable[[], Message]) -> None:
+        """Take a task."""
+        self.tasks.append(task)
+
+    def save(self, saving: Saving | None) -> None:
+        """Take a picture to be kept."""
+        self.saved.append(saving)
+        self.saving = saving
+
+
+def viewer_of(stage: Stage, size: tuple[int, int] = (64, 48), **more: Any) -> Viewer:
+    """A viewer whose worker is a `FakeWorker`."""
+    worker: Any = FakeWorker()
+    return Viewer(stage, worker, size, **more)

@@ -1,0 +1,203 @@
+"""What is printed for a scene file: pasted there, it gives the picture that was seen."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer import DirectionalLight
+from raytracer.viewer import as_toml
+from raytracer.viewer.edits import Edits
+from support.previews import balls, stage_of, viewer_of
+
+SCENE = """
+[render]
+width = 64
+height = 48
+samples = 4
+
+[[spheres]]
+material = "plain"
+centers = [[10.0, 1.0, 0.35], [12.15, 1.0, 0.35]]
+radius = 1.0
+color = "#c8452e"
+
+[[spheres]]
+material = "dark \\"steel\\" 2.0"
+centers = [[11.0, 1.0, -1.5]]
+radius = 1.2
+color = "#2f6f8f"
+
+[[spheres]]
+centers = [[11.0, -0.5, 0.5]]
+radius = 0.4
+"""
+MATERIALS = """
+[materials.plain]
+specular = 0.35
+shininess = 61.3
+mirror = 0.2
+diffuse = 0.7
+
+[materials.'dark "steel" 2.0']
+shininess = 300.0
+specular = 0.9
+"""
+LIGHTS = """
+[ambient]
+color = "#dfe8f2"
+intensity = 0.22
+
+[[lights]]
+type = "directional"
+direction = [0.62, -1.0, -0.5]
+color = "#fff6ea"
+intensity = 0.95
+
+[[lights]]
+type = "point"
+position = [13.0, 4.0, 5.0]
+intensity = 9.0
+falloff = "inverse-square"
+"""
+CAMERA = """
+[camera]
+position = [17.0, 2.0, 8.0]
+look_at = [11.0, 1.0, 0.0]
+up = [0.1, 1.0, 0.0]
+"""
+BACKGROUND = """
+[background]
+bottom = "#f6f3ee"
+top = "#b4c9da"
+"""
+Step = tuple[str, tuple[float, ...]]
+NEXT: Step = ("next_background", ())
+STEPS: dict[str, list[Step]] = {
+    "nothing": [],
+    "turned": [("orbit", (0.7, -0.3)), ("dolly", (-0.2,)), ("pan", (0.05, 0.1))],
+    "from above": [("along", (0.0, -1.0, 0.0))],
+    "orthographic": [("orbit", (0.2, 0.1)), ("toggle_projection", ())],
+    "wide": [("zoom", (0.7,)), ("fit_all", ())],
+    "light turned": [("turn_light", (0.6, 0.4)), ("orbit", (0.5, 0.0))],
+    "light from viewer": [("light_from_viewer", ()), ("orbit", (0.5, 0.0))],
+    "white, black": [NEXT, NEXT],
+    "gradient": [NEXT, NEXT, NEXT],
+    "transparent": [NEXT, NEXT, NEXT, NEXT],
+    "polished": [("polish", (0.1,))],
+    "all": [("polish", (0.5,)), ("turn_light", (0.1, 0.9)), NEXT, ("orbit", (2.0, 1.0))],
+}
+
+
+def heads(table: dict[str, Any]) -> list[str]:
+    return [head for head, value in table.items() if isinstance(value, (dict, list))]
+
+
+def pasted(scene: str, text: str) -> str:
+    """The scene file with the tables of the text instead of its own of these heads."""
+    new = tomllib.loads(text)
+    replaced = [f"[{h}]" for h in heads(new) if h != "materials"] + [f"[[{h}]]" for h in heads(new)]
+    replaced += [line for line in text.splitlines() if line.startswith("[materials")]
+    kept, keep = [], True
+    for line in scene.replace("'dark \"steel\" 2.0'", '"dark \\"steel\\" 2.0"').splitlines():
+        if line.startswith("["):
+            keep = line not in replaced
+        kept += [line] if keep else []
+    return "\n".join([*kept, text])
+
+
+@pytest.mark.parametrize("rest", [MATERIALS + LIGHTS + CAMERA + BACKGROUND, MATERIALS])
+@pytest.mark.parametrize("step", STEPS)
+def test_pasted_into_the_scene_file_it_gives_the_picture_that_is_seen(
+    tmp_path: Path, rest: str, step: str
+) -> None:
+    path = tmp_path / "scene.toml"
+    path.write_text(rest + SCENE)
+    stage = stage_of(path)
+    viewer = viewer_of(stage)
+    before = viewer._look
+    for action, amount in STEPS[step]:
+        getattr(viewer, action)(*amount)
+    assert (before.digest() == viewer._look.digest()) == (step == "nothing")
+    stage.job.resident.look(viewer._look)
+    job = stage.job_for(viewer._look, 4)
+    film = raytracer.Film.blank(64, 48)
+    job.expose(film, 0, 4)
+
+    path.write_text(pasted(rest + SCENE, viewer.camera_toml()))
+    again = raytracer.render(path, backend="cpu")
+    difference = np.abs(job.image(film).to_uint8().astype(int) - again.to_uint8().astype(int))
+    # The camera goes to scene units and back: an edge may fall a hair's breadth elsewhere.
+    assert difference.shape == (48, 64, 4 if step == "transparent" else 3)
+    assert (difference > 1).mean() < 2e-3
+    assert difference.max() <= 24
+
+
+def test_without_changes_there_is_the_camera_alone() -> None:
+    table = tomllib.loads(viewer_of(stage_of(balls())).camera_toml())
+    assert list(table) == ["camera"]
+    camera = raytracer.Camera(**table["camera"])
+    assert camera == viewer_of(stage_of(balls())).camera
+
+
+def test_numbers_keep_all_their_digits() -> None:
+    camera = raytracer.Camera(position=(0.1 + 0.2, 1e-17, -1e100), look_at=(1, 2, 3), up=(0, 1, 0))
+    table = tomllib.loads(as_toml.camera_table(camera))["camera"]
+    assert raytracer.Camera(**table) == camera
+    flat = raytracer.Camera(
+        position=(0, 0, 9), look_at=(0, 0, 0), type="orthographic", height=1.0 / 3.0
+    )
+    table = tomllib.loads(as_toml.camera_table(flat))["camera"]
+    assert table["height"] == 1.0 / 3.0
+    assert "vertical_fov" not in table
+
+
+def test_lights_bring_their_ambient_light() -> None:
+    """With lights in the file, a scene without any would lose the stronger ambient light."""
+    camera = raytracer.Camera(position=(0, 0, 9), look_at=(0, 0, 0))
+    light = DirectionalLight((1, 2, 3), "red", 0.5)
+    plain = raytracer.ToneSettings()
+    text = as_toml.view_tables(camera, balls(), Edits(lights=(light,)), {}, plain)
+    table = tomllib.loads(text)
+    assert table["ambient"] == {"color": [1.0, 1.0, 1.0], "intensity": 0.25}
+    assert table["lights"] == [
+        {"type": "directional", "direction": [1, 2, 3], "color": [1, 0, 0], "intensity": 0.5}
+    ]
+
+
+def test_a_polished_material_is_printed_whole_under_its_name(tmp_path: Path) -> None:
+    """So that the table can take the place of the file's."""
+    path = tmp_path / "scene.toml"
+    path.write_text(MATERIALS + SCENE)
+    stage = stage_of(path)
+    viewer = viewer_of(stage)
+    viewer.picked = stage.scene.describe(2)
+    viewer.polish(2.0)
+    name = 'dark "steel" 2.0'
+    table = tomllib.loads(viewer.camera_toml())["materials"]
+    assert list(table) == [name]
+    own = tomllib.loads(MATERIALS)["materials"][name]
+    assert table[name] == vars(raytracer.Material(**own | {"shininess": 600.0}))
+
+
+@pytest.mark.parametrize(
+    ("tone", "options"),
+    [
+        ({}, ""),
+        ({"exposure": 1.0 / 3.0}, "--exposure 0.333"),
+        ({"exposure": "auto", "tone": "aces"}, "--exposure auto --tone aces"),
+        ({"exposure": -2.0, "tone": "agx"}, "--exposure -2 --tone agx"),
+    ],
+)
+def test_tone_is_said_as_options(tone: dict[str, Any], options: str) -> None:
+    settings = raytracer.ToneSettings(**tone)
+    assert as_toml.tone_options(settings) == options
+    camera = viewer_of(stage_of(balls(3))).camera
+    text = as_toml.view_tables(camera, balls(3), Edits(), {}, settings)
+    assert text.endswith(f"# raytracer render {options}\n") or not options
+    assert list(tomllib.loads(text)) == ["camera"]
