@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 EVERY = 0.25
 """Seconds between two looks."""
 
-Stamp = tuple[tuple[int, int], ...]
+Stamp = tuple[int, int]
 
 
 class Watch:
@@ -34,17 +34,16 @@ class Watch:
         loaded: Callable[[Stage], None],
         broken: Callable[[str], None],
     ) -> None:
-        self._files = list(files)
         self._load, self._loaded, self._broken = load, loaded, broken
-        self._seen = stamp(self._files)
+        self._seen = {path: stamp(path) for path in files}
         self._thread: Thread | None = None
 
     def look(self, _: float = 0.0) -> bool:
         """Begin to load if a file changed; whether it did."""
         if self._thread is not None and self._thread.is_alive():
             return False
-        now = stamp(self._files)
-        if now is None or now == self._seen:
+        now = {path: stamp(path) for path in self._seen}
+        if None in now.values() or now == self._seen:
             return False
         self._seen = now
         self._thread = Thread(target=self._read, name="load", daemon=True)
@@ -62,16 +61,15 @@ class Watch:
         except RaytracerError as error:
             self._broken(str(error))
             return
-        files = stage.files()
-        if files != self._files:
-            self._files, self._seen = files, stamp(files)
+        # Of a file that was known already the stamp from before the load counts.
+        self._seen = {path: self._seen.get(path) or stamp(path) for path in stage.files()}
         self._loaded(stage)
 
 
-def stamp(files: Sequence[Path]) -> Stamp | None:
-    """Time and size of the files; None while one is missing, as it is when an editor renames."""
+def stamp(path: Path) -> Stamp | None:
+    """Time and size of a file; None while it is missing, as it is when an editor renames."""
     try:
-        found = [path.stat() for path in files]
+        found = path.stat()
     except OSError:
         return None
-    return tuple((each.st_mtime_ns, each.st_size) for each in found)
+    return found.st_mtime_ns, found.st_size
