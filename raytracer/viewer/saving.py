@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,7 +94,7 @@ def parse_size(text: str, size: tuple[int, int], samples: int) -> tuple[tuple[in
         raise wrong
     sides = words[0].split("x") if words else [str(side) for side in size]
     numbers = [*sides, *(words[1:] or [str(samples)])]
-    if len(sides) != 2 or not all(number.isdecimal() for number in numbers):
+    if len(sides) != 2 or not all(re.fullmatch(r"\d{1,12}", number) for number in numbers):
         raise wrong
     width, height, count = (int(number) for number in numbers)
     if not (1 <= width <= MAX_SIDE and 1 <= height <= MAX_SIDE and 1 <= count <= MAX_SAMPLES):

@@ -1,0 +1,233 @@
+"""A picture kept from the window: in however many parts, it is the one that `render` gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image as Pictures
+
+import raytracer
+from raytracer.errors import OutputError, UserError
+from raytracer.settings import MAX_SAMPLES, MAX_SIDE
+from raytracer.tone_settings import ToneSettings
+from raytracer.viewer import view as moves
+from raytracer.viewer.edits import Edits
+from raytracer.viewer.orders import Order, Saved
+from raytracer.viewer.saving import PART, ROWS, Saving, free_name, parse_size
+from support.previews import balls, stage_of, view_of, viewer_of
+
+TONE = ToneSettings()
+
+
+def run(saving: Saving, costs: Iterator[float]) -> list[float]:
+    """Step until it is done; the fractions on the way."""
+    fractions = []
+    while (message := saving.step(next(costs))) is None:
+        fractions.append(saving.fraction)
+        assert not saving.path.exists(), "nothing is there before it is whole"
+    assert message == Saved(saving.path)
+    assert saving.fraction == 1.0
+    return fractions
+
+
+def always(cost: float) -> Iterator[float]:
+    while True:
+        yield cost
+
+
+def varying(pixel_rows: int) -> Iterator[float]:
+    """From nothing known to far too slow."""
+    rng = np.random.default_rng(5)
+    yield 0.0
+    while True:
+        yield PART / pixel_rows * 10.0 ** rng.uniform(-3.0, 1.0)
+
+
+def order_of(
+    scene: Any, size: tuple[int, int], samples: int, tone: ToneSettings = TONE, **overrides: Any
+) -> Order:
+    """The scene's own camera at another size."""
+    stage = stage_of(scene, **overrides)
+    view = moves.first(scene.camera, stage.buffers, size[0] / size[1])
+    return Order(stage, stage.look(view, size, Edits()), tone, samples)
+
+
+@pytest.mark.parametrize("size", [(64, 48), (37, 101), (130, 20), (1, 1)])
+@pytest.mark.parametrize("cost", [0.0, 1e-6, 2e-5, 1.0, "varying"])
+def test_in_parts_it_is_the_picture_of_render(
+    tmp_path: Path, size: tuple[int, int], cost: Any
+) -> None:
+    """The same bits on the film and in the file, with a fitted camera at any shape."""
+    scene, samples = balls(), 5
+    tone = ToneSettings(exposure="auto", tone="agx", dither=True)
+    order = order_of(scene, size, samples, tone)
+    costs = varying(size[0]) if cost == "varying" else always(cost)
+    saving = Saving(order, tmp_path / "kept.png")
+    fractions = run(saving, costs)
+    assert fractions == sorted(fractions)
+    assert all(0.0 < fraction <= 1.0 for fraction in fractions)
+
+    again = raytracer.render(
+        scene, backend="cpu", tone=tone, width=size[0], height=size[1], samples=samples
+    )
+    assert saving._film.sums.tobytes() == again.film.sums.tobytes()
+    again.save(tmp_path / "rendered.png")
+    kept, rendered = (np.array(Pictures.open(tmp_path / f"{n}.png")) for n in ("kept", "rendered"))
+    np.testing.assert_array_equal(kept, rendered)
+    if cost == 1.0:
+        assert len(fractions) == samples * -(-size[1] // ROWS), "one sample of few rows at a time"
+    if cost == 0.0:
+        assert len(fractions) == 1
+
+
+def test_a_moved_camera_is_kept_as_it_is_seen(tmp_path: Path) -> None:
+    """What C prints and `render` draws, to the rounding of the camera."""
+    stage = stage_of(balls())
+    viewer = viewer_of(stage)
+    viewer.orbit(0.6, 0.3)
+    viewer.toggle_projection()
+    viewer.next_background()
+    viewer.save((60, 60), 3, tmp_path / "kept.png")
+    saving: Any = viewer.worker.saving
+    run(saving, always(1e-5))
+    scene = replace(stage.scene, camera=viewer.camera)
+    white = replace(scene, background=raytracer.Background("white"))
+    again = raytracer.render(white, backend="cpu", width=60, height=60, samples=3).to_uint8()
+    pixels = np.array(Pictures.open(tmp_path / "kept.png"))
+    assert (np.abs(pixels.astype(int) - again) > 1).mean() < 2e-3
+
+
+def test_a_transparent_background_stays_transparent(tmp_path: Path) -> None:
+    stage = stage_of(balls())
+    look = stage.look(view_of(stage.buffers), (64, 48), Edits(background=4))
+    run(Saving(Order(stage, look, TONE, 2), tmp_path / "kept.png"), always(1e-5))
+    pixels = np.array(Pictures.open(tmp_path / "kept.png"))
+    assert pixels.shape == (48, 64, 4)
+    assert pixels[0, 0].tolist() == [0, 0, 0, 0]
+    assert pixels[..., 3].max() == 255
+
+
+def test_the_file_says_what_made_it(tmp_path: Path) -> None:
+    import json
+
+    from raytracer import png
+
+    order = order_of(balls(), (80, 20), 7)
+    run(Saving(order, tmp_path / "kept.png"), always(1e-5))
+    with Pictures.open(tmp_path / "kept.png") as picture:
+        about = json.loads(picture.info[png.KEY])
+    assert about["samples"] == 7
+    assert (about["settings"]["width"], about["settings"]["height"]) == (80, 20)
+    assert about["scene"]["digest"] == order.look.digest()
+    assert about["crop"] == [0, 0, 80, 20]
+
+
+def test_other_looks_between_the_parts_do_not_show(tmp_path: Path) -> None:
+    """The window goes on rendering meanwhile, with the same resident."""
+    scene = balls()
+    order = order_of(scene, (64, 48), 4)
+    stage = order.stage
+    saving = Saving(order, tmp_path / "kept.png")
+    turned = moves.orbit(view_of(stage.buffers), 1.5, 0.3)
+    while saving.step(1e-5) is None:
+        stage.hit(stage.look(turned, (64, 48), Edits()), 32, 24)
+    again = raytracer.render(scene, backend="cpu", samples=4)
+    assert saving._film.sums.tobytes() == again.film.sums.tobytes()
+
+
+def test_what_cannot_be_written_is_refused_before_it_is_rendered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = order_of(balls(), (64, 48), 1)
+    with pytest.raises(OutputError, match="there is no folder"):
+        Saving(order, tmp_path / "nowhere" / "kept.png")
+    with pytest.raises(OutputError, match="PNG"):
+        Saving(order, tmp_path / "kept.jpg")
+    monkeypatch.setattr("raytracer.memory.available_memory", lambda: 1000)
+    with pytest.raises(UserError, match="of memory to be rendered"):
+        Saving(order, tmp_path / "kept.png")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_goes_away_leaves_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    saving = Saving(order_of(balls(), (64, 48), 1), folder / "kept.png")
+    folder.rmdir()
+    with pytest.raises(OutputError, match="there is no folder"):
+        run(saving, always(1e-5))
+
+
+# Names and sizes
+
+
+def test_free_names_are_of_files_that_are_not_there(tmp_path: Path) -> None:
+    for number in (1, 2, 3):
+        path = free_name("balls", tmp_path)
+        assert path == tmp_path / f"balls-view-{number}.png"
+        path.touch()
+    (tmp_path / "balls-view-2.png").unlink()
+    assert free_name("balls", tmp_path).name == "balls-view-2.png"
+    assert free_name("x").parts[0] == "renders"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ((64, 48), 16)),
+        ("  ", ((64, 48), 16)),
+        ("3840x2160", ((3840, 2160), 16)),
+        ("3840X2160 64", ((3840, 2160), 64)),
+        ("3840×2160  64 ", ((3840, 2160), 64)),
+        ("1x1 1", ((1, 1), 1)),
+        (f"{MAX_SIDE}x10 {MAX_SAMPLES}", ((MAX_SIDE, 10), MAX_SAMPLES)),
+    ],
+)
+def test_sizes_that_are_taken(text: str, expected: Any) -> None:
+    assert parse_size(text, (64, 48), 16) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("64", "is no size"),
+        ("x", "is no size"),
+        ("3840x", "is no size"),
+        ("3840x2160x3", "is no size"),
+        ("3840x2160 64 2", "is no size"),
+        ("38.5x20", "is no size"),
+        ("-4x20", "is no size"),
+        ("²x20", "is no size"),
+        ("9" * 5000 + "x20", "is no size"),
+        ("0x20", "sides go from 1"),
+        ("20x0", "sides go from 1"),
+        ("20x20 0", "samples from 1"),
+        (f"{MAX_SIDE + 1}x10", "sides go from 1"),
+        (f"10x10 {MAX_SAMPLES + 1}", "samples from 1"),
+        ("100000x100000", "do not fit into one picture"),
+    ],
+)
+def test_sizes_that_are_refused(text: str, why: str) -> None:
+    with pytest.raises(UserError, match=why):
+        parse_size(text, (64, 48), 16)
+
+
+@given(text=st.text(alphabet="0123456789xX× ", max_size=14))
+def test_any_text_is_a_size_or_refused_in_a_sentence(text: str) -> None:
+    sentence = ""
+    width, height, samples = 1, 1, 1
+    try:
+        (width, height), samples = parse_size(text, (64, 48), 16)
+    except UserError as error:
+        sentence = str(error)
+    assert "\n" not in sentence
+    assert 1 <= width <= MAX_SIDE
+    assert 1 <= height <= MAX_SIDE
+    assert 1 <= samples <= MAX_SAMPLES

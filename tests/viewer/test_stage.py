@@ -1,0 +1,178 @@
+"""A scene made ready for a window: what it looks like now, and what a pixel shows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer import DirectionalLight, Film, Scene
+from raytracer.scene.pack import pack, retake
+from raytracer.viewer import view as moves
+from raytracer.viewer.edits import Edits
+from raytracer.viewer.stage import Stage
+from raytracer.viewer.view import View
+from reference.hit import closest_hit
+from support.previews import assert_same_buffers, balls, pixel_ray, stage_of, view_of
+
+SIZE = (64, 48)
+LIGHT = DirectionalLight((1.0, -2.0, -0.5))
+
+
+def fresh(stage: Stage, view: View, size: tuple[int, int], edits: Edits) -> Any:
+    """The look made anew, without what an earlier one left."""
+    settings = stage.job.settings.override(width=size[0], height=size[1])
+    taken = retake(stage.buffers, edits.dress(stage.scene), settings, view.stand)
+    return replace(taken, materials=edits.polish(stage.buffers.materials))
+
+
+def test_the_first_look_is_the_packed_scene() -> None:
+    for lights in (None, (LIGHT,), ()):
+        scene = balls(lights=lights)
+        stage = stage_of(scene)
+        look = stage.look(moves.first(None, stage.buffers, 4 / 3), SIZE, Edits())
+        assert_same_buffers(look, pack(scene))
+        assert look.x is stage.buffers.x, "spheres are shared"
+        assert look.digest() == stage.job.digest
+
+
+@pytest.mark.parametrize("lights", [None, (LIGHT,), ()])
+def test_every_look_is_as_if_made_anew(lights: Any) -> None:
+    """Whatever changed since the look before: camera, size, light, background, gloss, or back."""
+    stage = stage_of(balls(lights=lights))
+    start = view_of(stage.buffers)
+    views = [start, moves.orbit(start, 0.4, 0.2), moves.toggle(moves.pan(start, 0.1, 0.2), 2.0)]
+    many = [
+        Edits(),
+        Edits(lights=(LIGHT,)),
+        Edits(lights=(LIGHT, DirectionalLight((0.0, -1.0, 0.0)))),
+        Edits(background=3),
+        Edits().polished(stage.buffers.materials, [0], 2.0),
+        Edits(lights=(LIGHT,), background=4),
+    ]
+    rng = np.random.default_rng(8)
+    for _ in range(60):
+        view, edits = views[rng.integers(3)], many[rng.integers(len(many))]
+        size = ((64, 48), (48, 64), (200, 100))[rng.integers(3)]
+        look = stage.look(view, size, edits)
+        assert_same_buffers(look, fresh(stage, view, size, edits))
+        assert look is not stage.look(view, size, edits), "an order is known by its look"
+
+
+def test_looks_do_not_share_what_changes() -> None:
+    stage = stage_of(balls())
+    view = view_of(stage.buffers)
+    one = stage.look(view, SIZE, Edits())
+    before = one.camera.copy()
+    stage.look(moves.orbit(view, 1.0, 0.0), SIZE, Edits())
+    assert one.camera == before
+
+
+@pytest.mark.parametrize("kind", ["perspective", "orthographic"])
+def test_hit_is_the_nearest_sphere_of_all(kind: str) -> None:
+    """Against every sphere in float64, for every pixel of several views."""
+    stage = stage_of(balls(300))
+    b = stage.buffers
+    centers = np.stack([b.x, b.y, b.z], axis=1).astype(np.float64)
+    radius = b.radius.astype(np.float64)
+    view = view_of(b, type=kind)
+    for turn in ((0.0, 0.0), (1.0, 0.5), (2.5, -1.2)):
+        seen = moves.orbit(view, *turn)
+        look = stage.look(seen, SIZE, Edits())
+        pixels = [(x, y) for y in range(0, SIZE[1], 3) for x in range(0, SIZE[0], 3)]
+        rays = np.array([pixel_ray(seen, x + 0.5, y + 0.5, SIZE) for x, y in pixels])
+        away, index = closest_hit(centers, radius, rays[:, 0], rays[:, 1])
+        found = [stage.hit(look, x, y) for x, y in pixels]
+        expected = [None if i < 0 else int(i) for i in index]
+        wrong = [n for n, (a, b) in enumerate(zip(found, expected, strict=True)) if a != b]
+        # An edge, or two spheres at one depth, may round either way.
+        for n in wrong:
+            assert _grazes(centers, radius, rays[n], away[n])
+        assert len(wrong) <= 2
+        assert sum(e is not None for e in expected) > 50
+        assert sum(e is None for e in expected) > 20
+
+
+def _grazes(centers: Any, radius: Any, ray: Any, away: float) -> bool:
+    """Whether a ray nearly touches a sphere that it might meet first."""
+    offset = centers - ray[0]
+    along = offset @ ray[1]
+    side = np.linalg.norm(offset - along[:, None] * ray[1], axis=1)
+    near = along - radius < away + 1e-5
+    return bool((near & (np.abs(side - radius) < 1e-5 * radius)).any())
+
+
+def test_hit_in_corners_is_what_the_picture_shows_there() -> None:
+    """Pixels count from the upper left."""
+    centers = np.array([[-1.5, 1.0, 0.0], [1.5, 1.0, 0.0], [-1.5, -1.0, 0.0]])
+    camera = raytracer.Camera(direction=(0.0, 0.0, 1.0), type="orthographic")
+    stage = stage_of(Scene.from_arrays(centers, 0.6, camera=camera), width=40, height=30)
+    look = stage.look(moves.first(camera, stage.buffers, 4 / 3), (40, 30), Edits())
+    assert stage.hit(look, 6, 5) == 0
+    assert stage.hit(look, 33, 5) == 1
+    assert stage.hit(look, 6, 24) == 2
+    assert stage.hit(look, 33, 24) is None
+    assert stage.hit(look, 0, 0) is None
+    assert stage.hit(look, 39, 29) is None
+
+
+def test_hit_needs_no_sphere_and_no_open_stage() -> None:
+    stage = stage_of(Scene())
+    look = stage.look(moves.first(None, stage.buffers, 1.0), (4, 4), Edits())
+    assert stage.hit(look, 1, 1) is None
+    full = stage_of(balls())
+    look = full.look(view_of(full.buffers), SIZE, Edits())
+    assert any(full.hit(look, x, 24) is not None for x in range(64))
+    full.close()
+    assert all(full.hit(look, x, 24) is None for x in range(64))
+
+
+def test_hit_leaves_the_look_alone() -> None:
+    stage = stage_of(balls())
+    look = stage.look(view_of(stage.buffers), SIZE, Edits())
+    before = look.digest()
+    stage.hit(look, 32, 24)
+    assert look.digest() == before
+
+
+def test_a_job_for_a_look_renders_it_and_says_what_made_it() -> None:
+    scene = balls()
+    stage = stage_of(scene)
+    view = moves.orbit(view_of(stage.buffers), 0.5, 0.1)
+    look = stage.look(view, (80, 40), Edits(background=2))
+    job = stage.job_for(look, 5)
+    assert (job.settings.width, job.settings.height, job.settings.samples) == (80, 40, 5)
+    assert job.digest == look.digest() != stage.job.digest
+    assert job.about["settings"]["width"] == 80
+    assert stage.job.settings.width == 64
+    assert stage.job.frame["width"] == 64
+    job.resident.look(look)
+    film = Film.blank(80, 40)
+    job.expose(film, 0, 5)
+    camera = moves.camera_of(view, stage.buffers)
+    black = replace(scene, camera=camera, background=raytracer.Background("black"))
+    again = raytracer.render(black, backend="cpu", width=80, height=40, samples=5)
+    np.testing.assert_allclose(film.mean(), again.array, atol=2e-3)
+
+
+def test_a_sphere_is_where_it_was_put() -> None:
+    stage = stage_of(balls())
+    b = stage.buffers
+    for prim_id in (0, 7, b.count - 1):
+        center, radius = stage.sphere(prim_id)
+        info = stage.scene.describe(prim_id)
+        np.testing.assert_allclose(center * b.scale + b.center, info.position, atol=1e-5)
+        assert radius * b.scale == pytest.approx(info.radius, rel=1e-6)
+
+
+def test_a_stage_is_called_by_its_file_or_its_title(tmp_path: Path) -> None:
+    assert stage_of(balls(title="Some balls")).name == "Some balls"
+    assert stage_of(balls()).name == "scene"
+    path = tmp_path / "points.csv"
+    path.write_text("x,y,z\n0,0,0\n1,1,1\n")
+    assert stage_of(path).name == "points.csv"
+    assert stage_of(str(path)).path == path
