@@ -33,6 +33,7 @@ class Saving:
         order: at the size and with the samples of the picture.
         """
         self.path = output.check_picture(path)
+        self.stage = order.stage
         self.fraction = 0.0
         self._order = order
         width, height = order.size

@@ -17,6 +17,7 @@ from raytracer.viewer.pace import Pace, finer
 
 if TYPE_CHECKING:
     from raytracer.viewer.saving import Saving
+    from raytracer.viewer.stage import Stage
 
 SETTLE = 0.08
 """Seconds without a new order after which the picture counts as at rest."""
@@ -59,6 +60,7 @@ class Worker:
         self._changed = Condition()
         self._stopped = False
         self._order: Order | None = None  # the newest
+        self._stages: list[Stage] = []  # that were ordered and are not closed, in this order
         self._tasks: deque[Callable[[], Message]] = deque()
         self._saving: Saving | None = None
         self._ready: Frame | None = None
@@ -78,6 +80,8 @@ class Worker:
         """Render this from now on."""
         with self._changed:
             self._order = order
+            if order.stage not in self._stages:
+                self._stages.append(order.stage)
             self._changed.notify()
 
     def ask(self, task: Callable[[], Message]) -> None:
@@ -173,8 +177,8 @@ class Worker:
         if same and self._film is not None and self._film.samples:
             self._publish(order, 0.0, 0.0)
             return
-        if before is not None and before.stage is not order.stage:
-            self._leave_stage(before)
+        if self._stages[0] is not order.stage:
+            self._leave_stages(order.stage)
         start = perf_counter()
         self._begin(order, self.pace.choose(order.size) if self._adaptive else order.size)
         self._pass(order, 1)
@@ -193,14 +197,18 @@ class Worker:
         with self._changed:
             self._changed.wait_for(lambda: self._on_screen or self._stopped, COURTESY)
 
-    def _leave_stage(self, order: Order) -> None:
-        """Give back the memory of a scene that another one replaces."""
+    def _leave_stages(self, stage: Stage) -> None:
+        """Give back the memory of the scenes that this one replaces."""
         self._film = None
         with self._changed:
-            saving, self._saving = self._saving, None
+            count = self._stages.index(stage)
+            left, self._stages = self._stages[:count], self._stages[count:]
+            saving = self._saving if self._saving and self._saving.stage in left else None
+            self._saving = None if saving else self._saving
         if saving is not None:
             self._tell(Refused(f"{saving.path}: not saved, because the scene was loaded anew"))
-        order.stage.close()
+        for each in left:
+            each.close()
 
     def _refine(self, order: Order) -> None:
         """A finer picture, or more samples."""

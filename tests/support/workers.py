@@ -1,0 +1,157 @@
+"""A stand-in for the window beside a render thread, and backends that are slow or broken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Event
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import raytracer
+from raytracer.backends.cpu import CpuBackend, HostPicture
+from raytracer.tone_settings import ToneSettings
+from raytracer.viewer import view as moves
+from raytracer.viewer.edits import Edits
+from raytracer.viewer.orders import Frame, Message, Order
+from raytracer.viewer.stage import Stage
+from raytracer.viewer.worker import Worker
+from support.previews import PATIENCE, wait_for
+
+SIZE = (64, 48)
+PLAIN = ToneSettings()
+
+
+class Window:
+    """Takes frames as the real one does: the one before goes back when the next is shown."""
+
+    def __init__(self, adaptive: bool = True) -> None:
+        self.woken = Event()
+        self.shown: list[Frame] = []
+        self.messages: list[Message] = []
+        self.worker = Worker(self.woken.set, adaptive)
+        self._held: Frame | None = None
+        self._seen: NDArray[np.uint8] | None = None
+
+    def look(self) -> Frame | None:
+        """Take what there is; nothing was painted over what is on the screen."""
+        self.woken.clear()
+        while not self.worker.messages.empty():
+            self.messages.append(self.worker.messages.get())
+        frame = self.worker.take()
+        if frame is None:
+            return None
+        if self._held is not None:
+            assert self._seen is not None
+            np.testing.assert_array_equal(self._held.picture.pixels, self._seen)
+        seen = frame.picture.pixels.copy()
+        assert frame.picture.size == frame.size
+        self.shown.append(frame)
+        before, self._held, self._seen = self._held, frame, seen
+        self.worker.give_back(before)
+        return frame
+
+    def finish(self, order: Order) -> Frame:
+        """Wait for the finished picture of an order."""
+
+        def finished() -> Frame | None:
+            self.woken.wait(0.05)
+            frame = self.look()
+            assert not self.worker_failed(), self.messages
+            return frame if frame and frame.finished and frame.order is order else None
+
+        found: Frame = wait_for(finished, "the finished picture")
+        return found
+
+    def hear(self, kind: type[Any]) -> Any:
+        """Wait for a message of a kind; what else comes is kept."""
+
+        def heard() -> Any:
+            self.woken.wait(0.05)
+            self.look()
+            return next((m for m in self.messages if isinstance(m, kind)), None)
+
+        found = wait_for(heard, kind.__name__)
+        self.messages.remove(found)
+        return found
+
+    def worker_failed(self) -> bool:
+        """Whether the render thread has died."""
+        return not self.worker._thread.is_alive()
+
+
+class Gate(CpuBackend):
+    """A CPU whose passes can be held up; what a caller raises from progress leaves them."""
+
+    def __init__(self) -> None:
+        super().__init__(2)
+        self.entered, self.open = Event(), Event()
+        self.open.set()
+        self.passes: list[tuple[int, int]] = []  # first sample and count of each
+        self.pictures = 0
+        self.left = 0
+        self.error: BaseException | None = None
+
+    def render(
+        self,
+        resident: Any,
+        frame: NDArray[np.void],
+        film: Any,
+        progress: Callable[[float], None] | None = None,
+        fetch: bool = True,
+    ) -> float:
+        """Wait at the gate, then render."""
+        if self.error is not None:
+            raise self.error
+        self.passes.append((int(frame["sample_begin"][0]), int(frame["sample_count"][0])))
+        self.entered.set()
+        try:
+            end = PATIENCE
+            while not self.open.wait(0.002):
+                assert progress is not None
+                progress(0.0)
+                end -= 0.002
+                assert end > 0.0, "the gate stayed shut"
+            return super().render(resident, frame, film, progress, fetch)
+        except BaseException:
+            self.left += 1
+            raise
+
+    def picture(self) -> HostPicture:
+        """Counted."""
+        self.pictures += 1
+        return super().picture()
+
+
+def gated(scene: Any, **overrides: Any) -> tuple[Stage, Gate]:
+    """A stage whose backend is a `Gate`."""
+    stage = Stage.load(scene, overrides, "cpu", threads=2)
+    gate = Gate()
+    stage.job.backend = gate
+    return stage, gate
+
+
+def order_of(
+    stage: Stage,
+    turn: float = 0.0,
+    samples: int = 8,
+    tone: ToneSettings = PLAIN,
+    size: tuple[int, int] = SIZE,
+) -> Order:
+    """What the window orders: the scene's camera, turned by an angle."""
+    view = moves.first(stage.scene.camera, stage.buffers, size[0] / size[1])
+    view = moves.orbit(view, turn, 0.0) if turn else view
+    return Order(stage, stage.look(view, size, Edits()), tone, samples)
+
+
+def assert_rendered(
+    frame: Frame, samples: int = 8, tone: ToneSettings = PLAIN, size: tuple[int, int] = SIZE
+) -> None:
+    """The picture of the scene's own camera is `render`'s, bit for bit."""
+    scene = frame.order.stage.scene
+    image = raytracer.render(
+        scene, backend="cpu", width=size[0], height=size[1], samples=samples, tone=tone
+    )
+    np.testing.assert_array_equal(frame.picture.pixels, image.codes(8))
+    assert frame.samples == samples
