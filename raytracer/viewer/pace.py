@@ -1,7 +1,4 @@
-"""How finely a picture is rendered while it moves: arithmetic alone.
-
-The time of a frame grows with its pixels, so the last frames tell how many fit the next one.
-"""
+"""How finely a picture is rendered while it moves: arithmetic alone."""
 
 from __future__ import annotations
 
@@ -19,49 +16,91 @@ LEVELS = (1.0, 0.75, 0.6, 0.5, 0.375, 0.25, 0.1875, 0.125)
 HALF = LEVELS.index(0.5)
 
 FINER = 0.8
-"""A finer level must promise to take at most this part of the time, or levels would alternate."""
+"""A frame may take this part of what a finer level may, before that level is tried."""
 
 NEW = 0.5
-"""Weight of the latest frame in the estimate."""
+"""Weight of the latest frame in what is known of a level."""
+
+WAIT, LONGEST_WAIT = 8, 128
+"""Frames before a level that was too slow is tried again; each failure doubles them."""
 
 
 class Pace:
-    """Chooses the level of a moving picture by what the last frames took."""
+    """Chooses the level of a moving picture by what its frames took.
+
+    How the time of a frame grows with its pixels depends on the scene (rays of a coarse picture
+    have less in common), so a finer level is tried when there is room, and left if it is too slow.
+    """
 
     def __init__(self, level: int = LEVELS.index(0.25)) -> None:
         """Begin coarse: nothing is known of the scene yet."""
         self.level = level
-        self.per_pixel = 0.0  # seconds; 0 before the first frame
-        self.fixed = 0.0  # seconds, at any resolution
-
-    def record(self, pixels: int, seconds: float, shown: float = 0.0) -> None:
-        """Learn from a frame of one sample a pixel.
-
-        seconds: to the picture. shown: from there until it was on the window.
-        """
-        cost = seconds / max(pixels, 1)
-        known = self.per_pixel > 0.0
-        self.per_pixel = NEW * cost + (1.0 - NEW) * self.per_pixel if known else cost
-        self.fixed = NEW * shown + (1.0 - NEW) * self.fixed if known else shown
-
-    def seconds(self, size: Size) -> float:
-        """What a frame of that size is expected to take to its picture; 0 before the first."""
-        return self.per_pixel * size[0] * size[1]
+        self.per_pixel = 0.0  # seconds to a picture; 0 before the first frame
+        self._taken = 0.0  # seconds of a frame at this level; 0 before the first one there
+        self._wait, self._left = WAIT, 0  # frames before a finer level is tried
+        self._trial = False
 
     def choose(self, full: Size) -> Size:
         """The size of the next moving frame, in pixels.
 
         full: of the window.
         """
-        if self.per_pixel:
-            fits = [self._fits(level, full) for level in range(len(LEVELS))]
-            self.level = fits.index(True) if any(fits) else len(LEVELS) - 1
         return at(self.level, full)
 
-    def _fits(self, level: int, full: Size) -> bool:
-        allowed = SLOWEST if level == HALF else FRAME
-        taken = self.fixed + self.seconds(at(level, full))
-        return taken <= allowed * (FINER if level < self.level else 1.0)
+    def record(self, pixels: int, seconds: float, shown: float = 0.0) -> None:
+        """Learn from a moving frame of one sample a pixel.
+
+        seconds: to the picture. shown: from there until it was on the window.
+        """
+        self.learn(pixels, seconds)
+        total = seconds + shown
+        self._taken = NEW * total + (1.0 - NEW) * self._taken if self._taken else total
+        self._left = max(self._left - 1, 0)
+        if self._taken > _allowed(self.level):
+            self._coarser()
+        elif self.level and not self._left and self._taken <= FINER * _allowed(self.level - 1):
+            self._finer()
+        else:
+            self._trial = False
+
+    def learn(self, pixels: int, seconds: float) -> None:
+        """Learn from any picture what a sample of a pixel takes."""
+        cost = seconds / max(pixels, 1)
+        self.per_pixel = NEW * cost + (1.0 - NEW) * self.per_pixel if self.per_pixel else cost
+
+    def seconds(self, size: Size) -> float:
+        """What a picture of that size is expected to take, rather too much; 0 if nobody knows."""
+        return self.per_pixel * size[0] * size[1]
+
+    def _coarser(self) -> None:
+        """Go where a frame would fit if its time were that of its pixels; at least one level."""
+        if self._trial:
+            self._left, self._wait = self._wait, min(2 * self._wait, LONGEST_WAIT)
+        level = min(self.level + 1, len(LEVELS) - 1)
+        while level < len(LEVELS) - 1 and self._expected(level) > _allowed(level):
+            level += 1
+        self._go(level)
+
+    def _finer(self) -> None:
+        """Try the next level, or the finest that would fit if all time were that of pixels."""
+        level = self.level - 1
+        while level and self._expected(level - 1) <= FINER * _allowed(level - 1):
+            level -= 1
+        self._go(level)
+        self._trial = True
+
+    def _expected(self, level: int) -> float:
+        return self._taken * (LEVELS[level] / LEVELS[self.level]) ** 2
+
+    def _go(self, level: int) -> None:
+        if level != self.level:
+            self.level, self._taken = level, 0.0
+        self._trial = False
+
+
+def _allowed(level: int) -> float:
+    """Seconds that a frame of a level may take."""
+    return SLOWEST if level == HALF else FRAME
 
 
 def at(level: int, full: Size) -> Size:

@@ -62,6 +62,7 @@ class Viewer:
         self.worker = worker
         self.size = size
         self.tone = self._first_tone = tone or ToneSettings()
+        self._asked_samples = samples
         self.samples = samples or stage.job.settings.samples
         self.edits = edits.Edits()
         self.picked: SphereInfo | None = None
@@ -369,6 +370,7 @@ class Viewer:
         """Show a changed scene; the camera stays unless the file has another one."""
         old, self.stage = self.stage, stage
         self.trouble, self.picked = "", None
+        self.samples = self._asked_samples or stage.job.settings.samples
         self._extent = view.reach(stage.buffers)
         if old.scene.camera != stage.scene.camera:
             self.view = self._scene_view()

@@ -227,6 +227,7 @@ class Worker:
         except Superseded:
             self._film = None  # it holds a part of the samples
             raise
+        self.pace.learn(self._pixels, (perf_counter() - start) / count)
         if count == 1 or self._finished() or perf_counter() - self._published > SHOW:
             self._publish(order, self._rate(count, start), start)
             self._let_show()
