@@ -110,7 +110,7 @@ def test_an_orthographic_view_of_a_larger_scene_has_all_of_it() -> None:
     viewer.toggle_projection()
     viewer.orbit(0.1, 0.0)
     wide = balls(200)
-    moved = np.asarray(wide.spheres[0].centers) * 3.0 - (100.0, -40.0, 14.0)
+    moved = np.asarray(wide.spheres[0].centers) * 20.0 - (950.0, -380.0, 133.0)
     viewer.hear(Loaded(stage_of(type(wide).from_arrays(moved, 1.0))))
     b, stand = viewer.stage.buffers, viewer.view.stand
     centers = np.stack([b.x, b.y, b.z], axis=1).astype(np.float64)
