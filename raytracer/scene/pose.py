@@ -49,10 +49,11 @@ class Pose:
 
         packed = np.zeros(1, dtype("Camera"))
         packed["kind"] = CAMERA_TYPES.index(self.kind)
-        packed["origin"] = self.eye
-        packed["forward"] = self.axes.forward
-        packed["right"] = self.axes.right * (self.half * aspect)
-        packed["up"] = self.axes.up * self.half
+        with np.errstate(over="ignore"):  # an infinity is refused below, in a sentence
+            packed["origin"] = self.eye
+            packed["forward"] = self.axes.forward
+            packed["right"] = self.axes.right * (self.half * aspect)
+            packed["up"] = self.axes.up * self.half
         if not all(np.isfinite(packed[name]).all() for name in ("origin", "right", "up")):
             raise SceneError(
                 "camera.position: too far from the spheres for 32-bit numbers; move it"

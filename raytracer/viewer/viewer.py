@@ -377,7 +377,8 @@ class Viewer:
         elif self.view.framed:
             self.view = view.to_all(self.view, stage.buffers, self.aspect)
         else:
-            self.view = view.carried(self.view, old.buffers, stage.buffers)
+            kept = view.carried(self.view, old.buffers, stage.buffers)
+            self.view = view.clear(kept, self._extent)
         if old.scene.lights != stage.scene.lights:
             self.edits = replace(self.edits, lights=None)
         self.edits = replace(self.edits, shininess={})

@@ -1,0 +1,281 @@
+"""Every action of the preview: what it changes, what it orders, what it leaves alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer import DirectionalLight, Material, Scene, SphereSet
+from raytracer.tone_settings import CURVES, MAX_STOPS, ToneSettings
+from raytracer.viewer import view as moves
+from raytracer.viewer import viewer as module
+from raytracer.viewer.controls import CONTROLS
+from raytracer.viewer.edits import BACKGROUNDS, Edits, from_viewer, turned
+from raytracer.viewer.orders import Picked
+from raytracer.viewer.view import View
+from raytracer.viewer.viewer import Viewer
+from support.previews import balls, stage_of, viewer_of
+
+ASPECT = 4.0 / 3.0
+Step = tuple[str, tuple[Any, ...]]
+
+CAMERA: dict[str, tuple[Step, Callable[[View], View]]] = {
+    "orbit": (("orbit", (0.3, 0.1)), lambda v: moves.orbit(v, 0.3, 0.1)),
+    "pan": (("pan", (0.3, 0.1)), lambda v: moves.pan(v, 0.3, 0.1)),
+    "fly": (("fly", (0.2,)), lambda v: moves.fly(v, 0.2)),
+    "dolly": (("dolly", (-0.5,)), lambda v: moves.dolly(v, float(np.exp(-0.5)))),
+    "zoom": (("zoom", (0.5,)), lambda v: moves.zoom(v, float(np.exp(0.5)))),
+    "along": (("along", (0, 0, -1)), lambda v: moves.along(v, (0.0, 0.0, -1.0))),
+}
+TONES: dict[str, tuple[Step, dict[str, Any]]] = {
+    "brighter": (("expose", (1 / 3,)), {"exposure": 1 / 3}),
+    "darker": (("expose", (-1 / 3,)), {"exposure": -1 / 3}),
+    "automatic": (("toggle_automatic", ()), {"exposure": "auto"}),
+    "curve": (("next_curve", ()), {"tone": CURVES[1]}),
+}
+ELSEWHERE = {
+    "turn_light", "toggle_projection", "fit_all", "fit_picked", "reset", "toggle_turntable",
+    "light_from_viewer", "next_background", "polish", "print_camera", "ask_size", "toggle_overlay",
+    "toggle_help", "cancel", "close",
+}  # fmt: skip
+
+
+def orders(viewer: Viewer) -> list[Any]:
+    worker: Any = viewer.worker
+    return list(worker.orders)
+
+
+def picked(viewer: Viewer, prim_id: int) -> None:
+    viewer.hear(Picked(viewer.stage, viewer.stage.scene.describe(prim_id)))
+
+
+@pytest.fixture
+def viewer() -> Viewer:
+    return viewer_of(stage_of(balls()), say=lambda _: None)
+
+
+def test_every_key_is_tested_here() -> None:
+    tested = {step[0] for step, _ in (*CAMERA.values(), *TONES.values())} | ELSEWHERE
+    assert tested == {control.action for control in CONTROLS}
+
+
+def test_it_begins_with_the_picture_of_the_scene(viewer: Viewer) -> None:
+    (order,) = orders(viewer)
+    assert order.stage is viewer.stage
+    assert order.look.digest() == viewer.stage.job.digest
+    assert order.size == (64, 48)
+    assert (order.samples, order.tone) == (8, ToneSettings())
+    other = viewer_of(viewer.stage, (100, 50), tone=ToneSettings(tone="agx"), samples=3)
+    (order,) = orders(other)
+    assert (order.size, order.samples, order.tone.tone) == ((100, 50), 3, "agx")
+
+
+# The camera
+
+
+@pytest.mark.parametrize("name", CAMERA)
+@pytest.mark.parametrize("flat", [False, True])
+def test_the_camera_moves_and_is_ordered(viewer: Viewer, name: str, flat: bool) -> None:
+    if flat:
+        viewer.toggle_projection()
+    (action, amount), move = CAMERA[name]
+    extent = moves.reach(viewer.stage.buffers)
+    expected = moves.clear(move(viewer.view), extent).stand
+    count = len(orders(viewer))
+    getattr(viewer, action)(*amount)
+    assert len(orders(viewer)) == count + 1
+    before, order = orders(viewer)[-2:]
+    np.testing.assert_array_equal(viewer.view.stand.eye, expected.eye)
+    assert order.look.camera == expected.pack(ASPECT)
+    assert order.look.camera != before.look.camera
+    assert order.look is not before.look
+    assert order.stamp > before.stamp
+    assert order.tone is before.tone
+    assert viewer.edits == Edits()
+
+
+def test_projection_changes_and_back(viewer: Viewer) -> None:
+    before = viewer.view
+    viewer.toggle_projection()
+    assert viewer.view.flat
+    assert viewer.camera.type == "orthographic"
+    viewer.toggle_projection()
+    np.testing.assert_allclose(viewer.view.stand.eye, before.stand.eye, atol=1e-9)
+
+
+def test_fit_all_and_a_window_of_another_shape_show_every_sphere(viewer: Viewer) -> None:
+    viewer.pan(3.0, 0.0)
+    viewer.resize(100, 50)
+    assert not viewer.view.framed
+    away = viewer.view
+    viewer.fit_all()
+    assert viewer.view.framed
+    assert viewer.view.stand.axes is away.stand.axes
+    viewer.resize(40, 100)
+    expected = moves.to_all(away, viewer.stage.buffers, 0.4)
+    np.testing.assert_allclose(viewer.view.stand.eye, expected.stand.eye, atol=1e-12)
+    assert orders(viewer)[-1].size == (40, 100)
+    count = len(orders(viewer))
+    viewer.resize(40, 100)
+    viewer.resize(0, 100)
+    assert len(orders(viewer)) == count
+    assert viewer.aspect == 0.4
+
+
+def test_go_to_the_picked_sphere(viewer: Viewer) -> None:
+    count = len(orders(viewer))
+    viewer.fit_picked()
+    assert viewer.notice == "click a sphere first"
+    assert len(orders(viewer)) == count
+    picked(viewer, 5)
+    viewer.fit_picked()
+    center, _ = viewer.stage.sphere(5)
+    np.testing.assert_array_equal(viewer.view.pivot, center)
+    x, y = viewer.size[0] // 2, viewer.size[1] // 2
+    assert viewer.stage.hit(orders(viewer)[-1].look, x, y) is not None
+
+
+def test_turntable_turns_as_long_as_it_is_on(viewer: Viewer) -> None:
+    viewer.tick(1.0)
+    assert len(orders(viewer)) == 1
+    viewer.toggle_turntable()
+    start = viewer.view
+    for _ in range(4):
+        viewer.tick(0.5)
+    expected = moves.orbit(start, 2.0 * module.TURNTABLE, 0.0).stand.eye
+    np.testing.assert_allclose(viewer.view.stand.eye, expected, atol=1e-9)
+    viewer.toggle_turntable()
+    viewer.tick(1.0)
+    assert len(orders(viewer)) == 5
+
+
+def test_reset_brings_everything_back(viewer: Viewer) -> None:
+    first = orders(viewer)[0]
+    for action in ("light_from_viewer", "next_background", "next_curve", "toggle_turntable"):
+        getattr(viewer, action)()
+    viewer.orbit(1.0, 0.2)
+    viewer.toggle_projection()
+    viewer.polish(2.0)
+    viewer.expose(2.0)
+    viewer.reset()
+    assert orders(viewer)[-1].look.digest() == first.look.digest()
+    assert orders(viewer)[-1].tone == first.tone
+    assert viewer.view.framed
+    assert not viewer.turning
+
+
+# Light, background, gloss, tone
+
+
+def test_the_first_light_is_turned_about_the_pivot() -> None:
+    other = DirectionalLight((0.0, -1.0, 0.0), "red", 0.2)
+    first = DirectionalLight((1.0, -2.0, -0.5))
+    viewer = viewer_of(stage_of(balls(lights=(first, other))))
+    viewer.turn_light(0.3, 0.2)
+    axes = viewer.view.stand.axes
+    assert viewer.edits.lights == (turned(first, axes, 0.3, 0.2, np.zeros(3)), other)
+    assert len(orders(viewer)[-1].look.lights) == 2
+    lamp = raytracer.PointLight((60.0, 0.0, 20.0))
+    near = viewer_of(stage_of(balls(lights=(lamp,))))
+    near.turn_light(0.3, 0.2)
+    pivot = near.view.pivot * near.stage.buffers.scale + near.stage.buffers.center
+    assert near.edits.lights == (turned(lamp, near.view.stand.axes, 0.3, 0.2, pivot),)
+
+
+def test_light_without_lights(viewer: Viewer) -> None:
+    """The key light stays with the viewer until it is turned; in darkness there is nothing."""
+    viewer.orbit(0.5, 0.0)
+    moving = orders(viewer)[-1].look.lights
+    assert moving != orders(viewer)[0].look.lights
+    viewer.turn_light(0.0, 0.0)
+    assert orders(viewer)[-1].look.lights == moving
+    viewer.orbit(0.5, 0.0)
+    assert orders(viewer)[-1].look.lights == moving, "it stays in the scene now"
+    dark = viewer_of(stage_of(balls(lights=())))
+    dark.turn_light(0.3, 0.2)
+    assert dark.notice == "the scene has no light to turn"
+    assert len(orders(dark)) == 1
+    dark.light_from_viewer()
+    assert dark.edits.lights == (from_viewer(dark.view.stand.axes),)
+    assert len(orders(dark)[-1].look.lights) == 1
+
+
+def test_backgrounds_go_round(viewer: Viewer) -> None:
+    seen = [orders(viewer)[0].look.digest()]
+    for _ in BACKGROUNDS:
+        viewer.next_background()
+        seen.append(orders(viewer)[-1].look.digest())
+    assert seen[-1] == seen[0]
+    assert len(set(seen)) >= len(BACKGROUNDS) - 1  # the scene's own is white too
+
+
+def glossy() -> Viewer:
+    centers = np.array([[0.0, 0, 0], [2, 0, 0], [4, 0, 0]])
+    sets = [
+        SphereSet(centers[:1], 0.5, material="a"),
+        SphereSet(centers[1:2], 0.5, material=Material(shininess=90.0)),
+        SphereSet(centers[2:], 0.5, material="a"),
+    ]
+    return viewer_of(stage_of(Scene(sets, materials={"a": Material(shininess=20.0)})))
+
+
+def test_polish_is_of_the_picked_spheres_material_or_of_all() -> None:
+    viewer = glossy()
+
+    def shown() -> list[float]:
+        return [float(s) for s in orders(viewer)[-1].look.materials["shininess"]]
+
+    assert shown() == [20.0, 90.0]
+    viewer.polish(2.0)
+    assert shown() == [40.0, 180.0]
+    assert viewer.notice == "shininess 40"
+    picked(viewer, 1)
+    viewer.polish(0.5)
+    assert shown() == [40.0, 90.0]
+    assert viewer.notice == "shininess 90"
+    picked(viewer, 2)
+    viewer.polish(2.0)
+    assert shown() == [80.0, 90.0]
+    alone = viewer_of(stage_of(balls()))
+    picked(alone, 3)
+    alone.polish(2.0)
+    assert orders(alone)[-1].look.materials["shininess"].tolist() == [80.0]
+
+
+@pytest.mark.parametrize("name", TONES)
+def test_tones_are_of_the_same_look(viewer: Viewer, name: str) -> None:
+    (action, amount), expected = TONES[name]
+    getattr(viewer, action)(*amount)
+    before, order = orders(viewer)
+    assert order.look is before.look, "so that its samples are kept"
+    assert order.tone == ToneSettings(**expected)
+    assert viewer.notice
+
+
+def test_exposure_goes_in_thirds_to_its_ends(viewer: Viewer) -> None:
+    for _ in range(6):
+        viewer.expose(1 / 3)
+    assert viewer.tone.exposure == 2.0
+    assert viewer.notice == "exposure +2.00"
+    viewer.toggle_automatic()
+    assert (viewer.tone.automatic, viewer.notice) == (True, "exposure auto")
+    viewer.expose(-1 / 3)
+    assert viewer.tone.exposure == pytest.approx(-1 / 3)
+    viewer.toggle_automatic()
+    viewer.toggle_automatic()
+    assert (viewer.tone.exposure, viewer.notice) == (0.0, "exposure as rendered")
+    for stops in (1000.0, -1000.0):
+        viewer.expose(stops)
+        assert viewer.tone.exposure == np.copysign(MAX_STOPS, stops)
+
+
+def test_curves_go_round(viewer: Viewer) -> None:
+    seen = []
+    for _ in CURVES:
+        viewer.next_curve()
+        seen.append(viewer.tone.tone)
+    assert seen == [*CURVES[1:], CURVES[0]]

@@ -1,0 +1,182 @@
+"""What a viewer asks of the render thread beside frames, and what it does with the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image as Pictures
+
+import raytracer
+from raytracer.viewer import viewer as module
+from raytracer.viewer.orders import Broken, Failed, Picked, Refused, Saved
+from raytracer.viewer.viewer import Viewer
+from support.previews import balls, stage_of, viewer_of
+
+
+def orders(viewer: Viewer) -> list[Any]:
+    worker: Any = viewer.worker
+    return list(worker.orders)
+
+
+def picked(viewer: Viewer, prim_id: int) -> None:
+    viewer.hear(Picked(viewer.stage, viewer.stage.scene.describe(prim_id)))
+
+
+@pytest.fixture
+def viewer() -> Viewer:
+    return viewer_of(stage_of(balls()), say=lambda _: None)
+
+
+# Picking
+
+
+def test_a_pick_is_asked_and_heard(viewer: Viewer) -> None:
+    worker: Any = viewer.worker
+    look = orders(viewer)[0].look
+    for y in range(0, 48, 4):
+        for x in range(0, 64, 4):
+            viewer.pick(x, y)
+            message = worker.tasks.pop()()
+            viewer.hear(message)
+            prim_id = viewer.stage.hit(look, x, y)
+            assert (viewer.picked and viewer.picked.id) == prim_id
+    for x, y in ((-1, 0), (0, -1), (64, 0), (0, 48)):
+        viewer.pick(x, y)
+    assert worker.tasks == []
+
+
+def test_a_double_click_goes_there(viewer: Viewer) -> None:
+    worker: Any = viewer.worker
+    before = viewer.view
+    viewer.pick(32, 24, go=True)
+    viewer.hear(worker.tasks.pop()())
+    assert viewer.picked is not None
+    np.testing.assert_array_equal(viewer.view.pivot, viewer.stage.sphere(viewer.picked.id)[0])
+    viewer.pick(0, 0, go=True)
+    there = viewer.view
+    viewer.hear(worker.tasks.pop()())
+    assert viewer.picked is None
+    assert viewer.view is there is not before
+
+
+def test_an_answer_of_an_older_scene_is_dropped(viewer: Viewer) -> None:
+    other = stage_of(balls(seed=1))
+    viewer.hear(Picked(other, other.scene.describe(0)))
+    assert viewer.picked is None
+
+
+# Keeping
+
+
+def test_print_camera_prints_what_pastes() -> None:
+    said: list[str] = []
+    viewer = viewer_of(stage_of(balls()), say=said.append)
+    assert viewer.print_camera() == viewer.camera_toml() == said[0]
+    assert said[0].startswith("[camera]\n")
+    assert "printed" in viewer.notice
+
+
+def test_a_png_of_the_size_that_is_typed(
+    viewer: Viewer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The prompt takes digits, and what is saved frames all spheres at its own shape."""
+    monkeypatch.chdir(tmp_path)
+    worker: Any = viewer.worker
+    viewer.type("99")
+    viewer.erase()
+    assert viewer.prompt is None
+    viewer.ask_size()
+    for text in ("1", "3", "0q", "x", "2", "0", " ", "55"):
+        viewer.type(text)
+    viewer.erase()
+    assert viewer.prompt == "130x20 5"
+    viewer.enter()
+    assert viewer.prompt is None
+    while worker.saving.step(0.0) is None:
+        pass
+    path = Path("renders/scene-view-1.png")
+    again = raytracer.render(viewer.stage.scene, backend="cpu", width=130, height=20, samples=5)
+    np.testing.assert_array_equal(np.array(Pictures.open(path)), again.to_uint8())
+    viewer.ask_size()
+    viewer.enter()
+    assert worker.saving.path == Path("renders/scene-view-2.png")
+    assert worker.saving._order.size == (64, 48)
+    assert worker.saving._order.samples == 8
+
+
+def test_a_size_that_makes_no_sense_is_said(viewer: Viewer) -> None:
+    viewer.ask_size()
+    viewer.type("12")
+    viewer.enter()
+    assert "'12' is no size" in viewer.notice
+    assert viewer.prompt is None
+    assert viewer.worker.saving is None
+
+
+def test_a_camera_that_was_moved_is_saved_as_it_is(viewer: Viewer, tmp_path: Path) -> None:
+    viewer.orbit(0.3, 0.1)
+    viewer.save((200, 50), 2, tmp_path / "kept.png")
+    saving: Any = viewer.worker.saving
+    assert saving._order.look.camera == viewer.view.stand.pack(4.0)
+    assert saving._order.tone is viewer.tone
+
+
+# The rest
+
+
+def test_cancel_leaves_one_thing_after_the_other(viewer: Viewer, tmp_path: Path) -> None:
+    picked(viewer, 1)
+    viewer.toggle_help()
+    viewer.save((8, 8), 1, tmp_path / "kept.png")
+    viewer.ask_size()
+    left: list[Callable[[], bool]] = [
+        lambda: viewer.prompt is None,
+        lambda: viewer.worker.saving is None,
+        lambda: not viewer.help,
+        lambda: viewer.picked is None,
+    ]
+    for count in range(5):
+        assert [each() for each in left] == [n < count for n in range(4)]
+        viewer.cancel()
+    assert viewer.notice == "not saved"
+
+
+def test_panels_and_closing(viewer: Viewer) -> None:
+    assert (viewer.overlay, viewer.help, viewer.closing) == (True, False, False)
+    viewer.toggle_overlay()
+    viewer.toggle_help()
+    assert (viewer.overlay, viewer.help) == (False, True)
+    viewer.close()
+    assert viewer.closing
+    assert viewer.failure is None
+
+
+def test_messages_are_shown_for_a_while(viewer: Viewer, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(module, "perf_counter", lambda: now[0])
+    viewer.hear(Refused("cannot be done"))
+    assert viewer.notice == "cannot be done"
+    now[0] += module.NOTICE - 0.1
+    assert viewer.notice == "cannot be done"
+    now[0] += 0.2
+    assert viewer.notice == ""
+
+
+def test_what_the_render_thread_says() -> None:
+    said: list[str] = []
+    viewer = viewer_of(stage_of(balls()), say=said.append)
+    viewer.hear(Saved(Path("renders/a.png")))
+    assert said == [str(Path("renders/a.png"))]
+    assert "saved" in viewer.notice
+    viewer.hear(Broken("scene.toml: is broken"))
+    assert viewer.trouble == "scene.toml: is broken"
+    assert not viewer.closing
+    error = RuntimeError("the GPU is lost")
+    viewer.hear(Failed(error))
+    assert viewer.failure is error
+    assert viewer.closing
+    assert viewer.camera_toml(), "the view is not lost"
