@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from math import pi
 from time import perf_counter
@@ -175,12 +175,20 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
     def on_key_release(self, symbol: int, modifiers: int) -> None:
         """End a held key."""
         self._shift &= symbol not in SHIFTS
-        self._held.pop(symbol, None)
+        ended = self._held.pop(symbol, None) or find(_name(symbol, 0))
+        # "+" comes back as "=" if Shift is let go first: the control is known by either.
+        self._forget([held for held, control in self._held.items() if control is ended])
+
+    def _forget(self, symbols: Sequence[int]) -> None:
+        """Let go keys whose release does not come; pyglet would never report them again."""
+        for symbol in symbols:
+            self._held.pop(symbol, None)
+            getattr(self, "pressed_keys", set()).discard(symbol)
 
     def on_deactivate(self) -> None:
         """Another window gets the keys now, and their releases."""
         self._shift = False
-        self._held.clear()
+        self._forget([*self._held, *getattr(self, "pressed_keys", ())])
 
     def on_text(self, text: str) -> None:
         """Type into the prompt."""
