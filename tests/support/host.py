@@ -10,6 +10,7 @@ from collections import deque
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from threading import Thread
+from time import sleep
 from typing import Any
 
 import numpy as np
@@ -144,6 +145,24 @@ class Host:
         finally:
             viewer.picked, viewer.help = kept
             self._window.show_text(not hides)
+
+    def status(self) -> list[str]:
+        """The lines of numbers."""
+        from raytracer.viewer.status import status
+
+        return status(self._window)
+
+    def slow(self, seconds: float) -> None:
+        """Have a pass of one sample over the whole window take that long, a smaller one less."""
+        backend = self._window.viewer.stage.job.backend
+        render, (width, height) = backend.render, self._window.viewer.size
+
+        def slowly(resident: Any, frame: Any, *rest: Any, **named: Any) -> float:
+            pixels = int(frame["width"][0]) * int(frame["height"][0])
+            sleep(seconds * pixels / (width * height) * int(frame["sample_count"][0]))
+            return float(render(resident, frame, *rest, **named))
+
+        backend.render = slowly
 
     def lose_gpu(self, sentence: str) -> None:
         """Have the backend fail from now on, as it does when a device is lost."""

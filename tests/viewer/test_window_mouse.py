@@ -110,7 +110,8 @@ def test_a_drag_with_ctrl_turns_the_light(window: Remote, display: Display) -> N
     window.ask("act", "light_from_viewer")
     lights = window.state.edits.lights
     assert lights is not None
-    turn = np.subtract(lights[0].direction, after.edits.lights[0].direction)  # type: ignore[union-attr]
+    old, new = (np.array(one[0].direction) for one in (lights, after.edits.lights))  # type: ignore[union-attr]
+    turn = old / np.linalg.norm(old) - new / np.linalg.norm(new)
     right, up, _ = axes(before.camera)
     assert turn @ right > 0.05  # comes from farther right
     assert turn @ up > 0.05
