@@ -65,7 +65,18 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         # OpenGL is to be done before the next kernel is launched, and before a time is taken.
         self._fenced = self._offscreen or viewer.stage.job.backend.name == "cuda"
         self._attached = True
+        self._use_pixels()
         type(self)._enable_event_queue = False
+
+    def close(self) -> None:
+        """Close it; what the render thread still says of it is not heard in a later window."""
+        self._attached = False
+        super().close()
+
+    def _use_pixels(self) -> None:
+        """Draw text in pixels, also where the window's size is in points."""
+        width, height = self.get_framebuffer_size()
+        self.projection = pyglet.math.Mat4.orthogonal_projection(0, width, 0, height, -1, 1)
 
     def wake(self) -> None:
         """Have `on_render` called soon; for the render thread."""
@@ -145,8 +156,15 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
     def on_resize(self, width: int, height: int) -> None:
         """Render at the new size."""
         if self._attached:
+            self._use_pixels()
             self.viewer.resize(*self.get_framebuffer_size())
             self.paint()
+
+    def on_scale(self, scale: float, dpi: int) -> None:
+        """Follow the window to a display of another density."""
+        if self._attached:
+            self._overlay = Overlay(dpi)
+            self.on_resize(self.width, self.height)
 
     def on_expose(self) -> None:
         """Draw again what another window covered."""

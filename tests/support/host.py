@@ -97,6 +97,11 @@ class Host:
         """Hand the window an event, as its platform does."""
         self._window.dispatch_event(name, *arguments)
 
+    def click(self, x: float, y: float) -> None:
+        """Click with the left button. x, y: points from the lower left."""
+        self.event("on_mouse_press", x, y, 1, 0)
+        self.event("on_mouse_release", x, y, 1, 0)
+
     def key(self, what: str, name: str) -> None:
         """Hand it "press" or "release" of a key, which is named as in `controls`."""
         from pyglet.window import key
@@ -151,6 +156,12 @@ class Host:
         from raytracer.viewer.status import status
 
         return status(self._window)
+
+    def watches(self) -> bool:
+        """Whether anything is looked at now and then."""
+        import pyglet
+
+        return bool(pyglet.clock.get_default()._schedule_interval_items)
 
     def slow(self, seconds: float) -> None:
         """Have a pass of one sample over the whole window take that long, a smaller one less."""
