@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from math import pi
 from time import perf_counter
@@ -65,7 +65,18 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         # OpenGL is to be done before the next kernel is launched, and before a time is taken.
         self._fenced = self._offscreen or viewer.stage.job.backend.name == "cuda"
         self._attached = True
+        self._use_pixels()
         type(self)._enable_event_queue = False
+
+    def close(self) -> None:
+        """Close it; what the render thread still says of it is not heard in a later window."""
+        self._attached = False
+        super().close()
+
+    def _use_pixels(self) -> None:
+        """Draw text in pixels, also where the window's size is in points."""
+        width, height = self.get_framebuffer_size()
+        self.projection = pyglet.math.Mat4.orthogonal_projection(0, width, 0, height, -1, 1)
 
     def wake(self) -> None:
         """Have `on_render` called soon; for the render thread."""
@@ -146,8 +157,15 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
     def on_resize(self, width: int, height: int) -> None:
         """Render at the new size."""
         if self._attached:
+            self._use_pixels()
             self.viewer.resize(*self.get_framebuffer_size())
             self.paint()
+
+    def on_scale(self, scale: float, dpi: int) -> None:
+        """Follow the window to a display of another density."""
+        if self._attached:
+            self._overlay = Overlay(dpi)
+            self.on_resize(self.width, self.height)
 
     def on_expose(self) -> None:
         """Draw again what another window covered."""
@@ -176,12 +194,20 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
     def on_key_release(self, symbol: int, modifiers: int) -> None:
         """End a held key."""
         self._shift &= symbol not in SHIFTS
-        self._held.pop(symbol, None)
+        ended = self._held.pop(symbol, None) or find(_name(symbol, 0))
+        # "+" comes back as "=" if Shift is let go first: the control is known by either.
+        self._forget([held for held, control in self._held.items() if control is ended])
+
+    def _forget(self, symbols: Sequence[int]) -> None:
+        """Let go keys whose release does not come; pyglet would never report them again."""
+        for symbol in symbols:
+            self._held.pop(symbol, None)
+            getattr(self, "pressed_keys", set()).discard(symbol)
 
     def on_deactivate(self) -> None:
         """Another window gets the keys now, and their releases."""
         self._shift = False
-        self._held.clear()
+        self._forget([*self._held, *getattr(self, "pressed_keys", ())])
 
     def on_text(self, text: str) -> None:
         """Type into the prompt."""

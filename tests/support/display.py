@@ -1,0 +1,111 @@
+"""A private X display without a screen, the pixels on it, and real events for its windows."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+WIDTH, HEIGHT = 1600, 1000
+LIMIT = 8.0
+"""Seconds after which something hangs; never a measure of speed."""
+
+PROBE = """
+import pyglet
+pyglet.options.shadow_window = False
+pyglet.options.headless = {headless}
+from pyglet import gl
+import pyglet.window
+config = gl.Config(double_buffer=True, major_version=3, minor_version=3)
+pyglet.window.Window(64, 64, config=config).close()
+"""
+
+
+@dataclass(frozen=True)
+class Display:
+    """A running Xvfb. name: for DISPLAY. folder: where it keeps its framebuffer."""
+
+    name: str
+    folder: Path
+    server: subprocess.Popen[str]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a program needs to open its windows there, drawn by Mesa on the CPU."""
+        mesa = {"LIBGL_ALWAYS_SOFTWARE": "1", "__GLX_VENDOR_LIBRARY_NAME": "mesa"}
+        return os.environ | mesa | {"DISPLAY": self.name}
+
+    def xdotool(self, *words: object) -> str:
+        """Send real events (by XTEST), one after another; gives what it prints."""
+        command = ["xdotool", *(str(word) for word in words)]
+        done = subprocess.run(
+            command, env=self.environment, text=True, capture_output=True, timeout=LIMIT,
+            check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, (command, done.stderr)
+        return done.stdout
+
+    def python(self, code: str) -> None:
+        """Run some lines of Python there."""
+        command = [sys.executable, "-c", code]
+        subprocess.run(command, env=self.environment, timeout=LIMIT, check=True)
+
+    def pixels(self, size: tuple[int, int]) -> NDArray[np.uint8]:
+        """What is on the screen, uint8 (h, w, 3), from its upper left corner.
+
+        Read from the server's own memory, a file in the format of xwd.
+        """
+        raw = (self.folder / "Xvfb_screen0").read_bytes()
+        head = np.frombuffer(raw, ">u4", 25)
+        header, depth, stride, colors = int(head[0]), int(head[11]), int(head[12]), int(head[19])
+        assert depth == 32
+        start = header + 12 * colors
+        rows = np.frombuffer(raw, np.uint8, stride * HEIGHT, start).reshape(HEIGHT, stride)
+        return rows.reshape(HEIGHT, -1, 4)[: size[1], : size[0], 2::-1]
+
+    def stop(self) -> None:
+        """End the server."""
+        self.server.terminate()
+        self.server.wait(LIMIT)
+
+
+def start(folder: Path) -> Display:
+    """Start a server on a number that is free."""
+    read, write = os.pipe()
+    screen = f"{WIDTH}x{HEIGHT}x24"
+    command = ["Xvfb", "-displayfd", str(write), "-screen", "0", screen, "-fbdir", str(folder),
+               "-nolisten", "tcp", "-noreset"]  # fmt: skip
+    with (folder / "xvfb.log").open("w") as log:
+        server = subprocess.Popen(command, pass_fds=[write], stderr=log, stdout=log, text=True)
+    os.close(write)
+    with os.fdopen(read) as numbers:
+        number = numbers.readline().strip()
+    assert number, (folder / "xvfb.log").read_text()
+    return Display(f":{number}", folder, server)
+
+
+def tools_missing() -> str:
+    """Why no display can be started; empty when one can."""
+    missing = [name for name in ("Xvfb", "xdotool") if shutil.which(name) is None]
+    return f"{' and '.join(missing)} not installed" if missing else ""
+
+
+def drawing_missing(environment: dict[str, str], headless: bool) -> str:
+    """Why pyglet cannot draw there with OpenGL 3.3; empty when it can.
+
+    headless: without a display, by EGL.
+    """
+    command = [sys.executable, "-c", PROBE.format(headless=headless)]
+    done = subprocess.run(
+        command, env=environment, text=True, capture_output=True, timeout=LIMIT, check=False
+    )
+    if done.returncode == 0:
+        return ""
+    last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+    return f"no OpenGL 3.3 {'by EGL' if headless else 'under Xvfb'} ({last})"

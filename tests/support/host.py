@@ -1,0 +1,226 @@
+"""The other end of `remote`: the command line with a window that a test commands from outside.
+
+`remote` runs `main` in a process of its own: there a thread takes requests from a descriptor, and
+the window's own loop answers them between its events.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from threading import Thread
+from time import sleep
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer import Camera
+from raytracer.scene.describe import SphereInfo
+from raytracer.tone_settings import ToneSettings
+from raytracer.viewer.edits import Edits
+
+
+@dataclass(frozen=True)
+class State:
+    """What a window shows and what its viewer thinks, for a test to look at.
+
+    rest: whether the picture is finished and nothing else is under way.
+    pivot: scene units. size: of the framebuffer. traced: of what is shown, in pixels.
+    points: of the window, in the units of the mouse. xid: X's name of it.
+    """
+
+    camera: Camera
+    tone: ToneSettings
+    edits: Edits
+    picked: SphereInfo | None
+    rest: bool
+    turning: bool
+    saving: bool
+    overlay: bool
+    help: bool
+    prompt: str | None
+    notice: str
+    trouble: str
+    pivot: NDArray[np.float64]
+    spheres: int
+    size: tuple[int, int]
+    points: tuple[int, int]
+    traced: tuple[int, int]
+    xid: int
+
+
+class Host:
+    """Answers requests about one window, in the thread of its loop."""
+
+    def __init__(self, window: Any, requests: Connection) -> None:
+        self._window = window
+        self._requests = requests
+        self._queue: deque[tuple[str, tuple[Any, ...]]] = deque()
+        window.register_event_type("on_request")
+        window.push_handlers(on_request=self._answer)
+        Thread(target=self._listen, name="requests", daemon=True).start()
+
+    def _listen(self) -> None:
+        import pyglet
+
+        while True:
+            try:
+                self._queue.append(self._requests.recv())
+            except (EOFError, OSError):
+                return
+            pyglet.app.platform_event_loop.post_event(self._window, "on_request")
+
+    def _answer(self) -> None:
+        name, arguments = self._queue.popleft()
+        self._requests.send(getattr(self, name)(*arguments))
+
+    def state(self) -> State:
+        """A snapshot."""
+        viewer = self._window.viewer
+        worker, frame = viewer.worker, viewer.frame
+        idle = not (worker._tasks or worker._saving or worker._ready or worker.messages.qsize())
+        rest = frame is not None and frame.finished and frame.order is worker._order and idle
+        buffers = viewer.stage.buffers
+        return State(
+            camera=viewer.camera, tone=viewer.tone, edits=viewer.edits, picked=viewer.picked,
+            rest=rest, turning=viewer.turning, saving=worker.saving is not None,
+            overlay=viewer.overlay, help=viewer.help, prompt=viewer.prompt, notice=viewer.notice,
+            trouble=viewer.trouble, pivot=viewer.view.pivot * buffers.scale + buffers.center,
+            spheres=buffers.count, size=viewer.size,
+            points=(self._window.width, self._window.height),
+            traced=frame.size if frame else (0, 0), xid=getattr(self._window, "_window", 0) or 0,
+        )  # fmt: skip
+
+    def event(self, name: str, *arguments: Any) -> None:
+        """Hand the window an event, as its platform does."""
+        self._window.dispatch_event(name, *arguments)
+
+    def click(self, x: float, y: float) -> None:
+        """Click with the left button. x, y: points from the lower left."""
+        self.event("on_mouse_press", x, y, 1, 0)
+        self.event("on_mouse_release", x, y, 1, 0)
+
+    def key(self, what: str, name: str) -> None:
+        """Hand it "press" or "release" of a key, which is named as in `controls`."""
+        from pyglet.window import key
+
+        *modifiers, letter = name.split("+")
+        held = {"SHIFT": key.MOD_SHIFT, "CTRL": key.MOD_ACCEL}
+        self.event(f"on_key_{what}", getattr(key, letter), sum(held[each] for each in modifiers))
+
+    def clipboard(self) -> str:
+        """What was copied."""
+        return str(self._window.get_clipboard_text())
+
+    def toml(self) -> str:
+        """What is printed of the view."""
+        return str(self._window.viewer.camera_toml())
+
+    def act(self, action: str, *arguments: Any) -> None:
+        """Call a method of the viewer."""
+        getattr(self._window.viewer, action)(*arguments)
+        self._window.paint()
+
+    def put(self, changes: dict[str, Any]) -> None:
+        """Set attributes of the viewer."""
+        for name, value in changes.items():
+            setattr(self._window.viewer, name, value)
+        self._window.paint()
+
+    def fresh(self) -> None:
+        """Everything as when the window was opened."""
+        viewer = self._window.viewer
+        viewer.reset()
+        viewer.picked = viewer.prompt = None
+        viewer.help, viewer.overlay, viewer.trouble = False, True, ""
+        viewer._notice = "", 0.0
+        self._window.on_deactivate()
+
+    def shot(self, text: bool = False) -> NDArray[np.uint8]:
+        """What the window draws now, with or without the overlay."""
+        viewer, hides = self._window.viewer, self._window._hides_text
+        kept = viewer.picked, viewer.help
+        self._window.show_text(text)
+        if not text:
+            viewer.picked, viewer.help = None, False
+        try:
+            return np.asarray(self._window.screenshot())
+        finally:
+            viewer.picked, viewer.help = kept
+            self._window.show_text(not hides)
+
+    def status(self) -> list[str]:
+        """The lines of numbers."""
+        from raytracer.viewer.status import status
+
+        return status(self._window)
+
+    def watches(self) -> bool:
+        """Whether anything is looked at now and then."""
+        import pyglet
+
+        return bool(pyglet.clock.get_default()._schedule_interval_items)
+
+    def slow(self, seconds: float) -> None:
+        """Have a pass of one sample over the whole window take that long, a smaller one less."""
+        backend = self._window.viewer.stage.job.backend
+        render, (width, height) = backend.render, self._window.viewer.size
+
+        def slowly(resident: Any, frame: Any, *rest: Any, **named: Any) -> float:
+            pixels = int(frame["width"][0]) * int(frame["height"][0])
+            sleep(seconds * pixels / (width * height) * int(frame["sample_count"][0]))
+            return float(render(resident, frame, *rest, **named))
+
+        backend.render = slowly
+
+    def lose_gpu(self, sentence: str) -> None:
+        """Have the backend fail from now on, as it does when a device is lost."""
+        from raytracer.errors import BackendError
+
+        def render(*_: Any, **__: Any) -> float:
+            raise BackendError(sentence)
+
+        self._window.viewer.stage.job.backend.render = render
+        self._window.viewer.order()
+
+
+def hidpi(ratio: float) -> None:
+    """Make windows as macOS has them: their size in points, the framebuffer's in pixels."""
+    import pyglet
+
+    base = pyglet.window.BaseWindow
+    from raytracer.viewer.window import PreviewWindow
+
+    def points(self: Any) -> tuple[int, int]:
+        width, height = pixels(self)
+        return round(width / ratio), round(height / ratio)
+
+    pixels = pyglet.window.Window.get_size
+    PreviewWindow.get_framebuffer_size = pixels
+    PreviewWindow.get_size = points
+    assert issubclass(PreviewWindow, base)
+
+
+def main(descriptor: str, ratio: str, *arguments: str) -> int:
+    """Run the command line; gives its exit code.
+
+    descriptor: of the socket with requests. ratio: pixels a point.
+    """
+    from raytracer.cli import main as command_line
+    from raytracer.viewer import opening
+
+    requests = Connection(int(descriptor))
+    open_window = opening.open_window
+
+    def opened(*place: Any) -> Any:
+        if float(ratio) != 1.0:
+            hidpi(float(ratio))
+        window = open_window(*place)
+        window.host = Host(window, requests)  # handlers are kept by weak references
+        return window
+
+    opening.open_window = opened
+    return command_line(arguments)
+

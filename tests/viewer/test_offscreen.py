@@ -1,0 +1,174 @@
+"""`--offscreen`: the same loop without a display; and what is wrong with a call of `preview`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
+import raytracer
+from raytracer.cli import main
+from support.window_scene import SIZE, pasted, rendered, write_scene
+
+LIMIT = 120.0  # seconds after which something hangs
+TWICE = """
+import faulthandler, sys
+import numpy as np
+import raytracer
+
+faulthandler.dump_traceback_later(100, exit=True)
+scene, quiet = sys.argv[1], lambda _: None
+for number in (1, 2, 3):
+    result = raytracer.preview(scene, backend="cpu", offscreen=4, say=quiet, screenshot=f"{number}.png")
+    assert len(result.latency) == len(result.traced) == 4, result
+    assert result.rest > 0.0
+    assert result.presenter == "texture upload"
+"""
+# A window whose thread speaks up once more when it is closed already.
+LATE = """
+import faulthandler, sys
+import raytracer
+from raytracer.viewer import worker
+
+faulthandler.dump_traceback_later(100, exit=True)
+stop = worker.Worker.stop
+
+def late(self, seconds=2.0):
+    stop(self, seconds)
+    self._wake()
+
+worker.Worker.stop = late
+for _ in range(3):
+    result = raytracer.preview(sys.argv[1], backend="cpu", offscreen=3, say=lambda _: None)
+    assert len(result.latency) == 3, result
+"""
+
+
+@pytest.fixture
+def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return write_scene(tmp_path)
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """`raytracer preview` in a process of its own; without a display but for `environment`."""
+    command = [sys.executable, "-m", "raytracer", "preview", *arguments]
+    return python(*command[1:], **environment)
+
+
+def python(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if name != "DISPLAY"}
+    root = str(Path(raytracer.__file__).parents[1])
+    paths = [root, *filter(None, [kept.get("PYTHONPATH")])]
+    return subprocess.run(
+        [sys.executable, *arguments], text=True, capture_output=True, timeout=LIMIT, check=False,
+        env=kept | {"PYTHONPATH": os.pathsep.join(paths)} | environment,
+    )  # fmt: skip
+
+
+def picture(path: str) -> NDArray[np.uint8]:
+    return np.asarray(Image.open(path))
+
+
+@pytest.mark.usefixtures("egl")
+def test_json_and_a_screenshot(scene: Path) -> None:
+    done = run(scene.name, "--offscreen", "5", "--json", "--backend", "cpu", "--screenshot", "a.png")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    found: dict[str, Any] = json.loads(done.stdout)
+    assert found["frames"] == 5
+    assert found["size"] == list(SIZE)
+    times = found["latency"]
+    assert 0 < times["min"] <= times["median"] <= times["max"]
+    assert found["rest"] > 0
+    assert all(width <= SIZE[0] for width, _ in found["traced"])
+    Path("printed.toml").write_text(pasted(found["toml"]))
+    differs = (picture("a.png") != rendered(Path("printed.toml"))).any(axis=-1)
+    assert differs.mean() < 0.002
+
+
+@pytest.mark.usefixtures("egl")
+def test_without_frames_it_is_the_picture_of_render(scene: Path) -> None:
+    done = run(scene.name, "--offscreen", "0", "--backend", "cpu", "--screenshot", "a.png")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    np.testing.assert_array_equal(picture("a.png"), rendered(scene))
+
+
+@pytest.mark.usefixtures("egl")
+def test_in_words(scene: Path) -> None:
+    done = run(scene.name, "--offscreen", "3", "--backend", "cpu", "--full", "--width", "100")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("3 frames, traced at 100x160 or more in a window of 100x160: ")
+    assert done.stdout.endswith("; texture upload\n")
+    assert done.stdout.count("\n") == 1
+
+
+@pytest.mark.usefixtures("egl")
+def test_text_on_an_offscreen_picture(scene: Path) -> None:
+    for name, option in (("plain.png", "--no-text"), ("text.png", "--text")):
+        done = run(scene.name, "--offscreen", "0", "--backend", "cpu", "--screenshot", name, option)
+        assert done.returncode == 0, done.stderr
+    differs = (picture("plain.png") != picture("text.png")).any(axis=-1)
+    assert differs[:100, :120].mean() > 0.3
+
+
+@pytest.mark.usefixtures("egl")
+def test_several_previews_in_one_process(scene: Path) -> None:
+    done = python("-c", TWICE, scene.name)
+    assert done.returncode == 0, done.stderr
+    np.testing.assert_array_equal(picture("1.png"), picture("2.png"))
+    np.testing.assert_array_equal(picture("1.png"), picture("3.png"))
+
+
+@pytest.mark.usefixtures("egl")
+def test_a_late_word_of_a_closed_window_does_not_end_the_next_one(scene: Path) -> None:
+    done = python("-c", LATE, scene.name)
+    assert done.returncode == 0, done.stderr
+
+
+def test_without_a_display_there_is_one_sentence(scene: Path) -> None:
+    done = run(scene.name)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("raytracer: there is no display: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_display_that_does_not_answer(scene: Path) -> None:
+    done = run(scene.name, DISPLAY=":4321")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("raytracer: the display :4321 does not answer: ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("nowhere.toml", "--watch"), "nowhere.toml: there is no such file"),
+        (("balls.tml",), "balls.tml: there is no such file; did you mean 'balls.toml'?"),
+        (("balls.toml", "--offscreen", "-1"), "invalid value for '--offscreen'"),
+        (("balls.toml", "--offscreen", "1", "--screenshot", "x.jpg"), "x.jpg: pictures are written"),
+        (("balls.toml", "--offscreen", "1", "--screenshot", "no/x.png"), "there is no folder no"),
+        (("balls.toml", "--offscreen", "1", "--width", "0"), "width"),
+        (("balls.toml", "--offscreen", "1", "--samples", "0"), "samples"),
+        (("balls.toml", "--tone", "film"), "invalid value for '--tone'"),
+        (("balls.toml", "--exposure", "bright"), "exposure 'bright'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_wrong_input_is_one_sentence(
+    scene: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], sentence: str
+) -> None:
+    done = run(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert sentence in done.stderr, done.stderr
+    assert done.stderr.startswith("raytracer: ")
+    assert done.stderr.count("\n") == 1
+    assert [path.name for path in Path().iterdir()].count("renders") == 0

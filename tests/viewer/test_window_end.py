@@ -1,0 +1,119 @@
+"""How a preview ends: closed at once, with a sentence where rendering fails."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from raytracer.viewer.controls import CONTROLS
+from support.display import Display
+from support.remote import Remote
+
+Open = Callable[..., Remote]
+
+# A picture that takes hours, on any machine.
+HUGE = ("--width", "1200", "--height", "800", "--samples", "1000000")
+DELETE = """
+import ctypes
+from pyglet.libs.x11 import xlib
+display = xlib.XOpenDisplay(None)
+event = xlib.XEvent()
+event.type = xlib.ClientMessage
+event.xclient.window = {xid}
+event.xclient.message_type = xlib.XInternAtom(display, b"WM_PROTOCOLS", 0)
+event.xclient.format = 32
+event.xclient.data.l[0] = xlib.XInternAtom(display, b"WM_DELETE_WINDOW", 0)
+xlib.XSendEvent(display, {xid}, 0, 0, ctypes.byref(event))
+xlib.XSync(display, 0)
+"""
+CLOSE = next(control for control in CONTROLS if control.action == "close")
+
+
+@pytest.mark.parametrize("key", CLOSE.keys)
+def test_a_key_closes_the_window(open_window: Open, display: Display, key: str) -> None:
+    remote = open_window()
+    focus = ("windowfocus", remote.rest().xid)
+    display.xdotool(*focus, "key", key.lower())
+    assert remote.ends() == 0
+    assert remote.complained == ""
+
+
+def test_the_close_button_ends_a_huge_picture_at_once(open_window: Open, display: Display) -> None:
+    remote = open_window(*HUGE)
+    state = remote.until(lambda s: s.traced == (1200, 800), "the full size")
+    display.python(DELETE.format(xid=state.xid))
+    assert remote.ends() == 0
+    assert remote.complained == ""
+
+
+def test_closing_while_a_huge_picture_is_saved_leaves_nothing_behind(
+    open_window: Open, tmp_path: Path
+) -> None:
+    remote = open_window()
+    remote.rest()
+    remote.press("S")
+    remote.ask("event", "on_text", "4000x4000 100000")
+    remote.press("RETURN")
+    remote.until(lambda s: s.saving, "the saving")
+    remote.ask("event", "on_close")
+    assert remote.ends() == 0
+    assert not list((tmp_path / "renders").iterdir())
+
+
+def test_closing_while_a_key_is_held(open_window: Open) -> None:
+    remote = open_window()
+    remote.rest()
+    remote.ask("key", "press", "LEFT")
+    remote.ask("event", "on_close")
+    assert remote.ends() == 0
+
+
+def test_a_backend_that_fails_ends_with_its_sentence_and_the_camera(open_window: Open) -> None:
+    remote = open_window()
+    remote.ask("act", "orbit", 0.4, 0.2)
+    camera = remote.rest().camera
+    remote.ask("lose_gpu", "the GPU is lost: start the preview again")
+    assert remote.ends() == 2
+    assert remote.complained == "raytracer: the GPU is lost: start the preview again\n"
+    assert f"position = [{', '.join(map(repr, camera.position))}]" in remote.printed
+
+
+def test_a_screenshot_is_what_the_window_showed_at_the_end(
+    open_window: Open, tmp_path: Path
+) -> None:
+    remote = open_window("--screenshot", "shown.png")
+    remote.rest()
+    remote.press("B")
+    remote.ask("put", {"_notice": ("", 0.0)})
+    remote.rest()
+    shown = remote.shot(text=True)
+    remote.ask("event", "on_close")
+    assert remote.ends() == 0
+    np.testing.assert_array_equal(np.asarray(Image.open(tmp_path / "shown.png")), shown)
+
+
+def test_json_at_the_end_of_a_window(open_window: Open) -> None:
+    remote = open_window("--json")
+    camera = remote.rest().camera
+    remote.press("C")
+    remote.ask("event", "on_close")
+    assert remote.ends() == 0
+    found = json.loads(remote.printed)
+    assert found["size"] == [240, 160]
+    assert found["presenter"] == "texture upload"
+    assert found["camera"]["position"] == list(camera.position)
+    assert "frames" not in found
+
+
+def test_ctrl_c_in_the_terminal(open_window: Open) -> None:
+    remote = open_window()
+    remote.rest()
+    remote.process.send_signal(signal.SIGINT)
+    assert remote.ends() == 130
+    assert remote.complained.strip() == "raytracer: stopped by Ctrl-C; nothing was written"

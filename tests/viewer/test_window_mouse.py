@@ -1,0 +1,216 @@
+"""Every drag, the wheel and clicks, by real events; what is picked is what a ray meets first."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from raytracer import Camera
+from raytracer.viewer.controls import MOUSE
+from reference.hit import closest_hit
+from support.display import Display
+from support.host import State
+from support.remote import Remote
+from support.window_scene import MASSES, SIZE, all_spheres
+
+BUTTONS = {"left": 1, "middle": 2, "right": 3}
+WIDTH, HEIGHT = SIZE
+FROM, TO = (120, 80), (152, 64)  # pixels from the upper left; to the right and up
+PIXELS = [(110, 80), (50, 50), (84, 16), (190, 30), (110, 124), (3, 3), (239, 159), (69, 52)]
+
+
+def drag(
+    window: Remote,
+    display: Display,
+    button: str = "left",
+    modifier: str = "",
+    to: tuple[int, int] = TO,
+) -> State:
+    """Drag from FROM; gives the state at rest."""
+    before = window.state
+    keys = ("keydown", modifier) if modifier else ()
+    number = BUTTONS[button]
+    middle = ((FROM[0] + to[0]) // 2, (FROM[1] + to[1]) // 2)
+    moves = ("mousemove", *middle, "mousemove", *to)
+    display.xdotool("windowfocus", before.xid, *keys, "mousemove", *FROM, "mousedown", number)
+    display.xdotool(*moves, "mouseup", number, *(("keyup", modifier) if modifier else ()))
+    return window.until(
+        lambda s: (s.camera != before.camera or s.edits != before.edits) and s.rest, "a drag"
+    )
+
+
+def axes(camera: Camera) -> tuple[NDArray[np.float64], ...]:
+    """Unit vectors to the right, up and forward, and the tangent of half the field of view."""
+    forward = np.subtract(camera.look_at, camera.position)
+    forward /= np.linalg.norm(forward)
+    right = np.cross(forward, camera.up)
+    right /= np.linalg.norm(right)
+    return right, np.cross(right, forward), forward
+
+
+def rays(camera: Camera, pixels: NDArray[np.float64], size: tuple[int, int]) -> NDArray[np.float64]:
+    """Unit directions (N, 3) through the centres of pixels (N, 2), from the upper left."""
+    right, up, forward = axes(camera)
+    half = np.tan(np.radians(camera.vertical_fov) / 2)
+    x = (2 * (pixels[:, :1] + 0.5) / size[0] - 1) * half * size[0] / size[1]
+    y = (1 - 2 * (pixels[:, 1:] + 0.5) / size[1]) * half
+    found = forward + x * right + y * up
+    return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True))
+
+
+def brute_force(camera: Camera, x: int, y: int, size: tuple[int, int] = SIZE) -> int:
+    """The sphere that a pixel's centre shows, in float64; -1 for none."""
+    centers, radii = all_spheres()
+    direction = rays(camera, np.array([[x, y]], np.float64), size)
+    return int(closest_hit(centers, radii, np.array([camera.position]), direction)[1][0])
+
+
+def pivot_at(state: State) -> NDArray[np.float64]:
+    """Where the pivot is in the picture, in pixels from the upper left."""
+    right, up, forward = axes(state.camera)
+    offset = state.pivot - state.camera.position
+    half = np.tan(np.radians(state.camera.vertical_fov) / 2) * (offset @ forward)
+    place = np.array([offset @ right, -(offset @ up)]) / half * HEIGHT / 2
+    return np.asarray(place + [WIDTH / 2, HEIGHT / 2])
+
+
+def test_a_drag_turns_about_the_pivot(window: Remote, display: Display) -> None:
+    before = window.state
+    after = drag(window, display)
+    near, far = (np.linalg.norm(s.pivot - s.camera.position) for s in (before, after))
+    assert far == pytest.approx(near, rel=1e-6)
+    np.testing.assert_allclose(after.pivot, before.pivot, atol=1e-6)
+    np.testing.assert_allclose(pivot_at(after), pivot_at(before), atol=1e-3)
+    step = np.subtract(after.camera.position, before.camera.position)
+    right, up, _ = axes(before.camera)
+    assert step @ right < 0  # what is dragged to the right goes to the right
+    assert step @ up < 0
+
+
+@pytest.mark.parametrize(("button", "modifier"), [("right", ""), ("middle", ""), ("left", "shift")])
+def test_a_drag_moves_what_is_seen_with_the_mouse(
+    window: Remote, display: Display, button: str, modifier: str
+) -> None:
+    before = window.state
+    after = drag(window, display, button, modifier)
+    np.testing.assert_allclose(axes(after.camera), axes(before.camera), atol=1e-6)
+    was = State(**{**vars(after), "pivot": before.pivot})
+    # The first few pixels tell a click from a drag.
+    moved = pivot_at(was) - pivot_at(before)
+    np.testing.assert_allclose(moved, np.subtract(TO, FROM), atol=0.01)
+
+
+def test_a_drag_with_ctrl_turns_the_light(window: Remote, display: Display) -> None:
+    before = window.state
+    after = drag(window, display, modifier="ctrl", to=(132, 72))
+    assert after.camera == before.camera
+    assert after.edits.lights is not None
+    window.fresh()
+    window.ask("act", "light_from_viewer")
+    lights = window.state.edits.lights
+    assert lights is not None
+    old, new = (np.array(one[0].direction) for one in (lights, after.edits.lights))  # type: ignore[union-attr]
+    turn = old / np.linalg.norm(old) - new / np.linalg.norm(new)
+    right, up, _ = axes(before.camera)
+    assert turn @ right > 0.05  # comes from farther right
+    assert turn @ up > 0.05
+
+
+@pytest.mark.parametrize(("button", "factor"), [(4, np.exp(-0.12)), (5, np.exp(0.12))])
+def test_the_wheel_goes_nearer_and_farther(
+    window: Remote, display: Display, button: int, factor: float
+) -> None:
+    before = window.state
+    display.xdotool("mousemove", *FROM, "click", button)
+    after = window.until(lambda s: s.camera != before.camera, "the wheel")
+    near, far = (np.linalg.norm(s.pivot - s.camera.position) for s in (before, after))
+    assert far / near == pytest.approx(factor)
+
+
+def test_the_wheel_with_shift_changes_the_field_of_view(window: Remote, display: Display) -> None:
+    before = window.state
+    focus = ("windowfocus", before.xid)
+    display.xdotool(*focus, "mousemove", *FROM, "keydown", "shift", "click", 4, "keyup", "shift")
+    after = window.until(lambda s: s.camera != before.camera, "the wheel with Shift")
+    tangents = [np.tan(np.radians(s.camera.vertical_fov) / 2) for s in (before, after)]
+    assert tangents[1] / tangents[0] == pytest.approx(np.exp(-0.12))
+    assert after.camera.position == before.camera.position
+
+
+@pytest.mark.parametrize(("button", "sign"), [(6, -1), (7, 1)])
+def test_a_trackpad_turns_sideways(
+    window: Remote, display: Display, button: int, sign: int
+) -> None:
+    before = window.state
+    display.xdotool("mousemove", *FROM, "click", button)
+    after = window.until(lambda s: s.camera != before.camera, "the wheel's other way")
+    step = np.subtract(after.camera.position, before.camera.position)
+    assert step @ axes(before.camera)[0] * sign > 0
+
+
+@pytest.mark.parametrize("place", PIXELS, ids=str)
+def test_a_click_picks_what_the_ray_through_the_pixel_meets(
+    window: Remote, display: Display, place: tuple[int, int]
+) -> None:
+    # A click on nothing is told from no click by what was picked before.
+    window.ask("act", "pick", *PIXELS[0])
+    window.until(lambda s: s.picked is not None, "the first sphere")
+    window.ask("put", {"picked": None} if place == PIXELS[0] else {})
+    expected = brute_force(window.state.camera, *place)
+    display.xdotool("mousemove", *place, "click", 1)
+    state = window.until(
+        lambda s: (s.picked.id if s.picked else -1) == expected, f"sphere {expected}"
+    )
+    if state.picked is None:
+        return
+    centers, radii = all_spheres()
+    assert state.picked.position == pytest.approx(tuple(centers[expected]))
+    assert state.picked.radius == pytest.approx(radii[expected])
+    mass = {"mass": MASSES[expected]} if expected < len(MASSES) else {}
+    assert state.picked.values == mass
+
+
+def test_the_places_show_several_spheres_and_nothing(window: Remote) -> None:
+    found = {brute_force(window.state.camera, *place) for place in PIXELS}
+    assert found == {-1, 0, 1, 2, 3, 4}
+
+
+def test_the_highlight_is_drawn_around_the_picked_sphere(window: Remote) -> None:
+    window.ask("act", "pick", *PIXELS[0])
+    state = window.until(lambda s: s.picked is not None, "the picked sphere")
+    assert state.picked is not None
+    plain = window.shot()
+    window.ask("put", {"overlay": False})
+    marked = window.shot(text=True)
+    ring = np.argwhere((marked == (255, 176, 0)).all(axis=-1) & (plain != marked).any(axis=-1))
+    assert len(ring) > 100
+    # How near each of these pixels' rays comes to the sphere's centre.
+    direction = rays(state.camera, ring[:, ::-1].astype(np.float64), SIZE)
+    offset = np.subtract(state.picked.position, state.camera.position)
+    near = np.linalg.norm(np.cross(offset, direction), axis=1)
+    pixel = 2 * np.tan(np.radians(state.camera.vertical_fov) / 2) / HEIGHT
+    allowed = 2.0 * pixel * np.linalg.norm(offset)
+    assert np.abs(near - state.picked.radius).max() < allowed
+
+
+def test_a_double_click_goes_to_the_sphere(window: Remote, display: Display) -> None:
+    place = PIXELS[1]
+    expected = brute_force(window.state.camera, *place)
+    display.xdotool("mousemove", *place, "click", "--repeat", 2, "--delay", 20, 1)
+    center = all_spheres()[0][expected]
+    state = window.until(lambda s: np.allclose(s.pivot, center, atol=1e-6) and s.rest, "the sphere")
+    assert state.picked is not None
+    assert state.picked.id == expected
+    assert brute_force(state.camera, WIDTH // 2, HEIGHT // 2) == expected
+
+
+def test_a_drag_picks_nothing(window: Remote, display: Display) -> None:
+    drag(window, display)
+    assert window.state.picked is None
+
+
+def test_help_names_every_way_to_use_the_mouse() -> None:
+    labels = " ".join(drag.label for drag in MOUSE)
+    for word in ("Right drag", "Shift drag", "Ctrl drag", "Scroll", "Shift scroll", "Double click"):
+        assert word in labels

@@ -1,0 +1,115 @@
+"""S: a size is typed on the keyboard, and the PNG is the one that `render` writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from support.display import Display
+from support.remote import Remote
+from support.window_scene import SAMPLES, SIZE, rendered
+
+Open = Callable[..., Remote]
+
+
+@pytest.fixture
+def folder(shared_window: tuple[Remote, Path]) -> Path:
+    """Where the window saves; without pictures of earlier tests."""
+    renders = shared_window[1].parent / "renders"
+    for path in renders.glob("*.png"):
+        path.unlink()
+    return renders
+
+
+def type_size(window: Remote, display: Display, text: str, end: str = "Return") -> None:
+    """S, a text and a key, on a real keyboard."""
+    focus = ("windowfocus", window.state.xid)
+    display.xdotool(*focus, "key", "s")
+    window.until(lambda s: s.prompt == "", "the prompt")
+    if text:
+        display.xdotool(*focus, "type", "--delay", 1, text)
+        window.until(lambda s: s.prompt == text, f"the prompt with {text!r}")
+    display.xdotool(*focus, "key", end)
+
+
+@pytest.mark.parametrize(
+    ("typed", "size", "samples"),
+    [("", SIZE, SAMPLES), ("320x90", (320, 90), SAMPLES), ("64X48 20", (64, 48), 20)],
+)
+def test_a_saved_picture_is_the_one_that_render_writes(
+    window: Remote,
+    display: Display,
+    scene: Path,
+    folder: Path,
+    typed: str,
+    size: tuple[int, int],
+    samples: int,
+) -> None:
+    type_size(window, display, typed)
+    window.until(lambda s: s.notice == "saved renders/balls-view-1.png", "the picture")
+    saved = np.asarray(Image.open(folder / "balls-view-1.png"))
+    np.testing.assert_array_equal(saved, rendered(scene, size, samples=samples))
+    assert window.printed.rstrip().endswith("renders/balls-view-1.png")
+    assert [path.name for path in folder.iterdir()] == ["balls-view-1.png"]
+
+
+def test_a_second_picture_gets_a_name_of_its_own(
+    window: Remote, display: Display, folder: Path
+) -> None:
+    for number in (1, 2):
+        type_size(window, display, "32x20")
+        window.until(lambda s, n=number: s.notice.endswith(f"view-{n}.png"), "the picture")
+    assert len(list(folder.glob("*.png"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [("12", "'12' is no size"), ("0x5", "sides go from 1"), ("9x9 9 9", "is no size")],
+)
+def test_a_size_that_makes_no_sense_is_refused_in_the_window(
+    window: Remote, display: Display, folder: Path, typed: str, sentence: str
+) -> None:
+    type_size(window, display, typed)
+    state = window.until(lambda s: sentence in s.notice, "the sentence")
+    assert state.prompt is None
+    assert not list(folder.glob("*"))
+
+
+def test_escape_leaves_the_prompt(window: Remote, display: Display, folder: Path) -> None:
+    type_size(window, display, "64x48", end="Escape")
+    window.until(lambda s: s.prompt is None, "the end of the prompt")
+    assert not window.state.saving
+    assert not list(folder.glob("*"))
+
+
+def test_backspace_and_letters(window: Remote, display: Display) -> None:
+    focus = ("windowfocus", window.state.xid)
+    display.xdotool(*focus, "key", "s")
+    window.until(lambda s: s.prompt == "", "the prompt")
+    display.xdotool(*focus, "type", "--delay", 1, "1a2bx34")
+    window.until(lambda s: s.prompt == "12x34", "digits alone")
+    display.xdotool(*focus, "key", "BackSpace", "key", "BackSpace")
+    window.until(lambda s: s.prompt == "12x", "two characters less")
+    state = window.state
+    assert state.tone == window.fresh().tone  # letters did nothing else
+
+
+def test_saving_goes_on_while_the_window_is_used_and_can_be_given_up(
+    window: Remote, folder: Path
+) -> None:
+    window.press("S")
+    window.ask("event", "on_text", "1000x1000 4000")
+    window.press("RETURN")
+    window.until(lambda s: s.saving, "the saving")
+    before = window.state
+    window.ask("act", "orbit", 0.5, 0.0)
+    window.until(lambda s: s.camera != before.camera and s.traced != (0, 0), "a turn meanwhile")
+    assert window.state.saving
+    window.press("ESCAPE")
+    state = window.until(lambda s: not s.saving, "the end of it")
+    assert state.notice == "not saved"
+    assert not list(folder.glob("*"))
