@@ -34,7 +34,9 @@ class Player:
     def _shown(self, frame: Frame) -> None:
         """Take the time, and give the next event."""
         now = self._window.shown[-1]
-        if self._since and frame.order.stamp >= self._since and len(self.latency) < self._left:
+        if frame.order.stamp < self._since:
+            return  # more of what was before the event
+        if self._since and len(self.latency) < self._left:
             self.latency.append(now - self._since)
             self.traced.append(frame.size)
         full = frame.size == frame.order.size

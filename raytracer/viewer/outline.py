@@ -47,3 +47,20 @@ def outline(
         return []
     found = (found + 1.0) * 0.5 * np.array(window)
     return [(float(x), float(y)) for x, y in found]
+
+
+def widened(corners: list[tuple[float, float]], least: float) -> list[tuple[float, float]]:
+    """The outline, or one around it that is not too small to be seen.
+
+    least: pixels from the middle to the farthest corner.
+    """
+    if not corners:
+        return []
+    points = np.array(corners)
+    middle = points.mean(axis=0)
+    radius = float(np.linalg.norm(points - middle, axis=1).max())
+    if radius >= least:
+        return corners
+    angle = np.linspace(0.0, 2.0 * pi, CORNERS, endpoint=False)
+    circle = middle + least * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    return [(float(x), float(y)) for x, y in circle]

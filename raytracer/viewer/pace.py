@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
+from statistics import median_low
+
 Size = tuple[int, int]
 
 FRAME = 1.0 / 30.0
@@ -19,7 +22,13 @@ FINER = 0.8
 """A frame may take this part of what a finer level may, before that level is tried."""
 
 NEW = 0.5
-"""Weight of the latest frame in what is known of a level."""
+"""Weight of the latest frame in what is known of a pixel."""
+
+LAST, ENOUGH = 5, 3
+"""Frames that tell of a level, and how many of them condemn it: one may have been disturbed."""
+
+HOPELESS = 2.0
+"""A frame that takes so many times what it may condemns its level alone."""
 
 WAIT, LONGEST_WAIT = 8, 128
 """Frames before a level that was too slow is tried again; each failure doubles them."""
@@ -36,7 +45,7 @@ class Pace:
         """Begin coarse: nothing is known of the scene yet."""
         self.level = level
         self.per_pixel = 0.0  # seconds to a picture; 0 before the first frame
-        self._taken = 0.0  # seconds of a frame at this level; 0 before the first one there
+        self._frames: deque[float] = deque(maxlen=LAST)  # seconds of the last ones at this level
         self._wait, self._left = WAIT, 0  # frames before a finer level is tried
         self._trial = False
 
@@ -53,15 +62,23 @@ class Pace:
         seconds: to the picture. shown: from there until it was on the window.
         """
         self.learn(pixels, seconds)
-        total = seconds + shown
-        self._taken = NEW * total + (1.0 - NEW) * self._taken if self._taken else total
+        self._frames.append(seconds + shown)
         self._left = max(self._left - 1, 0)
-        if self._taken > _allowed(self.level):
+        if self._too_slow():
             self._coarser()
         elif self.level and not self._left and self._taken <= FINER * _allowed(self.level - 1):
             self._finer()
-        else:
+        elif len(self._frames) >= ENOUGH:
             self._trial = False
+
+    @property
+    def _taken(self) -> float:
+        """Seconds that a frame of this level takes."""
+        return median_low(self._frames)
+
+    def _too_slow(self) -> bool:
+        certain = len(self._frames) >= ENOUGH or self._taken > HOPELESS * _allowed(self.level)
+        return certain and self._taken > _allowed(self.level)
 
     def learn(self, pixels: int, seconds: float) -> None:
         """Learn from any picture what a sample of a pixel takes."""
@@ -94,7 +111,8 @@ class Pace:
 
     def _go(self, level: int) -> None:
         if level != self.level:
-            self.level, self._taken = level, 0.0
+            self.level = level
+            self._frames.clear()
         self._trial = False
 
 

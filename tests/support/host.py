@@ -50,6 +50,11 @@ class State:
     traced: tuple[int, int]
     xid: int
 
+    @property
+    def eye(self) -> NDArray[np.float64]:
+        """Where the camera is, in scene units."""
+        return np.array(self.camera.position, np.float64)
+
 
 class Host:
     """Answers requests about one window, in the thread of its loop."""
@@ -221,6 +226,5 @@ def main(descriptor: str, ratio: str, *arguments: str) -> int:
         window.host = Host(window, requests)  # handlers are kept by weak references
         return window
 
-    opening.open_window = opened
+    opening.open_window = opened  # type: ignore[assignment]
     return command_line(arguments)
-

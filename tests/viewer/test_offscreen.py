@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import raytracer
-from raytracer.cli import main
 from support.window_scene import SIZE, pasted, rendered, write_scene
 
 LIMIT = 120.0  # seconds after which something hangs
@@ -27,7 +26,8 @@ import raytracer
 faulthandler.dump_traceback_later(100, exit=True)
 scene, quiet = sys.argv[1], lambda _: None
 for number in (1, 2, 3):
-    result = raytracer.preview(scene, backend="cpu", offscreen=4, say=quiet, screenshot=f"{number}.png")
+    result = raytracer.preview(scene, backend="cpu", offscreen=4, say=quiet,
+                               screenshot=f"{number}.png")
     assert len(result.latency) == len(result.traced) == 4, result
     assert result.rest > 0.0
     assert result.presenter == "texture upload"
@@ -80,7 +80,9 @@ def picture(path: str) -> NDArray[np.uint8]:
 
 @pytest.mark.usefixtures("egl")
 def test_json_and_a_screenshot(scene: Path) -> None:
-    done = run(scene.name, "--offscreen", "5", "--json", "--backend", "cpu", "--screenshot", "a.png")
+    done = run(
+        scene.name, "--offscreen", "5", "--json", "--backend", "cpu", "--screenshot", "a.png"
+    )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     found: dict[str, Any] = json.loads(done.stdout)
@@ -154,7 +156,10 @@ def test_a_display_that_does_not_answer(scene: Path) -> None:
         (("nowhere.toml", "--watch"), "nowhere.toml: there is no such file"),
         (("balls.tml",), "balls.tml: there is no such file; did you mean 'balls.toml'?"),
         (("balls.toml", "--offscreen", "-1"), "invalid value for '--offscreen'"),
-        (("balls.toml", "--offscreen", "1", "--screenshot", "x.jpg"), "x.jpg: pictures are written"),
+        (
+            ("balls.toml", "--offscreen", "1", "--screenshot", "x.jpg"),
+            "x.jpg: pictures are written",
+        ),
         (("balls.toml", "--offscreen", "1", "--screenshot", "no/x.png"), "there is no folder no"),
         (("balls.toml", "--offscreen", "1", "--width", "0"), "width"),
         (("balls.toml", "--offscreen", "1", "--samples", "0"), "samples"),

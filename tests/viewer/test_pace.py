@@ -87,6 +87,23 @@ def test_a_slow_first_frame_is_made_up_for() -> None:
     assert usual(play(1e-9, pace, 0.01)) == 0
 
 
+def test_one_disturbed_frame_changes_nothing() -> None:
+    pace = Pace(HALF)
+    width, height = pace.choose(FULL)
+    for seconds in (0.03, 0.04, 0.2, 0.04, 0.04, 0.09, 0.04):
+        pace.record(width * height, seconds)
+        assert pace.level == HALF
+
+
+def test_three_slow_frames_do() -> None:
+    pace = Pace(HALF)
+    width, height = pace.choose(FULL)
+    for _ in range(3):
+        assert pace.level == HALF
+        pace.record(width * height, 0.06)
+    assert pace.level > HALF
+
+
 def test_a_coarse_picture_whose_pixels_cost_more_does_not_stay_coarse() -> None:
     """Rays of a coarse picture have less in common: 6 ms and 60 ns a pixel, with 12 ms to show."""
     pace = Pace(len(LEVELS) - 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -131,13 +132,17 @@ def test_backgrounds_come_round(window: Remote) -> None:
     np.testing.assert_array_equal(window.shot(), before)
 
 
+def _rests_at(size: tuple[int, int], state: State) -> bool:
+    return state.size == state.traced == size and state.rest
+
+
 def test_a_resized_window_shows_all_spheres_at_the_new_size(
     window: Remote, display: Display, scene: Path
 ) -> None:
     xid = window.state.xid
     for size in ((333, 150), SIZE):
         display.xdotool("windowsize", xid, *size)
-        window.until(lambda s, size=size: s.size == s.traced == size and s.rest, f"{size}")
+        window.until(partial(_rests_at, size), f"{size}")
         shown = window.shot()
         np.testing.assert_array_equal(shown, rendered(scene, size))
         window.ask("put", {"overlay": False})
@@ -175,11 +180,11 @@ def test_with_full_the_picture_never_becomes_coarser(open_window: Open) -> None:
     remote.ask("slow", 0.03)
     remote.ask("key", "press", "LEFT")
     sizes = set()
-    first = remote.state.camera
+    first = remote.state.eye
 
     def turned(state: State) -> bool:
         sizes.add(state.traced)
-        return abs(state.camera.position[0] - first.position[0]) > 0.5
+        return bool(abs(state.eye[0] - first[0]) > 0.5)
 
     remote.until(turned, "a turn")
     assert sizes == {(640, 400)}

@@ -77,11 +77,11 @@ def test_closing_while_a_key_is_held(open_window: Open) -> None:
 def test_a_backend_that_fails_ends_with_its_sentence_and_the_camera(open_window: Open) -> None:
     remote = open_window()
     remote.ask("act", "orbit", 0.4, 0.2)
-    camera = remote.rest().camera
+    eye = remote.rest().eye
     remote.ask("lose_gpu", "the GPU is lost: start the preview again")
     assert remote.ends() == 2
     assert remote.complained == "raytracer: the GPU is lost: start the preview again\n"
-    assert f"position = [{', '.join(map(repr, camera.position))}]" in remote.printed
+    assert f"position = [{', '.join(map(repr, eye.tolist()))}]" in remote.printed
 
 
 def test_a_screenshot_is_what_the_window_showed_at_the_end(
@@ -100,14 +100,14 @@ def test_a_screenshot_is_what_the_window_showed_at_the_end(
 
 def test_json_at_the_end_of_a_window(open_window: Open) -> None:
     remote = open_window("--json")
-    camera = remote.rest().camera
+    eye = remote.rest().eye
     remote.press("C")
     remote.ask("event", "on_close")
     assert remote.ends() == 0
     found = json.loads(remote.printed)
     assert found["size"] == [240, 160]
     assert found["presenter"] == "texture upload"
-    assert found["camera"]["position"] == list(camera.position)
+    assert found["camera"]["position"] == eye.tolist()
     assert "frames" not in found
 
 

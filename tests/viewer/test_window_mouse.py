@@ -42,7 +42,7 @@ def drag(
 
 def axes(camera: Camera) -> tuple[NDArray[np.float64], ...]:
     """Unit vectors to the right, up and forward, and the tangent of half the field of view."""
-    forward = np.subtract(camera.look_at, camera.position)
+    forward = np.array(camera.look_at) - np.array(camera.position)
     forward /= np.linalg.norm(forward)
     right = np.cross(forward, camera.up)
     right /= np.linalg.norm(right)
@@ -69,20 +69,20 @@ def brute_force(camera: Camera, x: int, y: int, size: tuple[int, int] = SIZE) ->
 def pivot_at(state: State) -> NDArray[np.float64]:
     """Where the pivot is in the picture, in pixels from the upper left."""
     right, up, forward = axes(state.camera)
-    offset = state.pivot - state.camera.position
+    offset = state.pivot - state.eye
     half = np.tan(np.radians(state.camera.vertical_fov) / 2) * (offset @ forward)
     place = np.array([offset @ right, -(offset @ up)]) / half * HEIGHT / 2
-    return np.asarray(place + [WIDTH / 2, HEIGHT / 2])
+    return np.asarray(place + np.array([WIDTH, HEIGHT]) / 2)
 
 
 def test_a_drag_turns_about_the_pivot(window: Remote, display: Display) -> None:
     before = window.state
     after = drag(window, display)
-    near, far = (np.linalg.norm(s.pivot - s.camera.position) for s in (before, after))
+    near, far = (np.linalg.norm(s.pivot - s.eye) for s in (before, after))
     assert far == pytest.approx(near, rel=1e-6)
     np.testing.assert_allclose(after.pivot, before.pivot, atol=1e-6)
     np.testing.assert_allclose(pivot_at(after), pivot_at(before), atol=1e-3)
-    step = np.subtract(after.camera.position, before.camera.position)
+    step = after.eye - before.eye
     right, up, _ = axes(before.camera)
     assert step @ right < 0  # what is dragged to the right goes to the right
     assert step @ up < 0
@@ -124,7 +124,7 @@ def test_the_wheel_goes_nearer_and_farther(
     before = window.state
     display.xdotool("mousemove", *FROM, "click", button)
     after = window.until(lambda s: s.camera != before.camera, "the wheel")
-    near, far = (np.linalg.norm(s.pivot - s.camera.position) for s in (before, after))
+    near, far = (np.linalg.norm(s.pivot - s.eye) for s in (before, after))
     assert far / near == pytest.approx(factor)
 
 
@@ -145,7 +145,7 @@ def test_a_trackpad_turns_sideways(
     before = window.state
     display.xdotool("mousemove", *FROM, "click", button)
     after = window.until(lambda s: s.camera != before.camera, "the wheel's other way")
-    step = np.subtract(after.camera.position, before.camera.position)
+    step = after.eye - before.eye
     assert step @ axes(before.camera)[0] * sign > 0
 
 
@@ -187,7 +187,7 @@ def test_the_highlight_is_drawn_around_the_picked_sphere(window: Remote) -> None
     assert len(ring) > 100
     # How near each of these pixels' rays comes to the sphere's centre.
     direction = rays(state.camera, ring[:, ::-1].astype(np.float64), SIZE)
-    offset = np.subtract(state.picked.position, state.camera.position)
+    offset = np.array(state.picked.position) - state.eye
     near = np.linalg.norm(np.cross(offset, direction), axis=1)
     pixel = 2 * np.tan(np.radians(state.camera.vertical_fov) / 2) / HEIGHT
     allowed = 2.0 * pixel * np.linalg.norm(offset)

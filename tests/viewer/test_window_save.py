@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from PIL import Image
 
 from support.display import Display
+from support.host import State
 from support.remote import Remote
 from support.window_scene import SAMPLES, SIZE, rendered
 
@@ -57,12 +59,16 @@ def test_a_saved_picture_is_the_one_that_render_writes(
     assert [path.name for path in folder.iterdir()] == ["balls-view-1.png"]
 
 
+def _notes(name: str, state: State) -> bool:
+    return state.notice.endswith(name)
+
+
 def test_a_second_picture_gets_a_name_of_its_own(
     window: Remote, display: Display, folder: Path
 ) -> None:
-    for number in (1, 2):
+    for name in ("view-1.png", "view-2.png"):
         type_size(window, display, "32x20")
-        window.until(lambda s, n=number: s.notice.endswith(f"view-{n}.png"), "the picture")
+        window.until(partial(_notes, name), "the picture")
     assert len(list(folder.glob("*.png"))) == 2
 
 
