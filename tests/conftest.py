@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from support.display import drawing_missing, missing
 from support.pictures import Bench
 from support.record import write_record
 
@@ -91,3 +92,15 @@ def default_isa() -> Iterator[None]:
     before = _core.isa()
     yield
     _core.use_isa(before)
+
+
+@pytest.fixture(scope="session")
+def egl_reason() -> str:
+    """Why there is no OpenGL without a display; empty when there is."""
+    return drawing_missing(dict(os.environ), headless=True)
+
+
+@pytest.fixture
+def egl(egl_reason: str) -> None:
+    """Skips where nothing can be drawn without a display."""
+    missing(egl_reason)

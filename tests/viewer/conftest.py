@@ -1,33 +1,21 @@
 """Fixtures for tests that open windows.
 
-Where a display, OpenGL or the program that sends events is missing, they skip with the reason, so
-that the tests run on any machine. RAYTRACER_REQUIRE_WINDOW=1 turns these skips into failures, where
-all of it must be there, as in `.ci/run`.
+Where something for them is missing, they skip with the reason: see `support.display.missing`.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from support import display as displays
-from support.display import Display
+from support.display import Display, missing
 from support.remote import Remote
 from support.window_scene import write_scene
 
 Open = Callable[..., Remote]
-
-
-def _missing(reason: str) -> None:
-    """Skip, or fail where windows are required."""
-    if not reason:
-        return
-    if os.environ.get("RAYTRACER_REQUIRE_WINDOW") == "1":
-        pytest.fail(f"RAYTRACER_REQUIRE_WINDOW=1, but {reason}")
-    pytest.skip(f"window tests: {reason}")
 
 
 @pytest.fixture(scope="session")
@@ -44,23 +32,11 @@ def xvfb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Display | str]:
 
 
 @pytest.fixture(scope="session")
-def egl_reason() -> str:
-    """Why there is no OpenGL without a display; empty when there is."""
-    return displays.drawing_missing(dict(os.environ), headless=True)
-
-
-@pytest.fixture(scope="session")
 def display(xvfb: Display | str) -> Display:
     """A private display; skips where there is none."""
-    _missing(xvfb if isinstance(xvfb, str) else "")
+    missing(xvfb if isinstance(xvfb, str) else "")
     assert isinstance(xvfb, Display)
     return xvfb
-
-
-@pytest.fixture
-def egl(egl_reason: str) -> None:
-    """Skips where nothing can be drawn without a display."""
-    _missing(egl_reason)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from raytracer.viewer.outline import CORNERS, outline
+from raytracer.viewer.outline import CORNERS, outline, widened
 from raytracer.viewer.view import View
 from support.previews import pixel_ray, view_of
 from support.views import BUFFERS, views
@@ -78,3 +78,22 @@ def test_beside_the_eye_there_is_no_outline(turn: float) -> None:
     stand = view_of(BUFFERS).stand
     for side in (stand.axes.up, stand.axes.right):
         assert outline(view_of(BUFFERS), stand.eye + turn * 2.0 * side, 0.1, WINDOW) == []
+
+
+@given(radius=st.floats(1e-3, 6.9), x=st.floats(-1e3, 1e3), y=st.floats(-1e3, 1e3))
+def test_the_ring_of_a_sphere_too_small_to_be_seen_is_a_circle_around_it(
+    radius: float, x: float, y: float
+) -> None:
+    ring = np.array(widened(square(x, y, radius), 7.0))
+    distance = np.linalg.norm(ring - (x, y), axis=1)
+    np.testing.assert_allclose(distance, 7.0, rtol=1e-9)
+
+
+def test_a_ring_that_is_large_enough_is_the_outline() -> None:
+    corners = square(5.0, 6.0, 7.0)
+    assert widened(corners, 7.0) == corners
+    assert widened([], 7.0) == []
+
+
+def square(x: float, y: float, radius: float) -> list[tuple[float, float]]:
+    return [(x + radius, y), (x, y + radius), (x - radius, y), (x, y - radius)]
