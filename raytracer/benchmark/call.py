@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raytracer.backends.cuda.bench import Session, SizeError
+from raytracer.backends.cuda.bench import Session
+from raytracer.backends.cuda.bench_kernel import SizeError
+from raytracer.benchmark.choice import select
 from raytracer.benchmark.gpu import Plan, Source, compute
-from raytracer.benchmark.run import select
 from raytracer.errors import BackendError, UserError
 from raytracer.ops.base import Arrays, Op
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-from raytracer.backends.cuda.bench import Kernel, Memory, Session
+from raytracer.backends.cuda.bench import Session
+from raytracer.backends.cuda.bench_kernel import Kernel
+from raytracer.backends.cuda.guarded import Memory
 from raytracer.errors import RaytracerError
 from raytracer.variants import discover
 

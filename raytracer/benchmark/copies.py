@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from raytracer.backends.cuda.bench import Memory, Session
+from raytracer.backends.cuda.bench import Session
+from raytracer.backends.cuda.guarded import Memory
 from raytracer.benchmark import noise
 from raytracer.benchmark.gpu import Plan
 

@@ -42,7 +42,7 @@ class Rung:
         """What runs it. Raises RaytracerError where it cannot run."""
         if self.variant is None:
             return CpuBackend(threads)
-        from raytracer.backends.cuda.bench import RefusedError
+        from raytracer.backends.cuda.bench_kernel import RefusedError
         from raytracer.backends.cuda.probe import devices
         from raytracer.backends.cuda.run import CudaBackend
 

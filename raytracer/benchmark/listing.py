@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from raytracer import ops as operations
 from raytracer.backends.cuda import probe
 from raytracer.benchmark import renders
-from raytracer.benchmark.run import select
+from raytracer.benchmark.choice import select
 
 DEFAULT_ARCHITECTURE = "sm_90a"
 

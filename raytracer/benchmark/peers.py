@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from raytracer.ops.base import Arrays, Axes, Peer
 
 if TYPE_CHECKING:
-    from raytracer.backends.cuda.bench import Memory, Session
+    from raytracer.backends.cuda.bench import Session
+    from raytracer.backends.cuda.guarded import Memory
     from raytracer.benchmark.gpu import Plan
 
 CUB = Path(__file__).parent / "cub"
@@ -89,7 +90,7 @@ def _compiled(
     peer: Peer, session: Session, plan: Plan, memory: Memory, arrays: Arrays
 ) -> Callable[[], Any]:
     """The library's launch on our inputs and on outputs of its own, checked where ours are."""
-    from raytracer.backends.cuda.bench import Memory
+    from raytracer.backends.cuda.guarded import Memory
     from raytracer.backends.cuda.library import Launcher, build
 
     path = build(CUB / f"{plan.op.name}.cu", session.arch)

@@ -7,19 +7,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from raytracer.backends.cuda.bench import Kernel, RefusedError, Session
+from raytracer.backends.cuda.bench import Session
+from raytracer.backends.cuda.bench_kernel import Kernel, RefusedError
 from raytracer.backends.cuda.context import translated
 from raytracer.benchmark import ceilings, copies, gpu, ncu
 from raytracer.benchmark.axes import points
+from raytracer.benchmark.choice import Choice, dtype_of, sources, temporary_folder
 from raytracer.benchmark.datasheet import card
-from raytracer.benchmark.run import (
-    SUSTAINED_SECONDS,
-    Choice,
-    dtype_of,
-    result,
-    sources,
-    temporary_folder,
-)
+from raytracer.benchmark.run import SUSTAINED_SECONDS, result
 from raytracer.errors import RaytracerError
 from raytracer.ops.base import Op
 

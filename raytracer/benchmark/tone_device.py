@@ -10,7 +10,8 @@ import numpy as np
 
 from raytracer import tone
 from raytracer.backends.cuda import library
-from raytracer.backends.cuda.bench import Memory, Session
+from raytracer.backends.cuda.bench import Session
+from raytracer.backends.cuda.guarded import Memory
 from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.benchmark import noise

@@ -125,10 +125,10 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
 def _without_timing(ops: tuple[str, ...], options: dict[str, Any]) -> int:
     """--explain and --profile."""
     from raytracer import ops as operations
-    from raytracer.benchmark import run
     from raytracer.benchmark.axes import points
+    from raytracer.benchmark.choice import Choice, dtype_of, select
 
-    choice = run.Choice(
+    choice = Choice(
         variant=options["variant"],
         axes=options["axes"],
         sizes=tuple(options["sizes"]),
@@ -150,9 +150,9 @@ def _without_timing(ops: tuple[str, ...], options: dict[str, Any]) -> int:
         from raytracer.benchmark.explain import explain
         from raytracer.benchmark.listing import architecture
 
-        dtype = run.dtype_of(op, choice)
+        dtype = dtype_of(op, choice)
         axes = points(op, list(choice.sizes), dict(choice.axes or {}))[0]
-        ladder = run.select(op, choice.variant)
+        ladder = select(op, choice.variant)
         click.echo(explain(op, axes, dtype, ladder, architecture()), nl=False)
     return 0
 

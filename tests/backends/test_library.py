@@ -11,8 +11,9 @@ import pytest
 from conftest import backend_missing
 from raytracer import ops
 from raytracer.backends.cuda import library
-from raytracer.backends.cuda.bench import Memory, Session
+from raytracer.backends.cuda.bench import Session
 from raytracer.backends.cuda.compile import CompileError
+from raytracer.backends.cuda.guarded import Memory
 from raytracer.benchmark.peers import CUB
 from raytracer.errors import BackendError
 

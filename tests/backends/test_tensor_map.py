@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from conftest import backend_missing
 from raytracer import variants
 from raytracer.backends.cuda import tensor_map
-from raytracer.backends.cuda.bench import Kernel, Memory, Session, SizeError
+from raytracer.backends.cuda.bench import Session
+from raytracer.backends.cuda.bench_kernel import Kernel, SizeError
+from raytracer.backends.cuda.guarded import Memory
 from raytracer.benchmark.with_file import adopt
 from raytracer.errors import BackendError
 from raytracer.resources import kernels

@@ -10,9 +10,11 @@ import pytest
 
 from raytracer import ops
 from raytracer.backends.cuda import bench as device
-from raytracer.backends.cuda import context, transfer
-from raytracer.backends.cuda.bench import Memory, RefusedError, Session, spilled
+from raytracer.backends.cuda import bench_kernel, context, transfer
+from raytracer.backends.cuda.bench import Session
+from raytracer.backends.cuda.bench_kernel import RefusedError, spilled
 from raytracer.backends.cuda.cache import Cubin
+from raytracer.backends.cuda.guarded import Memory
 from raytracer.benchmark.gpu import Plan, Source, checks, contest
 from raytracer.variants import Variant, discover
 from support.fake_bench import BenchDriver, Compute
@@ -51,7 +53,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Compute], Ben
         monkeypatch.setattr(context, "load_driver", lambda: driver)
         monkeypatch.setattr(device, "why_not", lambda _: None)
         monkeypatch.setattr(device, "SCRATCH", 4096)
-        monkeypatch.setattr(device.compiler, "load", lambda *_, **__: Cubin(b"", LOG))  # type: ignore[attr-defined]
+        monkeypatch.setattr(bench_kernel.compiler, "load", lambda *_, **__: Cubin(b"", LOG))  # type: ignore[attr-defined]
         for cached in caches:
             cached.cache_clear()
         return driver
@@ -134,7 +136,7 @@ def test_too_much_shared_memory_is_refused(machine: Callable[[Compute], BenchDri
     machine(right)
     big = replace(variant(), shared="300 * 1024")
     with Session() as session:
-        kernel = device.Kernel(session, big, {})
+        kernel = bench_kernel.Kernel(session, big, {})
         with pytest.raises(RefusedError, match="307200 bytes of shared memory of 232448"):
             kernel.bind({"n": 10}, [1, 2, 3], (10,))
 
@@ -177,11 +179,12 @@ def test_a_whole_run(
     machine: Callable[[Compute], BenchDriver], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from raytracer.benchmark import report, run, session
+    from raytracer.benchmark.choice import Choice
 
     driver = machine(right)
     monkeypatch.setattr(run, "why_not", lambda *_: None)
     monkeypatch.setattr(type(ops.find("vecadd")), "awkward", ({"n": 1}, {"n": 77}))
-    choice = run.Choice(axes={"n": [500]}, min_time=0.01, peers=False)
+    choice = Choice(axes={"n": [500]}, min_time=0.01, peers=False)
     record = run.bench("vecadd", "copy", axes={"n": 500}, min_time=0.01, peers=False)
     rows = [row for result in record["results"] for row in result["rows"]]
     assert {row["status"] for row in rows} == {"ok"}
