@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import weakref
-from contextlib import AbstractContextManager, suppress
-from typing import TYPE_CHECKING, Any, Self
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
 
 from raytracer import layout
 from raytracer.backends.cuda import launch
 from raytracer.backends.cuda.check import check_memory
-from raytracer.backends.cuda.context import PrimaryContext, primary_context
+from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.first_hits import first_hits
-from raytracer.backends.cuda.kernel import CONSTANT_BYTES, TILE, RenderKernel, render_kernel
+from raytracer.backends.cuda.kernel import TILE, RenderKernel, render_kernel
 from raytracer.backends.cuda.pictures import DevicePicture
 from raytracer.backends.cuda.probe import device_details, why_not
+from raytracer.backends.cuda.resident import CudaResident
 from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.backends.cuda.transfer import staging
-from raytracer.errors import BackendError, RaytracerError
+from raytracer.errors import BackendError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,65 +33,6 @@ SPHERE_ARRAYS = ("nodes", "spheres", "order", "color", "color_id", "material_id"
 
 # Places in leaf order are int32, and the largest of them says that nothing was hit.
 MAX_SPHERES = 2**31 - 1
-
-
-class CudaResident:
-    """A scene in device memory.
-
-    Of `buffers` and `bvh` it keeps camera, lights and materials, and the spheres only where they
-    are few enough for constant memory: the host may drop the rest.
-    """
-
-    def __init__(self, context: PrimaryContext, buffers: SceneBuffers, bvh: Bvh) -> None:
-        """Allocate nothing yet; `allocate` and `film` do."""
-        self.look(buffers)
-        self.count = buffers.count
-        self.ahead: Film | None = None  # the film whose sums are newer on the device
-        self.blank: Film | None = None  # a film whose sums are to be zero, whatever the host has
-        self.few_spheres = bvh.spheres if bvh.spheres.nbytes <= CONSTANT_BYTES else None
-        self.pacer = launch.Pacer(_first_samples(context))
-        self.sizes: dict[str, int] = {}
-        self._context = context
-        self._allocations: dict[str, Any] = {}
-        # Runs at the latest when the process ends, while the context is still there.
-        self._free = weakref.finalize(self, _release, context, self._allocations)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of device memory that it holds, the film's included."""
-        return sum(self.sizes.values())
-
-    def allocate(self, name: str, size: int) -> int:
-        """The address of device memory of that name and size in bytes; 0 for an empty one.
-
-        Memory of the same name is used again if the size is the same, else given back.
-        """
-        if self.sizes.get(name) != size:
-            if old := self._allocations.pop(name, None):
-                old.free()
-            if size:
-                self._allocations[name] = self._context.driver.mem_alloc(size)
-            self.sizes[name] = size
-        return self.address(name)
-
-    def address(self, name: str) -> int:
-        """The address of memory that was allocated; 0 for an empty one."""
-        return int(self._allocations.get(name, 0))
-
-    def look(self, buffers: SceneBuffers) -> None:
-        """Keep the tables for the next launch; nothing is copied now."""
-        self.camera, self.lights, self.materials = buffers.camera, buffers.lights, buffers.materials
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Give the memory back; may be called twice."""
-        self._free()
-        self.sizes.clear()
 
 
 class CudaBackend:
@@ -323,16 +264,3 @@ def _sphere_arrays(buffers: SceneBuffers, bvh: Bvh) -> dict[str, NDArray[Any]]:
         "color_id": buffers.color_id,
         "material_id": buffers.material_id,
     }
-
-
-def _first_samples(context: PrimaryContext) -> int:
-    """The size of the first launch: smaller where a display's watchdog looks on."""
-    attribute = context.driver.device_attribute.KERNEL_EXEC_TIMEOUT
-    watched = context.device.get_attribute(attribute)
-    return launch.FIRST_SAMPLES_WATCHED if watched else launch.FIRST_SAMPLES
-
-
-def _release(context: PrimaryContext, allocations: dict[str, Any]) -> None:
-    with suppress(RaytracerError), context.active():  # a lost device has freed everything already
-        while allocations:
-            allocations.popitem()[1].free()
