@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from raytracer.scene.lighting import KEY_AMBIENT, KEY_INTENSITY, KEY_LIGHT
 from raytracer.scene.looks import Ambient, Background, DirectionalLight, Light, PointLight
+from raytracer.viewer.vectors import Vector, rotation, triple
 
 if TYPE_CHECKING:
+    from raytracer.buffers import SceneBuffers
     from raytracer.scene.fit import Basis
+    from raytracer.scene.looks import Material
     from raytracer.scene.scene import Scene
-    from raytracer.viewer.view import Vector
 
 BACKGROUNDS = (
     None,  # the scene's own
@@ -82,6 +84,20 @@ class Edits:
         return replace(self, background=(self.background + step) % len(BACKGROUNDS))
 
 
+def named_materials(edits: Edits, scene: Scene, buffers: SceneBuffers) -> dict[str, Material]:
+    """The materials that have a name and were polished."""
+    found: dict[str, Material] = {}
+    packed, first = edits.polish(buffers.materials), 0
+    for spheres in scene.spheres:
+        if spheres.count and isinstance(spheres.material, str):
+            index = int(buffers.material_id[first]) if len(buffers.material_id) else 0
+            if index in edits.shininess:
+                shown = float(packed["shininess"][index])
+                found[spheres.material] = replace(scene.material_of(spheres), shininess=shown)
+        first += spheres.count
+    return found
+
+
 def lights_of(scene: Scene, edits: Edits, axes: Basis) -> tuple[Light, ...]:
     """The lights that shine now; the one of a scene without lights is made explicit.
 
@@ -98,7 +114,7 @@ def from_viewer(axes: Basis) -> DirectionalLight:
     """Light from the viewer's upper left, as a scene without lights has it."""
     right, up, backward = KEY_LIGHT
     towards = right * axes.right + up * axes.up - backward * axes.forward
-    return DirectionalLight(_triple(-towards), intensity=KEY_INTENSITY)
+    return DirectionalLight(triple(-towards), intensity=KEY_INTENSITY)
 
 
 def turned(light: Light, axes: Basis, right: float, up: float, pivot: Vector) -> Light:
@@ -109,21 +125,12 @@ def turned(light: Light, axes: Basis, right: float, up: float, pivot: Vector) ->
     spin = right * axes.up - up * axes.right
     if isinstance(light, PointLight):
         offset = np.asarray(light.position, np.float64) - pivot
-        return replace(light, position=_triple(pivot + _rotate(offset, spin)))
+        return replace(light, position=triple(pivot + _rotate(offset, spin)))
     towards = _rotate(np.asarray(light.direction, np.float64), spin)
-    return replace(light, direction=_triple(towards / hypot(*towards)))
+    return replace(light, direction=triple(towards / hypot(*towards)))
 
 
 def _rotate(vector: Vector, spin: Vector) -> Vector:
+    """spin: an axis as long as the angle."""
     angle = float(np.linalg.norm(spin))
-    if angle == 0.0:
-        return vector
-    axis = spin / angle
-    along = axis * (axis @ vector)
-    turned: Vector = (vector - along) * np.cos(angle) + np.cross(axis, vector) * np.sin(angle)
-    return along + turned
-
-
-def _triple(vector: Vector) -> tuple[float, float, float]:
-    x, y, z = (float(v) for v in vector)
-    return x, y, z
+    return rotation(spin / angle, angle) @ vector if angle else vector

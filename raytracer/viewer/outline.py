@@ -10,7 +10,7 @@ import numpy as np
 from raytracer.viewer.view import View, project
 
 if TYPE_CHECKING:
-    from raytracer.viewer.view import Vector
+    from raytracer.viewer.vectors import Vector
 
 CORNERS = 72
 """Corners of the polygon: a sphere as large as the window is off by less than a pixel."""

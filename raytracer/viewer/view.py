@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import acos, atan, cos, degrees, pi, radians, sin, sqrt, tan
+from math import acos, atan, cos, degrees, pi, radians, sqrt, tan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,11 +17,10 @@ from raytracer.scene import fit
 from raytracer.scene.looks import Camera
 from raytracer.scene.placing import Space
 from raytracer.scene.pose import Pose, pose
+from raytracer.viewer.vectors import Vector, cross, rotation, triple
 
 if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
-
-Vector = NDArray[np.float64]
 
 POLE = 1e-3
 """Radians that an orbit stays away from looking straight along `up`."""
@@ -120,7 +119,7 @@ def orbit(view: View, right: float, up: float) -> View:
     angle = acos(min(max(float(forward @ view.up), -1.0), 1.0))  # 0: looks straight up
     turn = min(max(angle + up, min(angle, POLE)), max(angle, pi - POLE)) - angle
     axes = view.stand.axes
-    matrix = _rotation(view.up, right) @ _rotation(axes.right, -turn)
+    matrix = rotation(view.up, right) @ rotation(axes.right, -turn)
     turned = fit.Basis(matrix @ axes.right, matrix @ axes.up, matrix @ forward)
     return _turned(view, _level(turned, view.up))
 
@@ -225,9 +224,9 @@ def camera_of(view: View, buffers: SceneBuffers) -> Camera:
     if view.flat:
         size = {"height": 2.0 * view.stand.half * scale}
     return Camera(
-        position=_triple(view.stand.eye * scale + center),
-        look_at=_triple((view.stand.eye + axes.forward * view.distance) * scale + center),
-        up=_triple(view.up if level else axes.up),
+        position=triple(view.stand.eye * scale + center),
+        look_at=triple((view.stand.eye + axes.forward * view.distance) * scale + center),
+        up=triple(view.up if level else axes.up),
         type=view.stand.kind,
         **size,
     )
@@ -281,9 +280,9 @@ def _level(axes: fit.Basis, up: Vector) -> fit.Basis:
     if not _levels(axes.forward, up):
         return axes
     forward = axes.forward / sqrt(float(axes.forward @ axes.forward))
-    right = _cross(forward, up)
+    right = cross(forward, up)
     right /= sqrt(float(right @ right))
-    return fit.Basis(right, _cross(right, forward), forward)
+    return fit.Basis(right, cross(right, forward), forward)
 
 
 def _scaled(value: float, factor: float, low: float, high: float) -> float:
@@ -294,27 +293,3 @@ def _scaled(value: float, factor: float, low: float, high: float) -> float:
 def _levels(forward: Vector, up: Vector) -> bool:
     """Whether `up` says how to hold the camera: it does not look along it."""
     return abs(float(forward @ up)) <= cos(0.5 * POLE)
-
-
-def _rotation(axis: Vector, angle: float) -> NDArray[np.float64]:
-    """Rodrigues' formula as a matrix (3, 3); `axis` is unit."""
-    (x, y, z), c, s = axis.tolist(), cos(angle), sin(angle)
-    d = 1.0 - c
-    return np.array(
-        (
-            (x * x * d + c, x * y * d - z * s, x * z * d + y * s),
-            (y * x * d + z * s, y * y * d + c, y * z * d - x * s),
-            (z * x * d - y * s, z * y * d + x * s, z * z * d + c),
-        )
-    )
-
-
-def _cross(a: Vector, b: Vector) -> Vector:
-    """As np.cross, which takes ten times as long for two vectors."""
-    (ax, ay, az), (bx, by, bz) = a.tolist(), b.tolist()
-    return np.array((ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx))
-
-
-def _triple(vector: Vector) -> tuple[float, float, float]:
-    x, y, z = (float(v) for v in vector)
-    return x, y, z

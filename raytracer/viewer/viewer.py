@@ -30,7 +30,6 @@ from raytracer.viewer.saving import Saving, free_name, parse_size
 
 if TYPE_CHECKING:
     from raytracer.scene.describe import SphereInfo
-    from raytracer.scene.looks import Material
     from raytracer.viewer.stage import Stage
     from raytracer.viewer.view import View
     from raytracer.viewer.worker import Worker
@@ -258,22 +257,8 @@ class Viewer:
     def camera_toml(self) -> str:
         """The camera and what else was changed, as TOML."""
         scene = self.stage.scene
-        return as_toml.view_tables(self.camera, scene, self.edits, self._polished(), self.tone)
-
-    def _polished(self) -> dict[str, Material]:
-        """The materials that have a name and were changed."""
-        found: dict[str, Material] = {}
-        packed = self.edits.polish(self.stage.buffers.materials)
-        ids, first = self.stage.buffers.material_id, 0
-        for spheres in self.stage.scene.spheres:
-            if spheres.count and isinstance(spheres.material, str):
-                index = int(ids[first]) if len(ids) else 0
-                if index in self.edits.shininess:
-                    own = self.stage.scene.material_of(spheres)
-                    shown = float(packed["shininess"][index])
-                    found[spheres.material] = replace(own, shininess=shown)
-            first += spheres.count
-        return found
+        changed = edits.named_materials(self.edits, scene, self.stage.buffers)
+        return as_toml.view_tables(self.camera, scene, self.edits, changed, self.tone)
 
     def print_camera(self) -> str:
         """Print it; the window copies it."""
