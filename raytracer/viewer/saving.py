@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PART = 0.05
-"""Seconds that a part aims at: a moving picture waits no longer than this."""
+"""Seconds that a part aims at: a moving picture waits no longer than this, but for the tone curve
+of the whole picture at the end."""
 
 ROWS = 16
 """Rows are cut in multiples of these, in which the kernels' tiles fit."""
@@ -42,7 +44,17 @@ class Saving:
         self._film = Film.blank(*order.size)
         self._parts = self._render()
         self._per_pixel = 0.0
-        self._done = False
+        self._written: Future[Path] | None = None
+
+    @property
+    def writing(self) -> bool:
+        """Whether all is rendered, so that the file will be there whatever comes."""
+        return self._written is not None
+
+    def wait(self) -> None:
+        """Wait for the file that is being written; raises UserError if that failed."""
+        if self._written is not None:
+            self._written.result()
 
     def step(self, per_pixel: float) -> Message | None:
         """Render a part; when all are there, write the file and say so.
@@ -50,8 +62,14 @@ class Saving:
         per_pixel: seconds that a sample of a pixel is expected to take.
         """
         self._per_pixel = per_pixel or self._per_pixel
-        self.fraction = next(self._parts, 1.0)
-        return Saved(self.path) if self._done else None
+        if self._written is None:
+            self.fraction = next(self._parts, 1.0)
+            return None
+        wait([self._written], PART)
+        if not self._written.done():
+            return None
+        self._written.result()
+        return Saved(self.path)
 
     def _render(self) -> Iterator[float]:
         """Band after band; yields the fraction done."""
@@ -71,8 +89,11 @@ class Saving:
             self._film.sums[top : top + rows] = band.sums
             top += rows
         self._film.samples = self._order.samples
-        job.image(self._film, self._order.tone, 8).save(self.path)
-        self._done = True
+        # Compressing a large picture takes seconds, and needs no backend.
+        image = job.image(self._film, self._order.tone, 8)
+        aside = ThreadPoolExecutor(1, "saving")
+        self._written = aside.submit(image.save, self.path)
+        aside.shutdown(wait=False)
 
 
 def free_name(stem: str, folder: Path = Path(output.PICTURES)) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -45,7 +46,7 @@ class Viewer:
     """The state of a preview. Its methods are called by the window, never by the render thread.
 
     stage: the scene. size: of the picture in pixels. tone: exposure and curve to begin with.
-    samples: a pixel, of a picture at rest; None takes the scene's. say: told what is to be printed.
+    say: told what is to be printed.
     """
 
     def __init__(
@@ -54,15 +55,13 @@ class Viewer:
         worker: Worker,
         size: tuple[int, int],
         tone: ToneSettings | None = None,
-        samples: int | None = None,
         say: Callable[[str], None] = print,
     ) -> None:
         self.stage = stage
         self.worker = worker
         self.size = size
         self.tone = self._first_tone = tone or ToneSettings()
-        self._asked_samples = samples
-        self.samples = samples or stage.job.settings.samples
+        self.samples = stage.job.settings.samples
         self.edits = edits.Edits()
         self.picked: SphereInfo | None = None
         self.turning = False
@@ -234,9 +233,9 @@ class Viewer:
         stage, look = self.stage, self._look
         self._go = go
 
-        def task() -> Picked:
+        def task() -> Callable[[], Message]:
             prim_id = stage.hit(look, x, y)
-            return Picked(stage, None if prim_id is None else describe(stage.scene, prim_id))
+            return partial(_found, stage, prim_id)
 
         self.worker.ask(task)
 
@@ -269,7 +268,10 @@ class Viewer:
 
     def ask_size(self) -> None:
         """Ask for the size of a PNG."""
-        self.prompt = ""
+        if self.worker.saving is None:
+            self.prompt = ""
+        else:
+            self.notify(f"{self.worker.saving.path} comes first; Esc gives it up")
 
     def type(self, text: str) -> None:
         """Add to what is typed for the size."""
@@ -291,7 +293,12 @@ class Viewer:
             self.notify(str(error))
 
     def save(self, size: tuple[int, int], samples: int, path: Path | None = None) -> None:
-        """Render a picture to be kept. Raises UserError if it cannot be written."""
+        """Render a picture to be kept.
+
+        Raises UserError if it cannot be written, or while another one is being rendered.
+        """
+        if self.worker.saving is not None:
+            raise UserError(f"{self.worker.saving.path} is not finished: wait for it, or press Esc")
         seen = self.view
         if seen.framed:
             seen = view.to_all(seen, self.stage.buffers, size[0] / size[1])
@@ -355,7 +362,7 @@ class Viewer:
         """Show a changed scene; the camera stays unless the file has another one."""
         old, self.stage = self.stage, stage
         self.trouble, self.picked = "", None
-        self.samples = self._asked_samples or stage.job.settings.samples
+        self.samples = stage.job.settings.samples
         self._extent = view.reach(stage.buffers)
         if old.scene.camera != stage.scene.camera:
             self.view = self._scene_view()
@@ -369,3 +376,8 @@ class Viewer:
         self.edits = replace(self.edits, shininess={})
         self.order()
         self.notify(f"{stage.name} was loaded anew")
+
+
+def _found(stage: Stage, prim_id: int | None) -> Picked:
+    """A large file may have to be read through for the values of one particle."""
+    return Picked(stage, None if prim_id is None else describe(stage.scene, prim_id))

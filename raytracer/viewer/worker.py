@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from queue import SimpleQueue
 from threading import Condition, Thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import UserError
-from raytracer.film import Film
-from raytracer.viewer.orders import Failed, Frame, Message, Order, Refused, Size
+from raytracer.viewer.growing import GrowingFilm, Superseded
+from raytracer.viewer.orders import Failed, Frame, Message, Order, Refused
 from raytracer.viewer.pace import Pace, finer
 
 if TYPE_CHECKING:
@@ -36,14 +38,14 @@ COURTESY = 0.02
 for a pass that has begun."""
 
 STUBBORN = 0.25
-"""Seconds after which a pass gives way to a task or another tone curve, its samples lost."""
+"""Seconds after which a pass gives way to a task or another tone curve, and is done again."""
 
 SLICE = 0.02
 """Seconds after which the CPU's kernel returns, so that a pass can be left."""
 
 
-class Superseded(Exception):  # noqa: N818 - no error: the picture is not wanted any more
-    """Raised within a pass to leave it."""
+Task = Callable[[], "Message | Task"]
+"""Something to be done in the render thread."""
 
 
 class Worker:
@@ -61,16 +63,17 @@ class Worker:
         self._stopped = False
         self._order: Order | None = None  # the newest
         self._stages: list[Stage] = []  # that were ordered and are not closed, in this order
-        self._tasks: deque[Callable[[], Message]] = deque()
+        self._tasks: deque[Task] = deque()
         self._saving: Saving | None = None
         self._ready: Frame | None = None
         self._on_screen = True  # whether the latest frame is
         self._free: list[Any] = []  # pictures that nobody looks at
         self._current: Order | None = None  # what the film is of
-        self._film: Film | None = None
-        self._size: Size = (0, 0)
+        self._film = GrowingFilm()
+        self._saves = False  # whether the last thing done at rest was a part of what is saved
         self._settled = 0.0  # when a picture at rest may begin
         self._published = 0.0  # when the latest frame was
+        self._aside = ThreadPoolExecutor(1, "aside")
         self._thread = Thread(target=self._run, name="render", daemon=True)
         self._thread.start()
 
@@ -84,17 +87,26 @@ class Worker:
                 self._stages.append(order.stage)
             self._changed.notify()
 
-    def ask(self, task: Callable[[], Message]) -> None:
-        """Do something with the backend between two passes; its message follows."""
+    def ask(self, task: Task) -> None:
+        """Do something with the backend between two passes; its message follows.
+
+        What needs no backend any more, and may take long, is done aside: return a function of it.
+        """
         with self._changed:
             self._tasks.append(task)
             self._changed.notify()
 
-    def save(self, saving: Saving | None) -> None:
-        """Render a picture to be kept, whenever nothing moves; None gives up the one begun."""
+    def save(self, saving: Saving | None) -> bool:
+        """Render a picture to be kept, whenever nothing moves; None gives up the one begun.
+
+        Gives False where that one is being written already.
+        """
         with self._changed:
+            if self._saving is not None and self._saving.writing:
+                return False
             self._saving = saving
             self._changed.notify()
+            return True
 
     @property
     def saving(self) -> Saving | None:
@@ -115,12 +127,14 @@ class Worker:
             self._on_screen = True
             self._changed.notify()
 
-    def stop(self, seconds: float = 2.0) -> None:
-        """Leave what is being done; waits a moment for the thread to end."""
+    def stop(self, seconds: float = 2.0) -> bool:
+        """Leave what is being done; waits a moment for the thread to end, and says if it has."""
         with self._changed:
             self._stopped = True
             self._changed.notify()
+        self._aside.shutdown(wait=False, cancel_futures=True)
         self._thread.join(seconds)
+        return not self._thread.is_alive()
 
     # The thread's side
 
@@ -143,7 +157,7 @@ class Worker:
                 self._perform(task)
         elif task is not None:
             self._perform(task)
-        elif self._saving is not None:
+        elif self._saving is not None and self._may_save():
             self._save_on(self._saving)
         elif self._current is not None and not self._rested():
             self._refine(self._current)
@@ -155,42 +169,47 @@ class Worker:
     def _new(self) -> bool:
         return self._order is not self._current
 
+    def _may_save(self) -> bool:
+        """The window's picture becomes sharp first; then both take turns."""
+        if self._current is not None and not self._rested():
+            sharp = self._film.samples > 0 and self._film.size == self._current.size
+            self._saves = sharp and not self._saves
+            return self._saves
+        return True
+
     def _pause(self) -> float | None:
         """Seconds until there is something to do without being asked; None for ever."""
-        if self._current is None or self._finished():
+        if self._current is None or self._film.finished(self._current):
             return None
         return max(self._settled - perf_counter(), 0.0)
 
-    def _finished(self) -> bool:
-        assert self._current is not None
-        full = self._size == self._current.size
-        return full and self._film is not None and self._film.samples >= self._current.samples
-
     def _rested(self) -> bool:
         """Whether nothing is left to refine, or it is too early for that."""
-        return self._finished() or perf_counter() < self._settled
+        assert self._current is not None
+        return self._film.finished(self._current) or perf_counter() < self._settled
 
     def _take_up(self, order: Order) -> None:
         """Show a new order at once: coarse if it moved, else the same film in other tones."""
         before, self._current = self._current, order
         same = before is not None and before.look is order.look
-        if same and self._film is not None and self._film.samples:
+        if same and self._film.samples:
             self._publish(order, 0.0, 0.0)
             return
         if self._stages[0] is not order.stage:
             self._leave_stages(order.stage)
         start = perf_counter()
-        self._begin(order, self.pace.choose(order.size) if self._adaptive else order.size)
-        self._pass(order, 1)
+        size = self.pace.choose(order.size) if self._adaptive else order.size
+        self._film.begin(order, size)
+        self._film.expose(order, 1, self._leave_if_stopped)
         self._publish(order, self._rate(1, start), start)
         painted = perf_counter()
         self._settled = painted + SETTLE
         self._let_show()
-        self.pace.record(self._pixels, painted - start, perf_counter() - painted)
+        self.pace.record(self._film.pixels, painted - start, perf_counter() - painted)
 
     def _rate(self, count: int, start: float) -> float:
         """Camera rays a second since then."""
-        return count * self._pixels / max(perf_counter() - start, 1e-9)
+        return count * self._film.pixels / max(perf_counter() - start, 1e-9)
 
     def _let_show(self) -> None:
         """Give the window a moment to fetch the frame."""
@@ -199,11 +218,13 @@ class Worker:
 
     def _leave_stages(self, stage: Stage) -> None:
         """Give back the memory of the scenes that this one replaces."""
-        self._film = None
+        self._film.drop()
         with self._changed:
             count = self._stages.index(stage)
             left, self._stages = self._stages[:count], self._stages[count:]
-            saving = self._saving if self._saving and self._saving.stage in left else None
+            saving = self._saving
+            if saving is not None and (saving.stage not in left or saving.writing):
+                saving = None
             self._saving = None if saving else self._saving
         if saving is not None:
             self._tell(Refused(f"{saving.path}: not saved, because the scene was loaded anew"))
@@ -212,79 +233,42 @@ class Worker:
 
     def _refine(self, order: Order) -> None:
         """A finer picture, or more samples."""
-        start = perf_counter()
-        if self._film is None or self._size != order.size or not self._film.samples:
-            coarse = self._size if self._film is not None else order.size
-            self._begin(order, finer(coarse, order.size, self.pace, PATIENCE))
-            count = 1
-        else:
-            expected = max(self.pace.seconds(self._size), 1e-6)
-            left = order.samples - self._film.samples
-            rest = REST[order.stage.job.backend.name]
-            count = min(max(int(rest / expected), 1), left)
-        try:
-            self._pass(order, count, start)
-        except Superseded:
-            self._film = None  # it holds a part of the samples
-            raise
-        self.pace.learn(self._pixels, (perf_counter() - start) / count)
-        if count == 1 or self._finished() or perf_counter() - self._published > SHOW:
+        start, film = perf_counter(), self._film
+        if film.size != order.size or not film.samples:
+            coarse = film.size if film.film is not None else order.size
+            film.begin(order, finer(coarse, order.size, self.pace, PATIENCE))
+        expected = max(self.pace.seconds(film.size), 1e-6)
+        rest = REST[order.stage.job.backend.name] if film.samples else 0.0
+        count = min(max(int(rest / expected), 1), order.samples - film.samples)
+        film.add(order, count, partial(self._leave, start), count * expected > STUBBORN)
+        self.pace.learn(film.pixels, (perf_counter() - start) / count)
+        if count == 1 or film.finished(order) or perf_counter() - self._published > SHOW:
             self._publish(order, self._rate(count, start), start)
             self._let_show()
 
-    @property
-    def _pixels(self) -> int:
-        return self._size[0] * self._size[1]
-
-    def _begin(self, order: Order, size: Size) -> None:
-        """An empty film of that size."""
-        if self._film is None or self._size != size:
-            self._film = Film.blank(*size)
-        self._size = size
-        job = order.stage.job
-        job.backend.clear(job.resident, self._film)
-
-    def _pass(self, order: Order, count: int, start: float | None = None) -> None:
-        """Add samples to the film.
-
-        start: when it began; None for a pass that is finished whatever comes.
-        """
-        assert self._film is not None
-        job = order.stage.job
-        frame = order.look.frame.copy()
-        frame["width"], frame["height"] = frame["x1"], frame["y1"] = self._size
-        frame["sample_begin"], frame["sample_count"] = self._film.samples, count
-        job.resident.look(order.look)
-        leave = self._leave_urgent if start is None else lambda _: self._leave(start)
-        job.backend.render(job.resident, frame, self._film, leave, fetch=False)
-        self._film.samples += count
-
-    def _leave_urgent(self, _: float) -> None:
+    def _leave_if_stopped(self, _: float) -> None:
         if self._stopped:
             raise Superseded
 
-    def _leave(self, start: float) -> None:
+    def _leave(self, start: float, _: float) -> None:
         """Leave a pass at rest for what is more urgent."""
-        order = self._order
-        moved = (
-            order is not None
-            and self._current is not None
-            and (order.look is not self._current.look)
-        )
-        waits = bool(self._tasks) or self._saving is not None or self._new()
-        if self._stopped or moved or (waits and perf_counter() - start > STUBBORN):
+        order, current = self._order, self._current
+        if self._stopped or (order and current and order.look is not current.look):
+            raise Superseded
+        waits = self._film.yields and (self._tasks or self._new())
+        if waits and perf_counter() - start > STUBBORN:
             raise Superseded
 
     def _publish(self, order: Order, rate: float, start: float) -> None:
         """Develop the film and put the frame where the window finds it."""
-        assert self._film is not None
-        job = order.stage.job
+        job, film = order.stage.job, self._film.film
+        assert film is not None
         with self._changed:
             picture = self._free.pop() if self._free else None
         picture = picture or job.backend.picture()
-        job.backend.paint(job.resident, self._film, order.tone, picture)
+        job.backend.paint(job.resident, film, order.tone, picture)
         seconds = perf_counter() - start if start else 0.0
-        frame = Frame(order, picture, self._size, self._film.samples, rate, seconds)
+        frame = Frame(order, picture, self._film.size, film.samples, rate, seconds)
         with self._changed:
             if self._ready is not None:
                 self._free.append(self._ready.picture)
@@ -292,11 +276,16 @@ class Worker:
         self._published = perf_counter()
         self._wake()
 
-    def _perform(self, task: Callable[[], Message]) -> None:
+    def _perform(self, task: Task) -> None:
         try:
-            self._tell(task())
+            found = task()
         except UserError as error:
-            self._tell(Refused(str(error)))
+            found = Refused(str(error))
+        if not callable(found):
+            self._tell(found)
+        elif not self._stopped:
+            with suppress(RuntimeError):  # stopped at this moment
+                self._aside.submit(self._perform, found)
 
     def _save_on(self, saving: Saving) -> None:
         """Another part of the picture to be kept."""

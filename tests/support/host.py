@@ -26,6 +26,7 @@ from raytracer.viewer.edits import Edits
 class State:
     """What a window shows and what its viewer thinks, for a test to look at.
 
+    sharp: whether the picture is the newest one ordered, at full size.
     rest: whether the picture is finished and nothing else is under way.
     pivot: scene units. size: of the framebuffer. traced: of what is shown, in pixels.
     points: of the window, in the units of the mouse. xid: X's name of it.
@@ -35,6 +36,7 @@ class State:
     tone: ToneSettings
     edits: Edits
     picked: SphereInfo | None
+    sharp: bool
     rest: bool
     turning: bool
     saving: bool
@@ -86,11 +88,12 @@ class Host:
         viewer = self._window.viewer
         worker, frame = viewer.worker, viewer.frame
         idle = not (worker._tasks or worker._saving or worker._ready or worker.messages.qsize())
-        rest = frame is not None and frame.finished and frame.order is worker._order and idle
+        newest = frame is not None and frame.order is worker._order
+        rest = newest and frame.finished and idle
         buffers = viewer.stage.buffers
         return State(
             camera=viewer.camera, tone=viewer.tone, edits=viewer.edits, picked=viewer.picked,
-            rest=rest, turning=viewer.turning, saving=worker.saving is not None,
+            sharp=newest and frame.size == viewer.size, rest=rest, turning=viewer.turning, saving=worker.saving is not None,
             overlay=viewer.overlay, help=viewer.help, prompt=viewer.prompt, notice=viewer.notice,
             trouble=viewer.trouble, pivot=viewer.view.pivot * buffers.scale + buffers.center,
             spheres=buffers.count, size=viewer.size,

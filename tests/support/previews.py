@@ -18,6 +18,7 @@ from raytracer.viewer.saving import Saving
 from raytracer.viewer.stage import Stage
 from raytracer.viewer.view import View, first
 from raytracer.viewer.viewer import Viewer
+from raytracer.viewer.worker import Task
 
 PATIENCE = 60.0
 """Seconds that a test waits for what must come; no test is slow unless it fails."""
@@ -89,14 +90,20 @@ class FakeWorker:
         """Take an order."""
         self.orders.append(order)
 
-    def ask(self, task: Callable[[], Message]) -> None:
+    def ask(self, task: Task) -> None:
         """Take a task."""
-        self.tasks.append(task)
+        self.tasks.append(lambda: _answer(task))
 
-    def save(self, saving: Saving | None) -> None:
+    def save(self, saving: Saving | None) -> bool:
         """Take a picture to be kept."""
         self.saved.append(saving)
         self.saving = saving
+        return True
+
+
+def _answer(task: Task) -> Message:
+    found = task()
+    return _answer(found) if callable(found) else found
 
 
 def viewer_of(stage: Stage, size: tuple[int, int] = (64, 48), **more: Any) -> Viewer:

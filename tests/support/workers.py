@@ -82,7 +82,10 @@ class Window:
 
 
 class Gate(CpuBackend):
-    """A CPU whose passes can be held up; what a caller raises from progress leaves them."""
+    """A CPU whose passes can be held up; what a caller raises from progress leaves them.
+
+    Samples are on the film already when `after` is set.
+    """
 
     def __init__(self) -> None:
         super().__init__(2)
@@ -91,6 +94,7 @@ class Gate(CpuBackend):
         self.passes: list[tuple[int, int]] = []  # first sample and count of each
         self.pictures = 0
         self.left = 0
+        self.after = False
         self.error: BaseException | None = None
 
     def render(
@@ -105,6 +109,7 @@ class Gate(CpuBackend):
         if self.error is not None:
             raise self.error
         self.passes.append((int(frame["sample_begin"][0]), int(frame["sample_count"][0])))
+        seconds = super().render(resident, frame, film, progress, fetch) if self.after else 0.0
         self.entered.set()
         try:
             end = PATIENCE
@@ -113,7 +118,7 @@ class Gate(CpuBackend):
                 progress(0.0)
                 end -= 0.002
                 assert end > 0.0, "the gate stayed shut"
-            return super().render(resident, frame, film, progress, fetch)
+            return seconds or super().render(resident, frame, film, progress, fetch)
         except BaseException:
             self.left += 1
             raise

@@ -30,8 +30,9 @@ def run(saving: Saving, costs: Iterator[float]) -> list[float]:
     """Step until it is done; the fractions on the way."""
     fractions = []
     while (message := saving.step(next(costs))) is None:
-        fractions.append(saving.fraction)
-        assert not saving.path.exists(), "nothing is there before it is whole"
+        if not saving.writing:
+            fractions.append(saving.fraction)
+            assert not saving.path.exists(), "nothing is there before it is whole"
     assert message == Saved(saving.path)
     assert saving.fraction == 1.0
     return fractions

@@ -69,9 +69,9 @@ def test_it_begins_with_the_picture_of_the_scene(viewer: Viewer) -> None:
     assert order.look.digest() == viewer.stage.job.digest
     assert order.size == (64, 48)
     assert (order.samples, order.tone) == (8, ToneSettings())
-    other = viewer_of(viewer.stage, (100, 50), tone=ToneSettings(tone="agx"), samples=3)
+    other = viewer_of(viewer.stage, (100, 50), tone=ToneSettings(tone="agx"))
     (order,) = orders(other)
-    assert (order.size, order.samples, order.tone.tone) == ((100, 50), 3, "agx")
+    assert (order.size, order.samples, order.tone.tone) == ((100, 50), 8, "agx")
 
 
 # The camera

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image as Pictures
 
 import raytracer
+from raytracer.errors import UserError
 from raytracer.viewer import viewer as module
 from raytracer.viewer.orders import Broken, Failed, Picked, Refused, Saved
 from raytracer.viewer.viewer import Viewer
@@ -101,6 +102,7 @@ def test_a_png_of_the_size_that_is_typed(
     path = Path("renders/scene-view-1.png")
     again = raytracer.render(viewer.stage.scene, backend="cpu", width=130, height=20, samples=5)
     np.testing.assert_array_equal(np.array(Pictures.open(path)), again.to_uint8())
+    worker.saving = None  # as the render thread does when it is done
     viewer.ask_size()
     viewer.enter()
     assert worker.saving.path == Path("renders/scene-view-2.png")
@@ -117,6 +119,18 @@ def test_a_size_that_makes_no_sense_is_said(viewer: Viewer) -> None:
     assert viewer.worker.saving is None
 
 
+def test_one_picture_is_saved_at_a_time(viewer: Viewer, tmp_path: Path) -> None:
+    """A second one would take the place and the name of the first."""
+    viewer.save((8, 8), 1, tmp_path / "kept.png")
+    saving = viewer.worker.saving
+    viewer.ask_size()
+    assert viewer.prompt is None
+    assert "kept.png comes first; Esc gives it up" in viewer.notice
+    with pytest.raises(UserError, match=r"kept\.png is not finished"):
+        viewer.save((9, 9), 1, tmp_path / "other.png")
+    assert viewer.worker.saving is saving
+
+
 def test_a_camera_that_was_moved_is_saved_as_it_is(viewer: Viewer, tmp_path: Path) -> None:
     viewer.orbit(0.3, 0.1)
     viewer.save((200, 50), 2, tmp_path / "kept.png")
@@ -131,8 +145,8 @@ def test_a_camera_that_was_moved_is_saved_as_it_is(viewer: Viewer, tmp_path: Pat
 def test_cancel_leaves_one_thing_after_the_other(viewer: Viewer, tmp_path: Path) -> None:
     picked(viewer, 1)
     viewer.toggle_help()
-    viewer.save((8, 8), 1, tmp_path / "kept.png")
     viewer.ask_size()
+    viewer.save((8, 8), 1, tmp_path / "kept.png")
     left: list[Callable[[], bool]] = [
         lambda: viewer.prompt is None,
         lambda: viewer.worker.saving is None,

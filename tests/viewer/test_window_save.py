@@ -113,8 +113,8 @@ def test_saving_goes_on_while_the_window_is_used_and_can_be_given_up(
     window.until(lambda s: s.saving, "the saving")
     before = window.state
     window.ask("act", "orbit", 0.5, 0.0)
-    window.until(lambda s: s.camera != before.camera and s.traced != (0, 0), "a turn meanwhile")
-    assert window.state.saving
+    turned = window.until(lambda s: s.camera != before.camera and s.sharp, "a turn meanwhile")
+    assert turned.saving
     window.press("ESCAPE")
     state = window.until(lambda s: not s.saving, "the end of it")
     assert state.notice == "not saved"

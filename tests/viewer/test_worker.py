@@ -60,8 +60,9 @@ def test_it_converges_to_the_picture_of_render(window: Window, samples: int) -> 
     frame = window.finish(order)
     assert_rendered(frame, samples)
     film = raytracer.render(stage.scene, backend="cpu", samples=samples).film
-    assert window.worker._film is not None
-    assert window.worker._film.sums.tobytes() == film.sums.tobytes()
+    held = window.worker._film.film
+    assert held is not None
+    assert held.sums.tobytes() == film.sums.tobytes()
     sizes = [shown.size for shown in window.shown]
     counts = [shown.samples for shown in window.shown if shown.size == SIZE]
     assert sizes == sorted(sizes), "finer and finer"

@@ -1,0 +1,86 @@
+"""The film behind the window: coarse while something moves, then finer, then more samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from raytracer.film import Film
+
+if TYPE_CHECKING:
+    from raytracer.viewer.orders import Order, Size
+
+Leave = Callable[[float], None]
+"""Called with the part done of a pass; raises `Superseded` to leave it."""
+
+
+class Superseded(Exception):  # noqa: N818 - no error: the picture is not wanted any more
+    """Raised within a pass to leave it."""
+
+
+class GrowingFilm:
+    """A film that is begun anew at another size or look; used by one thread.
+
+    film: with the samples so far; None before the first. size: of it, in pixels.
+    yields: whether leaving the pass that is under way loses no more than that pass.
+    """
+
+    def __init__(self) -> None:
+        self.film: Film | None = None
+        self.size: Size = (0, 0)
+        self.yields = False
+
+    @property
+    def samples(self) -> int:
+        """A pixel, that are on the film."""
+        return self.film.samples if self.film is not None else 0
+
+    @property
+    def pixels(self) -> int:
+        """How many it has."""
+        return self.size[0] * self.size[1]
+
+    def finished(self, order: Order) -> bool:
+        """Whether nothing is to be added for an order."""
+        return self.size == order.size and self.samples >= order.samples
+
+    def drop(self) -> None:
+        """Forget what is on it."""
+        self.film = None
+
+    def begin(self, order: Order, size: Size) -> None:
+        """Empty it, at that size."""
+        if self.film is None or self.size != size:
+            self.film, self.size = Film.blank(*size), size
+        job = order.stage.job
+        job.backend.clear(job.resident, self.film)
+
+    def expose(self, order: Order, count: int, leave: Leave) -> None:
+        """Add samples; where that is left, what is on the film is worth nothing."""
+        assert self.film is not None
+        job = order.stage.job
+        frame = order.look.frame.copy()
+        frame["width"], frame["height"] = frame["x1"], frame["y1"] = self.size
+        frame["sample_begin"], frame["sample_count"] = self.film.samples, count
+        job.resident.look(order.look)
+        job.backend.render(job.resident, frame, self.film, leave, fetch=False)
+        self.film.samples += count
+
+    def add(self, order: Order, count: int, leave: Leave, keep: bool) -> None:
+        """Add samples; where that is left, the film is as before, or dropped if it is not kept.
+
+        keep: copy what is on it first, if that can be done on the host.
+        """
+        assert self.film is not None
+        kept = None
+        if keep and self.samples and order.stage.job.backend.name == "cpu":
+            kept = self.film.sums.copy()
+        self.yields = kept is not None or not self.samples
+        try:
+            self.expose(order, count, leave)
+        except Superseded:
+            if kept is None:
+                self.drop()
+            else:
+                self.film.sums[:] = kept
+            raise
