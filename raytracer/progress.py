@@ -22,6 +22,8 @@ _CLEAR = "\r\x1b[K"
 class StageLine:
     """Called with what is being done now; shows that in one line where it takes long.
 
+    An empty text says that nothing is.
+
     The work itself says nothing before it is done, so that a timer has to write the line.
     show: True always, False never, None if standard error is a terminal.
     """
@@ -34,7 +36,7 @@ class StageLine:
 
     def __call__(self, text: str) -> None:
         self._end()
-        if self._show:
+        if self._show and text:
             from threading import Timer
 
             self._timer = Timer(self._delay, self._write, [f"{text} …"])

@@ -343,6 +343,10 @@ def test_the_line_of_a_stage_waits_and_goes(capsys: pytest.CaptureFixture[str]) 
         assert capsys.readouterr().err == "building …"
         line("next")
         assert capsys.readouterr().err.startswith("\r")
+        line._timer.join()  # type: ignore[union-attr]
+        line("")
+        assert capsys.readouterr().err.endswith("\r\x1b[K")
+        assert line._timer is None
 
 
 def test_the_progress_bar_waits_and_shows_the_rate(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,9 @@ def run(scene: str, options: dict[str, Any]) -> None:
     tone = ToneSettings(options.pop("exposure"), options.pop("tone"))
     as_json = options.pop("as_json")
     with StageLine() as line:
-        result = preview(path, tone=tone, notice=line, say=_quiet if as_json else print, **options)
+        result = preview(path, tone=tone, notice=line, say=_aside if as_json else print, **options)
+    if result.unsaved is not None:
+        _aside(f"raytracer: {result.unsaved} was not saved: the window was closed first")
     if as_json:
         print_json(record(path, result))
     elif result.latency:
@@ -74,5 +77,6 @@ def spread(seconds: list[float]) -> dict[str, float]:
     }
 
 
-def _quiet(_: str) -> None:
-    """Nothing but the JSON object is printed."""
+def _aside(text: str) -> None:
+    """Standard output has nothing but the JSON object."""
+    print(text, file=sys.stderr)

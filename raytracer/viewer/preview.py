@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raytracer import output
 from raytracer.errors import RaytracerError, UserError
 from raytracer.viewer import opening
+from raytracer.viewer.orders import Saved
 from raytracer.viewer.stage import Stage, require_file
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class PreviewResult:
     size: of the picture in pixels. presenter: how frames came to the window.
     latency: offscreen, seconds from each event to the fence after its picture.
     traced: the size of each of these pictures. rest: seconds from the last event to full size.
+    unsaved: the picture that was still being rendered to be kept.
     """
 
     camera: Camera
@@ -39,6 +41,7 @@ class PreviewResult:
     latency: list[float] = field(default_factory=list)
     traced: list[tuple[int, int]] = field(default_factory=list)
     rest: float = 0.0
+    unsaved: Path | None = None
 
 
 def preview(
@@ -88,6 +91,8 @@ def preview(
         return Stage.load(source, overrides, backend, threads)
 
     stage = Stage.load(source, overrides, backend, threads, notice)
+    if notice is not None:
+        notice("")  # the window says what goes on from here
     settings = stage.job.settings
     window = opening.open_window(
         (settings.width, settings.height), f"{stage.name} - raytracer", offscreen is not None
@@ -144,14 +149,15 @@ class _Session:
                 pyglet.clock.unschedule(watch.look)
             pixels = self.window.screenshot() if screenshot else None
             self.window.set_visible(False)  # the thread may need a moment to end
-            self.worker.stop()
-            self.window.presenter.close()
-            if not isinstance(self.viewer.failure, RaytracerError):
-                self.viewer.stage.close()
+            if self.worker.stop():  # else it still uses what is to be given back
+                self.window.presenter.close()
+                if not isinstance(self.viewer.failure, RaytracerError):
+                    self.viewer.stage.close()
         self._raise_failure()
+        unsaved = self._end_saving()
         if screenshot is not None:
             write_picture(screenshot, pixels)
-        return self._result(player)
+        return replace(self._result(player), unsaved=unsaved)
 
     def _player(self, frames: int | None) -> Player | None:
         if frames is None:
@@ -188,6 +194,15 @@ class _Session:
             return
         self.viewer.print_camera()
         raise failure
+
+    def _end_saving(self) -> Path | None:
+        """Wait for a file that is being written; gives one that will not be."""
+        saving = self.worker.saving
+        if saving is None or not saving.writing:
+            return saving.path if saving is not None else None
+        saving.wait()
+        self.viewer.hear(Saved(saving.path))
+        return None
 
     def _result(self, player: Player | None) -> PreviewResult:
         viewer = self.viewer

@@ -93,9 +93,10 @@ class Host:
         buffers = viewer.stage.buffers
         return State(
             camera=viewer.camera, tone=viewer.tone, edits=viewer.edits, picked=viewer.picked,
-            sharp=newest and frame.size == viewer.size, rest=rest, turning=viewer.turning, saving=worker.saving is not None,
-            overlay=viewer.overlay, help=viewer.help, prompt=viewer.prompt, notice=viewer.notice,
-            trouble=viewer.trouble, pivot=viewer.view.pivot * buffers.scale + buffers.center,
+            sharp=newest and frame.size == viewer.size, rest=rest, turning=viewer.turning,
+            saving=worker.saving is not None, overlay=viewer.overlay, help=viewer.help,
+            prompt=viewer.prompt, notice=viewer.notice, trouble=viewer.trouble,
+            pivot=viewer.view.pivot * buffers.scale + buffers.center,
             spheres=buffers.count, size=viewer.size,
             points=(self._window.width, self._window.height),
             traced=frame.size if frame else (0, 0), xid=getattr(self._window, "_window", 0) or 0,

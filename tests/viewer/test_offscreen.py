@@ -32,6 +32,15 @@ for number in (1, 2, 3):
     assert result.rest > 0.0
     assert result.presenter == "texture upload"
 """
+NOTICES = """
+import sys
+import raytracer
+
+notices = []
+raytracer.preview(sys.argv[1], backend="cpu", offscreen=0, notice=notices.append)
+print(notices)
+assert notices[-1] == "" and any(notices), notices
+"""
 # A window whose thread speaks up once more when it is closed already.
 LATE = """
 import faulthandler, sys
@@ -128,6 +137,12 @@ def test_several_previews_in_one_process(scene: Path) -> None:
     assert done.returncode == 0, done.stderr
     np.testing.assert_array_equal(picture("1.png"), picture("2.png"))
     np.testing.assert_array_equal(picture("1.png"), picture("3.png"))
+
+
+@pytest.mark.usefixtures("egl")
+def test_a_terminal_is_told_that_loading_is_over(scene: Path) -> None:
+    done = python("-c", NOTICES, scene.name)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.usefixtures("egl")

@@ -64,6 +64,19 @@ def test_closing_while_a_huge_picture_is_saved_leaves_nothing_behind(
     remote.ask("event", "on_close")
     assert remote.ends() == 0
     assert not list((tmp_path / "renders").iterdir())
+    path = Path("renders") / "balls-view-1.png"
+    sentence = f"raytracer: {path} was not saved: the window was closed first\n"
+    assert remote.complained == sentence
+
+
+def test_a_lost_backend_prints_the_camera_beside_json(open_window: Open) -> None:
+    remote = open_window("--json")
+    remote.rest()
+    remote.ask("lose_gpu", "the GPU is lost")
+    assert remote.ends() == 2
+    assert remote.printed == ""
+    assert "\nposition = [" in remote.complained
+    assert remote.complained.endswith("raytracer: the GPU is lost\n")
 
 
 def test_closing_while_a_key_is_held(open_window: Open) -> None:
