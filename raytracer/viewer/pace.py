@@ -7,19 +7,22 @@ from statistics import median_low
 
 Size = tuple[int, int]
 
-FRAME = 1.0 / 30.0
-"""Seconds that a frame of a moving picture aims at, at any resolution."""
+FRAME = 1.0 / 25.0
+"""Seconds that a frame of a moving picture may take, at any resolution."""
 
-SLOWEST = 1.0 / 21.0
+SLOWEST = 1.0 / 22.0
 """Seconds that it may take before it becomes coarser than half the window's resolution."""
 
 LEVELS = (1.0, 0.75, 0.6, 0.5, 0.375, 0.25, 0.1875, 0.125)
 """Parts of the window's width and height that are rendered, from fine to coarse."""
 
+LEAST = 1.0 / 60.0
+"""Seconds that rendering may take however long the window takes: coarser would gain little."""
+
 HALF = LEVELS.index(0.5)
 
 FINER = 0.8
-"""A frame may take this part of what a finer level may, before that level is tried."""
+"""A picture may take this part of what one of a finer level may, before that level is tried."""
 
 NEW = 0.5
 """Weight of the latest frame in what is known of a pixel."""
@@ -27,8 +30,11 @@ NEW = 0.5
 LAST, ENOUGH = 5, 3
 """Frames that tell of a level, and how many of them condemn it: one may have been disturbed."""
 
+SLACK = 1.1
+"""A level that was tried with success stays while its pictures take so many times what they may."""
+
 HOPELESS = 2.0
-"""A frame that takes so many times what it may condemns its level alone."""
+"""A picture that takes so many times what it may condemns its level alone."""
 
 WAIT, LONGEST_WAIT = 8, 128
 """Frames before a level that was too slow is tried again; each failure doubles them."""
@@ -45,9 +51,10 @@ class Pace:
         """Begin coarse: nothing is known of the scene yet."""
         self.level = level
         self.per_pixel = 0.0  # seconds to a picture; 0 before the first frame
-        self._frames: deque[float] = deque(maxlen=LAST)  # seconds of the last ones at this level
+        # Of the last frames at this level: seconds to the picture, and from there to the window.
+        self._frames: deque[tuple[float, float]] = deque(maxlen=LAST)
         self._wait, self._left = WAIT, 0  # frames before a finer level is tried
-        self._trial = False
+        self._trial, self._home = False, level  # whether a level is tried, and from which
 
     def choose(self, full: Size) -> Size:
         """The size of the next moving frame, in pixels.
@@ -62,23 +69,29 @@ class Pace:
         seconds: to the picture. shown: from there until it was on the window.
         """
         self.learn(pixels, seconds)
-        self._frames.append(seconds + shown)
+        self._frames.append((seconds, shown))
         self._left = max(self._left - 1, 0)
         if self._too_slow():
             self._coarser()
-        elif self.level and not self._left and self._taken <= FINER * _allowed(self.level - 1):
+        elif self.level and not self._left and self._fits(self.level - 1, self._rendering):
             self._finer()
         elif len(self._frames) >= ENOUGH:
             self._trial = False
 
     @property
-    def _taken(self) -> float:
-        """Seconds that a frame of this level takes."""
-        return median_low(self._frames)
+    def _rendering(self) -> float:
+        """Seconds that a picture of this level takes."""
+        return median_low(seconds for seconds, _ in self._frames)
+
+    def _room(self, level: int) -> float:
+        """Seconds that a picture of a level may take, for showing it takes the same at any."""
+        shown = median_low(shown for _, shown in self._frames)
+        return max((SLOWEST if level == HALF else FRAME) - shown, LEAST)
 
     def _too_slow(self) -> bool:
-        certain = len(self._frames) >= ENOUGH or self._taken > HOPELESS * _allowed(self.level)
-        return certain and self._taken > _allowed(self.level)
+        room = self._room(self.level)
+        certain = len(self._frames) >= ENOUGH or self._rendering > HOPELESS * room
+        return certain and self._rendering > room * (1.0 if self._trial else SLACK)
 
     def learn(self, pixels: int, seconds: float) -> None:
         """Learn from any picture what a sample of a pixel takes."""
@@ -90,35 +103,39 @@ class Pace:
         return self.per_pixel * size[0] * size[1]
 
     def _coarser(self) -> None:
-        """Go where a frame would fit if its time were that of its pixels; at least one level."""
+        """Go where a frame would fit if its time were that of its pixels; at least one level.
+
+        After a trial no farther than to where it began.
+        """
+        last = len(LEVELS) - 1
         if self._trial:
             self._left, self._wait = self._wait, min(2 * self._wait, LONGEST_WAIT)
-        level = min(self.level + 1, len(LEVELS) - 1)
-        while level < len(LEVELS) - 1 and self._expected(level) > _allowed(level):
+            last = self._home
+        level = min(self.level + 1, last)
+        while level < last and self._expected(level) > self._room(level):
             level += 1
         self._go(level)
 
     def _finer(self) -> None:
         """Try the next level, or the finest that would fit if all time were that of pixels."""
-        level = self.level - 1
-        while level and self._expected(level - 1) <= FINER * _allowed(level - 1):
+        level, self._home = self.level - 1, self.level
+        while level and self._fits(level - 1, self._expected(level - 1)):
             level -= 1
         self._go(level)
         self._trial = True
 
     def _expected(self, level: int) -> float:
-        return self._taken * (LEVELS[level] / LEVELS[self.level]) ** 2
+        return self._rendering * (LEVELS[level] / LEVELS[self.level]) ** 2
+
+    def _fits(self, level: int, seconds: float) -> bool:
+        """Whether a picture that takes so long leaves room to try a level."""
+        return seconds <= FINER * self._room(level)
 
     def _go(self, level: int) -> None:
         if level != self.level:
             self.level = level
             self._frames.clear()
         self._trial = False
-
-
-def _allowed(level: int) -> float:
-    """Seconds that a frame of a level may take."""
-    return SLOWEST if level == HALF else FRAME
 
 
 def at(level: int, full: Size) -> Size:

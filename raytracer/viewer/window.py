@@ -28,6 +28,7 @@ TICK = 1.0 / 60.0  # seconds between two steps of a held key or the turntable
 TAP = 0.04  # seconds that a tap on a held key counts for
 STILL = 4.0  # pixels at 96 dots an inch; a click does not move farther
 TWICE = 0.35  # seconds between the clicks of a double click
+RENEW = 0.2  # seconds between two changes of the numbers
 SCROLL = 0.12  # e-foldings of distance a step of the wheel
 SHIFTS = (key.LSHIFT, key.RSHIFT)
 
@@ -48,6 +49,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         )  # fmt: skip
         self.on_shown: Callable[[Frame], None] | None = None  # told of every new frame
         self.shown: deque[float] = deque(maxlen=120)  # when the latest frames were
+        self._renew, self._lines = 0.0, [""]
         self._attached = False
         self._waiting = False  # whether the render thread has called already
         self._held: dict[int, Control] = {}
@@ -111,10 +113,18 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             self._draw()
             if self._fenced:
                 fence()
-        if frame is not None:
-            self.shown.append(perf_counter())
-            self.viewer.worker.give_back(before)
-        self.flip()
+        if frame is None:
+            self.flip()
+        elif self.canvas.software:  # which takes the cores that the next picture needs
+            self.flip()
+            self._showed(before)
+        else:  # this may wait for the display
+            self._showed(before)
+            self.flip()
+
+    def _showed(self, before: Frame | None) -> None:
+        self.shown.append(perf_counter())
+        self.viewer.worker.give_back(before)
 
     def _turn(self) -> AbstractContextManager[Any]:
         """The GPU is the window's, where the kernels run on it too."""
@@ -134,7 +144,14 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         size = self.get_framebuffer_size()
         self.canvas.draw(size)
         if not self._hides_text or self.viewer.help or self.viewer.picked:
-            self._overlay.draw(self.viewer, status(self), size)
+            self._overlay.draw(self.viewer, self._numbers(), size)
+
+    def _numbers(self) -> list[str]:
+        """The lines of numbers: laying text out takes longer than drawing it, so not each frame."""
+        now, frame = perf_counter(), self.viewer.frame
+        if now >= self._renew or (frame is not None and frame.finished):
+            self._renew, self._lines = now + RENEW, status(self)
+        return self._lines
 
     def screenshot(self) -> Any:
         """What the window shows, uint8 (h, w, 3)."""

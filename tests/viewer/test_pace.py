@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raytracer.viewer.pace import FINER, FRAME, HALF, LEVELS, SLOWEST, Pace, at, finer
+from raytracer.viewer.pace import FINER, FRAME, HALF, LEAST, LEVELS, SLACK, SLOWEST, Pace, at, finer
 
 FULL = (1280, 720)
 FULLS = st.tuples(st.integers(1, 8000), st.integers(1, 8000))
@@ -61,9 +61,9 @@ def test_a_moving_frame_takes_no_longer_than_it_may(cost: float, start: int, fix
     size, half = at(level, FULL), at(HALF, FULL)
     seconds = cost * size[0] * size[1] + fixed
     if level == HALF:
-        assert seconds < 1.0 / 20.0
+        assert seconds <= 1.0 / 20.0 * 1.01
     elif level < len(LEVELS) - 1:
-        assert seconds <= FRAME * 1.05
+        assert seconds <= max(FRAME, fixed + LEAST) * SLACK * 1.05
     if level > HALF:
         assert cost * half[0] * half[1] + fixed > SLOWEST * FINER * 0.95
 
@@ -87,10 +87,18 @@ def test_a_slow_first_frame_is_made_up_for() -> None:
     assert usual(play(1e-9, pace, 0.01)) == 0
 
 
+@given(fixed=st.floats(0.03, 0.2), start=st.integers(0, len(LEVELS) - 1))
+def test_a_window_that_is_slow_does_not_make_the_picture_ever_coarser(
+    fixed: float, start: int
+) -> None:
+    """A frame of 640x360 takes 14 ms, and longer to be shown: coarser would gain little."""
+    assert usual(play(14e-3 / (640 * 360), Pace(start), fixed)) <= HALF
+
+
 def test_one_disturbed_frame_changes_nothing() -> None:
     pace = Pace(HALF)
     width, height = pace.choose(FULL)
-    for seconds in (0.03, 0.04, 0.2, 0.04, 0.04, 0.09, 0.04):
+    for seconds in (0.035, 0.04, 0.2, 0.04, 0.04, 0.09, 0.04):
         pace.record(width * height, seconds)
         assert pace.level == HALF
 
@@ -110,7 +118,7 @@ def test_a_coarse_picture_whose_pixels_cost_more_does_not_stay_coarse() -> None:
     for _ in range(40):
         width, height = pace.choose(FULL)
         pace.record(width * height, 6e-3 + 60e-9 * width * height, 12e-3)
-    assert pace.level == HALF
+    assert pace.level <= HALF
 
 
 def test_a_quick_scene_is_fine_from_the_second_frame() -> None:
