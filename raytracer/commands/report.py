@@ -35,6 +35,9 @@ def outline(value: dict[str, Any], indent: str = "") -> Iterator[str]:
             yield f"{indent}{label}"
             for part in item:
                 yield f"{indent}  " + ", ".join(f"{k} {_text(k, v)}" for k, v in part.items())
+        elif isinstance(item, str) and "\n" in item:
+            yield f"{indent}{label}"
+            yield from (f"{indent}  {line}".rstrip() for line in item.splitlines())
         else:
             yield f"{indent}{label:<{width}}  {_text(key, item)}"
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
 from raytracer.scene.looks import DirectionalLight, Light
 from raytracer.viewer.edits import BACKGROUNDS, Edits
+
+DIGITS = 15
+"""Of the numbers that are printed."""
 
 if TYPE_CHECKING:
     from raytracer.scene.looks import Background, Camera, Material
@@ -44,8 +48,8 @@ def view_tables(
     if edits.lights is not None:
         dressed = edits.dress(scene)
         assert dressed.ambient is not None
-        ambient = dressed.ambient
-        parts.append(_table("[ambient]", {"color": ambient.color, "intensity": ambient.intensity}))
+        if scene.lights is None and scene.ambient is None:  # it had one with its own light
+            parts.append(_table("[ambient]", vars(dressed.ambient)))
         parts += [_light(light) for light in edits.lights]
     if background := BACKGROUNDS[edits.background]:
         parts.append(_background(background))
@@ -86,11 +90,18 @@ def _key(name: str) -> str:
 
 
 def _value(value: Any) -> str:
-    """A value as TOML; numbers keep all their digits."""
+    """A value as TOML; numbers with more digits than float32 has, and without those of rounding."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
         return f'"{value}"'
     if isinstance(value, (tuple, list)):
-        return f"[{', '.join(_value(each) for each in value)}]"
-    return repr(float(value))
+        largest = max(abs(float(each)) for each in value)
+        return f"[{', '.join(_number(float(each), largest) for each in value)}]"
+    return _number(float(value), abs(float(value)))
+
+
+def _number(value: float, largest: float) -> str:
+    """A number with `DIGITS` digits, counted from the first one of the largest beside it."""
+    places = DIGITS - 1 - floor(log10(largest)) if largest else 0
+    return repr(round(value, places) + 0.0)  # no minus before a zero

@@ -29,11 +29,13 @@ ROWS = 16
 class Saving:
     """The same pixels as `raytracer render` gives for this camera, size and number of samples."""
 
-    def __init__(self, order: Order, path: Path) -> None:
+    def __init__(self, order: Order, path: Path, view: str = "") -> None:
         """Refuse a file that cannot be written before anything is rendered.
 
-        order: at the size and with the samples of the picture.
+        order: at the size and with the samples of the picture. view: what is seen, as TOML, kept in
+        the file beside the rest of what made it.
         """
+        self._view = view
         self.path = output.check_picture(path)
         self.stage = order.stage
         self.fraction = 0.0
@@ -75,6 +77,7 @@ class Saving:
         """Band after band; yields the fraction done."""
         width, height = self._order.size
         job = self._order.stage.job_for(self._order.look, self._order.samples)
+        job.about["view"] = self._view
         top = 0
         while top < height:
             fitting = int(PART / max(self._per_pixel * width, 1e-12)) // ROWS * ROWS

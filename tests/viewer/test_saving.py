@@ -121,13 +121,14 @@ def test_the_file_says_what_made_it(tmp_path: Path) -> None:
     from raytracer import png
 
     order = order_of(balls(), (80, 20), 7)
-    run(Saving(order, tmp_path / "kept.png"), always(1e-5))
+    run(Saving(order, tmp_path / "kept.png", "[camera]\nfit = true\n"), always(1e-5))
     with Pictures.open(tmp_path / "kept.png") as picture:
         about = json.loads(picture.info[png.KEY])
     assert about["samples"] == 7
     assert (about["settings"]["width"], about["settings"]["height"]) == (80, 20)
     assert about["scene"]["digest"] == order.look.digest()
     assert about["crop"] == [0, 0, 80, 20]
+    assert about["view"] == "[camera]\nfit = true\n"
 
 
 def test_other_looks_between_the_parts_do_not_show(tmp_path: Path) -> None:
