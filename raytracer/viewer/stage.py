@@ -18,6 +18,7 @@ from raytracer.viewer.edits import Edits
 from raytracer.viewer.view import View, space_of
 
 if TYPE_CHECKING:
+    from raytracer.backends.base import Backend
     from raytracer.buffers import SceneBuffers
     from raytracer.scene.scene import Scene
 
@@ -44,7 +45,7 @@ class Stage:
         cls,
         source: Scene | str | Path,
         overrides: dict[str, Any],
-        backend: str,
+        backend: str | Backend,
         threads: int = 0,
         notice: Notice | None = None,
     ) -> Stage:
@@ -123,7 +124,8 @@ class Stage:
     def close(self) -> None:
         """Give back the backend's memory."""
         self.closed = True
-        self.job.resident.close()
+        with self.job.backend.turn():  # freeing waits for the GPU
+            self.job.resident.close()
 
 
 def require_file(source: Scene | str | Path) -> None:
