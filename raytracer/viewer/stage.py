@@ -111,16 +111,6 @@ class Stage:
         center = np.array([b.x[prim_id], b.y[prim_id], b.z[prim_id]], np.float64)
         return center, float(b.radius[prim_id])
 
-    def files(self) -> list[Path]:
-        """The files that the scene was made of, which `--watch` looks at."""
-        if self.path is None:
-            return []
-        found = {self.path.absolute(): None}
-        for spheres in self.scene.spheres:
-            if spheres.file is not None:
-                found.setdefault(spheres.file.path)
-        return [path for path in found if path.exists()]
-
     def close(self) -> None:
         """Give back the backend's memory."""
         self.closed = True
@@ -128,7 +118,8 @@ class Stage:
             self.job.resident.close()
 
 
-def require_file(source: Scene | str | Path) -> None:
-    """Refuse to watch what is no file."""
+def require_file(source: Scene | str | Path) -> Path:
+    """The path of what is to be watched; raises DataFileError for what is no file."""
     if not isinstance(source, (str, Path)):
         raise DataFileError("watch: a scene made in Python has no file to watch: give its path")
+    return Path(source)
