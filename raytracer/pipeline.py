@@ -17,7 +17,7 @@ from raytracer.image import Image
 from raytracer.job import TRANSPARENT, Job, about
 
 if TYPE_CHECKING:
-    from raytracer.backends.base import ProgressCall
+    from raytracer.backends.base import Backend, ProgressCall
     from raytracer.buffers import SceneBuffers
     from raytracer.scene.scene import Scene
     from raytracer.settings import RenderSettings
@@ -92,7 +92,7 @@ def prepare(
     scene: Scene | str | Path,
     overrides: dict[str, Any] | None = None,
     *,
-    backend: str = "auto",
+    backend: str | Backend = "auto",
     crop: Crop | None = None,
     threads: int = 0,
     transparent: bool = False,
@@ -102,6 +102,7 @@ def prepare(
     """Load, pack, build and upload a scene.
 
     overrides: settings by name; None keeps the scene's.
+    backend: by name, or the one of an earlier job.
     transparent: leave the background out, whatever the scene says.
     notice: told of each stage that may take long when it begins, in a few words.
     keep: keep scene and buffers with the job, for who moves the camera.
@@ -109,7 +110,7 @@ def prepare(
     """
     stage = _Stages(notice)
     with stage("start", "looking for a GPU"):
-        chosen = select(backend, threads)
+        chosen = select(backend, threads) if isinstance(backend, str) else backend
         device = {"name": chosen.name} | chosen.describe()
     with stage("load", "loading the scene"):
         loaded = _loaded(scene)

@@ -12,6 +12,7 @@ from raytracer.errors import RaytracerError, UserError
 from raytracer.viewer import opening
 from raytracer.viewer.orders import Saved
 from raytracer.viewer.stage import Stage, require_file
+from raytracer.viewer.watch import EVERY, Watch
 
 if TYPE_CHECKING:
     from raytracer.pipeline import Notice
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene
     from raytracer.tone_settings import ToneSettings
     from raytracer.viewer.offscreen import Player
+    from raytracer.viewer.orders import Message
     from raytracer.viewer.viewer import Viewer
     from raytracer.viewer.window import PreviewWindow
 
@@ -78,8 +80,7 @@ def preview(
     notice, say: told of stages that take long, and of what is to be printed.
     Raises UserError for what cannot be shown, and where there is no display.
     """
-    if watch:
-        require_file(scene)
+    file = require_file(scene) if watch else None
     if offscreen is not None and offscreen < 0:
         raise UserError(f"offscreen {offscreen}: give a number of frames, 0 or more")
     target = output.check_picture(screenshot) if screenshot is not None else None
@@ -87,9 +88,11 @@ def preview(
     overrides = {"width": width, "height": height, "samples": samples}
     source = scene if not isinstance(scene, str) else Path(scene)
 
-    def load() -> Stage:
-        return Stage.load(source, overrides, backend, threads)
+    def load(step: Notice) -> Stage:
+        """Again, on the same backend."""
+        return Stage.load(source, overrides, stage.job.backend, threads, step)
 
+    watching = Watch(file, load) if file is not None else None
     stage = Stage.load(source, overrides, backend, threads, notice)
     if notice is not None:
         notice("")  # the window says what goes on from here
@@ -100,7 +103,7 @@ def preview(
     try:
         session = _Session(window, stage, tone, adaptive, interop, say)
         window.show_text(text if text is not None else offscreen is None)
-        return session.run(load if watch else None, offscreen, target)
+        return session.run(watching, offscreen, target)
     finally:
         window.close()
 
@@ -134,25 +137,31 @@ class _Session:
         window.attach(self.viewer, how)
 
     def run(
-        self, load: Callable[[], Stage] | None, frames: int | None, screenshot: Path | None
+        self, watch: Watch | None, frames: int | None, screenshot: Path | None
     ) -> PreviewResult:
-        """Run until the window is closed. load: for a watched file."""
+        """Run until the window is closed."""
         import pyglet
 
         player = self._player(frames)
-        watch = self._watch(load)
+        if watch is not None:
+            self._begin(watch)
         self.window.wake()  # what the thread has by now
         try:
             pyglet.app.run(interval=None)
         finally:
             if watch is not None:
                 pyglet.clock.unschedule(watch.look)
+                watch.give_up()
             pixels = self.window.screenshot() if screenshot else None
-            self.window.set_visible(False)  # the thread may need a moment to end
-            if self.worker.stop():  # else it still uses what is to be given back
+            self.window.set_visible(False)  # the threads may need a moment to end
+            stopped = self.worker.stop()
+            if watch is not None:
+                watch.join()
+            if stopped:  # else it still uses what is to be given back
                 self.window.presenter.close()
                 if not isinstance(self.viewer.failure, RaytracerError):
-                    self.viewer.stage.close()
+                    for stage in (self.viewer.stage, *self._untaken()):
+                        stage.close()
         self._raise_failure()
         unsaved = self._end_saving()
         if screenshot is not None:
@@ -166,26 +175,22 @@ class _Session:
 
         return Player(self.window, frames)
 
-    def _watch(self, load: Callable[[], Stage] | None) -> Any:
-        if load is None:
-            return None
+    def _begin(self, watch: Watch) -> None:
         import pyglet
 
-        from raytracer.viewer.orders import Broken, Loaded
-        from raytracer.viewer.watch import EVERY, Watch
-
-        def tell(message: Loaded | Broken) -> None:
+        def tell(message: Message) -> None:
             self.worker.messages.put(message)
             self.window.wake()
 
-        watch = Watch(
-            self.viewer.stage.files(),
-            load,
-            lambda stage: tell(Loaded(stage)),
-            lambda sentence: tell(Broken(sentence)),
-        )
-        pyglet.clock.schedule_interval(watch.look, EVERY)
-        return watch
+        pyglet.clock.schedule_interval(watch.look, EVERY, tell)
+
+    def _untaken(self) -> list[Stage]:
+        """Stages that came when the window was closed already."""
+        from raytracer.viewer.orders import Loaded
+
+        queue = self.worker.messages
+        messages = [queue.get() for _ in range(queue.qsize())]
+        return [message.stage for message in messages if isinstance(message, Loaded)]
 
     def _raise_failure(self) -> None:
         """What the render thread died of; the camera is printed, so that the view is not lost."""

@@ -18,6 +18,7 @@ from raytracer.viewer.edits import Edits
 from raytracer.viewer.view import View, space_of
 
 if TYPE_CHECKING:
+    from raytracer.backends.base import Backend
     from raytracer.buffers import SceneBuffers
     from raytracer.scene.scene import Scene
 
@@ -44,7 +45,7 @@ class Stage:
         cls,
         source: Scene | str | Path,
         overrides: dict[str, Any],
-        backend: str,
+        backend: str | Backend,
         threads: int = 0,
         notice: Notice | None = None,
     ) -> Stage:
@@ -110,23 +111,15 @@ class Stage:
         center = np.array([b.x[prim_id], b.y[prim_id], b.z[prim_id]], np.float64)
         return center, float(b.radius[prim_id])
 
-    def files(self) -> list[Path]:
-        """The files that the scene was made of, which `--watch` looks at."""
-        if self.path is None:
-            return []
-        found = {self.path.absolute(): None}
-        for spheres in self.scene.spheres:
-            if spheres.file is not None:
-                found.setdefault(spheres.file.path)
-        return [path for path in found if path.exists()]
-
     def close(self) -> None:
         """Give back the backend's memory."""
         self.closed = True
-        self.job.resident.close()
+        with self.job.backend.turn():  # freeing waits for the GPU
+            self.job.resident.close()
 
 
-def require_file(source: Scene | str | Path) -> None:
-    """Refuse to watch what is no file."""
+def require_file(source: Scene | str | Path) -> Path:
+    """The path of what is to be watched; raises DataFileError for what is no file."""
     if not isinstance(source, (str, Path)):
         raise DataFileError("watch: a scene made in Python has no file to watch: give its path")
+    return Path(source)

@@ -209,6 +209,62 @@ def test_scene_larger_than_the_device_is_refused_before_anything_is_taken(
     assert driver.live == {}
 
 
+def test_others_get_a_turn_while_a_large_scene_is_uploaded(
+    driver: FakeDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lock is held for every copy, but never for long; what arrives is the same."""
+    backend, (buffers, bvh) = CudaBackend(), scene(count=200)
+    copied, depth = [0], 0  # bytes of each turn
+
+    class Turns:
+        """The kernel's lock; each time that it is taken, a turn begins."""
+
+        def __enter__(self) -> None:
+            nonlocal depth
+            copied.extend([0] if not depth else [])
+            depth += 1
+
+        def __exit__(self, *_: object) -> None:
+            nonlocal depth
+            depth -= 1
+
+    def copy(address: int, source: Any, stream: Any) -> None:
+        assert depth
+        copied[-1] += len(source)
+        through(address, source, stream)
+
+    through = driver.memcpy_htod_async
+    monkeypatch.setattr(backend.kernel, "lock", Turns())
+    monkeypatch.setattr(driver, "memcpy_htod_async", copy)
+    monkeypatch.setattr(run, "PART", 256)
+    with backend.upload(buffers, bvh) as resident:
+        for name, array in run._sphere_arrays(buffers, bvh).items():
+            if array.size:
+                there = driver.view(resident.address(name), array.nbytes)
+                np.testing.assert_array_equal(there, array.reshape(-1).view(np.uint8))
+    assert max(copied) == 256
+    assert sum(copied) == sum(a.nbytes for a in run._sphere_arrays(buffers, bvh).values())
+
+
+def test_an_upload_that_fails_gives_everything_back(
+    driver: FakeDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = CudaBackend()
+    assert backend.kernel
+    copies: list[int] = []
+
+    def copy(address: int, source: Any, stream: Any) -> None:
+        copies.append(address)
+        if len(copies) == 8:
+            raise driver.Error("cuMemcpyHtoDAsync failed: unknown error")
+
+    monkeypatch.setattr(driver, "memcpy_htod_async", copy)
+    with pytest.raises(BackendError, match="CUDA failed"):
+        backend.upload(*scene())
+    assert driver.live == {}
+    assert not backend.turn()._is_owned()  # type: ignore[attr-defined]
+
+
 def test_failed_launch_is_a_sentence_and_costs_nothing(driver: FakeDriver) -> None:
     buffers, bvh = scene()
     backend = CudaBackend()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -176,3 +178,27 @@ def test_a_stage_is_called_by_its_file_or_its_title(tmp_path: Path) -> None:
     path.write_text("x,y,z\n0,0,0\n1,1,1\n")
     assert stage_of(path).name == "points.csv"
     assert stage_of(str(path)).path == path
+
+
+def test_a_stage_is_closed_in_the_backend_s_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A window on the same GPU waits meanwhile; what was closed is known by then."""
+    stage = stage_of(balls())
+    seen: list[str] = []
+
+    @contextmanager
+    def turn() -> Iterator[None]:
+        seen.append(f"turn, closed {stage.closed}")
+        yield
+        seen.append("over")
+
+    monkeypatch.setattr(stage.job.backend, "turn", turn)
+    monkeypatch.setattr(stage.job.resident, "close", lambda: seen.append("freed"))
+    stage.close()
+    assert seen == ["turn, closed True", "freed", "over"]
+
+
+def test_a_stage_on_the_backend_of_another() -> None:
+    first = stage_of(balls())
+    second = Stage.load(balls(seed=4), {}, first.job.backend)
+    assert second.job.backend is first.job.backend
+    assert first.job.resident is not second.job.resident

@@ -3,42 +3,68 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
-from raytracer.errors import SceneError
+import raytracer
+from raytracer.errors import DataFileError, SceneError
+from raytracer.pipeline import Notice
+from raytracer.viewer.orders import Broken, Loaded
 from raytracer.viewer.stage import Stage, require_file
-from raytracer.viewer.watch import Watch, stamp
-from support.previews import PATIENCE, balls, stage_of
+from raytracer.viewer.watch import ABSENCE, Watch, stamp, stamps
+from support.previews import PATIENCE, balls
 
 
 class Told:
-    """What a watch said, and what its next load does."""
+    """What a watch of a file said, and what its next load does."""
 
-    def __init__(self, *files: Path) -> None:
-        self.files = list(files)
+    def __init__(self, path: Path) -> None:
         self.loaded: list[Any] = []
         self.broken: list[str] = []
-        self.error: Exception | None = None
+        self.closed = 0
+        self.error: BaseException | None = None
         self.meanwhile: Callable[[], object] = lambda: None
-        self.watch = Watch(files, self.load, self.loaded.append, self.broken.append)
+        self.watch = Watch(path, self.load)
 
-    def load(self) -> Any:
-        """A stage, or the error."""
+    def load(self, step: Notice) -> Any:
+        """A stage, or the error; one step before, one after what happens meanwhile."""
+        step("reading")
         self.meanwhile()
         if self.error is not None:
             raise self.error
-        return SimpleNamespace(files=lambda: list(self.files))
+        step("building")
+        return self
+
+    def close(self) -> None:
+        """Of the stage."""
+        self.closed += 1
+
+    def tell(self, message: Loaded | Broken) -> None:
+        """Take a message."""
+        if isinstance(message, Loaded):
+            self.loaded.append(message.stage)
+        else:
+            self.broken.append(message.sentence)
+
+    def begin(self) -> bool:
+        """Look once."""
+        return self.watch.look(0.25, self.tell)
 
     def look(self) -> bool:
         """Look once, and wait for what comes of it."""
-        found = self.watch.look(0.25)
+        found = self.begin()
         self.watch.join(PATIENCE)
         return found
+
+    def look_in_vain(self) -> bool:
+        """Look as often as a file may be missing; whether nothing was loaded."""
+        return not any(self.look() for _ in range(ABSENCE))
 
 
 def change(path: Path, text: str = "changed") -> None:
@@ -82,27 +108,51 @@ def test_a_file_that_an_editor_replaces_by_renaming(file: Path) -> None:
     """While it is missing nothing happens; when it is back, it is loaded."""
     told = Told(file)
     other = file.with_name("other")
-    file.rename(other)
-    assert not told.look()
-    assert stamp(file) is None
-    change(other)
-    other.rename(file)
-    assert told.look()
-    assert len(told.loaded) == 1
+    for _ in range(3):
+        file.rename(other)
+        assert stamp(file) is None
+        assert told.look_in_vain()
+        change(other)
+        other.rename(file)
+        assert told.look()
+    assert (len(told.loaded), told.broken) == (3, [])
 
 
 def test_a_file_that_comes_back_unchanged_is_not_loaded(file: Path) -> None:
     told = Told(file)
+    for _ in range(3):
+        file.rename(file.with_name("other"))
+        assert told.look_in_vain()
+        file.with_name("other").rename(file)
+        assert not told.look()
+
+
+def test_a_file_that_stays_away_is_told_of_once(file: Path) -> None:
+    told = Told(file)
     file.rename(file.with_name("other"))
+    told.error = SceneError("scene.toml: there is no such file")
+    assert told.look_in_vain()
+    assert told.look()
+    assert told.broken == ["scene.toml: there is no such file"]
+    assert told.look_in_vain()
     assert not told.look()
     file.with_name("other").rename(file)
-    assert not told.look()
+    told.error = None
+    assert told.look()
+    assert len(told.loaded) == 1
 
 
 def test_a_file_that_was_missing_at_first(tmp_path: Path) -> None:
     told = Told(tmp_path / "later.toml")
     assert not told.look()
     change(tmp_path / "later.toml")
+    assert told.look()
+
+
+def test_a_change_before_the_first_look_counts(file: Path) -> None:
+    """The scene is loaded for the first time meanwhile."""
+    told = Told(file)
+    change(file)
     assert told.look()
 
 
@@ -119,35 +169,102 @@ def test_a_broken_file_says_its_sentence_and_the_next_change_is_tried(file: Path
     assert len(told.loaded) == 1
 
 
-def test_files_that_a_change_names_are_watched_from_then_on(file: Path) -> None:
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError(), "there is not enough memory"),
+        (ZeroDivisionError("division\nby zero"), "(ZeroDivisionError division by zero)"),
+        (RecursionError(), "cannot be loaded (RecursionError)"),
+    ],
+)
+def test_whatever_a_load_raises_is_one_sentence(file: Path, error: Exception, said: str) -> None:
     told = Told(file)
-    data, old = file.with_name("data.csv"), file.with_name("old.csv")
-    change(data)
-    change(old)
-    told.files = [file, data]
+    told.error = error
     change(file)
     assert told.look()
-    assert not told.look()
-    change(data)
-    assert told.look()
-    change(old)
-    assert not told.look()
-    told.files = [file]
+    assert len(told.broken) == 1
+    assert told.broken[0].startswith(f"{file}: ")
+    assert said in told.broken[0]
+    assert "\n" not in told.broken[0]
+    told.error = None
     change(file)
     assert told.look()
+    assert len(told.loaded) == 1
+
+
+def names(scene: Path, *files: Path) -> None:
+    """Have a scene name these files."""
+    change(scene, "".join(f'[[spheres]]\nfile = "{file.name}"\n' for file in files))
+
+
+@pytest.mark.parametrize("error", [None, SceneError("scene.toml: is broken")])
+def test_files_that_a_change_names_are_watched_from_then_on(
+    file: Path, error: SceneError | None
+) -> None:
+    """Also if it is wrong, and if they are not there yet."""
+    told = Told(file)
+    data, old, later = (file.with_name(f"{name}.csv") for name in ("data", "old", "later"))
+    change(data)
+    change(old)
+    told.error = error
+    names(file, data, later)
+    assert told.look()
+    assert not told.look()
+    for named in (data, later, later):
+        change(named)
+        assert told.look()
+        assert not told.look()
+    change(old)
+    assert not told.look()
+    names(file)
+    assert told.look()
     change(data)
     assert not told.look()
+
+
+def test_a_named_file_goes_away_with_its_name(file: Path) -> None:
+    """The scene is loaded, though one of the files of before never comes back."""
+    data = file.with_name("data.csv")
+    change(data)
+    names(file, data)
+    told = Told(file)
+    data.rename(file.with_name("other.csv"))
+    names(file, file.with_name("other.csv"))
+    assert told.look_in_vain()
+    assert told.look()
+    assert not told.look()
+    change(file.with_name("other.csv"))
+    assert told.look()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "not TOML", "spheres = 3", "spheres = [1, {}]", '[spheres]\nfile = "a.csv"',
+        "[[spheres]]\nfile = 3", '[[spheres]]\nfile = "a\\u0000b.csv"', "x = " + "[" * 5000, "",
+    ],
+    ids=["TOML", "number", "array", "table", "file", "zero", "deep", "empty"],
+)  # fmt: skip
+def test_a_scene_that_names_nothing_that_can_be_watched(file: Path, text: str) -> None:
+    told = Told(file)
+    change(file, text)
+    assert told.look()
+    assert not told.look()
+    change(file, "")
+    assert told.look()
+    assert list(stamps(file)) == [file]
 
 
 def test_a_change_while_it_is_loaded_is_not_lost(file: Path) -> None:
-    """Neither of the same files nor where the scene has new ones by then."""
-    data = file.with_name("data.csv")
+    """Neither of the scene nor of a file that it named before or names now."""
+    data, new = file.with_name("data.csv"), file.with_name("new.csv")
     change(data)
-    for files in ([file], [file, data], [file]):
+    change(new)
+    for changed in (file, data, new):
+        names(file, data)
         told = Told(file)
-        told.files = files
-        told.meanwhile = lambda: change(file)
-        change(file)
+        told.meanwhile = lambda changed=changed: change(changed)  # type: ignore[misc]
+        names(file, data, new)
         assert told.look()
         told.meanwhile = lambda: None
         assert told.look()
@@ -161,13 +278,81 @@ def test_one_load_at_a_time(file: Path) -> None:
     told, go = Told(file), Event()
     told.meanwhile = lambda: go.wait(PATIENCE)
     change(file)
-    assert told.watch.look()
+    assert told.begin()
     change(file)
-    assert not told.watch.look()
+    assert not told.begin()
     go.set()
     told.watch.join(PATIENCE)
     assert told.look()
     assert len(told.loaded) == 2
+
+
+def test_a_load_is_given_up_at_its_next_step(file: Path) -> None:
+    told = Told(file)
+    told.meanwhile = told.watch.give_up
+    change(file)
+    assert told.look()
+    assert (told.loaded, told.broken, told.closed) == ([], [], 0)
+
+
+def test_what_came_of_a_load_that_was_given_up_is_closed(file: Path) -> None:
+    told = Told(file)
+    load = told.watch._load
+
+    def late(step: Notice) -> Stage:
+        stage = load(step)
+        told.watch.give_up()
+        return stage
+
+    told.watch._load = late
+    change(file)
+    assert told.look()
+    assert (told.loaded, told.broken, told.closed) == ([], [], 1)
+
+
+# Python ends while the hierarchy is built. A thread that asks for the interpreter after its end is
+# ended there, which compiled code does not survive: so the end takes until the build is done.
+ENDS = """
+import sys, threading, time
+from pathlib import Path
+from raytracer import bvh
+from raytracer.viewer.stage import Stage
+from raytracer.viewer.watch import Watch
+
+path, build = Path(sys.argv[1]), bvh.build
+building, built = threading.Event(), threading.Event()
+
+class Last:
+    def __del__(self, sleep=time.sleep):
+        if not built.is_set():
+            sleep(5)
+
+def started(*arguments):
+    building.set()
+    found = build(*arguments)
+    built.set()
+    return found
+
+bvh.build = started
+watch = Watch(path, lambda step: Stage.load(path, {}, "cpu", 1, step))
+path.touch()
+assert watch.look(0.25, lambda message: None)
+sys.last_value = Last()  # what is deleted first at the end
+assert building.wait(60)
+"""
+
+
+def test_the_end_of_python_waits_for_a_load(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    path = tmp_path / "many.npz"
+    np.savez(path, centers=rng.normal(size=(600_000, 3)), radii=np.full(600_000, 0.01))
+    os.utime(path, ns=(10**18, 10**18))
+    paths = [str(Path(raytracer.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    done = subprocess.run(
+        [sys.executable, "-c", ENDS, str(path)], text=True, capture_output=True, timeout=120.0,
+        check=False, env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))},
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_real_scenes_name_their_files(tmp_path: Path) -> None:
@@ -178,24 +363,48 @@ def test_real_scenes_name_their_files(tmp_path: Path) -> None:
         '[[spheres]]\nfile = "points.csv"\nradius = 0.3\n'
         '[[spheres]]\nfile = "points.csv"\nradius = 0.1\n[spheres.transform]\nscale = 2.0\n'
     )
-    stage = stage_of(scene)
-    assert stage.files() == [scene, data]
-    assert stage_of(data).files() == [data]
-    assert stage_of(balls()).files() == []
-    loaded: list[Stage] = []
-    watch = Watch(stage.files(), lambda: stage_of(scene), loaded.append, pytest.fail)
-    change(data, "x,y,z\n0,0,0\n1,1,1\n2,2,2\n")
-    assert watch.look()
-    watch.join(PATIENCE)
-    assert loaded[0].buffers.count == 6
-    data.unlink()
-    assert stage.files() == [scene]
+    assert list(stamps(scene)) == [scene, data]
+    assert list(stamps(data)) == [data]
+    messages: list[Loaded | Broken] = []
+    steps: list[str] = []
+
+    def load(step: Notice) -> Stage:
+        def notice(text: str) -> None:
+            steps.append(text)
+            step(text)
+
+        return Stage.load(scene, {}, "cpu", 2, notice)
+
+    watch = Watch(scene, load)
+    for text, count in (("2,2,2\n", 6), ("2,2,oops\n", None), ("2,2,2\n3,3,3\n", 8)):
+        change(data, "x,y,z\n0,0,0\n1,1,1\n" + text)
+        assert watch.look(0.25, messages.append)
+        watch.join(PATIENCE)
+        message = messages.pop()
+        found = message.stage.buffers.count if isinstance(message, Loaded) else None
+        assert found == count
+    assert len(steps) > 6, "between which a load can be given up"
+    assert messages == []
+
+
+def test_a_damaged_archive_is_told_of(tmp_path: Path) -> None:
+    data = tmp_path / "points.npz"
+    np.savez_compressed(data, centers=np.random.default_rng(1).normal(size=(500, 3)))
+    good = data.read_bytes()
+    watch = Watch(data, lambda step: Stage.load(data, {}, "cpu", 2, step))
+    for at in (200, 500, 2000, len(good) - 40):
+        messages: list[Loaded | Broken] = []
+        data.write_bytes(good[:at] + b"\xff" * 30 + good[at + 30 :])
+        os.utime(data, ns=(10**18 + at, 10**18 + at))
+        assert watch.look(0.25, messages.append)
+        watch.join(PATIENCE)
+        (message,) = messages
+        assert isinstance(message, Broken)
+        assert "points.npz" in message.sentence
 
 
 def test_a_scene_made_in_python_cannot_be_watched(tmp_path: Path) -> None:
-    from raytracer.errors import DataFileError
-
     with pytest.raises(DataFileError, match="no file to watch"):
         require_file(balls())
-    require_file(tmp_path)
-    require_file("scene.toml")
+    assert require_file(tmp_path) == tmp_path
+    assert require_file("scene.toml") == Path("scene.toml")

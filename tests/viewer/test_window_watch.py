@@ -96,5 +96,40 @@ def test_a_file_that_is_missing_for_a_moment_is_waited_for(watched: Remote, scen
     np.testing.assert_array_equal(watched.shot(), rendered(scene))
 
 
+def test_a_data_file_that_was_renamed(watched: Remote, scene: Path) -> None:
+    """It never comes back: the scene names the other one by then."""
+    (scene.parent / "balls.npz").rename(scene.parent / "other.npz")
+    edit(scene, SCENE.replace("balls.npz", "other.npz").replace("crimson", "gold"))
+    watched.until(lambda s: "loaded anew" in s.notice and s.rest and not s.trouble, "the edit")
+    np.testing.assert_array_equal(watched.shot(), rendered(scene))
+
+
+def test_a_data_file_that_is_gone_is_told_of_and_comes_back(watched: Remote, scene: Path) -> None:
+    data = scene.parent / "balls.npz"
+    data.rename(scene.parent / "other.npz")
+    state = watched.until(lambda s: s.trouble, "the error")
+    assert "balls.npz: there is no such file" in state.trouble
+    assert state.spheres == 5
+    (scene.parent / "other.npz").rename(data)
+    watched.until(lambda s: not s.trouble and s.rest, "the file")
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_data_file_that_is_mended_after_the_edit_that_names_it(
+    watched: Remote, scene: Path, there: bool
+) -> None:
+    """Also one that is written after it was named."""
+    good = (scene.parent / "balls.npz").read_bytes()
+    data = scene.parent / "other.npz"
+    if there:
+        data.write_bytes(good[:200])
+    edit(scene, SCENE.replace("balls.npz", "other.npz").replace("crimson", "gold"))
+    state = watched.until(lambda s: s.trouble, "the error")
+    assert "other.npz" in state.trouble
+    data.write_bytes(good)
+    watched.until(lambda s: not s.trouble and s.rest, "the file")
+    np.testing.assert_array_equal(watched.shot(), rendered(scene))
+
+
 def test_without_watch_an_edit_changes_nothing(window: Remote, scene: Path) -> None:
     assert window.ask("watches") is False

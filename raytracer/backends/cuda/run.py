@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from time import sleep
 from typing import TYPE_CHECKING, Any
 
 from raytracer import layout
@@ -15,7 +16,7 @@ from raytracer.backends.cuda.pictures import DevicePicture
 from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.backends.cuda.resident import CudaResident
 from raytracer.backends.cuda.tone import tone_kernels
-from raytracer.backends.cuda.transfer import staging
+from raytracer.backends.cuda.transfer import as_bytes, staging
 from raytracer.errors import BackendError
 
 if TYPE_CHECKING:
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
     from raytracer.tone_settings import ToneSettings
 
 SPHERE_ARRAYS = ("nodes", "spheres", "order", "color", "color_id", "material_id")
+
+# Bytes of a scene that are copied in one turn: some milliseconds, less than a window's frame.
+PART = 64 << 20
+# Seconds between two turns: a lock that is taken again at once does not go to who waits for it.
+PAUSE = 1e-4
 
 # Places in leaf order are int32, and the largest of them says that nothing was hit.
 MAX_SPHERES = 2**31 - 1
@@ -73,16 +79,27 @@ class CudaBackend:
         film = _film_bytes(buffers.frame)
         check_memory(sizes | {"film": film}, self._context.memory()[0], buffers.count)
         resident = CudaResident(self._context, buffers, bvh)
-        with kernel.lock, self._context.active():
-            try:
-                for name, array in arrays.items():
-                    address = resident.allocate(name, sizes[name])
-                    staging(self._device).to_device(array, address)
+        try:
+            for name, array in arrays.items():
+                self._bring(resident, name, array)
+            with kernel.lock, self._context.active():
                 kernel.stream.synchronize()
-            except BaseException:
+        except BaseException:
+            with kernel.lock:
                 resident.close()
-                raise
+            raise
         return resident
+
+    def _bring(self, resident: CudaResident, name: str, array: NDArray[Any]) -> None:
+        """Copy an array to the device in parts, between which others get their turn."""
+        source = as_bytes(array)
+        with self.turn(), self._context.active():
+            address = resident.allocate(name, source.size)
+        for start in range(0, source.size, PART):
+            if start:
+                sleep(PAUSE)
+            with self.turn(), self._context.active():
+                staging(self._device).to_device(source[start : start + PART], address + start)
 
     def render(
         self,

@@ -38,7 +38,7 @@ class Staging:
 
         array: any shape and dtype, C-contiguous. address: of as many bytes on the device.
         """
-        source = _as_bytes(array)
+        source = as_bytes(array)
         for index, start in enumerate(range(0, source.size, CHUNK)):
             part = source[start : start + CHUNK]
             host, event = self._slots[index % 2]
@@ -49,7 +49,7 @@ class Staging:
 
     def to_host(self, address: int, array: NDArray[Any]) -> None:
         """Copy device memory into an array, and wait for it; arguments as for `to_device`."""
-        target = _as_bytes(array)
+        target = as_bytes(array)
         arriving: tuple[Any, Any, NDArray[np.uint8]] | None = None
         for index, start in enumerate(range(0, target.size, CHUNK)):
             part = target[start : start + CHUNK]
@@ -74,8 +74,8 @@ def _drain(host: Any, event: Any, part: NDArray[np.uint8]) -> None:
     part[:] = host[: part.size]
 
 
-def _as_bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
-    """The same memory as bytes."""
+def as_bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
+    """The same memory as bytes, flat. array: C-contiguous, or a ValueError is raised."""
     import numpy as np
 
     if not array.flags.c_contiguous:
