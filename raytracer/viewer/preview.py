@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -97,12 +98,16 @@ def preview(
     if notice is not None:
         notice("")  # the window says what goes on from here
     settings = stage.job.settings
-    window = opening.open_window(
-        (settings.width, settings.height), f"{stage.name} - raytracer", offscreen is not None
-    )
-    try:
+    with ExitStack() as undo:
+        undo.callback(stage.close)
+        window = opening.open_window(
+            (settings.width, settings.height), f"{stage.name} - raytracer", offscreen is not None
+        )
+        undo.callback(window.close)
         session = _Session(window, stage, tone, adaptive, interop, say)
         window.show_text(text if text is not None else offscreen is None)
+        undo.pop_all()  # from here on the session gives everything back
+    try:
         return session.run(watching, offscreen, target)
     finally:
         window.close()
@@ -133,7 +138,11 @@ class _Session:
             stage.job.backend, window.canvas, size, interop
         )  # while nothing is rendered yet
         self.worker = Worker(window.wake, adaptive)
-        self.viewer: Viewer = Viewer(stage, self.worker, size, tone, say=say)
+        try:
+            self.viewer: Viewer = Viewer(stage, self.worker, size, tone, say=say)
+        except BaseException:
+            self.worker.stop()
+            raise
         window.attach(self.viewer, how)
 
     def run(
@@ -160,7 +169,7 @@ class _Session:
             if stopped:  # else it still uses what is to be given back
                 self.window.presenter.close()
                 if not isinstance(self.viewer.failure, RaytracerError):
-                    for stage in (self.viewer.stage, *self._untaken()):
+                    for stage in (*self.worker.stages, *self._untaken()):
                         stage.close()
         self._raise_failure()
         unsaved = self._end_saving()

@@ -109,6 +109,11 @@ class Worker:
             return True
 
     @property
+    def stages(self) -> list[Stage]:
+        """Those that were ordered and are not closed yet."""
+        return list(self._stages)
+
+    @property
     def saving(self) -> Saving | None:
         """The picture that is being rendered to be kept."""
         return self._saving
