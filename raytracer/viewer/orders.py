@@ -74,6 +74,13 @@ class Picked:
 
 
 @dataclass(frozen=True)
+class Metered:
+    """What the automatic exposure of the picture is, in stops."""
+
+    stops: float
+
+
+@dataclass(frozen=True)
 class Saved:
     """A picture was written."""
 
@@ -108,4 +115,4 @@ class Broken:
     sentence: str
 
 
-Message = Picked | Saved | Refused | Failed | Loaded | Broken
+Message = Picked | Metered | Saved | Refused | Failed | Loaded | Broken

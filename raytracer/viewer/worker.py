@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import UserError
 from raytracer.viewer.growing import GrowingFilm, Superseded
-from raytracer.viewer.orders import Failed, Frame, Message, Order, Refused
+from raytracer.viewer.orders import Failed, Frame, Message, Metered, Order, Refused
 from raytracer.viewer.pace import Pace, finer
 
 if TYPE_CHECKING:
@@ -95,6 +95,10 @@ class Worker:
         with self._changed:
             self._tasks.append(task)
             self._changed.notify()
+
+    def meter(self) -> None:
+        """Tell the exposure of the newest picture."""
+        self.ask(self._meter)
 
     def save(self, saving: Saving | None) -> bool:
         """Render a picture to be kept, whenever nothing moves; None gives up the one begun.
@@ -291,6 +295,14 @@ class Worker:
         elif not self._stopped:
             with suppress(RuntimeError):  # stopped at this moment
                 self._aside.submit(self._perform, found)
+
+    def _meter(self) -> Message:
+        order, film = self._current, self._film.film
+        if order is None or film is None or not film.samples:
+            return Refused("there is no picture yet")
+        job = order.stage.job
+        _, tally = job.backend.develop(job.resident, film, order.tone, 8)
+        return Metered(order.tone.stops(tally))
 
     def _save_on(self, saving: Saving) -> None:
         """Another part of the picture to be kept."""

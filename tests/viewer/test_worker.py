@@ -14,7 +14,7 @@ import raytracer
 from raytracer.errors import BackendError, UserError
 from raytracer.tone_settings import ToneSettings
 from raytracer.viewer import worker as module
-from raytracer.viewer.orders import Failed, Order, Picked, Refused
+from raytracer.viewer.orders import Failed, Metered, Order, Picked, Refused
 from support.previews import PATIENCE, balls, stage_of, wait_for
 from support.workers import SIZE, Window, assert_rendered, gated, order_of
 
@@ -171,6 +171,19 @@ def test_tasks_are_done_in_order_between_passes(window: Window) -> None:
         found.append(window.hear(Picked).sphere.id)
     assert found == list(range(5))
     assert_rendered(window.finish(order), 400)
+
+
+def test_the_exposure_is_that_of_the_picture(window: Window) -> None:
+    stage = stage_of(balls())
+    window.worker.meter()
+    assert window.hear(Refused).sentence == "there is no picture yet"
+    tone = ToneSettings(exposure="auto")
+    order = order_of(stage, tone=tone)
+    window.worker.show(order)
+    window.finish(order)
+    window.worker.meter()
+    image = raytracer.render(stage.scene, backend="cpu", samples=8, tone=tone)
+    assert window.hear(Metered).stops == image.statistics.exposure
 
 
 def test_a_pick_without_any_order_is_answered(window: Window) -> None:
