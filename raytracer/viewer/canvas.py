@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from pyglet import gl
 from pyglet.graphics.shader import Shader, ShaderProgram
 
+from raytracer.viewer.opening import DisplayError
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -46,9 +48,13 @@ void main() {
 
 
 class Canvas:
-    """A texture that covers the window; the window's context must be current."""
+    """A texture that covers the window; the window's context must be current.
+
+    What OpenGL refuses otherwise than said below is a `gl.GLException`.
+    """
 
     def __init__(self) -> None:
+        """Draw nothing yet but a dark window."""
         self.size: Size = (0, 0)
         self.opaque = True  # whether the picture's alpha may be ignored
         # Where the processor draws, smoothing would take longer than the rest of the frame.
@@ -70,13 +76,21 @@ class Canvas:
         return int(self._texture.value)
 
     def allocate(self, size: Size) -> None:
-        """Make the texture as large as a picture; its content is lost if it was not."""
+        """Make the texture as large as a picture; its content is lost if it was not.
+
+        Raises DisplayError if OpenGL has no room for it.
+        """
         if size == self.size:
             return
+        require_room(size)
+        self.size = 0, 0
         gl.glBindTexture(gl.GL_TEXTURE_2D, self._texture)
-        gl.glTexImage2D(
-            gl.GL_TEXTURE_2D, 0, gl.GL_RGBA8, *size, 0, gl.GL_RGBA, gl.GL_UNSIGNED_BYTE, None
-        )
+        try:
+            gl.glTexImage2D(
+                gl.GL_TEXTURE_2D, 0, gl.GL_RGBA8, *size, 0, gl.GL_RGBA, gl.GL_UNSIGNED_BYTE, None
+            )
+        except gl.GLException as error:
+            raise DisplayError(_too_large(size, str(error))) from error
         gl.glBindFramebuffer(gl.GL_READ_FRAMEBUFFER, self._source)
         gl.glFramebufferTexture2D(
             gl.GL_READ_FRAMEBUFFER, gl.GL_COLOR_ATTACHMENT0, gl.GL_TEXTURE_2D, self._texture, 0
@@ -85,7 +99,10 @@ class Canvas:
         self.size = size
 
     def fill(self, pixels: NDArray[np.uint8]) -> None:
-        """Show pixels of the host. pixels: uint8 (h, w, 4), C-contiguous, straight alpha."""
+        """Show pixels of the host; raises DisplayError as `allocate` does.
+
+        pixels: uint8 (h, w, 4), C-contiguous, straight alpha.
+        """
         height, width = pixels.shape[:2]
         self.allocate((width, height))
         gl.glBindTexture(gl.GL_TEXTURE_2D, self._texture)
@@ -96,7 +113,10 @@ class Canvas:
         )  # fmt: skip
 
     def draw(self, window: Size) -> None:
-        """Cover the window. window: size of its framebuffer in pixels."""
+        """Cover the window, with a dark gray before there is a picture.
+
+        window: size of its framebuffer in pixels. Raises gl.GLException if the device is lost.
+        """
         gl.glDisable(gl.GL_BLEND)
         gl.glViewport(0, 0, *window)
         if self.size == (0, 0):
@@ -136,6 +156,30 @@ class Canvas:
         target = c_void_p(pixels.ctypes.data)
         gl.glReadPixels(0, 0, width, height, gl.GL_RGBA, gl.GL_UNSIGNED_BYTE, target)
         return np.ascontiguousarray(pixels[::-1, :, :3])
+
+
+def largest() -> int:
+    """Pixels of the longest side that a window and its texture can have here."""
+    texture, view = gl.GLint(), (gl.GLint * 2)()
+    gl.glGetIntegerv(gl.GL_MAX_TEXTURE_SIZE, byref(texture))
+    gl.glGetIntegerv(gl.GL_MAX_VIEWPORT_DIMS, view)
+    return int(min(texture.value, *view))
+
+
+def require_room(size: Size) -> None:
+    """Refuse a window or a picture that OpenGL cannot have; raises DisplayError."""
+    if max(size) > (limit := largest()):
+        raise DisplayError(_too_large(size, f"its sides go to {limit} pixels"))
+    if gl.glCheckFramebufferStatus(gl.GL_FRAMEBUFFER) != gl.GL_FRAMEBUFFER_COMPLETE:
+        raise DisplayError(_too_large(size, "there is nothing to draw on"))
+
+
+def _too_large(size: Size, why: str) -> str:
+    width, height = size
+    return (
+        f"a window of {width}x{height} pixels is too large for the OpenGL of {renderer()} ({why}): "
+        "make it smaller, with --width and --height or by its frame"
+    )
 
 
 def renderer() -> str:

@@ -70,7 +70,10 @@ class Edits:
         return made
 
     def polished(self, materials: NDArray[np.void], which: list[int], factor: float) -> Edits:
-        """With some of the scene's materials shinier by a factor, as far as `SHININESS` goes."""
+        """With some of the scene's materials shinier by a factor, as far as `SHININESS` goes.
+
+        materials: as for `polish`. which: their numbers in this table.
+        """
         changed = dict(self.shininess)
         for index in which:
             own = float(materials["shininess"][index])
@@ -120,6 +123,7 @@ def from_viewer(axes: Basis) -> DirectionalLight:
 def turned(light: Light, axes: Basis, right: float, up: float, pivot: Vector) -> Light:
     """A light turned about the pivot, so that it comes from farther right or up.
 
+    light: a position in scene units, or a direction of any length; it comes back as a unit vector.
     right, up: radians, as the viewer sees it. pivot: scene units.
     """
     spin = right * axes.up - up * axes.right

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import UserError
@@ -21,10 +22,12 @@ def open_display(offscreen: bool) -> Any:
     """Connect to the display, before time is spent on a scene; gives pyglet's.
 
     offscreen: none is needed then, but EGL.
-    Raises DisplayError.
+    Raises DisplayError, also where the process has opened windows of the other kind before.
     """
     import pyglet
 
+    if "pyglet.display" in sys.modules:  # it looks at the option once, when it is imported
+        _require_kind(offscreen)
     pyglet.options.shadow_window = False  # one context is enough, and headless ones have no second
     pyglet.options.headless = offscreen
     try:
@@ -41,7 +44,8 @@ def open_display(offscreen: bool) -> Any:
 def open_window(size: tuple[int, int], title: str, offscreen: bool) -> PreviewWindow:
     """Open a window; on a screen it is made to fit there.
 
-    size: wanted, in pixels. Raises DisplayError.
+    size: wanted, in pixels.
+    Raises DisplayError, also for a size that OpenGL has no room for; nothing is left open then.
     """
     display = open_display(offscreen)
     from pyglet import gl
@@ -59,10 +63,7 @@ def open_window(size: tuple[int, int], title: str, offscreen: bool) -> PreviewWi
     try:
         return PreviewWindow(size, title, config, offscreen)
     except (NoSuchConfigException, WindowException, gl.ContextException, gl.GLException) as error:
-        raise DisplayError(
-            f"the display offers no OpenGL 3.3 ({error}): install the graphics driver or Mesa's "
-            "libgl1-mesa-dri, or use --offscreen"
-        ) from error
+        raise DisplayError(_no_opengl(error, offscreen)) from error
 
 
 def fitting(size: tuple[int, int], screen: tuple[int, int]) -> tuple[int, int]:
@@ -72,15 +73,31 @@ def fitting(size: tuple[int, int], screen: tuple[int, int]) -> tuple[int, int]:
     return width, height
 
 
+def _require_kind(offscreen: bool) -> None:
+    """Refuse a mixture, with which pyglet would open a window of the wrong kind."""
+    if (sys.modules["pyglet.display"].Display.__name__ == "HeadlessDisplay") != offscreen:
+        before, now = ("in a window", "offscreen") if offscreen else ("offscreen", "in a window")
+        raise DisplayError(
+            f"this process has shown pictures {before}, and then none can be shown {now}: "
+            "start the second preview in a new Python process"
+        )
+
+
+def _no_opengl(error: Exception, offscreen: bool) -> str:
+    where, said = "EGL" if offscreen else "the display", f" ({error})" if str(error) else ""
+    instead = "" if offscreen else ", or use --offscreen"
+    return (
+        f"{where} offers no OpenGL 3.3{said}: install the graphics driver or Mesa's "
+        f"libgl1-mesa-dri{instead}"
+    )
+
+
 def _no_display(error: Exception, offscreen: bool) -> str:
     if offscreen:
         return f"EGL cannot draw without a display here ({error}): install libegl1 and a driver"
     where = os.environ.get("DISPLAY")
     why = f"the display {where} does not answer" if where else "there is no display"
-    return (
-        f"{why}: start the preview on a desktop or by `ssh -X`, or render a picture with "
-        "`raytracer render`"
-    )
+    return f"{why}: start the preview on a desktop, or render a picture with `raytracer render`"
 
 
 def _missing_library(text: str, offscreen: bool) -> str:

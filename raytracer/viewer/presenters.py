@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from raytracer.errors import RaytracerError
-from raytracer.viewer.canvas import Canvas
 
 if TYPE_CHECKING:
     from raytracer.backends.base import Backend
+    from raytracer.viewer.canvas import Canvas
 
 
 class Presenter(Protocol):
@@ -17,10 +17,15 @@ class Presenter(Protocol):
     On CUDA its methods are called by who holds the backend's `turn`.
     """
 
-    label: str
+    @property
+    def label(self) -> str:
+        """How pictures come to the window, for people."""
 
     def present(self, picture: Any, canvas: Canvas) -> None:
-        """Bring a picture to the canvas; it may be painted over afterwards."""
+        """Bring a picture to the canvas; it may be painted over afterwards.
+
+        Raises BackendError if the GPU is lost, DisplayError where the canvas cannot take it.
+        """
 
     def close(self) -> None:
         """Give everything back."""
@@ -67,7 +72,7 @@ class ThroughInterop:
         """Take the registration back."""
         if self._interop is not None:
             self._interop.close()
-        self._interop = None
+        self._interop, self._size = None, (0, 0)
 
 
 class ThroughHost:
@@ -89,6 +94,36 @@ class ThroughHost:
         self._memory.close()
 
 
+class InteropOrHost:
+    """Interop as long as it works, and by way of the host from its first failure on."""
+
+    def __init__(self, canvas: Canvas, size: tuple[int, int]) -> None:
+        """Try interop; raises ImportError or BackendError."""
+        self._way: Presenter = ThroughInterop(canvas, size)
+        self._failed = False
+
+    @property
+    def label(self) -> str:
+        """Of the way that is taken now."""
+        return self._way.label
+
+    def present(self, picture: Any, canvas: Canvas) -> None:
+        """Copy the picture; raises what the way by the host raises."""
+        try:
+            self._way.present(picture, canvas)
+        except RaytracerError as error:
+            if self._failed:
+                raise
+            self._failed = True
+            self._way.close()
+            self._way = ThroughHost(f"interop failed: {str(error).partition(';')[0]}")
+            self._way.present(picture, canvas)
+
+    def close(self) -> None:
+        """Give everything back."""
+        self._way.close()
+
+
 def presenter(
     backend: Backend, canvas: Canvas, size: tuple[int, int], interop: bool = True
 ) -> Presenter:
@@ -101,7 +136,7 @@ def presenter(
     if not interop:
         return ThroughHost("interop is turned off")
     try:
-        return ThroughInterop(canvas, size)
+        return InteropOrHost(canvas, size)
     except ImportError:
         return ThroughHost("PyCUDA was built without OpenGL")
     except RaytracerError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from raytracer.viewer.as_toml import tone_options
@@ -27,6 +28,16 @@ def status(window: PreviewWindow) -> list[str]:
     if tone := tone_options(viewer.tone):
         lines.append(tone)
     return [*lines, "H for help"]
+
+
+def frame_rate(shown: Sequence[float], now: float) -> float:
+    """Frames a second, of those of the last second; 0 if these are fewer than two.
+
+    shown: when frames were on the screen, in seconds, the latest last.
+    """
+    recent = [when for when in shown if now - when < 1.0]
+    spread = recent[-1] - recent[0] if recent else 0.0
+    return (len(recent) - 1) / spread if spread else 0.0
 
 
 def rays(rate: float) -> str:

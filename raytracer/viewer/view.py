@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import acos, atan, cos, degrees, pi, radians, sqrt, tan
+from math import acos, atan, cos, degrees, exp, pi, radians, sqrt, tan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -145,7 +145,12 @@ def pan(view: View, right: float, up: float) -> View:
 
 
 def fly(view: View, forward: float) -> View:
-    """Move camera and pivot along the view, in heights of the picture."""
+    """Move camera and pivot along the view, in heights of the picture.
+
+    Of an orthographic picture only the section of a `cut` shows such a move; others are enlarged.
+    """
+    if view.flat and not view.cut:
+        return dolly(view, exp(-forward))
     return _moved(view, 2.0 * view.half_height * forward * view.stand.axes.forward)
 
 

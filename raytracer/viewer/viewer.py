@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from raytracer.errors import UserError
+from raytracer.errors import SceneError, UserError
 from raytracer.scene.describe import describe
 from raytracer.scene.looks import Camera
 from raytracer.tone_settings import CURVES, MAX_STOPS, ToneSettings
@@ -76,7 +76,9 @@ class Viewer:
         self._notice = "", 0.0
         self._extent = view.reach(stage.buffers)
         self.view = self._scene_view()
-        self._look: Any = None
+        self._fov = (stage.scene.camera or Camera()).vertical_fov  # of the last perspective
+        self._look: Any = None  # what was ordered last
+        self._ordered = self.view, self.edits
         self.order()
 
     # What is rendered
@@ -87,8 +89,19 @@ class Viewer:
         return self.size[0] / self.size[1]
 
     def order(self) -> None:
-        """Have rendered what is seen now."""
-        self._look = self.stage.look(self.view, self.size, self.edits)
+        """Have rendered what is seen now.
+
+        What cannot be packed is undone with a notice. Raises SceneError where nothing was before.
+        """
+        try:
+            self._look = self.stage.look(self.view, self.size, self.edits)
+        except SceneError as error:
+            if self._look is None:
+                raise
+            self.view, self.edits = self._ordered
+            self.notify(str(error))
+            return
+        self._ordered = self.view, self.edits
         self._send()
 
     def _send(self) -> None:
@@ -143,7 +156,9 @@ class Viewer:
 
     def toggle_projection(self) -> None:
         """Between perspective and orthographic."""
-        self._change(view.toggle(self.view, self._extent))
+        if not self.view.flat:
+            self._fov = self.camera.vertical_fov
+        self._change(view.toggle(self.view, self._extent, self._fov))
 
     def along(self, x: float, y: float, z: float) -> None:
         """Look along an axis of the scene."""
@@ -317,14 +332,14 @@ class Viewer:
         self.help = not self.help
 
     def cancel(self) -> None:
-        """Leave the prompt, the saving, the help or the picked sphere, in this order."""
+        """Leave the prompt, the help, the saving or the picked sphere, in this order."""
         if self.prompt is not None:
             self.prompt = None
+        elif self.help:
+            self.help = False
         elif self.worker.saving is not None:
             self.worker.save(None)
             self.notify("not saved")
-        elif self.help:
-            self.help = False
         else:
             self.picked = None
 
@@ -339,8 +354,12 @@ class Viewer:
     @property
     def notice(self) -> str:
         """The message of the moment."""
-        text, until = self._notice
-        return text if perf_counter() < until else ""
+        return self._notice[0] if self.notice_left else ""
+
+    @property
+    def notice_left(self) -> float:
+        """Seconds that it stays."""
+        return max(self._notice[1] - perf_counter(), 0.0)
 
     def hear(self, message: Message) -> None:
         """Take a message of the render thread."""
@@ -359,7 +378,7 @@ class Viewer:
             self.failure, self.closing = message.error, True
 
     def _load(self, stage: Stage) -> None:
-        """Show a changed scene; the camera stays unless the file has another one."""
+        """Show a changed scene; what was changed by hand stays unless the file has it otherwise."""
         old, self.stage = self.stage, stage
         self.trouble, self.picked = "", None
         self.samples = stage.job.settings.samples
@@ -373,8 +392,16 @@ class Viewer:
             self.view = view.clear(kept, self._extent)
         if old.scene.lights != stage.scene.lights:
             self.edits = replace(self.edits, lights=None)
+        if old.scene.background != stage.scene.background:
+            self.edits = replace(self.edits, background=0)
         self.edits = replace(self.edits, shininess={})
-        self.order()
+        self._look = None  # of the old spheres
+        try:
+            self.order()
+        except SceneError:  # what was kept is out of place there
+            self.edits = edits.Edits()
+            self.view = self._scene_view()
+            self.order()
         self.notify(f"{stage.name} was loaded anew")
 
 

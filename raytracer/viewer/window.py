@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from math import pi
 from time import perf_counter
@@ -14,52 +14,47 @@ from pyglet import gl
 from pyglet.window import key, mouse
 
 from raytracer.errors import RaytracerError
-from raytracer.viewer.canvas import Canvas, fence
+from raytracer.viewer.canvas import fence
+from raytracer.viewer.clicks import Clicks
 from raytracer.viewer.controls import Control, find
+from raytracer.viewer.keys import HeldKeys
 from raytracer.viewer.overlay import Overlay
-from raytracer.viewer.status import status
+from raytracer.viewer.status import frame_rate, status
+from raytracer.viewer.surface import Surface
 
 if TYPE_CHECKING:
     from raytracer.viewer.orders import Frame
     from raytracer.viewer.presenters import Presenter
     from raytracer.viewer.viewer import Viewer
 
-TICK = 1.0 / 60.0  # seconds between two steps of a held key or the turntable
-TAP = 0.04  # seconds that a tap on a held key counts for
 STILL = 4.0  # pixels at 96 dots an inch; a click does not move farther
-TWICE = 0.35  # seconds between the clicks of a double click
 RENEW = 0.2  # seconds between two changes of the numbers
 SCROLL = 0.12  # e-foldings of distance a step of the wheel
-SHIFTS = (key.LSHIFT, key.RSHIFT)
+KEPT = 1000  # stamps of frames; more than a second's
 
 
-class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
+class PreviewWindow(Surface):
     """A window onto a `Viewer`, which it gets by `attach`."""
 
     viewer: Viewer
     presenter: Presenter
 
     def __init__(self, size: tuple[int, int], title: str, config: Any, offscreen: bool) -> None:
-        """Open it. offscreen: without a display, and without waiting for one's refresh."""
-        # pyglet stops queueing events when its loop first runs, but a window that is being made
-        # cannot take any yet: the second one of a process would fail.
-        type(self)._enable_event_queue = True
-        super().__init__(
-            *size, caption=title, config=config, resizable=True, vsync=not offscreen
-        )  # fmt: skip
-        self.on_shown: Callable[[Frame], None] | None = None  # told of every new frame
-        self.shown: deque[float] = deque(maxlen=120)  # when the latest frames were
-        self._renew, self._lines = 0.0, [""]
+        """Open it; arguments and errors as for `Surface`."""
         self._attached = False
         self._waiting = False  # whether the render thread has called already
-        self._held: dict[int, Control] = {}
-        self._shift = False  # events of the wheel do not tell
-        self._ticking = False
-        self._pressed: tuple[float, float] | None = None
-        self._clicked = 0.0
-        self.canvas = Canvas()
-        self._overlay = Overlay(int(self.dpi))
+        self._fading = False  # whether the end of a notice is waited for
+        super().__init__(size, title, config, offscreen)
+        self.on_shown: Callable[[Frame], None] | None = None  # told of every new frame
+        self.shown: deque[float] = deque(maxlen=KEPT)  # when the latest frames were
+        self._renew, self._lines = 0.0, [""]
+        self._keys = HeldKeys(self._step, self._go_on, getattr(self, "pressed_keys", set()))
+        self._set_density(int(self.dpi))
         self._hides_text = self._offscreen = self._fenced = offscreen
+
+    def _set_density(self, dpi: int) -> None:
+        self._overlay = Overlay(dpi)
+        self._clicks = Clicks(STILL * dpi / 96)
 
     def attach(self, viewer: Viewer, presenter: Presenter) -> None:
         """Show what this viewer has rendered. presenter: brings it here."""
@@ -67,18 +62,13 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         # OpenGL is to be done before the next kernel is launched, and before a time is taken.
         self._fenced = self._offscreen or viewer.stage.job.backend.name == "cuda"
         self._attached = True
-        self._use_pixels()
-        type(self)._enable_event_queue = False
+        self.take_events()
 
     def close(self) -> None:
         """Close it; what the render thread still says of it is not heard in a later window."""
         self._attached = False
+        pyglet.clock.unschedule(self._fade)
         super().close()
-
-    def _use_pixels(self) -> None:
-        """Draw text in pixels, also where the window's size is in points."""
-        width, height = self.get_framebuffer_size()
-        self.projection = pyglet.math.Mat4.orthogonal_projection(0, width, 0, height, -1, 1)
 
     def wake(self) -> None:
         """Have `on_render` called soon; for the render thread."""
@@ -108,8 +98,9 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             return
         before = self.viewer.frame
         with self._turn():
-            if frame is not None:
-                self._present(frame)
+            if frame is not None and not self._present(frame):
+                self._end()
+                return
             self._draw()
             if self._fenced:
                 fence()
@@ -132,19 +123,23 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             self.switch_to()
         return self.viewer.stage.job.backend.turn()
 
-    def _present(self, frame: Frame) -> None:
+    def _present(self, frame: Frame) -> bool:
+        """Bring a frame to the canvas; where that fails, the preview is over."""
         self.viewer.frame = frame
         try:
             self.presenter.present(frame.picture, self.canvas)
-            self.canvas.opaque = not frame.transparent
         except RaytracerError as error:
             self.viewer.failure, self.viewer.closing = error, True
+            return False
+        self.canvas.opaque = not frame.transparent
+        return True
 
     def _draw(self) -> None:
         size = self.get_framebuffer_size()
         self.canvas.draw(size)
         if not self._hides_text or self.viewer.help or self.viewer.picked:
             self._overlay.draw(self.viewer, self._numbers(), size)
+            self._fade_later()
 
     def _numbers(self) -> list[str]:
         """The lines of numbers: laying text out takes longer than drawing it, so not each frame."""
@@ -152,6 +147,17 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         if now >= self._renew or (frame is not None and frame.finished):
             self._renew, self._lines = now + RENEW, status(self)
         return self._lines
+
+    def _fade_later(self) -> None:
+        """Draw again when the notice is over."""
+        if self.viewer.notice_left and not self._fading:
+            self._fading = True
+            pyglet.clock.schedule_once(self._fade, self.viewer.notice_left + 0.05)
+
+    def _fade(self, _: float) -> None:
+        self._fading = False
+        if self._attached and not self.viewer.closing:
+            self.paint()
 
     def screenshot(self) -> Any:
         """What the window shows, uint8 (h, w, 3)."""
@@ -165,9 +171,8 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
 
     @property
     def rate(self) -> float:
-        """Frames that were shown in the last second."""
-        now = perf_counter()
-        return float(sum(now - when < 1.0 for when in self.shown))
+        """Frames a second of late."""
+        return frame_rate(self.shown, perf_counter())
 
     # Events
 
@@ -181,7 +186,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
     def on_scale(self, scale: float, dpi: int) -> None:
         """Follow the window to a display of another density."""
         if self._attached:
-            self._overlay = Overlay(dpi)
+            self._set_density(dpi)
             self.on_resize(self.width, self.height)
 
     def on_expose(self) -> None:
@@ -196,35 +201,22 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
 
     def on_key_press(self, symbol: int, modifiers: int) -> None:
         """Do what the key stands for."""
-        self._shift |= symbol in SHIFTS
-        if self.viewer.prompt is not None:
+        control = find(_name(symbol, modifiers))
+        if self.viewer.prompt is not None and not _closes(control, modifiers):
             self._edit_prompt(symbol)
-        elif control := find(_name(symbol, modifiers)):
-            if control.held:
-                self._held[symbol] = control
-                self._step(control, TAP)
-                self._watch_clock()
-            else:
-                self._act(control)
-        self._after_input()
+            control = None
+        self._keys.press(symbol, control if control and control.held else None)
+        if control and not control.held:
+            self._act(control)
+        self.paint()
 
     def on_key_release(self, symbol: int, modifiers: int) -> None:
         """End a held key."""
-        self._shift &= symbol not in SHIFTS
-        ended = self._held.pop(symbol, None) or find(_name(symbol, 0))
-        # "+" comes back as "=" if Shift is let go first: the control is known by either.
-        self._forget([held for held, control in self._held.items() if control is ended])
-
-    def _forget(self, symbols: Sequence[int]) -> None:
-        """Let go keys whose release does not come; pyglet would never report them again."""
-        for symbol in symbols:
-            self._held.pop(symbol, None)
-            getattr(self, "pressed_keys", set()).discard(symbol)
+        self._keys.release(symbol, find(_name(symbol, 0)))
 
     def on_deactivate(self) -> None:
         """Another window gets the keys now, and their releases."""
-        self._shift = False
-        self._forget([*self._held, *getattr(self, "pressed_keys", ())])
+        self._keys.leave()
 
     def on_text(self, text: str) -> None:
         """Type into the prompt."""
@@ -234,17 +226,17 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
 
     def on_mouse_press(self, x: float, y: float, button: int, modifiers: int) -> None:
         """Begin a click or a drag."""
-        self._pressed = (x, y) if button == mouse.LEFT else None
+        if button == mouse.LEFT:
+            self._clicks.press(x, y)
+        else:
+            self._clicks.leave()
 
     def on_mouse_drag(
         self, x: float, y: float, dx: float, dy: float, buttons: int, modifiers: int
     ) -> None:
         """Turn, move sideways, or turn the light."""
-        if self._pressed is not None and buttons & mouse.LEFT:
-            far = abs(x - self._pressed[0]) + abs(y - self._pressed[1])
-            if far <= STILL * self.dpi / 96:
-                return
-            self._pressed = None
+        if buttons & mouse.LEFT and not self._clicks.dragged(x, y):
+            return
         right, up = dx / self.height, dy / self.height
         if buttons & mouse.LEFT and modifiers & key.MOD_ACCEL:
             self.viewer.turn_light(right * pi, up * pi)
@@ -255,18 +247,16 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
 
     def on_mouse_release(self, x: float, y: float, button: int, modifiers: int) -> None:
         """A click picks; a second one goes there."""
-        if self._pressed is None or button != mouse.LEFT:
+        count = self._clicks.release(x, y, perf_counter()) if button == mouse.LEFT else 0
+        if not count:
             return
-        self._pressed = None
-        now = perf_counter()
-        twice, self._clicked = now - self._clicked < TWICE, now
         width, height = self.get_framebuffer_size()
         column, row = int(x * width / self.width), int(y * height / self.height)
-        self.viewer.pick(column, height - 1 - row, go=twice)
+        self.viewer.pick(column, height - 1 - row, go=count == 2)
 
     def on_mouse_scroll(self, x: int, y: int, scroll_x: float, scroll_y: float) -> None:
         """Nearer or farther; sideways on a trackpad turns."""
-        if self._shift:
+        if self._keys.shift:
             self.viewer.zoom(-SCROLL * (scroll_y or scroll_x))
             return
         if scroll_y:
@@ -287,42 +277,27 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         if control.action == "print_camera":
             with suppress(Exception):  # some displays have no clipboard; it was printed anyhow
                 self.set_clipboard_text(found)
-        self._watch_clock()
+        if self.viewer.turning:
+            self._keys.tick()
 
     def _step(self, control: Control, seconds: float) -> None:
         getattr(self.viewer, control.action)(*(seconds * each for each in control.amount))
 
-    def _watch_clock(self) -> None:
-        """Tick while a key is held or the turntable turns."""
-        wanted = bool(self._held) or self.viewer.turning
-        if wanted and not self._ticking:
-            self._ticking = True
-            pyglet.clock.schedule_interval(self._tick, TICK)
-
-    def _tick(self, seconds: float) -> None:
-        for control in tuple(self._held.values()):
-            self._step(control, seconds)
+    def _go_on(self, seconds: float) -> bool:
         self.viewer.tick(seconds)
-        if not self._held and not self.viewer.turning:
-            self._ticking = False
-            pyglet.clock.unschedule(self._tick)
-
-    def _after_input(self) -> None:
-        self.paint()
-        if self.viewer.notice:
-            pyglet.clock.schedule_once(self._fade, 4.1)
-
-    def _fade(self, _: float) -> None:
-        if not self.viewer.closing:
-            self.paint()
+        return self.viewer.turning
 
     def _end(self) -> None:
-        self._held.clear()
-        pyglet.clock.unschedule(self._tick)
+        self._keys.stop()
         pyglet.app.exit()
 
 
 PreviewWindow.register_event_type("on_render")
+
+
+def _closes(control: Control | None, modifiers: int) -> bool:
+    """Whether a key closes the window also where one types."""
+    return control is not None and control.action == "close" and bool(modifiers & key.MOD_ACCEL)
 
 
 def _name(symbol: int, modifiers: int) -> str:

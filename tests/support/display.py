@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic, sleep
 
 import numpy as np
 import pytest
@@ -69,6 +70,16 @@ class Display:
         start = header + 12 * colors
         rows = np.frombuffer(raw, np.uint8, stride * HEIGHT, start).reshape(HEIGHT, stride)
         return rows.reshape(HEIGHT, -1, 4)[: size[1], : size[0], 2::-1]
+
+    def shows(self, expected: NDArray[np.uint8]) -> bool:
+        """Wait until a picture (h, w, 3) is in its upper left corner; False if it does not come."""
+        height, width = expected.shape[:2]
+        end = monotonic() + LIMIT
+        while not (same := np.array_equal(self.pixels((width, height)), expected)):
+            if monotonic() > end:
+                break
+            sleep(0.02)
+        return same
 
     def stop(self) -> None:
         """End the server."""

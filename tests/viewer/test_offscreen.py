@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -149,6 +150,18 @@ def test_a_terminal_is_told_that_loading_is_over(scene: Path) -> None:
 def test_a_late_word_of_a_closed_window_does_not_end_the_next_one(scene: Path) -> None:
     done = python("-c", LATE, scene.name)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.usefixtures("egl")
+def test_a_window_that_is_too_large(scene: Path) -> None:
+    done = run(
+        scene.name, "--offscreen", "0", "--backend", "cpu", "--width", "40000", "--height", "16"
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    sentence = r"raytracer: a window of 40000x16 pixels is too large .*its sides go to \d+ pixels"
+    assert re.match(sentence, done.stderr), done.stderr
+    assert "--width and --height" in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 def test_without_a_display_there_is_one_sentence(scene: Path) -> None:

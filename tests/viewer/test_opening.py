@@ -41,5 +41,9 @@ def test_sentences_say_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     for offscreen in (False, True):
         sentence = opening._missing_library('Library "GL" not found.', offscreen)
         assert 'Library "GL" not found): install lib' in sentence
+        no_opengl = opening._no_opengl(error, offscreen)
+        assert "offers no OpenGL 3.3 (nothing there): install" in no_opengl
+        assert "offers no OpenGL 3.3: install" in opening._no_opengl(RuntimeError(), offscreen)
+        assert ("--offscreen" in no_opengl) != offscreen
     assert DisplayError.exit_code == 2
     assert issubclass(DisplayError, UserError)

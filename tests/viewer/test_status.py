@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from raytracer.tone_settings import ToneSettings
 from raytracer.viewer.orders import Frame
-from raytracer.viewer.status import rays, status
+from raytracer.viewer.status import frame_rate, rays, status
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,22 @@ def test_a_rate_has_three_digits_and_no_exponent(rate: float) -> None:
     scale = {"rays/s": 1.0, "krays/s": 1e3, "Mrays/s": 1e6, "Grays/s": 1e9, "Trays/s": 1e12}[unit]
     assert "e" not in number or rate < 1e-3
     assert float(number) * scale == pytest.approx(rate, rel=0.0051, abs=1e-6)
+
+
+@pytest.mark.parametrize("rate", [2.0, 24.0, 120.0, 350.0])
+def test_frames_a_second_are_those_of_the_last_second(rate: float) -> None:
+    """Also where only the latest frames are remembered, and where it was slower before."""
+    stamps = [*np.arange(0.0, 8.0, 0.9), *(10.0 + np.arange(2.0 * rate + 1.0) / rate)]
+    for kept in (stamps, stamps[-100:]):
+        assert frame_rate(kept, stamps[-1]) == pytest.approx(rate)
+        assert frame_rate(kept, stamps[-1] + 0.2) == pytest.approx(rate)
+
+
+def test_no_frames_a_second() -> None:
+    assert frame_rate([], 5.0) == 0.0
+    assert frame_rate([4.5], 5.0) == 0.0
+    assert frame_rate([4.5, 4.5], 5.0) == 0.0
+    assert frame_rate([3.0, 3.01, 3.02], 5.0) == 0.0
 
 
 def window(frame: Frame | None, tone: ToneSettings | None = None) -> Any:

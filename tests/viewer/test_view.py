@@ -139,12 +139,21 @@ def test_pan_moves_the_picture_by_its_heights(view: View, right: float, up: floa
 
 @given(view=views(), amount=ANGLES)
 def test_fly_goes_along_the_view_and_takes_the_pivot_along(view: View, amount: float) -> None:
+    view = replace(view, cut=view.flat)
     moved = moves.fly(view, amount)
     step = moved.stand.eye - view.stand.eye
     expected = 2.0 * view.half_height * amount * view.stand.axes.forward
     np.testing.assert_allclose(step, expected, atol=1e-12)
     np.testing.assert_allclose(moved.pivot - view.pivot, step, atol=1e-9)
     np.testing.assert_allclose(place(moved), place(view), atol=1e-9)
+
+
+@given(view=views(kind="orthographic"), amount=ANGLES)
+def test_flying_into_an_orthographic_picture_of_all_makes_it_larger(
+    view: View, amount: float
+) -> None:
+    """Its place along the view is not seen, unless it shows a section."""
+    assert_same(moves.fly(view, amount), moves.dolly(view, float(np.exp(-amount))))
 
 
 @given(view=views(kind="perspective"), factor=st.floats(0.01, 100.0))

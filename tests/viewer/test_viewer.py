@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import DirectionalLight, Material, Scene, SphereSet
+from raytracer import Camera, DirectionalLight, Material, Scene, SphereSet
+from raytracer.errors import SceneError
 from raytracer.tone_settings import CURVES, MAX_STOPS, ToneSettings
 from raytracer.viewer import view as moves
 from raytracer.viewer import viewer as module
@@ -105,6 +106,52 @@ def test_projection_changes_and_back(viewer: Viewer) -> None:
     assert viewer.camera.type == "orthographic"
     viewer.toggle_projection()
     np.testing.assert_allclose(viewer.view.stand.eye, before.stand.eye, atol=1e-9)
+
+
+def test_a_new_perspective_has_the_field_of_view_of_the_last_one(viewer: Viewer) -> None:
+    viewer.zoom(-0.7)
+    before = viewer.view
+    for _ in range(2):
+        viewer.toggle_projection()
+        viewer.toggle_projection()
+    assert viewer.view.stand.half == pytest.approx(before.stand.half)
+    np.testing.assert_allclose(viewer.view.stand.eye, before.stand.eye, atol=1e-9)
+    assert viewer.camera.vertical_fov != pytest.approx(Camera.vertical_fov)
+    viewer.toggle_projection()
+    viewer.reset()
+    viewer.toggle_projection()
+    viewer.toggle_projection()
+    assert viewer.camera.vertical_fov == pytest.approx(Camera.vertical_fov)
+
+
+def test_a_perspective_of_an_orthographic_scene(viewer: Viewer) -> None:
+    flat = viewer_of(stage_of(balls(camera=Camera(type="orthographic"))))
+    flat.toggle_projection()
+    assert flat.camera.vertical_fov == pytest.approx(Camera.vertical_fov)
+
+
+def test_a_camera_that_cannot_be_packed_is_refused_and_the_view_stays(viewer: Viewer) -> None:
+    viewer.orbit(0.3, 0.1)
+    before = orders(viewer)[-1]
+    view = viewer.view
+    viewer.pan(1e60, 0.0)
+    assert "too far" in viewer.notice
+    assert orders(viewer)[-1] is before
+    assert viewer.view is view
+    viewer.next_curve()
+    assert orders(viewer)[-1].look is before.look
+    viewer.orbit(0.1, 0.0)
+    assert orders(viewer)[-1].look is not before.look
+
+
+def test_a_scene_that_cannot_be_packed_ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: Any) -> None:
+        raise SceneError("camera.position: too far")
+
+    stage = stage_of(balls())
+    monkeypatch.setattr(stage, "look", refused)
+    with pytest.raises(SceneError, match="too far"):
+        viewer_of(stage)
 
 
 def test_fit_all_and_a_window_of_another_shape_show_every_sphere(viewer: Viewer) -> None:

@@ -149,8 +149,8 @@ def test_cancel_leaves_one_thing_after_the_other(viewer: Viewer, tmp_path: Path)
     viewer.save((8, 8), 1, tmp_path / "kept.png")
     left: list[Callable[[], bool]] = [
         lambda: viewer.prompt is None,
-        lambda: viewer.worker.saving is None,
         lambda: not viewer.help,
+        lambda: viewer.worker.saving is None,
         lambda: viewer.picked is None,
     ]
     for count in range(5):
@@ -178,6 +178,10 @@ def test_messages_are_shown_for_a_while(viewer: Viewer, monkeypatch: pytest.Monk
     assert viewer.notice == "cannot be done"
     now[0] += 0.2
     assert viewer.notice == ""
+    assert viewer.notice_left == 0.0
+    viewer.notify("more")
+    now[0] += 1.0
+    assert viewer.notice_left == pytest.approx(module.NOTICE - 1.0)
 
 
 def test_what_the_render_thread_says() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raytracer import Camera, DirectionalLight
+from raytracer import Background, Camera, DirectionalLight, Scene
 from raytracer.scene.pack import pack
 from raytracer.viewer import view as moves
 from raytracer.viewer.edits import Edits
@@ -91,6 +91,30 @@ def test_lights_that_were_turned_stay_unless_the_file_has_others() -> None:
     reload(viewer, lights=(DirectionalLight((0.0, -1.0, 0.0)),))
     assert viewer.edits == Edits(background=1)
     assert last(viewer).look.lights["vector"].tolist() == [[0.0, 1.0, 0.0]]
+
+
+def test_a_background_that_was_chosen_stays_unless_the_file_has_another() -> None:
+    viewer = viewer_of(stage_of(balls()))
+    viewer.next_background()
+    reload(viewer, seed=5)
+    assert viewer.edits == Edits(background=1)
+    stage = reload(viewer, background=Background("red"))
+    assert viewer.edits == Edits()
+    assert_same_buffers(last(viewer).look, pack(stage.scene))
+
+
+def test_a_view_that_the_new_scene_cannot_hold_gives_way_to_the_files() -> None:
+    """Render space is so much smaller there that the old place is beyond float32."""
+    viewer = viewer_of(stage_of(balls()))
+    viewer.pan(1e25, 0.0)
+    viewer.light_from_viewer()
+    assert not viewer.view.framed
+    tiny = Scene.from_arrays(np.array([[0.0, 0.0, 0.0], [1e-15, 0.0, 0.0]]), 1e-15)
+    stage = stage_of(tiny, width=64, height=48)
+    viewer.hear(Loaded(stage))
+    assert viewer.view.framed
+    assert last(viewer).stage is stage
+    assert last(viewer).look.count == 2
 
 
 def test_what_belongs_to_the_old_spheres_goes() -> None:

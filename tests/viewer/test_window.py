@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from time import monotonic, sleep
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from raytracer import ToneSettings
 from raytracer.viewer.edits import BACKGROUNDS
-from support.display import LIMIT, Display
+from support.display import Display
 from support.host import State
 from support.remote import Remote
 from support.window_scene import SAMPLES, SIZE, pasted, rendered
@@ -23,17 +22,6 @@ Pixels = NDArray[np.uint8]
 
 # Keys that change what is seen, one after another.
 SEQUENCES = ["L X", "B B B", "K", "E E", "T T", "A", "O", "X", "SHIFT+Y", "L B K K K T T T SHIFT+E"]
-
-
-def on_display(display: Display, expected: Pixels) -> bool:
-    """Wait until the display shows a picture in its upper left corner."""
-    height, width = expected.shape[:2]
-    end = monotonic() + LIMIT
-    while not (same := np.array_equal(display.pixels((width, height)), expected)):
-        if monotonic() > end:
-            break
-        sleep(0.02)
-    return same
 
 
 def as_printed(window: Remote, scene: Path, size: tuple[int, int] = SIZE) -> Pixels:
@@ -64,7 +52,7 @@ def test_it_reaches_the_display(
     tone = ToneSettings(exposure=0.5, tone=curve)
     expected = rendered(tmp_path / "balls.toml", samples=5, tone=tone)
     np.testing.assert_array_equal(remote.shot(), expected)
-    assert on_display(display, expected)
+    assert display.shows(expected)
 
 
 def test_what_is_painted_after_an_event_reaches_the_display(
@@ -74,7 +62,7 @@ def test_what_is_painted_after_an_event_reaches_the_display(
     window.press("I")
     window.ask("put", {"_notice": ("", 0.0)})
     window.rest()
-    assert on_display(display, window.shot(text=True))
+    assert display.shows(window.shot(text=True))
 
 
 def test_after_a_drag_the_printed_camera_renders_the_same(window: Remote, scene: Path) -> None:
@@ -146,7 +134,7 @@ def test_a_resized_window_shows_all_spheres_at_the_new_size(
         shown = window.shot()
         np.testing.assert_array_equal(shown, rendered(scene, size))
         window.ask("put", {"overlay": False})
-        assert on_display(display, shown)
+        assert display.shows(shown)
 
 
 def test_a_resized_window_keeps_a_view_that_was_chosen(

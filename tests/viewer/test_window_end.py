@@ -45,6 +45,27 @@ def test_a_key_closes_the_window(open_window: Open, display: Display, key: str) 
     assert remote.complained == ""
 
 
+def test_ctrl_w_closes_the_window_also_while_a_size_is_typed(
+    open_window: Open, display: Display
+) -> None:
+    remote = open_window()
+    focus = ("windowfocus", remote.rest().xid)
+    display.xdotool(*focus, "key", "s", "key", "q", "key", "4")
+    remote.until(lambda s: s.prompt == "4", "the prompt")
+    display.xdotool(*focus, "key", "ctrl+w")
+    assert remote.ends() == 0
+    assert remote.complained == ""
+
+
+def test_a_picture_that_opengl_has_no_room_for_ends_with_a_sentence(open_window: Open) -> None:
+    remote = open_window("--samples", "1")
+    remote.rest()
+    remote.ask("act", "resize", 40000, 16)
+    assert remote.ends() == 2
+    assert remote.complained.startswith("raytracer: a window of 40000x16 pixels is too large")
+    assert remote.complained.count("\n") == 1
+
+
 def test_the_close_button_ends_a_huge_picture_at_once(open_window: Open, display: Display) -> None:
     remote = open_window(*HUGE)
     state = remote.until(lambda s: s.traced == (1200, 800), "the full size")

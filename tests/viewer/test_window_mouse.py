@@ -205,6 +205,16 @@ def test_a_double_click_goes_to_the_sphere(window: Remote, display: Display) -> 
     assert brute_force(state.camera, WIDTH // 2, HEIGHT // 2) == expected
 
 
+def test_two_quick_clicks_at_different_places_pick_twice(window: Remote) -> None:
+    before = window.state
+    first, second = PIXELS[0], PIXELS[1]
+    for x, y in (first, second):
+        window.ask("click", x, HEIGHT - 1 - y)
+    expected = brute_force(before.camera, *second)
+    state = window.until(lambda s: s.picked and s.picked.id == expected, "the second sphere")
+    assert state.camera == before.camera
+
+
 def test_a_drag_picks_nothing(window: Remote, display: Display) -> None:
     drag(window, display)
     assert window.state.picked is None

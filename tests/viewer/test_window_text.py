@@ -1,0 +1,114 @@
+"""Long sentences in a window can be read: as large as other text, within the window, apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from raytracer.viewer.overlay import MARGIN
+from support.display import Display
+from support.remote import Remote
+
+Open = Callable[..., Remote]
+Box = tuple[int, int, int, int]
+
+ADVANCE, LINE = 8, 15  # pixels of a letter of 10 points at 96 dots an inch, at least
+PATH = "simulation/" + "a_long_name_of_a_folder_" * 6 + "/particles.npz"
+SENTENCE = (
+    "balls.toml: spheres[0].file: there is no file snapshots/of/the/last/run/particles.npz; did "
+    "you mean 'particle.npz'? known are old.npz, older.npz, oldest.npz, eldest.npz, first.npz"
+)
+FOREVER = 1e6  # seconds
+
+
+@pytest.fixture(params=[(240, 160), (640, 400), (1280, 720)], ids=str)
+def sized(request: pytest.FixtureRequest, open_window: Open) -> Remote:
+    """A window of a size."""
+    width, height = (str(side) for side in request.param)
+    remote = open_window("--width", width, "--height", height, "--samples", "1")
+    remote.rest()
+    remote.ask("put", {"overlay": False})
+    return remote
+
+
+def changed(remote: Remote) -> NDArray[np.bool_]:
+    """Where text is, with its paper."""
+    return np.asarray((remote.shot() != remote.shot(text=True)).any(axis=-1))
+
+
+def box(differs: NDArray[np.bool_]) -> Box:
+    """Left, top, right, bottom."""
+    rows, columns = np.nonzero(differs)
+    return int(columns.min()), int(rows.min()), int(columns.max()), int(rows.max())
+
+
+def put(remote: Remote, trouble: str = "", notice: str = "") -> NDArray[np.bool_]:
+    """Show sentences; gives where they are."""
+    remote.ask("put", {"trouble": trouble, "_notice": (notice, perf_counter() + FOREVER)})
+    return changed(remote)
+
+
+@pytest.mark.parametrize("text", [SENTENCE, f"{PATH}: there is no such file"], ids=["", "path"])
+@pytest.mark.parametrize("what", ["trouble", "notice"])
+def test_a_long_sentence_is_wrapped_at_full_size(sized: Remote, text: str, what: str) -> None:
+    (width, height), differs = sized.state.size, put(sized, **{what: text})
+    left, top, right, bottom = box(differs)
+    near = 0.4 * MARGIN - 1
+    assert near <= left
+    assert right < width - near
+    assert bottom < height - near
+    assert top >= near
+    assert (right - left + 1) * (bottom - top + 1) >= len(text) * ADVANCE * LINE
+    assert bottom - top + 1 >= (len(text) * ADVANCE // width) * LINE
+
+
+def test_a_short_one_takes_no_more_than_its_line(sized: Remote) -> None:
+    left, top, right, bottom = box(put(sized, notice="tone agx"))
+    assert right - left < 12 * ADVANCE
+    assert bottom - top < 2.5 * LINE
+
+
+def test_a_notice_lies_below_an_error(sized: Remote) -> None:
+    alone = put(sized, notice="exposure +0.33")
+    both = put(sized, trouble=SENTENCE, notice="exposure +0.33")
+    error = put(sized, trouble=SENTENCE)
+    notice = box(alone)
+    assert box(both)[3] == notice[3]
+    raised = box(both & ~alone)
+    assert raised[3] < notice[1]
+    assert raised[1] > 0
+    if sized.state.size[1] >= 400:  # it becomes smaller where there is no room for both
+        assert raised[3] - raised[1] == box(error)[3] - box(error)[1]
+
+
+def test_the_prompt_can_be_read_in_a_small_window(sized: Remote) -> None:
+    sized.press("S")
+    left, top, right, bottom = box(changed(sized))
+    assert right < sized.state.size[0]
+    assert (right - left) * (bottom - top) >= 70 * ADVANCE * LINE
+
+
+@pytest.mark.parametrize("sized", [(640, 400), (1280, 720)], indirect=True, ids=str)
+def test_help_shrinks_to_fit(sized: Remote) -> None:
+    width, height = sized.state.size
+    sized.press("H")
+    left, top, right, bottom = box(changed(sized))
+    assert left > 0
+    assert top > 0
+    assert right < width - 1
+    assert bottom < height - 1
+
+
+def test_a_notice_goes_without_any_event(window: Remote, display: Display) -> None:
+    """It came from a thread: nobody touches the window afterwards."""
+    window.ask("put", {"overlay": False})
+    plain = window.shot(text=True)
+    window.ask("put", {"_notice": ("saved renders/a.png", perf_counter() + 1.5)})
+    assert (window.shot(text=True) != plain).any()
+    window.ask("put", {"_notice": ("saved renders/b.png", perf_counter() + 2.0)})
+    assert display.shows(plain)
+    assert window.state.notice == ""
