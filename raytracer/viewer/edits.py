@@ -29,6 +29,9 @@ BACKGROUNDS = (
 )
 """What the key for the background goes through."""
 
+BACKGROUND_NAMES = ("the scene's", "white", "black", "gray", "transparent")
+"""What a user is told of them."""
+
 SHININESS = (1.0, 10000.0)
 """Exponents of the highlight between which one may polish."""
 

@@ -37,6 +37,10 @@ NEAREST = 1e-6
 REMOTEST = 2.0**20
 """Largest one, and half height of an orthographic picture: all spheres are a dot then."""
 
+GIANT = 8.0
+"""Radius in render space, where most spheres are within about 1, of what is no part of a subject:
+the ball that it stands on."""
+
 SPHERE_SHARE = 0.3
 """Part of the picture's height that a sphere takes after `to_sphere`."""
 
@@ -198,14 +202,23 @@ def clear(view: View, extent: float) -> View:
     return replace(view, stand=replace(view.stand, eye=eye))
 
 
-def to_all(view: View, buffers: SceneBuffers, aspect: float) -> View:
-    """Show every sphere, from the same side."""
+def to_all(view: View, buffers: SceneBuffers, aspect: float, giants: bool = True) -> View:
+    """Show every sphere, from the same side.
+
+    giants: False leaves spheres out beside which all others are small, unless there are no others;
+        such a view is not `framed` as a fitted camera is.
+    """
     axes, half = view.stand.axes, view.stand.half
+    spheres = spheres_of(buffers)
+    without = not giants and bool(0 < np.count_nonzero(buffers.radius > GIANT) < buffers.count)
+    if without:
+        x, y, z, radius = (array[buffers.radius <= GIANT] for array in spheres)
+        spheres = x, y, z, radius
     if view.flat:
-        eye, half = fit.orthographic(spheres_of(buffers), axes, aspect)
+        eye, half = fit.orthographic(spheres, axes, aspect)
     else:
-        eye = fit.perspective(spheres_of(buffers), axes, half, aspect)
-    return View(Pose(view.stand.kind, eye, axes, half), np.zeros(3), view.up, framed=True)
+        eye = fit.perspective(spheres, axes, half, aspect)
+    return View(Pose(view.stand.kind, eye, axes, half), np.zeros(3), view.up, framed=not without)
 
 
 def to_sphere(view: View, center: Vector, radius: float) -> View:

@@ -297,11 +297,15 @@ class Worker:
                 self._aside.submit(self._perform, found)
 
     def _meter(self) -> Message:
-        order, film = self._current, self._film.film
-        if order is None or film is None or not film.samples:
+        order = self._current
+        if order is None:
             return Refused("there is no picture yet")
+        if not self._film.samples:  # the pass was left for this
+            self._film.begin(order, self.pace.choose(order.size))
+            self._film.expose(order, 1, self._leave_if_stopped)
+        assert self._film.film is not None
         job = order.stage.job
-        _, tally = job.backend.develop(job.resident, film, order.tone, 8)
+        _, tally = job.backend.develop(job.resident, self._film.film, order.tone, 8)
         return Metered(order.tone.stops(tally))
 
     def _save_on(self, saving: Saving) -> None:

@@ -84,6 +84,7 @@ class FakeWorker:
         self.tasks: list[Callable[[], Message]] = []
         self.saved: list[Saving | None] = []
         self.saving: Saving | None = None
+        self.meters = 0
         self.messages: SimpleQueue[Message] = SimpleQueue()
 
     def show(self, order: Order) -> None:
@@ -93,6 +94,10 @@ class FakeWorker:
     def ask(self, task: Task) -> None:
         """Take a task."""
         self.tasks.append(lambda: _answer(task))
+
+    def meter(self) -> None:
+        """Count it."""
+        self.meters += 1
 
     def save(self, saving: Saving | None) -> bool:
         """Take a picture to be kept."""

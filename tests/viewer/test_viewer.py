@@ -13,10 +13,10 @@ from raytracer import Camera, DirectionalLight, Material, Scene, SphereSet
 from raytracer.errors import SceneError
 from raytracer.tone_settings import CURVES, MAX_STOPS, ToneSettings
 from raytracer.viewer import view as moves
-from raytracer.viewer import viewer as module
+from raytracer.viewer.camera_actions import TURNTABLE
 from raytracer.viewer.controls import CONTROLS
-from raytracer.viewer.edits import BACKGROUNDS, Edits, from_viewer, turned
-from raytracer.viewer.orders import Picked
+from raytracer.viewer.edits import BACKGROUND_NAMES, BACKGROUNDS, Edits, from_viewer, turned
+from raytracer.viewer.orders import Metered, Picked, Refused
 from raytracer.viewer.view import View
 from raytracer.viewer.viewer import Viewer
 from support.previews import balls, stage_of, viewer_of
@@ -39,9 +39,9 @@ TONES: dict[str, tuple[Step, dict[str, Any]]] = {
     "curve": (("next_curve", ()), {"tone": CURVES[1]}),
 }
 ELSEWHERE = {
-    "turn_light", "toggle_projection", "fit_all", "fit_picked", "reset", "toggle_turntable",
-    "light_from_viewer", "next_background", "polish", "print_camera", "ask_size", "toggle_overlay",
-    "toggle_help", "cancel", "close",
+    "turn_light", "toggle_projection", "fit_all", "fit_giants", "fit_picked", "reset",
+    "toggle_turntable", "light_from_viewer", "next_background", "polish", "print_camera",
+    "ask_size", "toggle_overlay", "toggle_help", "cancel", "close",
 }  # fmt: skip
 
 
@@ -193,7 +193,7 @@ def test_turntable_turns_as_long_as_it_is_on(viewer: Viewer) -> None:
     start = viewer.view
     for _ in range(4):
         viewer.tick(0.5)
-    expected = moves.orbit(start, 2.0 * module.TURNTABLE, 0.0).stand.eye
+    expected = moves.orbit(start, 2.0 * TURNTABLE, 0.0).stand.eye
     np.testing.assert_allclose(viewer.view.stand.eye, expected, atol=1e-9)
     viewer.toggle_turntable()
     viewer.tick(1.0)
@@ -283,7 +283,7 @@ def test_polish_is_of_the_picked_spheres_material_or_of_all() -> None:
     picked(viewer, 1)
     viewer.polish(0.5)
     assert shown() == [40.0, 90.0]
-    assert viewer.notice == "shininess 90"
+    assert viewer.notice == "shininess of its material 90"
     picked(viewer, 2)
     viewer.polish(2.0)
     assert shown() == [80.0, 90.0]
@@ -300,6 +300,8 @@ def test_tones_are_of_the_same_look(viewer: Viewer, name: str) -> None:
     before, order = orders(viewer)
     assert order.look is before.look, "so that its samples are kept"
     assert order.tone == ToneSettings(**expected)
+    if viewer.tone.automatic:
+        viewer.hear(Metered(1.25))
     assert viewer.notice
 
 
@@ -309,15 +311,75 @@ def test_exposure_goes_in_thirds_to_its_ends(viewer: Viewer) -> None:
     assert viewer.tone.exposure == 2.0
     assert viewer.notice == "exposure +2.00"
     viewer.toggle_automatic()
-    assert (viewer.tone.automatic, viewer.notice) == (True, "exposure auto")
-    viewer.expose(-1 / 3)
-    assert viewer.tone.exposure == pytest.approx(-1 / 3)
-    viewer.toggle_automatic()
+    viewer.hear(Metered(1.234))
+    assert (viewer.tone.automatic, viewer.notice) == (True, "automatic exposure, +1.23 stops now")
     viewer.toggle_automatic()
     assert (viewer.tone.exposure, viewer.notice) == (0.0, "exposure as rendered")
     for stops in (1000.0, -1000.0):
         viewer.expose(stops)
         assert viewer.tone.exposure == np.copysign(MAX_STOPS, stops)
+
+
+def test_brighter_and_darker_begin_with_what_was_metered(viewer: Viewer) -> None:
+    worker: Any = viewer.worker
+    viewer.toggle_automatic()
+    viewer.hear(Metered(1.5))
+    viewer.expose(-1 / 3)
+    viewer.expose(-1 / 3)
+    assert viewer.tone.automatic, "until it is known what the automatic exposure is"
+    assert worker.meters == 2
+    viewer.hear(Metered(1.75))
+    assert viewer.tone.exposure == 1.08
+    assert viewer.notice == "exposure +1.08"
+    viewer.hear(Metered(9.0))  # too late: nobody asks any more
+    assert viewer.tone.exposure == 1.08
+    viewer.toggle_automatic()
+    viewer.hear(Refused("there is no picture yet"))
+    viewer.expose(1 / 3)
+    assert worker.meters == 4, "asked again"
+
+
+def test_actions_that_show_little_say_what_they_did(viewer: Viewer) -> None:
+    for action, amount, said in (
+        ("next_background", (), "background: white"),
+        ("toggle_projection", (), "orthographic"),
+        ("toggle_projection", (), "perspective"),
+        ("zoom", (0.2,), "field of view 47.9°"),
+        ("light_from_viewer", (), "light from the viewer"),
+        ("reset", (), "as in the scene"),
+    ):
+        getattr(viewer, action)(*amount)
+        assert viewer.notice.startswith(said)
+    assert len(BACKGROUND_NAMES) == len(BACKGROUNDS)
+
+
+def test_a_scene_without_spheres_says_so() -> None:
+    empty = viewer_of(stage_of(Scene(), width=64, height=48))
+    assert empty.notice == "scene has no spheres"
+
+
+def test_a_ground_ball_is_left_out_where_the_rest_is_to_be_seen() -> None:
+    """As if it were not there; with Shift it is shown too."""
+    rng = np.random.default_rng(8)
+    centers = rng.normal(size=(50, 3))
+    ground = np.array([[0.0, -1003.0, 0.0]])
+    radii = np.full(50, 0.2)
+    both = Scene.from_arrays(np.vstack([centers, ground]), np.append(radii, 1000.0))
+    viewer = viewer_of(stage_of(both, width=64, height=48))
+    viewer.fit_all()
+    assert not viewer.view.framed
+    buffers = viewer.stage.buffers
+    points = np.stack([buffers.x, buffers.y, buffers.z], axis=1).astype(np.float64)[:50]
+    shown, ahead = moves.project(viewer.view, points, ASPECT)
+    assert ahead.all()
+    assert 0.8 < np.abs(shown).max() < 1.0
+    viewer.fit_giants()
+    assert viewer.view.framed
+    far, _ = moves.project(viewer.view, points, ASPECT)
+    assert np.ptp(far, axis=0).max() < 0.02
+    alone = viewer_of(stage_of(Scene.from_arrays(ground, 1000.0), width=64, height=48))
+    alone.fit_all()
+    assert alone.view.framed
 
 
 def test_curves_go_round(viewer: Viewer) -> None:

@@ -12,7 +12,7 @@ from PIL import Image as Pictures
 
 import raytracer
 from raytracer.errors import UserError
-from raytracer.viewer import viewer as module
+from raytracer.viewer import seen as module
 from raytracer.viewer.orders import Broken, Failed, Picked, Refused, Saved
 from raytracer.viewer.viewer import Viewer
 from support.previews import balls, stage_of, viewer_of

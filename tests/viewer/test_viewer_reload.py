@@ -117,10 +117,26 @@ def test_a_view_that_the_new_scene_cannot_hold_gives_way_to_the_files() -> None:
     assert last(viewer).look.count == 2
 
 
-def test_what_belongs_to_the_old_spheres_goes() -> None:
-    """The picked sphere, and the gloss by the number of a material."""
+def test_the_picked_sphere_is_described_again() -> None:
+    """The next step of a simulation has the same particles at other places."""
     viewer = viewer_of(stage_of(balls()))
-    viewer.picked = viewer.stage.scene.describe(0)
+    worker: Any = viewer.worker
+    viewer.picked = viewer.stage.scene.describe(7)
+    before = viewer.view
+    stage = reload(viewer, seed=6)
+    assert viewer.picked is None, "until the new file was read"
+    viewer.hear(worker.tasks.pop()())
+    assert viewer.picked == stage.scene.describe(7)
+    assert viewer.view.stand.axes is before.stand.axes, "the camera does not go there"
+    viewer.picked = stage.scene.describe(39)
+    reload(viewer, count=39)
+    assert worker.tasks == []
+    assert viewer.picked is None
+
+
+def test_what_belongs_to_the_old_materials_goes() -> None:
+    """The gloss, by the number of a material."""
+    viewer = viewer_of(stage_of(balls()))
     viewer.polish(2.0)
     reload(viewer)
     assert viewer.picked is None

@@ -155,10 +155,12 @@ def printed(_: State, after: State, window: Remote) -> bool:
         return False
     last = window.printed[window.printed.rindex("[camera]") :]
     table = tomllib.loads(last)["camera"]
-    places = [tuple(table[name]) for name in ("position", "look_at", "up")]
+    places = [table[name] for name in ("position", "look_at", "up")]
     copied = str(window.ask("clipboard")).strip() == last.strip()
     camera = after.camera
-    return copied and places == [camera.position, camera.look_at, camera.up]
+    return copied and np.allclose(
+        places, [camera.position, camera.look_at, camera.up], rtol=0.0, atol=1e-12
+    )
 
 
 EFFECTS: dict[str, Check] = {
@@ -172,7 +174,7 @@ EFFECTS: dict[str, Check] = {
     "O": lambda _, after, __: after.camera.type == "orthographic",
     "X": looks(1, 0, 0), "Y": looks(0, 1, 0), "Z": looks(0, 0, 1),
     "SHIFT+X": looks(-1, 0, 0), "SHIFT+Y": looks(0, -1, 0), "SHIFT+Z": looks(0, 0, -1),
-    "F": as_at_first, "R": as_at_first,
+    "F": as_at_first, "SHIFT+F": as_at_first, "R": as_at_first,
     "G": lambda _, after, __: after.picked is not None
     and np.allclose(after.pivot, after.picked.position, atol=1e-5),
     "SPACE": turns, "L": from_viewer,
@@ -192,6 +194,7 @@ MIDDLE = (120, 80)
 # What is done before a key that would otherwise change nothing.
 FIRST: dict[str, tuple[tuple[object, ...], ...]] = {
     "F": (("dolly", 1.0),),
+    "SHIFT+F": (("dolly", 1.0),),
     "R": (("orbit", 1.0, 0.2), ("next_background",), ("expose", 1.0), ("light_from_viewer",),
           ("polish", 2.0), ("next_curve",), ("toggle_turntable",)),
     "G": (("pick", *MIDDLE),),
@@ -288,7 +291,7 @@ def test_polishing_a_picked_sphere_changes_its_material_alone(window: Remote) ->
     window.press("K")
     after = window.state
     assert list(after.edits.shininess.values()) == [pytest.approx(2**0.5)]
-    assert after.notice == f"shininess {20 * 2**0.5:.3g}"
+    assert after.notice == f"shininess of gloss {20 * 2**0.5:.3g}"
     printed = tomllib.loads(str(window.ask("toml")))["materials"]
     assert list(printed) == ["gloss"]
     assert printed["gloss"]["shininess"] == pytest.approx(20 * 2**0.5)
