@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer import bvh, memory
 from raytracer.backends.select import select
-from raytracer.errors import UserError
+from raytracer.errors import SceneError, UserError
 from raytracer.film import Crop, Film, checked_crop
 from raytracer.film_file import check_aovs
 from raytracer.image import Image
@@ -159,6 +159,9 @@ def _loaded(scene: Scene | str | Path) -> Scene:
         from raytracer.scene.load import load
 
         return load(scene)
+    if not hasattr(scene, "spheres"):
+        kind = type(scene).__name__
+        raise SceneError(f"scene: give a raytracer.Scene or a path, not a {kind}")
     return scene
 
 

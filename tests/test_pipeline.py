@@ -12,7 +12,7 @@ import raytracer
 from raytracer import bvh, pipeline, resources
 from raytracer.backends.cpu import SAMPLES_A_PASS, CpuBackend
 from raytracer.backends.select import select
-from raytracer.errors import BackendError, MemoryNeedError, UserError
+from raytracer.errors import BackendError, MemoryNeedError, SceneError, UserError
 from raytracer.film import Film
 from raytracer.scene.pack import pack
 
@@ -126,6 +126,11 @@ def test_progress_ends_at_one_and_may_stop_the_render() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         render(progress=stop)
+
+
+def test_what_is_neither_a_scene_nor_a_path_is_refused() -> None:
+    with pytest.raises(SceneError, match=r"give a raytracer\.Scene or a path, not a ndarray"):
+        raytracer.render(np.zeros((3, 3)))  # type: ignore[arg-type]
 
 
 def test_a_path_is_loaded(tmp_path: Path) -> None:

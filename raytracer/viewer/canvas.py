@@ -82,7 +82,7 @@ class Canvas:
         """
         if size == self.size:
             return
-        require_room(size)
+        require_room(size, "picture")
         self.size = 0, 0
         gl.glBindTexture(gl.GL_TEXTURE_2D, self._texture)
         try:
@@ -90,7 +90,7 @@ class Canvas:
                 gl.GL_TEXTURE_2D, 0, gl.GL_RGBA8, *size, 0, gl.GL_RGBA, gl.GL_UNSIGNED_BYTE, None
             )
         except gl.GLException as error:
-            raise DisplayError(_too_large(size, str(error))) from error
+            raise DisplayError(_too_large("picture", size, str(error))) from error
         gl.glBindFramebuffer(gl.GL_READ_FRAMEBUFFER, self._source)
         gl.glFramebufferTexture2D(
             gl.GL_READ_FRAMEBUFFER, gl.GL_COLOR_ATTACHMENT0, gl.GL_TEXTURE_2D, self._texture, 0
@@ -166,19 +166,19 @@ def largest() -> int:
     return int(min(texture.value, *view))
 
 
-def require_room(size: Size) -> None:
-    """Refuse a window or a picture that OpenGL cannot have; raises DisplayError."""
+def require_room(size: Size, what: str = "window") -> None:
+    """Refuse what is larger than OpenGL can have it; raises DisplayError."""
     if max(size) > (limit := largest()):
-        raise DisplayError(_too_large(size, f"its sides go to {limit} pixels"))
+        raise DisplayError(_too_large(what, size, f"its sides go to {limit} pixels"))
     if gl.glCheckFramebufferStatus(gl.GL_FRAMEBUFFER) != gl.GL_FRAMEBUFFER_COMPLETE:
-        raise DisplayError(_too_large(size, "there is nothing to draw on"))
+        raise DisplayError(_too_large(what, size, "there is nothing to draw on"))
 
 
-def _too_large(size: Size, why: str) -> str:
+def _too_large(what: str, size: Size, why: str) -> str:
     width, height = size
     return (
-        f"a window of {width}x{height} pixels is too large for the OpenGL of {renderer()} ({why}): "
-        "make it smaller, with --width and --height or by its frame"
+        f"a {what} of {width}x{height} pixels is too large for the OpenGL of {renderer()} ({why}): "
+        "make the window smaller, with --width and --height or by its frame"
     )
 
 

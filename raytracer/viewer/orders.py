@@ -67,10 +67,11 @@ class Frame:
 
 @dataclass(frozen=True)
 class Picked:
-    """What a click met: a sphere, or None; `stage` says of which scene."""
+    """What a click met: a sphere, or None; `stage` says of which scene. go: make it the pivot."""
 
     stage: Stage
     sphere: SphereInfo | None
+    go: bool = False
 
 
 @dataclass(frozen=True)

@@ -144,6 +144,15 @@ class _Session:
             self.worker.stop()
             raise
         window.attach(self.viewer, how)
+        self._say_if_smaller(stage)
+
+    def _say_if_smaller(self, stage: Stage) -> None:
+        """Not every screen has room for the picture that was asked for."""
+        asked = stage.job.settings
+        width, height = self.viewer.size
+        if width < asked.width or height < asked.height:
+            wanted = f"{asked.width}x{asked.height}"
+            self.viewer.notify(f"{width}x{height}, for the screen has no room for {wanted}")
 
     def run(
         self, watch: Watch | None, frames: int | None, screenshot: Path | None
@@ -155,27 +164,36 @@ class _Session:
         if watch is not None:
             self._begin(watch)
         self.window.wake()  # what the thread has by now
+        pixels = None
         try:
             pyglet.app.run(interval=None)
+            if screenshot is not None and self.viewer.failure is None:
+                pixels = self.window.screenshot()
         finally:
-            if watch is not None:
-                pyglet.clock.unschedule(watch.look)
-                watch.give_up()
-            pixels = self.window.screenshot() if screenshot else None
-            self.window.set_visible(False)  # the threads may need a moment to end
-            stopped = self.worker.stop()
-            if watch is not None:
-                watch.join()
-            if stopped:  # else it still uses what is to be given back
-                self.window.presenter.close()
-                if not isinstance(self.viewer.failure, RaytracerError):
-                    for stage in (*self.worker.stages, *self._untaken()):
-                        stage.close()
+            self._end(watch)
         self._raise_failure()
         unsaved = self._end_saving()
         if screenshot is not None:
             write_picture(screenshot, pixels)
         return replace(self._result(player), unsaved=unsaved)
+
+    def _end(self, watch: Watch | None) -> None:
+        """End the threads and give everything back."""
+        import pyglet
+
+        if watch is not None:
+            pyglet.clock.unschedule(watch.look)
+            watch.give_up()
+        self.window.set_visible(False)  # the threads may need a moment to end
+        stopped = self.worker.stop()
+        if watch is not None:
+            watch.join()
+        if not stopped:  # it still uses what is to be given back
+            return
+        self.window.presenter.close()
+        if not isinstance(self.viewer.failure, RaytracerError):
+            for stage in (*self.worker.stages, *self._untaken()):
+                stage.close()
 
     def _player(self, frames: int | None) -> Player | None:
         if frames is None:

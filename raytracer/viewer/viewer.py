@@ -54,7 +54,6 @@ class Viewer(CameraActions, LookActions):
         self.frame: Frame | None = None  # what is on the screen
         self.failure: BaseException | None = None
         self.closing = False
-        self._go = False  # whether what is picked becomes the pivot
         self._say = say
         super().__init__(stage, worker, size, tone)
 
@@ -66,11 +65,10 @@ class Viewer(CameraActions, LookActions):
         if not (0 <= x < width and 0 <= y < height):
             return
         stage, look = self.stage, self._look
-        self._go = go
 
         def task() -> Callable[[], Message]:
             prim_id = stage.hit(look, x, y)
-            return partial(_found, stage, prim_id)
+            return partial(_found, stage, prim_id, go)
 
         self.worker.ask(task)
 
@@ -78,7 +76,7 @@ class Viewer(CameraActions, LookActions):
         if found.stage is not self.stage:
             return
         self.picked = found.sphere
-        if self._go and self.picked is not None:
+        if found.go and self.picked is not None:
             self.fit_picked()
 
     # Keeping what is seen
@@ -214,11 +212,11 @@ class Viewer(CameraActions, LookActions):
 
     def _pick_again(self) -> None:
         """Say of the same sphere what the new scene says."""
-        before, self.picked, self._go = self.picked, None, False
+        before, self.picked = self.picked, None
         if before is not None and before.id < self.stage.buffers.count:
             self.worker.ask(partial(partial, _found, self.stage, before.id))
 
 
-def _found(stage: Stage, prim_id: int | None) -> Picked:
+def _found(stage: Stage, prim_id: int | None, go: bool = False) -> Picked:
     """A large file may have to be read through for the values of one particle."""
-    return Picked(stage, None if prim_id is None else describe(stage.scene, prim_id))
+    return Picked(stage, None if prim_id is None else describe(stage.scene, prim_id), go)

@@ -88,7 +88,7 @@ class PreviewWindow(Surface):
             self.viewer.hear(worker.messages.get())
         frame = worker.take()
         self.paint(frame)
-        if frame is not None and self.on_shown is not None:
+        if frame is not None and self.on_shown is not None and not self.viewer.closing:
             self.on_shown(frame)
 
     def paint(self, frame: Frame | None = None) -> None:

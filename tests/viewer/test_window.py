@@ -162,6 +162,13 @@ def test_a_moving_picture_is_coarser_and_refines_at_rest(open_window: Open) -> N
     assert remote.rest().traced == (640, 400)
 
 
+def test_a_window_that_is_smaller_than_asked_for_says_so(open_window: Open) -> None:
+    remote = open_window("--width", "5000", "--height", "3000", "--samples", "1")
+    state = remote.until(lambda s: s.traced == s.size, "the full size")
+    assert state.size == (1440, 863)
+    assert state.notice == "1440x863, for the screen has no room for 5000x3000"
+
+
 def test_with_full_the_picture_never_becomes_coarser(open_window: Open) -> None:
     remote = open_window("--width", "640", "--height", "400", "--samples", "1", "--full")
     remote.rest()

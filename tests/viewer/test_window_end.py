@@ -58,11 +58,11 @@ def test_ctrl_w_closes_the_window_also_while_a_size_is_typed(
 
 
 def test_a_picture_that_opengl_has_no_room_for_ends_with_a_sentence(open_window: Open) -> None:
-    remote = open_window("--samples", "1")
+    remote = open_window("--samples", "1", "--full")
     remote.rest()
     remote.ask("act", "resize", 40000, 16)
     assert remote.ends() == 2
-    assert remote.complained.startswith("raytracer: a window of 40000x16 pixels is too large")
+    assert remote.complained.startswith("raytracer: a picture of 40000x16 pixels is too large")
     assert remote.complained.count("\n") == 1
 
 

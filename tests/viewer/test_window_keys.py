@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -158,9 +159,8 @@ def printed(_: State, after: State, window: Remote) -> bool:
     places = [table[name] for name in ("position", "look_at", "up")]
     copied = str(window.ask("clipboard")).strip() == last.strip()
     camera = after.camera
-    return copied and np.allclose(
-        places, [camera.position, camera.look_at, camera.up], rtol=0.0, atol=1e-12
-    )
+    shown: list[Any] = [camera.position, camera.look_at, camera.up]
+    return copied and np.allclose(places, shown, rtol=1e-13, atol=1e-13)
 
 
 EFFECTS: dict[str, Check] = {
