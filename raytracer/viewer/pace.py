@@ -10,7 +10,7 @@ Size = tuple[int, int]
 FRAME = 1.0 / 25.0
 """Seconds that a frame of a moving picture may take, at any resolution."""
 
-SLOWEST = 1.0 / 22.0
+SLOWEST = 1.0 / 20.0
 """Seconds that it may take before it becomes coarser than half the window's resolution."""
 
 LEVELS = (1.0, 0.75, 0.6, 0.5, 0.375, 0.25, 0.1875, 0.125)
@@ -30,7 +30,7 @@ NEW = 0.5
 LAST, ENOUGH = 5, 3
 """Frames that tell of a level, and how many of them condemn it: one may have been disturbed."""
 
-SLACK = 1.1
+SLACK = 1.05
 """A level that was tried with success stays while its pictures take so many times what they may."""
 
 HOPELESS = 2.0
@@ -55,6 +55,7 @@ class Pace:
         self._frames: deque[tuple[float, float]] = deque(maxlen=LAST)
         self._wait, self._left = WAIT, 0  # frames before a finer level is tried
         self._trial, self._home = False, level  # whether a level is tried, and from which
+        self._age = LONGEST_WAIT  # frames since a trial began
 
     def choose(self, full: Size) -> Size:
         """The size of the next moving frame, in pixels.
@@ -70,7 +71,7 @@ class Pace:
         """
         self.learn(pixels, seconds)
         self._frames.append((seconds, shown))
-        self._left = max(self._left - 1, 0)
+        self._left, self._age = max(self._left - 1, 0), self._age + 1
         if self._too_slow():
             self._coarser()
         elif self.level and not self._left and self._fits(self.level - 1, self._rendering):
@@ -109,8 +110,9 @@ class Pace:
         """
         last = len(LEVELS) - 1
         if self._trial:
-            self._left, self._wait = self._wait, min(2 * self._wait, LONGEST_WAIT)
             last = self._home
+        if self._age < LONGEST_WAIT:  # the trial was a success for a moment at best
+            self._left, self._wait = self._wait, min(2 * self._wait, LONGEST_WAIT)
         level = min(self.level + 1, last)
         while level < last and self._expected(level) > self._room(level):
             level += 1
@@ -122,7 +124,7 @@ class Pace:
         while level and self._fits(level - 1, self._expected(level - 1)):
             level -= 1
         self._go(level)
-        self._trial = True
+        self._trial, self._age = True, 0
 
     def _expected(self, level: int) -> float:
         return self._rendering * (LEVELS[level] / LEVELS[self.level]) ** 2

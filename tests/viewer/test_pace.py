@@ -61,7 +61,7 @@ def test_a_moving_frame_takes_no_longer_than_it_may(cost: float, start: int, fix
     size, half = at(level, FULL), at(HALF, FULL)
     seconds = cost * size[0] * size[1] + fixed
     if level == HALF:
-        assert seconds <= 1.0 / 20.0 * 1.01
+        assert seconds <= SLOWEST * SLACK * 1.01
     elif level < len(LEVELS) - 1:
         assert seconds <= max(FRAME, fixed + LEAST) * SLACK * 1.05
     if level > HALF:
