@@ -40,7 +40,7 @@ class CameraActions(Seen):
         """Between perspective and orthographic."""
         if not self.view.flat:
             self._fov = self.camera.vertical_fov
-        self._change(view.toggle(self.view, self._extent, self._fov))
+        self._change(view.toggle(self.view, self.stage.extent, self._fov))
         self.notify(self.view.stand.kind)
 
     def along(self, x: float, y: float, z: float) -> None:

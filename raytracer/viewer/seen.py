@@ -40,7 +40,6 @@ class Seen:
         self.picked: SphereInfo | None = None
         self.turning = False
         self._notice = "", 0.0
-        self._extent = view.reach(stage.buffers)
         self.view = self._scene_view()
         self._fov = (stage.scene.camera or Camera()).vertical_fov  # of the last perspective
         self._look: Any = None  # what was ordered last
@@ -85,7 +84,7 @@ class Seen:
         return view.first(self.stage.scene.camera, self.stage.buffers, self.aspect)
 
     def _change(self, new: View) -> None:
-        self.view = view.clear(new, self._extent)
+        self.view = view.clear(new, self.stage.extent)
         self.order()
 
     def _edit(self, changed: edits.Edits) -> None:

@@ -15,7 +15,7 @@ from raytracer.pipeline import Notice, prepare
 from raytracer.scene.lighting import pack_lights
 from raytracer.scene.pack import retake
 from raytracer.viewer.edits import Edits
-from raytracer.viewer.view import View, space_of
+from raytracer.viewer.view import View, reach, space_of
 
 if TYPE_CHECKING:
     from raytracer.backends.base import Backend
@@ -30,12 +30,14 @@ class Stage:
     """One scene, its packed spheres, and the job that renders them.
 
     path: the file that it was loaded from; None for a scene made in Python.
+    extent: how far the spheres go, see `view.reach`; found while it is loaded, not in the window.
     """
 
     scene: Scene
     buffers: SceneBuffers
     job: Job
     path: Path | None
+    extent: float
     closed: bool = False
     # what an earlier look was asked for, and the look: moving the camera changes little of it
     _dressed: tuple[Edits, tuple[int, int], SceneBuffers] | None = None
@@ -54,7 +56,7 @@ class Stage:
         assert job.kept is not None
         scene, buffers = job.kept
         path = Path(source) if isinstance(source, (str, Path)) else None
-        return cls(scene, buffers, job, path)
+        return cls(scene, buffers, job, path, reach(buffers))
 
     @property
     def name(self) -> str:

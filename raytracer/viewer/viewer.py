@@ -186,14 +186,13 @@ class Viewer(CameraActions, LookActions):
         old, self.stage = self.stage, stage
         self.trouble = ""
         self.samples = stage.job.settings.samples
-        self._extent = view.reach(stage.buffers)
         if old.scene.camera != stage.scene.camera:
             self.view = self._scene_view()
         elif self.view.framed:
             self.view = view.to_all(self.view, stage.buffers, self.aspect)
         else:
             kept = view.carried(self.view, old.buffers, stage.buffers)
-            self.view = view.clear(kept, self._extent)
+            self.view = view.clear(kept, stage.extent)
         if old.scene.lights != stage.scene.lights:
             self.edits = replace(self.edits, lights=None)
         if old.scene.background != stage.scene.background:
