@@ -8,10 +8,10 @@ from statistics import median_low
 Size = tuple[int, int]
 
 FRAME = 1.0 / 25.0
-"""Seconds that a frame of a moving picture may take, at any resolution."""
+"""Seconds that a frame of a moving picture may take."""
 
 SLOWEST = 1.0 / 20.0
-"""Seconds that it may take before it becomes coarser than half the window's resolution."""
+"""The same at half the window's resolution, and where it has to be coarser."""
 
 LEVELS = (1.0, 0.75, 0.6, 0.5, 0.375, 0.25, 0.1875, 0.125)
 """Parts of the window's width and height that are rendered, from fine to coarse."""
@@ -28,7 +28,7 @@ NEW = 0.5
 """Weight of the latest frame in what is known of a pixel."""
 
 LAST, ENOUGH = 5, 3
-"""Frames that tell of a level, and how many of them condemn it: one may have been disturbed."""
+"""Frames that tell of a level, and of one that is only tried: some may have been disturbed."""
 
 SLACK = 1.05
 """A level that was tried with success stays while its pictures take so many times what they may."""
@@ -36,7 +36,7 @@ SLACK = 1.05
 HOPELESS = 2.0
 """A picture that takes so many times what it may condemns its level alone."""
 
-WAIT, LONGEST_WAIT = 8, 128
+WAIT, LONGEST_WAIT = 8, 64
 """Frames before a level that was too slow is tried again; each failure doubles them."""
 
 
@@ -87,12 +87,13 @@ class Pace:
     def _room(self, level: int) -> float:
         """Seconds that a picture of a level may take, for showing it takes the same at any."""
         shown = median_low(shown for _, shown in self._frames)
-        return max((SLOWEST if level == HALF else FRAME) - shown, LEAST)
+        return max((SLOWEST if level >= HALF else FRAME) - shown, LEAST)
 
     def _too_slow(self) -> bool:
         room = self._room(self.level)
-        certain = len(self._frames) >= ENOUGH or self._rendering > HOPELESS * room
-        return certain and self._rendering > room * (1.0 if self._trial else SLACK)
+        enough, slack = (ENOUGH, 1.0) if self._trial else (LAST, SLACK)
+        certain = len(self._frames) >= enough or self._rendering > HOPELESS * room
+        return certain and self._rendering > room * slack
 
     def learn(self, pixels: int, seconds: float) -> None:
         """Learn from any picture what a sample of a pixel takes."""
