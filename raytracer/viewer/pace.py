@@ -30,7 +30,7 @@ NEW = 0.5
 LAST, ENOUGH = 5, 3
 """Frames that tell of a level, and of one that is only tried: some may have been disturbed."""
 
-SLACK = 1.05
+SLACK = 1.1
 """A level that was tried with success stays while its pictures take so many times what they may."""
 
 HOPELESS = 2.0
