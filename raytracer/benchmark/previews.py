@@ -96,11 +96,9 @@ def _run(
 
 def _said(run: PreviewResult) -> str:
     """Frames a second and the coarsest size."""
-    ordered = sorted(run.latency[WARM:])
-    width, height = min(run.traced[WARM:])
-    slow = ordered[int(0.95 * (len(ordered) - 1))]
+    times, (width, height) = run.spread(WARM), min(run.traced[WARM:])
     return (
-        f"{1.0 / median(ordered):.0f} frames/s, 19 of 20 above {1.0 / slow:.0f}, traced at "
+        f"{1.0 / times['median']:.0f} frames/s, 19 of 20 above {1.0 / times['q95']:.0f}, traced at "
         f"{width}x{height} or more"
     )
 

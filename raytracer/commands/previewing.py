@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from raytracer.commands.rendering import scene_path
@@ -47,7 +46,7 @@ def record(path: Path, result: PreviewResult) -> dict[str, Any]:
     if result.latency:
         found |= {
             "frames": len(result.latency),
-            "latency": spread(result.latency),
+            "latency": result.spread(),
             "traced": [list(size) for size in sorted(set(result.traced))],
             "rest": result.rest,
         }
@@ -56,7 +55,7 @@ def record(path: Path, result: PreviewResult) -> dict[str, Any]:
 
 def summary(result: PreviewResult) -> str:
     """Frames and times for people."""
-    times, (width, height) = spread(result.latency), min(result.traced)
+    times, (width, height) = result.spread(), min(result.traced)
     return (
         f"{len(result.latency)} frames, traced at {width}x{height} or more in a window of "
         f"{result.size[0]}x{result.size[1]}: {1.0 / times['median']:.1f} frames/s, "
@@ -64,17 +63,6 @@ def summary(result: PreviewResult) -> str:
         f"most {1e3 * times['max']:.1f}), full size {1e3 * result.rest:.0f} ms after the last "
         f"event; {result.presenter}"
     )
-
-
-def spread(seconds: list[float]) -> dict[str, float]:
-    """Median, extremes and the 95th percentile."""
-    ordered = sorted(seconds)
-    return {
-        "median": median(ordered),
-        "min": ordered[0],
-        "q95": ordered[int(0.95 * (len(ordered) - 1))],
-        "max": ordered[-1],
-    }
 
 
 def _aside(text: str) -> None:

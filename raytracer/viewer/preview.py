@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from raytracer import output
@@ -45,6 +46,16 @@ class PreviewResult:
     traced: list[tuple[int, int]] = field(default_factory=list)
     rest: float = 0.0
     unsaved: Path | None = None
+
+    def spread(self, warm: int = 0) -> dict[str, float]:
+        """Median, extremes and the 95th percentile of `latency`. warm: first ones to leave out."""
+        ordered = sorted(self.latency[warm:])
+        return {
+            "median": median(ordered),
+            "min": ordered[0],
+            "q95": ordered[int(0.95 * (len(ordered) - 1))],
+            "max": ordered[-1],
+        }
 
 
 def preview(

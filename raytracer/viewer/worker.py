@@ -207,14 +207,17 @@ class Worker:
         if self._stages[0] is not order.stage:
             self._leave_stages(order.stage)
         start = perf_counter()
-        size = self.pace.choose(order.size) if self._adaptive else order.size
-        self._film.begin(order, size)
-        self._film.expose(order, 1, self._leave_if_stopped)
+        self._first_sample(order)
         self._publish(order, self._rate(1, start), start)
         painted = perf_counter()
         self._settled = painted + SETTLE
         self._let_show()
         self.pace.record(self._film.pixels, painted - start, perf_counter() - painted)
+
+    def _first_sample(self, order: Order) -> None:
+        """Begin the film anew, as fine as a moving picture may be."""
+        self._film.begin(order, self.pace.choose(order.size) if self._adaptive else order.size)
+        self._film.expose(order, 1, self._leave_if_stopped)
 
     def _rate(self, count: int, start: float) -> float:
         """Camera rays a second since then."""
@@ -301,8 +304,7 @@ class Worker:
         if order is None:
             return Refused("there is no picture yet")
         if not self._film.samples:  # the pass was left for this
-            self._film.begin(order, self.pace.choose(order.size))
-            self._film.expose(order, 1, self._leave_if_stopped)
+            self._first_sample(order)
         assert self._film.film is not None
         job = order.stage.job
         _, tally = job.backend.develop(job.resident, self._film.film, order.tone, 8)

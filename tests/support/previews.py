@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from raytracer import Camera, Scene
 from raytracer.buffers import SceneBuffers
 from raytracer.settings import RenderSettings
-from raytracer.viewer.orders import Message, Order
+from raytracer.viewer.orders import Message, Order, Picked
 from raytracer.viewer.saving import Saving
 from raytracer.viewer.stage import Stage
 from raytracer.viewer.view import View, first
@@ -115,3 +115,14 @@ def viewer_of(stage: Stage, size: tuple[int, int] = (64, 48), **more: Any) -> Vi
     """A viewer whose worker is a `FakeWorker`."""
     worker: Any = FakeWorker()
     return Viewer(stage, worker, size, **more)
+
+
+def orders(viewer: Viewer) -> list[Order]:
+    """What its `FakeWorker` was asked to render."""
+    worker: Any = viewer.worker
+    return list(worker.orders)
+
+
+def picked(viewer: Viewer, prim_id: int) -> None:
+    """Have a viewer hear that a sphere was picked."""
+    viewer.hear(Picked(viewer.stage, viewer.stage.scene.describe(prim_id)))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import raytracer
-from raytracer.commands.previewing import record, spread, summary
+from raytracer.commands.previewing import record, summary
 from raytracer.errors import DataFileError, OutputError, UserError
 from raytracer.viewer import opening
 from raytracer.viewer.preview import PreviewResult
@@ -56,7 +56,7 @@ def test_what_was_measured_is_reported() -> None:
     measured = result(
         latency=[0.02, 0.01, 0.03, 0.04, 0.02], traced=[(640, 360)] * 4 + [(1280, 720)], rest=0.25
     )
-    assert spread(measured.latency) == {"median": 0.02, "min": 0.01, "q95": 0.03, "max": 0.04}
+    assert measured.spread() == {"median": 0.02, "min": 0.01, "q95": 0.03, "max": 0.04}
     assert summary(measured) == (
         "5 frames, traced at 640x360 or more in a window of 1280x720: 50.0 frames/s, event to "
         "fence 20.0 ms (95% 30.0, most 40.0), full size 250 ms after the last event; "

@@ -16,10 +16,10 @@ from raytracer.viewer import view as moves
 from raytracer.viewer.camera_actions import TURNTABLE
 from raytracer.viewer.controls import CONTROLS
 from raytracer.viewer.edits import BACKGROUND_NAMES, BACKGROUNDS, Edits, from_viewer, turned
-from raytracer.viewer.orders import Metered, Picked, Refused
+from raytracer.viewer.orders import Metered, Refused
 from raytracer.viewer.view import View
 from raytracer.viewer.viewer import Viewer
-from support.previews import balls, stage_of, viewer_of
+from support.previews import balls, orders, picked, stage_of, viewer_of
 
 ASPECT = 4.0 / 3.0
 Step = tuple[str, tuple[Any, ...]]
@@ -43,15 +43,6 @@ ELSEWHERE = {
     "toggle_turntable", "light_from_viewer", "next_background", "polish", "print_camera",
     "ask_size", "toggle_overlay", "toggle_help", "cancel", "close",
 }  # fmt: skip
-
-
-def orders(viewer: Viewer) -> list[Any]:
-    worker: Any = viewer.worker
-    return list(worker.orders)
-
-
-def picked(viewer: Viewer, prim_id: int) -> None:
-    viewer.hear(Picked(viewer.stage, viewer.stage.scene.describe(prim_id)))
 
 
 @pytest.fixture

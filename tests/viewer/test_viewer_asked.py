@@ -15,16 +15,7 @@ from raytracer.errors import UserError
 from raytracer.viewer import seen as module
 from raytracer.viewer.orders import Broken, Failed, Picked, Refused, Saved
 from raytracer.viewer.viewer import Viewer
-from support.previews import balls, stage_of, viewer_of
-
-
-def orders(viewer: Viewer) -> list[Any]:
-    worker: Any = viewer.worker
-    return list(worker.orders)
-
-
-def picked(viewer: Viewer, prim_id: int) -> None:
-    viewer.hear(Picked(viewer.stage, viewer.stage.scene.describe(prim_id)))
+from support.previews import balls, orders, picked, stage_of, viewer_of
 
 
 @pytest.fixture

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
 
 from raytracer.backends.cuda.check import explain
+from raytracer.errors import RaytracerError
 
 
 class PrimaryContext:
@@ -74,3 +75,10 @@ def translated(driver: Any) -> Iterator[None]:
         yield
     except driver.Error as error:
         raise explain(error) from error
+
+
+def release(context: PrimaryContext, allocations: dict[str, Any]) -> None:
+    """Free device memory by name, also when the process ends; what is freed is taken out."""
+    with suppress(RaytracerError), context.active():  # a lost device has freed everything already
+        while allocations:
+            allocations.popitem()[1].free()

@@ -11,7 +11,7 @@ import weakref
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
-from raytracer.backends.cuda.context import PrimaryContext, primary_context
+from raytracer.backends.cuda.context import PrimaryContext, primary_context, release
 from raytracer.backends.cuda.transfer import NON_BLOCKING
 from raytracer.errors import RaytracerError
 
@@ -30,9 +30,9 @@ class DevicePicture:
         """Take no memory yet."""
         self.size = 0, 0
         self._context = context
-        self._memory: list[Any] = []  # at most one allocation
+        self._memory: dict[str, Any] = {}  # at most one allocation
         self._room = 0
-        self._free = weakref.finalize(self, _release, context, self._memory)
+        self._free = weakref.finalize(self, release, context, self._memory)
 
     @property
     def nbytes(self) -> int:
@@ -42,15 +42,15 @@ class DevicePicture:
     @property
     def address(self) -> int:
         """Where it is on the device; 0 before there is one."""
-        return int(self._memory[0]) if self._memory else 0
+        return int(self._memory.get("picture", 0))
 
     def resize(self, width: int, height: int) -> int:
         """Make room for a picture and return its address; the context must be active."""
         self.size = width, height
         if self.nbytes > self._room:
-            while self._memory:
-                self._memory.pop().free()
-            self._memory.append(self._context.driver.mem_alloc(self.nbytes))
+            if old := self._memory.pop("picture", None):
+                old.free()
+            self._memory["picture"] = self._context.driver.mem_alloc(self.nbytes)
             self._room = self.nbytes
         return self.address
 
@@ -129,9 +129,3 @@ class PageLocked:
         """Give the memory back."""
         with suppress(RaytracerError), self._context.active():
             self._memory = None
-
-
-def _release(context: PrimaryContext, memory: list[Any]) -> None:
-    with suppress(RaytracerError), context.active():
-        while memory:
-            memory.pop().free()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import weakref
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from raytracer.backends.cuda import launch
+from raytracer.backends.cuda.context import release
 from raytracer.backends.cuda.kernel import CONSTANT_BYTES
-from raytracer.errors import RaytracerError
 
 if TYPE_CHECKING:
     from raytracer.backends.cuda.context import PrimaryContext
@@ -36,7 +35,7 @@ class CudaResident:
         self._context = context
         self._allocations: dict[str, Any] = {}
         # Runs at the latest when the process ends, while the context is still there.
-        self._free = weakref.finalize(self, _release, context, self._allocations)
+        self._free = weakref.finalize(self, release, context, self._allocations)
 
     @property
     def nbytes(self) -> int:
@@ -81,9 +80,3 @@ def _first_samples(context: PrimaryContext) -> int:
     attribute = context.driver.device_attribute.KERNEL_EXEC_TIMEOUT
     watched = context.device.get_attribute(attribute)
     return launch.FIRST_SAMPLES_WATCHED if watched else launch.FIRST_SAMPLES
-
-
-def _release(context: PrimaryContext, allocations: dict[str, Any]) -> None:
-    with suppress(RaytracerError), context.active():  # a lost device has freed everything already
-        while allocations:
-            allocations.popitem()[1].free()
