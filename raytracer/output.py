@@ -9,8 +9,26 @@ from pathlib import Path
 
 from raytracer.errors import OutputError
 
-# The one folder that is made when it is missing: where pictures go by default.
+# The one folder that is made when it is missing: scripts rely on it, because pictures went there
+# by default.
 PICTURES = "renders"
+
+
+def default_picture(source: str | Path) -> Path:
+    """Where the picture of a scene or a film goes by default: NAME.png in the current folder.
+
+    source: the scene, particle or film file.
+    Raises OutputError for a picture of another program, which only `-o` may replace.
+    """
+    from raytracer.png import is_foreign  # late: few commands write pictures
+
+    path = Path(f"{Path(source).stem}.png")
+    if path.is_file() and is_foreign(path):
+        raise OutputError(
+            f"{path}: exists and was not made by raytracer: give another name, or this one to "
+            "replace it, with -o FILE.png"
+        )
+    return path
 
 
 def check_picture(path: str | Path) -> Path:

@@ -41,8 +41,7 @@ class Task:
             )
         if self.lock and not self.settings.automatic:
             raise UserError("--lock shares an automatic exposure: give --exposure auto as well")
-        folder = Path(files.PICTURES)
-        names = [self.output or str(folder / f"{Path(film).stem}.png") for film in self.films]
+        names = [self.output or str(files.default_picture(film)) for film in self.films]
         if len(set(names)) < len(names):
             raise UserError("two of the films have the same name: tone them one by one with -o")
         if self.histogram:
@@ -86,7 +85,7 @@ def _summary(image: Image, target: Path, stats: bool) -> str:
     height, width = image.film.sums.shape[:2]
     found = image.statistics
     lines = [
-        f"{target}: {width}x{height}, {image.film.samples} samples, "
+        f"wrote {target}: {width}x{height}, {image.film.samples} samples per pixel, "
         f"{image.settings.tone}, exposure {found.exposure:+.2f}"
     ]
     return "\n".join([*lines, *(found.lines() if stats else [])])
