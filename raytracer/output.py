@@ -14,23 +14,6 @@ from raytracer.errors import OutputError
 PICTURES = "renders"
 
 
-def default_picture(source: str | Path) -> Path:
-    """Where the picture of a scene or a film goes by default: NAME.png in the current folder.
-
-    source: the scene, particle or film file.
-    Raises OutputError for a picture of another program, which only `-o` may replace.
-    """
-    from raytracer.png import is_foreign  # late: few commands write pictures
-
-    path = Path(f"{Path(source).stem}.png")
-    if path.is_file() and is_foreign(path):
-        raise OutputError(
-            f"{path}: exists and was not made by raytracer: give another name, or this one to "
-            "replace it, with -o FILE.png"
-        )
-    return path
-
-
 def check_picture(path: str | Path) -> Path:
     """Make sure that a PNG can be written to `path`, before minutes are spent on its content.
 

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 import raytracer
 from raytracer.backends.cuda import compile_all
 from raytracer.cli import program
-from raytracer.output import default_picture
+from raytracer.commands.developing import default_picture
 from raytracer.scene import model
 from raytracer.viewer.controls import help_rows
 from raytracer.viewer.saving import free_name

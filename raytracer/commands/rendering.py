@@ -11,7 +11,12 @@ from typing import Any
 from raytracer import film_file
 from raytracer import histogram as plots
 from raytracer import output as files
-from raytracer.commands.developing import draw_histogram, record, warn_of_non_finite
+from raytracer.commands.developing import (
+    default_picture,
+    draw_histogram,
+    record,
+    warn_of_non_finite,
+)
 from raytracer.commands.report import print_json
 from raytracer.errors import DataFileError, UserError, suggestion
 from raytracer.film import Crop, Film
@@ -57,7 +62,7 @@ class Task:
     @property
     def target(self) -> Path:
         """Where the picture goes."""
-        return Path(self.output) if self.output else files.default_picture(self.scene)
+        return Path(self.output) if self.output else default_picture(self.scene)
 
     def check(self) -> Path:
         """Refuse options that make no sense and files that cannot be written; gives the target."""

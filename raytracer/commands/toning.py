@@ -8,7 +8,12 @@ from typing import Any
 
 from raytracer import histogram as plots
 from raytracer import output as files
-from raytracer.commands.developing import draw_histogram, record, warn_of_non_finite
+from raytracer.commands.developing import (
+    default_picture,
+    draw_histogram,
+    record,
+    warn_of_non_finite,
+)
 from raytracer.commands.report import print_json
 from raytracer.errors import UserError
 from raytracer.film import Film
@@ -41,7 +46,7 @@ class Task:
             )
         if self.lock and not self.settings.automatic:
             raise UserError("--lock shares an automatic exposure: give --exposure auto as well")
-        names = [self.output or str(files.default_picture(film)) for film in self.films]
+        names = [self.output or str(default_picture(film)) for film in self.films]
         if len(set(names)) < len(names):
             raise UserError("two of the films have the same name: tone them one by one with -o")
         if self.histogram:
