@@ -142,10 +142,10 @@ class _Composer:
         known = self.content.get("materials", {})
         material = values.get("material", "default")
         if material != "default" and material not in known:
-            problem = f"{place}.material: there is no material named '{material}'"
+            unknown = f"{place}.material: there is no material named '{material}'"
             if len(self.problems) < MOST_HINTS:
-                problem += f"; {suggestion(material, [*known, 'default'])}"
-            self.problems.append(problem)
+                unknown += f"; {suggestion(material, [*known, 'default'])}"
+            self.problems.append(unknown)
         problem = contradiction(values)
         if problem:
             self.problems.append(f"{place}{problem}")

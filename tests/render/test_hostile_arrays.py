@@ -24,7 +24,7 @@ NAMES = (
     "materials",
 )  # fmt: skip
 COUNT = 300
-SIZE = {"width": 40, "height": 24, "samples": 1}
+SIZE: dict[str, Any] = {"width": 40, "height": 24, "samples": 1}
 
 
 def two_sets() -> Scene:
