@@ -17,7 +17,8 @@ from typing import BinaryIO
 from raytracer.errors import OutputError, WriteError
 from raytracer.temporary import Temporary, remove_all, remove_stale
 
-# The one folder that is made when it is missing: where pictures go by default.
+# The one folder that is made when it is missing: scripts rely on it, because pictures went there
+# by default.
 PICTURES = "renders"
 
 # Device and inode, or, where there is no file yet, the path without symbolic links.
