@@ -183,7 +183,7 @@ def _save_exr(film: Film, path: Path, half: bool, batch: output.Batch | None) ->
         try:
             exr.File(header, channels).write(file.name)
         except RuntimeError as error:
-            raise OSError(str(error)) from error
+            raise OSError(str(error).replace(file.name, str(path))) from error
 
 
 def _load_exr(path: Path) -> Film:

@@ -66,7 +66,9 @@ class OutputSet:
                 f"{path}: is written by {self._outputs[key]} and by {what}: give two names"
             )
         if not force and os.path.lexists(path):
-            raise OutputError(f"{path}: exists already: give another name, or --force to replace it")
+            raise OutputError(
+                f"{path}: exists already: give another name, or --force to replace it"
+            )
         self._outputs[key] = what
         return Path(path)
 
@@ -124,9 +126,11 @@ class Batch:
 def identity(path: str | Path) -> Identity:
     """Device and inode of a file, or its path without symbolic links where there is none."""
     try:
-        found = os.stat(path)
+        found = Path(path).stat()
     except (OSError, ValueError):
-        return os.path.realpath(path)
+        with suppress(OSError, ValueError):
+            return os.path.realpath(path)
+        return str(path)
     return found.st_dev, found.st_ino
 
 
@@ -212,7 +216,7 @@ def tidy() -> None:
 
 def _opened(temporary: Temporary) -> BinaryIO:
     """A file object of its own on the temporary file; closing it keeps the lock."""
-    return open(temporary.path, "r+b", opener=lambda *_: os.dup(temporary.descriptor))  # noqa: PTH123, SIM115
+    return open(temporary.path, "r+b", opener=lambda *_: os.dup(temporary.descriptor))
 
 
 def _rename(temporary: Temporary, target: Path, name: Path) -> None:

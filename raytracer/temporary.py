@@ -47,14 +47,14 @@ class Temporary:
 
     def replace(self, target: Path) -> None:
         """Rename it to `target`, which thereby has all of the new content or all of the old."""
-        os.replace(self.path, target)
+        self.path.replace(target)
         self._forget()
 
     def remove(self) -> None:
         """Remove it; nothing happens where it was renamed or removed before."""
         if self in _live:
             with suppress(OSError):
-                os.unlink(self.path)
+                self.path.unlink()
             self._forget()
 
     def _forget(self) -> None:
@@ -93,7 +93,7 @@ def _create(folder: Path, mode: int | None) -> tuple[Path, int]:
                     os.fchmod(descriptor, mode)
                 return path, descriptor
         except BaseException:
-            os.unlink(path)
+            path.unlink()
             os.close(descriptor)
             raise
         os.close(descriptor)  # removed by another process between its creation and its lock
@@ -109,7 +109,7 @@ def _remove_if_stale(path: Path) -> None:
         waited = own_boot or time.time() - found.st_mtime > ABANDONED
         if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and waited:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.unlink(path)
+            path.unlink()
     finally:
         os.close(descriptor)
 
