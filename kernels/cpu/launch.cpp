@@ -101,7 +101,7 @@ int64_t render(const SceneView& scene, int64_t first, double budget, int threads
   auto work = [&](int) {
     FlushDenormals mode;
     std::unique_ptr<Scratch> scratch(new Scratch);  // not value-initialised
-    std::unique_ptr<ShadowQueue[]> queues(new ShadowQueue[(size_t)std::max(scene.frame->light_count, 1)]);
+    std::unique_ptr<ShadowQueue[]> queues(new ShadowQueue[(size_t)std::clamp(scene.frame->light_count, 1, kShadowQueues)]);
     scratch->shadow = queues.get();
     while (std::chrono::duration<double>(Clock::now() - start).count() < budget) {
       int64_t i = next.fetch_add(1);

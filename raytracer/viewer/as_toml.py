@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import floor, log10
+from dataclasses import replace
+from math import floor, hypot, log10
 from typing import TYPE_CHECKING, Any
 
 from raytracer import toml_text
+from raytracer.scene.lighting import background_up
 from raytracer.scene.looks import DirectionalLight, Light
-from raytracer.viewer.edits import BACKGROUNDS, Edits
+from raytracer.viewer.edits import Edits
 
 DIGITS = 15
 """Of the numbers that are printed."""
@@ -16,6 +18,7 @@ DIGITS = 15
 if TYPE_CHECKING:
     from raytracer.scene.looks import Background, Camera, Material
     from raytracer.scene.scene import Scene
+    from raytracer.scene.transform import Triple
     from raytracer.tone_settings import ToneSettings
 
 
@@ -50,7 +53,10 @@ def view_tables(
         if scene.lights is None and scene.ambient is None:  # it had one with its own light
             parts.append(_table("[ambient]", vars(dressed.ambient)))
         parts += [_light(light) for light in edits.lights]
-    if background := BACKGROUNDS[edits.background]:
+    background = edits.dress(scene).background
+    if background.up is None and not _parallel(camera.up, up := background_up(scene)):
+        background = replace(background, up=up)  # else it would change with the camera's
+    if background != scene.background:
         parts.append(_background(background))
     parts += [
         _table(f"[materials.{toml_text.key(n)}]", vars(made)) for n, made in materials.items()
@@ -69,6 +75,12 @@ def tone_options(tone: ToneSettings) -> str:
     if tone.tone != "linear":
         words.append(f"--tone {tone.tone}")
     return " ".join(words)
+
+
+def _parallel(vector: Triple, unit: Triple) -> bool:
+    """Whether a vector of any length points along a unit vector."""
+    length = hypot(*vector)
+    return all(abs(v / length - u) < 1e-9 for v, u in zip(vector, unit, strict=True))
 
 
 def _light(light: Light) -> str:
