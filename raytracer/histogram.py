@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 LIGHT, MARK = "#2a6fbb", "#444444"
 CHANNELS = (("red", "#c8402f"), ("green", "#3c8d40"), ("blue", "#2f62c8"))
 MIDDLE_GREY = 0.18
+# Numbers that are counted at a time.
+STRIP = 1 << 20
 
 
 def check(path: str | Path) -> Path:
@@ -78,14 +80,30 @@ def _film(axis: Any, statistics: Statistics) -> None:
     axis.set_ylabel("% of covered pixels in 1/8 stop")
 
 
+def _count(codes: Pixels) -> tuple[NDArray[np.int64], int]:
+    """How often each code of 8 bits occurs in covered pixels, (3, 256), and how many those are.
+
+    In strips of rows: counting needs many times the memory of what is counted.
+    """
+    counts, covered = np.zeros((3, 256), np.int64), 0
+    rows = max(STRIP // codes[0].size, 1)
+    for start in range(0, len(codes), rows):
+        strip = codes[start : start + rows]
+        values = strip if strip.dtype == np.uint8 else (strip >> 8).astype(np.uint8)
+        there = values[values[..., 3] > 0]
+        covered += len(there)
+        for index in range(3):
+            counts[index] += np.bincount(there[:, index], minlength=256)
+    return counts, covered
+
+
 def _picture(axis: Any, codes: Pixels) -> None:
-    values = codes if codes.dtype == np.uint8 else (codes >> 8).astype(np.uint8)
-    covered = values[values[..., 3] > 0]
+    counts, covered = _count(codes)
     places = np.arange(257) - 0.5
     for index, (name, color) in enumerate(CHANNELS):
-        share = 100.0 * np.bincount(covered[:, index], minlength=256) / max(len(covered), 1)
+        share = 100.0 * counts[index] / max(covered, 1)
         axis.stairs(share, places, color=color, label=name, linewidth=1.2)
-    if len(covered):
+    if covered:
         axis.set_yscale("log")
         axis.set_ylim(bottom=1e-3)
     axis.set_xlim(-4, 259)
