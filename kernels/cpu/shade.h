@@ -58,12 +58,14 @@ RT_HD void add_radiance(rt::Scratch& k, const rt::Wave& w, int at, uint32_t mask
 inline void flush_shadows(const rt::SceneView& s, rt::Scratch& k) {
   for (int light = 0; light < s.frame->light_count; ++light) {
     rt::ShadowQueue& q = k.shadow[light];
-    trace_shadows(s, s.lights[light], q);
-    for (int i = 0; i < q.count; ++i) {
-      // no branch: half of the rays are blocked, in no order
-      uint32_t slot = q.slot[i];
-      float seen = (float)q.visible[i];
-      k.r[slot] += seen * q.r[i], k.g[slot] += seen * q.g[i], k.b[slot] += seen * q.b[i];
+    if (!is_cancelled(s)) {
+      trace_shadows(s, s.lights[light], q);
+      for (int i = 0; i < q.count; ++i) {
+        // no branch: half of the rays are blocked, in no order
+        uint32_t slot = q.slot[i];
+        float seen = (float)q.visible[i];
+        k.r[slot] += seen * q.r[i], k.g[slot] += seen * q.g[i], k.b[slot] += seen * q.b[i];
+      }
     }
     q.count = 0;
   }
@@ -131,7 +133,7 @@ RT_HD void shade_misses(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& 
 inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int depth, const TileBlocks& blocks, rt::Wave& next) {
   next.count = 0;
   next.is_primary = false;
-  for (int at = 0; at < w.count; at += kWide) {
+  for (int at = 0; at < w.count && !is_cancelled(s); at += kWide) {
     int left = w.count - at;
     uint32_t live = left >= kWide ? (uint32_t)((1ull << kWide) - 1) : (1u << left) - 1u;
     UW prim = load<UW>(w.prim + at);
