@@ -70,7 +70,8 @@ def render(path: Path, *options: str) -> tuple[str, ...]:
 @pytest.fixture
 def many_lights(tmp_path: Path) -> Path:
     """3,000 lights on 20,000 spheres: a tile takes half a minute."""
-    scene = '[camera]\nposition = [0, 0, 5]\n[[spheres]]\ngenerate = { name = "cloud", count = 20000 }\n'
+    scene = "[camera]\nposition = [0, 0, 5]\n"
+    scene += '[[spheres]]\ngenerate = { name = "cloud", count = 20000 }\n'
     for x, y, z in np.random.default_rng(1).uniform(2, 9, (3000, 3)):
         scene += f'[[lights]]\ntype = "point"\nposition = [{x}, {y}, {z}]\nintensity = 0.001\n'
     path = tmp_path / "lights.toml"
