@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import click
 
 from raytracer._version import __version__
+from raytracer.commands import hints
 from raytracer.commands.bench import bench
 from raytracer.commands.devices import devices
 from raytracer.commands.info import info
@@ -16,13 +17,13 @@ from raytracer.commands.preview import preview
 from raytracer.commands.render import render
 from raytracer.commands.scene import scene
 from raytracer.commands.tone import tone
-from raytracer.errors import RaytracerError, nearest
+from raytracer.errors import RaytracerError
 
 # What a shell expects of a program that was stopped by Ctrl-C.
 INTERRUPTED = 130
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=hints.Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="raytracer %(version)s")
 def program() -> None:
     """Render spheres, from three to hundreds of millions.
@@ -38,7 +39,7 @@ def program() -> None:
       raytracer devices                    what can render here
       raytracer scene check FILE           what a scene file says, or what is wrong with it
       raytracer scene generate --list      large scenes made on the spot
-      raytracer info renders/atoms.png     what made a picture
+      raytracer info atoms.png             what made a picture
       raytracer tone FILM                  other exposures of a saved film, without rendering
     """
 
@@ -83,8 +84,8 @@ def _misuse(error: click.UsageError) -> int:
     sentence = _sentence(error.format_message())
     if isinstance(error, click.NoSuchOption):  # click lists all that look like it, in brackets
         sentence = f"no such option '{error.option_name}'"
-        if near := nearest(error.option_name, error.possibilities or ()):
-            sentence += f"; did you mean '{near}'?"
+        if hint := hints.of_option(error.option_name, context.command if context else None):
+            sentence += f"; {hint}"
     return _say(f"{sentence} (see `{command} --help`)", error.exit_code)
 
 

@@ -40,6 +40,8 @@ BLOCK = 1 << 19
 _ZLIB_HEADER = b"\x78\x01"
 _COLOR_TYPE = {3: 2, 4: 6}
 _FILTER_UP = 2
+# Bytes at the start of a file that hold the chunks before the text.
+_HEAD = 256
 
 
 def chunk(kind: bytes, data: bytes) -> bytes:
@@ -123,6 +125,16 @@ def read_metadata(path: Path) -> dict[str, Any] | None:
             text = body[len(_KEY_START) :].decode("latin-1")
             return parse_json(text, file.source, "its metadata")
     return None
+
+
+def is_foreign(path: Path) -> bool:
+    """Whether a file is anything but a PNG of `raytracer`, judged by its first text chunks.
+
+    Raises DataFileError for a file that cannot be read.
+    """
+    with opened(path) as file:
+        head = file.file.read(_HEAD)
+    return not head.startswith(SIGNATURE) or b"tEXtSoftware\0raytracer " not in head
 
 
 def _chunks(file: OpenFile) -> Iterator[tuple[bytes, int]]:

@@ -15,16 +15,32 @@ def print_json(value: Any) -> None:
 
     Characters that a terminal would obey are written as escape sequences of JSON.
     """
-    text = json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False)
-    lines = (
-        line if line.isprintable() else "".join(c if c.isprintable() else _as_json(c) for c in line)
-        for line in text.split("\n")
-    )
-    print("\n".join(lines))
+    print(_indented(_finite(value)))
 
 
-def _as_json(character: str) -> str:
-    return json.dumps(character)[1:-1]
+def _indented(value: Any, indent: str = "") -> str:
+    """JSON with a line for each key and each table of a list; lists of plain values on one line."""
+    if isinstance(value, dict) and value:
+        rows = [
+            f"{_flat(str(key))}: {_indented(item, indent + '  ')}" for key, item in value.items()
+        ]
+        return _block("{}", rows, indent)
+    if isinstance(value, list) and any(isinstance(item, (dict, list)) for item in value):
+        return _block("[]", [_indented(item, indent + "  ") for item in value], indent)
+    return _flat(value)
+
+
+def _block(brackets: str, rows: list[str], indent: str) -> str:
+    inside = ",\n".join(f"{indent}  {row}" for row in rows)
+    return f"{brackets[0]}\n{inside}\n{indent}{brackets[1]}"
+
+
+def _flat(value: Any) -> str:
+    """JSON on one line, every character of which prints."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
 
 
 def _finite(value: Any) -> Any:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
+from raytracer.commands.hints import Group
 
-@click.group(short_help="Check scene files, make large scenes.")
+
+@click.group(cls=Group, short_help="Check scene files, make large scenes.")
 def scene() -> None:
     """Check scene files, look up spheres, get the JSON Schema, make large scenes.
 

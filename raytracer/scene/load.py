@@ -123,7 +123,9 @@ def check_there(path: Path) -> None:
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
-        near = nearest(path.name, _scenes_in(path.parent))
+        there = _scenes_in(path.parent)
+        stems = {Path(name).stem: name for name in reversed(there)}  # of two files the scene
+        near = nearest(path.name, there) or stems.get(nearest(path.stem, stems) or "")
         hint = f"; did you mean '{shown(near)}'?" if near else ""
         raise SceneError(f"{path}: there is no such file{hint}") from None
     except (OSError, ValueError):

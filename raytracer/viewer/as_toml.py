@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from math import floor, log10
+from dataclasses import replace
+from math import floor, hypot, log10
 from typing import TYPE_CHECKING, Any
 
+from raytracer.scene.lighting import background_up
 from raytracer.scene.looks import DirectionalLight, Light
-from raytracer.viewer.edits import BACKGROUNDS, Edits
+from raytracer.viewer.edits import Edits
 
 DIGITS = 15
 """Of the numbers that are printed."""
@@ -17,6 +19,7 @@ DIGITS = 15
 if TYPE_CHECKING:
     from raytracer.scene.looks import Background, Camera, Material
     from raytracer.scene.scene import Scene
+    from raytracer.scene.transform import Triple
     from raytracer.tone_settings import ToneSettings
 
 
@@ -51,7 +54,10 @@ def view_tables(
         if scene.lights is None and scene.ambient is None:  # it had one with its own light
             parts.append(_table("[ambient]", vars(dressed.ambient)))
         parts += [_light(light) for light in edits.lights]
-    if background := BACKGROUNDS[edits.background]:
+    background = edits.dress(scene).background
+    if background.up is None and not _parallel(camera.up, up := background_up(scene)):
+        background = replace(background, up=up)  # else it would change with the camera's
+    if background != scene.background:
         parts.append(_background(background))
     parts += [_table(f"[materials.{_key(n)}]", vars(made)) for n, made in materials.items()]
     if options := tone_options(tone):
@@ -68,6 +74,12 @@ def tone_options(tone: ToneSettings) -> str:
     if tone.tone != "linear":
         words.append(f"--tone {tone.tone}")
     return " ".join(words)
+
+
+def _parallel(vector: Triple, unit: Triple) -> bool:
+    """Whether a vector of any length points along a unit vector."""
+    length = hypot(*vector)
+    return all(abs(v / length - u) < 1e-9 for v, u in zip(vector, unit, strict=True))
 
 
 def _light(light: Light) -> str:
