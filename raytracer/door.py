@@ -17,7 +17,14 @@ from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any
 
-from raytracer.errors import DataFileError, MemoryNeedError, RaytracerError, UserError, shown
+from raytracer.errors import (
+    DataFileError,
+    MemoryNeedError,
+    RaytracerError,
+    UserError,
+    shown,
+    shown_value,
+)
 from raytracer.memory import size_text
 from raytracer.resources import available_memory
 
@@ -141,6 +148,14 @@ class OpenFile:
         """Return the error for bytes that are not UTF-8."""
         where = "" if line is None else f"line {line} "
         return DataFileError(f"{self.source}: {where}is not text in UTF-8")
+
+
+def path_of(path: object, name: str = "path") -> Path:
+    """Return a path that was given as an argument. Raises UserError if it is none."""
+    try:
+        return Path(os.fspath(path))  # type: ignore[call-overload]
+    except TypeError:
+        raise UserError(f"{name}: {shown_value(path)} is not the path of a file") from None
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer import exr_header, output
-from raytracer.door import STANDARD_INPUT, OpenFile, opened, parse_json, reading
+from raytracer.door import STANDARD_INPUT, OpenFile, opened, parse_json, path_of, reading
 from raytracer.errors import DataFileError, UserError, shown, shown_value, suggestion
 from raytracer.film import Film
 from raytracer.memory import size_text
@@ -67,8 +67,6 @@ def save(film: Film, path: str | Path, half: bool = False) -> Path:
 
 def load(path: str | Path) -> Film:
     """Read a film; see `Film.load`."""
-    from raytracer.scene.load import path_of
-
     path = path_of(path)
     suffix = path.suffix.lower()
     if path != STANDARD_INPUT and suffix not in SUFFIXES:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import stat
 from collections.abc import Mapping
-from os import fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..door import STANDARD_INPUT, OpenFile, opened, reading
-from ..errors import DataFileError, SceneError, nearest, shown, shown_value
+from ..door import STANDARD_INPUT, OpenFile, opened, path_of, reading
+from ..errors import DataFileError, SceneError, nearest, shown
 from ..memory import require_room
 from . import particles
 from .arrays import Where, check_centers
@@ -75,14 +74,6 @@ def load(path: str | PathLike[str]) -> Scene:
         from .compose import compose
 
         return compose(read_table(file, suffix), target)
-
-
-def path_of(path: str | PathLike[str], name: str = "path") -> Path:
-    """Return a path that was given as an argument. Raises SceneError if it is none."""
-    try:
-        return Path(fspath(path))
-    except TypeError:
-        raise SceneError(f"{name}: {shown_value(path)} is not the path of a file") from None
 
 
 def _suffix_of(file: OpenFile) -> str:
