@@ -21,8 +21,11 @@ PACKAGE = Path(raytracer.__file__).parent
 # scenes and backends, neither knows the other.
 LAYERS = [
     {"_version", "_core", "errors", "synonyms"},
-    {"settings", "tone_settings", "layout", "resources", "arithmetic"},
-    {"buffers", "variants", "ops", "memory", "output", "film", "film_file", "statistics", "tone"},
+    {"settings", "tone_settings", "layout", "resources", "arithmetic", "temporary", "toml_text"},
+    {"memory"},
+    {"door"},
+    {"npz", "exr_header"},
+    {"buffers", "variants", "ops", "output", "film", "film_file", "statistics", "tone"},
     {"bvh", "png"},
     {"scene", "backends"},
     {"image", "histogram"},
