@@ -222,8 +222,8 @@ def require(
     if available is None or size(need) <= available:
         return
     raise MemoryNeedError(
-        f"{need.count:,} spheres at {need.width}x{need.height} need about {_size(size(need))} of "
-        f"{where} and {_size(available)} is free: {_what_fits(need, available, size)}"
+        f"{need.count:,} spheres at {need.width}x{need.height} need about {size_text(size(need))} of "
+        f"{where} and {size_text(available)} is free: {_what_fits(need, available, size)}"
     )
 
 
@@ -237,7 +237,7 @@ def require_tone(source: str, width: int, height: int, output: Output, threads: 
     remedy = "use a machine with more memory"
     if smaller != output:
         less = replace(need, output=smaller).extra
-        remedy = f"without histogram and with 8 bits it takes {_size(less)}"
+        remedy = f"without histogram and with 8 bits it takes {size_text(less)}"
     require_room(source, need.extra, "to be developed", remedy)
 
 
@@ -266,7 +266,7 @@ def require_room(
     available = [b for b in (available_memory(), available_address_space()) if b is not None]
     if available and size > min(available):
         raise MemoryNeedError(
-            f"{source}: needs about {_size(size)} of memory {purpose} and {_size(min(available))} "
+            f"{source}: needs about {size_text(size)} of memory {purpose} and {size_text(min(available))} "
             f"is free: {remedy}"
         )
 
@@ -309,7 +309,7 @@ def _largest(most: int, fits: Callable[[int], bool]) -> int:
     return low
 
 
-def _size(count: float) -> str:
+def size_text(count: float) -> str:
     """Bytes for people."""
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if count < 1024:
