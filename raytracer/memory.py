@@ -222,8 +222,9 @@ def require(
     if available is None or size(need) <= available:
         return
     raise MemoryNeedError(
-        f"{need.count:,} spheres at {need.width}x{need.height} need about {size_text(size(need))} of "
-        f"{where} and {size_text(available)} is free: {_what_fits(need, available, size)}"
+        f"{need.count:,} spheres at {need.width}x{need.height} need about "
+        f"{size_text(size(need))} of {where} and {size_text(available)} is free: "
+        f"{_what_fits(need, available, size)}"
     )
 
 
@@ -263,11 +264,11 @@ def require_room(
     Raises MemoryNeedError.
     """
     _tell(max(held_memory() + size, peak_memory()))
-    available = [b for b in (available_memory(), available_address_space()) if b is not None]
-    if available and size > min(available):
+    known = [b for b in (available_memory(), available_address_space()) if b is not None]
+    if known and size > min(known):
         raise MemoryNeedError(
-            f"{source}: needs about {size_text(size)} of memory {purpose} and {size_text(min(available))} "
-            f"is free: {remedy}"
+            f"{source}: needs about {size_text(size)} of memory {purpose} and "
+            f"{size_text(min(known))} is free: {remedy}"
         )
 
 
