@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import click
 
+from raytracer import output
 from raytracer._version import __version__
 from raytracer.commands import hints
 from raytracer.commands.bench import bench
@@ -70,7 +71,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError as error:
         return _say(_sentence(f"there is not enough memory ({error})"), 1)
     except (click.Abort, KeyboardInterrupt):
-        return _say("stopped by Ctrl-C; nothing was written", INTERRUPTED)
+        return _say(f"stopped by Ctrl-C; {_written()}", INTERRUPTED)
+    finally:
+        output.tidy()
     return code if isinstance(code, int) else 0
 
 
@@ -93,6 +96,12 @@ def _sentence(text: str) -> str:
     """A text of click in the style of our own: one line, a small letter first, no full stop."""
     line = " ".join(text.split()).replace(". Did you mean", "; did you mean").rstrip(".")
     return line[:1].lower() + line[1:]
+
+
+def _written() -> str:
+    """Which files are there now, to end a sentence."""
+    names = ", ".join(map(str, output.written()))
+    return f"written before that: {names}" if names else "nothing was written"
 
 
 def _say(text: str, code: int) -> int:

@@ -44,6 +44,12 @@ class OutputError(UserError):
     """A result cannot be written."""
 
 
+class WriteError(OutputError):
+    """Writing failed under way, on a full disk for example; the command line ends with 1."""
+
+    exit_code = 1
+
+
 class InstallError(UserError, ImportError):
     """The package is not installed where Python found it."""
 

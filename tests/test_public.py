@@ -21,7 +21,7 @@ PACKAGE = Path(raytracer.__file__).parent
 # scenes and backends, neither knows the other.
 LAYERS = [
     {"_version", "_core", "errors", "synonyms", "warning"},
-    {"settings", "tone_settings", "layout", "resources", "arithmetic"},
+    {"settings", "tone_settings", "layout", "resources", "arithmetic", "temporary", "toml_text"},
     {"buffers", "variants", "ops", "memory", "output", "film", "film_file", "statistics", "tone"},
     {"bvh", "png"},
     {"scene", "backends"},

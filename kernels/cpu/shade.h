@@ -3,6 +3,7 @@
 #include "primary.h"
 #include "shadow.h"
 #include "../render/integrator.h"
+#include "../shade/background.h"
 
 namespace RT_NS {
 
@@ -91,10 +92,10 @@ RT_HD void queue_shadows(rt::ShadowQueue& q, const rt::Wave& w, int at, uint32_t
 }
 
 RT_HD void shade_lights(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, uint32_t hits, const Surface<FW>& f,
-                        FW weight, LightGroup g) {
+                        FW throughput, LightGroup g) {
   Vec3<FW> direction = {load<FW>(w.dx + at), load<FW>(w.dy + at), load<FW>(w.dz + at)};
   for (int i = g.first; i < g.end; ++i) {
-    LightArrival<FW> a = light_arrival(s.lights[i], f, direction, weight);
+    LightArrival<FW> a = light_arrival(s.lights[i], f, direction, throughput);
     uint32_t lit = hits & bits(a.faces);
     if (!s.frame->shadows)
       add_radiance(k, w, at, lit, a.radiance);
@@ -122,7 +123,7 @@ inline void flush_shadows(const rt::SceneView& s, rt::Scratch& k, const rt::Wave
       uint32_t hits = hits_at(w, at, prim);
       if (!hits) continue;
       Surface<FW> f = load_surface(s, w, at, select(mask_from_bits<MW>(hits), prim, UW(0u)));
-      shade_lights(s, k, w, at, hits, f, local_weight(f, load<FW>(w.throughput + at)), g);
+      shade_lights(s, k, w, at, hits, f, load<FW>(w.throughput + at), g);
     }
     trace_group(s, k, g);
   }
@@ -155,9 +156,9 @@ RT_HD void shade_misses(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& 
   FW height;
   if (depth == 0) {
     UW i = lane_iota() + UW((uint32_t)(at % kPacket));
-    height = background_height_row<FW>(*s.frame, UW((uint32_t)blocks.y(at / kPacket)) + (i >> 5) * UW(4u) + ((i >> 2) & UW(3u)));
+    height = background_height_row<FW>(s.frame->height, UW((uint32_t)blocks.y(at / kPacket)) + (i >> 5) * UW(4u) + ((i >> 2) & UW(3u)));
   } else {
-    height = background_height_direction(*s.camera, Vec3<FW>{load<FW>(w.dx + at), load<FW>(w.dy + at), load<FW>(w.dz + at)});
+    height = background_height_direction(*s.frame, Vec3<FW>{load<FW>(w.dx + at), load<FW>(w.dy + at), load<FW>(w.dz + at)});
   }
   add_radiance(k, w, at, mask, throughput * background(*s.frame, height));
 }
@@ -183,10 +184,9 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
       }
     if (!hits) continue;
     Surface<FW> f = load_surface(s, w, at, select(mask_from_bits<MW>(hits), prim, UW(0u)));
-    FW weight = local_weight(f, throughput);
-    add_radiance(k, w, at, hits, ambient_radiance(*s.frame, f, weight));
+    add_radiance(k, w, at, hits, ambient_radiance(*s.frame, f, throughput));
     if ((k.queued += kWide) > rt::kShadowBatch) flush_shadows(s, k, w, begin, at), begin = at, k.queued = kWide;
-    shade_lights(s, k, w, at, hits, f, weight, direct);
+    shade_lights(s, k, w, at, hits, f, throughput, direct);
     uint32_t mirrors = hits & bits(f.material.mirror > FW(0.0f));
     if (mirrors && depth < s.frame->max_depth) queue_mirrors(w, at, mirrors, f, throughput * f.material.mirror, next);
   }
