@@ -120,7 +120,7 @@ class Batch:
         """One error with a line for each."""
         if len(self._failed) == 1:
             return self._failed[0]
-        return WriteError("\n".join(str(error) for error in self._failed))
+        return WriteError(*(sentence for error in self._failed for sentence in error.sentences))
 
 
 def identity(path: str | Path) -> Identity:

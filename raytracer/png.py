@@ -7,13 +7,14 @@ importing it takes longer than encoding most pictures, so all depths are written
 from __future__ import annotations
 
 import io
-import json
 import struct
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from raytracer.door import OpenFile, opened, parse_json
 from raytracer.errors import DataFileError
+from raytracer.memory import size_text
 from raytracer.resources import thread_count
 
 if TYPE_CHECKING:
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 # Key of the text chunk that holds the metadata as JSON.
 KEY = "raytracer"
+_KEY_START = KEY.encode() + b"\0"
+# Most bytes of the metadata: those of a picture have a few thousand.
+METADATA_BYTES = 1 << 24
+# Most chunks that are looked through.
+MOST_CHUNKS = 1 << 20
 # Fastest; noise of ray-traced pictures gains little from more effort.
 COMPRESSION = 1
 # Bytes that a thread compresses at a time; cutting there costs less than 0.1% of size.
@@ -169,22 +175,24 @@ def _joined_adler(first: int, second: int, length: int) -> int:
 def read_metadata(path: Path) -> dict[str, Any] | None:
     """What `raytracer` wrote about a picture; None if the file has no such chunk.
 
-    Raises DataFileError for a file that cannot be read or is no PNG.
+    Only the heads of the other chunks are read. Raises DataFileError for a file that cannot be
+    read or is no PNG.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise DataFileError(f"{path}: cannot be read ({error.strerror})") from error
-    if not data.startswith(SIGNATURE):
-        raise DataFileError(f"{path}: is not a PNG file")
-    for kind, body in _chunks(data):
-        key, _, value = body.partition(b"\0")
-        if kind == b"tEXt" and key == KEY.encode():
-            try:
-                found = json.loads(value.decode("latin-1"))
-            except ValueError as error:
-                raise DataFileError(f"{path}: its metadata are damaged ({error})") from error
-            return found if isinstance(found, dict) else None
+    with opened(path, standard_input=True) as file:
+        if file.file.read(len(SIGNATURE)) != SIGNATURE:
+            raise DataFileError(f"{file.source}: is not a PNG file")
+        for kind, size in _chunks(file):
+            if kind != b"tEXt" or file.file.peek(len(KEY) + 1)[: len(KEY) + 1] != _KEY_START:
+                continue
+            if size > METADATA_BYTES:
+                raise DataFileError(
+                    f"{file.source}: its metadata have more than {size_text(METADATA_BYTES)}"
+                )
+            body, checksum = file.file.read(size), file.file.read(4)
+            if int.from_bytes(checksum, "big") != zlib.crc32(kind + body):
+                raise DataFileError(f"{file.source}: its metadata are damaged, or cut short")
+            text = body[len(_KEY_START) :].decode("latin-1")
+            return parse_json(text, file.source, "its metadata")
     return None
 
 
@@ -193,18 +201,19 @@ def is_foreign(path: Path) -> bool:
 
     Raises DataFileError for a file that cannot be read.
     """
-    try:
-        with path.open("rb") as file:
-            head = file.read(_HEAD)
-    except OSError as error:
-        raise DataFileError(f"{path}: cannot be read ({error.strerror})") from error
+    with opened(path) as file:
+        head = file.file.read(_HEAD)
     return not head.startswith(SIGNATURE) or b"tEXtSoftware\0raytracer " not in head
 
 
-def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Kind and body of every complete chunk."""
+def _chunks(file: OpenFile) -> Iterator[tuple[bytes, int]]:
+    """Kind and size of every chunk; the file then stands at its body."""
     at = len(SIGNATURE)
-    while at + 12 <= len(data):
-        (length,) = struct.unpack_from(">I", data, at)
-        yield data[at + 4 : at + 8], data[at + 8 : at + 8 + length]
-        at += length + 12
+    for _ in range(MOST_CHUNKS):
+        file.file.seek(at)
+        head = file.file.read(8)
+        if len(head) < 8:
+            return
+        (size,) = struct.unpack_from(">I", head)
+        yield head[4:], size
+        at += size + 12

@@ -204,7 +204,7 @@ def test_only_is_exactly_that_sample(scene: str, capsys: pytest.CaptureFixture[s
         (["render", "balls.toml", "--only", "0,0,0", "--repeat", "2"], "writes no picture"),
         (["render", "balls.toml", "--threads", "-1"], "threads = -1"),
         (["info", "balls.toml"], "is not a PNG"),
-        (["info", "missing.png"], "cannot be read"),
+        (["info", "missing.png"], "there is no such file"),
         (["scene", "check", "missing.toml"], "missing.toml"),
         (["scene", "generate", "clowd"], "cloud"),
     ],

@@ -22,7 +22,10 @@ PACKAGE = Path(raytracer.__file__).parent
 LAYERS = [
     {"_version", "_core", "errors", "synonyms", "warning"},
     {"settings", "tone_settings", "layout", "resources", "arithmetic", "temporary", "toml_text"},
-    {"buffers", "variants", "ops", "memory", "output", "film", "film_file", "statistics", "tone"},
+    {"memory"},
+    {"door"},
+    {"npz", "exr_header"},
+    {"buffers", "variants", "ops", "output", "film", "film_file", "statistics", "tone"},
     {"bvh", "png"},
     {"scene", "backends"},
     {"image", "histogram"},

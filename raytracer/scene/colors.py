@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from ..errors import SceneError, suggestion
+from ..errors import SceneError, shown, shown_value, suggestion
 from ..warning import warn
 from .arrays import each_block
 
@@ -39,17 +39,17 @@ def parse_color(value: Any) -> RGB:
     try:
         parts = [float(v) for v in value if not isinstance(v, (str, bool))]
         complete = len(parts) == len(value) and len(parts) in (3, 4)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         complete = False
     if not complete:
         raise SceneError(
-            f"{_short(value)} is not a colour; "
+            f"{shown_value(value)} is not a colour; "
             "write '#rrggbb', a colour name of CSS or matplotlib, or three numbers from 0 to 1"
         )
     if not all(0.0 <= v <= 1.0 for v in parts):
-        raise SceneError(f"{_short(value)} is not a colour; its numbers go from 0 to 1")
+        raise SceneError(f"{shown_value(value)} is not a colour; its numbers go from 0 to 1")
     if parts[3:] and parts[3] < 1.0:
-        warn(f"{OPAQUE}: the alpha of the colour {_short(value)} is ignored")
+        warn(f"{OPAQUE}: the alpha of the colour {shown_value(value)} is ignored")
     return (parts[0], parts[1], parts[2])
 
 
@@ -62,25 +62,19 @@ def _parse_text(text: str) -> RGB:
             pairs = [digits[i : i + step] * (3 - step) for i in range(0, len(digits), step)]
             red, green, blue, *alpha = (int(p, 16) / 255.0 for p in pairs)
             if alpha and alpha[0] < 1.0:
-                warn(f"{OPAQUE}: the alpha of the colour '{text}' is ignored")
+                warn(f"{OPAQUE}: the alpha of the colour '{shown(text)}' is ignored")
             return (red, green, blue)
-        raise SceneError(f"'{text}' is not a colour; write '#rgb' or '#rrggbb'")
+        raise SceneError(f"'{shown(text)}' is not a colour; write '#rgb' or '#rrggbb'")
     if _NUMBER.fullmatch(text):
         grey = float(text)
         if grey > 1.0:
-            raise SceneError(f"'{text}' is not a colour; a grey goes from '0' to '1'")
+            raise SceneError(f"'{shown(text)}' is not a colour; a grey goes from '0' to '1'")
         return (grey, grey, grey)
     from .color_names import digits_of, known
 
     if found := digits_of(text):
         return _parse_text(found)
-    raise SceneError(f"there is no colour named '{text}'; {suggestion(text, known())}")
-
-
-def _short(value: Any) -> str:
-    """Show a value in a message, cut to a readable length."""
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    raise SceneError(f"there is no colour named '{shown(text)}'; {suggestion(text, known())}")
 
 
 def srgb_to_linear(values: Any) -> NDArray[np.float64]:

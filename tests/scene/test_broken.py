@@ -241,7 +241,7 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
     "objects": (
         "a.npz",
         npz(centers=np.array([[{}] * 3], object)),
-        ["array 'centers': cannot be read", "pickle"],
+        ["array 'centers': holds objects of Python", "pickle"],
     ),
     "other names": ("a.npz", npz(pos=POINTS), ["no array named 'centers'", "it holds 'pos'"]),
     "colours": (
@@ -251,8 +251,8 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
     ),
     "cut npz": ("a.npz", npz(centers=POINTS)[:100], ["is not an .npz file, or is cut short"]),
     "not an npz": ("a.npz", "hello", ["is not an .npz file"]),
-    "not an npy": ("a.npy", "hello", ["cannot be read as .npy"]),
-    "cut npy": ("a.npy", npy(POINTS)[:-8], ["cannot be read as .npy"]),
+    "not an npy": ("a.npy", "hello", ["is not an array of NumPy"]),
+    "cut npy": ("a.npy", npy(POINTS)[:-8], ["is cut short", "28 bytes follow"]),
     "npy of five columns": ("a.npy", npy(np.zeros((2, 5))), ["has shape (2, 5)", "(N, 4)"]),
     "csv without header": ("a.csv", "1,2,3\n4,5,6\n", ["line 1 holds numbers", "x,y,z"]),
     "csv of nothing": ("a.csv", "", ["line 1 is empty; it must name the columns: x,y,z"]),
@@ -354,7 +354,7 @@ def test_a_file_that_cannot_fit_is_refused_before_it_is_read(
     monkeypatch.setattr("raytracer.memory.available_memory", lambda: 20)
     for reader in ("numpy.load", "numpy.loadtxt", "numpy.lib.format.read_array"):
         monkeypatch.setattr(reader, lambda *_, **__: pytest.fail("was read"))
-    with pytest.raises(MemoryNeedError, match=r"needs about \d+ bytes of memory to be read and 20"):
+    with pytest.raises(MemoryNeedError, match=r"needs about \d+ \S+ of memory to be read and 20"):
         load(path)
 
 

@@ -38,6 +38,8 @@ Macros = Mapping[str, str]
 class CompileError(BackendError):
     """nvcc refused a kernel; the message holds what it said."""
 
+    most_sentences = 1000
+
 
 def architecture(capability: tuple[int, int]) -> str:
     """The architecture to compile for: "sm_80"; "sm_90a" for Hopper, for the sake of its own code.
@@ -160,7 +162,7 @@ def compile_source(
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         log = _steady(f"{done.stdout}{done.stderr}")
         if done.returncode != 0 or not output.is_file():
-            raise CompileError(_explain(source, arch, log))
+            raise CompileError(*_explain(source, arch, log).splitlines())
         return Cubin(output.read_bytes(), log)
 
 
