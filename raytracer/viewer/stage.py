@@ -14,6 +14,7 @@ from raytracer.job import NO_SPHERE, Job
 from raytracer.pipeline import Notice, prepare
 from raytracer.scene.lighting import pack_lights
 from raytracer.scene.pack import retake
+from raytracer.settings import POINT_FILTER
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.view import View, reach, space_of
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from raytracer.backends.base import Backend
     from raytracer.buffers import SceneBuffers
     from raytracer.scene.scene import Scene
-
-POINT_FILTER = 0  # Frame.filter
 
 
 @dataclass(eq=False)
