@@ -70,11 +70,15 @@ class Frame:
 
 @dataclass(frozen=True)
 class Picked:
-    """What a click met: a sphere, or None; `stage` says of which scene. go: make it the pivot."""
+    """What a click met: a sphere, or None; `stage` says of which scene.
+
+    go: go there. point: of the sphere that was hit, scene units; None where nobody clicked.
+    """
 
     stage: Stage
     sphere: SphereInfo | None
     go: bool = False
+    point: tuple[float, float, float] | None = None
 
 
 @dataclass(frozen=True)

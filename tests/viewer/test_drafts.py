@@ -18,7 +18,7 @@ from support.window_scene import SIZE, rendered
 from support.workers import Window, assert_rendered, order_of
 
 HALF = SIZE[0] // 2, SIZE[1] // 2
-SETTINGS = {"width": 64, "height": 48, "samples": 8}
+SETTINGS = RenderSettings(width=64, height=48, samples=8)
 
 
 def error(one: NDArray[np.uint8], two: NDArray[np.uint8]) -> float:
@@ -29,7 +29,7 @@ def error(one: NDArray[np.uint8], two: NDArray[np.uint8]) -> float:
 @pytest.mark.parametrize("adaptive", [True, False])
 @pytest.mark.parametrize("filter_name", ["gaussian", "box"])
 def test_drafts_take_the_centres_of_pixels(adaptive: bool, filter_name: str) -> None:
-    stage = stage_of(balls(render=RenderSettings(**SETTINGS, filter=filter_name)))
+    stage = stage_of(balls(render=SETTINGS.override(filter=filter_name)))
     window, order = Window(adaptive), order_of(stage)
     window.worker.show(order)
     assert_rendered(window.finish(order))
@@ -53,7 +53,7 @@ def test_drafts_take_the_centres_of_pixels(adaptive: bool, filter_name: str) -> 
 
 
 def test_a_scene_with_the_point_filter_keeps_its_first_sample() -> None:
-    stage = stage_of(balls(render=RenderSettings(**SETTINGS, filter="point")))
+    stage = stage_of(balls(render=SETTINGS.override(filter="point")))
     window, order = Window(adaptive=False), order_of(stage)
     window.worker.show(order)
     assert_rendered(window.finish(order))
