@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+ALIKE = 0.65
+"""Least similarity (`difflib`) of two names of which one may be a slip of the other: at 0.6
+"radius" is near "threads", at 0.5 "camera" is near "meter"."""
+
+FEWEST_LETTERS = 3
+"""Fewest letters that a name is recognised by when the rest is left out."""
+
 
 class RaytracerError(Exception):
     """Something went wrong that is not the user's mistake; the command line ends with 1."""
@@ -37,12 +44,21 @@ class OutputError(UserError):
     """A result cannot be written."""
 
 
+class WriteError(OutputError):
+    """Writing failed under way, on a full disk for example; the command line ends with 1."""
+
+    exit_code = 1
+
+
 class InstallError(UserError, ImportError):
     """The package is not installed where Python found it."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that looks most like `name`, or None when none is near.
+    """Return the known name that was probably meant by `name`, or None when none is near.
+
+    That is the same name in other letters, what other programs call it (`synonyms`), a name that
+    begins like it, or one that differs by a slip of the keyboard.
 
     Args:
         name: what the user wrote.
@@ -50,9 +66,24 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """
     from difflib import get_close_matches  # late: only mistakes pay for it
 
-    by_lower = {k.lower(): k for k in known}
-    found = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
-    return by_lower[found[0]] if found else None
+    from .synonyms import NAMES
+
+    plain = {_plain(k): k for k in known}
+    wanted = _plain(name)
+    for same in (wanted, *NAMES.get(wanted, ())):
+        if same in plain:
+            return plain[same]
+    begins = [k for k in plain if len(wanted) >= FEWEST_LETTERS and k.startswith(wanted)]
+    if len(begins) == 1:
+        return plain[begins[0]]
+    # A single letter is in half of all short names.
+    found = get_close_matches(wanted, plain, 1, ALIKE) if len(wanted) > 1 else []
+    return plain[found[0]] if found else None
+
+
+def _plain(name: str) -> str:
+    """A name in small letters, without the dashes of an option, with "_" between its parts."""
+    return name.lstrip("-").lower().replace("-", "_")
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

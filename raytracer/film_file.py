@@ -50,13 +50,17 @@ def check_target(path: str | Path, half: bool = False) -> Path:
     return output.check_file(path)
 
 
-def save(film: Film, path: str | Path, half: bool = False) -> Path:
+def save(
+    film: Film, path: str | Path, half: bool = False, batch: output.Batch | None = None
+) -> Path:
     """Write a film; see `Film.save`."""
-    path = check_target(path, half)
+    files = output.OutputSet()
+    files.reads(*film.inputs)
+    path = check_target(files.writes(path, "the film"), half)
     if path.suffix.lower() == ".npz":
-        _save_npz(film, path)
+        _save_npz(film, path, batch)
     else:
-        _save_exr(film, path, half)
+        _save_exr(film, path, half, batch)
     return path
 
 
@@ -117,9 +121,9 @@ def _checked(path: Path, film: Film) -> Film:
     return film
 
 
-def _save_npz(film: Film, path: Path) -> None:
+def _save_npz(film: Film, path: Path, batch: output.Batch | None) -> None:
     arrays: dict[str, Any] = {f"aov_{name}": array for name, array in film.aovs.items()}
-    with output.renamed(path) as temporary, temporary.open("xb") as file:
+    with output.replacing(path, batch) as file:
         np.savez(file, film=np.array(_about(film)), sums=film.sums, **arrays)
 
 
@@ -144,7 +148,7 @@ def _require_openexr(path: Path) -> Any:
     return OpenEXR
 
 
-def _save_exr(film: Film, path: Path, half: bool) -> None:
+def _save_exr(film: Film, path: Path, half: bool, batch: output.Batch | None) -> None:
     """The mean as the main RGBA, the output variables as layers, the sums (float only) as one.
 
     The mean is what other programs show; it cannot be turned back into sums bit for bit.
@@ -175,11 +179,11 @@ def _save_exr(film: Film, path: Path, half: bool) -> None:
         "dataWindow": tuple(np.array(end, np.int32) for end in corner),
         "raytracer": _about(film),
     }
-    with output.renamed(path) as temporary:
+    with output.replacing(path, batch) as file:
         try:
-            exr.File(header, channels).write(str(temporary))
+            exr.File(header, channels).write(file.name)
         except RuntimeError as error:
-            raise OSError(str(error)) from error
+            raise OSError(str(error).replace(file.name, str(path))) from error
 
 
 def _load_exr(path: Path) -> Film:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import struct
+import tracemalloc
 import zlib
 from pathlib import Path
 
@@ -74,6 +75,43 @@ def test_large_pictures_are_compressed_in_blocks_by_any_number_of_threads() -> N
     with Pillow.open(io.BytesIO(one)) as read:
         read.load()
         assert np.array_equal(np.asarray(read), noise)
+
+
+def test_large_pictures_have_several_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    noise = np.random.default_rng(5).integers(0, 256, (200, 700, 4), np.uint8)
+    whole = png.encode(noise, {})
+    monkeypatch.setattr(png, "IDAT_BYTES", 70_001)
+    parts = png.encode(noise, {})
+    sizes = [len(body) for kind, body in png._chunks(parts) if kind == b"IDAT"]
+    assert len(sizes) > 5
+    assert set(sizes[:-1]) == {70_001}
+    stream = b"".join(body for kind, body in png._chunks(parts) if kind == b"IDAT")
+    assert stream == b"".join(body for kind, body in png._chunks(whole) if kind == b"IDAT")
+    with Pillow.open(io.BytesIO(parts)) as read:
+        read.load()
+        assert np.array_equal(np.asarray(read), noise)
+
+
+@pytest.mark.parametrize("shape", [(3, 200_001, 3), (1, 1, 4), (700, 1, 3), (90, 2000, 4)])
+def test_blocks_may_end_anywhere_in_a_row(shape: tuple[int, ...]) -> None:
+    noise = np.random.default_rng(6).integers(0, 256, shape, np.uint8)
+    with Pillow.open(io.BytesIO(png.encode(noise, {}))) as read:
+        read.load()
+        assert np.array_equal(np.asarray(read), noise)
+
+
+def test_a_picture_is_compressed_while_it_is_written() -> None:
+    """Neither the filtered rows nor the file are ever whole in memory."""
+    row = np.random.default_rng(7).integers(0, 256, (1, 4096, 3), np.uint8)
+    pixels = np.broadcast_to(row, (4096, 4096, 3))  # 48 MiB as a picture, 12 KiB in memory
+    tracemalloc.start()
+    try:
+        with Path("/dev/null").open("wb") as file:
+            png.write(file, pixels, {}, threads=2)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 32 << 20
 
 
 @pytest.mark.parametrize("bits", [8, 16])

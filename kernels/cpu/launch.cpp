@@ -41,8 +41,8 @@ class FlushDenormals {
 struct Tiles {
   const Frame& f;
   int side;
-  int64_t across() const { return (f.x1 - f.x0 + side - 1) / side; }
-  int64_t down() const { return (f.y1 - f.y0 + side - 1) / side; }
+  int64_t across() const { return ((int64_t)f.x1 - f.x0 + side - 1) / side; }
+  int64_t down() const { return ((int64_t)f.y1 - f.y0 + side - 1) / side; }
   int64_t count() const { return across() * down(); }
   TileRect at(int64_t index) const {
     int x = f.x0 + (int)(index % across()) * side, y = f.y0 + (int)(index / across()) * side;
@@ -101,7 +101,7 @@ int64_t render(const SceneView& scene, int64_t first, double budget, int threads
   auto work = [&](int) {
     FlushDenormals mode;
     std::unique_ptr<Scratch> scratch(new Scratch);  // not value-initialised
-    std::unique_ptr<ShadowQueue[]> queues(new ShadowQueue[(size_t)std::max(scene.frame->light_count, 1)]);
+    std::unique_ptr<ShadowQueue[]> queues(new ShadowQueue[(size_t)std::clamp(scene.frame->light_count, 1, kShadowQueues)]);
     scratch->shadow = queues.get();
     while (std::chrono::duration<double>(Clock::now() - start).count() < budget) {
       int64_t i = next.fetch_add(1);

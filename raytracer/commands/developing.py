@@ -7,11 +7,29 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from raytracer.errors import OutputError
+from raytracer.png import is_foreign
 from raytracer.tone import non_finite_pixels
 
 if TYPE_CHECKING:
     from raytracer.film import Film
     from raytracer.image import Image
+    from raytracer.output import Batch
+
+
+def default_picture(source: str | Path) -> Path:
+    """Where the picture of a scene or a film goes by default: NAME.png in the current folder.
+
+    source: the scene, particle or film file.
+    Raises OutputError for a picture of another program, which only `-o` may replace.
+    """
+    path = Path(f"{Path(source).stem}.png")
+    if path.is_file() and is_foreign(path):
+        raise OutputError(
+            f"{path}: exists and was not made by raytracer: give another name, or this one to "
+            "replace it, with -o FILE.png"
+        )
+    return path
 
 
 def record(image: Image) -> dict[str, Any]:
@@ -31,8 +49,8 @@ def warn_of_non_finite(film: Film, quiet: bool) -> None:
         )
 
 
-def draw_histogram(image: Image, bits: int, path: str) -> Path:
+def draw_histogram(image: Image, bits: int, path: str, batch: Batch | None = None) -> Path:
     """The distribution before and after the curve."""
     from raytracer import histogram
 
-    return histogram.draw(image.statistics, image.codes(bits), path)
+    return histogram.draw(image.statistics, image.codes(bits), path, batch)

@@ -11,7 +11,12 @@ from typing import Any
 from raytracer import film_file
 from raytracer import histogram as plots
 from raytracer import output as files
-from raytracer.commands.developing import draw_histogram, record, warn_of_non_finite
+from raytracer.commands.developing import (
+    default_picture,
+    draw_histogram,
+    record,
+    warn_of_non_finite,
+)
 from raytracer.commands.report import print_json
 from raytracer.errors import DataFileError, UserError, suggestion
 from raytracer.film import Crop, Film
@@ -57,10 +62,13 @@ class Task:
     @property
     def target(self) -> Path:
         """Where the picture goes."""
-        return Path(self.output or Path(files.PICTURES) / f"{Path(self.scene).stem}.png")
+        return Path(self.output) if self.output else default_picture(self.scene)
 
-    def check(self) -> Path:
-        """Refuse options that make no sense and files that cannot be written; gives the target."""
+    def check(self, outputs: files.OutputSet) -> Path:
+        """Refuse options that make no sense and files that cannot be written; gives the target.
+
+        outputs: is told of all files but those that the scene names.
+        """
         check_bits(int(self.bits), self.tone)
         if (self.half or self.aov) and not self.film:
             raise UserError(
@@ -69,14 +77,17 @@ class Task:
         if self.resume and self.repeat > 1:
             raise UserError("--repeat renders the same frame again: leave it or --resume out")
         film_file.check_aovs(self.aov)
+        target = self.target
+        outputs.reads(self.path, *([self.resume] if self.resume else []))
         if self.film:
+            outputs.writes(self.film, "--film", replaces=self.resume)
             film_file.check_target(self.film, self.half)
         if self.histogram:
-            plots.check(self.histogram)
-        return files.check_picture(self.target)
+            plots.check(outputs.writes(self.histogram, "--histogram"))
+        return files.check_picture(outputs.writes(target, "the picture"))
 
-    def prepare(self, crop: Crop | None) -> Job:
-        """The scene made ready."""
+    def prepare(self, crop: Crop | None, outputs: files.OutputSet | None = None) -> Job:
+        """The scene made ready. outputs: must not be among the files that it is made of."""
         with StageLine(self.shows_progress) as line:
             return prepare(
                 self.path,
@@ -86,6 +97,7 @@ class Task:
                 threads=self.threads,
                 transparent=self.transparent,
                 notice=line,
+                outputs=outputs,
             )
 
     @property
@@ -117,21 +129,20 @@ def run(task: Task) -> None:
     """Render, write the picture, say what was done."""
     start = time.perf_counter()
     check_there(task.path)
-    target = task.check()
+    outputs = files.OutputSet()
+    target = task.check(outputs)
     begun = Film.load(task.resume) if task.resume else None
     crop = task.crop or part_of(begun)
-    with task.prepare(crop) as job:
+    with task.prepare(crop, outputs) as job:
+        _announce(task, job, crop)
         film, frames = _frames(task, job, crop, begun)
         image = job.image(film, task.tone, int(task.bits))
         bad = image.statistics.non_finite
         if task.film or bad:
             job.fetch(film)
             job.find_aovs(film, film_file.check_aovs(task.aov))
-    image.save(target, int(task.bits))
-    if task.film:
-        film.save(task.film, half=task.half)
-    if task.histogram:
-        draw_histogram(image, int(task.bits), task.histogram)
+    _write(task, target, film, image)
+    written = [target, *(Path(name) for name in (task.film, task.histogram) if name)]
     if bad:
         warn_of_non_finite(film, task.quiet)
     job.timings["total"] = time.perf_counter() - start
@@ -140,7 +151,20 @@ def run(task: Task) -> None:
         print_json(_record(job, image, frames) | record(image) | files_made)
     elif not task.quiet:
         shown = image.statistics.lines() if task.stats else []
-        print("\n".join([_summary(job, target, film, frames), *shown]))
+        print("\n".join([_summary(job, film, frames, written), *shown]))
+
+
+def _write(task: Task, target: Path, film: Film, image: Image) -> None:
+    """Write all files: first the film, which holds the samples, then what is made of it."""
+    with files.Batch() as batch:
+        if task.film:
+            with batch.step():
+                film.save(task.film, half=task.half, batch=batch)
+        with batch.step():
+            image.save(target, int(task.bits), batch)
+        if task.histogram:
+            with batch.step():
+                draw_histogram(image, int(task.bits), task.histogram, batch)
 
 
 def part_of(film: Film | None) -> Crop | None:
@@ -210,26 +234,49 @@ def _record(job: Job, image: Image, frames: list[float]) -> dict[str, Any]:
     return image.metadata | {"timings": job.timings, "frames": statistics, "memory": memory}
 
 
-def _summary(job: Job, target: Path, film: Film, frames: list[float]) -> str:
-    """What was done, for people."""
+def _announce(task: Task, job: Job, crop: Crop | None) -> None:
+    """Say on standard error what is going to be rendered, where a progress bar would be shown."""
+    shown = task.shows_progress
+    if sys.stderr.isatty() if shown is None else shown:
+        settings = job.settings
+        x0, y0, x1, y1 = crop or (0, 0, settings.width, settings.height)
+        print(f"rendering {task.path.name}: {x1 - x0}x{y1 - y0}, {settings.samples} samples per "
+              f"pixel, {_work(job)}", file=sys.stderr, flush=True)  # fmt: skip
+
+
+def _work(job: Job) -> str:
+    """How many spheres, and what renders them."""
     backend = job.about["backend"]
+    return f"{job.about['spheres']:,} spheres, {backend['name']} ({backend['device']})"
+
+
+def _summary(job: Job, film: Film, frames: list[float], written: list[Path]) -> str:
+    """What was done and which files were written, for people; the picture is the first of them."""
     height, width = film.sums.shape[:2]
     size = f"{width}x{height}"
     if (width, height) != (film.width, film.height):
         size += f" at {film.x0},{film.y0} of {film.width}x{film.height}"
     times = _quartiles(frames)
-    text = (
-        f"{target}: {size}, {film.samples} samples, "
-        f"{job.about['spheres']:,} spheres, {backend['name']} ({backend['device']}), "
-        f"frame {_seconds(times['median'])}, total {_seconds(job.timings['total'])}"
-    )
+    picture, *others = written
+    lines = [
+        f"wrote {picture}: {_size(picture)}, {size}, {film.samples} samples per pixel, "
+        f"{_work(job)}, "
+        f"frame {_seconds(times['median'])}, total {_seconds(job.timings['total'])}",
+        *(f"wrote {path}: {_size(path)}" for path in others),
+    ]
     if len(frames) > 1:
-        text += (
-            f"\nframe of {len(frames)}: median {_seconds(times['median'])}, "
+        lines.append(
+            f"frame of {len(frames)}: median {_seconds(times['median'])}, "
             f"min {_seconds(times['min'])}, "
             f"quartiles {_seconds(times['q1'])} and {_seconds(times['q3'])}"
         )
-    return text
+    return "\n".join(lines)
+
+
+def _size(path: Path) -> str:
+    """The size of a file, in decimal units as file managers show it."""
+    size = path.stat().st_size
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(size // 1000, 1)} kB"
 
 
 def _quartiles(seconds: list[float]) -> dict[str, float]:

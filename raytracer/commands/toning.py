@@ -8,7 +8,12 @@ from typing import Any
 
 from raytracer import histogram as plots
 from raytracer import output as files
-from raytracer.commands.developing import draw_histogram, record, warn_of_non_finite
+from raytracer.commands.developing import (
+    default_picture,
+    draw_histogram,
+    record,
+    warn_of_non_finite,
+)
 from raytracer.commands.report import print_json
 from raytracer.errors import UserError
 from raytracer.film import Film
@@ -41,12 +46,15 @@ class Task:
             )
         if self.lock and not self.settings.automatic:
             raise UserError("--lock shares an automatic exposure: give --exposure auto as well")
-        folder = Path(files.PICTURES)
-        names = [self.output or str(folder / f"{Path(film).stem}.png") for film in self.films]
+        names = [self.output or str(default_picture(film)) for film in self.films]
         if len(set(names)) < len(names):
             raise UserError("two of the films have the same name: tone them one by one with -o")
+        outputs = files.OutputSet()
+        outputs.reads(*self.films)
+        for name in names:
+            outputs.writes(name, "the picture")
         if self.histogram:
-            plots.check(self.histogram)
+            plots.check(outputs.writes(self.histogram, "--histogram"))
         return [files.check_picture(name) for name in names]
 
 
@@ -60,9 +68,12 @@ def run(task: Task) -> None:
     made = []
     for name, target in zip(task.films, targets, strict=True):
         image = image_of(Film.load(name), settings, task.threads)
-        image.save(target, int(task.bits))
-        if task.histogram:
-            draw_histogram(image, int(task.bits), task.histogram)
+        with files.Batch() as batch:
+            with batch.step():
+                image.save(target, int(task.bits), batch)
+            if task.histogram:
+                with batch.step():
+                    draw_histogram(image, int(task.bits), task.histogram, batch)
         found = record(image)
         made.append({"film": name, "output": str(target), "timings": image.timings} | found)
         if image.statistics.non_finite:
@@ -86,7 +97,7 @@ def _summary(image: Image, target: Path, stats: bool) -> str:
     height, width = image.film.sums.shape[:2]
     found = image.statistics
     lines = [
-        f"{target}: {width}x{height}, {image.film.samples} samples, "
+        f"wrote {target}: {width}x{height}, {image.film.samples} samples per pixel, "
         f"{image.settings.tone}, exposure {found.exposure:+.2f}"
     ]
     return "\n".join([*lines, *(found.lines() if stats else [])])

@@ -64,7 +64,9 @@ def check_there(path: Path) -> None:
     if path.is_dir():
         raise SceneError(f"{path}: is a folder; {_inside(path)}")
     if not path.exists():
-        near = nearest(path.name, _scenes_in(path.parent))
+        there = _scenes_in(path.parent)
+        stems = {Path(name).stem: name for name in reversed(there)}  # of two files the scene
+        near = nearest(path.name, there) or stems.get(nearest(path.stem, stems) or "")
         hint = f"; did you mean '{near}'?" if near else ""
         raise SceneError(f"{path}: there is no such file{hint}")
 

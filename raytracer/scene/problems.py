@@ -32,6 +32,10 @@ _MUST = {
 }
 
 
+# Pydantic's kinds of problem where a table belongs.
+_TABLES = ("dict_type", "model_attributes_type", "model_type")
+
+
 def sentences(error: ValidationError, model: type[BaseModel], file: str) -> str:
     """Return one line for each problem: file, field, what is wrong.
 
@@ -43,7 +47,8 @@ def sentences(error: ValidationError, model: type[BaseModel], file: str) -> str:
     lines = []
     for problem in error.errors(include_url=False, include_context=True):
         path, owners, inside = _locate(problem["loc"], model)
-        lines.append(f"{file}: {path}: {_describe(problem, owners, inside)}")
+        text = _brackets(problem, path, inside, file) or _describe(problem, owners, inside)
+        lines.append(f"{file}: {path}: {text}")
     return "\n".join(lines)
 
 
@@ -93,6 +98,24 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
             yield from _models(part)
 
 
+def _brackets(
+    problem: ErrorDetails, path: str, inside: list[type[BaseModel]], file: str
+) -> str | None:
+    """Return how to write a table where a list of tables stands, and the reverse, or None."""
+    kind, value = problem["type"], problem["input"]
+    if not inside:
+        return None
+    toml = not file.lower().endswith(".json")
+    if kind == "list_type" and isinstance(value, dict):
+        form = f"[[{path}]], with two brackets" if toml else f'"{path}": [{{...}}]'
+        return f"is a list of tables: write {form}"
+    if kind in _TABLES and isinstance(value, list):
+        place = path if kind != "dict_type" else f"{path}.NAME"
+        form = f"[{place}], with one bracket" if toml else f'"{path}": {{...}}'
+        return f"is {'one table' if kind != 'dict_type' else 'a table of names'}: write {form}"
+    return None
+
+
 def _describe(
     problem: ErrorDetails, owners: list[type[BaseModel]], inside: list[type[BaseModel]]
 ) -> str:
@@ -125,5 +148,7 @@ def _describe(
 
 def _shown(value: Any) -> str:
     """Return the offending value for the end of a sentence, unless it is a large one."""
+    if isinstance(value, dict):
+        return ", not a table"
     text = repr(value)
     return f", not {text}" if len(text) <= 60 else ""

@@ -27,6 +27,17 @@ SCENES = {
         "[camera]\ntype = 'orthographic'\nvertical_fov = 3\n",
         ["camera.vertical_fov: unknown key"],
     ),
+    "a key of other programs": ("[render]\nspp = 4\n", ["did you mean 'samples'?"]),
+    "one bracket for two": (
+        "[spheres]\ncenters = [[1, 2, 3]]\nradius = 1\n",
+        ["spheres: is a list of tables: write [[spheres]], with two brackets"],
+    ),
+    "two brackets for one": (
+        "[[camera]]\nup = [0, 1, 0]\n",
+        ["camera: is one table: write [camera],"],
+    ),
+    "two brackets for names": ("[[materials]]\nmirror = 1\n", ["write [materials.NAME], with one"]),
+    "a table for a number": ("[render]\nwidth = {a = 1}\n", ["a whole number, not a table"]),
     "unknown key of a light": (
         "[[lights]]\ntype = 'point'\nposition = [0, 0, 0]\nintensty = 1\n",
         ["lights[0].intensty: unknown key", "did you mean 'intensity'?"],
@@ -251,7 +262,7 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
         XYZ.replace("2", "4000000000", 1),
         ["line 1 says 4000000000 atoms, but there are 2"],
     ),
-    "csv without z": ("a.csv", "x,y,zz\n1,2,3\n", ["no column 'z'", "did you mean 'zz'?"]),
+    "csv without z": ("a.csv", "x,y,zz\n1,2,3\n", ["no column 'z'", "known are x, y, zz"]),
     "csv with text": ("a.csv", "x,y,z\n1,2,3\n1,two,3\n", ["line 3, column 'y': 'two' is not"]),
     "csv with a gap": ("a.csv", "x,y,z\n1,,3\n", ["line 2, column 'y': there is no value"]),
     "csv with a short line": ("a.csv", "x,y,z\n1,2,3\n1,2\n", ["line 3: too few columns"]),

@@ -196,6 +196,19 @@ def test_frame() -> None:
     assert not clear["background_top"].any()
 
 
+@pytest.mark.parametrize(
+    ("camera", "up", "expected"),
+    [
+        (None, None, (0, 1, 0)),
+        (Camera(position=(5, 4, 3), up=(0, 0, 7)), None, (0, 0, 1)),
+        (Camera(position=(5, 4, 3), up=(0, 0, 7)), (3, 0, 4), (0.6, 0, 0.8)),
+    ],
+)
+def test_the_reflected_background_has_the_scenes_up(camera: Any, up: Any, expected: Any) -> None:
+    scene = Scene(camera=camera, background=Background(up=up))
+    np.testing.assert_allclose(pack(scene).frame["background_up"][0], expected, atol=1e-7)
+
+
 def colors(buffers: SceneBuffers) -> NDArray[np.float32]:
     """The colour of every sphere, by whichever mode."""
     mode = int(buffers.frame["color_mode"][0])
@@ -299,3 +312,18 @@ def test_memory_is_that_of_the_input_and_the_buffers(
     assert buffers.count == count
     # 16 bytes a sphere each for input and result; blocks of two threads, the sample, modules.
     assert peak < 2 * 16 * count + 12e6
+
+
+@pytest.mark.parametrize("falloff", ["none", "inverse-square"])
+@pytest.mark.parametrize("far", [1e20, -1e30, 1e300])
+def test_lights_too_far_for_float32_are_refused(far: float, falloff: str) -> None:
+    light = PointLight((0, far, 0), falloff=falloff)
+    with pytest.raises(SceneError, match=r"lights\[0\].position: is too far"):
+        pack(Scene.from_arrays(np.eye(3), 0.1, lights=[light]))
+
+
+def test_lights_too_bright_for_float32_are_refused() -> None:
+    """An infinite light would make every pixel that it reaches white or not a number."""
+    lights = [PointLight((0, 9, 0)), DirectionalLight((1, 0, 0), intensity=1e39)]
+    with pytest.raises(SceneError, match=r"lights\[1\].intensity: 1e\+39 is too bright"):
+        pack(Scene.from_arrays(np.eye(3), 0.1, lights=lights))
