@@ -441,12 +441,12 @@ void Builder::bottom(std::vector<Pending>& jobs) {
     subtree(jobs[k], made[k], roots[k]);
     give_back(main_.prim, r.begin, r.end), give_back(main_.id, r.begin, r.end);
   });
-  prim_[0].reset(), id_[0].reset();  // main_: its spheres are in the output
   for (const Placed& s : early_) scratch_.prim[s.out] = s.prim, scratch_.id[s.out] = s.id;
   for (const Hidden& h : hidden_) {
     std::memcpy(scratch_.prim + h.out, main_.prim + h.range.begin, (size_t)h.range.count() * sizeof(SpherePrim));
     std::memcpy(scratch_.id + h.out, main_.id + h.range.begin, (size_t)h.range.count() * sizeof(int32_t));
   }
+  prim_[0].reset(), id_[0].reset();  // main_: its spheres are in the output
   std::vector<size_t> offset(jobs.size());
   size_t total = nodes_.size();
   for (size_t k = 0; k < jobs.size(); ++k) offset[k] = total, total += made[k].size();
