@@ -175,7 +175,6 @@ def _load_npz(file: OpenFile) -> Film:
             raise DataFileError(f"{file.source}: its metadata are damaged: they are no text")
         sums = archive.array("sums")
         aovs = {name: archive.array(f"aov_{name}") for name in layers}
-        archive.verify()
     return _film(file.source, str(about), sums, aovs)
 
 

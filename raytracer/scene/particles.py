@@ -149,7 +149,6 @@ def _read_npz(file: OpenFile, names: Mapping[str, str], _: Any) -> Particles:
                 chosen[part] = name
         archive.require_room(list(chosen.values()))
         arrays = {part: archive.array(name) for part, name in chosen.items()}
-        archive.verify()
     return Particles(
         source,
         arrays["centers"],
