@@ -12,7 +12,7 @@
 namespace rt {
 
 // Bytes that a thread reads and then sums: they are in its L2 cache still.
-static constexpr size_t kPiece = 1 << 18;
+static constexpr size_t kPiece = 1 << 19;
 
 // As `pread`, until all bytes are there, the file ends or an error occurs.
 static int64_t read_whole(int descriptor, int64_t offset, uint8_t* out, size_t size) {
