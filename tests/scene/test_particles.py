@@ -10,8 +10,8 @@ import pytest
 
 from raytracer import load
 from raytracer.scene.elements import Element, find
-from raytracer.scene.load import mean_spacing
 from raytracer.scene.particles import Particles, read
+from raytracer.scene.spacing import mean_spacing
 
 
 @pytest.fixture
