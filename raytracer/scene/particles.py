@@ -10,14 +10,20 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import DataFileError, UserError, suggestion
 from ..memory import require_room
+from .arrays import Where, check_centers
 from .data_file import DataFile
-from .elements import Element
+from .elements import Element, symbol_of
 
 if TYPE_CHECKING:
     import zipfile
     from io import BufferedReader
 
     from numpy.typing import NDArray
+
+    from .labels import Labels
+
+BEAD = 0.75
+"""Radius of a label that is no element among elements, in angstrom: that of carbon."""
 
 SUFFIXES = (".npz", ".npy", ".csv", ".xyz", ".extxyz")
 """Endings of the particle files that can be read."""
@@ -44,6 +50,9 @@ class Particles:
         names: the file's own names of "centers", "radius" and "color", for messages.
         columns: the arrays, properties or columns of the file that hold these.
         file: the file itself.
+        labels: of coordinate files; `read` makes radii and colours of them where there are none.
+        notes: what to warn of, with "radius" or "color" if it does not matter where the scene file
+            says that part, otherwise with "".
     """
 
     source: str
@@ -54,6 +63,8 @@ class Particles:
     names: dict[str, str] = field(default_factory=dict)
     columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
     file: DataFile | None = None
+    labels: Labels | None = None
+    notes: list[tuple[str, str]] = field(default_factory=list)
 
 
 def read(
@@ -61,18 +72,20 @@ def read(
     names: Mapping[str, str] | None = None,
     elements: Mapping[str, Element] | None = None,
     source: str | None = None,
+    meaning: str | None = None,
 ) -> Particles:
     """Read a particle file by the ending of its name.
 
     Args:
         path: .npz, .npy, .csv, .xyz or .extxyz.
         names: the file's own names of "centers", "radii", "colors" (.npz, extended .xyz) or of
-            "x", "y", "z", "radii", "r", "g", "b" (.csv).
+            "x", "y", "z", "radii", "r", "g", "b" (.csv); "diameters" of all three.
         elements: own radii and colours for .xyz.
         source: what to call the file in messages; the path if None.
+        meaning: "elements" or "types": what the labels of an .xyz file are; None decides by them.
 
     Raises:
-        DataFileError: there is no such file, or it does not hold spheres.
+        DataFileError: there is no such file, it does not hold spheres, or holds none.
     """
     source = source or str(path)
     names = names or {}
@@ -94,8 +107,46 @@ def read(
         raise DataFileError(
             f"{source}: cannot be read as {path.suffix.lower()} ({reason})"
         ) from None
+    if result.labels is not None and (result.radius is None or result.color is None):
+        _look_up(result, result.labels, elements or {}, meaning)
     result.file = file
     return result
+
+
+def _look_up(
+    result: Particles, labels: Labels, elements: Mapping[str, Element], meaning: str | None
+) -> None:
+    """Fill in radii and colours that the file does not say, by its labels."""
+    import numpy as np
+
+    from .labels import looks
+
+    found = looks(labels, elements, meaning, result.source)
+    parts = [part for part in ("radius", "color") if getattr(result, part) is None]
+    if found.assumed:
+        # Without "radius" and "color" in the scene file, one of the two at least is looked up.
+        result.notes.append(("+".join(parts), found.assumed))
+    if result.radius is None:
+        radii = found.radii
+        if np.isnan(radii).any():
+            known = not np.isnan(radii).all() and any(map(symbol_of, labels.names))
+            radii = np.where(np.isnan(radii), BEAD if known else spaced(result), radii)
+        result.radius = radii[labels.ids]
+        result.names["radius"] = "species"
+    if result.color is None:
+        result.color, result.color_id = found.colors, labels.ids
+
+
+def spaced(result: Particles) -> float:
+    """Return the radius of particles that have none of their own, from their mean spacing.
+
+    Raises:
+        DataFileError: the centres are none.
+    """
+    from .spacing import SPACING, mean_spacing
+
+    centers = check_centers(result.centers, Where(result.source, result.names))
+    return mean_spacing(centers) * SPACING
 
 
 def _reader(path: Path, source: str) -> Reader:
