@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,6 +57,38 @@ class SceneBuffers:
         """Bytes of all arrays together."""
         return sum(int(array.nbytes) for _, array in self._arrays())
 
+    def check(self) -> SceneBuffers:
+        """Make sure that no kernel reads outside of these arrays; returns the buffers.
+
+        Kernels index colours and materials by the numbers in other arrays and check nothing. So
+        lengths, dtypes and the range of every id are checked here, once for a scene.
+
+        Raises:
+            ValueError: an array has another dtype or length, or an id points outside its table.
+        """
+        import numpy as np
+
+        from raytracer import layout
+
+        count, color_mode = self.count, int(self.frame["color_mode"][0])
+        by_material = int(self.frame["material_mode"][0]) == 1
+        for name in ("x", "y", "z", "radius"):
+            _check_array(name, getattr(self, name), np.float32, (count,))
+        colors = count if color_mode == 1 else len(self.color)
+        _check_array("color", self.color, np.float32, (colors, 3))
+        _check_array("color_id", self.color_id, np.int32, (count if color_mode == 2 else 0,))
+        _check_array("material_id", self.material_id, np.int32, (count if by_material else 0,))
+        for name, struct in (("lights", "Light"), ("materials", "Material")):
+            length = int(self.frame[f"{struct.lower()}_count"][0])
+            _check_array(name, getattr(self, name), layout.dtype(struct), (length,))
+        if color_mode != 1 and count and not colors:
+            raise ValueError("color: a scene with spheres has a colour")
+        if not len(self.materials):
+            raise ValueError("materials: a scene has a material")
+        _check_ids("color_id", self.color_id, colors)
+        _check_ids("material_id", self.material_id, len(self.materials))
+        return self
+
     def digest(self) -> str:
         """Return a hexadecimal hash of everything that makes the picture.
 
@@ -94,6 +126,20 @@ class SceneBuffers:
         for name in ("camera", "lights", "materials", "frame", "center"):
             yield name, getattr(self, name)
         yield "scale", np.array([self.scale])
+
+
+def _check_array(name: str, array: NDArray[Any], dtype: Any, shape: tuple[int, ...]) -> None:
+    """Raise ValueError for an array of another dtype, shape or order."""
+    if array.dtype != dtype or array.shape != shape or not array.flags.c_contiguous:
+        raise ValueError(
+            f"{name}: is {array.dtype} {array.shape}, where C-contiguous {dtype} {shape} is needed"
+        )
+
+
+def _check_ids(name: str, ids: NDArray[np.int32], size: int) -> None:
+    """Raise ValueError for a number outside of a table of that size."""
+    if len(ids) and not (int(ids.min()) >= 0 and int(ids.max()) < size):
+        raise ValueError(f"{name}: points outside of a table of {size}")
 
 
 def _blocks(array: NDArray[np.generic]) -> Iterator[memoryview]:

@@ -38,7 +38,7 @@ def program() -> None:
       raytracer devices                    what can render here
       raytracer scene check FILE           what a scene file says, or what is wrong with it
       raytracer scene generate --list      large scenes made on the spot
-      raytracer info renders/atoms.png     what made a picture
+      raytracer info atoms.png             what made a picture
       raytracer tone FILM                  other exposures of a saved film, without rendering
     """
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from raytracer.settings import RenderSettings
 
 TRANSPARENT = 1  # Frame.background_kind
+MOST_SAMPLES = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
 NO_SPHERE = 2**32 - 1  # FirstHit.id
 
 
@@ -64,9 +65,10 @@ class Job:
         """Add samples first .. first + count - 1 to a film; returns the seconds of the frame.
 
         fetch: False leaves the sums with the backend until `fetch`.
-        Raises UserError for the film of another picture.
+        Raises UserError for the film of another picture, or for samples that cannot be numbered.
         """
         self.check_film(film)
+        check_samples(first, count)
         frame = self._frame_of(film)
         frame["sample_begin"] = first
         frame["sample_count"] = count
@@ -167,6 +169,15 @@ def aov(
         found = (found.astype(np.float64) * scale + center).astype(np.float32)
         found[nothing] = 0.0
     return found
+
+
+def check_samples(first: int, count: int) -> None:
+    """Refuse samples that an int32 does not number. Raises UserError."""
+    if first < 0 or count < 0 or first + count > MOST_SAMPLES:
+        raise UserError(
+            f"samples {first:,} to {first + count - 1:,}: they are numbered from 0 to "
+            f"{MOST_SAMPLES - 1:,}; begin with a lower one, or take fewer"
+        )
 
 
 def about(

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from raytracer.errors import OutputError
 
-# The one folder that is made when it is missing: where pictures go by default.
+# The one folder that is made when it is missing: scripts rely on it, because pictures went there
+# by default.
 PICTURES = "renders"
 
 

@@ -34,6 +34,8 @@ BLOCK = 1 << 19
 _ZLIB_HEADER = b"\x78\x01"
 _COLOR_TYPE = {3: 2, 4: 6}
 _FILTER_UP = 2
+# Bytes at the start of a file that hold the chunks before the text.
+_HEAD = 256
 
 
 def chunk(kind: bytes, data: bytes) -> bytes:
@@ -115,6 +117,19 @@ def read_metadata(path: Path) -> dict[str, Any] | None:
                 raise DataFileError(f"{path}: its metadata are damaged ({error})") from error
             return found if isinstance(found, dict) else None
     return None
+
+
+def is_foreign(path: Path) -> bool:
+    """Whether a file is anything but a PNG of `raytracer`, judged by its first text chunks.
+
+    Raises DataFileError for a file that cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+    except OSError as error:
+        raise DataFileError(f"{path}: cannot be read ({error.strerror})") from error
+    return not head.startswith(SIGNATURE) or b"tEXtSoftware\0raytracer " not in head
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:

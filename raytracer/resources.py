@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 THREADS_VARIABLE = "RAYTRACER_THREADS"
 
+MOST_THREADS = 16
+"""Most threads for each usable core."""
+
 
 def kernels() -> Traversable:
     """The folder of the kernel sources, in a wheel and in a source tree alike."""
@@ -36,20 +39,23 @@ def _folder(name: str) -> Traversable:
 def thread_count(asked: int = 0) -> int:
     """How many threads to use.
 
-    asked: a number of the user's; 0 takes RAYTRACER_THREADS or else every core that the process
-        may use.
+    asked: the user's number; 0 takes RAYTRACER_THREADS or else every core that the process may
+        use. More than MOST_THREADS per core make a render slower and take memory: they are cut
+        to that.
     Raises UserError for a negative number or a variable that is no number.
     """
     if asked < 0:
         raise UserError(f"threads = {asked}: give 1 or more, or 0 for every core")
     if asked:
-        return asked
+        return min(asked, MOST_THREADS * _usable_cores())
     value = os.environ.get(THREADS_VARIABLE, "").strip()
     if not value:
         return _usable_cores()
-    if not value.isdecimal() or int(value) == 0:
+    digits = value.lstrip("0")
+    if not value.isdecimal() or not digits:
         raise UserError(f"{THREADS_VARIABLE}={value!r}: set it to a whole number of at least 1")
-    return int(value)
+    # Nine digits are more than any limit, and Python refuses to convert thousands of them.
+    return min(int(digits[:9]), MOST_THREADS * _usable_cores())
 
 
 def _usable_cores() -> int:

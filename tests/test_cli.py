@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -57,19 +58,58 @@ def test_render_writes_a_picture_and_says_so(
 ) -> None:
     assert main(["render", scene, "--backend", "cpu"]) == 0
     captured = capsys.readouterr()
-    assert captured.out.startswith("renders/balls.png: 16x12, 2 samples, 2 spheres, cpu")
+    assert re.match(
+        r"wrote balls\.png: 1 kB, 16x12, 2 samples per pixel, 2 spheres, cpu \(.*\), "
+        r"frame .*s, total .*s\n$",
+        captured.out,
+    )
     assert captured.err == ""
-    with Pillow.open("renders/balls.png") as picture:
+    with Pillow.open("balls.png") as picture:
         assert picture.size == (16, 12)
         assert picture.mode == "RGB"
-    assert [path.name for path in Path("renders").iterdir()] == ["balls.png"]
+    assert sorted(path.name for path in Path().iterdir()) == ["balls.png", scene]
+
+
+def test_a_picture_of_another_program_is_not_replaced_unasked(
+    scene: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Pillow.new("RGB", (2, 2)).save("balls.png")
+    before = Path("balls.png").read_bytes()
+    sentence = error_of(capsys, "render", scene)
+    assert "balls.png: exists and was not made by raytracer" in sentence
+    assert "-o" in sentence
+    assert Path("balls.png").read_bytes() == before
+    assert main(["render", scene, "-q", "-o", "balls.png"]) == 0  # asked for by name
+    assert main(["render", scene, "-q", "--samples", "3"]) == 0  # its own it replaces
+    assert run_json(capsys, "info", "balls.png")["samples"] == 3
+
+
+def test_a_terminal_is_told_before_and_after(
+    scene: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["render", scene, "--backend", "cpu", "--progress", "--film", "f.npz"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err.startswith(
+        "rendering balls.toml: 16x12, 2 samples per pixel, 2 spheres, cpu ("
+    )
+    assert re.search(r"^wrote f\.npz: \d+ kB$", captured.out, re.MULTILINE)
 
 
 def test_an_example_scene_needs_no_folder(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
     size = ["--width", "8", "--height", "6", "--samples", "1"]
     found = run_json(capsys, "render", "three_balls", *size)
-    assert found["output"] == "renders/three_balls.png"
+    assert found["output"] == "three_balls.png"
     assert found["scene"]["path"] == "three_balls.toml"
+
+
+def test_json_keeps_a_list_of_numbers_on_one_line(
+    scene: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["render", scene, "--json"]) == 0
+    printed = capsys.readouterr().out
+    found = json.loads(printed)
+    assert len(found["statistics"]["bins"]) > 100
+    assert len(printed.splitlines()) < 100
 
 
 def test_quiet_is_quiet(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,7 +121,7 @@ def test_quiet_is_quiet(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_json_says_everything(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = run_json(capsys, "render", scene, "--backend", "cpu", "--repeat", "3", "--threads", "1")
-    assert found["output"] == "renders/balls.png"
+    assert found["output"] == "balls.png"
     assert found["spheres"] == 2
     assert found["backend"]["name"] == "cpu"
     assert found["backend"]["threads"] == 1
@@ -126,8 +166,8 @@ def test_options_override_the_scene(scene: str, capsys: pytest.CaptureFixture[st
     assert (settings["max_depth"], settings["shadows"]) == (1, False)
     assert found["crop"] == [1, 2, 5, 6]
     assert main(["render", scene, "--backend", "cpu", "--crop", "1,2,5,6"]) == 0
-    assert "balls.png: 4x4 at 1,2 of 16x12, 2 samples" in capsys.readouterr().out
-    with Pillow.open("renders/balls.png") as picture:
+    assert " kB, 4x4 at 1,2 of 16x12, 2 samples per pixel" in capsys.readouterr().out
+    with Pillow.open("balls.png") as picture:
         assert picture.size == (4, 4)
 
 
@@ -135,7 +175,7 @@ def test_only_is_exactly_that_sample(scene: str, capsys: pytest.CaptureFixture[s
     expected = raytracer.render(scene, backend="cpu", samples=1, first_sample=1).film.sums[6, 7]
     found = run_json(capsys, "render", scene, "--backend", "cpu", "--only", "7,6,1")
     assert [*found["radiance"], found["coverage"]] == expected.tolist()
-    assert not Path("renders").exists()
+    assert not Path("balls.png").exists()
     assert main(["render", scene, "--only", "7,6,1"]) == 0
     assert capsys.readouterr().out.startswith("pixel 7,6 sample 1: radiance ")
 
@@ -225,13 +265,13 @@ def test_a_defect_keeps_its_traceback(scene: str, monkeypatch: pytest.MonkeyPatc
 
 def test_info_prints_what_render_wrote(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
     made = run_json(capsys, "render", scene, "--backend", "cpu")
-    found = run_json(capsys, "info", "renders/balls.png")
+    found = run_json(capsys, "info", "balls.png")
     for key in ("version", "scene", "settings", "backend", "spheres", "samples", "date"):
         assert found[key] == made[key]
     stages = {k: v for k, v in found["timings"].items() if k != "total_before_write"}
     assert found["timings"]["total_before_write"] == pytest.approx(sum(stages.values()))
     assert {*stages, "write", "total"} == set(made["timings"])
-    assert main(["info", "renders/balls.png"]) == 0
+    assert main(["info", "balls.png"]) == 0
     text = capsys.readouterr().out
     assert found["scene"]["digest"] in text
     assert "spheres" in text

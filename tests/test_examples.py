@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import numpy as np
 import pytest
 
 import raytracer
+from raytracer import png
 from raytracer.scene import generate
+from raytracer.tone_settings import ToneSettings
 
 FOLDER = Path(__file__).parents[1] / "scenes"
 RENDERS = FOLDER.parent / "renders"
@@ -64,6 +67,18 @@ def test_example_is_listed_and_has_its_picture(path: Path) -> None:
     picture = RENDERS / f"{path.stem}.png"
     assert picture.is_file()
     assert picture.stat().st_size < 2_500_000
+
+
+def test_picture_of_an_example_has_the_settings_of_its_scene(path: Path, few: list[str]) -> None:
+    """`raytracer render scenes/NAME.toml`, without further options, made the tracked picture."""
+    kept = png.read_metadata(RENDERS / f"{path.stem}.png")
+    assert kept is not None
+    settings = asdict(raytracer.load(path).render)
+    assert kept["scene"]["path"] == f"scenes/{path.name}"
+    assert kept["settings"] == settings
+    assert kept["samples"] == settings["samples"]
+    assert kept["crop"] == [0, 0, settings["width"], settings["height"]]
+    assert kept.get("tone", asdict(ToneSettings())) == asdict(ToneSettings())
 
 
 def test_example_has_small_data(path: Path) -> None:

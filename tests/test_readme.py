@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import which
 from typing import Any, get_args
 
 import click
@@ -16,8 +18,10 @@ from pydantic import BaseModel
 import raytracer
 from raytracer.backends.cuda import compile_all
 from raytracer.cli import program
+from raytracer.commands.developing import default_picture
 from raytracer.scene import model
 from raytracer.viewer.controls import help_rows
+from raytracer.viewer.saving import free_name
 
 ROOT = Path(__file__).parents[1]
 MAIN = ROOT / "README.md"
@@ -114,6 +118,19 @@ def tables(annotation: Any) -> Iterator[type[BaseModel]]:
 @pytest.mark.parametrize("marker", MARKED)
 def test_command_of_the_start(marker: str) -> None:
     assert marked(marker) == MARKED[marker]
+
+
+@pytest.mark.skipif(which("git") is None, reason="git is not installed")
+def test_what_commands_write_by_default_is_not_tracked(tmp_path: Path) -> None:
+    """The first command leaves a checkout as it was, whatever bytes a machine's picture has."""
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    (tmp_path / ".gitignore").write_bytes((ROOT / ".gitignore").read_bytes())
+    written = [str(default_picture("scenes/three_balls.toml")), ".venv/pyvenv.cfg", "build/x"]
+    written += [str(free_name("three_balls")), "galaxy.npz", "galaxy.exr"]
+    ignored = subprocess.run(
+        ["git", "check-ignore", *written], cwd=tmp_path, check=False, stdout=subprocess.PIPE
+    )
+    assert ignored.stdout.decode().split() == written
 
 
 def test_map_is_the_tree() -> None:

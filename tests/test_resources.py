@@ -151,3 +151,14 @@ def test_more_spheres_than_a_backend_counts_are_refused() -> None:
 def test_when_nothing_fits_the_sentence_says_both() -> None:
     with pytest.raises(MemoryNeedError, match="fewer spheres and a smaller picture"):
         memory.require(memory.host(10**9, 100_000, 100_000), 1000)
+
+
+def test_threads_beyond_the_cores_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resources, "_usable_cores", lambda: 2)
+    assert resources.thread_count(3) == 3
+    assert resources.thread_count(100_000) == 2 * resources.MOST_THREADS
+    monkeypatch.setenv(resources.THREADS_VARIABLE, "9" * 5000)
+    assert resources.thread_count() == 2 * resources.MOST_THREADS
+    monkeypatch.setenv(resources.THREADS_VARIABLE, "000")
+    with pytest.raises(UserError, match="at least 1"):
+        resources.thread_count()

@@ -91,7 +91,7 @@ def test_statistics_are_in_json_and_in_the_picture(capsys: pytest.CaptureFixture
     assert found["statistics"]["exposure"] == found["statistics"]["metered"] != 0
     assert sum(found["statistics"]["bins"]) == 16 * 12
     assert sum(found["statistics"]["bins"][FIRST:]) == found["statistics"]["covered"]
-    kept = png.read_metadata(Path("renders/balls.png"))
+    kept = png.read_metadata(Path("balls.png"))
     assert kept is not None
     assert kept["statistics"]["key"] == found["statistics"]["key"]
     assert kept["tone"]["exposure"] == "auto"
@@ -115,7 +115,7 @@ def test_a_film_is_resumed_bit_for_bit() -> None:
     assert (resumed.samples, whole.samples) == (7, 7)
     assert set(resumed.aovs) == {"id", "samples"}
     assert (resumed.aovs["samples"] == 7).all()
-    assert np.array_equal(pixels("renders/balls.png"), pixels("g.png"))
+    assert np.array_equal(pixels("balls.png"), pixels("g.png"))
 
 
 def test_a_crop_is_resumed() -> None:
@@ -129,10 +129,10 @@ def test_a_crop_is_resumed() -> None:
 def test_tone_of_a_film(capsys: pytest.CaptureFixture[str]) -> None:
     run("tone", "a.npz", "--exposure", "auto", "--tone", "aces", "--stats")
     said = capsys.readouterr().out
-    assert said.startswith("renders/a.png: 33x22, 3 samples, aces, exposure ")
+    assert said.startswith("wrote a.png: 33x22, 3 samples per pixel, aces, exposure ")
     assert "metered" in said
     wanted = Film.load("a.npz").tonemap(exposure="auto", tone="aces")
-    assert np.array_equal(pixels("renders/a.png"), wanted)
+    assert np.array_equal(pixels("a.png"), wanted)
     found = run_json(capsys, "tone", "a.npz", "--bits", "16", "-o", "b.png")
     assert found["films"][0]["output"] == "b.png"
     assert Path("b.png").read_bytes()[24] == 16
@@ -148,7 +148,7 @@ def test_locked_films_share_an_exposure(capsys: pytest.CaptureFixture[str]) -> N
     common = {each["statistics"]["exposure"] for each in locked}
     assert len(common) == 1
     assert min(own) < common.pop() < max(own)
-    assert [each["output"] for each in locked] == ["renders/a.png", "renders/b.png"]
+    assert [each["output"] for each in locked] == ["a.png", "b.png"]
 
 
 def test_pixels_that_are_not_finite_are_reported(capsys: pytest.CaptureFixture[str]) -> None:

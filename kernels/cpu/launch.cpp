@@ -41,8 +41,8 @@ class FlushDenormals {
 struct Tiles {
   const Frame& f;
   int side;
-  int64_t across() const { return (f.x1 - f.x0 + side - 1) / side; }
-  int64_t down() const { return (f.y1 - f.y0 + side - 1) / side; }
+  int64_t across() const { return ((int64_t)f.x1 - f.x0 + side - 1) / side; }
+  int64_t down() const { return ((int64_t)f.y1 - f.y0 + side - 1) / side; }
   int64_t count() const { return across() * down(); }
   TileRect at(int64_t index) const {
     int x = f.x0 + (int)(index % across()) * side, y = f.y0 + (int)(index / across()) * side;

@@ -11,6 +11,7 @@
 #include "../core/layout.h"
 #include "../core/sampling.h"
 #include "launch.h"
+#include "scene_check.h"
 #include "tone.h"
 
 namespace nb = nanobind;
@@ -26,15 +27,23 @@ template <class T> class Structs {
  public:
   explicit Structs(nb::handle array) {
     if (PyObject_GetBuffer(array.ptr(), &view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) throw nb::python_error();
-    if (view_.itemsize != (Py_ssize_t)sizeof(T)) {
+    const char* problem = nullptr;
+    if (view_.itemsize != (Py_ssize_t)sizeof(T)) problem = "has items of the wrong size";
+    if ((uintptr_t)view_.buf % alignof(T)) problem = "is not aligned";
+    if (problem) {
       PyBuffer_Release(&view_);
-      throw nb::type_error("an array of structs has items of the wrong size: use the dtypes of raytracer.layout");
+      throw nb::type_error(("an array of structs " + std::string(problem) + ": use the dtypes of raytracer.layout").c_str());
     }
   }
   ~Structs() { PyBuffer_Release(&view_); }
   Structs(const Structs&) = delete;
   const T* data() const { return (const T*)view_.buf; }
   int64_t count() const { return view_.len / view_.itemsize; }
+  // the only one, of an array that must hold one
+  const T& one() const {
+    if (count() != 1) throw nb::value_error("an array of structs holds not one, where one is needed");
+    return *data();
+  }
 
  private:
   Py_buffer view_{};
@@ -107,50 +116,105 @@ nb::tuple build_bvh(In<float, 1> x, In<float, 1> y, In<float, 1> z, In<float, 1>
                         own<float, 2>(std::move(spheres), {n, 4}));
 }
 
+// The arrays of a scene as Python hands them over, together with the structs; throws where they do not fit.
+class SceneArrays {
+ public:
+  SceneArrays(const In<uint8_t, 2>& nodes, const In<float, 2>& spheres, const In<int32_t, 1>& order, const In<float, 2>& color,
+              const In<int32_t, 1>& color_id, nb::handle camera, nb::handle frame)
+      : camera_(camera), frame_(frame) {
+    if (nodes.shape(1) != sizeof(rt::Node) || spheres.shape(1) != 4 || order.shape(0) != spheres.shape(0))
+      throw nb::value_error("nodes, spheres and order are not those of one build_bvh");
+    if (color.shape(1) != 3) throw nb::value_error("color: a colour has three numbers");
+    const void* addresses[] = {nodes.data(), spheres.data(), order.data(), color.data(), color_id.data()};
+    for (const void* address : addresses) check_aligned(address);
+    view = {nodes.shape(0) ? (const rt::Node*)nodes.data() : nullptr, spheres.data(), order.data(), color.data(), color_id.data(),
+            nullptr, &camera_.one(), nullptr, nullptr, &frame_.one(), nullptr, (int64_t)spheres.shape(0)};
+    lengths = {(int64_t)nodes.shape(0), (int64_t)color.shape(0), (int64_t)color_id.shape(0), 0, 0, 0};
+  }
+  const rt::Frame& frame() const { return *view.frame; }
+  static void check_aligned(const void* address) {
+    if ((uintptr_t)address % sizeof(float)) throw nb::type_error("an array is not aligned");
+  }
+  static void raise(const char* problem) {
+    if (problem) throw nb::value_error(problem);
+  }
+  // Looks are for shading alone.
+  void shaded_by(const In<int32_t, 1>& material_id, const Structs<rt::Light>& lights, const Structs<rt::Material>& materials) {
+    check_aligned(material_id.data());
+    view.material_id = material_id.data(), view.lights = lights.data(), view.materials = materials.data();
+    lengths.material_ids = (int64_t)material_id.shape(0), lengths.lights = lights.count(), lengths.materials = materials.count();
+  }
+  // A frame for shading asks for more than one for first hits, which knows neither lights nor materials.
+  template <class Array> void check(const Array& out, size_t depth, bool shaded) const {
+    rt::Frame f = frame();
+    if (!shaded) f.light_count = f.material_mode = f.material_count = 0;
+    rt::SceneView v = view;
+    rt::SceneLengths n = lengths;
+    v.frame = &f;
+    if (!shaded) n.materials = 1;
+    raise(rt::lengths_problem(v, n));
+    check_aligned(out.data());
+    if ((int64_t)out.shape(0) != f.y1 - f.y0 || (int64_t)out.shape(1) != f.x1 - f.x0 || out.shape(2) != depth)
+      throw nb::value_error("the film's shape is not that of the frame's crop");
+  }
+
+  rt::SceneView view;
+  rt::SceneLengths lengths;
+
+ private:
+  Structs<rt::Camera> camera_;
+  Structs<rt::Frame> frame_;
+};
+
 int64_t render(In<uint8_t, 2> nodes, In<float, 2> spheres, In<int32_t, 1> order, In<float, 2> color, In<int32_t, 1> color_id,
                In<int32_t, 1> material_id, nb::object camera, nb::object lights, nb::object materials, nb::object frame,
                Out<float, 3> film, int64_t first_tile, double budget, int threads) {
-  Structs<rt::Camera> cam(camera);
+  SceneArrays scene(nodes, spheres, order, color, color_id, camera, frame);
   Structs<rt::Light> light(lights);
   Structs<rt::Material> material(materials);
-  Structs<rt::Frame> fr(frame);
-  const rt::Frame& f = *fr.data();
-  if ((int64_t)film.shape(0) != f.y1 - f.y0 || (int64_t)film.shape(1) != f.x1 - f.x0 || film.shape(2) != 4)
-    throw nb::value_error("the film's shape is not that of the frame's crop");
-  if (light.count() < f.light_count || material.count() < 1) throw nb::value_error("fewer lights or materials than the frame says");
-  if (nodes.shape(1) != sizeof(rt::Node) || spheres.shape(1) != 4 || order.shape(0) != spheres.shape(0))
-    throw nb::value_error("nodes, spheres and order are not those of one build_bvh");
+  scene.shaded_by(material_id, light, material);
+  scene.check(film, 4, true);
   if (first_tile < 0) throw nb::value_error("the first tile has number 0");
-  if (spheres.shape(0) >= (1u << 29)) throw nb::value_error("the CPU backend renders fewer than 2^29 spheres");
-  rt::SceneView s = {nodes.shape(0) ? (const rt::Node*)nodes.data() : nullptr, spheres.data(), order.data(), color.data(),
-                     color_id.data(), material_id.data(), cam.data(), light.data(), material.data(), &f, film.data(),
-                     (int64_t)spheres.shape(0)};
+  scene.view.film = film.data();
   nb::gil_scoped_release release;
-  return rt::render(s, first_tile, budget, threads);
+  return rt::render(scene.view, first_tile, budget, threads);
+}
+
+void check_scene(In<uint8_t, 2> nodes, In<float, 2> spheres, In<int32_t, 1> order, In<float, 2> color, In<int32_t, 1> color_id,
+                 In<int32_t, 1> material_id, nb::object camera, nb::object lights, nb::object materials, nb::object frame) {
+  SceneArrays scene(nodes, spheres, order, color, color_id, camera, frame);
+  Structs<rt::Light> light(lights);
+  Structs<rt::Material> material(materials);
+  scene.shaded_by(material_id, light, material);
+  const char* problem;
+  {
+    nb::gil_scoped_release release;
+    problem = rt::indices_problem(scene.view, scene.lengths);
+  }
+  SceneArrays::raise(problem);
 }
 
 void first_hits(In<uint8_t, 2> nodes, In<float, 2> spheres, In<int32_t, 1> order, In<float, 2> color, In<int32_t, 1> color_id,
                 nb::object camera, nb::object frame, Out<uint8_t, 3> out, int threads) {
-  Structs<rt::Camera> cam(camera);
-  Structs<rt::Frame> fr(frame);
-  const rt::Frame& f = *fr.data();
-  if ((int64_t)out.shape(0) != f.y1 - f.y0 || (int64_t)out.shape(1) != f.x1 - f.x0 || out.shape(2) != sizeof(rt::FirstHit))
-    throw nb::value_error("out's shape is not that of the frame's crop");
-  if (nodes.shape(1) != sizeof(rt::Node) || spheres.shape(1) != 4 || order.shape(0) != spheres.shape(0))
-    throw nb::value_error("nodes, spheres and order are not those of one build_bvh");
-  rt::SceneView s = {nodes.shape(0) ? (const rt::Node*)nodes.data() : nullptr, spheres.data(), order.data(), color.data(),
-                     color_id.data(), nullptr, cam.data(), nullptr, nullptr, &f, nullptr, (int64_t)spheres.shape(0)};
+  SceneArrays scene(nodes, spheres, order, color, color_id, camera, frame);
+  scene.check(out, sizeof(rt::FirstHit), false);
   rt::FirstHit* to = (rt::FirstHit*)out.data();
   nb::gil_scoped_release release;
-  rt::first_hits(s, to, threads);
+  rt::first_hits(scene.view, to, threads);
+}
+
+void check_tally(const Out<uint8_t, 1>& tally) {
+  if (tally.shape(0) != sizeof(rt::Tally) || (uintptr_t)tally.data() % alignof(rt::Tally)) throw nb::value_error("tally is not one Tally");
 }
 
 // The bytes of a film and of what goes with it; throws where shapes or sizes do not fit.
 void check_tone(const Structs<rt::ToneArgs>& args, const Out<uint8_t, 1>& tally, const In<float, 3>& sums) {
-  const rt::ToneArgs& a = *args.data();
+  const rt::ToneArgs& a = args.one();
+  SceneArrays::check_aligned(sums.data());
+  if (a.curve < 0 || a.curve > 3) throw nb::value_error("there is no such tone curve");
   if ((int64_t)sums.shape(0) != a.height || (int64_t)sums.shape(1) != a.width || sums.shape(2) != 4)
     throw nb::value_error("the sums' shape is not that of the arguments");
-  if (tally.shape(0) != sizeof(rt::Tally)) throw nb::value_error("tally is not one Tally");
+  check_tally(tally);
   if (a.samples < 1) throw nb::value_error("a film has at least one sample");
 }
 
@@ -162,8 +226,8 @@ void measure_film(In<float, 3> sums, nb::object arguments, Out<uint8_t, 1> tally
 }
 
 float meter(nb::object arguments, Out<uint8_t, 1> tally) {
-  if (tally.shape(0) != sizeof(rt::Tally)) throw nb::value_error("tally is not one Tally");
-  return rt::meter_tally(*Structs<rt::ToneArgs>(arguments).data(), *(const rt::Tally*)tally.data());
+  check_tally(tally);
+  return rt::meter_tally(Structs<rt::ToneArgs>(arguments).one(), *(const rt::Tally*)tally.data());
 }
 
 void develop_film(In<float, 3> sums, nb::object arguments, Out<uint8_t, 1> tally,
@@ -211,7 +275,10 @@ NB_MODULE(_core, m) {
         "color_id"_a.noconvert(), "material_id"_a.noconvert(), "camera"_a, "lights"_a, "materials"_a, "frame"_a,
         "film"_a.noconvert(), "first_tile"_a, "budget_seconds"_a, "threads"_a,
         "Adds the frame's samples to film, float32 (h, w, 4), from first_tile on; returns the first tile not rendered.");
-  m.def("tile_count", [](nb::object frame) { return rt::tile_count(*Structs<rt::Frame>(frame).data()); }, "frame"_a);
+  m.def("check_scene", check_scene, "nodes"_a.noconvert(), "spheres"_a.noconvert(), "order"_a.noconvert(), "color"_a.noconvert(),
+        "color_id"_a.noconvert(), "material_id"_a.noconvert(), "camera"_a, "lights"_a, "materials"_a, "frame"_a,
+        "Raises ValueError if an array is too short or an index in one points outside of another; once for a scene.");
+  m.def("tile_count", [](nb::object frame) { return rt::tile_count(Structs<rt::Frame>(frame).one()); }, "frame"_a);
   m.def("tile", rt::tile_size, "Side of a tile in pixels.");
   m.def("set_tile", rt::set_tile_size, "pixels"_a, "Side of a tile in pixels, 8 to 64; no effect on the picture.");
   m.def("first_hits", first_hits, "nodes"_a.noconvert(), "spheres"_a.noconvert(), "order"_a.noconvert(), "color"_a.noconvert(),

@@ -47,7 +47,7 @@ void render_tile(const rt::SceneView& s, rt::Scratch& k, rt::TileRect rect) {
     memset(k.b, 0, sizeof(float) * (size_t)rays);
     for (int i = 0; i < s.frame->light_count; ++i) k.shadow[i].count = 0;
     k.queued = 0;
-    primary_wave(s, blocks, (uint32_t)(s.frame->sample_begin + n), k.wave[0]);
+    primary_wave(s, blocks, (uint32_t)s.frame->sample_begin + (uint32_t)n, k.wave[0]);
     for (int depth = 0; k.wave[depth & 1].count; ++depth) {
       rt::Wave &w = k.wave[depth & 1], &next = k.wave[(depth & 1) ^ 1];
       if (depth > 0)

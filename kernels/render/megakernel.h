@@ -30,7 +30,7 @@ RT_DEVICE void render_tile(const rt::RenderArgs& args, const PathScene& s, const
   float4 sum = *out;
   const float row_height = background_height_row<float>(frame, (uint32_t)at.y);
   for (int i = 0; i < args.sample_count; ++i) {
-    Ray<float> ray = camera_ray<float>(*s.camera, frame, (uint32_t)at.x, (uint32_t)at.y, (uint32_t)(args.sample_begin + i));
+    Ray<float> ray = camera_ray<float>(*s.camera, frame, (uint32_t)at.x, (uint32_t)at.y, (uint32_t)args.sample_begin + (uint32_t)i);
     float t = kInfinity;
     uint32_t prim = kNoPrim;
     if (args.sphere_count > 0) {

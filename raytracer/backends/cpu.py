@@ -100,8 +100,13 @@ class CpuBackend:
         return about | ({"passed_over": self.passed_over} if self.passed_over else {})
 
     def upload(self, buffers: SceneBuffers, bvh: Bvh) -> CpuResident:
-        """Keep what the kernel reads; nothing is copied."""
-        return CpuResident(
+        """Keep what the kernel reads; nothing is copied.
+
+        Raises ValueError for arrays that do not fit together.
+        """
+        from raytracer import _core
+
+        resident = CpuResident(
             (
                 bvh.nodes,
                 bvh.spheres,
@@ -112,6 +117,8 @@ class CpuBackend:
                 *_look(buffers),
             )
         )
+        _core.check_scene(*resident.arrays, buffers.frame)
+        return resident
 
     def render(
         self,

@@ -7,11 +7,28 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from raytracer.errors import OutputError
+from raytracer.png import is_foreign
 from raytracer.tone import non_finite_pixels
 
 if TYPE_CHECKING:
     from raytracer.film import Film
     from raytracer.image import Image
+
+
+def default_picture(source: str | Path) -> Path:
+    """Where the picture of a scene or a film goes by default: NAME.png in the current folder.
+
+    source: the scene, particle or film file.
+    Raises OutputError for a picture of another program, which only `-o` may replace.
+    """
+    path = Path(f"{Path(source).stem}.png")
+    if path.is_file() and is_foreign(path):
+        raise OutputError(
+            f"{path}: exists and was not made by raytracer: give another name, or this one to "
+            "replace it, with -o FILE.png"
+        )
+    return path
 
 
 def record(image: Image) -> dict[str, Any]:

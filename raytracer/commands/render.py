@@ -39,7 +39,7 @@ def numbers(
 
 @click.command(short_help="Render a scene or a particle file to a PNG.")
 @click.argument("scene", metavar="SCENE|DATA")
-@click.option("-o", "--output", metavar="FILE.png", help="Default: renders/NAME.png.")
+@click.option("-o", "--output", metavar="FILE.png", help="Default: NAME.png in the current folder.")
 @click.option("--width", type=int, help="Pixels.")
 @click.option("--height", type=int, help="Pixels.")
 @click.option("--samples", type=int, help="Samples a pixel.")

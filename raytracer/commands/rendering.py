@@ -11,7 +11,12 @@ from typing import Any
 from raytracer import film_file
 from raytracer import histogram as plots
 from raytracer import output as files
-from raytracer.commands.developing import draw_histogram, record, warn_of_non_finite
+from raytracer.commands.developing import (
+    default_picture,
+    draw_histogram,
+    record,
+    warn_of_non_finite,
+)
 from raytracer.commands.report import print_json
 from raytracer.errors import DataFileError, UserError, suggestion
 from raytracer.film import Crop, Film
@@ -57,7 +62,7 @@ class Task:
     @property
     def target(self) -> Path:
         """Where the picture goes."""
-        return Path(self.output or Path(files.PICTURES) / f"{Path(self.scene).stem}.png")
+        return Path(self.output) if self.output else default_picture(self.scene)
 
     def check(self) -> Path:
         """Refuse options that make no sense and files that cannot be written; gives the target."""
@@ -121,17 +126,18 @@ def run(task: Task) -> None:
     begun = Film.load(task.resume) if task.resume else None
     crop = task.crop or part_of(begun)
     with task.prepare(crop) as job:
+        _announce(task, job, crop)
         film, frames = _frames(task, job, crop, begun)
         image = job.image(film, task.tone, int(task.bits))
         bad = image.statistics.non_finite
         if task.film or bad:
             job.fetch(film)
             job.find_aovs(film, film_file.check_aovs(task.aov))
-    image.save(target, int(task.bits))
+    written = [image.save(target, int(task.bits))]
     if task.film:
-        film.save(task.film, half=task.half)
+        written.append(film.save(task.film, half=task.half))
     if task.histogram:
-        draw_histogram(image, int(task.bits), task.histogram)
+        written.append(draw_histogram(image, int(task.bits), task.histogram))
     if bad:
         warn_of_non_finite(film, task.quiet)
     job.timings["total"] = time.perf_counter() - start
@@ -140,7 +146,7 @@ def run(task: Task) -> None:
         print_json(_record(job, image, frames) | record(image) | files_made)
     elif not task.quiet:
         shown = image.statistics.lines() if task.stats else []
-        print("\n".join([_summary(job, target, film, frames), *shown]))
+        print("\n".join([_summary(job, film, frames, written), *shown]))
 
 
 def part_of(film: Film | None) -> Crop | None:
@@ -210,26 +216,49 @@ def _record(job: Job, image: Image, frames: list[float]) -> dict[str, Any]:
     return image.metadata | {"timings": job.timings, "frames": statistics, "memory": memory}
 
 
-def _summary(job: Job, target: Path, film: Film, frames: list[float]) -> str:
-    """What was done, for people."""
+def _announce(task: Task, job: Job, crop: Crop | None) -> None:
+    """Say on standard error what is going to be rendered, where a progress bar would be shown."""
+    shown = task.shows_progress
+    if sys.stderr.isatty() if shown is None else shown:
+        settings = job.settings
+        x0, y0, x1, y1 = crop or (0, 0, settings.width, settings.height)
+        print(f"rendering {task.path.name}: {x1 - x0}x{y1 - y0}, {settings.samples} samples per "
+              f"pixel, {_work(job)}", file=sys.stderr, flush=True)  # fmt: skip
+
+
+def _work(job: Job) -> str:
+    """How many spheres, and what renders them."""
     backend = job.about["backend"]
+    return f"{job.about['spheres']:,} spheres, {backend['name']} ({backend['device']})"
+
+
+def _summary(job: Job, film: Film, frames: list[float], written: list[Path]) -> str:
+    """What was done and which files were written, for people; the picture is the first of them."""
     height, width = film.sums.shape[:2]
     size = f"{width}x{height}"
     if (width, height) != (film.width, film.height):
         size += f" at {film.x0},{film.y0} of {film.width}x{film.height}"
     times = _quartiles(frames)
-    text = (
-        f"{target}: {size}, {film.samples} samples, "
-        f"{job.about['spheres']:,} spheres, {backend['name']} ({backend['device']}), "
-        f"frame {_seconds(times['median'])}, total {_seconds(job.timings['total'])}"
-    )
+    picture, *others = written
+    lines = [
+        f"wrote {picture}: {_size(picture)}, {size}, {film.samples} samples per pixel, "
+        f"{_work(job)}, "
+        f"frame {_seconds(times['median'])}, total {_seconds(job.timings['total'])}",
+        *(f"wrote {path}: {_size(path)}" for path in others),
+    ]
     if len(frames) > 1:
-        text += (
-            f"\nframe of {len(frames)}: median {_seconds(times['median'])}, "
+        lines.append(
+            f"frame of {len(frames)}: median {_seconds(times['median'])}, "
             f"min {_seconds(times['min'])}, "
             f"quartiles {_seconds(times['q1'])} and {_seconds(times['q3'])}"
         )
-    return text
+    return "\n".join(lines)
+
+
+def _size(path: Path) -> str:
+    """The size of a file, in decimal units as file managers show it."""
+    size = path.stat().st_size
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(size // 1000, 1)} kB"
 
 
 def _quartiles(seconds: list[float]) -> dict[str, float]:

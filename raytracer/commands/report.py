@@ -10,7 +10,28 @@ from typing import Any
 
 def print_json(value: Any) -> None:
     """One JSON value on standard output; NaN and infinity, which JSON lacks, as text."""
-    print(json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False))
+    print(_indented(_finite(value)))
+
+
+def _indented(value: Any, indent: str = "") -> str:
+    """JSON with a line for each key and each table of a list; lists of plain values on one line."""
+    if isinstance(value, dict) and value:
+        rows = [
+            f"{_flat(str(key))}: {_indented(item, indent + '  ')}" for key, item in value.items()
+        ]
+        return _block("{}", rows, indent)
+    if isinstance(value, list) and any(isinstance(item, (dict, list)) for item in value):
+        return _block("[]", [_indented(item, indent + "  ") for item in value], indent)
+    return _flat(value)
+
+
+def _block(brackets: str, rows: list[str], indent: str) -> str:
+    inside = ",\n".join(f"{indent}  {row}" for row in rows)
+    return f"{brackets[0]}\n{inside}\n{indent}{brackets[1]}"
+
+
+def _flat(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def _finite(value: Any) -> Any:

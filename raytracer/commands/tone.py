@@ -11,7 +11,12 @@ from raytracer.commands.tone_options import take_settings, tone_options
 
 @click.command(short_help="Make pictures of saved films without rendering.")
 @click.argument("films", metavar="FILM...", nargs=-1, required=True)
-@click.option("-o", "--output", metavar="FILE.png", help="Of one film; default: renders/NAME.png.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE.png",
+    help="Of one film; default: NAME.png in the current folder.",
+)
 @tone_options
 @click.option("--lock", is_flag=True, help="One automatic exposure for all films together.")
 @click.option("--threads", type=int, default=0, help="CPU threads; default: every core, or "

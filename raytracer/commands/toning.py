@@ -8,7 +8,12 @@ from typing import Any
 
 from raytracer import histogram as plots
 from raytracer import output as files
-from raytracer.commands.developing import draw_histogram, record, warn_of_non_finite
+from raytracer.commands.developing import (
+    default_picture,
+    draw_histogram,
+    record,
+    warn_of_non_finite,
+)
 from raytracer.commands.report import print_json
 from raytracer.errors import UserError
 from raytracer.film import Film
@@ -41,8 +46,7 @@ class Task:
             )
         if self.lock and not self.settings.automatic:
             raise UserError("--lock shares an automatic exposure: give --exposure auto as well")
-        folder = Path(files.PICTURES)
-        names = [self.output or str(folder / f"{Path(film).stem}.png") for film in self.films]
+        names = [self.output or str(default_picture(film)) for film in self.films]
         if len(set(names)) < len(names):
             raise UserError("two of the films have the same name: tone them one by one with -o")
         if self.histogram:
@@ -86,7 +90,7 @@ def _summary(image: Image, target: Path, stats: bool) -> str:
     height, width = image.film.sums.shape[:2]
     found = image.statistics
     lines = [
-        f"{target}: {width}x{height}, {image.film.samples} samples, "
+        f"wrote {target}: {width}x{height}, {image.film.samples} samples per pixel, "
         f"{image.settings.tone}, exposure {found.exposure:+.2f}"
     ]
     return "\n".join([*lines, *(found.lines() if stats else [])])

@@ -19,6 +19,9 @@ from .transform import Transform
 
 Values = dict[str, Any]
 
+MOST_HINTS = 10
+"""Most problems for which the nearest name is searched: each search reads all names."""
+
 
 def compose(values: dict[str, Any], path: Path) -> Scene:
     """Make a scene of the values of a scene file.
@@ -136,13 +139,13 @@ class _Composer:
     def spheres(self, index: int, values: Values, elements: dict[str, Element]) -> SphereSet | None:
         """Make one sphere set."""
         place = f"spheres[{index}]"
-        known = [*self.content.get("materials", {}), "default"]
+        known = self.content.get("materials", {})
         material = values.get("material", "default")
-        if material not in known:
-            self.problems.append(
-                f"{place}.material: there is no material named '{material}'; "
-                f"{suggestion(material, known)}"
-            )
+        if material != "default" and material not in known:
+            unknown = f"{place}.material: there is no material named '{material}'"
+            if len(self.problems) < MOST_HINTS:
+                unknown += f"; {suggestion(material, [*known, 'default'])}"
+            self.problems.append(unknown)
         problem = contradiction(values)
         if problem:
             self.problems.append(f"{place}{problem}")

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from math import hypot
 from typing import TYPE_CHECKING
 
+from ..errors import SceneError
 from ..settings import RenderSettings
 from .colors import RGB, parse_color, srgb_to_linear
 from .fit import Basis
 from .looks import FALLOFFS, Ambient, Color, DirectionalLight, Light
-from .placing import Space
+from .placing import LARGEST, Space
 from .scene import Scene
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ def pack_lights(scene: Scene, space: Space, axes: Basis) -> NDArray[np.void]:
         scene: for its lights; None becomes the key light.
         space: render space.
         axes: the camera's view, for the key light.
+
+    Raises:
+        SceneError: a light that is too far or too bright for float32.
     """
     import numpy as np
 
@@ -44,18 +48,29 @@ def pack_lights(scene: Scene, space: Space, axes: Basis) -> NDArray[np.void]:
 
     lights: Sequence[Light] = _key_lights(axes) if scene.lights is None else scene.lights
     packed = np.zeros(len(lights), dtype("Light"))
-    for entry, light in zip(packed, lights, strict=True):
+    for index, (entry, light) in enumerate(zip(packed, lights, strict=True)):
         color = _linear(light.color) * light.intensity
         if isinstance(light, DirectionalLight):
             entry["kind"] = DIRECTIONAL
             entry["vector"] = -np.asarray(light.direction) / hypot(*light.direction)
         else:
             entry["kind"] = POINT
-            entry["vector"] = space.point(light.position)
+            position = space.point(light.position)
+            if not np.abs(position).max() < LARGEST:
+                raise SceneError(
+                    f"lights[{index}].position: is too far from the spheres for 32-bit numbers; "
+                    'a light that is far away has type = "directional"'
+                )
+            entry["vector"] = position
             entry["falloff"] = FALLOFFS.index(light.falloff)
             if light.falloff == "inverse-square":
                 # 1 / d^2 of scene space is 1 / (d^2 scale^2) of render space.
                 color = color / space.scale / space.scale
+        if not color.max() <= np.finfo(np.float32).max:
+            raise SceneError(
+                f"lights[{index}].intensity: {light.intensity:g} is too bright for 32-bit numbers "
+                "in the scene's unit of length; give less, or set the exposure"
+            )
         entry["color"] = color
     return packed
 

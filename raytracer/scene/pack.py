@@ -56,7 +56,7 @@ def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
     return SceneBuffers(
         *spheres, color, color_id, material_id, camera, lights, materials, frame,
         center=np.asarray(space.center, np.float64), scale=space.scale,
-    )  # fmt: skip
+    ).check()  # fmt: skip
 
 
 def retake(

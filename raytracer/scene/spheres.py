@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import reprlib
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SceneError
@@ -110,11 +111,14 @@ class SphereSet:
         if len(names) != self.count:
             raise where.wrong("color", f"has {len(names)} colours for {self.count} spheres")
         seen: dict[Any, int] = {}
+        palette: list[NDArray[Any]] = []
         ids = np.empty(len(names), np.int32)
         for index, name in enumerate(names):
-            key = name if isinstance(name, str) else tuple(name)
-            ids[index] = seen.setdefault(key, len(seen))
-        self.color = np.concatenate([_one(key, self.color_space, where) for key in seen])
+            key = name if isinstance(name, str) else _triple(name, index, where)
+            ids[index] = place = seen.setdefault(key, len(seen))
+            if place == len(palette):
+                palette.append(_one(key, self.color_space, where))
+        self.color = np.concatenate(palette)
         self.color_id = ids
 
 
@@ -136,12 +140,29 @@ def _is_list_of_names(color: Any) -> bool:
     return isinstance(color, (list, tuple)) and any(isinstance(v, str) for v in color)
 
 
+def _triple(color: Any, index: int, where: Where) -> tuple[Any, ...]:
+    """Return one colour of a list, which is no name, as three numbers."""
+    from numbers import Real
+
+    parts = tuple(color) if isinstance(color, Iterable) else ()
+    if len(parts) != 3 or not all(isinstance(part, Real) for part in parts):
+        raise where.wrong(
+            "color",
+            f"colour {index} is {reprlib.repr(color)}; "
+            "give '#rrggbb', a CSS colour name or three numbers from 0 to 1",
+        )
+    return parts
+
+
 def _one(color: Any, color_space: str, where: Where) -> NDArray[Any]:
     """Return one colour as (1, 3)."""
     import numpy as np
 
     if not isinstance(color, str):
-        return _rows(np.asarray(color)[None], color_space, where)
+        row = np.asarray(color)
+        if row.shape != (3,):
+            raise where.wrong("color", f"has shape {row.shape}; one colour has three numbers")
+        return _rows(row[None], color_space, where)
     if color_space == "linear":
         raise where.wrong("color", f"'{color}' is sRGB, but color_space says linear")
     try:

@@ -99,10 +99,10 @@ class Saving:
         aside.shutdown(wait=False)
 
 
-def free_name(stem: str, folder: Path = Path(output.PICTURES)) -> Path:
-    """A name for a picture that no file has yet: renders/STEM-view-1.png and so on."""
+def free_name(stem: str) -> Path:
+    """A name for a picture that no file in the current folder has yet: STEM-view-1.png etc."""
     number = 1
-    while (path := folder / f"{stem}-view-{number}.png").exists():
+    while (path := Path(f"{stem}-view-{number}.png")).exists():
         number += 1
     return path
 

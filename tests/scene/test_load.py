@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import numpy as np
 import pytest
 
 from raytracer import DirectionalLight, Material, PointLight, Scene, load
+from raytracer.errors import SceneError
 from raytracer.resources import scenes
+from raytracer.scene.compose import _Composer, compose
 from raytracer.scene.model import schema
 from raytracer.scene.pack import pack
 
@@ -222,3 +225,29 @@ def test_schema_describes_every_field() -> None:
         for name, field in table["properties"].items():
             assert len(field["description"]) > 10, name
     json.dumps(known)
+
+
+def test_time_is_linear_in_the_materials(tmp_path: Path) -> None:
+    """Names are looked up, not searched for: each of many sets once."""
+
+    class Counted(dict[str, Any]):
+        searched = 0
+
+        def __iter__(self) -> Iterator[str]:
+            Counted.searched += 1
+            return super().__iter__()
+
+    names = Counted({f"m{i}": {"mirror": 0.5} for i in range(30)})
+    sets = [{"centers": [[i, 0, 0]], "radius": 0.4, "material": f"m{i}"} for i in range(30)]
+    made = _Composer({"materials": names, "spheres": sets}, tmp_path / "many.toml").scene()
+    assert [s.material for s in made.spheres] == list(names)
+    assert Counted.searched < 10
+
+
+def test_only_the_first_unknown_materials_get_a_hint(tmp_path: Path) -> None:
+    sets = [{"centers": [[i, 0, 0]], "radius": 0.4, "material": f"n{i}"} for i in range(30)]
+    with pytest.raises(SceneError) as caught:
+        compose({"materials": {"m": {}}, "spheres": sets}, tmp_path / "many.toml")
+    lines = str(caught.value).splitlines()
+    assert ";" in lines[0]
+    assert ";" not in lines[20]

@@ -299,3 +299,18 @@ def test_memory_is_that_of_the_input_and_the_buffers(
     assert buffers.count == count
     # 16 bytes a sphere each for input and result; blocks of two threads, the sample, modules.
     assert peak < 2 * 16 * count + 12e6
+
+
+@pytest.mark.parametrize("falloff", ["none", "inverse-square"])
+@pytest.mark.parametrize("far", [1e20, -1e30, 1e300])
+def test_lights_too_far_for_float32_are_refused(far: float, falloff: str) -> None:
+    light = PointLight((0, far, 0), falloff=falloff)
+    with pytest.raises(SceneError, match=r"lights\[0\].position: is too far"):
+        pack(Scene.from_arrays(np.eye(3), 0.1, lights=[light]))
+
+
+def test_lights_too_bright_for_float32_are_refused() -> None:
+    """An infinite light would make every pixel that it reaches white or not a number."""
+    lights = [PointLight((0, 9, 0)), DirectionalLight((1, 0, 0), intensity=1e39)]
+    with pytest.raises(SceneError, match=r"lights\[1\].intensity: 1e\+39 is too bright"):
+        pack(Scene.from_arrays(np.eye(3), 0.1, lights=lights))

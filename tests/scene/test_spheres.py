@@ -120,3 +120,18 @@ def test_scene_refuses_parts_of_the_wrong_kind() -> None:
     with pytest.raises(SceneError, match="camera: got a str"):
         Scene(camera="front")  # type: ignore[arg-type]
     assert Scene().count == 0
+
+
+@pytest.mark.parametrize(
+    "bad", [[], [1, 0], [1, 0, 0, 0], 5, None, [[1, 2, 3]], [1, "red", 0], {"a": 1}, [None] * 3]
+)
+def test_a_list_of_colors_holds_colors(bad: Any) -> None:
+    """An entry that is no colour would shift the palette under the ids of those after it."""
+    with pytest.raises(SceneError, match="colour 1 is"):
+        SphereSet(np.zeros((3, 3)), 1.0, ["red", bad, "blue"])
+
+
+@pytest.mark.parametrize("shape", [(0,), (1,), (2,), (6,)])
+def test_one_color_has_three_numbers(shape: tuple[int, ...]) -> None:
+    with pytest.raises(SceneError, match="one colour has three numbers"):
+        SphereSet(np.zeros((3, 3)), 1.0, np.zeros(shape))

@@ -6,6 +6,7 @@ the window's own loop answers them between its events.
 
 from __future__ import annotations
 
+import signal
 from collections import deque
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -218,6 +219,9 @@ def main(descriptor: str, ratio: str, *arguments: str) -> int:
     from raytracer.cli import main as command_line
     from raytracer.viewer import opening
 
+    # A shell without job control starts `command &` with SIGINT ignored, as nohup does with SIGHUP,
+    # and children inherit that; the tests send SIGINT and stand for a terminal.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     requests = Connection(int(descriptor))
     open_window = opening.open_window
 

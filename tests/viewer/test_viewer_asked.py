@@ -90,13 +90,13 @@ def test_a_png_of_the_size_that_is_typed(
     assert viewer.prompt is None
     while worker.saving.step(0.0) is None:
         pass
-    path = Path("renders/scene-view-1.png")
+    path = Path("scene-view-1.png")
     again = raytracer.render(viewer.stage.scene, backend="cpu", width=130, height=20, samples=5)
     np.testing.assert_array_equal(np.array(Pictures.open(path)), again.to_uint8())
     worker.saving = None  # as the render thread does when it is done
     viewer.ask_size()
     viewer.enter()
-    assert worker.saving.path == Path("renders/scene-view-2.png")
+    assert worker.saving.path == Path("scene-view-2.png")
     assert worker.saving._order.size == (64, 48)
     assert worker.saving._order.samples == 8
 
@@ -178,8 +178,8 @@ def test_messages_are_shown_for_a_while(viewer: Viewer, monkeypatch: pytest.Monk
 def test_what_the_render_thread_says() -> None:
     said: list[str] = []
     viewer = viewer_of(stage_of(balls()), say=said.append)
-    viewer.hear(Saved(Path("renders/a.png")))
-    assert said == [str(Path("renders/a.png"))]
+    viewer.hear(Saved(Path("a.png")))
+    assert said == [str(Path("a.png"))]
     assert "saved" in viewer.notice
     viewer.hear(Broken("scene.toml: is broken"))
     assert viewer.trouble == "scene.toml: is broken"

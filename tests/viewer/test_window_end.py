@@ -85,9 +85,8 @@ def test_closing_while_a_huge_picture_is_saved_leaves_nothing_behind(
     remote.until(lambda s: s.saving, "the saving")
     remote.ask("event", "on_close")
     assert remote.ends() == 0
-    assert not list((tmp_path / "renders").iterdir())
-    path = Path("renders") / "balls-view-1.png"
-    sentence = f"raytracer: {path} was not saved: the window was closed first\n"
+    assert not [path.name for path in tmp_path.iterdir() if ".png" in path.name]
+    sentence = "raytracer: balls-view-1.png was not saved: the window was closed first\n"
     assert remote.complained == sentence
 
 

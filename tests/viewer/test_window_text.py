@@ -107,8 +107,8 @@ def test_a_notice_goes_without_any_event(window: Remote, display: Display) -> No
     """It came from a thread: nobody touches the window afterwards."""
     window.ask("put", {"overlay": False})
     plain = window.shot(text=True)
-    window.ask("put", {"_notice": ("saved renders/a.png", perf_counter() + 1.5)})
+    window.ask("put", {"_notice": ("saved a.png", perf_counter() + 1.5)})
     assert (window.shot(text=True) != plain).any()
-    window.ask("put", {"_notice": ("saved renders/b.png", perf_counter() + 2.0)})
+    window.ask("put", {"_notice": ("saved b.png", perf_counter() + 2.0)})
     assert display.shows(plain)
     assert window.state.notice == ""

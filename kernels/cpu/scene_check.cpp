@@ -1,0 +1,75 @@
+#include "scene_check.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "../bvh/node.h"
+
+namespace rt {
+namespace {
+
+constexpr int kPerSphere = 1, kIndexed = 2;  // Frame::color_mode
+
+// Every number in 0..size - 1; without a branch for each, so that the loop is vectorised.
+bool all_below(const int32_t* ids, int64_t count, int64_t size) {
+  uint32_t largest = 0;
+  for (int64_t i = 0; i < count; ++i) largest = std::max(largest, (uint32_t)ids[i]);
+  return !count || (int64_t)largest < size;
+}
+
+// The leaf slots of a node: their ends ascend and lie within the spheres.
+bool leaves_fit(const Node& n, int64_t spheres) {
+  int begin = 0;
+  for (int i = 0; i < 8; ++i) {
+    if (n.leaf_end[i] < begin) return false;
+    begin = n.leaf_end[i];
+  }
+  return (int64_t)n.sphere_base + begin <= spheres;
+}
+
+const char* nodes_problem(const SceneView& s, int64_t count) {
+  std::vector<uint8_t> level((size_t)count, 0);  // as seen from the root, which is 0
+  for (int64_t i = 0; i < count; ++i) {
+    const Node& n = s.nodes[i];
+    if (!leaves_fit(n, s.sphere_count)) return "nodes: a leaf holds spheres that do not exist";
+    int64_t first = n.child_base, children = __builtin_popcount(n.inner);
+    if (!children) continue;
+    if (first <= i || first + children > count) return "nodes: a child is not among the nodes after its parent";
+    if (level[(size_t)i] + 1 >= kMaxLevels) return "nodes: the hierarchy is deeper than the stack of a walk";
+    for (int64_t c = first; c < first + children; ++c) level[(size_t)c] = std::max(level[(size_t)c], (uint8_t)(level[(size_t)i] + 1));
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const char* lengths_problem(const SceneView& s, const SceneLengths& n) {
+  const Frame& f = *s.frame;
+  if (f.width < 1 || f.height < 1) return "frame: a picture has pixels";
+  if (f.x0 < 0 || f.y0 < 0 || f.x1 <= f.x0 || f.y1 <= f.y0 || f.x1 > f.width || f.y1 > f.height)
+    return "frame: the crop is not within the picture";
+  if (f.sample_begin < 0 || f.sample_count < 0 || (int64_t)f.sample_begin + f.sample_count > INT32_MAX)
+    return "frame: an int32 numbers the samples";
+  if (f.color_mode < 0 || f.color_mode > kIndexed || f.material_mode < 0 || f.material_mode > 1)
+    return "frame: there is no such mode of colours or materials";
+  if (s.sphere_count >= (1 << 29)) return "the CPU backend renders fewer than 2^29 spheres";
+  if (s.sphere_count && !n.nodes) return "nodes: spheres without a hierarchy";
+  if (f.light_count < 0 || n.lights < f.light_count) return "lights: fewer than the frame says";
+  if (f.material_count < 0 || n.materials < std::max(f.material_count, 1)) return "materials: fewer than the frame says";
+  if (n.colors < (f.color_mode == kPerSphere ? s.sphere_count : 1)) return "color: fewer than the frame says";
+  if (f.color_mode == kIndexed && n.color_ids < s.sphere_count) return "color_id: fewer than spheres";
+  if (f.material_mode == 1 && n.material_ids < s.sphere_count) return "material_id: fewer than spheres";
+  return nullptr;
+}
+
+const char* indices_problem(const SceneView& s, const SceneLengths& n) {
+  const Frame& f = *s.frame;
+  if (const char* problem = lengths_problem(s, n)) return problem;
+  if (!all_below(s.order, s.sphere_count, s.sphere_count)) return "order: points behind the spheres";
+  if (f.color_mode == kIndexed && !all_below(s.color_id, s.sphere_count, n.colors)) return "color_id: points behind the colours";
+  if (f.material_mode == 1 && !all_below(s.material_id, s.sphere_count, n.materials))
+    return "material_id: points behind the materials";
+  return nodes_problem(s, n.nodes);
+}
+
+}  // namespace rt

@@ -1,0 +1,223 @@
+"""Arrays that do not fit together are refused before a kernel reads them.
+
+With an extension compiled for AddressSanitizer these tests also see any read that a check missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from raytracer import Film, Material, Scene, SphereSet, UserError, _core, layout, pipeline, render
+from raytracer.buffers import SceneBuffers
+from raytracer.job import MOST_SAMPLES, Job
+from raytracer.scene.pack import pack
+from raytracer.tone import arguments, new_tally
+
+NAMES = (
+    "nodes", "spheres", "order", "color", "color_id", "material_id", "camera", "lights",
+    "materials",
+)  # fmt: skip
+COUNT = 300
+SIZE: dict[str, Any] = {"width": 40, "height": 24, "samples": 1}
+
+
+def two_sets() -> Scene:
+    """Spheres with a palette and two materials: every array has content."""
+    rng = np.random.default_rng(3)
+    half = COUNT // 2
+    first = SphereSet(rng.random((half, 3)), 0.1, ["red", "blue", "#fff"] * (half // 3))
+    return Scene(
+        spheres=(first, SphereSet(rng.random((half, 3)), 0.1, material=Material(mirror=0.5)))
+    )
+
+
+@pytest.fixture
+def job() -> Iterator[Job]:
+    with pipeline.prepare(two_sets(), SIZE, backend="cpu") as made:
+        yield made
+
+
+def arrays(job: Job) -> dict[str, Any]:
+    """A copy of what the kernel reads, by name."""
+    copies = {n: a.copy() for n, a in zip(NAMES, job.resident.arrays, strict=True)}
+    return copies | {"frame": job.frame.copy()}
+
+
+def set_item(name: str, place: int, value: int) -> Callable[[dict[str, Any]], None]:
+    def change(a: dict[str, Any]) -> None:
+        a[name][place] = value
+
+    return change
+
+
+def set_frame(name: str, value: int) -> Callable[[dict[str, Any]], None]:
+    def change(a: dict[str, Any]) -> None:
+        a["frame"][name] = value
+
+    return change
+
+
+def cut(name: str, length: int) -> Callable[[dict[str, Any]], None]:
+    def change(a: dict[str, Any]) -> None:
+        a[name] = a[name][:length].copy()
+
+    return change
+
+
+def set_node(name: str, value: int, slot: int | None = None) -> Callable[[dict[str, Any]], None]:
+    def change(a: dict[str, Any]) -> None:
+        root = a["nodes"][:1].view(layout.dtype("Node")).reshape(-1)
+        if slot is None:
+            root[name] = value
+        else:
+            root[name][0, slot] = value
+
+    return change
+
+
+INDICES = {
+    f"{name}[{place}] = {value}": set_item(name, place, value)
+    for name, place, value in product(
+        ("order", "color_id", "material_id"), (0, COUNT - 1), (-1, COUNT, 2**31 - 1, -(2**31))
+    )
+} | {
+    "child before its parent": set_node("child_base", 0),
+    "child behind the nodes": set_node("child_base", 2**32 - 1),
+    "leaf behind the spheres": set_node("sphere_base", 2**32 - 1),
+    "leaf that ends before it begins": set_node("leaf_end", 255, 0),
+}
+
+LENGTHS = {f"{name} cut": cut(name, 1) for name in ("order", "spheres", "color_id", "material_id")}
+LENGTHS |= {
+    "no nodes": cut("nodes", 0),
+    "no colours": cut("color", 0),
+    "no materials": cut("materials", 0),
+    "no camera": cut("camera", 0),
+    "no frame": cut("frame", 0),
+    "lights": set_frame("light_count", 2),
+    "negative lights": set_frame("light_count", -1),
+    "materials": set_frame("material_count", 1000),
+    "a colour for each sphere": set_frame("color_mode", 1),
+    "no such colours": set_frame("color_mode", 3),
+    "no such materials": set_frame("material_mode", 7),
+    "a sample behind the last": set_frame("sample_begin", 2**31 - 1),
+    "a negative sample": set_frame("sample_begin", -5),
+    "a crop outside": set_frame("x1", 41),
+    "an empty crop": set_frame("y1", 0),
+    "a crop that begins outside": set_frame("x0", -1),
+    "no picture": set_frame("height", 0),
+}
+
+
+@pytest.mark.parametrize("change", [*INDICES.values(), *LENGTHS.values()], ids=[*INDICES, *LENGTHS])
+def test_check_scene_refuses(job: Job, change: Callable[[dict[str, Any]], None]) -> None:
+    given = arrays(job)
+    _core.check_scene(*given.values())
+    change(given)
+    with pytest.raises(ValueError, match=r"\w"):
+        _core.check_scene(*given.values())
+
+
+@pytest.mark.parametrize("change", LENGTHS.values(), ids=[*LENGTHS])
+def test_render_refuses_lengths(job: Job, change: Callable[[dict[str, Any]], None]) -> None:
+    given = arrays(job)
+    film = Film.blank(40, 24)
+    change(given)
+    with pytest.raises(ValueError, match=r"\w"):
+        _core.render(*given.values(), film.sums, 0, 1e9, 2)
+
+
+def test_a_chain_deeper_than_the_stack_is_refused(job: Job) -> None:
+    given = arrays(job)
+    nodes = np.zeros((60, 80), np.uint8)
+    chain = nodes.view(layout.dtype("Node")).reshape(-1)
+    chain["inner"], chain["child_base"] = 1, np.arange(1, 61)
+    chain["inner"][-1] = 0
+    given["nodes"] = nodes
+    with pytest.raises(ValueError, match="deeper"):
+        _core.check_scene(*given.values())
+
+
+@pytest.mark.parametrize("shape", [(0, 0, 4), (24, 40, 3), (24, 39, 4), (40, 24, 4), (25, 40, 4)])
+def test_render_refuses_a_film_of_another_shape(job: Job, shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="film"):
+        _core.render(*arrays(job).values(), np.zeros(shape, np.float32), 0, 1e9, 1)
+    unused = ("lights", "materials", "material_id")
+    given = [a for n, a in arrays(job).items() if n not in unused]
+    with pytest.raises(ValueError, match="film"):
+        _core.first_hits(*given, np.zeros((*shape[:2], 47), np.uint8), 1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kind", ["dtype", "strided", "big-endian", "shifted", "nothing"])
+def test_render_refuses_another_dtype_or_order(job: Job, name: str, kind: str) -> None:
+    """Shifted: at an odd address. Nothing: not an array at all."""
+    given, film = arrays(job), Film.blank(40, 24)
+    array = given[name]
+    if kind == "dtype":
+        given[name] = np.zeros((*array.shape, 2), np.float16)
+    elif kind == "strided":
+        given[name] = np.repeat(array, 2, axis=0)[::2]
+        if len(array) == 1:
+            pytest.skip("one item is contiguous")
+    elif kind == "big-endian":
+        given[name] = np.zeros(array.shape, ">f8")
+    elif kind == "shifted":
+        if array.dtype == np.uint8:
+            array = array.view(layout.dtype("Node"))
+        memory = np.zeros(array.nbytes + 1, np.uint8)[1:]
+        memory[:] = array.reshape(-1).view(np.uint8)
+        given[name] = memory.view(given[name].dtype).reshape(given[name].shape)
+    else:
+        given[name] = None
+    with pytest.raises((TypeError, ValueError)):
+        _core.render(*given.values(), film.sums, 0, 1e9, 1)
+
+
+@pytest.mark.parametrize("change", [{"width": 5}, {"height": 0}, {"samples": 0}, {"curve": 9}])
+def test_tone_refuses_arguments_of_another_film(change: dict[str, int]) -> None:
+    from raytracer.tone_settings import ToneSettings
+
+    sums, out = np.zeros((4, 4, 4), np.float32), np.zeros((4, 4, 4), np.uint8)
+    args = arguments((4, 4), 1, ToneSettings())
+    for name, value in change.items():
+        args[name] = value
+    tally = new_tally().view(np.uint8)
+    with pytest.raises(ValueError, match=r"\w"):
+        _core.measure_film(sums, args, tally, 1)
+    with pytest.raises(ValueError, match=r"\w"):
+        _core.develop_film(sums, args, tally, out, 1)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"color_id": np.full(COUNT, 4, np.int32)},
+        {"color_id": np.full(COUNT, -1, np.int32)},
+        {"material_id": np.full(COUNT, 2, np.int32)},
+        {"color_id": np.zeros(COUNT - 1, np.int32)},
+        {"x": np.zeros(COUNT, np.float64)},
+        {"y": np.zeros(COUNT - 1, np.float32)},
+        {"radius": np.zeros(2 * COUNT, np.float32)[::2]},
+        {"materials": np.zeros(0, layout.dtype("Material"))},
+    ],
+)
+def test_buffers_check_themselves(change: dict[str, Any]) -> None:
+    packed: SceneBuffers = pack(two_sets())
+    with pytest.raises(ValueError, match=next(iter(change))):
+        replace(packed, **change).check()
+
+
+@pytest.mark.parametrize("first", [MOST_SAMPLES, 2**31 - 1, 2**31, 2**40, -1])
+def test_sample_numbers_end(first: int) -> None:
+    """The last sample that an int32 numbers is rendered, the next one refused."""
+    with pytest.raises(UserError, match="numbered from 0 to 2,147,483,646"):
+        render(two_sets(), **SIZE, backend="cpu", first_sample=first)
+    last = render(two_sets(), **SIZE, backend="cpu", first_sample=MOST_SAMPLES - 1)
+    assert np.isfinite(last.film.sums).all()
