@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from raytracer._version import __version__
@@ -41,6 +41,7 @@ class Job:
     about: what made the picture, for the metadata.
     space: centre (3,) and scale of render space, in scene units.
     kept: the scene and its buffers, if `prepare` was asked to keep them.
+    warnings: of loading and packing, where the caller of `prepare` collected them.
     """
 
     settings: RenderSettings
@@ -53,6 +54,7 @@ class Job:
     about: dict[str, Any]
     space: tuple[NDArray[np.float64], float]
     kept: tuple[Scene, SceneBuffers] | None = None
+    warnings: list[str] = field(default_factory=list)
 
     def expose(
         self,

@@ -17,7 +17,7 @@ from raytracer.commands.developing import (
     record,
     warn_of_non_finite,
 )
-from raytracer.commands.report import print_json
+from raytracer.commands.report import print_json, print_warning
 from raytracer.errors import DataFileError, UserError, suggestion
 from raytracer.film import Crop, Film
 from raytracer.image import Image
@@ -27,6 +27,7 @@ from raytracer.progress import ProgressBar, StageLine
 from raytracer.scene.load import check_there
 from raytracer.tone import check_bits
 from raytracer.tone_settings import ToneSettings
+from raytracer.warning import collected
 
 
 @dataclass(frozen=True)
@@ -81,9 +82,9 @@ class Task:
         return files.check_picture(self.target)
 
     def prepare(self, crop: Crop | None) -> Job:
-        """The scene made ready."""
-        with StageLine(self.shows_progress) as line:
-            return prepare(
+        """The scene made ready; its warnings are printed at once, or go to the JSON."""
+        with collected() as found, StageLine(self.shows_progress) as line:
+            job = prepare(
                 self.path,
                 self.overrides,
                 backend=self.backend,
@@ -92,6 +93,11 @@ class Task:
                 transparent=self.transparent,
                 notice=line,
             )
+        job.warnings = found
+        if not (self.quiet or self.as_json):
+            for sentence in found:
+                print_warning(sentence)
+        return job
 
     @property
     def shows_progress(self) -> bool | None:
@@ -213,7 +219,12 @@ def _record(job: Job, image: Image, frames: list[float]) -> dict[str, Any]:
     """One JSON object about a render."""
     memory = job.memory | {"film": image.film.sums.nbytes, "peak": _peak_memory()}
     statistics = _quartiles(frames) | {"count": len(frames)}
-    return image.metadata | {"timings": job.timings, "frames": statistics, "memory": memory}
+    return image.metadata | {
+        "timings": job.timings,
+        "frames": statistics,
+        "memory": memory,
+        "warnings": job.warnings,
+    }
 
 
 def _announce(task: Task, job: Job, crop: Crop | None) -> None:

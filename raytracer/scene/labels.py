@@ -43,13 +43,13 @@ class Labels:
     Args:
         names: the K different ones, in the order of their first use.
         ids: int32 (N,), the label of each particle.
-        certain: whether the file itself says that numbers are atomic numbers.
+        says: one of `MEANINGS` where the file itself says what they are, otherwise None.
         line: of the first particle in the file, for messages.
     """
 
     names: list[str]
     ids: NDArray[np.int32]
-    certain: bool = False
+    says: str | None = None
     line: int = 3
 
 
@@ -84,7 +84,7 @@ def looks(labels: Labels, own: Mapping[str, Element], meaning: str | None, sourc
 
     types, assumed = _types(labels, own, meaning)
     order = {name: place for place, name in enumerate(sorted(types, key=_rank))}
-    atomic = labels.certain or meaning == "elements"
+    atomic = (meaning or labels.says) == "elements"
     found = []
     for index, name in enumerate(labels.names):
         said = own.get(name, Element())
@@ -110,11 +110,10 @@ def type_color(index: int) -> RGB:
     return hls_to_rgb(index * GOLDEN % 1.0, 0.45 + 0.2 * (index % 2), 0.6)
 
 
-def _types(
-    labels: Labels, own: Mapping[str, Element], meaning: str | None
-) -> tuple[set[str], str]:
+def _types(labels: Labels, own: Mapping[str, Element], meaning: str | None) -> tuple[set[str], str]:
     """Return the labels that are types, and what was assumed without being told."""
-    if meaning == "elements" or (labels.certain and meaning is None):
+    meaning = meaning or labels.says
+    if meaning == "elements":
         return set(), ""
     # Of a label that is no element, the scene file says all with a radius.
     open_ = [name for name in labels.names if own.get(name, Element()).radius is None]
@@ -128,7 +127,9 @@ def _types(
         if types or _are_types(numbers):
             types += numbers
         else:
-            symbols = ", ".join(dict.fromkeys(symbol_of(name) or "" for name in numbers))
+            symbols = ", ".join(
+                dict.fromkeys(symbol_of(n) or "" for n in sorted(numbers, key=_rank))
+            )
             return set(), (
                 f"the labels {_shown(numbers)} are taken as atomic numbers ({symbols}): if they "
                 'are types, say labels = "types" in the set of a scene file'

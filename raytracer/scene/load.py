@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import DataFileError, MemoryNeedError, SceneError, UserError, nearest
 from ..memory import require_room
+from ..warning import warn
 from . import particles
-from .arrays import Where, check_centers
 from .elements import Element
 from .scene import Scene
 from .spheres import SphereSet
 
 if TYPE_CHECKING:
     from os import PathLike
-
-    from numpy.typing import NDArray
 
     from .particles import Particles
 
@@ -152,11 +150,13 @@ def sphere_set(
     if size is None:
         if not default_radius:
             raise DataFileError(f"{data.source}: holds no radii; add radius = ... to the set")
-        centers = check_centers(data.centers, Where(data.source, data.names))
-        size = mean_spacing(centers) * SPACING
+        size = particles.spaced(data)
     own_color = color is not None
     # What the scene file says instead leaves the file's own values to be looked up.
     replaced = {"radius": radius is not None, "color": own_color}
+    for parts, note in data.notes:
+        if not parts or not all(replaced.get(part) for part in parts.split("+")):
+            warn(note)
     used = [n for part, names in data.columns.items() if not replaced.get(part) for n in names]
     return SphereSet(
         data.centers,
@@ -171,7 +171,11 @@ def sphere_set(
 
 
 def read_set(
-    folder: Path, name: str, arrays: Mapping[str, str], elements: Mapping[str, Element]
+    folder: Path,
+    name: str,
+    arrays: Mapping[str, str],
+    elements: Mapping[str, Element],
+    meaning: str | None = None,
 ) -> Particles:
     """Read the data file that a scene file names, relative to the scene file.
 
@@ -179,7 +183,7 @@ def read_set(
         UserError: the file is missing or wrong.
     """
     try:
-        return particles.read(folder / name, arrays, elements, source=name)
+        return particles.read(folder / name, arrays, elements, source=name, meaning=meaning)
     except UserError:
         raise
     except MemoryError:

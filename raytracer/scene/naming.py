@@ -76,3 +76,33 @@ def listed(names: Sequence[str], most: int = 8) -> str:
     """Return names in quotes with commas between, the first few of many."""
     shown = ", ".join(f"'{name}'" for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def unused(
+    source: str, kind: str, sizes: Sequence[str], colors: Sequence[str], way: str
+) -> list[tuple[str, str]]:
+    """Return what to warn of where names sound like sizes or colours and are not used.
+
+    Args:
+        source: the file.
+        kind: "column", "array" or "property".
+        sizes, colors: the names; none where sizes or colours were found.
+        way: how a scene file names colours in `arrays`.
+
+    Returns:
+        The part that is not read and the sentence, of each; see `Particles.notes`.
+    """
+    found = []
+    for part, names, key in (
+        ("radius", sizes, f'radii = "{sizes[0]}"' if sizes else ""),
+        ("color", colors, way),
+    ):
+        if names:
+            several = "s" if len(names) > 1 else ""
+            what = "radii" if part == "radius" else "colours"
+            verb = "are" if several else "is"
+            found.append((part, (
+                f"{source}: {kind}{several} {listed(names)} {verb} not used: to take {what} from "
+                f"there, say arrays = {{{key}}} in a scene file"
+            )))  # fmt: skip
+    return found

@@ -10,7 +10,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import DataFileError, UserError, suggestion
 from ..memory import require_room
-from .arrays import Where, check_centers
+from . import naming
+from .arrays import Where, check_centers, floats
 from .data_file import DataFile
 from .elements import Element, symbol_of
 
@@ -29,12 +30,6 @@ SUFFIXES = (".npz", ".npy", ".csv", ".xyz", ".extxyz")
 """Endings of the particle files that can be read."""
 
 Reader = Callable[[Path, str, Mapping[str, str], Mapping[str, Element]], "Particles"]
-
-_NPZ_NAMES = {
-    "centers": ("centers",),
-    "radius": ("radii", "radius"),
-    "color": ("colors", "color"),
-}
 
 
 @dataclass
@@ -189,56 +184,94 @@ def _read_npz(path: Path, source: str, names: Mapping[str, str], _: Any) -> Part
     """Read named arrays."""
     import zipfile
 
-    given = {"centers": names.get("centers"), "radius": names.get("radii")}
-    given["color"] = names.get("colors")
-    foreign = sorted(set(names) - {"centers", "radii", "colors"})
-    if foreign:
-        raise DataFileError(
-            f"{source}: an .npz file has arrays, not columns; leave out arrays.{foreign[0]}"
-        )
     try:
         archive = zipfile.ZipFile(path)
     except zipfile.BadZipFile:
         raise DataFileError(f"{source}: is not an .npz file, or is cut short") from None
     with archive, path.open("rb") as file:
         members = {i.filename.removesuffix(".npy"): i for i in archive.infolist()}
-        chosen = {}
-        for part, usual in _NPZ_NAMES.items():
-            name = _choose(part, given[part], usual, list(members), source)
-            if name is not None:
-                chosen[part] = name
+        chosen = _choose(names, list(members), source)
         require_room(source, sum(members[name].file_size for name in chosen.values()))
         arrays = {
             part: _read_member(archive, file, members[name], f"{source}: array '{name}'")
             for part, name in chosen.items()
         }
+    return _assembled(source, chosen, arrays, _unused(chosen, list(members), source))
+
+
+def _choose(names: Mapping[str, str], known: list[str], source: str) -> dict[str, str]:
+    """Return the arrays to read: centers, or x, y and z; radius or diameter; color.
+
+    Raises:
+        DataFileError: no array is the centres, or one that was named is not there.
+    """
+    parts = {"centers": "centers", "radii": "radius", "diameters": "diameter", "colors": "color"}
+    chosen: dict[str, str] = {}
+    for key, name in names.items():
+        if key not in parts:
+            raise DataFileError(
+                f"{source}: an .npz file has arrays, not columns; leave out arrays.{key}"
+            )
+        if name not in known:
+            hint = suggestion(name, known)
+            raise DataFileError(f"{source}: there is no array named '{name}'; {hint}")
+        chosen[parts[key]] = name
+    for part in ("centers", "radius", "diameter", "color"):
+        sized = part in ("radius", "diameter") and {"radius", "diameter"} & set(chosen)
+        found = naming.usual(part, known)
+        if part not in chosen and found is not None and not sized:
+            chosen[part] = found
+    if "centers" not in chosen:
+        axes = {axis: naming.usual(axis, known) for axis in "xyz"}
+        if None in axes.values():
+            listed = naming.listed(known) or "nothing"
+            raise DataFileError(
+                f"{source}: there is no array named 'centers'; it holds {listed} "
+                '(in a scene file, say arrays = {centers = "..."})'
+            )
+        chosen |= {axis: name for axis, name in axes.items() if name is not None}
+    return chosen
+
+
+def _unused(chosen: Mapping[str, str], known: list[str], source: str) -> list[tuple[str, str]]:
+    """Return what to warn of: arrays that sound like what was not found."""
+    left = [name for name in known if name not in chosen.values()]
+    sizes = [] if {"radius", "diameter"} & set(chosen) else naming.sizes(left)
+    colors = [] if "color" in chosen else naming.colors(left)
+    way = f'colors = "{colors[0]}"' if colors else ""
+    return naming.unused(source, "array", sizes, colors, way)
+
+
+def _assembled(
+    source: str,
+    chosen: Mapping[str, str],
+    arrays: Mapping[str, NDArray[Any]],
+    notes: list[tuple[str, str]],
+) -> Particles:
+    """Return the particles of an archive."""
+    import numpy as np
+
+    names = {part: name for part, name in chosen.items() if part not in "xyz"}
+    if "diameter" in names:
+        names["radius"] = names.pop("diameter")
+    columns: dict[str, tuple[str, ...]] = {part: (name,) for part, name in names.items()}
+    where = Where(source, names)
+    radius = arrays.get("radius")
+    if "diameter" in arrays:
+        radius = floats(arrays["diameter"], "radius", where) * 0.5
+    if "centers" in arrays:
+        centers = arrays["centers"]
+    else:
+        axes = [floats(arrays[axis], axis, Where(source)).ravel() for axis in "xyz"]
+        if len({len(axis) for axis in axes}) > 1:
+            sizes = ", ".join(f"{len(axis)}" for axis in axes)
+            raise DataFileError(f"{source}: arrays x, y and z differ in length ({sizes})")
+        centers = np.stack(axes, axis=1)
+        names["centers"] = "x, y, z"
+        columns["centers"] = tuple(chosen[axis] for axis in "xyz")
     return Particles(
-        source,
-        arrays["centers"],
-        arrays.get("radius"),
-        arrays.get("color"),
-        names=chosen,
-        columns={part: (name,) for part, name in chosen.items()},
+        source, centers, radius, arrays.get("color"), names=names, columns=columns, notes=notes
     )
-
-
-def _choose(
-    part: str, given: str | None, usual: tuple[str, ...], known: list[str], source: str
-) -> str | None:
-    """Return the array to read for a part: the given name, or the first usual one there is."""
-    if given is not None:
-        if given not in known:
-            hint = suggestion(given, known)
-            raise DataFileError(f"{source}: there is no array named '{given}'; {hint}")
-        return given
-    found = next((name for name in usual if name in known), None)
-    if found is None and part == "centers":
-        listed = ", ".join(f"'{k}'" for k in known) or "nothing"
-        raise DataFileError(
-            f"{source}: there is no array named 'centers'; it holds {listed} "
-            '(in a scene file, say arrays = {centers = "..."})'
-        )
-    return found
 
 
 def _read_member(

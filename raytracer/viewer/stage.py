@@ -16,6 +16,7 @@ from raytracer.scene.lighting import pack_lights
 from raytracer.scene.pack import retake
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.view import View, reach, space_of
+from raytracer.warning import collected
 
 if TYPE_CHECKING:
     from raytracer.backends.base import Backend
@@ -51,8 +52,15 @@ class Stage:
         threads: int = 0,
         notice: Notice | None = None,
     ) -> Stage:
-        """Load, pack, build and upload a scene; arguments as for `raytracer.pipeline.prepare`."""
-        job = prepare(source, overrides, backend=backend, threads=threads, notice=notice, keep=True)
+        """Load, pack, build and upload a scene; arguments as for `raytracer.pipeline.prepare`.
+
+        Its warnings are in `job.warnings`.
+        """
+        with collected() as found:
+            job = prepare(
+                source, overrides, backend=backend, threads=threads, notice=notice, keep=True
+            )
+        job.warnings = found
         assert job.kept is not None
         scene, buffers = job.kept
         path = Path(source) if isinstance(source, (str, Path)) else None
