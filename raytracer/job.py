@@ -41,6 +41,7 @@ class Job:
     about: what made the picture, for the metadata.
     space: centre (3,) and scale of render space, in scene units.
     kept: the scene and its buffers, if `prepare` was asked to keep them.
+    inputs: the scene file and its data files, which no output may overwrite.
     warnings: of loading and packing, where the caller of `prepare` collected them.
     """
 
@@ -54,6 +55,7 @@ class Job:
     about: dict[str, Any]
     space: tuple[NDArray[np.float64], float]
     kept: tuple[Scene, SceneBuffers] | None = None
+    inputs: tuple[Path, ...] = ()
     warnings: list[str] = field(default_factory=list)
 
     def expose(
@@ -79,6 +81,7 @@ class Job:
         if "samples" in film.aovs:
             self.find_aovs(film, ("samples",))
         film.metadata = self.about | {"digest": self.digest, "transparent": self.transparent}
+        film.inputs = self.inputs
         return seconds
 
     @property

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from .errors import escaped
+
 # What the innermost block of this thread does with a warning; None outside of one.
 _listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
 
@@ -28,6 +30,7 @@ def warn(sentence: str) -> None:
     Args:
         sentence: what, where (file and field) and what to do, in one line.
     """
+    sentence = escaped(sentence)
     listener = _listener.get()
     if listener is not None:
         listener(sentence)

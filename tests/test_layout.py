@@ -9,7 +9,7 @@ from raytracer import layout
 from raytracer.errors import RaytracerError
 
 # Sizes in bytes that files and buffers rely on; the static_assert in structs.h says the same.
-SIZES = {"Camera": 64, "Light": 32, "Material": 32, "Frame": 112, "Node": 80}
+SIZES = {"Camera": 64, "Light": 32, "Material": 32, "Frame": 128, "Node": 80}
 
 
 @pytest.mark.parametrize(("name", "size"), SIZES.items())

@@ -26,7 +26,8 @@
   F(int32_t, color_mode, 1)                    /* 0 one colour, 1 one a sphere, 2 indexed */      \
   F(float, background_bottom, 3) F(int32_t, background_kind, 1) /* 0 gradient, 1 transparent */   \
   F(float, background_top, 3) F(int32_t, material_mode, 1)      /* 0 material 0, 1 indexed */     \
-  F(float, ambient, 3) F(float, pad, 1)
+  F(float, ambient, 3) F(float, pad0, 1)                                                          \
+  F(float, background_up, 3) F(float, pad1, 1) /* unit: the up axis of what mirrors reflect */
 
 // what a CUDA launch receives by value: device pointers, then the part of the picture it renders
 #define RT_RENDERARGS(F)                                                                          \
@@ -89,7 +90,7 @@ struct FirstHit { RT_FIRSTHIT(RT_FIELD) };
 struct ToneArgs { RT_TONEARGS(RT_FIELD) };
 struct Tally { RT_TALLY(RT_FIELD) };
 static_assert(sizeof(Camera) == 64 && sizeof(Light) == 32 && sizeof(Material) == 32);
-static_assert(sizeof(Frame) == 112 && sizeof(RenderArgs) == 96 && sizeof(Node) == 80);
+static_assert(sizeof(Frame) == 128 && sizeof(RenderArgs) == 96 && sizeof(Node) == 80);
 static_assert(sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 96 && sizeof(Tally) == 1072);
 }  // namespace rt
 

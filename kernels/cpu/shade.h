@@ -3,6 +3,7 @@
 #include "primary.h"
 #include "shadow.h"
 #include "../render/integrator.h"
+#include "../shade/background.h"
 
 namespace RT_NS {
 
@@ -54,10 +55,24 @@ RT_HD void add_radiance(rt::Scratch& k, const rt::Wave& w, int at, uint32_t mask
   }
 }
 
-// Trace what is queued and add what arrives: for each camera ray the lights in their order.
-inline void flush_shadows(const rt::SceneView& s, rt::Scratch& k) {
-  for (int light = 0; light < s.frame->light_count; ++light) {
-    rt::ShadowQueue& q = k.shadow[light];
+// Lights first..end - 1, for which there is a queue each.
+struct LightGroup {
+  int first, end;
+};
+
+RT_HD LightGroup light_group(const rt::Frame& frame, int first) {
+  int end = first + rt::kShadowQueues;
+  return {first, end < frame.light_count ? end : frame.light_count};
+}
+
+// Trace what is queued for a group of lights and add what arrives: for each camera ray in their order.
+inline void trace_group(const rt::SceneView& s, rt::Scratch& k, LightGroup g) {
+  for (int light = g.first; light < g.end; ++light) {
+    rt::ShadowQueue& q = k.shadow[light - g.first];
+    if (is_cancelled(s)) {
+      q.count = 0;
+      continue;
+    }
     trace_shadows(s, s.lights[light], q);
     for (int i = 0; i < q.count; ++i) {
       // no branch: half of the rays are blocked, in no order
@@ -67,7 +82,6 @@ inline void flush_shadows(const rt::SceneView& s, rt::Scratch& k) {
     }
     q.count = 0;
   }
-  k.queued = 0;
 }
 
 RT_HD void queue_shadows(rt::ShadowQueue& q, const rt::Wave& w, int at, uint32_t mask, const Surface<FW>& f,
@@ -82,16 +96,43 @@ RT_HD void queue_shadows(rt::ShadowQueue& q, const rt::Wave& w, int at, uint32_t
 }
 
 RT_HD void shade_lights(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, uint32_t hits, const Surface<FW>& f,
-                        FW weight) {
+                        FW throughput, LightGroup g) {
   Vec3<FW> direction = {load<FW>(w.dx + at), load<FW>(w.dy + at), load<FW>(w.dz + at)};
-  for (int i = 0; i < s.frame->light_count; ++i) {
-    LightArrival<FW> a = light_arrival(s.lights[i], f, direction, weight);
+  for (int i = g.first; i < g.end; ++i) {
+    LightArrival<FW> a = light_arrival(s.lights[i], f, direction, throughput);
     uint32_t lit = hits & bits(a.faces);
     if (!s.frame->shadows)
       add_radiance(k, w, at, lit, a.radiance);
     else
-      queue_shadows(k.shadow[i], w, at, lit & ~bits(a.own_shadow), f, a.sample, a.radiance);
+      queue_shadows(k.shadow[i - g.first], w, at, lit & ~bits(a.own_shadow), f, a.sample, a.radiance);
   }
+}
+
+// The rays of the vector at `at` that hit something.
+RT_HD uint32_t hits_at(const rt::Wave& w, int at, UW prim) {
+  int left = w.count - at;
+  uint32_t live = left >= kWide ? (uint32_t)((1ull << kWide) - 1) : (1u << left) - 1u;
+  return live & ~bits(prim == UW(kNoPrim));
+}
+
+// Trace the shadow rays of begin..end - 1 and add what arrives. The first group of lights is queued; for
+// those that have no queue of their own the surfaces are loaded again, group by group, so that a thread's
+// memory does not grow with the number of lights.
+inline void flush_shadows(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int begin, int end) {
+  LightGroup g = light_group(*s.frame, 0);
+  trace_group(s, k, g);
+  for (g = light_group(*s.frame, g.end); s.frame->shadows && g.first < g.end && !is_cancelled(s);
+       g = light_group(*s.frame, g.end)) {
+    for (int at = begin; at < end; at += kWide) {
+      UW prim = load<UW>(w.prim + at);
+      uint32_t hits = hits_at(w, at, prim);
+      if (!hits) continue;
+      Surface<FW> f = load_surface(s, w, at, select(mask_from_bits<MW>(hits), prim, UW(0u)));
+      shade_lights(s, k, w, at, hits, f, load<FW>(w.throughput + at), g);
+    }
+    trace_group(s, k, g);
+  }
+  k.queued = 0;
 }
 
 // The mirrored rays of a vector, appended to the next bounce.
@@ -120,9 +161,9 @@ RT_HD void shade_misses(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& 
   FW height;
   if (depth == 0) {
     UW i = lane_iota() + UW((uint32_t)(at % kPacket));
-    height = background_height_row<FW>(*s.frame, UW((uint32_t)blocks.y(at / kPacket)) + (i >> 5) * UW(4u) + ((i >> 2) & UW(3u)));
+    height = background_height_row<FW>(s.frame->height, UW((uint32_t)blocks.y(at / kPacket)) + (i >> 5) * UW(4u) + ((i >> 2) & UW(3u)));
   } else {
-    height = background_height_direction(*s.camera, Vec3<FW>{load<FW>(w.dx + at), load<FW>(w.dy + at), load<FW>(w.dz + at)});
+    height = background_height_direction(*s.frame, Vec3<FW>{load<FW>(w.dx + at), load<FW>(w.dy + at), load<FW>(w.dz + at)});
   }
   add_radiance(k, w, at, mask, throughput * background(*s.frame, height));
 }
@@ -131,7 +172,10 @@ RT_HD void shade_misses(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& 
 inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int depth, const TileBlocks& blocks, rt::Wave& next) {
   next.count = 0;
   next.is_primary = false;
-  for (int at = 0; at < w.count; at += kWide) {
+  const LightGroup all = {0, s.frame->light_count};
+  const LightGroup direct = s.frame->shadows ? light_group(*s.frame, 0) : all;
+  int begin = 0;
+  for (int at = 0; at < w.count && !is_cancelled(s); at += kWide) {
     int left = w.count - at;
     uint32_t live = left >= kWide ? (uint32_t)((1ull << kWide) - 1) : (1u << left) - 1u;
     UW prim = load<UW>(w.prim + at);
@@ -145,14 +189,13 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
       }
     if (!hits) continue;
     Surface<FW> f = load_surface(s, w, at, select(mask_from_bits<MW>(hits), prim, UW(0u)));
-    FW weight = local_weight(f, throughput);
-    add_radiance(k, w, at, hits, ambient_radiance(*s.frame, f, weight));
-    if ((k.queued += kWide) > rt::kShadowBatch) flush_shadows(s, k), k.queued = kWide;
-    shade_lights(s, k, w, at, hits, f, weight);
+    add_radiance(k, w, at, hits, ambient_radiance(*s.frame, f, throughput));
+    if ((k.queued += kWide) > rt::kShadowBatch) flush_shadows(s, k, w, begin, at), begin = at, k.queued = kWide;
+    shade_lights(s, k, w, at, hits, f, throughput, direct);
     uint32_t mirrors = hits & bits(f.material.mirror > FW(0.0f));
     if (mirrors && depth < s.frame->max_depth) queue_mirrors(w, at, mirrors, f, throughput * f.material.mirror, next);
   }
-  flush_shadows(s, k);
+  flush_shadows(s, k, w, begin, w.count);
 }
 
 }  // namespace RT_NS

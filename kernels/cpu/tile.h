@@ -6,6 +6,7 @@ namespace rt {
 
 constexpr int kTileRays = 4096;              // rays of one sample of a tile (64 x 64 pixels)
 constexpr int kShadowBatch = 2 * kTileRays;  // shadow rays to one light that are traced together
+constexpr int kShadowQueues = 8;             // lights that have a queue at the same time (0.6 MB each)
 
 // Arrays side by side must not lie a multiple of 4096 bytes apart, or they fight for the same few lines
 // of the first cache; and a vector may be stored past the last ray.
@@ -41,7 +42,7 @@ struct alignas(64) Scratch {
   Wave wave[2];
   float r[kRayStride], g[kRayStride], b[kRayStride], alpha[kRayStride];  // one sample
   float sum[4][kRayStride];  // the film's values of the tile's pixels
-  ShadowQueue* shadow;  // one for each light
+  ShadowQueue* shadow;  // one for each light of a group: kShadowQueues, or fewer if there are fewer lights
   int queued;           // rays shaded since the queues were empty: no queue holds more
 };
 

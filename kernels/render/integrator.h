@@ -16,13 +16,13 @@ struct Surface {
   Phong<F> material;
 };
 
-// share of a ray's throughput that is not mirrored on
-template <class F> RT_HD F local_weight(const Surface<F>& f, F throughput) {
-  return throughput * (F(1.0f) - f.material.mirror);
-}
+// Share of the light that the surface scatters in all directions; the rest is mirrored. The highlight is the
+// blurred mirror image of a light, so this does not scale it: chrome keeps its glint.
+template <class F> RT_HD F scattered_share(const Surface<F>& f) { return F(1.0f) - f.material.mirror; }
 
-template <class F> RT_HD Vec3<F> ambient_radiance(const rt::Frame& frame, const Surface<F>& f, F weight) {
-  return (weight * f.material.ambient) * (splat3<F>(frame.ambient) * f.albedo);
+// throughput: of the path up to the surface
+template <class F> RT_HD Vec3<F> ambient_radiance(const rt::Frame& frame, const Surface<F>& f, F throughput) {
+  return (throughput * scattered_share(f) * f.material.ambient) * (splat3<F>(frame.ambient) * f.albedo);
 }
 
 template <class F>
@@ -34,15 +34,15 @@ struct LightArrival {
 };
 
 template <class F>
-RT_HD LightArrival<F> light_arrival(const rt::Light& light, const Surface<F>& f, Vec3<F> direction, F weight) {
+RT_HD LightArrival<F> light_arrival(const rt::Light& light, const Surface<F>& f, Vec3<F> direction, F throughput) {
   LightArrival<F> a;
   a.sample = light_sample(light, f.point.position);
   F cosine = dot(f.point.normal, a.sample.wi);
   a.faces = cosine > F(0.0f);
   a.own_shadow = f.point.inside & (inner_chord(f.radius, cosine) < a.sample.distance);
   PhongTerms<F> terms = phong_eval(f.material, f.point.normal, F(-1.0f) * direction, a.sample.wi, cosine);
-  Vec3<F> reflected = fma3(terms.diffuse, f.albedo, vec3(terms.specular, terms.specular, terms.specular));
-  a.radiance = (weight * a.sample.attenuation) * (splat3<F>(light.color) * reflected);
+  Vec3<F> reflected = fma3(scattered_share(f) * terms.diffuse, f.albedo, vec3(terms.specular, terms.specular, terms.specular));
+  a.radiance = (throughput * a.sample.attenuation) * (splat3<F>(light.color) * reflected);
   return a;
 }
 

@@ -36,7 +36,7 @@ RT_DEVICE void render_pixel(const rt::RenderArgs& args, const Walk& walk) {
   if (!at.inside) return;
   float4* out = (float4*)args.film + at.film;
   float4 sum = *out;
-  const float row_height = background_height_row<float>(frame, (uint32_t)at.y);
+  const float row_height = background_height_row<float>(frame.height, (uint32_t)at.y);
   for (int i = 0; i < (shows < kSamples ? 1 : args.sample_count); ++i) {
     Ray<float> ray = camera_ray<float>(camera, frame, (uint32_t)at.x, (uint32_t)at.y, (uint32_t)args.sample_begin + (uint32_t)i);
     float t = kInfinity;

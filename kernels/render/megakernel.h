@@ -28,7 +28,7 @@ RT_DEVICE void render_tile(const rt::RenderArgs& args, const PathScene& s, const
   const WideTree tree = {(const rt::Node*)args.nodes, spheres.global};
   float4* out = (float4*)args.film + at.film;
   float4 sum = *out;
-  const float row_height = background_height_row<float>(frame, (uint32_t)at.y);
+  const float row_height = background_height_row<float>(frame.height, (uint32_t)at.y);
   for (int i = 0; i < args.sample_count; ++i) {
     Ray<float> ray = camera_ray<float>(*s.camera, frame, (uint32_t)at.x, (uint32_t)at.y, (uint32_t)args.sample_begin + (uint32_t)i);
     float t = kInfinity;

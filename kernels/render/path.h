@@ -5,6 +5,7 @@
 //   bool blocked(o, d, self, t_max)        is anything but `self` in (0, t_max)?
 #pragma once
 #include "../bvh/node.h"
+#include "../shade/background.h"
 #include "camera.h"
 #include "integrator.h"
 
@@ -66,9 +67,9 @@ RT_DEVICE Surface<float> path_surface(const PathScene& s, float4 c, uint32_t pri
 // What the lights send to a surface; asks for shadow rays one light at a time.
 template <class Walk>
 RT_DEVICE Vec3<float> direct_light(const PathScene& s, const Walk& walk, const Surface<float>& f, uint32_t prim, Vec3<float> d,
-                                   float weight, Vec3<float> radiance) {
+                                   float throughput, Vec3<float> radiance) {
   for (int i = 0; i < s.frame->light_count; ++i) {
-    LightArrival<float> a = light_arrival(s.lights[i], f, d, weight);
+    LightArrival<float> a = light_arrival(s.lights[i], f, d, throughput);
     if (!a.faces) continue;
     if (s.frame->shadows && (a.own_shadow || walk.blocked(f.point.position, a.sample.wi, prim, a.sample.distance))) continue;
     radiance = radiance + a.radiance;
@@ -84,14 +85,13 @@ RT_DEVICE float4 trace_path(const PathScene& s, const Walk& walk, Ray<float> ray
   float alpha = prim != kNoPrim || s.frame->background_kind == kBackgroundGradient ? 1.0f : 0.0f;
   for (int depth = 0;; ++depth) {
     if (prim == kNoPrim) {
-      float height = depth == 0 ? row_height : background_height_direction(*s.camera, ray.direction);
+      float height = depth == 0 ? row_height : background_height_direction(*s.frame, ray.direction);
       radiance = radiance + throughput * background(*s.frame, height);
       break;
     }
     Surface<float> f = path_surface(s, walk.sphere(prim), prim, ray.origin, ray.direction);
-    float weight = local_weight(f, throughput);
-    radiance = radiance + ambient_radiance(*s.frame, f, weight);
-    radiance = direct_light(s, walk, f, prim, ray.direction, weight, radiance);
+    radiance = radiance + ambient_radiance(*s.frame, f, throughput);
+    radiance = direct_light(s, walk, f, prim, ray.direction, throughput, radiance);
     if (!(f.material.mirror > 0.0f) || depth >= s.frame->max_depth) break;
     throughput = throughput * f.material.mirror;
     MirrorRay<float> m = mirror_ray(f, ray.direction);

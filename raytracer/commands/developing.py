@@ -14,6 +14,7 @@ from raytracer.tone import non_finite_pixels
 if TYPE_CHECKING:
     from raytracer.film import Film
     from raytracer.image import Image
+    from raytracer.output import Batch
 
 
 def default_picture(source: str | Path) -> Path:
@@ -48,8 +49,8 @@ def warn_of_non_finite(film: Film, quiet: bool) -> None:
         )
 
 
-def draw_histogram(image: Image, bits: int, path: str) -> Path:
+def draw_histogram(image: Image, bits: int, path: str, batch: Batch | None = None) -> Path:
     """The distribution before and after the curve."""
     from raytracer import histogram
 
-    return histogram.draw(image.statistics, image.codes(bits), path)
+    return histogram.draw(image.statistics, image.codes(bits), path, batch)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..errors import SceneError, UserError, suggestion
+from ..errors import SceneError, UserError, shown, suggestion
 from ..settings import RenderSettings
 from . import fits
 from .colors import parse_color
@@ -56,7 +56,7 @@ def validate(values: dict[str, Any], path: Path) -> None:
     try:
         SceneFile.model_validate(values)
     except ValidationError as error:
-        raise SceneError(sentences(error, SceneFile, str(path))) from None
+        raise SceneError(*sentences(error, SceneFile, str(path))) from None
 
 
 class _Composer:
@@ -92,7 +92,7 @@ class _Composer:
         if not self.problems:
             self.check_elements(elements)
         if self.problems:
-            raise SceneError("\n".join(f"{self.path}: {p}" for p in self.problems))
+            raise SceneError(*(f"{self.path}: {p}" for p in self.problems))
         texts = {name: content.get(name, "") for name in ("title", "caption")}
         return Scene(spheres=spheres, **texts, **parts)
 
@@ -136,8 +136,8 @@ class _Composer:
                 known = table().get(symbol)
                 if known is None:
                     self.problems.append(
-                        f"elements.{name}.element: '{symbol}' is not the symbol of an element; "
-                        f"{suggestion(symbol, table())}"
+                        f"elements.{shown(name)}.element: '{shown(symbol)}' is not the symbol of "
+                        f"an element; {suggestion(symbol, table())}"
                     )
                     continue
                 said = Element(said.radius or known.radius, said.color or known.color)
@@ -149,8 +149,8 @@ class _Composer:
         for name, said in elements.items():
             if said.radius is None and name not in self.labels and symbol_of(name) is None:
                 self.problems.append(
-                    f"elements.{name}: is not an element ({suggestion(name, table())}), and no "
-                    "file has such a label"
+                    f"elements.{shown(name)}: is not an element ({suggestion(name, table())}), "
+                    "and no file has such a label"
                 )
 
     def spheres(self, index: int, values: Values, elements: dict[str, Element]) -> SphereSet | None:
@@ -159,7 +159,7 @@ class _Composer:
         known = self.content.get("materials", {})
         material = values.get("material", "default")
         if material != "default" and material not in known:
-            unknown = f"{place}.material: there is no material named '{material}'"
+            unknown = f"{place}.material: there is no material named '{shown(material)}'"
             if len(self.problems) < MOST_HINTS:
                 unknown += f"; {suggestion(material, [*known, 'default'])}"
             self.problems.append(unknown)

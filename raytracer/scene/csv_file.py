@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import DataFileError, SceneError, suggestion
+from ..door import OpenFile
+from ..errors import DataFileError, SceneError, shown, suggestion
 from ..memory import require_room
 from . import naming
 from .arrays import distinct
@@ -28,7 +29,7 @@ _BAD_CELL = re.compile(r"convert string '(.*)' to \S+ at row (\d+), column (\d+)
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?\s*")
 
 
-def read_csv(path: Path, source: str, names: Mapping[str, str], _: Any) -> Particles:
+def read_csv(file: OpenFile, names: Mapping[str, str]) -> Particles:
     """Read the columns of coordinates, and those of radii, diameters and colours if there are such.
 
     Colours are 0..1, or 0..255 if any of their numbers is above 1; or one column of texts.
@@ -37,12 +38,13 @@ def read_csv(path: Path, source: str, names: Mapping[str, str], _: Any) -> Parti
         DataFileError: no names, a missing column, a row that is too long or too short, or
             something that is no number.
     """
-    sheet = read_sheet(path)
+    source = file.source
+    sheet = read_sheet(file)
     chosen, notes = _choose(sheet, names, source)
     text = chosen.get("color")
     wanted = [part for part in chosen if part != "color"]
-    _require_room(path, source, sheet.first, len(chosen))
-    numbers, words = _read(path, source, sheet, [chosen[p] for p in wanted], text)
+    _require_room(file, sheet.first, len(chosen))
+    numbers, words = _read(file, sheet, [chosen[p] for p in wanted], text)
     columns = {part: numbers[:, place] for place, part in enumerate(wanted)}
     result = Particles(source, numbers[:, :3], notes=notes)
     if "radius" in columns:
@@ -159,12 +161,12 @@ def _is_text(sheet: Sheet, column: str) -> bool:
 
 
 def _read(
-    path: Path, source: str, sheet: Sheet, numbers: list[str], text: str | None
+    file: OpenFile, sheet: Sheet, numbers: list[str], text: str | None
 ) -> tuple[NDArray[np.float64], NDArray[np.bytes_] | None]:
     """Return the columns of numbers, (N, K), and that of texts, (N,)."""
     import numpy as np
 
-    counted = tally(path, sheet)
+    counted = tally(file, sheet)
     names = numbers if text is None else [*numbers, text]
     kinds = [("numbers", "f8", (len(numbers),)), ("text", f"S{COLOR_BYTES}")]
     options = {
@@ -174,12 +176,12 @@ def _read(
         "usecols": [sheet.columns.index(name) for name in names],
         "ndmin": 2 if text is None else 1,
     }
-    table = load_table(path, source, names, **options)
+    table = load_table(file, names, **options)
     usual = sheet.first.count(sheet.separator or " ") * len(table)
     if counted.separators != usual or counted.quotes or usual > _separators(sheet, len(table)):
-        found = long_row(path, sheet)
+        found = long_row(file, sheet)
         if found is not None:
-            raise _too_long(found, sheet, source)
+            raise _too_long(found, sheet, file.source)
     if text is None:
         return table.reshape(-1, len(numbers)), None
     return table["numbers"].reshape(-1, len(numbers)), table["text"]
@@ -223,14 +225,16 @@ def text_palette(
             colors.append(parse_color(text.strip(' "')))
         except SceneError as error:
             row = line + int(np.argmax(ids == index))
-            raise DataFileError(f"{source}: line {row}, column '{column}': {error}") from None
+            raise DataFileError(
+                f"{source}: line {row}, column '{shown(column)}': {error}"
+            ) from None
     return np.array(colors, np.float64).reshape(-1, 3), ids
 
 
-def _require_room(path: Path, source: str, line: str, columns: int) -> None:
+def _require_room(file: OpenFile, line: str, columns: int) -> None:
     """Refuse a table that will not fit; its lines are as long as this one, or not even twice."""
     if line:
-        require_room(source, path.stat().st_size // (2 * len(line)) * columns * 8)
+        require_room(file.source, file.size // (2 * len(line)) * columns * 8)
 
 
 def _no_column(name: str, sheet: Sheet, source: str) -> DataFileError:
@@ -240,7 +244,7 @@ def _no_column(name: str, sheet: Sheet, source: str) -> DataFileError:
     if not sheet.named:
         return DataFileError(f"{source}: line {sheet.line} holds numbers; {HEADER}")
     hint = suggestion(name, sheet.columns)
-    return DataFileError(f"{source}: there is no column '{name}'; {hint}")
+    return DataFileError(f"{source}: there is no column '{shown(name)}'; {hint}")
 
 
 def _colors(values: NDArray[np.float64], source: str) -> NDArray[np.float64]:
@@ -254,48 +258,51 @@ def _colors(values: NDArray[np.float64], source: str) -> NDArray[np.float64]:
     return values / 255.0
 
 
-def load_table(path: Path, source: str, names: list[str], **options: Any) -> NDArray[Any]:
+def load_table(file: OpenFile, names: list[str], **options: Any) -> NDArray[Any]:
     """Read columns of a text file by `numpy.loadtxt`, with its complaints made readable.
 
     Where cells are not separated by commas, numbers may have decimal commas.
 
     Args:
-        path: the file.
-        source: what to call it in messages.
+        file: the open file.
         names: the columns read, in order, for messages.
         **options: for `numpy.loadtxt`.
 
     Raises:
-        DataFileError: something is no number, or a line is too short.
+        DataFileError: something is no number, or a line is too short or too long.
     """
-    import warnings
-
-    import numpy as np
-
-    skip = int(options["skiprows"])
-
-    def load(text: str | Iterable[str], quote: str | None = None) -> NDArray[Any]:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # a table without rows is no mistake
-            table: NDArray[Any] = np.loadtxt(
-                text, comments=None, encoding="utf-8", quotechar=quote, **options
-            )
-            return table
-
+    file.require_short_lines()
     try:
-        return load(str(path))
+        return _loaded(file.name, **options)
+    except UnicodeDecodeError:
+        raise file.not_text() from None
     except ValueError as error:
         problem = error
     # What slows reading down is tried only where it is needed.
     cell = _cell_of(problem)
+    quote = '"' if '"' in cell else None
+    commas = options.get("delimiter") != "," and _DECIMAL_COMMA.fullmatch(cell.replace('"', ""))
     try:
-        if options.get("delimiter") != "," and _DECIMAL_COMMA.fullmatch(cell.replace('"', "")):
-            return load(_with_points(path), '"' if '"' in cell else None)
-        if '"' in cell:
-            return load(str(path), '"')
+        if commas:
+            return _loaded(_with_points(file), quotechar=quote, **options)
+        if quote:
+            return _loaded(file.name, quotechar=quote, **options)
     except ValueError as error:
         problem = error
-    raise _readable(str(problem), source, names, skip, options["usecols"]) from None
+    skip, places = int(options["skiprows"]), options["usecols"]
+    raise _readable(str(problem), file.source, names, skip, places) from None
+
+
+def _loaded(text: str | Iterable[str], **options: Any) -> NDArray[Any]:
+    """Return a table. Raises ValueError."""
+    import warnings
+
+    import numpy as np
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a table without rows is no mistake
+        table: NDArray[Any] = np.loadtxt(text, comments=None, encoding="utf-8", **options)
+        return table
 
 
 def _cell_of(problem: ValueError) -> str:
@@ -304,10 +311,10 @@ def _cell_of(problem: ValueError) -> str:
     return found[1] if found else ""
 
 
-def _with_points(path: Path) -> Iterator[str]:
+def _with_points(file: OpenFile) -> Iterator[str]:
     """Yield the lines of a text with decimal points for commas."""
-    with path.open(encoding="utf-8") as file:
-        for line in file:
+    with Path(file.name).open(encoding="utf-8") as text:
+        for line in text:
             yield line.replace(",", ".")
 
 
@@ -323,8 +330,8 @@ def _readable(
         line = int(found[2]) + 1 + skip
         place = int(found[3]) - 1
         name = names[places.index(place)] if place in places else str(place + 1)
-        what = f"'{found[1]}' is not a number" if found[1].strip() else "there is no value"
-        return DataFileError(f"{source}: line {line}, column '{name}': {what}")
+        what = f"'{shown(found[1])}' is not a number" if found[1].strip() else "there is no value"
+        return DataFileError(f"{source}: line {line}, column '{shown(name)}': {what}")
     found = re.search(r"at row (\d+)", text)
     if found and "column" in text:
         line = int(found[1]) + skip

@@ -10,9 +10,10 @@ from ..errors import SceneError
 from ..settings import RenderSettings
 from .colors import RGB, parse_color, srgb_to_linear
 from .fit import Basis
-from .looks import FALLOFFS, Ambient, Color, DirectionalLight, Light
+from .looks import FALLOFFS, Ambient, Camera, Color, DirectionalLight, Light
 from .placing import LARGEST, Space
 from .scene import Scene
+from .transform import Vector
 
 if TYPE_CHECKING:
     import numpy as np
@@ -107,11 +108,23 @@ def pack_frame(scene: Scene, settings: RenderSettings) -> NDArray[np.void]:
     frame["background_bottom"] = srgb_to_linear(bottom)
     frame["background_top"] = srgb_to_linear(top)
     frame["background_kind"] = scene.background.transparent
+    frame["background_up"] = background_up(scene)
     ambient = scene.ambient
     if ambient is None:
         ambient = Ambient(intensity=KEY_AMBIENT) if scene.lights is None else Ambient()
     frame["ambient"] = _linear(ambient.color) * ambient.intensity
     return frame
+
+
+def background_up(scene: Scene) -> Vector:
+    """Return the up axis of the background as mirrors reflect it, unit.
+
+    It belongs to the scene: a camera that moves away from the scene's own does not change it.
+    """
+    given = scene.background.up
+    axis = (scene.camera or Camera()).up if given is None else given
+    x, y, z = (float(v) / hypot(*axis) for v in axis)
+    return (x, y, z)
 
 
 def _linear(color: Color) -> NDArray[np.float64]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+
+from ..door import LINE_BYTES, OpenFile
 
 BLOCK_BYTES = 1 << 17
 """Text looked through at a time: it stays in a core's cache."""
@@ -13,11 +14,11 @@ COUNT_BYTES = 1 << 20
 """Text counted at a time."""
 
 
-def pieces(path: Path) -> Iterator[bytes]:
+def pieces(file: OpenFile) -> Iterator[bytes]:
     """Yield a text from its start to its end, `COUNT_BYTES` at a time."""
-    with path.open("rb", buffering=0) as file:
-        while piece := file.read(COUNT_BYTES):
-            yield piece
+    file.file.seek(0)
+    while piece := file.file.read(COUNT_BYTES):
+        yield piece
 
 
 def count_code(text: bytes, code: str) -> int:
@@ -32,11 +33,11 @@ def count_code(text: bytes, code: str) -> int:
     return int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord(code)))
 
 
-def has_lines(path: Path, count: int) -> bool:
+def has_lines(file: OpenFile, count: int) -> bool:
     """Whether a text may have more lines than `count`, blank ones included; False is certain."""
     found = 0
     last = b""
-    for piece in pieces(path):
+    for piece in pieces(file):
         found += count_code(piece, "\n")
         if found > count or b"\r" in piece:
             return True
@@ -49,21 +50,26 @@ def has_ink(text: bytes) -> bool:
     return any(code > ord(" ") for code in text)
 
 
-def pick_line(path: Path, index: int) -> str | None:
+def pick_line(file: OpenFile, index: int) -> str | None:
     """Return a line of a text by its number among those that are not blank, from 0, or None.
 
     As `numpy.loadtxt` has it, lines end with LF, CR LF or CR, and blank ones do not count.
+
+    Raises:
+        DataFileError: a line is longer than `LINE_BYTES`.
     """
-    with path.open("rb") as file:
-        rest = b""
-        while block := file.read(BLOCK_BYTES):
-            text = rest + block
-            end = max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
-            whole, rest = text[:end], text[end:]
-            lines = _count_lines(whole)
-            if index < lines:
-                return _pick(whole, index)
-            index -= lines
+    file.file.seek(0)
+    rest = b""
+    while block := file.file.read(BLOCK_BYTES):
+        text = rest + block
+        end = max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
+        whole, rest = text[:end], text[end:]
+        if len(rest) > LINE_BYTES:
+            raise file.too_long()
+        lines = _count_lines(whole)
+        if index < lines:
+            return _pick(whole, index)
+        index -= lines
     return _pick(rest, index) if index < len(_inked(rest)) else None
 
 

@@ -148,10 +148,14 @@ class Camera:
 class PointLight:
     """Light from a point.
 
+    What arrives at a distance d is L = color * intensity, or color * intensity / d**2 with
+    "inverse-square" (color in linear RGB, d in scene units); `Material` says what becomes of it.
+
     Args:
         position: scene units.
         color: sRGB.
-        intensity: linear factor; with "inverse-square" the light at a distance of one scene unit.
+        intensity: linear factor without unit: 1 shows a white, fully diffuse surface that faces the
+            light as white. With "inverse-square" that holds at a distance of one scene unit.
         falloff: "none" or "inverse-square".
 
     Raises:
@@ -173,12 +177,13 @@ class PointLight:
 
 @dataclass(frozen=True)
 class DirectionalLight:
-    """Light from far away, parallel everywhere.
+    """Light from far away, parallel everywhere: L = color * intensity, color in linear RGB.
 
     Args:
         direction: where the light travels; any length.
         color: sRGB.
-        intensity: linear factor.
+        intensity: linear factor without unit: 1 shows a white, fully diffuse surface that faces the
+            light as white.
 
     Raises:
         SceneError: a value is out of range, or the direction has no length.
@@ -223,14 +228,26 @@ class Ambient:
 
 @dataclass(frozen=True)
 class Material:
-    """How a surface answers light, after Phong.
+    """How a surface reflects light: Phong's model (1975) with a mirror.
+
+    With normal n, direction wi to the light, direction wo to the viewer, r = 2 (n . wi) n - wi, and
+    L the linear colour of a light that reaches the point, the surface shows in linear RGB::
+
+        (1 - mirror) * ambient * scene_ambient * color
+        + sum over lights with n . wi > 0 of
+            L * ((1 - mirror) * diffuse * (n . wi) * color + specular * max(r . wo, 0)**shininess)
+        + mirror * what the ray sees that leaves along the mirror direction of wo
+
+    The highlight has the colour of the light and is not weakened by `mirror`. No factor 1/pi and no
+    normalisation of the lobe: a white surface with diffuse 1 that faces a light shows L.
+    B. T. Phong, "Illumination for Computer Generated Pictures", CACM 18(6), 1975.
 
     Args:
         ambient: factor of the ambient light, 0..1.
-        diffuse: factor of the matt reflection, 0..1.
+        diffuse: factor of the diffuse (Lambertian) reflection, 0..1.
         specular: factor of the highlight, 0..1.
         shininess: exponent of the highlight, above 0.
-        mirror: part of the light that is reflected as by a mirror, 0..1.
+        mirror: share of the light that is reflected as by a mirror, 0..1.
     """
 
     ambient: float = 1.0
@@ -255,12 +272,18 @@ class Background:
         color: sRGB, of the whole background; white if nothing else is given.
         bottom, top: sRGB, of the picture's lower and upper edge, instead of `color`.
         transparent: whether the picture has an alpha channel instead.
+        up: up axis of the background as mirrors reflect it, any length; None takes the camera's
+            `up`. Behind the spheres the gradient is vertical in the picture, whatever this says.
+
+    Raises:
+        SceneError: a colour is none, they contradict each other, or `up` has no length.
     """
 
     color: Color | None = None
     bottom: Color | None = None
     top: Color | None = None
     transparent: bool = False
+    up: Triple | None = None
 
     def __post_init__(self) -> None:
         for name in ("color", "bottom", "top"):
@@ -272,6 +295,10 @@ class Background:
             raise SceneError(f"background.{missing}: a gradient needs both a bottom and a top")
         if self.color is not None and self.top is not None:
             raise SceneError("background.color: leave out either the colour or the gradient")
+        if self.up is not None:
+            set_field(self, "up", vector(self.up, "background.up"))
+            if hypot(*self.up) == 0.0:
+                raise SceneError("background.up: has no length; say which way is up")
 
     def edges(self) -> tuple[RGB, RGB]:
         """Return the sRGB colours of the lower and of the upper edge."""

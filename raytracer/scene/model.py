@@ -140,6 +140,8 @@ class Background(Model):
     """Upper edge of a vertical gradient."""
     transparent: Truth = False
     """Give the picture an alpha channel instead."""
+    up: Vector | None = None
+    """Up axis of the background as mirrors reflect it, any length; the camera's up if left out."""
 
 
 class Material(Model):

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from ..errors import shown
+
 _CENTERS = ("centers", "centres", "center", "centre", "positions", "position", "pos",
             "coordinates", "coords", "points", "xyz")  # fmt: skip
 
@@ -74,8 +76,8 @@ def colors(names: Iterable[str]) -> list[str]:
 
 def listed(names: Sequence[str], most: int = 8) -> str:
     """Return names in quotes with commas between, the first few of many."""
-    shown = ", ".join(f"'{name}'" for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    found = ", ".join(f"'{shown(name)}'" for name in names[:most])
+    return found if len(names) <= most else f"{found} and {len(names) - most:,} more"
 
 
 def unused(
@@ -94,7 +96,7 @@ def unused(
     """
     found = []
     for part, names, key in (
-        ("radius", sizes, f'radii = "{sizes[0]}"' if sizes else ""),
+        ("radius", sizes, f'radii = "{shown(sizes[0])}"' if sizes else ""),
         ("color", colors, way),
     ):
         if names:

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..door import OpenFile
 from .lines import count_code, pieces
 from .naming import usual
 
@@ -53,33 +54,38 @@ class Sheet:
         return any(self.columns) and not _is_numbers(self.columns)
 
 
-def read_sheet(path: Path) -> Sheet:
-    """Return the layout of a table; of a file without names it has no columns."""
-    lines = []
-    comment = ""
-    with path.open(encoding="utf-8-sig") as file:
-        for line in file:
-            lines.append(line)
-            if line.strip() and not line.lstrip().startswith(COMMENTS):
-                break
-            comment = line if line.strip() else comment
-            if len(lines) == HEAD_LINES:
-                break
-        following = file.readline()
-    last = lines[-1] if lines else ""
-    if last.strip() and not last.lstrip().startswith(COMMENTS):
-        separator = separator_of(last)
-        cells = _cells(last, separator)
+def read_sheet(file: OpenFile) -> Sheet:
+    """Return the layout of a table; of a file without names it has no columns.
+
+    Raises:
+        DataFileError: a line is too long, or not UTF-8.
+    """
+    lines = file.lines(2)
+    if _is_comment(lines[0]):
+        lines = file.lines(HEAD_LINES + 1)
+    last = next((i for i, line in enumerate(lines[:-1]) if not _is_comment(line)), -1)
+    following = lines[last + 1]
+    lines = lines[: last + 1] if last >= 0 else [line for line in lines if line]  # "" is the end
+    comments = [line for line in lines if line.strip() and _is_comment(line)]
+    comment = comments[-1] if comments else ""
+    if last >= 0:
+        separator = separator_of(lines[-1])
+        cells = _cells(lines[-1], separator)
         names = _names(comment, separator)
         if (
             comment
             and not _has_axes(cells)
             and (_has_axes(names) or (_is_numbers(cells) and len(names) == len(cells)))
         ):
-            return _sheet(separator, names, lines[:-1], last)
+            return _sheet(separator, names, lines[:-1], lines[-1])
         return _sheet(separator, cells, lines, following)
     separator = separator_of(comment)
     return _sheet(separator, _names(comment, separator), lines, "")
+
+
+def _is_comment(line: str) -> bool:
+    """Whether a line is blank or a comment."""
+    return not line.strip() or line.lstrip().startswith(COMMENTS)
 
 
 def _sheet(separator: str | None, names: list[str], before: list[str], first: str) -> Sheet:
@@ -130,28 +136,27 @@ class Tally:
     quotes: bool
 
 
-def tally(path: Path, sheet: Sheet) -> Tally:
+def tally(file: OpenFile, sheet: Sheet) -> Tally:
     """Count the separators of all rows; at the speed of memory."""
     separators, quotes = 0, False
-    with path.open("rb") as file:
-        head = b"".join(file.readline() for _ in range(sheet.skip))
     if sheet.separator is not None:
-        separators -= count_code(head, sheet.separator)
-    for piece in pieces(path):
+        head = "".join(file.lines(sheet.skip)) if sheet.skip else ""
+        separators -= head.count(sheet.separator)
+    for piece in pieces(file):
         if sheet.separator is not None:
             separators += count_code(piece, sheet.separator)
         quotes = quotes or b'"' in piece
     return Tally(separators, quotes)
 
 
-def long_row(path: Path, sheet: Sheet) -> tuple[int, int] | None:
+def long_row(file: OpenFile, sheet: Sheet) -> tuple[int, int] | None:
     """Return line number and number of cells of the first row with more cells than names, or None.
 
     Empty cells at the end of a row do not count.
     """
     limit = len(sheet.columns)
-    with path.open(encoding="utf-8-sig") as file:
-        for number, line in enumerate(file, 1):
+    with Path(file.name).open(encoding="utf-8-sig") as text:
+        for number, line in enumerate(text, 1):
             if number <= sheet.skip or (
                 sheet.separator is not None and line.count(sheet.separator) < limit
             ):

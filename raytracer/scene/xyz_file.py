@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import DataFileError, suggestion
+from ..door import OpenFile
+from ..errors import DataFileError, shown, suggestion
 from ..memory import require_room
 from . import naming
 from .arrays import distinct
@@ -44,19 +44,20 @@ class Column:
     width: int
 
 
-def read_xyz(path: Path, source: str, names: Mapping[str, str], _: Any) -> Particles:
+def read_xyz(file: OpenFile, names: Mapping[str, str]) -> Particles:
     """Read the first frame of a plain or extended .xyz file.
 
     Raises:
         DataFileError: broken counts or columns.
     """
-    count, comment = read_head(path, source)
+    source = file.source
+    count, comment = read_head(file)
     columns = properties(comment, source)
     _check_names(names, columns, source)
     wanted = _choose(names, columns, source)
     used = {part: (name, columns[name]) for part, name in wanted.items()}
-    table = _table(path, source, count, used)
-    result = Particles(source, table["centers"], notes=_notes(path, source, count, columns, wanted))
+    table = _table(file, count, used)
+    result = Particles(source, table["centers"], notes=_notes(file, count, columns, wanted))
     if "radius" in used:
         result.radius = table["radius"]
     elif "diameter" in used:
@@ -105,53 +106,48 @@ def _meaning(name: str) -> str | None:
 
 
 def _notes(
-    path: Path,
-    source: str,
-    count: int,
-    columns: Mapping[str, Column],
-    wanted: Mapping[str, str],
+    file: OpenFile, count: int, columns: Mapping[str, Column], wanted: Mapping[str, str]
 ) -> list[tuple[str, str]]:
     """Return what to warn of: frames that follow, properties that are not used."""
     left = [name for name in columns if name not in wanted.values()]
     sizes = [] if {"radius", "diameter", "label"} & set(wanted) else naming.sizes(left)
     colors = [] if {"color", "label"} & set(wanted) else naming.colors(left)
-    notes = naming.unused(source, "property", sizes, colors, 'colors = "..."')
-    return [*notes, *(("", note) for note in _following(path, source, count))]
+    notes = naming.unused(file.source, "property", sizes, colors, 'colors = "..."')
+    return [*notes, *(("", note) for note in _following(file, count))]
 
 
-def _following(path: Path, source: str, count: int) -> Iterator[str]:
+def _following(file: OpenFile, count: int) -> Iterator[str]:
     """Yield what to warn of if a file goes on after its first frame; the rest is not read."""
     from .lines import has_ink, has_lines, pick_line
 
-    if not has_lines(path, 2 + count):
+    if not has_lines(file, 2 + count):
         return
-    comment = read_head(path, source)[1]
-    line = pick_line(path, 1 + has_ink(comment.encode()) + count)
+    comment = read_head(file)[1]
+    line = pick_line(file, 1 + has_ink(comment.encode()) + count)
     if line is None:
         return
     if line.strip().isdecimal():
         yield (
-            f"{source}: more frames follow; the first is shown: for another one, write it to a "
-            "file of its own"
+            f"{file.source}: more frames follow; the first is shown: for another one, write it to "
+            "a file of its own"
         )
     else:
         yield (
-            f"{source}: line 1 says {count} atoms, but more lines follow, which are left out, the "
-            f"first of them '{line.strip()[:40]}'"
+            f"{file.source}: line 1 says {count} atoms, but more lines follow, which are left out, "
+            f"the first of them '{shown(line.strip())}'"
         )
 
 
-def read_head(path: Path, source: str) -> tuple[int, str]:
+def read_head(file: OpenFile) -> tuple[int, str]:
     """Return the number of atoms and the comment."""
-    with path.open(encoding="utf-8") as file:
-        first, comment = file.readline(), file.readline()
+    first, comment = file.lines(2)
     try:
         count = int(first)
     except ValueError:
         count = -1
     if count < 0:
-        shown = first.strip()[:40]
-        raise DataFileError(f"{source}: line 1: '{shown}' is not the number of atoms")
+        text = shown(first.strip(), 40)
+        raise DataFileError(f"{file.source}: line 1: '{text}' is not the number of atoms")
     return count, comment
 
 
@@ -199,16 +195,14 @@ def _check_names(names: Mapping[str, str], columns: Mapping[str, Column], source
             raise DataFileError(f"{source}: there is no property named '{name}'; {hint}")
 
 
-def _table(
-    path: Path, source: str, count: int, used: Mapping[str, tuple[str, Column]]
-) -> NDArray[Any]:
+def _table(file: OpenFile, count: int, used: Mapping[str, tuple[str, Column]]) -> NDArray[Any]:
     """Read the columns in use as a structured array (N,)."""
     import numpy as np
 
     parts = sorted(used.items(), key=lambda item: item[1][1].first)
     fields: list[Any] = []
     places: list[int] = []
-    shown: list[str] = []
+    labels: list[str] = []
     for part, (name, column) in parts:
         kind = "f8"
         if part == "label" or (part == "color" and column.kind == "S"):
@@ -216,16 +210,15 @@ def _table(
         fields.append((part, kind) if column.width == 1 else (part, kind, (column.width,)))
         places.extend(range(column.first, column.first + column.width))
         axes = list("xyz") if part == "centers" else [name] * column.width
-        shown.extend(axes)
+        labels.extend(axes)
     if count == 0:
         return np.zeros(0, fields)
     # A line has a letter or more for each column, and one after it. Line 1 may say too many.
-    most = min(count, path.stat().st_size // (2 * len(places)) + 1)
-    require_room(source, most * np.dtype(fields).itemsize)
+    most = min(count, file.size // (2 * len(places)) + 1)
+    require_room(file.source, most * np.dtype(fields).itemsize)
     table = load_table(
-        path,
-        source,
-        shown,
+        file,
+        labels,
         dtype=np.dtype(fields),
         skiprows=2,
         max_rows=most,
@@ -234,7 +227,8 @@ def _table(
     )
     if len(table) != count:
         raise DataFileError(
-            f"{source}: line 1 says {count} atoms, but there are {len(table)}; is it cut short?"
+            f"{file.source}: line 1 says {count} atoms, but there are {len(table)}; "
+            "is it cut short?"
         )
     return table
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
-from math import floor, log10
+from dataclasses import replace
+from math import floor, hypot, log10
 from typing import TYPE_CHECKING, Any
 
+from raytracer import toml_text
+from raytracer.scene.lighting import background_up
 from raytracer.scene.looks import DirectionalLight, Light
-from raytracer.viewer.edits import BACKGROUNDS, Edits
+from raytracer.viewer.edits import Edits
 
 DIGITS = 15
 """Of the numbers that are printed."""
@@ -17,6 +18,7 @@ DIGITS = 15
 if TYPE_CHECKING:
     from raytracer.scene.looks import Background, Camera, Material
     from raytracer.scene.scene import Scene
+    from raytracer.scene.transform import Triple
     from raytracer.tone_settings import ToneSettings
 
 
@@ -51,9 +53,14 @@ def view_tables(
         if scene.lights is None and scene.ambient is None:  # it had one with its own light
             parts.append(_table("[ambient]", vars(dressed.ambient)))
         parts += [_light(light) for light in edits.lights]
-    if background := BACKGROUNDS[edits.background]:
+    background = edits.dress(scene).background
+    if background.up is None and not _parallel(camera.up, up := background_up(scene)):
+        background = replace(background, up=up)  # else it would change with the camera's
+    if background != scene.background:
         parts.append(_background(background))
-    parts += [_table(f"[materials.{_key(n)}]", vars(made)) for n, made in materials.items()]
+    parts += [
+        _table(f"[materials.{toml_text.key(n)}]", vars(made)) for n, made in materials.items()
+    ]
     if options := tone_options(tone):
         parts.append(f"# raytracer render {options}\n")
     return "\n".join(parts)
@@ -70,6 +77,12 @@ def tone_options(tone: ToneSettings) -> str:
     return " ".join(words)
 
 
+def _parallel(vector: Triple, unit: Triple) -> bool:
+    """Whether a vector of any length points along a unit vector."""
+    length = hypot(*vector)
+    return all(abs(v / length - u) < 1e-9 for v, u in zip(vector, unit, strict=True))
+
+
 def _light(light: Light) -> str:
     kind = "directional" if isinstance(light, DirectionalLight) else "point"
     return _table("[[lights]]", {"type": kind} | vars(light))
@@ -84,17 +97,12 @@ def _table(head: str, values: Mapping[str, Any]) -> str:
     return "".join([f"{head}\n", *lines])
 
 
-def _key(name: str) -> str:
-    """A name as a key of TOML."""
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
-
-
 def _value(value: Any) -> str:
     """A value as TOML; numbers with more digits than float32 has, and without those of rounding."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
-        return f'"{value}"'
+        return toml_text.quoted(value)
     if isinstance(value, (tuple, list)):
         largest = max(abs(float(each)) for each in value)
         return f"[{', '.join(_number(float(each), largest) for each in value)}]"

@@ -55,8 +55,8 @@ class Edits:
             # A scene without lights has an ambient light of its own, which must not go with them.
             changes["lights"] = self.lights
             changes["ambient"] = scene.ambient or self._ambient(scene)
-        if self.background:
-            changes["background"] = BACKGROUNDS[self.background]
+        if own := BACKGROUNDS[self.background]:
+            changes["background"] = replace(own, up=scene.background.up)
         return replace(scene, **changes) if changes else scene
 
     @staticmethod

@@ -21,6 +21,7 @@ from raytracer.warning import collected
 if TYPE_CHECKING:
     from raytracer.backends.base import Backend
     from raytracer.buffers import SceneBuffers
+    from raytracer.output import OutputSet
     from raytracer.scene.scene import Scene
 
 POINT_FILTER = 0  # Frame.filter
@@ -51,6 +52,7 @@ class Stage:
         backend: str | Backend,
         threads: int = 0,
         notice: Notice | None = None,
+        outputs: OutputSet | None = None,
     ) -> Stage:
         """Load, pack, build and upload a scene; arguments as for `raytracer.pipeline.prepare`.
 
@@ -58,7 +60,13 @@ class Stage:
         """
         with collected() as found:
             job = prepare(
-                source, overrides, backend=backend, threads=threads, notice=notice, keep=True
+                source,
+                overrides,
+                backend=backend,
+                threads=threads,
+                notice=notice,
+                keep=True,
+                outputs=outputs,
             )
         job.warnings = found
         assert job.kept is not None

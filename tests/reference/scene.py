@@ -82,6 +82,7 @@ class RefScene:
     bottom: tuple[float, float, float] = (0.0, 0.0, 0.0)
     top: tuple[float, float, float] = (0.0, 0.0, 0.0)
     transparent: bool = False
+    world_up: tuple[float, float, float] | None = None  # of the reflected sky; None: the view's up
 
     def __post_init__(self) -> None:
         n = len(self.radii)

@@ -40,10 +40,15 @@ def _local(
     skin: Array,
     shadows: bool,
 ) -> Array:
-    """Ambient, diffuse and specular radiance (P, 3); `view` points from the surface outwards."""
-    table = np.array([[m.ambient, m.diffuse, m.specular, m.shininess] for m in scene.materials])
-    ambient, diffuse, specular, shininess = table[scene.material_id[hit]].T[:, :, None]
-    albedo = scene.colors[hit]
+    """Ambient, diffuse and specular radiance (P, 3); `view` points from the surface outwards.
+
+    A mirror takes its share from the first two; the highlight is whole.
+    """
+    table = np.array(
+        [[m.ambient, m.diffuse, m.specular, m.shininess, m.mirror] for m in scene.materials]
+    )
+    ambient, diffuse, specular, shininess, mirror = table[scene.material_id[hit]].T[:, :, None]
+    albedo = scene.colors[hit] * (1 - mirror)
     radiance = ambient * np.asarray(scene.ambient) * albedo
     for light in scene.lights:
         to_light, distance, color = _towards(light, point)
@@ -92,11 +97,10 @@ def _trace(
     near = SKIN * sizes
     color = _local(scene, point, normal, -ray, hit_ids, near, shadows)
     mirror = np.array([m.mirror for m in scene.materials])[scene.material_id[hit_ids]]
-    color *= (1 - mirror)[:, None]
     again = np.flatnonzero(mirror > 0) if bounces > 0 else np.zeros(0, np.int64)
     if len(again):
         reflected = ray - 2 * _dot(ray, normal)[:, None] * normal
-        rise = (reflected @ scene.view.axes()[2] + 1) / 2
+        rise = (reflected @ unit(scene.world_up or scene.view.up) + 1) / 2
         seen, _ = _trace(
             scene, point[again], reflected[again], rise[again], bounces - 1, shadows, near[again]
         )

@@ -64,6 +64,11 @@ def test_a_rolled_camera(backend: str, pictures: Bench) -> None:
     compare(scene.but(view=replace(scene.view, up=(0.7, 0.4, -0.6))), backend, pictures)
 
 
+def test_the_reflected_sky_has_an_up_of_its_own(backend: str, pictures: Bench) -> None:
+    scene = random_scene(18, 60, mirror=True)
+    compare(scene.but(world_up=(0.7, -0.4, 0.2)), backend, pictures)
+
+
 def test_a_camera_within_the_cloud(backend: str, pictures: Bench) -> None:
     view = View((0.0, 0.0, 0.0), (1.0, 0.3, 0.2), vertical_fov=100.0)
     compare(random_scene(19, 150).but(view=view), backend, pictures)

@@ -98,6 +98,42 @@ def test_the_highlight_lies_where_the_normal_halves_the_angle(backend: str) -> N
     assert (weight * (HEIGHT / 2 - y)).sum() * scale == pytest.approx(half[1], abs=0.02)
 
 
+def test_a_mirror_keeps_its_highlight(backend: str) -> None:
+    view = View((0, 0, 400), (0, 0, 0), vertical_fov=0.3)
+    light = Light("directional", (-0.6, -0.5, -0.7))
+
+    def shown(mirror: float, diffuse: float, specular: float) -> np.ndarray:
+        scene = one_ball(view).but(
+            ambient=(0, 0, 0),
+            lights=(light,),
+            materials=(
+                Material(diffuse=diffuse, specular=specular, shininess=60.0, mirror=mirror),
+            ),
+        )
+        return shoot(scene, WIDTH, HEIGHT, backend=backend)[..., 0]
+
+    assert shown(1.0, 0.0, 0.8).max() > 0.75
+    np.testing.assert_array_equal(shown(1.0, 0.0, 0.8), shown(0.0, 0.0, 0.8))
+    np.testing.assert_array_equal(shown(0.75, 1.0, 0.0), 0.25 * shown(0.0, 1.0, 0.0))
+
+
+def test_reflections_stay_in_place_when_the_camera_rolls(backend: str) -> None:
+    """A mirror ball seen from straight above: the sky about the scene's x axis."""
+    scene = one_ball(View((0, 9, 0), (0, 0, 0), (0, 0, -1), vertical_fov=16.0)).but(
+        ambient=(0, 0, 0),
+        bottom=(0.0, 0.0, 1.0),
+        top=(1.0, 0.5, 0.0),
+        materials=(Material(diffuse=0.0, mirror=1.0),),
+        world_up=(1.0, 0.0, 0.0),
+    )
+    rolled = scene.but(view=View((0, 9, 0), (0, 0, 0), (1, 0, 0), vertical_fov=16.0))
+    picture, turned = (shoot(s, 64, 64, backend=backend) for s in (scene, rolled))
+    ball = picture[16:48, 16:48]
+    np.testing.assert_allclose(np.rot90(ball), turned[16:48, 16:48], atol=2e-4)
+    assert ball[16, 30, 0] > 0.9
+    assert ball[16, 1, 0] < 0.1
+
+
 @pytest.mark.parametrize("kind", ["directional", "point"])
 def test_shadow_of_a_ball_on_a_huge_ground(backend: str, kind: str) -> None:
     """On a ground of radius 1000 a point is dark where its way to the light meets the ball."""

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = {path.stem: tomllib.loads(path.read_text()) for path in ROOT.glob("scenes/*.toml")}
 EXAMPLES["everything"] = {
     "camera": {"type": "orthographic", "position": [0, 5, 1], "height": 3, "fit": None},
-    "background": {"color": [0, 0.5, 1], "transparent": False},
+    "background": {"color": [0, 0.5, 1], "transparent": False, "up": [0, 0, 2]},
     "lights": [
         {"type": "point", "position": [1, 2, 3.5], "falloff": "inverse-square"},
         {"type": "directional", "direction": [0, -1, 0], "intensity": 2},

@@ -42,6 +42,8 @@ from raytracer.scene.scene import Ambient
         (Material, {"shininess": 0}, r"material\.shininess"),
         (Background, {"color": "sky"}, r"background\.color"),
         (Background, {"top": "white"}, r"background\.bottom"),
+        (Background, {"up": (0, 0, 0)}, r"background\.up: has no length"),
+        (Background, {"up": (0, 1)}, r"background\.up"),
         (Background, {"color": "red", "top": "white", "bottom": "red"}, r"background\.color"),
     ],
 )

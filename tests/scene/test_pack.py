@@ -196,6 +196,19 @@ def test_frame() -> None:
     assert not clear["background_top"].any()
 
 
+@pytest.mark.parametrize(
+    ("camera", "up", "expected"),
+    [
+        (None, None, (0, 1, 0)),
+        (Camera(position=(5, 4, 3), up=(0, 0, 7)), None, (0, 0, 1)),
+        (Camera(position=(5, 4, 3), up=(0, 0, 7)), (3, 0, 4), (0.6, 0, 0.8)),
+    ],
+)
+def test_the_reflected_background_has_the_scenes_up(camera: Any, up: Any, expected: Any) -> None:
+    scene = Scene(camera=camera, background=Background(up=up))
+    np.testing.assert_allclose(pack(scene).frame["background_up"][0], expected, atol=1e-7)
+
+
 def colors(buffers: SceneBuffers) -> NDArray[np.float32]:
     """The colour of every sphere, by whichever mode."""
     mode = int(buffers.frame["color_mode"][0])

@@ -61,9 +61,11 @@ def to_project(scene: RefScene) -> raytracer.Scene:
                 )
             )
     background = (
-        raytracer.Background(transparent=True)
+        raytracer.Background(transparent=True, up=scene.world_up)
         if scene.transparent
-        else raytracer.Background(bottom=_srgb(scene.bottom), top=_srgb(scene.top))
+        else raytracer.Background(
+            bottom=_srgb(scene.bottom), top=_srgb(scene.top), up=scene.world_up
+        )
     )
     return raytracer.Scene(
         spheres=sets,

@@ -11,6 +11,7 @@ import pytest
 
 import raytracer
 from raytracer import DirectionalLight
+from raytracer.scene.pack import pack
 from raytracer.viewer import as_toml
 from raytracer.viewer.edits import Edits
 from support.previews import balls, stage_of, viewer_of
@@ -130,6 +131,8 @@ def test_pasted_into_the_scene_file_it_gives_the_picture_that_is_seen(
     job.expose(film, 0, 4)
 
     path.write_text(pasted(rest + SCENE, viewer.camera_toml()))
+    up = pack(raytracer.load(path)).frame["background_up"]
+    np.testing.assert_allclose(up, viewer._look.frame["background_up"], atol=1e-6)
     again = raytracer.render(path, backend="cpu")
     difference = np.abs(job.image(film).to_uint8().astype(int) - again.to_uint8().astype(int))
     # The camera goes to scene units and back: an edge may fall a hair's breadth elsewhere.

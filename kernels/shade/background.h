@@ -1,0 +1,33 @@
+// What a ray sees that hits nothing: a gradient from `bottom` to `top`. Behind the spheres it is vertical in
+// the picture; a mirror shows it as an environment about the scene's up axis, so that reflections stay where
+// they are while the camera turns.
+#pragma once
+#include "../core/structs.h"
+#include "../core/vec.h"
+
+namespace RT_NS {
+
+enum BackgroundKind : int32_t { kBackgroundGradient = 0, kBackgroundTransparent = 1 };
+
+// linear RGB at height h in [0, 1] (0: bottom)
+template <class F> RT_HD Vec3<F> gradient(const float* bottom, const float* top, F h) {
+  Vec3<F> low = splat3<F>(bottom);
+  return fma3(h, splat3<F>(top) - low, low);
+}
+
+template <class F> RT_HD Vec3<F> background(const rt::Frame& frame, F h) {
+  if (frame.background_kind == kBackgroundTransparent) return {F(0.0f), F(0.0f), F(0.0f)};
+  return gradient(frame.background_bottom, frame.background_top, h);
+}
+
+// height for a camera ray: of the centre of its pixel's row; rows: of the full picture
+template <class F> RT_HD F background_height_row(int32_t rows, UintOf<F> y) {
+  return fma_(to_float(y) + F(0.5f), F(-1.0f / (float)rows), F(1.0f));
+}
+
+// height for a mirrored ray: the cosine to the scene's up axis, from -1..1 to 0..1; direction: unit
+template <class F> RT_HD F background_height_direction(const rt::Frame& frame, Vec3<F> direction) {
+  return fma_(dot(direction, splat3<F>(frame.background_up)), F(0.5f), F(0.5f));
+}
+
+}  // namespace RT_NS
