@@ -101,7 +101,9 @@ def check_centers(value: Any, where: Where) -> NDArray[np.floating[Any]]:
     if centers.size == 0 and centers.ndim <= 2:
         centers = centers.reshape(0, 3)
     if centers.ndim != 2 or centers.shape[1] != 3:
-        raise where.wrong("centers", f"has shape {centers.shape}; sphere centres are (N, 3)")
+        turned = centers.ndim == 2 and centers.shape[0] == 3
+        hint = ": give its transpose" if turned else ""
+        raise where.wrong("centers", f"has shape {centers.shape}; sphere centres are (N, 3){hint}")
     bad = first_not_finite(centers)
     if bad is not None:
         row = ", ".join(f"{v:g}" for v in centers[bad])

@@ -212,8 +212,6 @@ def contradiction(values: Values) -> str | None:
             return f".{many}: goes with inline centers only; a {sources[0]} brings its own"
         if values.get(one) is not None and values.get(many) is not None:
             return f".{many}: leave out either {one} or {many}"
-    if sources == ["centers"] and values.get("radius") is None and values.get("radii") is None:
-        return ".radius: is missing; give a radius for all spheres, or radii"
     return None
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..door import STANDARD_INPUT, OpenFile, opened, path_of, reading
-from ..errors import DataFileError, SceneError, nearest, shown
+from ..errors import SceneError, nearest, shown
 from ..memory import require_room
 from ..warning import warn
 from . import particles
@@ -65,7 +65,7 @@ def load(path: str | PathLike[str]) -> Scene:
         suffix = _suffix_of(file)
         if suffix in particles.SUFFIXES:
             data = particles.read_open(file, suffix)
-            return Scene(spheres=(sphere_set(data, default_radius=True),), title=target.stem)
+            return Scene(spheres=(sphere_set(data),), title=target.stem)
         from .compose import compose
 
         return compose(read_table(file, suffix), target)
@@ -225,7 +225,6 @@ def sphere_set(
     data: Particles,
     radius: float | None = None,
     color: Any = None,
-    default_radius: bool = False,
     **options: Any,
 ) -> SphereSet:
     """Return the sphere set of a particle file.
@@ -234,17 +233,12 @@ def sphere_set(
         data: from `particles.read`.
         radius: one for all, before the file's radii.
         color: one for all, before the file's colours.
-        default_radius: whether particles without radii get one from their spacing.
         **options: for `SphereSet`.
 
     Raises:
-        DataFileError: the arrays make no spheres, or nothing says a radius.
+        DataFileError: the arrays make no spheres.
     """
     size: Any = data.radius if radius is None else radius
-    if size is None:
-        if not default_radius:
-            raise DataFileError(f"{data.source}: holds no radii; add radius = ... to the set")
-        size = particles.spaced(data)
     own_color = color is not None
     # What the scene file says instead leaves the file's own values to be looked up.
     replaced = {"radius": radius is not None, "color": own_color}

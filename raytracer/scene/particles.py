@@ -131,10 +131,9 @@ def spaced(result: Particles) -> float:
     Raises:
         DataFileError: the centres are none.
     """
-    from .spacing import SPACING, mean_spacing
+    from .spacing import default_radius
 
-    centers = check_centers(result.centers, Where(result.source, result.names))
-    return mean_spacing(centers) * SPACING
+    return default_radius(check_centers(result.centers, Where(result.source, result.names)))
 
 
 def _reader(suffix: str, source: str) -> Reader:

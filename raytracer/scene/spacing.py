@@ -11,6 +11,15 @@ SPACING = 0.5
 """Radius of particles without radii, in units of their mean spacing: neighbours about touch."""
 
 
+def default_radius(centers: NDArray[Any]) -> float:
+    """Return the radius of particles that have none of their own.
+
+    Args:
+        centers: (N, 3), any unit.
+    """
+    return mean_spacing(centers) * SPACING
+
+
 def mean_spacing(centers: NDArray[Any]) -> float:
     """Return the edge of the cube that each particle has to itself in their common box.
 

@@ -38,6 +38,7 @@ class Seen:
         self.samples = stage.job.settings.samples
         self.edits = edits.Edits()
         self.picked: SphereInfo | None = None
+        self.hit_point: tuple[float, float, float] | None = None  # of `picked`, scene units
         self.turning = False
         self._notice = "", 0.0
         self.view = self._scene_view()
@@ -84,7 +85,8 @@ class Seen:
         return view.first(self.stage.scene.camera, self.stage.buffers, self.aspect)
 
     def _change(self, new: View) -> None:
-        self.view = view.clear(new, self.stage.extent)
+        """Show another view, which is out of the way of the spheres."""
+        self.view = new
         self.order()
 
     def _edit(self, changed: edits.Edits) -> None:

@@ -132,7 +132,6 @@ SCENES = {
         f"[materials.gold]\n{BALL}material = 'glod'\n",
         ["spheres[0].material: there is no material named 'glod'", "did you mean 'gold'?"],
     ),
-    "no radius": ("[[spheres]]\ncenters = [[0, 0, 0]]\n", ["spheres[0].radius: is missing"]),
     "negative radius": (BALL.replace("1.0", "-1"), ["spheres[0].radius: must be above 0, not -1"]),
     "negative radii": (
         "[[spheres]]\ncenters = [[0, 0, 0], [1, 1, 1]]\nradii = [1, -1]\n",
@@ -393,7 +392,7 @@ def test_data_file_of_a_scene_is_named_with_its_field(tmp_path: Path) -> None:
     (tmp_path / "scene.toml").write_text(
         '[[spheres]]\nfile = "a.npz"\nradius = 1\narrays = {centers = "pos"}\n'
         '[[spheres]]\nfile = "a.npz"\nradius = 1\narrays = {centers = "poss"}\n'
-        '[[spheres]]\nfile = "b.npz"\n'
+        '[[spheres]]\nfile = "b.npz"\nradius = 1\narrays = {radii = "size"}\n'
     )
     with pytest.raises(UserError) as caught:
         load(tmp_path / "scene.toml")
@@ -401,7 +400,7 @@ def test_data_file_of_a_scene_is_named_with_its_field(tmp_path: Path) -> None:
     start = f"{tmp_path / 'scene.toml'}: spheres"
     assert lines[0].startswith(f"{start}[0].file: a.npz: array 'pos': sphere 1")
     assert lines[1].startswith(f"{start}[1].file: a.npz: there is no array named 'poss'; did you")
-    assert lines[2].startswith(f"{start}[2].file: b.npz: holds no radii; add radius")
+    assert lines[2].startswith(f"{start}[2].file: b.npz: there is no array named 'size'")
     assert len(lines) == 3
 
 
