@@ -57,10 +57,13 @@ class Where:
 
     def wrong(self, part: str, problem: str) -> UserError:
         """Return the error for one array: DataFileError for a file, SceneError for an argument."""
+        kind = DataFileError if self.source else SceneError
+        return kind(f"{self.place(part)}: {problem}")
+
+    def place(self, part: str) -> str:
+        """Return file and array, or the name of the argument."""
         name = self.names.get(part, part)
-        if self.source:
-            return DataFileError(f"{self.source}: array '{name}': {problem}")
-        return SceneError(f"{name}: {problem}")
+        return f"{self.source}: array '{name}'" if self.source else name
 
 
 def floats(value: Any, part: str, where: Where) -> NDArray[np.floating[Any]]:

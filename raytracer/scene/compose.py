@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import SceneError, UserError, shown, suggestion
 from ..settings import RenderSettings
+from ..warning import collected, warn
 from . import fits
 from .colors import parse_color
 from .elements import Element, symbol_of, table
@@ -221,11 +222,15 @@ def _inline(place: str, values: Values, options: dict[str, Any]) -> SphereSet:
     color = "color" if values.get("colors") is None else "colors"
     names = {"centers": "centers", "radius": radius, "color": color}
     try:
-        return SphereSet(
-            values["centers"], values.get(radius), values.get(color), names=names, **options
-        )
+        with collected() as notes:
+            spheres = SphereSet(
+                values["centers"], values.get(radius), values.get(color), names=names, **options
+            )
     except UserError as error:
         raise SceneError(f"{place}.{error}") from None
+    for note in notes:
+        warn(f"{place}.{note}")
+    return spheres
 
 
 def _generated(place: str, values: Values, options: dict[str, Any]) -> SphereSet:
