@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from raytracer.statistics import Statistics
     from raytracer.tone_settings import ToneSettings
     from raytracer.viewer.preview import PreviewResult, preview
+    from raytracer.warning import RaytracerWarning
 
 __all__ = [
     "Ambient",
@@ -54,6 +55,7 @@ __all__ = [
     "PointLight",
     "PreviewResult",
     "RaytracerError",
+    "RaytracerWarning",
     "RenderSettings",
     "Scene",
     "SphereSet",
@@ -82,6 +84,7 @@ _HOMES = {
     "PointLight": "raytracer.scene.scene",
     "PreviewResult": "raytracer.viewer.preview",
     "RaytracerError": "raytracer.errors",
+    "RaytracerWarning": "raytracer.warning",
     "RenderSettings": "raytracer.settings",
     "Scene": "raytracer.scene.scene",
     "SphereSet": "raytracer.scene.scene",
