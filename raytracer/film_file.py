@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer import exr_header, output
-from raytracer.door import STANDARD_INPUT, OpenFile, opened, parse_json, path_of, reading
+from raytracer.door import STANDARD_INPUT, OpenFile, opened, parse_json, path_of, printed, reading
 from raytracer.errors import DataFileError, UserError, shown, shown_value, suggestion
 from raytracer.film import Film
 from raytracer.memory import size_text
@@ -228,9 +228,15 @@ def _load_exr(file: OpenFile) -> Film:
     source = file.source
     exr = _require_openexr(file.path)
     header = exr_header.check(file)
-    with reading(source, "OpenEXR"), exr.File(file.name, separate_channels=True) as stored_file:
+    with (
+        reading(source, "OpenEXR"),
+        printed() as said,
+        exr.File(file.name, separate_channels=True) as stored_file,
+    ):
         about, planes = stored_file.header().get("raytracer"), stored_file.channels()
         stored = {name: channel.pixels for name, channel in planes.items()}
+    if said:  # it goes on after damaged pixels, and leaves them black
+        raise DataFileError(f"{source}: cannot be read as OpenEXR ({shown(said[0], 160)})")
     if not isinstance(about, str) or not {"R", "G", "B", "A"} <= stored.keys():
         raise DataFileError(f"{source}: is an OpenEXR file of another program, not a film")
     size = (header.height, header.width)

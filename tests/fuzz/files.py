@@ -12,8 +12,10 @@ import struct
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer import Film
 from raytracer.film_file import AOVS
@@ -68,7 +70,7 @@ EXTENDED_XYZ = (
 
 def npz(method: int) -> bytes:
     """An archive of spheres, with an array that is not used."""
-    arrays = {
+    arrays: dict[str, NDArray[Any]] = {
         "centers": POINTS,
         "radii": np.ones(12, np.float32),
         "colors": np.arange(36, dtype=np.uint8).reshape(-1, 3),
@@ -83,7 +85,7 @@ def npz(method: int) -> bytes:
     return stream.getvalue()
 
 
-def npy(array: np.ndarray) -> bytes:  # type: ignore[type-arg]
+def npy(array: NDArray[Any]) -> bytes:
     stream = io.BytesIO()
     np.save(stream, array)
     return stream.getvalue()
@@ -139,20 +141,21 @@ def seeds(folder: Path) -> dict[str, bytes]:
 
 # What is put into texts: long, deep, strange and hostile pieces.
 WORDS = [
-    b"", b"\0", b"\n", b"\r", b"\r\n", b"\t", b" ", b",", b";", b"=", b"[", b"]", b"{", b"}", b'"',
-    b"'", b"#", b"-", b".", b"/", b"..", b"../", b"/dev/zero", b"/etc/passwd", b"nan", b"inf", b"-inf",
-    b"1e999", b"-1e999", b"1e-999", b"0x7fffffffffffffff", b"99999999999999999999", b"-1", b"0",
-    b"2147483648", b"4294967296", b"18446744073709551616", b"1" * 400, b"1" * 5000, b"a" * 5000,
-    b"." * 300, b"[" * 3000, b"{" * 3000, b"(" * 3000, b'{"a":' * 1500, b"a." * 200, b'"""', b"'''",
-    b"\x1b[31m\x1b]0;x\x07", b"\xff\xfe", b"\xef\xbb\xbf", b"\xed\xb2\x80", "\u202e\u2066".encode(),
-    "\u0663\u0664".encode(), "\U0001f600".encode(), b"true", b"null", b"NaN", b"Infinity", b"\\u0000",
-    b"\\ud800", b"1979-05-27T07:32:00Z", b"07:32:00", b"O", b"|O", b"<f8", b">f8", b"|V0", b"|S0",
-    b"<U99999999", b"shape", b"descr", b"fortran_order", b"True", b"(1,)", b"(3, 3)", b"[('a', 'O')]",
-    b"PK\x05\x06", b"PK\x03\x04", b"PK\x01\x02", b"PK\x06\x06", b"spheres", b"[[spheres]]",
-    b"[[lights]]", b"materials", b"radius", b"color", b"centers", b"file", b"generate", b"cloud",
-    b"count", b"title", b"Properties=", b"Lattice=", b"species:S:1:pos:R:3", b"pos:R:99999999999",
-    b"tEXt", b"raytracer\0", b"dataWindow", b"box2i", b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff",
-    b"\x80\0\0\0", b"\0\0\0\x80",
+    b"", b"\0", b"\n", b"\r", b"\r\n", b"\t", b" ", b",", b";", b"=", b"[", b"]", b"{", b"}",
+    b'"', b"'", b"#", b"-", b".", b"/", b"..", b"../", b"/dev/zero", b"/etc/passwd", b"nan",
+    b"inf", b"-inf", b"1e999", b"-1e999", b"1e-999", b"0x7fffffffffffffff",
+    b"99999999999999999999", b"-1", b"0", b"2147483648", b"4294967296", b"18446744073709551616",
+    b"1" * 400, b"1" * 5000, b"a" * 5000, b"." * 300, b"[" * 3000, b"{" * 3000, b"(" * 3000,
+    b'{"a":' * 1500, b"a." * 200, b'"""', b"'''", b"\x1b[31m\x1b]0;x\x07", b"\xff\xfe",
+    b"\xef\xbb\xbf", b"\xed\xb2\x80", "\u202e\u2066".encode(), "\u0663\u0664".encode(),
+    "\U0001f600".encode(), b"true", b"null", b"NaN", b"Infinity", b"\\u0000", b"\\ud800",
+    b"1979-05-27T07:32:00Z", b"07:32:00", b"O", b"|O", b"<f8", b">f8", b"|V0", b"|S0",
+    b"<U99999999", b"shape", b"descr", b"fortran_order", b"True", b"(1,)", b"(3, 3)",
+    b"[('a', 'O')]", b"PK\x05\x06", b"PK\x03\x04", b"PK\x01\x02", b"PK\x06\x06", b"spheres",
+    b"[[spheres]]", b"[[lights]]", b"materials", b"radius", b"color", b"centers", b"file",
+    b"generate", b"cloud", b"count", b"title", b"Properties=", b"Lattice=",
+    b"species:S:1:pos:R:3", b"pos:R:99999999999", b"tEXt", b"raytracer\0", b"dataWindow",
+    b"box2i", b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff", b"\x80\0\0\0", b"\0\0\0\x80",
 ]  # fmt: skip
 
 Mutation = Callable[[bytearray, random.Random], None]

@@ -2,9 +2,9 @@
 
     python tests/fuzz/mutate.py --cases 2000 [--kind csv] [--first 0]
 
-Each case is read as the program reads it, with warnings as errors, and in full: a film is toned, the
-metadata of a picture are printed, a sphere is described. What fails is kept in the folder `failures`,
-with the number to repeat it. The exit code is 1 if anything was.
+Each case is read as the program reads it, with warnings as errors, and in full: a film is toned,
+the metadata of a picture are printed, a sphere is described. `--keep FOLDER` keeps the first file
+of each kind of failure. The exit code is 1 if anything failed.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from files import mutated, seeds
-
+from fuzz.files import mutated, seeds
 from raytracer import Film, load
 from raytracer.cli import main
 from raytracer.errors import SENTENCE_LETTERS, UserError
+from raytracer.warning import RaytracerWarning
 
 SECONDS = 5.0  # more than this for one small file is a hang
 MEMORY = 4 << 30  # bytes of address space
@@ -38,7 +38,8 @@ def read(path: Path) -> None:
     if path.suffix == ".exr" or path.name.startswith("film"):
         Film.load(path).tonemap(threads=1)
     elif path.suffix == ".png":
-        with contextlib.redirect_stdout(io.StringIO()) as said:
+        silent = contextlib.redirect_stderr(io.StringIO())
+        with silent, contextlib.redirect_stdout(io.StringIO()) as said:
             code = main(["info", str(path)])
         if code == 0 and not said.getvalue().replace("\n", "").isprintable():
             raise AssertionError("control characters on standard output")
@@ -53,21 +54,33 @@ def failure(path: Path) -> str:
     """Read a file; gives what went wrong that must not, or ""."""
     begin = time.perf_counter()
     try:
-        with contextlib.redirect_stderr(io.StringIO()):
+        with (
+            contextlib.redirect_stderr(io.StringIO()),
+            warnings.catch_warnings(record=True) as told,
+        ):
+            warnings.simplefilter("error")
+            warnings.simplefilter("always", RaytracerWarning)
             read(path)
+        for warning in told:
+            if not str(warning.message).isprintable():
+                return f"a warning that does not print: {warning.message!r}"[:300]
     except UserError as error:
         for sentence in error.sentences:
             if not sentence.isprintable() or len(sentence) > 2 * SENTENCE_LETTERS:
                 return f"a sentence that does not print: {sentence[:200]!r}"
     except BaseException as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
-        return f"{type(error).__name__} in {Path(where.filename).name}:{where.lineno}: {error}"[:300]
+        return f"{type(error).__name__} in {Path(where.filename).name}:{where.lineno}: {error}"[
+            :300
+        ]
     if time.perf_counter() - begin > SECONDS:
         return f"took more than {SECONDS:g} seconds"
     return ""
 
 
-def run(cases: int, first: int = 0, kinds: list[str] | None = None, keep: Path | None = None) -> int:
+def run(
+    cases: int, first: int = 0, kinds: list[str] | None = None, keep: Path | None = None
+) -> int:
     """Run so many cases of every seed; gives how many failed."""
     found: Counter[str] = Counter()
     done = 0
@@ -106,7 +119,6 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("error")
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     options = _arguments()
     sys.exit(1 if run(options.cases, options.first, options.kind, options.keep) else 0)
