@@ -167,7 +167,7 @@ def test_lights_bring_their_ambient_light() -> None:
     """With lights in the file, a scene without any would lose the stronger ambient light."""
     camera = raytracer.Camera(position=(0, 0, 9), look_at=(0, 0, 0))
     light = DirectionalLight((1, 2, 3), "red", 0.5)
-    plain = raytracer.raytracer.ToneSettings()
+    plain = raytracer.ToneSettings()
     text = as_toml.view_tables(camera, balls(), Edits(lights=(light,)), {}, plain)
     table = tomllib.loads(text)
     assert table["ambient"] == {"color": [1.0, 1.0, 1.0], "intensity": 0.25}
@@ -218,7 +218,7 @@ def test_names_of_materials_are_keys_of_toml(name: str) -> None:
     material = raytracer.Material(specular=0.4)
     scene = balls()
     text = as_toml.view_tables(
-        raytracer.Camera(position=(0, 0, 5)),
+        raytracer.Camera(position=(0, 0, 5), look_at=(0, 0, 0), up=(0, 1, 0)),
         scene,
         Edits(),
         {name: material},
