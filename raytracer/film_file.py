@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,11 @@ from numpy.typing import NDArray
 
 from raytracer import output
 from raytracer.errors import DataFileError, UserError, suggestion
-from raytracer.film import Film
+from raytracer.film import Backdrop, Film
 
-FORMAT = 1
+# 2: the background is opaque and in the sums; their fourth channel tells what samples hit. 1: it is
+# transparent, or (of earlier versions) opaque with a fourth channel that is full everywhere.
+FORMATS = (1, 2)
 SUFFIXES = (".npz", ".exr")
 # Arbitrary output variables and the names of their channels in OpenEXR; ids and counts are uint32.
 AOVS = {
@@ -72,29 +75,37 @@ def load(path: str | Path) -> Film:
 
 def _about(film: Film) -> str:
     """What is not an array, as JSON."""
-    return json.dumps(
-        {
-            "format": FORMAT,
-            "samples": film.samples,
-            "place": [film.x0, film.y0],
-            "size": [film.width, film.height],
-            "metadata": film.metadata,
-        }
-    )
+    about = {
+        "format": 1 if film.backdrop is None else 2,
+        "samples": film.samples,
+        "place": [film.x0, film.y0],
+        "size": [film.width, film.height],
+        "metadata": film.metadata,
+    }
+    if film.backdrop is not None:
+        about["backdrop"] = asdict(film.backdrop)
+    return json.dumps(about)
 
 
 def _film(path: Path, about: str, sums: NDArray[np.float32], aovs: dict[str, NDArray[Any]]) -> Film:
     try:
         said = json.loads(about)
-        if said["format"] != FORMAT:
+        if said["format"] not in FORMATS:
             raise DataFileError(
-                f"{path}: is a film of format {said['format']} and this version reads {FORMAT}: "
-                "use the version that wrote it"
+                f"{path}: is a film of format {said['format']} and this version reads "
+                f"{' and '.join(map(str, FORMATS))}: use the version that wrote it"
             )
         (x0, y0), (width, height) = said["place"], said["size"]
-        return Film(sums, said["samples"], x0, y0, width, height, aovs, said["metadata"])
+        backdrop = _backdrop(said["backdrop"]) if said["format"] == 2 else None
+        return Film(sums, said["samples"], x0, y0, width, height, aovs, said["metadata"], backdrop)
     except (ValueError, KeyError, TypeError) as error:
         raise DataFileError(f"{path}: what it says about itself is damaged ({error})") from error
+
+
+def _backdrop(said: dict[str, list[float]]) -> Backdrop:
+    """The background; raises ValueError for what is none."""
+    (r0, g0, b0), (r1, g1, b1) = ([float(v) for v in said[name]] for name in ("bottom", "top"))
+    return Backdrop((r0, g0, b0), (r1, g1, b1))
 
 
 def _checked(path: Path, film: Film) -> Film:
@@ -154,6 +165,8 @@ def _save_exr(film: Film, path: Path, half: bool) -> None:
     layers = {"": ("RGBA", film.mean())}
     if not half:
         layers["sums"] = ("RGBA", film.sums)
+    elif film.backdrop is not None:  # alpha is 1
+        layers["coverage"] = ("Y", film.coverage)
     layers |= {name: (AOVS[name], array) for name, array in film.aovs.items()}
     channels = {}
     for layer, (names, array) in layers.items():
@@ -199,7 +212,10 @@ def _load_exr(path: Path) -> Film:
     }
     if "sums.R" in stored:
         return _film(path, about, _stacked(stored, "sums", "RGBA"), aovs)
-    film = _film(path, about, _stacked(stored, "", "RGBA").astype(np.float32), aovs)
+    mean = _stacked(stored, "", "RGBA").astype(np.float32)
+    if "coverage.Y" in stored:
+        mean[..., 3] = _stacked(stored, "coverage", "Y")
+    film = _film(path, about, mean, aovs)
     film.metadata["half"] = True  # the sums are gone: this is the mean of the samples
     film.metadata["samples_before"], film.samples = film.samples, 1
     return film

@@ -12,7 +12,7 @@ extern "C" __device__ const int layout_table[] = RT_LAYOUT_TABLE;
 
 extern "C" __global__ void __launch_bounds__(512, 3) tally(const __grid_constant__ rt::ToneArgs args) {
   __shared__ __align__(16) unsigned shared[rt::kBins * 32];
-  rt::FilmKeys keys((const float4*)args.film, (long long)args.width * args.height);
+  rt::FilmKeys keys(args);
   rt::histogram_block_ahead<32, 512, 2>(keys, shared, ((rt::TallyScratch*)args.scratch)->bins);
   __syncthreads();
   rt::finish_tally(args, keys, shared);

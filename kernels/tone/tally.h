@@ -66,7 +66,8 @@ RT_DEVICE float warp_meter(const unsigned* bins, const ToneArgs& args, float dar
   unsigned long long pixels = __shfl_sync(~0u, before, 31);
   MeterRange range = meter_range(pixels, args.meter_low, args.meter_high, darkest, brightest);
   MeterSum sum = meter_bins(bins, first, kEach, before - mine, range);
-  return metered_exposure({(int64_t)warp_total((long long)sum.level), (int64_t)warp_total((long long)sum.pixels)});
+  return metered_exposure({(int64_t)warp_total((long long)sum.level), (int64_t)warp_total((long long)sum.pixels),
+                           (int64_t)warp_total((long long)sum.highlights)});
 }
 
 // True in the block that comes last, which then sees what all blocks wrote.
