@@ -8,7 +8,9 @@ from collections.abc import Sequence
 
 import click
 
+from raytracer import output
 from raytracer._version import __version__
+from raytracer.commands import hints
 from raytracer.commands.bench import bench
 from raytracer.commands.devices import devices
 from raytracer.commands.info import info
@@ -16,13 +18,13 @@ from raytracer.commands.preview import preview
 from raytracer.commands.render import render
 from raytracer.commands.scene import scene
 from raytracer.commands.tone import tone
-from raytracer.errors import RaytracerError, nearest
+from raytracer.errors import RaytracerError
 
 # What a shell expects of a program that was stopped by Ctrl-C.
 INTERRUPTED = 130
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=hints.Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="raytracer %(version)s")
 def program() -> None:
     """Render spheres, from three to hundreds of millions.
@@ -69,7 +71,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError as error:
         return _say(_sentence(f"there is not enough memory ({error})"), 1)
     except (click.Abort, KeyboardInterrupt):
-        return _say("stopped by Ctrl-C; nothing was written", INTERRUPTED)
+        return _say(f"stopped by Ctrl-C; {_written()}", INTERRUPTED)
+    finally:
+        output.tidy()
     return code if isinstance(code, int) else 0
 
 
@@ -83,8 +87,8 @@ def _misuse(error: click.UsageError) -> int:
     sentence = _sentence(error.format_message())
     if isinstance(error, click.NoSuchOption):  # click lists all that look like it, in brackets
         sentence = f"no such option '{error.option_name}'"
-        if near := nearest(error.option_name, error.possibilities or ()):
-            sentence += f"; did you mean '{near}'?"
+        if hint := hints.of_option(error.option_name, context.command if context else None):
+            sentence += f"; {hint}"
     return _say(f"{sentence} (see `{command} --help`)", error.exit_code)
 
 
@@ -92,6 +96,12 @@ def _sentence(text: str) -> str:
     """A text of click in the style of our own: one line, a small letter first, no full stop."""
     line = " ".join(text.split()).replace(". Did you mean", "; did you mean").rstrip(".")
     return line[:1].lower() + line[1:]
+
+
+def _written() -> str:
+    """Which files are there now, to end a sentence."""
+    names = ", ".join(map(str, output.written()))
+    return f"written before that: {names}" if names else "nothing was written"
 
 
 def _say(text: str, code: int) -> int:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from raytracer.errors import UserError
 
 if TYPE_CHECKING:
+    from raytracer.output import Batch
     from raytracer.statistics import Statistics
     from raytracer.tone import Pixels
 
@@ -56,6 +57,7 @@ class Film:
         (unit, towards the viewer), `albedo` (linear RGB), `position` (scene units), and uint32
         `id` (number of the sphere, 2**32 - 1 without a hit) and `samples`.
     metadata: what made it, as JSON types; `digest` is that of scene, camera and settings.
+    inputs: the scene file and its data files, which `save` does not overwrite.
     backdrop: the background that is in the sums; None if it is transparent.
     """
 
@@ -67,6 +69,7 @@ class Film:
     height: int
     aovs: dict[str, NDArray[Any]] = field(default_factory=dict)
     metadata: dict[str, Any] = field(default_factory=dict)
+    inputs: tuple[Path, ...] = field(default=(), repr=False, compare=False)
     backdrop: Backdrop | None = None
 
     @classmethod
@@ -116,6 +119,7 @@ class Film:
             self.height,
             dict(self.aovs),
             dict(self.metadata),
+            self.inputs,
             self.backdrop,
         )
 
@@ -140,15 +144,16 @@ class Film:
 
         return statistics(self, ToneSettings(**settings), threads)
 
-    def save(self, path: str | Path, *, half: bool = False) -> Path:
+    def save(self, path: str | Path, *, half: bool = False, batch: Batch | None = None) -> Path:
         """Write the film to `.npz`, or to OpenEXR (`.exr`, with the extra `exr`).
 
         half: 16-bit floats in OpenEXR; such a file cannot be resumed.
+        batch: a `raytracer.output.Batch`, to rename it together with other files.
         Returns the path. Raises OutputError or UserError if it cannot be written.
         """
         from raytracer import film_file
 
-        return film_file.save(self, path, half)
+        return film_file.save(self, path, half, batch)
 
     @classmethod
     def load(cls, path: str | Path) -> Film:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,9 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer import output
-from raytracer.errors import DataFileError, UserError, suggestion
+from raytracer import exr_header, output
+from raytracer.door import STANDARD_INPUT, OpenFile, opened, parse_json, path_of, reading
+from raytracer.errors import DataFileError, UserError, shown, shown_value, suggestion
 from raytracer.film import Backdrop, Film
+from raytracer.memory import size_text
+from raytracer.npz import Archive
+from raytracer.settings import MAX_SAMPLES
 
 # 2: the background is opaque and in the sums; their fourth channel tells what samples hit. 1: it is
 # transparent, or (of earlier versions) opaque with a fourth channel that is full everywhere.
@@ -30,6 +33,8 @@ AOVS = {
     "samples": "I",
 }
 WHOLE = ("id", "samples")
+# Most bytes of the metadata: those of a film have a few thousand.
+ABOUT_BYTES = 1 << 24
 
 
 def check_aovs(names: str | None) -> tuple[str, ...]:
@@ -53,24 +58,31 @@ def check_target(path: str | Path, half: bool = False) -> Path:
     return output.check_file(path)
 
 
-def save(film: Film, path: str | Path, half: bool = False) -> Path:
+def save(
+    film: Film, path: str | Path, half: bool = False, batch: output.Batch | None = None
+) -> Path:
     """Write a film; see `Film.save`."""
-    path = check_target(path, half)
+    files = output.OutputSet()
+    files.reads(*film.inputs)
+    path = check_target(files.writes(path, "the film"), half)
     if path.suffix.lower() == ".npz":
-        _save_npz(film, path)
+        _save_npz(film, path, batch)
     else:
-        _save_exr(film, path, half)
+        _save_exr(film, path, half, batch)
     return path
 
 
 def load(path: str | Path) -> Film:
     """Read a film; see `Film.load`."""
-    path = Path(path)
-    if path.suffix.lower() not in SUFFIXES:
+    path = path_of(path)
+    suffix = path.suffix.lower()
+    if path != STANDARD_INPUT and suffix not in SUFFIXES:
         raise DataFileError(f"{path}: is not a film: films are .npz or .exr files")
-    if not path.is_file():
-        raise DataFileError(f"{path}: there is no such file")
-    return _checked(path, _load_npz(path) if path.suffix.lower() == ".npz" else _load_exr(path))
+    with opened(path, standard_input=True) as file:
+        if file.is_standard_input:
+            suffix = ".exr" if file.file.peek(4)[:4] == exr_header.MAGIC else ".npz"
+        with reading(file.source, "a film"):
+            return _checked(file.source, _load_npz(file) if suffix == ".npz" else _load_exr(file))
 
 
 def _about(film: Film) -> str:
@@ -87,28 +99,53 @@ def _about(film: Film) -> str:
     return json.dumps(about)
 
 
-def _film(path: Path, about: str, sums: NDArray[np.float32], aovs: dict[str, NDArray[Any]]) -> Film:
-    try:
-        said = json.loads(about)
-        if said["format"] not in FORMATS:
+def _film(source: str, about: str, sums: NDArray[Any], aovs: dict[str, NDArray[Any]]) -> Film:
+    """Make a film of what a file holds. Raises DataFileError where the metadata are damaged."""
+    said = parse_json(about, source, "its metadata")
+    if said.get("format") not in FORMATS:
+        raise DataFileError(
+            f"{source}: is a film of format {shown_value(said.get('format'))} and this version "
+            f"reads {' and '.join(map(str, FORMATS))}: use the version that wrote it"
+        )
+    samples = _integers(said, "samples", 1, source)[0]
+    x0, y0 = _integers(said, "place", 2, source)
+    width, height = _integers(said, "size", 2, source)
+    metadata = said.get("metadata")
+    kinds = {"digest": str, "settings": dict, "transparent": bool, "half": bool}
+    known = metadata if isinstance(metadata, dict) else {}
+    wrong = [name for name, kind in kinds.items() if not isinstance(known.get(name, kind()), kind)]
+    if not isinstance(metadata, dict) or wrong:
+        where = f"metadata.{wrong[0]}" if wrong else "metadata"
+        raise DataFileError(f"{source}: its metadata are damaged: {where}")
+    backdrop = _backdrop(said.get("backdrop"), source) if said["format"] == 2 else None
+    return Film(sums, samples, x0, y0, width, height, aovs, metadata, backdrop=backdrop)
+
+
+def _backdrop(said: Any, source: str) -> Backdrop:
+    """Return the background in the metadata."""
+    known = said if isinstance(said, dict) else {}
+    colors = [known.get(name) for name in ("bottom", "top")]
+    for color in colors:
+        numbers = color if isinstance(color, list) else []
+        if len(numbers) != 3 or not all(type(v) in (int, float) and 0 <= v <= 1 for v in numbers):
             raise DataFileError(
-                f"{path}: is a film of format {said['format']} and this version reads "
-                f"{' and '.join(map(str, FORMATS))}: use the version that wrote it"
+                f"{source}: its metadata are damaged: backdrop is {shown_value(said)}"
             )
-        (x0, y0), (width, height) = said["place"], said["size"]
-        backdrop = _backdrop(said["backdrop"]) if said["format"] == 2 else None
-        return Film(sums, said["samples"], x0, y0, width, height, aovs, said["metadata"], backdrop)
-    except (ValueError, KeyError, TypeError) as error:
-        raise DataFileError(f"{path}: what it says about itself is damaged ({error})") from error
+    bottom, top = (tuple(map(float, color)) for color in colors)
+    return Backdrop(bottom, top)
 
 
-def _backdrop(said: dict[str, list[float]]) -> Backdrop:
-    """The background; raises ValueError for what is none."""
-    (r0, g0, b0), (r1, g1, b1) = ([float(v) for v in said[name]] for name in ("bottom", "top"))
-    return Backdrop((r0, g0, b0), (r1, g1, b1))
+def _integers(said: dict[str, Any], name: str, count: int, source: str) -> list[int]:
+    """Return one or several integers of the metadata, none of them negative."""
+    value = said.get(name)
+    values: list[Any] = value if isinstance(value, list) else [value]
+    right = [type(v) is int and 0 <= v <= MAX_SAMPLES for v in values]
+    if len(values) != count or not all(right):
+        raise DataFileError(f"{source}: its metadata are damaged: {name} is {shown_value(value)}")
+    return values
 
 
-def _checked(path: Path, film: Film) -> Film:
+def _checked(source: str, film: Film) -> Film:
     """Refuse a film that makes no sense."""
     shape = film.sums.shape
     inside = (
@@ -118,33 +155,47 @@ def _checked(path: Path, film: Film) -> Film:
         and 0 <= film.x0 <= film.width - shape[1]
         and 0 <= film.y0 <= film.height - shape[0]
     )
-    if film.sums.dtype != np.float32 or not inside or film.samples < 0:
+    if film.sums.dtype != np.float32 or not inside:
         raise DataFileError(
-            f"{path}: holds no film: sums must be float32 (h, w, 4) within the picture's size"
+            f"{source}: holds no film: sums must be float32 (h, w, 4) within the picture's size"
         )
     for name, array in film.aovs.items():
-        if array.shape[:2] != shape[:2]:
-            raise DataFileError(f"{path}: {name} is not of the size of the film")
+        channels = len(AOVS[name])
+        wanted = shape[:2] if channels == 1 else (*shape[:2], channels)
+        kind = "u" if name in WHOLE else "f"
+        if array.shape != wanted or array.dtype.kind != kind or array.dtype.itemsize > 4:
+            raise DataFileError(
+                f"{source}: the output variable {name} is {array.dtype} {array.shape}, and the "
+                f"film needs {'uint32' if kind == 'u' else 'float32'} {wanted}"
+            )
     return film
 
 
-def _save_npz(film: Film, path: Path) -> None:
+def _save_npz(film: Film, path: Path, batch: output.Batch | None) -> None:
     arrays: dict[str, Any] = {f"aov_{name}": array for name, array in film.aovs.items()}
-    with output.renamed(path) as temporary, temporary.open("xb") as file:
+    with output.replacing(path, batch) as file:
         np.savez(file, film=np.array(_about(film)), sums=film.sums, **arrays)
 
 
-def _load_npz(path: Path) -> Film:
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            if "film" not in stored or "sums" not in stored:
-                raise DataFileError(
-                    f"{path}: holds no film, only {', '.join(stored.files[:5]) or 'nothing'}"
-                )
-            aovs = {name: stored[f"aov_{name}"] for name in AOVS if f"aov_{name}" in stored}
-            return _film(path, str(stored["film"]), stored["sums"], aovs)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise DataFileError(f"{path}: cannot be read as a film ({error})") from error
+def _load_npz(file: OpenFile) -> Film:
+    with Archive(file) as archive:
+        members = archive.members
+        if "film" not in members or "sums" not in members:
+            listed = ", ".join(shown(name) for name in list(members)[:5])
+            raise DataFileError(f"{file.source}: holds no film, only {listed or 'nothing'}")
+        if members["film"].file_size > ABOUT_BYTES:
+            raise DataFileError(
+                f"{file.source}: its metadata have more than {size_text(ABOUT_BYTES)}"
+            )
+        layers = [name for name in AOVS if f"aov_{name}" in members]
+        archive.require_room(["film", "sums", *(f"aov_{name}" for name in layers)])
+        about = archive.array("film")
+        if about.shape != () or about.dtype.kind != "U":
+            raise DataFileError(f"{file.source}: its metadata are damaged: they are no text")
+        sums = archive.array("sums")
+        aovs = {name: archive.array(f"aov_{name}") for name in layers}
+        archive.verify()
+    return _film(file.source, str(about), sums, aovs)
 
 
 def _require_openexr(path: Path) -> Any:
@@ -155,7 +206,7 @@ def _require_openexr(path: Path) -> Any:
     return OpenEXR
 
 
-def _save_exr(film: Film, path: Path, half: bool) -> None:
+def _save_exr(film: Film, path: Path, half: bool, batch: output.Batch | None) -> None:
     """The mean as the main RGBA, the output variables as layers, the sums (float only) as one.
 
     The mean is what other programs show; it cannot be turned back into sums bit for bit.
@@ -188,34 +239,38 @@ def _save_exr(film: Film, path: Path, half: bool) -> None:
         "dataWindow": tuple(np.array(end, np.int32) for end in corner),
         "raytracer": _about(film),
     }
-    with output.renamed(path) as temporary:
+    with output.replacing(path, batch) as file:
         try:
-            exr.File(header, channels).write(str(temporary))
+            exr.File(header, channels).write(file.name)
         except RuntimeError as error:
-            raise OSError(str(error)) from error
+            raise OSError(str(error).replace(file.name, str(path))) from error
 
 
-def _load_exr(path: Path) -> Film:
-    exr = _require_openexr(path)
-    try:
-        with exr.File(str(path), separate_channels=True) as file:
-            about, planes = file.header().get("raytracer"), file.channels()
-            stored = {name: channel.pixels for name, channel in planes.items()}
-    except (RuntimeError, OSError) as error:
-        raise DataFileError(f"{path}: cannot be read as OpenEXR ({error})") from error
-    if about is None or "R" not in stored:
-        raise DataFileError(f"{path}: is an OpenEXR file of another program, not a film")
-    aovs = {
-        name: _stacked(stored, name, AOVS[name])
-        for name in AOVS
-        if f"{name}.{AOVS[name][0]}" in stored
+def _load_exr(file: OpenFile) -> Film:
+    source = file.source
+    exr = _require_openexr(file.path)
+    header = exr_header.check(file)
+    with reading(source, "OpenEXR"), exr.File(file.name, separate_channels=True) as stored_file:
+        about, planes = stored_file.header().get("raytracer"), stored_file.channels()
+        stored = {name: channel.pixels for name, channel in planes.items()}
+    if not isinstance(about, str) or not {"R", "G", "B", "A"} <= stored.keys():
+        raise DataFileError(f"{source}: is an OpenEXR file of another program, not a film")
+    size = (header.height, header.width)
+    for name, plane in stored.items():
+        if plane.shape != size:
+            raise DataFileError(f"{source}: its channel '{shown(name)}' is not {size}")
+    layers = {
+        name: letters
+        for name, letters in AOVS.items()
+        if all(f"{name}.{letter}" in stored for letter in letters)
     }
-    if "sums.R" in stored:
-        return _film(path, about, _stacked(stored, "sums", "RGBA"), aovs)
+    aovs = {name: _stacked(stored, name, letters) for name, letters in layers.items()}
+    if all(f"sums.{letter}" in stored for letter in "RGBA"):
+        return _film(source, about, _stacked(stored, "sums", "RGBA"), aovs)
     mean = _stacked(stored, "", "RGBA").astype(np.float32)
     if "coverage.Y" in stored:
-        mean[..., 3] = _stacked(stored, "coverage", "Y")
-    film = _film(path, about, mean, aovs)
+        mean[..., 3] = stored["coverage.Y"]
+    film = _film(source, about, mean, aovs)
     film.metadata["half"] = True  # the sums are gone: this is the mean of the samples
     film.metadata["samples_before"], film.samples = film.samples, 1
     return film

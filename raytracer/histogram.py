@@ -30,10 +30,13 @@ def check(path: str | Path) -> Path:
     return output.check_picture(path)
 
 
-def draw(statistics: Statistics, codes: Pixels, path: str | Path) -> Path:
+def draw(
+    statistics: Statistics, codes: Pixels, path: str | Path, batch: output.Batch | None = None
+) -> Path:
     """Draw the film's luminance and the picture's code values over each other; a PNG.
 
     codes: uint8 or uint16 (N, 4), what the curve made of the pixels that the statistics count.
+    batch: rename the file together with others.
     """
     from matplotlib.figure import Figure
 
@@ -43,7 +46,7 @@ def draw(statistics: Statistics, codes: Pixels, path: str | Path) -> Path:
     _picture(after, codes)
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=120)
-    return output.write(path, buffer.getvalue())
+    return output.write(path, buffer.getvalue(), batch)
 
 
 def density(statistics: Statistics) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import time
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,18 +86,22 @@ class Image:
         """The picture as uint8 or uint16 (h, w, 4), with alpha whatever `transparent` says."""
         return self._developed(bits)[0]
 
-    def save(self, path: str | Path, bits: int = 8) -> Path:
-        """Write a PNG of 8 or 16 bits a channel under a temporary name, then rename it.
+    def save(self, path: str | Path, bits: int = 8, batch: output.Batch | None = None) -> Path:
+        """Write a PNG of 8 or 16 bits per channel under a temporary name, then rename it.
 
+        batch: a `raytracer.output.Batch`, to rename it together with other files.
         Returns the path. Raises OutputError if the file cannot be written.
         """
         tone.check_bits(bits, self.settings)
-        target = output.check_picture(path)
+        files = output.OutputSet()
+        files.reads(*self.film.inputs)
+        target = output.check_picture(files.writes(path, "the picture"))
         start = time.perf_counter()
         made = self._developed(bits)
         self.timings.setdefault("tone", time.perf_counter() - start)
         start = time.perf_counter()
-        output.write(target, self._encode(*made))
+        with output.replacing(target, batch) as file:
+            self._write(file, *made)
         self.timings["write"] = time.perf_counter() - start
         return target
 
@@ -114,8 +119,8 @@ class Image:
     def _shown(self, codes: tone.Pixels) -> tone.Pixels:
         return codes if self.transparent else codes[..., :3]
 
-    def _encode(self, codes: tone.Pixels, tally: NDArray[np.void]) -> bytes:
-        """The bytes of a PNG file."""
+    def _write(self, file: BinaryIO, codes: tone.Pixels, tally: NDArray[np.void]) -> None:
+        """Write a PNG file."""
         # The file cannot hold how long it took to write itself.
         stages = {k: v for k, v in self.timings.items() if k not in ("write", "total")}
         known = stages | {"total_before_write": sum(stages.values())}
@@ -126,8 +131,10 @@ class Image:
             "Software": f"raytracer {__version__}",
             png.KEY: json.dumps(about | {"timings": known}),
         }
-        return png.encode(self._shown(codes), text, self.threads)
+        png.write(file, self._shown(codes), text, self.threads)
 
     def _repr_png_(self) -> bytes:
         """What Jupyter shows."""
-        return self._encode(*self._developed(8))
+        file = io.BytesIO()
+        self._write(file, *self._developed(8))
+        return file.getvalue()

@@ -41,6 +41,7 @@ class Job:
     about: what made the picture, for the metadata.
     space: centre (3,) and scale of render space, in scene units.
     kept: the scene and its buffers, if `prepare` was asked to keep them.
+    inputs: the scene file and its data files, which no output may overwrite.
     """
 
     settings: RenderSettings
@@ -53,6 +54,7 @@ class Job:
     about: dict[str, Any]
     space: tuple[NDArray[np.float64], float]
     kept: tuple[Scene, SceneBuffers] | None = None
+    inputs: tuple[Path, ...] = ()
 
     def expose(
         self,
@@ -77,6 +79,7 @@ class Job:
         if "samples" in film.aovs:
             self.find_aovs(film, ("samples",))
         film.metadata = self.about | {"digest": self.digest, "transparent": self.transparent}
+        film.inputs = self.inputs
         return seconds
 
     @property

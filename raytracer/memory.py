@@ -62,8 +62,9 @@ def require(need: Need, available: int | None, where: str = "memory") -> None:
     if available is None or need.total <= available:
         return
     raise MemoryNeedError(
-        f"{need.count:,} spheres at {need.width}x{need.height} need about {_size(need.total)} of "
-        f"{where} and {_size(available)} is free: {_what_fits(need, available)}"
+        f"{need.count:,} spheres at {need.width}x{need.height} need about "
+        f"{size_text(need.total)} of {where} and {size_text(available)} is free: "
+        f"{_what_fits(need, available)}"
     )
 
 
@@ -94,8 +95,8 @@ def require_room(source: str, size: int, purpose: str = "to be read") -> None:
     available = available_memory()
     if available is not None and size > available:
         raise MemoryNeedError(
-            f"{source}: needs about {_size(size)} of memory {purpose} and {_size(available)} is "
-            "free: use a part of it, or a machine with more memory"
+            f"{source}: needs about {size_text(size)} of memory {purpose} and "
+            f"{size_text(available)} is free: use a part of it, or a machine with more memory"
         )
 
 
@@ -113,7 +114,7 @@ def _what_fits(need: Need, available: int) -> str:
     return "use fewer spheres and a smaller picture"
 
 
-def _size(count: float) -> str:
+def size_text(count: float) -> str:
     """Bytes for people."""
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if count < 1024:

@@ -19,6 +19,7 @@ from raytracer.job import Job, about
 if TYPE_CHECKING:
     from raytracer.backends.base import Backend, ProgressCall
     from raytracer.buffers import SceneBuffers
+    from raytracer.output import OutputSet
     from raytracer.scene.scene import Scene
     from raytracer.settings import RenderSettings
     from raytracer.tone_settings import ToneSettings
@@ -98,6 +99,7 @@ def prepare(
     transparent: bool = False,
     notice: Notice | None = None,
     keep: bool = False,
+    outputs: OutputSet | None = None,
 ) -> Job:
     """Load, pack, build and upload a scene.
 
@@ -105,7 +107,8 @@ def prepare(
     backend: by name, or the one of an earlier job.
     transparent: leave the background out, whatever the scene says.
     notice: told of each stage that may take long when it begins, in a few words.
-    keep: keep scene and buffers with the job, for who moves the camera.
+    keep: keep scene and buffers with the job, for a camera that moves.
+    outputs: files that will be written, which must not be among those that the scene is made of.
     Memory of one stage that the next does not need is given back in between.
     """
     stage = _Stages(notice)
@@ -114,6 +117,9 @@ def prepare(
         device = {"name": chosen.name} | chosen.describe()
     with stage("load", "loading the scene"):
         loaded = _loaded(scene)
+        inputs = _inputs(scene, loaded)
+        if outputs is not None:
+            outputs.reads(*inputs)
         settings = loaded.render.override(**(overrides or {}))
     memory.require_count(loaded.count, chosen.max_spheres, chosen.name)
     spheres = f"{loaded.count:,} spheres"
@@ -139,7 +145,7 @@ def prepare(
     space = buffers.center, buffers.scale
     return Job(
         settings, chosen, resident, buffers.frame, threads, stage.timings, sizes, made_by, space,
-        kept,
+        kept, inputs,
     )  # fmt: skip
 
 
@@ -163,6 +169,12 @@ def _loaded(scene: Scene | str | Path) -> Scene:
         kind = type(scene).__name__
         raise SceneError(f"scene: give a raytracer.Scene or a path, not a {kind}")
     return scene
+
+
+def _inputs(source: Scene | str | Path, scene: Scene) -> tuple[Path, ...]:
+    """The files that a scene was made of: its own and those of its sphere sets, absolute."""
+    own = [Path(source).absolute()] if isinstance(source, (str, Path)) else []
+    return (*own, *(spheres.file.path for spheres in scene.spheres if spheres.file))
 
 
 def _require_memory(

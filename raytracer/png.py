@@ -6,17 +6,19 @@ importing it takes longer than encoding most pictures, so all depths are written
 
 from __future__ import annotations
 
-import json
+import io
 import struct
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
+from raytracer.door import OpenFile, opened, parse_json
 from raytracer.errors import DataFileError
+from raytracer.memory import size_text
 from raytracer.resources import thread_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     import numpy as np
     from numpy.typing import NDArray
@@ -26,14 +28,24 @@ if TYPE_CHECKING:
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 # Key of the text chunk that holds the metadata as JSON.
 KEY = "raytracer"
+_KEY_START = KEY.encode() + b"\0"
+# Most bytes of the metadata: those of a picture have a few thousand.
+METADATA_BYTES = 1 << 24
+# Most chunks that are looked through.
+MOST_CHUNKS = 1 << 20
 # Fastest; noise of ray-traced pictures gains little from more effort.
 COMPRESSION = 1
 # Bytes that a thread compresses at a time; cutting there costs less than 0.1% of size.
 BLOCK = 1 << 19
+# Most bytes of an IDAT chunk; the format's own limit is 2^31 - 1. All pictures but very large ones
+# have one chunk.
+IDAT_BYTES = 1 << 26
 # What the two bytes at the start of a zlib stream say: deflate, 32 KiB window, fastest.
 _ZLIB_HEADER = b"\x78\x01"
 _COLOR_TYPE = {3: 2, 4: 6}
 _FILTER_UP = 2
+# The largest prime below 2^16, the modulus of Adler-32.
+_ADLER = 65521
 # Bytes at the start of a file that hold the chunks before the text.
 _HEAD = 256
 
@@ -44,7 +56,14 @@ def chunk(kind: bytes, data: bytes) -> bytes:
 
 
 def encode(pixels: Pixels, text: dict[str, str], threads: int = 0) -> bytes:
-    """A whole PNG file; its bytes do not depend on the number of threads.
+    """A whole PNG file in memory; arguments as for `write`."""
+    file = io.BytesIO()
+    write(file, pixels, text, threads)
+    return file.getvalue()
+
+
+def write(file: BinaryIO, pixels: Pixels, text: dict[str, str], threads: int = 0) -> None:
+    """Write a PNG file in parts; its bytes do not depend on the number of threads.
 
     pixels: uint8 or uint16 (h, w, 3 or 4), sRGB, straight alpha.
     text: keys and ASCII values of the text chunks.
@@ -53,69 +72,127 @@ def encode(pixels: Pixels, text: dict[str, str], threads: int = 0) -> bytes:
     height, width, channels = pixels.shape
     depth = 8 * pixels.dtype.itemsize
     header = struct.pack(">IIBBBBB", width, height, depth, _COLOR_TYPE[channels], 0, 0, 0)
-    parts = [SIGNATURE, chunk(b"IHDR", header), chunk(b"sRGB", b"\0")]
-    parts += [chunk(b"tEXt", f"{key}\0{value}".encode("latin-1")) for key, value in text.items()]
-    parts += [chunk(b"IDAT", _compressed(_filtered(pixels), threads)), chunk(b"IEND", b"")]
-    return b"".join(parts)
+    file.write(SIGNATURE + chunk(b"IHDR", header) + chunk(b"sRGB", b"\0"))
+    for key, value in text.items():
+        file.write(chunk(b"tEXt", f"{key}\0{value}".encode("latin-1")))
+    for data in _gathered(_compressed(pixels, threads)):
+        file.write(chunk(b"IDAT", data))
+    file.write(chunk(b"IEND", b""))
 
 
-def _filtered(pixels: Pixels) -> NDArray[np.uint8]:
-    """Rows with the filter "up" (difference to the row above, byte by byte) and its tag in front.
+def _gathered(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes in parts of at most `IDAT_BYTES`, all but the last of exactly that size."""
+    held = bytearray()
+    for part in parts:
+        held += part
+        while len(held) > IDAT_BYTES:
+            yield bytes(memoryview(held)[:IDAT_BYTES])
+            del held[:IDAT_BYTES]
+    yield bytes(held)
 
-    16-bit samples are stored with the high byte first.
+
+def _compressed(pixels: Pixels, threads: int) -> Iterator[bytes]:
+    """A zlib stream of blocks that were compressed side by side, each when there is room for it."""
+    height, row = pixels.shape[0], pixels[0].nbytes + 1  # a tag in front
+    total = height * row
+    blocks = [(at, min(at + BLOCK, total)) for at in range(0, total, BLOCK)]
+    yield _ZLIB_HEADER
+    check = 1
+    for (begin, end), (data, own) in zip(blocks, _in_order(pixels, blocks, threads), strict=True):
+        check = _joined_adler(check, own, end - begin)
+        yield data
+    yield struct.pack(">I", check)
+
+
+def _in_order(
+    pixels: Pixels, blocks: list[tuple[int, int]], threads: int
+) -> Iterator[tuple[bytes, int]]:
+    """The compressed blocks and their checksums; a few more than there are threads are ahead."""
+    last = blocks[-1]
+    if len(blocks) == 1:
+        yield _deflate(pixels, *last, True)
+        return
+    from collections import deque
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    count = thread_count(threads)
+    waiting: deque[Future[tuple[bytes, int]]] = deque()
+    pool = ThreadPoolExecutor(count)
+    try:
+        for block in blocks:
+            waiting.append(pool.submit(_deflate, pixels, *block, block == last))
+            if len(waiting) > 4 * count:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _deflate(pixels: Pixels, begin: int, end: int, last: bool) -> tuple[bytes, int]:
+    """Bytes begin to end of the filtered picture as raw deflate, and their Adler-32.
+
+    The data end on a byte, so that blocks can be joined.
+    """
+    block = _filtered(pixels, begin, end).data
+    stream = zlib.compressobj(COMPRESSION, zlib.DEFLATED, -zlib.MAX_WBITS)
+    start = stream.compress(block)
+    rest = stream.flush(zlib.Z_FINISH if last else zlib.Z_SYNC_FLUSH)
+    return start + rest, zlib.adler32(block)
+
+
+def _filtered(pixels: Pixels, begin: int, end: int) -> NDArray[np.uint8]:
+    """Bytes begin to end of all rows with the filter "up" and its tag in front of each.
+
+    The filter is the difference to the row above, byte by byte. 16-bit samples are stored with the
+    high byte first.
     """
     import numpy as np
 
-    height = pixels.shape[0]
-    big_endian = pixels.astype(pixels.dtype.newbyteorder(">"), order="C", copy=False)
-    rows = np.ascontiguousarray(big_endian).view(np.uint8).reshape(height, -1)
-    out = np.empty((height, rows.shape[1] + 1), np.uint8)
+    row = pixels[0].nbytes + 1
+    first, stop = begin // row, -(-end // row)
+    above = max(first - 1, 0)
+    part = pixels[above:stop]
+    big_endian = part.astype(part.dtype.newbyteorder(">"), order="C", copy=False)
+    rows = np.ascontiguousarray(big_endian).view(np.uint8).reshape(stop - above, -1)
+    out = np.empty((stop - first, row), np.uint8)
     out[:, 0] = _FILTER_UP
-    out[0, 1:] = rows[0]
-    np.subtract(rows[1:], rows[:-1], out=out[1:, 1:])
-    return out
-
-
-def _compressed(rows: NDArray[np.uint8], threads: int) -> bytes:
-    """A zlib stream of blocks that were compressed side by side."""
-    data = rows.reshape(-1).data
-    blocks = [(data[at : at + BLOCK], at + BLOCK >= len(data)) for at in range(0, len(data), BLOCK)]
-    if len(blocks) == 1:
-        parts = [_deflate(*blocks[0])]
+    if first == 0:
+        out[0, 1:] = rows[0]
+        np.subtract(rows[1:], rows[:-1], out=out[1:, 1:])
     else:
-        from concurrent.futures import ThreadPoolExecutor
-
-        with ThreadPoolExecutor(thread_count(threads)) as pool:
-            parts = list(pool.map(_deflate, *zip(*blocks, strict=True)))
-    return b"".join([_ZLIB_HEADER, *parts, struct.pack(">I", zlib.adler32(data))])
+        np.subtract(rows[1:], rows[:-1], out=out[:, 1:])
+    return out.reshape(-1)[begin - first * row : end - first * row]
 
 
-def _deflate(block: memoryview, last: bool) -> bytes:
-    """One block as raw deflate that ends on a byte, so that blocks can be joined."""
-    stream = zlib.compressobj(COMPRESSION, zlib.DEFLATED, -zlib.MAX_WBITS)
-    start = stream.compress(block)
-    return start + stream.flush(zlib.Z_FINISH if last else zlib.Z_SYNC_FLUSH)
+def _joined_adler(first: int, second: int, length: int) -> int:
+    """The Adler-32 of two pieces of data in a row (RFC 1950). length: bytes of the second."""
+    low, high = first & 0xFFFF, first >> 16
+    sums = (second >> 16) + high + length * (low - 1)
+    return (sums % _ADLER) << 16 | (low + (second & 0xFFFF) - 1) % _ADLER
 
 
 def read_metadata(path: Path) -> dict[str, Any] | None:
     """What `raytracer` wrote about a picture; None if the file has no such chunk.
 
-    Raises DataFileError for a file that cannot be read or is no PNG.
+    Only the heads of the other chunks are read. Raises DataFileError for a file that cannot be
+    read or is no PNG.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise DataFileError(f"{path}: cannot be read ({error.strerror})") from error
-    if not data.startswith(SIGNATURE):
-        raise DataFileError(f"{path}: is not a PNG file")
-    for kind, body in _chunks(data):
-        key, _, value = body.partition(b"\0")
-        if kind == b"tEXt" and key == KEY.encode():
-            try:
-                found = json.loads(value.decode("latin-1"))
-            except ValueError as error:
-                raise DataFileError(f"{path}: its metadata are damaged ({error})") from error
-            return found if isinstance(found, dict) else None
+    with opened(path, standard_input=True) as file:
+        if file.file.read(len(SIGNATURE)) != SIGNATURE:
+            raise DataFileError(f"{file.source}: is not a PNG file")
+        for kind, size in _chunks(file):
+            if kind != b"tEXt" or file.file.peek(len(KEY) + 1)[: len(KEY) + 1] != _KEY_START:
+                continue
+            if size > METADATA_BYTES:
+                raise DataFileError(
+                    f"{file.source}: its metadata have more than {size_text(METADATA_BYTES)}"
+                )
+            body, checksum = file.file.read(size), file.file.read(4)
+            if int.from_bytes(checksum, "big") != zlib.crc32(kind + body):
+                raise DataFileError(f"{file.source}: its metadata are damaged, or cut short")
+            text = body[len(_KEY_START) :].decode("latin-1")
+            return parse_json(text, file.source, "its metadata")
     return None
 
 
@@ -124,18 +201,19 @@ def is_foreign(path: Path) -> bool:
 
     Raises DataFileError for a file that cannot be read.
     """
-    try:
-        with path.open("rb") as file:
-            head = file.read(_HEAD)
-    except OSError as error:
-        raise DataFileError(f"{path}: cannot be read ({error.strerror})") from error
+    with opened(path) as file:
+        head = file.file.read(_HEAD)
     return not head.startswith(SIGNATURE) or b"tEXtSoftware\0raytracer " not in head
 
 
-def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Kind and body of every complete chunk."""
+def _chunks(file: OpenFile) -> Iterator[tuple[bytes, int]]:
+    """Kind and size of every chunk; the file then stands at its body."""
     at = len(SIGNATURE)
-    while at + 12 <= len(data):
-        (length,) = struct.unpack_from(">I", data, at)
-        yield data[at + 4 : at + 8], data[at + 8 : at + 8 + length]
-        at += length + 12
+    for _ in range(MOST_CHUNKS):
+        file.file.seek(at)
+        head = file.file.read(8)
+        if len(head) < 8:
+            return
+        (size,) = struct.unpack_from(">I", head)
+        yield head[4:], size
+        at += size + 12

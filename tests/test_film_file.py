@@ -134,7 +134,7 @@ def test_files_that_are_no_films_are_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(DataFileError, match=r"\.npz or \.exr"):
         Film.load(tmp_path / "a.png")
     (tmp_path / "text.npz").write_text("no film")
-    with pytest.raises(DataFileError, match="cannot be read as a film"):
+    with pytest.raises(DataFileError, match=r"is not an \.npz file, or is cut short"):
         Film.load(tmp_path / "text.npz")
     np.savez(tmp_path / "particles.npz", centers=np.zeros((3, 3)))
     with pytest.raises(DataFileError, match="holds no film, only centers"):
@@ -142,7 +142,7 @@ def test_files_that_are_no_films_are_one_sentence(tmp_path: Path) -> None:
     full().save(tmp_path / "whole.npz")
     data = (tmp_path / "whole.npz").read_bytes()
     (tmp_path / "half.npz").write_bytes(data[: len(data) // 2])
-    with pytest.raises(DataFileError, match="cannot be read as a film"):
+    with pytest.raises(DataFileError, match=r"is not an \.npz file, or is cut short"):
         Film.load(tmp_path / "half.npz")
 
 
@@ -155,7 +155,7 @@ def test_files_that_are_no_films_are_one_sentence(tmp_path: Path) -> None:
         ({"sums": np.zeros((3, 3), np.float32)}, "holds no film"),
         ({"sums": np.zeros((3, 3, 4))}, "holds no film"),
         ({"sums": np.zeros((300, 3, 4), np.float32)}, "holds no film"),
-        ({"aov_depth": np.zeros((2, 2), np.float32)}, "depth is not of the size"),
+        ({"aov_depth": np.zeros((2, 2), np.float32)}, "output variable depth is float32"),
     ],
 )
 def test_damaged_films_are_one_sentence(
@@ -175,7 +175,7 @@ def test_other_exr_files_are_one_sentence(tmp_path: Path) -> None:
     import OpenEXR
 
     (tmp_path / "a.exr").write_text("none")
-    with pytest.raises(DataFileError, match="cannot be read as OpenEXR"):
+    with pytest.raises(DataFileError, match="is not an OpenEXR file"):
         Film.load(tmp_path / "a.exr")
     OpenEXR.File({}, {"RGB": np.zeros((4, 4, 3), np.float32)}).write(str(tmp_path / "b.exr"))
     with pytest.raises(DataFileError, match="of another program"):

@@ -20,9 +20,12 @@ PACKAGE = Path(raytracer.__file__).parent
 # From the bottom up: a module imports from its own layer and from those below. On the layer of
 # scenes and backends, neither knows the other.
 LAYERS = [
-    {"_version", "_core", "errors"},
-    {"settings", "tone_settings", "layout", "resources", "arithmetic"},
-    {"buffers", "variants", "ops", "memory", "output", "film", "film_file", "statistics", "tone"},
+    {"_version", "_core", "errors", "synonyms"},
+    {"settings", "tone_settings", "layout", "resources", "arithmetic", "temporary", "toml_text"},
+    {"memory"},
+    {"door"},
+    {"npz", "exr_header"},
+    {"buffers", "variants", "ops", "output", "film", "film_file", "statistics", "tone"},
     {"bvh", "png"},
     {"scene", "backends"},
     {"image", "histogram"},

@@ -56,7 +56,8 @@ class Builder {
   void bring_home(Range& r);
   std::vector<Pending> top(const Range& root);
   void bottom(std::vector<Pending>& jobs);
-  bool is_leaf(const Range& r) const { return r.count() <= options_.max_leaf; }
+  bool is_leaf(const Range& r) const { return r.equal || r.count() <= options_.max_leaf; }
+  void find_equal(Range& r) const;
 
   BuildOptions options_;
   ThreadPool& pool_;
@@ -71,6 +72,11 @@ class Builder {
     int32_t id;
   };
   std::vector<Placed> early_;  // leaf spheres of top nodes, made while the output still holds other data
+  struct Hidden {
+    Range range;  // equal spheres but the first
+    int64_t out;
+  };
+  std::vector<Hidden> hidden_;  // of top nodes
 };
 
 Builder::Builder(int64_t count, const BuildOptions& options, ThreadPool& pool)
@@ -232,6 +238,18 @@ void Builder::halve(const Range& r, Range& left, Range& right) {
   }
 }
 
+// Spheres on top of each other would all be tested by every ray that comes near. Of equal ones the walk finds
+// the lowest leaf position, and they block the same shadow rays: one of them is enough.
+void Builder::find_equal(Range& r) const {
+  if (is_leaf(r)) return;
+  V4 extent = r.centers.extent();
+  if (extent[0] != 0.0f || extent[1] != 0.0f || extent[2] != 0.0f) return;
+  const SpherePrim* prim = at(r).prim;
+  for (int64_t i = r.begin + 1; i < r.end; ++i)
+    if (prim[i].radius != prim[r.begin].radius) return;
+  r.equal = true;
+}
+
 void Builder::split(const Range& r, int depth, bool parallel, Range& left, Range& right) {
   if (is_leaf(r)) {
     if (!split_leaf(r, left, right)) halve(r, left, right);
@@ -258,12 +276,13 @@ void Builder::split(const Range& r, int depth, bool parallel, Range& left, Range
 int Builder::expand(const Range& r, int depth, bool parallel, Child* children) {
   int n = 1;
   children[0] = {r, r.geometry.half_area()};
+  find_equal(children[0].range);
   while (n < 8) {
     int pick = -1;
     float largest = -1.0f;
     for (int i = 0; i < n; ++i) {
       const Range& c = children[i].range;
-      if (c.count() < 2) continue;
+      if (c.count() < 2 || c.equal) continue;
       float gain = is_leaf(c) ? kLeafSplitGain * children[i].area : children[i].area;
       if (depth > kMaxSahDepth) gain = (float)c.count();
       if (gain > largest) largest = gain, pick = i;
@@ -271,6 +290,8 @@ int Builder::expand(const Range& r, int depth, bool parallel, Child* children) {
     if (pick < 0) break;
     Range left, right;
     split(children[pick].range, depth, parallel && children[pick].range.count() > kParallel, left, right);
+    find_equal(left);
+    find_equal(right);
     for (int i = n; i > pick + 1; --i) children[i] = children[i - 1];  // neighbours in space stay neighbours
     children[pick] = {left, left.geometry.half_area()};
     children[pick + 1] = {right, right.geometry.half_area()};
@@ -280,7 +301,8 @@ int Builder::expand(const Range& r, int depth, bool parallel, Child* children) {
 }
 
 // The node of `children`, and its inner slots as work to do. The spheres of the leaf slots must lie
-// together: they come first in the node's share of the output, what its inner slots hold follows.
+// together: they come first in the node's share of the output, what its inner slots hold follows, then those
+// that no slot holds because an equal one stands for them.
 struct NodePlan {
   Node node;
   Pending inner[8];
@@ -294,8 +316,8 @@ NodePlan plan_node(const Pending& p, const Child* children, int count, int max_l
   for (int i = 0; i < count; ++i) {
     const Range& c = children[i].range;
     slots[i].box = c.geometry;
-    slots[i].inner = c.count() > max_leaf;
-    slots[i].spheres = slots[i].inner ? 0 : (int)c.count();
+    slots[i].inner = !c.equal && c.count() > max_leaf;
+    slots[i].spheres = slots[i].inner ? 0 : c.equal ? 1 : (int)c.count();
     out += slots[i].spheres;
   }
   for (int i = 0; i < count; ++i) {
@@ -312,13 +334,18 @@ void Builder::subtree(const Pending& p, std::vector<Node>& nodes, Node& root) {
   Child children[8];
   int n = expand(p.range, p.depth, false, children);
   NodePlan plan = plan_node(p, children, n, options_.max_leaf, nodes.size());
-  int64_t out = p.out;
-  for (int i = 0; i < n; ++i)
-    if (is_leaf(children[i].range))
-      for (int64_t k = children[i].range.begin; k < children[i].range.end; ++k, ++out) {
-        scratch_.prim[out] = main_.prim[k];
-        scratch_.id[out] = main_.id[k];
-      }
+  int64_t out = p.out, hidden = p.out + p.range.count();
+  auto place = [&](int64_t from, int64_t to) {
+    scratch_.prim[to] = main_.prim[from];
+    scratch_.id[to] = main_.id[from];
+  };
+  for (int i = 0; i < n; ++i) {
+    const Range& r = children[i].range;
+    if (!is_leaf(r)) continue;
+    const int64_t shown = r.equal ? r.begin + 1 : r.end;
+    for (int64_t k = r.begin; k < shown; ++k) place(k, out++);
+    for (int64_t k = shown; k < r.end; ++k) place(k, --hidden);
+  }
   root = plan.node;
   nodes.resize(nodes.size() + (size_t)plan.inners);
   for (int i = 0; i < plan.inners; ++i) {
@@ -350,11 +377,15 @@ std::vector<Pending> Builder::top(const Range& root) {
     for (size_t i = 0; i < work.size(); ++i) {
       const Child* children = made[i].second.data();
       NodePlan plan = plan_node(work[i], children, made[i].first, options_.max_leaf, nodes_.size());
-      int64_t out = work[i].out;
+      int64_t out = work[i].out, hidden = work[i].out + work[i].range.count();
       for (int c = 0; c < made[i].first; ++c) {
-        const Range& r = children[c].range;
-        if (is_leaf(r))
-          for (int64_t k = r.begin; k < r.end; ++k) early_.push_back({out++, at(r).prim[k], at(r).id[k]});
+        Range r = children[c].range;
+        if (!is_leaf(r)) continue;
+        const int64_t shown = r.equal ? r.begin + 1 : r.end;
+        for (int64_t k = r.begin; k < shown; ++k) early_.push_back({out++, at(r).prim[k], at(r).id[k]});
+        r.begin = shown;
+        hidden -= r.count();
+        if (r.count()) hidden_.push_back({r, hidden});
       }
       nodes_[work[i].node] = plan.node;
       nodes_.resize(nodes_.size() + (size_t)plan.inners);
@@ -374,6 +405,7 @@ void Builder::bring_home(Range& r) {
 
 void Builder::bottom(std::vector<Pending>& jobs) {
   pool_.each((int64_t)jobs.size(), [&](int64_t i, int) { bring_home(jobs[(size_t)i].range); });
+  for (Hidden& h : hidden_) bring_home(h.range);
   std::vector<std::vector<Node>> made(jobs.size());
   std::vector<Node> roots(jobs.size());
   pool_.each((int64_t)jobs.size(), [&](int64_t i, int) {
@@ -382,6 +414,10 @@ void Builder::bottom(std::vector<Pending>& jobs) {
     subtree(jobs[k], made[k], roots[k]);
   });
   for (const Placed& s : early_) scratch_.prim[s.out] = s.prim, scratch_.id[s.out] = s.id;
+  for (const Hidden& h : hidden_) {
+    std::memcpy(scratch_.prim + h.out, main_.prim + h.range.begin, (size_t)h.range.count() * sizeof(SpherePrim));
+    std::memcpy(scratch_.id + h.out, main_.id + h.range.begin, (size_t)h.range.count() * sizeof(int32_t));
+  }
   std::vector<size_t> offset(jobs.size());
   size_t total = nodes_.size();
   for (size_t k = 0; k < jobs.size(); ++k) offset[k] = total, total += made[k].size();
@@ -409,7 +445,7 @@ BuildResult Builder::build(const float* x, const float* y, const float* z, const
 BuildResult build_bvh(const float* x, const float* y, const float* z, const float* radius, int64_t count,
                       const BuildOptions& options) {
   if (count == 0) return {};
-  ThreadPool pool(options.threads);
+  ThreadPool pool(options.threads, options.cancel);
   return Builder(count, options, pool).build(x, y, z, radius);
 }
 

@@ -15,6 +15,7 @@ struct SpherePrim {
 struct BuildOptions {
   int threads = 1;
   int max_leaf = 8;    // most spheres in a slot
+  const int32_t* cancel = nullptr;  // not zero: stop, and throw Cancelled
 };
 
 struct BuildResult {

@@ -11,6 +11,7 @@ struct Range {
   int64_t begin = 0, end = 0;
   Box geometry, centers;
   bool in_scratch = false;  // which of the two arrays holds it
+  bool equal = false;       // all alike, and more than a leaf takes: only the first is ever seen
   int64_t count() const { return end - begin; }
 };
 

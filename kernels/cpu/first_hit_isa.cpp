@@ -7,7 +7,7 @@ namespace RT_NS {
 
 void first_hit_row(const rt::SceneView& s, rt::FirstHit* row, int y) {
   const rt::Frame& frame = *s.frame;
-  for (int x = frame.x0; x < frame.x1; ++x) {
+  for (int x = frame.x0; x < frame.x1 && !is_cancelled(s); ++x) {
     Ray<float> ray = camera_ray<float>(*s.camera, frame, (uint32_t)x, (uint32_t)y, 0u);
     float t = kInfinity;
     uint32_t prim = kNoPrim;

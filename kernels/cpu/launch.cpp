@@ -105,12 +105,12 @@ int64_t render(const SceneView& scene, int64_t first, double budget, int threads
     scratch->shadow = queues.get();
     while (std::chrono::duration<double>(Clock::now() - start).count() < budget) {
       int64_t i = next.fetch_add(1);
-      if (i >= count) break;
+      if (i >= count || is_cancelled(scene)) break;
       render_tile(scene, *scratch, tiles.at(i));
     }
   };
   threads = (int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(count - first, 1));
-  ThreadPool(threads).run(work);
+  ThreadPool(threads, scene.cancel).run(work);
   return std::min(next.load(), count);
 }
 
@@ -118,7 +118,7 @@ void first_hits(const SceneView& scene, FirstHit* out, int threads) {
   const Frame& f = *scene.frame;
   const auto row = current_isa().first_hits;
   const int64_t width = f.x1 - f.x0, height = f.y1 - f.y0;
-  ThreadPool((int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(height, 1))).each(height, [&](int64_t y, int) {
+  ThreadPool((int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(height, 1)), scene.cancel).each(height, [&](int64_t y, int) {
     FlushDenormals mode;
     row(scene, out + y * width, (int)(f.y0 + y));
   });

@@ -5,6 +5,12 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
 #include <type_traits>
 
 #include "../bvh/build.h"
@@ -48,6 +54,66 @@ template <class T> class Structs {
  private:
   Py_buffer view_{};
 };
+
+// Python hands signals to its main thread alone, between its own instructions. So that Ctrl-C ends work that
+// takes long, the main thread gives it to another one, looks for signals at this interval, and cancels.
+constexpr std::chrono::milliseconds kSignalInterval(50);
+
+bool is_main_thread() {
+  nb::module_ threading = nb::module_::import_("threading");
+  return threading.attr("current_thread")().is(threading.attr("main_thread")());
+}
+
+// Calls work(cancel) without the interpreter lock; work stops early when *cancel is not zero. What a handler of
+// signals raised (KeyboardInterrupt) is then raised here.
+template <class Work> void interruptible(Work work) {
+  int32_t cancel = 0;
+  const bool main = is_main_thread();
+  bool raised = false;
+  {
+    nb::gil_scoped_release release;
+    std::mutex mutex;
+    std::condition_variable ended;
+    bool done = false;
+    std::exception_ptr failure;
+    std::thread worker;
+    if (main) {
+      try {
+        worker = std::thread([&] {
+          try {
+            work(&cancel);
+          } catch (...) {
+            failure = std::current_exception();
+          }
+          std::lock_guard<std::mutex> lock(mutex);
+          done = true;
+          ended.notify_one();
+        });
+      } catch (const std::system_error&) {
+        // no more threads to be had
+      }
+    }
+    if (!worker.joinable()) {
+      work(&cancel);
+      return;
+    }
+    std::unique_lock<std::mutex> lock(mutex);
+    while (!ended.wait_for(lock, kSignalInterval, [&] { return done; })) {
+      if (raised) continue;
+      lock.unlock();
+      {
+        nb::gil_scoped_acquire acquire;
+        raised = PyErr_CheckSignals() != 0;
+      }
+      if (raised) __atomic_store_n(&cancel, 1, __ATOMIC_RELAXED);
+      lock.lock();
+    }
+    lock.unlock();
+    worker.join();
+    if (failure && !raised) std::rethrow_exception(failure);
+  }
+  if (raised) throw nb::python_error();
+}
 
 template <class T, size_t N> nb::object own(std::unique_ptr<T[]> data, const size_t (&shape)[N]) {
   T* p = data.release();
@@ -106,10 +172,10 @@ nb::tuple build_bvh(In<float, 1> x, In<float, 1> y, In<float, 1> z, In<float, 1>
   rt::BuildOptions options;
   options.threads = threads;
   rt::BuildResult r;
-  {
-    nb::gil_scoped_release release;
+  interruptible([&](const int32_t* cancel) {
+    options.cancel = cancel;
     r = rt::build_bvh(x.data(), y.data(), z.data(), radius.data(), (int64_t)n, options);
-  }
+  });
   if (!n) r.order.reset(new int32_t[1]), r.spheres.reset(new rt::SpherePrim[1]);
   std::unique_ptr<float[]> spheres((float*)r.spheres.release());
   return nb::make_tuple(own_nodes(std::move(r.nodes)), own<int32_t, 1>(std::move(r.order), {n}),
@@ -128,7 +194,7 @@ class SceneArrays {
     const void* addresses[] = {nodes.data(), spheres.data(), order.data(), color.data(), color_id.data()};
     for (const void* address : addresses) check_aligned(address);
     view = {nodes.shape(0) ? (const rt::Node*)nodes.data() : nullptr, spheres.data(), order.data(), color.data(), color_id.data(),
-            nullptr, &camera_.one(), nullptr, nullptr, &frame_.one(), nullptr, (int64_t)spheres.shape(0)};
+            nullptr, &camera_.one(), nullptr, nullptr, &frame_.one(), nullptr, (int64_t)spheres.shape(0), nullptr};
     lengths = {(int64_t)nodes.shape(0), (int64_t)color.shape(0), (int64_t)color_id.shape(0), 0, 0, 0};
   }
   const rt::Frame& frame() const { return *view.frame; }
@@ -176,8 +242,12 @@ int64_t render(In<uint8_t, 2> nodes, In<float, 2> spheres, In<int32_t, 1> order,
   scene.check(film, 4, true);
   if (first_tile < 0) throw nb::value_error("the first tile has number 0");
   scene.view.film = film.data();
-  nb::gil_scoped_release release;
-  return rt::render(scene.view, first_tile, budget, threads);
+  int64_t next = first_tile;
+  interruptible([&](const int32_t* cancel) {
+    scene.view.cancel = cancel;
+    next = rt::render(scene.view, first_tile, budget, threads);
+  });
+  return next;
 }
 
 void check_scene(In<uint8_t, 2> nodes, In<float, 2> spheres, In<int32_t, 1> order, In<float, 2> color, In<int32_t, 1> color_id,
@@ -199,8 +269,10 @@ void first_hits(In<uint8_t, 2> nodes, In<float, 2> spheres, In<int32_t, 1> order
   SceneArrays scene(nodes, spheres, order, color, color_id, camera, frame);
   scene.check(out, sizeof(rt::FirstHit), false);
   rt::FirstHit* to = (rt::FirstHit*)out.data();
-  nb::gil_scoped_release release;
-  rt::first_hits(scene.view, to, threads);
+  interruptible([&](const int32_t* cancel) {
+    scene.view.cancel = cancel;
+    rt::first_hits(scene.view, to, threads);
+  });
 }
 
 void check_tally(const Out<uint8_t, 1>& tally) {
@@ -221,8 +293,9 @@ void check_tone(const Structs<rt::ToneArgs>& args, const Out<uint8_t, 1>& tally,
 void measure_film(In<float, 3> sums, nb::object arguments, Out<uint8_t, 1> tally, int threads) {
   Structs<rt::ToneArgs> args(arguments);
   check_tone(args, tally, sums);
-  nb::gil_scoped_release release;
-  rt::measure_film(sums.data(), *args.data(), *(rt::Tally*)tally.data(), threads);
+  interruptible([&](const int32_t* cancel) {
+    rt::measure_film(sums.data(), *args.data(), *(rt::Tally*)tally.data(), threads, cancel);
+  });
 }
 
 float meter(nb::object arguments, Out<uint8_t, 1> tally) {
@@ -239,8 +312,9 @@ void develop_film(In<float, 3> sums, nb::object arguments, Out<uint8_t, 1> tally
   for (size_t a = 0; a < 3; ++a)
     if (out.shape(a) != sums.shape(a)) throw nb::value_error("out and sums differ in shape");
   void* to = out.data();
-  nb::gil_scoped_release release;
-  rt::develop_film(sums.data(), *args.data(), *(rt::Tally*)tally.data(), to, threads);
+  interruptible([&](const int32_t* cancel) {
+    rt::develop_film(sums.data(), *args.data(), *(rt::Tally*)tally.data(), to, threads, cancel);
+  });
 }
 
 nb::object sample_points(uint32_t seed, uint32_t x, uint32_t y, size_t count) {

@@ -190,6 +190,7 @@ template <bool kOneOrigin> void packet_closest(const rt::SceneView& s, const Pac
   while (top) {
     PacketEntry e = stack[--top];
     if (e.depth > farthest) continue;
+    if (is_cancelled(s)) return;
     const rt::Node& n = s.nodes[e.node];
     PacketHits hits = cull_boxes(n, p, farthest);
     alignas(32) float depth[8];

@@ -72,7 +72,7 @@ RT_HD bool is_bundle(const BundleFrame& f, const Packet& r) {
 RT_HD void trace_block(const rt::SceneView& s, const BundleFrame& f, Packet& r) {
   if (!s.nodes) return;
   if (!is_bundle(f, r)) {
-    for (int i = 0; i < kPacket; ++i)
+    for (int i = 0; i < kPacket && !is_cancelled(s); ++i)
       closest_hit(s, vec3(r.ox[i], r.oy[i], r.oz[i]), vec3(r.dx[i], r.dy[i], r.dz[i]), kNoPrim, r.t[i], r.prim[i]);
     return;
   }
@@ -89,7 +89,7 @@ RT_HD void trace_block(const rt::SceneView& s, const BundleFrame& f, Packet& r) 
 inline void primary_wave(const rt::SceneView& s, const TileBlocks& blocks, uint32_t sample, rt::Wave& w) {
   w.count = blocks.count() * kPacket;
   w.is_primary = true;
-  for (int block = 0; block < blocks.count(); ++block) {
+  for (int block = 0; block < blocks.count() && !is_cancelled(s); ++block) {
     Packet r;
     BundleFrame f = make_block(s, blocks.x(block), blocks.y(block), sample, r);
     trace_block(s, f, r);

@@ -51,9 +51,10 @@ void render_tile(const rt::SceneView& s, rt::Scratch& k, rt::TileRect rect) {
     for (int depth = 0; k.wave[depth & 1].count; ++depth) {
       rt::Wave &w = k.wave[depth & 1], &next = k.wave[(depth & 1) ^ 1];
       if (depth > 0)
-        for (int i = 0; i < w.count; ++i)
+        for (int i = 0; i < w.count && !is_cancelled(s); ++i)
           closest_hit(s, vec3(w.ox[i], w.oy[i], w.oz[i]), vec3(w.dx[i], w.dy[i], w.dz[i]), w.self[i], w.t[i], w.prim[i]);
       shade_wave(s, k, w, depth, blocks, next);
+      if (is_cancelled(s)) return;  // the queues are half full: the film keeps what it had
     }
     add_sample(k, rays);
   }

@@ -18,6 +18,14 @@ struct SceneView {
   const Frame* frame;
   float* film;             // RGBA sums of the crop, row-major
   int64_t sphere_count;
+  const int32_t* cancel;   // not zero: stop, nobody wants the picture any more
 };
 
 }  // namespace rt
+
+namespace RT_NS {
+
+// Polled between packets and rays, so that even the slowest tile stops within a fraction of a second.
+RT_HD bool is_cancelled(const rt::SceneView& s) { return __atomic_load_n(s.cancel, __ATOMIC_RELAXED) != 0; }
+
+}  // namespace RT_NS

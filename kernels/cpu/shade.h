@@ -69,6 +69,10 @@ RT_HD LightGroup light_group(const rt::Frame& frame, int first) {
 inline void trace_group(const rt::SceneView& s, rt::Scratch& k, LightGroup g) {
   for (int light = g.first; light < g.end; ++light) {
     rt::ShadowQueue& q = k.shadow[light - g.first];
+    if (is_cancelled(s)) {
+      q.count = 0;
+      continue;
+    }
     trace_shadows(s, s.lights[light], q);
     for (int i = 0; i < q.count; ++i) {
       // no branch: half of the rays are blocked, in no order
@@ -117,7 +121,8 @@ RT_HD uint32_t hits_at(const rt::Wave& w, int at, UW prim) {
 inline void flush_shadows(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int begin, int end) {
   LightGroup g = light_group(*s.frame, 0);
   trace_group(s, k, g);
-  for (g = light_group(*s.frame, g.end); s.frame->shadows && g.first < g.end; g = light_group(*s.frame, g.end)) {
+  for (g = light_group(*s.frame, g.end); s.frame->shadows && g.first < g.end && !is_cancelled(s);
+       g = light_group(*s.frame, g.end)) {
     for (int at = begin; at < end; at += kWide) {
       UW prim = load<UW>(w.prim + at);
       uint32_t hits = hits_at(w, at, prim);
@@ -170,7 +175,7 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
   const LightGroup all = {0, s.frame->light_count};
   const LightGroup direct = s.frame->shadows ? light_group(*s.frame, 0) : all;
   int begin = 0;
-  for (int at = 0; at < w.count; at += kWide) {
+  for (int at = 0; at < w.count && !is_cancelled(s); at += kWide) {
     int left = w.count - at;
     uint32_t live = left >= kWide ? (uint32_t)((1ull << kWide) - 1) : (1u << left) - 1u;
     UW prim = load<UW>(w.prim + at);

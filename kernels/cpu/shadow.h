@@ -109,6 +109,7 @@ RT_HD void sort_bundle(rt::ShadowQueue& q, Rect all) {
 }
 
 RT_HD void trace_alone(const rt::SceneView& s, rt::ShadowQueue& q, uint32_t k) {
+  if (is_cancelled(s)) return;
   q.visible[k] = !any_hit(s, vec3(q.px[k], q.py[k], q.pz[k]), vec3(q.lx[k], q.ly[k], q.lz[k]), q.self[k], q.distance[k]);
 }
 

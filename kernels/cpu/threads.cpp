@@ -8,7 +8,7 @@ namespace rt {
 // before it goes to sleep (about 20 us).
 static constexpr int kSpins = 2000;
 
-ThreadPool::ThreadPool(int threads) {
+ThreadPool::ThreadPool(int threads, const int32_t* cancel) : cancel_(cancel) {
   try {
     for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { loop(i); });
   } catch (...) {
@@ -54,7 +54,10 @@ void ThreadPool::call(int thread) {
 }
 
 void ThreadPool::run(const std::function<void(int)>& fn) {
-  if (workers_.empty()) return fn(0);
+  if (workers_.empty()) {
+    fn(0);
+    return throw_if_cancelled();
+  }
   {
     std::lock_guard<std::mutex> lock(mutex_);
     job_ = &fn;
@@ -68,13 +71,14 @@ void ThreadPool::run(const std::function<void(int)>& fn) {
   std::unique_lock<std::mutex> lock(mutex_);
   done_.wait(lock, [&] { return pending_.load() == 0; });
   if (failure_) std::rethrow_exception(failure_);
+  throw_if_cancelled();
 }
 
 void ThreadPool::each(int64_t count, const std::function<void(int64_t, int)>& fn) {
   std::atomic<int64_t> next{0};
   run([&](int thread) {
     try {
-      for (int64_t i; (i = next.fetch_add(1)) < count;) fn(i, thread);
+      for (int64_t i; !cancelled() && (i = next.fetch_add(1)) < count;) fn(i, thread);
     } catch (...) {
       next = count;
       throw;

@@ -11,9 +11,16 @@
 
 namespace rt {
 
+// Thrown by work that was cancelled before it was done.
+struct Cancelled : std::exception {
+  const char* what() const noexcept override { return "cancelled"; }
+};
+
 class ThreadPool {
  public:
-  explicit ThreadPool(int threads);  // the caller's included; fewer if the system has no more
+  // threads: the caller's included; fewer if the system has no more. cancel: set by another thread, or
+  // null; when it is not zero no more items are begun, and a run ends with Cancelled
+  explicit ThreadPool(int threads, const int32_t* cancel = nullptr);
   ~ThreadPool();
   int size() const { return (int)workers_.size() + 1; }
   // fn(thread) on every thread, the caller's included; returns when all are done. What one of them
@@ -25,6 +32,10 @@ class ThreadPool {
  private:
   void loop(int index);
   void call(int thread);
+  bool cancelled() const { return cancel_ && __atomic_load_n(cancel_, __ATOMIC_RELAXED); }
+  void throw_if_cancelled() const {
+    if (cancelled()) throw Cancelled();
+  }
   std::vector<std::thread> workers_;
   std::mutex mutex_;
   std::condition_variable wake_, done_;
@@ -33,6 +44,7 @@ class ThreadPool {
   std::atomic<int> pending_{0};
   std::exception_ptr failure_;  // the first of a run
   bool stop_ = false;
+  const int32_t* cancel_;
 };
 
 }  // namespace rt

@@ -27,7 +27,7 @@ int useful_threads(int64_t items, int threads) {
 
 }  // namespace
 
-void measure_film(const float* sums, const ToneArgs& args, Tally& tally, int threads) {
+void measure_film(const float* sums, const ToneArgs& args, Tally& tally, int threads, const int32_t* cancel) {
   const int32_t rows = rows_of_run(args);
   const int64_t runs = (args.height + rows - 1) / rows;
   const auto measure = current_isa().measure;
@@ -36,7 +36,7 @@ void measure_film(const float* sums, const ToneArgs& args, Tally& tally, int thr
   };
   std::vector<RunSums> sum((size_t)runs);
   std::vector<RowTally> of_thread((size_t)std::max(threads, 1), empty());
-  ThreadPool(useful_threads(runs, threads)).each(runs, [&](int64_t i, int thread) {
+  ThreadPool(useful_threads(runs, threads), cancel).each(runs, [&](int64_t i, int thread) {
     RowTally& t = of_thread[(size_t)thread];
     t.luminance = t.log2 = 0.0;
     const int32_t first = (int32_t)i * rows;
@@ -64,14 +64,15 @@ float meter_tally(const ToneArgs& args, const Tally& tally) {
   return metered_exposure(meter_bins(bins, 0, kToneBins, 0, range));
 }
 
-void develop_film(const float* sums, const ToneArgs& args, Tally& tally, void* out, int threads) {
+void develop_film(const float* sums, const ToneArgs& args, Tally& tally, void* out, int threads,
+                  const int32_t* cancel) {
   const int32_t rows = rows_of_run(args);
   const int64_t runs = (args.height + rows - 1) / rows;
   const int64_t row_bytes = 4 * (int64_t)args.width * (args.bits / 8);
   const auto develop = current_isa().develop;
   const float exposure = args.automatic ? tally.exposure : args.exposure;
   std::vector<RowTally> of_thread((size_t)std::max(threads, 1), empty());
-  ThreadPool(useful_threads(runs, threads)).each(runs, [&](int64_t i, int thread) {
+  ThreadPool(useful_threads(runs, threads), cancel).each(runs, [&](int64_t i, int thread) {
     const int32_t first = (int32_t)i * rows;
     develop({sums + 4 * (int64_t)first * args.width, (char*)out + first * row_bytes, &args, exposure, first,
              std::min(rows, args.height - first)},

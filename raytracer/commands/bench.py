@@ -87,10 +87,12 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
     from raytracer.benchmark.run import bench as run
 
     old = compare.read(options["compare"]) if options["compare"] else None
+    outputs = output.OutputSet()
+    outputs.reads(*(options[name] for name in ("compare", "mine") if options[name]))
     if options["save"]:
-        output.check_file(options["save"])
+        output.check_file(outputs.writes(options["save"], "--save"))
     if options["plot"]:
-        plot.check(options["plot"])
+        plot.check(outputs.writes(options["plot"], "--plot"))
     record = run(
         *ops,
         variant=options["variant"],
@@ -111,7 +113,7 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
         print("\r\033[K", end="", file=sys.stderr, flush=True)
     record["command"] = _command()
     click.echo(report.text(record, options["form"]), nl=False)
-    if options["save"]:
+    if options["save"]:  # on its own and first: a run takes long, and a plot may fail
         output.write(options["save"], report.text(record, "json"))
     if options["plot"]:
         plot.draw(record, options["plot"])

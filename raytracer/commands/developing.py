@@ -14,6 +14,7 @@ from raytracer.tone import non_finite_pixels
 if TYPE_CHECKING:
     from raytracer.film import Film
     from raytracer.image import Image
+    from raytracer.output import Batch
     from raytracer.tone_settings import ToneSettings
 
 
@@ -59,11 +60,11 @@ def warn_of_metering(name: str, film: Film, settings: ToneSettings, quiet: bool)
         )
 
 
-def draw_histogram(image: Image, bits: int, path: str) -> Path:
+def draw_histogram(image: Image, bits: int, path: str, batch: Batch | None = None) -> Path:
     """The distribution before and after the curve."""
     from raytracer import histogram
 
     counted = image.film.coverage > 0.0
     if image.settings.meter == "all" and image.film.backdrop is not None:
         counted[:] = True
-    return histogram.draw(image.statistics, image.codes(bits)[counted], path)
+    return histogram.draw(image.statistics, image.codes(bits)[counted], path, batch)

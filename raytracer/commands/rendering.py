@@ -64,8 +64,11 @@ class Task:
         """Where the picture goes."""
         return Path(self.output) if self.output else default_picture(self.scene)
 
-    def check(self) -> Path:
-        """Refuse options that make no sense and files that cannot be written; gives the target."""
+    def check(self, outputs: files.OutputSet) -> Path:
+        """Refuse options that make no sense and files that cannot be written; gives the target.
+
+        outputs: is told of all files but those that the scene names.
+        """
         check_bits(int(self.bits), self.tone)
         if (self.half or self.aov) and not self.film:
             raise UserError(
@@ -74,14 +77,17 @@ class Task:
         if self.resume and self.repeat > 1:
             raise UserError("--repeat renders the same frame again: leave it or --resume out")
         film_file.check_aovs(self.aov)
+        target = self.target
+        outputs.reads(self.path, *([self.resume] if self.resume else []))
         if self.film:
+            outputs.writes(self.film, "--film", replaces=self.resume)
             film_file.check_target(self.film, self.half)
         if self.histogram:
-            plots.check(self.histogram)
-        return files.check_picture(self.target)
+            plots.check(outputs.writes(self.histogram, "--histogram"))
+        return files.check_picture(outputs.writes(target, "the picture"))
 
-    def prepare(self, crop: Crop | None) -> Job:
-        """The scene made ready."""
+    def prepare(self, crop: Crop | None, outputs: files.OutputSet | None = None) -> Job:
+        """The scene made ready. outputs: must not be among the files that it is made of."""
         with StageLine(self.shows_progress) as line:
             return prepare(
                 self.path,
@@ -91,6 +97,7 @@ class Task:
                 threads=self.threads,
                 transparent=self.transparent,
                 notice=line,
+                outputs=outputs,
             )
 
     @property
@@ -122,10 +129,11 @@ def run(task: Task) -> None:
     """Render, write the picture, say what was done."""
     start = time.perf_counter()
     check_there(task.path)
-    target = task.check()
+    outputs = files.OutputSet()
+    target = task.check(outputs)
     begun = Film.load(task.resume) if task.resume else None
     crop = task.crop or part_of(begun)
-    with task.prepare(crop) as job:
+    with task.prepare(crop, outputs) as job:
         _announce(task, job, crop)
         film, frames = _frames(task, job, crop, begun)
         image = job.image(film, task.tone, int(task.bits))
@@ -133,11 +141,8 @@ def run(task: Task) -> None:
         if task.film or task.histogram or bad:
             job.fetch(film)
             job.find_aovs(film, film_file.check_aovs(task.aov))
-    written = [image.save(target, int(task.bits))]
-    if task.film:
-        written.append(film.save(task.film, half=task.half))
-    if task.histogram:
-        written.append(draw_histogram(image, int(task.bits), task.histogram))
+    _write(task, target, film, image)
+    written = [target, *(Path(name) for name in (task.film, task.histogram) if name)]
     if bad:
         warn_of_non_finite(film, task.quiet)
     job.timings["total"] = time.perf_counter() - start
@@ -147,6 +152,19 @@ def run(task: Task) -> None:
     elif not task.quiet:
         shown = image.statistics.lines() if task.stats else []
         print("\n".join([_summary(job, film, frames, written), *shown]))
+
+
+def _write(task: Task, target: Path, film: Film, image: Image) -> None:
+    """Write all files: first the film, which holds the samples, then what is made of it."""
+    with files.Batch() as batch:
+        if task.film:
+            with batch.step():
+                film.save(task.film, half=task.half, batch=batch)
+        with batch.step():
+            image.save(target, int(task.bits), batch)
+        if task.histogram:
+            with batch.step():
+                draw_histogram(image, int(task.bits), task.histogram, batch)
 
 
 def part_of(film: Film | None) -> Crop | None:

@@ -7,9 +7,14 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
+from raytracer.errors import escaped
+
 
 def print_json(value: Any) -> None:
-    """One JSON value on standard output; NaN and infinity, which JSON lacks, as text."""
+    """One JSON value on standard output; NaN and infinity, which JSON lacks, as text.
+
+    Characters that a terminal would obey are written as escape sequences of JSON.
+    """
     print(_indented(_finite(value)))
 
 
@@ -31,7 +36,11 @@ def _block(brackets: str, rows: list[str], indent: str) -> str:
 
 
 def _flat(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    """JSON on one line, every character of which prints."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
 
 
 def _finite(value: Any) -> Any:
@@ -44,21 +53,27 @@ def _finite(value: Any) -> Any:
 
 
 def outline(value: dict[str, Any], indent: str = "") -> Iterator[str]:
-    """The lines of a nested dictionary, keys aligned; what is empty is left out."""
-    shown = {key: item for key, item in value.items() if item not in (None, {}, [], "")}
-    width = max((len(key) for key in shown), default=0)
-    for key, item in shown.items():
+    """The lines of a nested dictionary, keys aligned; what is empty is left out.
+
+    Its values may be any of JSON: they may come from a file. Characters that a terminal would obey
+    are escaped.
+    """
+    known = {escaped(str(key)): item for key, item in value.items()}
+    found = {key: item for key, item in known.items() if item not in (None, {}, [], "")}
+    width = max((len(key) for key in found), default=0)
+    for key, item in found.items():
         label = "seconds" if key == "timings" else key.replace("_", " ")
         if isinstance(item, dict):
             yield f"{indent}{label}"
             yield from outline(item, indent + "  ")
-        elif isinstance(item, list) and isinstance(item[0], dict):
+        elif isinstance(item, list) and all(isinstance(part, dict) for part in item):
             yield f"{indent}{label}"
             for part in item:
-                yield f"{indent}  " + ", ".join(f"{k} {_text(k, v)}" for k, v in part.items())
+                pairs = (f"{escaped(str(k))} {_text(k, v)}" for k, v in part.items())
+                yield f"{indent}  " + ", ".join(pairs)
         elif isinstance(item, str) and "\n" in item:
             yield f"{indent}{label}"
-            yield from (f"{indent}  {line}".rstrip() for line in item.splitlines())
+            yield from (f"{indent}  {escaped(line)}".rstrip() for line in item.splitlines())
         else:
             yield f"{indent}{label:<{width}}  {_text(key, item)}"
 
@@ -67,10 +82,10 @@ def _text(key: str, value: Any) -> str:
     """A value for people: yes and no, GiB, digits in groups of three."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.4g}"
     if isinstance(value, (list, tuple)):
         return " ".join(_text(key, item) for item in value)
-    if key.startswith("memory"):
+    if isinstance(value, (int, float)) and key.startswith("memory"):
         return f"{value / 2**30:.1f} GiB"
-    return f"{value:,}" if key == "spheres" else str(value)
+    if isinstance(value, int) and key == "spheres":
+        return f"{value:,}"
+    return f"{value:.4g}" if isinstance(value, float) else escaped(str(value))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
+from raytracer.commands.hints import Group
 
-@click.group(short_help="Check scene files, make large scenes.")
+
+@click.group(cls=Group, short_help="Check scene files, make large scenes.")
 def scene() -> None:
     """Check scene files, look up spheres, get the JSON Schema, make large scenes.
 
@@ -96,9 +98,15 @@ def schema(output: str | None) -> None:
 @click.option("--seed", type=int, help="0 to 4294967295.")
 @click.option("-o", "--output", metavar="FILE", help="A .npz with the spheres, or a .toml with "
               "camera and light and its data beside it. Default: NAME.toml.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace files that exist.")
 @click.option("--list", "show_list", is_flag=True, help="List the generators.")
 def generate(
-    name: str | None, count: int | None, seed: int | None, output: str | None, show_list: bool
+    name: str | None,
+    count: int | None,
+    seed: int | None,
+    output: str | None,
+    force: bool,
+    show_list: bool,
 ) -> None:
     """Make a scene from a named generator; name, count and seed give the same everywhere.
 
@@ -116,5 +124,5 @@ def generate(
         return
     if name is None:
         raise click.UsageError("name a generator, or see them with --list")
-    for path in generators.write(name, output or f"{name}.toml", count, seed):
+    for path in generators.write(name, output or f"{name}.toml", count, seed, force=force):
         print(path)

@@ -50,8 +50,12 @@ class Task:
         names = [self.output or str(default_picture(film)) for film in self.films]
         if len(set(names)) < len(names):
             raise UserError("two of the films have the same name: tone them one by one with -o")
+        outputs = files.OutputSet()
+        outputs.reads(*self.films)
+        for name in names:
+            outputs.writes(name, "the picture")
         if self.histogram:
-            plots.check(self.histogram)
+            plots.check(outputs.writes(self.histogram, "--histogram"))
         return [files.check_picture(name) for name in names]
 
 
@@ -65,9 +69,12 @@ def run(task: Task) -> None:
     made = []
     for name, target in zip(task.films, targets, strict=True):
         image = image_of(Film.load(name), settings, task.threads)
-        image.save(target, int(task.bits))
-        if task.histogram:
-            draw_histogram(image, int(task.bits), task.histogram)
+        with files.Batch() as batch:
+            with batch.step():
+                image.save(target, int(task.bits), batch)
+            if task.histogram:
+                with batch.step():
+                    draw_histogram(image, int(task.bits), task.histogram, batch)
         found = record(image)
         made.append({"film": name, "output": str(target), "timings": image.timings} | found)
         if image.statistics.non_finite:

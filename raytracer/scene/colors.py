@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..errors import SceneError, suggestion
+from ..errors import SceneError, shown, shown_value, suggestion
 from .arrays import each_block
 
 if TYPE_CHECKING:
@@ -30,15 +30,15 @@ def parse_color(value: Any) -> RGB:
     try:
         parts = [float(v) for v in value if not isinstance(v, (str, bool))]
         complete = len(parts) == len(value) == 3
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         complete = False
     if not complete:
         raise SceneError(
-            f"{_short(value)} is not a colour; "
+            f"{shown_value(value)} is not a colour; "
             "write '#rrggbb', a CSS colour name or three numbers from 0 to 1"
         )
     if not all(0.0 <= v <= 1.0 for v in parts):
-        raise SceneError(f"{_short(value)} is not a colour; its three numbers go from 0 to 1")
+        raise SceneError(f"{shown_value(value)} is not a colour; its three numbers go from 0 to 1")
     return (parts[0], parts[1], parts[2])
 
 
@@ -51,19 +51,13 @@ def _parse_text(text: str) -> RGB:
             pairs = [digits[i : i + step] * (3 - step) for i in range(0, len(digits), step)]
             red, green, blue = (int(p, 16) / 255.0 for p in pairs)
             return (red, green, blue)
-        raise SceneError(f"'{text}' is not a colour; write '#rgb' or '#rrggbb'")
+        raise SceneError(f"'{shown(text)}' is not a colour; write '#rgb' or '#rrggbb'")
     from PIL.ImageColor import colormap
 
     known = colormap.get(text.lower())
     if known is None:
-        raise SceneError(f"there is no colour named '{text}'; {suggestion(text, colormap)}")
+        raise SceneError(f"there is no colour named '{shown(text)}'; {suggestion(text, colormap)}")
     return _parse_text(str(known))
-
-
-def _short(value: Any) -> str:
-    """Show a value in a message, cut to a readable length."""
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def srgb_to_linear(values: Any) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..errors import SceneError, UserError, suggestion
+from ..errors import SceneError, UserError, shown, suggestion
 from ..settings import RenderSettings
 from . import fits
 from .colors import parse_color
@@ -56,7 +56,7 @@ def validate(values: dict[str, Any], path: Path) -> None:
     try:
         SceneFile.model_validate(values)
     except ValidationError as error:
-        raise SceneError(sentences(error, SceneFile, str(path))) from None
+        raise SceneError(*sentences(error, SceneFile, str(path))) from None
 
 
 class _Composer:
@@ -89,7 +89,7 @@ class _Composer:
         made = [self.spheres(i, s, elements) for i, s in enumerate(content.get("spheres", ()))]
         spheres = [s for s in made if s is not None]
         if self.problems:
-            raise SceneError("\n".join(f"{self.path}: {p}" for p in self.problems))
+            raise SceneError(*(f"{self.path}: {p}" for p in self.problems))
         texts = {name: content.get(name, "") for name in ("title", "caption")}
         return Scene(spheres=spheres, **texts, **parts)
 
@@ -130,8 +130,8 @@ class _Composer:
             if radius is None and symbol_of(name) is None:
                 hint = suggestion(name, table())
                 self.problems.append(
-                    f"elements.{name}: is not an element ({hint}), and as a label of your own "
-                    "it needs a radius"
+                    f"elements.{shown(name)}: is not an element ({hint}), and as a label "
+                    "of your own it needs a radius"
                 )
             made[name] = Element(radius, None if color is None else parse_color(color))
         return made
@@ -142,7 +142,7 @@ class _Composer:
         known = self.content.get("materials", {})
         material = values.get("material", "default")
         if material != "default" and material not in known:
-            unknown = f"{place}.material: there is no material named '{material}'"
+            unknown = f"{place}.material: there is no material named '{shown(material)}'"
             if len(self.problems) < MOST_HINTS:
                 unknown += f"; {suggestion(material, [*known, 'default'])}"
             self.problems.append(unknown)

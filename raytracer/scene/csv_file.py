@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import DataFileError, suggestion
+from ..door import OpenFile
+from ..errors import DataFileError, shown, suggestion
 from ..memory import require_room
 from .particles import Particles
 
@@ -19,7 +19,7 @@ HEADER = "it must name the columns: x,y,z[,radius][,r,g,b]"
 SEPARATORS = (",", ";", "\t")
 
 
-def read_csv(path: Path, source: str, names: Mapping[str, str], _: Any) -> Particles:
+def read_csv(file: OpenFile, names: Mapping[str, str], _: Any) -> Particles:
     """Read the columns x, y, z, and radius and r, g, b where there are such.
 
     Colours are 0..1, or 0..255 if any of their numbers is above 1.
@@ -27,8 +27,8 @@ def read_csv(path: Path, source: str, names: Mapping[str, str], _: Any) -> Parti
     Raises:
         DataFileError: no header, a missing column, or something that is no number.
     """
-    with path.open(encoding="utf-8-sig") as file:
-        header, first = file.readline(), file.readline()
+    source = file.source
+    header, first = file.lines(2)
     separator, columns = split_header(header)
     own = {"radius": names.get("radii", "radius")}
     own |= {part: names.get(part, part) for part in "xyzrgb"}
@@ -47,10 +47,9 @@ def read_csv(path: Path, source: str, names: Mapping[str, str], _: Any) -> Parti
     if colored not in (0, 3):
         missing = next(p for p in "rgb" if p not in wanted)
         raise _no_column(own[missing], columns, source)
-    _require_room(path, source, first, len(wanted))
+    _require_room(file, first, len(wanted))
     table = load_table(
-        path,
-        source,
+        file,
         [own[p] for p in wanted],
         dtype=float,
         delimiter=separator,
@@ -73,10 +72,10 @@ def split_header(header: str) -> tuple[str, list[str]]:
     return separator, [c.strip().strip('"') for c in header.lstrip("#").split(separator)]
 
 
-def _require_room(path: Path, source: str, line: str, columns: int) -> None:
+def _require_room(file: OpenFile, line: str, columns: int) -> None:
     """Refuse a table that will not fit; its lines are as long as this one, or not even twice."""
     if line:
-        require_room(source, path.stat().st_size // (2 * len(line)) * columns * 8)
+        require_room(file.source, file.size // (2 * len(line)) * columns * 8)
 
 
 def _place(name: str, columns: list[str]) -> int | None:
@@ -109,30 +108,32 @@ def _colors(values: NDArray[np.float64], source: str) -> NDArray[np.float64]:
     return values / 255.0
 
 
-def load_table(path: Path, source: str, names: list[str], **options: Any) -> NDArray[Any]:
+def load_table(file: OpenFile, names: list[str], **options: Any) -> NDArray[Any]:
     """Read columns of a text file by `numpy.loadtxt`, with its complaints made readable.
 
     Args:
-        path: the file.
-        source: what to call it in messages.
+        file: the open file.
         names: the columns read, in order, for messages.
         **options: for `numpy.loadtxt`.
 
     Raises:
-        DataFileError: something is no number, or a line is too short.
+        DataFileError: something is no number, or a line is too short or too long.
     """
     import warnings
 
     import numpy as np
 
+    file.require_short_lines()
     skip = int(options["skiprows"])
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # a table without rows is no mistake
-            table: NDArray[Any] = np.loadtxt(str(path), comments=None, encoding="utf-8", **options)
+            warnings.simplefilter("ignore")  # a table without rows is no mistake
+            table: NDArray[Any] = np.loadtxt(file.name, comments=None, encoding="utf-8", **options)
             return table
+    except UnicodeDecodeError:
+        raise file.not_text() from None
     except ValueError as error:
-        raise _readable(str(error), source, names, skip, options["usecols"]) from None
+        raise _readable(str(error), file.source, names, skip, options["usecols"]) from None
 
 
 def _readable(
@@ -142,12 +143,12 @@ def _readable(
 
     Its row counts data lines: from 0 where a text is no number, from 1 where columns are missing.
     """
-    found = re.search(r"convert string '(.*)' to \S+ at row (\d+), column (\d+)", text)
+    found = re.search(r"convert string '(.*)' to \S+ at row (\d+), column (\d+)", text, re.S)
     if found:
         line = int(found[2]) + 1 + skip
         place = int(found[3]) - 1
         name = names[places.index(place)] if place in places else str(place + 1)
-        what = f"'{found[1]}' is not a number" if found[1].strip() else "there is no value"
+        what = f"'{shown(found[1])}' is not a number" if found[1].strip() else "there is no value"
         return DataFileError(f"{source}: line {line}, column '{name}': {what}")
     found = re.search(r"at row (\d+)", text)
     if found and "column" in text:

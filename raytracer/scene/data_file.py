@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..door import OpenFile
 
 
 @dataclass(frozen=True)
@@ -24,10 +28,9 @@ class DataFile:
     used: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, path: Path) -> DataFile:
-        """Return what a file is now. Raises OSError where there is none."""
-        found = path.stat()
-        return cls(path.absolute(), found.st_size, found.st_mtime_ns)
+    def of(cls, file: OpenFile) -> DataFile:
+        """Return what an open file is."""
+        return cls(file.path.absolute(), file.size, file.modified)
 
     def using(self, names: Iterable[str]) -> DataFile:
         """Return the same file with other arrays, properties or columns in use."""
@@ -36,8 +39,8 @@ class DataFile:
     def problem(self) -> str:
         """Return why its rows need not be those that were loaded, or ""."""
         try:
-            now = DataFile.of(self.path)
+            now = self.path.stat()
         except OSError:
             return "is no longer there"
-        same = (now.size, now.modified) == (self.size, self.modified)
+        same = (now.st_size, now.st_mtime_ns) == (self.size, self.modified)
         return "" if same else "has changed since it was loaded"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from raytracer import output
 from raytracer.errors import OutputError, UserError, suggestion
+from raytracer.resources import scenes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,11 +73,17 @@ def arrays(
 
 
 def write(
-    name: str, path: str | Path, count: int | None = None, seed: int | None = None
+    name: str,
+    path: str | Path,
+    count: int | None = None,
+    seed: int | None = None,
+    *,
+    force: bool = False,
 ) -> list[Path]:
     """Write a generated scene: NAME.toml with its data beside it, or the data alone.
 
     path: ends in .toml (scene and data), .npz (the arrays alone) or, for atoms, .xyz
+    force: replace files that exist; without it they are refused
     returns: the files written, the one asked for first
     raises: UserError for a name, count or seed that does not exist, OutputError for a bad path
     """
@@ -87,7 +94,11 @@ def write(
     chosen = settle(found, count, seed)
     if target.suffix not in (".toml", ".npz", ".xyz"):
         raise OutputError(f"{target}: must end in .toml (scene and data), .npz or .xyz (data)")
-    output.check_file(target)
+    outputs = output.OutputSet()
+    outputs.reads(Path(str(scenes() / f"{name}.toml")))
+    for file in _write.files(name, target):
+        what = "the scene" if file.suffix == ".toml" else "its data"
+        output.check_file(outputs.writes(file, what, force=force))
     return _write.write(name, found, target, *chosen)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import stat
 from collections.abc import Mapping
-from os import fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import DataFileError, MemoryNeedError, SceneError, UserError, nearest
+from ..door import STANDARD_INPUT, OpenFile, opened, path_of, reading
+from ..errors import DataFileError, SceneError, nearest, shown
 from ..memory import require_room
 from . import particles
 from .arrays import Where, check_centers
@@ -24,6 +26,24 @@ if TYPE_CHECKING:
 
 SCENE_SUFFIXES = (".toml", ".json")
 """Endings of scene files."""
+
+TOML_MEMORY = 36
+"""Bytes of memory that a byte of TOML takes at most, the tables of its keys left out."""
+
+KEY_MEMORY = 1200
+"""Bytes of memory for each table that a header or a part of a dotted key makes."""
+
+JSON_MEMORY = 32
+"""Bytes of memory that a byte of JSON takes at most."""
+
+SMALL = 1 << 20
+"""Bytes of a scene file that are read on any machine."""
+
+KEY_PARTS = 16
+"""Most parts of a dotted key; the longest of a scene has four."""
+
+SNIFFED = 1 << 12
+"""Bytes of standard input that say what it holds."""
 
 SPACING = 0.5
 """Radius of particles without radii, in units of their mean spacing: neighbours about touch."""
@@ -43,67 +63,151 @@ def load(path: str | PathLike[str]) -> Scene:
         UserError: the file, or a data file that it names, is missing or wrong; the message says
             file and field, with one line for each problem.
     """
-    target = Path(fspath(path))
-    suffix = target.suffix.lower()
-    check_there(target)
-    if suffix in particles.SUFFIXES:
-        return load_particles(target)
-    if suffix not in SCENE_SUFFIXES:
-        known = [*SCENE_SUFFIXES, *particles.SUFFIXES]
+    target = path_of(path)
+    if target != STANDARD_INPUT:
+        check_there(target)
+    with opened(target, error=SceneError, standard_input=True) as file:
+        suffix = _suffix_of(file)
+        if suffix in particles.SUFFIXES:
+            data = particles.read_open(file, suffix)
+            return Scene(spheres=(sphere_set(data, default_radius=True),), title=target.stem)
+        from .compose import compose
+
+        return compose(read_table(file, suffix), target)
+
+
+def _suffix_of(file: OpenFile) -> str:
+    """Return the ending that says what a file is; of standard input, by its first bytes.
+
+    Raises:
+        SceneError: it is no kind of file that can be loaded.
+    """
+    if file.is_standard_input:
+        return _sniffed(file.file.peek(SNIFFED)[:SNIFFED])
+    suffix = file.path.suffix.lower()
+    known = [*SCENE_SUFFIXES, *particles.SUFFIXES]
+    if suffix not in known:
         raise SceneError(
-            f"{target}: '{suffix}' is no kind of scene or particle file; known are "
+            f"{file.source}: '{shown(suffix)}' is no kind of scene or particle file; known are "
             f"{', '.join(known)}"
         )
-    from .compose import compose
+    return suffix
 
-    return compose(read_table(target), target)
+
+def _sniffed(start: bytes) -> str:
+    """Return the ending that a file with this start would have."""
+    for magic, suffix in ((b"PK", ".npz"), (b"\x93NUMPY", ".npy")):
+        if start.startswith(magic):
+            return suffix
+    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if text.startswith(b"{"):
+        return ".json"
+    first = text.splitlines()[0] if text else b""
+    if first.strip().isdigit():
+        return ".xyz"
+    columns = {name.strip(b' "#').lower() for name in re.split(rb"[,;\t]", first)}
+    return ".csv" if {b"x", b"y", b"z"} <= columns else ".toml"
 
 
 def check_there(path: Path) -> None:
     """Refuse a path where there is no file. Raises SceneError that names the nearest one."""
-    if path.is_dir():
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        there = _scenes_in(path.parent)
+        stems = {Path(name).stem: name for name in reversed(there)}  # of two files the scene
+        near = nearest(path.name, there) or stems.get(nearest(path.stem, stems) or "")
+        hint = f"; did you mean '{shown(near)}'?" if near else ""
+        raise SceneError(f"{path}: there is no such file{hint}") from None
+    except (OSError, ValueError):
+        return  # the door says what is wrong with it
+    if stat.S_ISDIR(mode):
         raise SceneError(f"{path}: is a folder; {_inside(path)}")
-    if not path.exists():
-        near = nearest(path.name, _scenes_in(path.parent))
-        hint = f"; did you mean '{near}'?" if near else ""
-        raise SceneError(f"{path}: there is no such file{hint}")
 
 
-def read_table(path: Path) -> dict[str, Any]:
+def read_table(file: OpenFile, suffix: str) -> dict[str, Any]:
     """Read TOML or JSON into plain values.
 
+    Args:
+        file: the open file.
+        suffix: ".toml" or ".json".
+
     Raises:
-        SceneError: no such file, or not the language its ending says, with line and column.
+        SceneError: not the language its ending says, with line and column; too large or too deep.
     """
+    is_json = suffix == ".json"
+    require_room(file.source, (JSON_MEMORY if is_json else TOML_MEMORY) * file.size)
+    data = file.read(max(file.size, SMALL), SceneError)
     try:
-        require_room(str(path), 2 * path.stat().st_size)  # bytes and text
-        text = path.read_text(encoding="utf-8-sig")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise SceneError(f"{path}: is not text in UTF-8") from None
-    except OSError as error:
-        raise SceneError(f"{path}: cannot be read ({error.strerror})") from None
-    return _parse(text, path)
+        raise SceneError(f"{file.source}: is not text in UTF-8") from None
+    with reading(file.source, "JSON" if is_json else "TOML", SceneError):
+        return _json(text, file.source) if is_json else _toml(text, file.source)
 
 
-def _parse(text: str, path: Path) -> dict[str, Any]:
-    """Parse TOML or JSON by the file's ending."""
-    if path.suffix.lower() == ".json":
-        import json
+def _json(text: str, source: str) -> dict[str, Any]:
+    """Parse JSON."""
+    import json
 
-        try:
-            table = json.loads(text)
-        except json.JSONDecodeError as error:
-            place = f"line {error.lineno}, column {error.colno}"
-            raise SceneError(f"{path}: is not JSON: {error.msg} ({place})") from None
-        if not isinstance(table, dict):
-            raise SceneError(f"{path}: holds a {type(table).__name__}, not an object with a scene")
-        return table
+    try:
+        table = json.loads(text)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise SceneError(f"{source}: is not JSON: {error.msg} ({place})") from None
+    if not isinstance(table, dict):
+        raise SceneError(f"{source}: holds a {type(table).__name__}, not an object with a scene")
+    return table
+
+
+def _toml(text: str, source: str) -> dict[str, Any]:
+    """Parse TOML."""
     import tomllib
 
+    lines = text.split("\n")
+    if any(line.count(".") > KEY_PARTS for line in lines) and (line := _too_deep(text)):
+        raise SceneError(
+            f"{source}: line {line}: a key has more than {KEY_PARTS} parts; no key of a scene does"
+        )
+    if len(text) > SMALL:
+        tables = KEY_MEMORY * sum(map(_key_parts, lines))
+        require_room(source, TOML_MEMORY * len(text) + tables)
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise SceneError(f"{path}: is not TOML: {error}") from None
+        raise SceneError(f"{source}: is not TOML: {shown(str(error), 160)}") from None
+
+
+_TOKENS = (
+    r"""\"\"\"(?:[^"\\]|\\.|"(?!""))*+\"\"\"|'''(?:[^']|'(?!''))*+'''"""  # of several lines
+    r"""|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'|[\w-]++|\#[^\n]*+|[ \t]++|."""
+)
+
+
+def _too_deep(text: str) -> int:
+    """Return the line of the first key of more than `KEY_PARTS` parts, or 0.
+
+    Time and memory that TOML takes grow with the square of a key's parts.
+    """
+    dots = 0
+    for token in re.finditer(_TOKENS, text, re.DOTALL):
+        word = token[0]
+        if word == ".":
+            dots += 1
+            if dots >= KEY_PARTS:
+                return text.count("\n", 0, token.start()) + 1
+        elif word[0] in "=,[]{}\n#":
+            dots = 0
+    return 0
+
+
+def _key_parts(line: str) -> int:
+    """Return how many tables the header or the dotted key on a line may make; rather too many."""
+    key, equals, _ = line.partition("=")
+    if equals and "." in key and "," not in key:
+        return key.count(".")
+    header = key.lstrip().startswith("[") and ("," not in key or '"' in key or "'" in key)
+    return 1 + key.count(".") if header else 0
 
 
 def _scenes_in(folder: Path) -> list[str]:
@@ -111,7 +215,7 @@ def _scenes_in(folder: Path) -> list[str]:
     known = (*SCENE_SUFFIXES, *particles.SUFFIXES)
     try:
         found = [p.name for p in folder.iterdir() if p.suffix.lower() in known and p.is_file()]
-    except OSError:
+    except (OSError, ValueError):
         return []
     return sorted(found, key=lambda name: (Path(name).suffix not in SCENE_SUFFIXES, name))
 
@@ -120,16 +224,6 @@ def _inside(folder: Path) -> str:
     """Return what to name instead of a folder."""
     found = _scenes_in(folder)
     return f"name a file, for example {folder / found[0]}" if found else "name a file"
-
-
-def load_particles(path: Path) -> Scene:
-    """Make a scene of a particle file.
-
-    Raises:
-        DataFileError: the file is missing or wrong.
-    """
-    spheres = sphere_set(particles.read(path), default_radius=True)
-    return Scene(spheres=(spheres,), title=path.stem)
 
 
 def sphere_set(
@@ -202,9 +296,4 @@ def read_set(
     Raises:
         UserError: the file is missing or wrong.
     """
-    try:
-        return particles.read(folder / name, arrays, elements, source=name)
-    except UserError:
-        raise
-    except MemoryError:
-        raise MemoryNeedError(f"{name}: is larger than the memory there is") from None
+    return particles.read(folder / name, arrays, elements, source=name)

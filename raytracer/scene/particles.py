@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
-from ..errors import DataFileError, UserError, suggestion
-from ..memory import require_room
+from ..door import OpenFile, opened, reading
+from ..errors import DataFileError, shown, suggestion
 from .data_file import DataFile
 from .elements import Element
 
 if TYPE_CHECKING:
-    import zipfile
-    from io import BufferedReader
-
     from numpy.typing import NDArray
 
 SUFFIXES = (".npz", ".npy", ".csv", ".xyz", ".extxyz")
 """Endings of the particle files that can be read."""
 
-Reader = Callable[[Path, str, Mapping[str, str], Mapping[str, Element]], "Particles"]
+MOST_LISTED = 12
+"""Most names of arrays that a message lists."""
+
+Reader = Callable[[OpenFile, Mapping[str, str], Mapping[str, Element]], "Particles"]
 
 _NPZ_NAMES = {
     "centers": ("centers",),
@@ -75,32 +74,27 @@ def read(
         DataFileError: there is no such file, or it does not hold spheres.
     """
     source = source or str(path)
-    names = names or {}
-    if not path.exists():
-        raise DataFileError(f"{source}: there is no such file")
-    if path.is_dir():
-        raise DataFileError(f"{source}: is a folder; name a file in it")
-    try:
-        file = DataFile.of(path)  # before it is read: a change meanwhile must show
-        result = _reader(path, source)(path, source, names, elements or {})
-    except UserError:
-        raise
-    except PermissionError:
-        raise DataFileError(f"{source}: may not be read; check its permissions") from None
-    except UnicodeDecodeError:
-        raise DataFileError(f"{source}: is not text in UTF-8") from None
-    except (ValueError, OSError, EOFError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataFileError(
-            f"{source}: cannot be read as {path.suffix.lower()} ({reason})"
-        ) from None
-    result.file = file
+    with opened(path, source) as file:
+        return read_open(file, path.suffix.lower(), names, elements)
+
+
+def read_open(
+    file: OpenFile,
+    suffix: str,
+    names: Mapping[str, str] | None = None,
+    elements: Mapping[str, Element] | None = None,
+) -> Particles:
+    """Read an open particle file; `suffix` says what it is, otherwise as `read`."""
+    reader = _reader(suffix, file.source)
+    with reading(file.source, suffix):
+        result = reader(file, names or {}, elements or {})
+    if not file.is_standard_input:
+        result.file = DataFile.of(file)
     return result
 
 
-def _reader(path: Path, source: str) -> Reader:
+def _reader(suffix: str, source: str) -> Reader:
     """Return the function that reads files of this ending."""
-    suffix = path.suffix.lower()
     if suffix == ".npz":
         return _read_npz
     if suffix == ".npy":
@@ -114,30 +108,32 @@ def _reader(path: Path, source: str) -> Reader:
 
         return read_xyz
     known = ", ".join(SUFFIXES)
-    raise DataFileError(f"{source}: files ending in '{suffix}' cannot be read; known are {known}")
+    raise DataFileError(
+        f"{source}: files ending in '{shown(suffix)}' cannot be read; known are {known}"
+    )
 
 
-def _read_npy(path: Path, source: str, names: Mapping[str, str], _: Any) -> Particles:
+def _read_npy(file: OpenFile, names: Mapping[str, str], _: Any) -> Particles:
     """Read (N, 3) centres, or (N, 4) centres and radii."""
-    import numpy as np
+    from ..npz import read_npy
 
     if names:
-        raise DataFileError(f"{source}: an .npy file has no names; leave out arrays")
-    require_room(source, path.stat().st_size)
-    array = np.load(path, allow_pickle=False)
+        raise DataFileError(f"{file.source}: an .npy file has no names; leave out arrays")
+    array = read_npy(file)
     if array.ndim != 2 or array.shape[1] not in (3, 4):
         raise DataFileError(
-            f"{source}: has shape {array.shape}; it must be (N, 3), or (N, 4) with radii"
+            f"{file.source}: has shape {array.shape}; it must be (N, 3), or (N, 4) with radii"
         )
     radius = array[:, 3] if array.shape[1] == 4 else None
     own = {"centers": "columns 0 to 2", "radius": "column 3"}
-    return Particles(source, array[:, :3], radius, names=own)
+    return Particles(file.source, array[:, :3], radius, names=own)
 
 
-def _read_npz(path: Path, source: str, names: Mapping[str, str], _: Any) -> Particles:
+def _read_npz(file: OpenFile, names: Mapping[str, str], _: Any) -> Particles:
     """Read named arrays."""
-    import zipfile
+    from ..npz import Archive
 
+    source = file.source
     given = {"centers": names.get("centers"), "radius": names.get("radii")}
     given["color"] = names.get("colors")
     foreign = sorted(set(names) - {"centers", "radii", "colors"})
@@ -145,22 +141,15 @@ def _read_npz(path: Path, source: str, names: Mapping[str, str], _: Any) -> Part
         raise DataFileError(
             f"{source}: an .npz file has arrays, not columns; leave out arrays.{foreign[0]}"
         )
-    try:
-        archive = zipfile.ZipFile(path)
-    except zipfile.BadZipFile:
-        raise DataFileError(f"{source}: is not an .npz file, or is cut short") from None
-    with archive, path.open("rb") as file:
-        members = {i.filename.removesuffix(".npy"): i for i in archive.infolist()}
+    with Archive(file) as archive:
         chosen = {}
         for part, usual in _NPZ_NAMES.items():
-            name = _choose(part, given[part], usual, list(members), source)
+            name = _choose(part, given[part], usual, list(archive.members), source)
             if name is not None:
                 chosen[part] = name
-        require_room(source, sum(members[name].file_size for name in chosen.values()))
-        arrays = {
-            part: _read_member(archive, file, members[name], f"{source}: array '{name}'")
-            for part, name in chosen.items()
-        }
+        archive.require_room(list(chosen.values()))
+        arrays = {part: archive.array(name) for part, name in chosen.items()}
+        archive.verify()
     return Particles(
         source,
         arrays["centers"],
@@ -178,57 +167,15 @@ def _choose(
     if given is not None:
         if given not in known:
             hint = suggestion(given, known)
-            raise DataFileError(f"{source}: there is no array named '{given}'; {hint}")
+            raise DataFileError(f"{source}: there is no array named '{shown(given)}'; {hint}")
         return given
     found = next((name for name in usual if name in known), None)
     if found is None and part == "centers":
-        listed = ", ".join(f"'{k}'" for k in known) or "nothing"
+        listed = ", ".join(f"'{shown(k)}'" for k in known[:MOST_LISTED]) or "nothing"
+        if len(known) > MOST_LISTED:
+            listed += f" and {len(known) - MOST_LISTED:,} more"
         raise DataFileError(
             f"{source}: there is no array named 'centers'; it holds {listed} "
             '(in a scene file, say arrays = {centers = "..."})'
         )
     return found
-
-
-def _read_member(
-    archive: zipfile.ZipFile, file: BufferedReader, entry: zipfile.ZipInfo, label: str
-) -> NDArray[Any]:
-    """Read one array of an archive."""
-    import zipfile
-
-    from numpy.lib import format as npy
-
-    try:
-        with open_member(archive, file, entry) as stream:
-            return npy.read_array(stream, allow_pickle=False)
-    except (ValueError, zipfile.BadZipFile, OSError, EOFError) as error:
-        raise DataFileError(f"{label}: cannot be read ({error})") from None
-
-
-@contextmanager
-def open_member(
-    archive: zipfile.ZipFile, file: BufferedReader, entry: zipfile.ZipInfo
-) -> Iterator[IO[bytes]]:
-    """Give a stream that stands at the start of one array of an archive.
-
-    Uncompressed arrays, the usual case, are read from the file itself, straight into place: by way
-    of zipfile the bytes would be copied and summed in small pieces, which takes several times as
-    long, and a single row could not be reached without all before it.
-
-    Args:
-        archive: the .npz file.
-        file: the same file, open beside the archive.
-        entry: the array.
-    """
-    import zipfile
-
-    if entry.compress_type == zipfile.ZIP_STORED and not entry.flag_bits & 1:
-        # The local header repeats the name and may have other extra fields than the directory.
-        file.seek(entry.header_offset + 26)
-        lengths = file.read(4)
-        skip = int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
-        file.seek(skip, 1)
-        yield file
-    else:
-        with archive.open(entry) as stream:
-            yield stream

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from pydantic import BaseModel
 
-from ..errors import suggestion
+from ..errors import MOST_SENTENCES, TEXT_LETTERS, shown, shown_value, suggestion
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -32,8 +32,14 @@ _MUST = {
 }
 
 
-def sentences(error: ValidationError, model: type[BaseModel], file: str) -> str:
-    """Return one line for each problem: file, field, what is wrong.
+# Pydantic's kinds of problem where a table belongs.
+_TABLES = ("dict_type", "model_attributes_type", "model_type")
+
+
+def sentences(error: ValidationError, model: type[BaseModel], file: str) -> list[str]:
+    """Return a sentence for each problem: file, field, what is wrong.
+
+    Beyond those that an error keeps they are empty: to find the nearest known name takes a while.
 
     Args:
         error: from validating `model`.
@@ -41,10 +47,12 @@ def sentences(error: ValidationError, model: type[BaseModel], file: str) -> str:
         file: what to call it.
     """
     lines = []
-    for problem in error.errors(include_url=False, include_context=True):
+    problems = error.errors(include_url=False, include_context=True)
+    for problem in problems[:MOST_SENTENCES]:
         path, owners, inside = _locate(problem["loc"], model)
-        lines.append(f"{file}: {path}: {_describe(problem, owners, inside)}")
-    return "\n".join(lines)
+        text = _brackets(problem, path, inside, file) or _describe(problem, owners, inside)
+        lines.append(f"{file}: {path}: {text}")
+    return lines + [""] * (len(problems) - len(lines))
 
 
 def _locate(
@@ -63,14 +71,14 @@ def _locate(
             path += f"[{step}]"
             continue
         if named:
-            path, named = f"{path}.{step}", False
+            path, named = f"{path}.{shown(step)}", False
             continue
         fields = [f for t in inside for n, f in t.model_fields.items() if step in (n, f.alias)]
         chosen = [t for t in inside if _tag(t) == step]
         if not fields and chosen and len(inside) > 1:
             inside = chosen
             continue
-        path += f".{step}" if path else step
+        path += f".{shown(step)}" if path else shown(step)
         owners = inside
         if fields:
             named = get_origin(fields[0].annotation) is dict
@@ -93,6 +101,24 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
             yield from _models(part)
 
 
+def _brackets(
+    problem: ErrorDetails, path: str, inside: list[type[BaseModel]], file: str
+) -> str | None:
+    """Return how to write a table where a list of tables stands, and the reverse, or None."""
+    kind, value = problem["type"], problem["input"]
+    if not inside:
+        return None
+    toml = not file.lower().endswith(".json")
+    if kind == "list_type" and isinstance(value, dict):
+        form = f"[[{path}]], with two brackets" if toml else f'"{path}": [{{...}}]'
+        return f"is a list of tables: write {form}"
+    if kind in _TABLES and isinstance(value, list):
+        place = path if kind != "dict_type" else f"{path}.NAME"
+        form = f"[{place}], with one bracket" if toml else f'"{path}": {{...}}'
+        return f"is {'one table' if kind != 'dict_type' else 'a table of names'}: write {form}"
+    return None
+
+
 def _describe(
     problem: ErrorDetails, owners: list[type[BaseModel]], inside: list[type[BaseModel]]
 ) -> str:
@@ -109,10 +135,10 @@ def _describe(
         return f"type is missing; known are {', '.join(tags)}"
     if kind == "union_tag_invalid":
         tag = str(context.get("tag"))
-        return f"there is no type '{tag}'; {suggestion(tag, tags)}"
+        return f"there is no type '{shown(tag)}'; {suggestion(tag, tags)}"
     if kind == "literal_error" and isinstance(value, str):
         known = [w.strip(" '") for w in str(context["expected"]).replace(" or ", ",").split(",")]
-        return f"'{value}' is not known; {suggestion(value, known)}"
+        return f"'{shown(value)}' is not known; {suggestion(value, known)}"
     if kind in ("too_short", "too_long"):
         return f"needs three numbers, has {context['actual_length']}"  # only vectors have a length
     if kind == "value_error":
@@ -125,5 +151,7 @@ def _describe(
 
 def _shown(value: Any) -> str:
     """Return the offending value for the end of a sentence, unless it is a large one."""
-    text = repr(value)
-    return f", not {text}" if len(text) <= 60 else ""
+    if isinstance(value, dict):
+        return ", not a table"
+    text = shown_value(value)
+    return f", not {text}" if len(text) < TEXT_LETTERS else ""

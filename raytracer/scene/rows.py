@@ -7,13 +7,13 @@ ones and texts are read through to the row, block by block.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Container, Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any
 
+from ..door import LINE_BYTES, OpenFile, opened
+from ..errors import DataFileError
 from .csv_file import split_header
 from .data_file import DataFile
-from .particles import open_member
 from .xyz_file import properties, read_head
 
 if TYPE_CHECKING:
@@ -46,39 +46,44 @@ def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
     """
     readers = {".npz": _npz_row, ".csv": _csv_row, ".xyz": _xyz_row, ".extxyz": _xyz_row}
     reader = readers.get(file.path.suffix.lower())
-    found = [] if reader is None else reader(file, row, count)
-    return {name: value for name, value in found if name not in file.used}
+    if reader is None:
+        return {}
+    with opened(file.path) as found:
+        pairs = reader(found, file.used, row, count)
+        return {name: value for name, value in pairs if name not in file.used}
 
 
-def _npz_row(file: DataFile, row: int, count: int) -> Iterator[tuple[str, Value]]:
+def _npz_row(
+    file: OpenFile, used: Container[str], row: int, count: int
+) -> Iterator[tuple[str, Value]]:
     """Yield the row of every array whose first axis is the particles'."""
-    import zipfile
+    from ..npz import Archive
 
-    with zipfile.ZipFile(file.path) as archive, file.path.open("rb") as beside:
-        for entry in archive.infolist():
-            name = entry.filename.removesuffix(".npy")
-            if name in file.used:
+    with Archive(file) as archive:
+        for name, entry in archive.members.items():
+            if name in used:
                 continue  # it may be compressed, and long to read
-            with open_member(archive, beside, entry) as stream:
-                values = _array_row(stream, row, count)
+            with archive.stream(entry) as stream:
+                values = _array_row(stream, row, count, archive.label(name))
             if values is not None:
                 yield from _fields(name, values)
 
 
-def _array_row(stream: IO[bytes], row: int, count: int) -> NDArray[Any] | None:
+def _array_row(stream: IO[bytes], row: int, count: int, label: str) -> NDArray[Any] | None:
     """Return `array[row]` of an array (count, ...), or None if it is something else."""
     from math import prod
 
     import numpy as np
-    from numpy.lib import format as npy
 
-    headers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+    from ..npz import read_header
+
     try:
-        shape, by_column, dtype = headers[npy.read_magic(stream)](stream)
-    except (ValueError, KeyError):
-        return None  # no array, or field names beyond Latin-1
+        header = read_header(stream, label)
+    except DataFileError:
+        return None  # no array, or one of Python objects
+    shape, by_column, dtype = header.shape, header.fortran_order, header.dtype
     length = prod(shape[1:])
-    if shape[:1] != (count,) or dtype.hasobject or length * dtype.itemsize == 0:
+    if shape[:1] != (count,) or length * dtype.itemsize == 0:
         return None
     start = stream.tell()
     # In Fortran order the row's numbers lie apart, each among those of the other rows.
@@ -111,11 +116,10 @@ def _plain(value: Any) -> Value:
     return result
 
 
-def _csv_row(file: DataFile, row: int, _: int) -> Iterator[tuple[str, Value]]:
+def _csv_row(file: OpenFile, _: Any, row: int, __: int) -> Iterator[tuple[str, Value]]:
     """Yield the cells of a line."""
-    with file.path.open(encoding="utf-8-sig") as text:
-        separator, columns = split_header(text.readline())
-    cells = [c.strip().strip('"') for c in _line(file.path, row + 1).split(separator)]
+    separator, columns = split_header(file.lines(1)[0])
+    cells = [c.strip().strip('"') for c in _line(file, row + 1).split(separator)]
     return _named(columns, [number(cell) for cell in cells])
 
 
@@ -131,11 +135,11 @@ def _named(columns: list[str], values: Iterable[Value]) -> Iterator[tuple[str, V
             yield name, value
 
 
-def _xyz_row(file: DataFile, row: int, _: int) -> Iterator[tuple[str, Value]]:
+def _xyz_row(file: OpenFile, _: Any, row: int, __: int) -> Iterator[tuple[str, Value]]:
     """Yield the properties of an atom; words beyond them are columns without a name."""
-    comment = read_head(file.path, str(file.path))[1]
-    known = properties(comment, str(file.path))
-    words = _line(file.path, row + 1 + _has_ink(comment.encode())).split()
+    comment = read_head(file)[1]
+    known = properties(comment, file.source)
+    words = _line(file, row + 1 + _has_ink(comment.encode())).split()
     end = 0
     for name, column in known.items():
         end = column.first + column.width
@@ -168,21 +172,23 @@ def _has_ink(text: bytes) -> bool:
     return any(code > ord(" ") for code in text)
 
 
-def _line(path: Path, index: int) -> str:
+def _line(file: OpenFile, index: int) -> str:
     """Return a line of a text by its number among those that are not blank, from 0.
 
     As `numpy.loadtxt` has it, lines end with LF, CR LF or CR, and blank ones do not count.
     """
-    with path.open("rb") as file:
-        rest = b""
-        while block := file.read(BLOCK_BYTES):
-            text = rest + block
-            end = max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
-            whole, rest = text[:end], text[end:]
-            lines = _count_lines(whole)
-            if index < lines:
-                return _pick(whole, index)
-            index -= lines
+    file.file.seek(0)
+    rest = b""
+    while block := file.file.read(BLOCK_BYTES):
+        text = rest + block
+        end = max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
+        whole, rest = text[:end], text[end:]
+        if len(rest) > LINE_BYTES:
+            raise file.too_long()
+        lines = _count_lines(whole)
+        if index < lines:
+            return _pick(whole, index)
+        index -= lines
     return _pick(rest, index)
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import DataFileError, SceneError, suggestion
+from ..door import OpenFile
+from ..errors import DataFileError, SceneError, shown, suggestion
 from ..memory import require_room
 from .arrays import BLOCK_ROWS
 from .csv_file import load_table
@@ -40,14 +40,15 @@ class Column:
 
 
 def read_xyz(
-    path: Path, source: str, names: Mapping[str, str], elements: Mapping[str, Element]
+    file: OpenFile, names: Mapping[str, str], elements: Mapping[str, Element]
 ) -> Particles:
     """Read a plain or extended .xyz file; radii and colours come from the elements if need be.
 
     Raises:
         DataFileError: broken counts or columns, a label that is no element.
     """
-    count, comment = read_head(path, source)
+    source = file.source
+    count, comment = read_head(file)
     columns = properties(comment, source)
     _check_names(names, columns, source)
     position = names.get("centers", "pos")
@@ -58,7 +59,7 @@ def read_xyz(
         raise DataFileError(f"{source}: line 2: Properties name no '{position}' of three columns")
     wanted = {"centers": position, "radius": radius, "color": color, "label": label}
     used = {part: (name, columns[name]) for part, name in wanted.items() if name is not None}
-    table = _table(path, source, count, used)
+    table = _table(file, count, used)
     result = Particles(source, table["centers"])
     result.names = {part: name for part, (name, _) in used.items()}
     result.columns = {part: (name,) for part, name in result.names.items() if part != "label"}
@@ -71,17 +72,16 @@ def read_xyz(
     return result
 
 
-def read_head(path: Path, source: str) -> tuple[int, str]:
+def read_head(file: OpenFile) -> tuple[int, str]:
     """Return the number of atoms and the comment."""
-    with path.open(encoding="utf-8") as file:
-        first, comment = file.readline(), file.readline()
+    first, comment = file.lines(2)
     try:
         count = int(first)
     except ValueError:
         count = -1
     if count < 0:
-        shown = first.strip()[:40]
-        raise DataFileError(f"{source}: line 1: '{shown}' is not the number of atoms")
+        text = shown(first.strip(), 40)
+        raise DataFileError(f"{file.source}: line 1: '{text}' is not the number of atoms")
     return count, comment
 
 
@@ -134,31 +134,28 @@ def _first_of(names: tuple[str, ...], columns: Mapping[str, Column]) -> str | No
     return next((name for name in names if name in columns), None)
 
 
-def _table(
-    path: Path, source: str, count: int, used: Mapping[str, tuple[str, Column]]
-) -> NDArray[Any]:
+def _table(file: OpenFile, count: int, used: Mapping[str, tuple[str, Column]]) -> NDArray[Any]:
     """Read the columns in use as a structured array (N,)."""
     import numpy as np
 
     parts = sorted(used.items(), key=lambda item: item[1][1].first)
     fields: list[Any] = []
     places: list[int] = []
-    shown: list[str] = []
+    labels: list[str] = []
     for part, (name, column) in parts:
         kind = f"S{LABEL_BYTES}" if part == "label" else "f8"
         fields.append((part, kind) if column.width == 1 else (part, kind, (column.width,)))
         places.extend(range(column.first, column.first + column.width))
         axes = list("xyz") if part == "centers" else [name] * column.width
-        shown.extend(axes)
+        labels.extend(axes)
     if count == 0:
         return np.zeros(0, fields)
     # A line has a letter or more for each column, and one after it. Line 1 may say too many.
-    most = min(count, path.stat().st_size // (2 * len(places)) + 1)
-    require_room(source, most * np.dtype(fields).itemsize)
+    most = min(count, file.size // (2 * len(places)) + 1)
+    require_room(file.source, most * np.dtype(fields).itemsize)
     table = load_table(
-        path,
-        source,
-        shown,
+        file,
+        labels,
         dtype=np.dtype(fields),
         skiprows=2,
         max_rows=most,
@@ -167,7 +164,8 @@ def _table(
     )
     if len(table) != count:
         raise DataFileError(
-            f"{source}: line 1 says {count} atoms, but there are {len(table)}; is it cut short?"
+            f"{file.source}: line 1 says {count} atoms, but there are {len(table)}; "
+            "is it cut short?"
         )
     return table
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from math import floor, hypot, log10
 from typing import TYPE_CHECKING, Any
 
+from raytracer import toml_text
 from raytracer.scene.lighting import background_up
 from raytracer.scene.looks import DirectionalLight, Light
 from raytracer.viewer.edits import Edits
@@ -59,7 +58,9 @@ def view_tables(
         background = replace(background, up=up)  # else it would change with the camera's
     if background != scene.background:
         parts.append(_background(background))
-    parts += [_table(f"[materials.{_key(n)}]", vars(made)) for n, made in materials.items()]
+    parts += [
+        _table(f"[materials.{toml_text.key(n)}]", vars(made)) for n, made in materials.items()
+    ]
     if options := tone_options(tone):
         parts.append(f"# raytracer render {options}\n")
     return "\n".join(parts)
@@ -96,17 +97,12 @@ def _table(head: str, values: Mapping[str, Any]) -> str:
     return "".join([f"{head}\n", *lines])
 
 
-def _key(name: str) -> str:
-    """A name as a key of TOML."""
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
-
-
 def _value(value: Any) -> str:
     """A value as TOML; numbers with more digits than float32 has, and without those of rounding."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
-        return f'"{value}"'
+        return toml_text.quoted(value)
     if isinstance(value, (tuple, list)):
         largest = max(abs(float(each)) for each in value)
         return f"[{', '.join(_number(float(each), largest) for each in value)}]"

@@ -95,7 +95,12 @@ def preview(
     file = require_file(scene) if watch else None
     if offscreen is not None and offscreen < 0:
         raise UserError(f"offscreen {offscreen}: give a number of frames, 0 or more")
-    target = output.check_picture(screenshot) if screenshot is not None else None
+    outputs = output.OutputSet()
+    if isinstance(scene, (str, Path)):
+        outputs.reads(scene)
+    target = None
+    if screenshot is not None:
+        target = output.check_picture(outputs.writes(screenshot, "the screenshot"))
     opening.open_display(offscreen is not None)
     overrides = {"width": width, "height": height, "samples": samples}
     source = scene if not isinstance(scene, str) else Path(scene)
@@ -105,7 +110,7 @@ def preview(
         return Stage.load(source, overrides, stage.job.backend, threads, step)
 
     watching = Watch(file, load) if file is not None else None
-    stage = Stage.load(source, overrides, backend, threads, notice)
+    stage = Stage.load(source, overrides, backend, threads, notice, outputs)
     if notice is not None:
         notice("")  # the window says what goes on from here
     settings = stage.job.settings
@@ -258,4 +263,5 @@ def write_picture(path: Path, pixels: Any) -> None:
     """Write a screenshot. pixels: uint8 (h, w, 3)."""
     from raytracer import png
 
-    output.write(path, png.encode(pixels, {"Software": "raytracer"}))
+    with output.replacing(path) as file:
+        png.write(file, pixels, {"Software": "raytracer"})

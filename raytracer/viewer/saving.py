@@ -36,7 +36,9 @@ class Saving:
         the file beside the rest of what made it.
         """
         self._view = view
-        self.path = output.check_picture(path)
+        files = output.OutputSet()
+        files.reads(*order.stage.job.inputs)
+        self.path = output.check_picture(files.writes(path, "the picture"))
         self.stage = order.stage
         self.fraction = 0.0
         self._order = order

@@ -20,6 +20,7 @@ from raytracer.viewer.view import View, reach, space_of
 if TYPE_CHECKING:
     from raytracer.backends.base import Backend
     from raytracer.buffers import SceneBuffers
+    from raytracer.output import OutputSet
     from raytracer.scene.scene import Scene
 
 POINT_FILTER = 0  # Frame.filter
@@ -50,9 +51,18 @@ class Stage:
         backend: str | Backend,
         threads: int = 0,
         notice: Notice | None = None,
+        outputs: OutputSet | None = None,
     ) -> Stage:
         """Load, pack, build and upload a scene; arguments as for `raytracer.pipeline.prepare`."""
-        job = prepare(source, overrides, backend=backend, threads=threads, notice=notice, keep=True)
+        job = prepare(
+            source,
+            overrides,
+            backend=backend,
+            threads=threads,
+            notice=notice,
+            keep=True,
+            outputs=outputs,
+        )
         assert job.kept is not None
         scene, buffers = job.kept
         path = Path(source) if isinstance(source, (str, Path)) else None

@@ -6,6 +6,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
+from raytracer.door import opened
 from raytracer.errors import RaytracerError
 from raytracer.scene.load import SCENE_SUFFIXES, read_table
 from raytracer.viewer.orders import Broken, Loaded
@@ -100,7 +101,8 @@ def data_files(path: Path) -> list[Path]:
     if path.suffix.lower() not in SCENE_SUFFIXES:
         return []
     try:
-        sets = read_table(path).get("spheres")
+        with opened(path) as file:
+            sets = read_table(file, path.suffix.lower()).get("spheres")
     except Exception:  # the load says it
         return []
     tables = [each for each in sets if isinstance(each, dict)] if isinstance(sets, list) else []

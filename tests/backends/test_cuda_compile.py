@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda import compile_all
+from raytracer.backends.cuda import compile_all, own_files
 from raytracer.backends.cuda.cache import Cubin, CubinName
 from raytracer.backends.cuda.sources import digest, include_closure, kernel_digest
 from raytracer.errors import BackendError
@@ -158,6 +159,65 @@ def test_cache_refuses_a_truncated_or_missing_file(tmp_path: Path) -> None:
         (tmp_path / "short").write_bytes(path.read_bytes()[:length])
         assert cubins.read(tmp_path / "short") is None
     assert cubins.read(tmp_path / "none") is None
+
+
+@pytest.mark.parametrize(
+    "note", [b"", b"{", b"[]", b"{}", b'{"log": 1}', b"\xff", b"null", b"[" * 100_000, None]
+)
+def test_cache_refuses_a_wrong_note(tmp_path: Path, note: bytes | None) -> None:
+    path = tmp_path / NAME.file
+    length = 10**6 if note is None else len(note)
+    body = b"code" + (note or b"") + length.to_bytes(8, "little")
+    path.write_bytes(body + cubins._digest(body) + cubins._MARK)
+    assert cubins.read(path) is None
+
+
+def test_cache_is_the_user_s_alone(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path / "own"))
+    folder = own_files.make_private(cubins.cache_folder())
+    assert folder.stat().st_mode & 0o777 == 0o700
+    path = cubins.write(folder, NAME, Cubin(b"code", "log"))
+    assert cubins.find(NAME, tree)
+    path.chmod(0o664)
+    assert cubins.find(NAME, tree) is None
+    path.chmod(0o600)
+    folder.chmod(0o777)
+    assert cubins.find(NAME, tree)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    assert cubins.find(NAME, tree) is None
+
+
+def test_cache_of_another_user_is_neither_read_nor_written(
+    tree: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to make a folder of another user")
+    monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path / "own"))
+    folder = own_files.make_private(cubins.cache_folder())
+    path = cubins.write(folder, NAME, Cubin(b"code", "log"))
+    os.chown(path, 12345, 12345)
+    assert cubins.find(NAME, tree) is None
+    os.chown(path, 0, 0)
+    os.chown(folder, 12345, 12345)
+    assert cubins.find(NAME, tree) is None
+    monkeypatch.setattr(compiler, "compile_source", lambda *_: Cubin(b"code", "log"))
+    told: list[str] = []
+    assert compiler.load(source, "sm_80", tree, told.append).path is None
+    assert "belongs to another user" in told[-1]
+    assert "set RAYTRACER_CACHE" in told[-1]
+
+
+def test_shipped_cubins_may_belong_to_another_user_but_not_be_open_to_all(tmp_path: Path) -> None:
+    folder = tmp_path / "cubins"
+    path = cubins.write(folder, NAME, Cubin(b"code", "log"))
+    path.chmod(0o664)
+    assert cubins.find(NAME, tmp_path)
+    path.chmod(0o666)
+    assert cubins.find(NAME, tmp_path) is None
 
 
 def test_interrupted_write_leaves_the_old_file_and_no_rubbish(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
@@ -47,6 +48,32 @@ def test_library_is_built_once_for_each_architecture(nvcc: Path, tmp_path: Path)
     assert library.build(source, "sm_80") != first
     assert (nvcc.parent / "runs").read_text(encoding="utf-8").count("run") == 3
     assert not list(first.parent.glob(".build-*"))
+
+
+def test_a_library_that_was_changed_is_built_again(nvcc: Path, tmp_path: Path) -> None:
+    source = tmp_path / "sum.cu"
+    source.write_text("int x;", encoding="utf-8")
+    library.build(source, "sm_80").write_text("bad")
+    built = library.build(source, "sm_80")
+    assert built.read_text() == "made\n"
+    library._note_of(built).unlink()
+    library.build(source, "sm_80")
+    built.chmod(0o777)
+    assert library.build(source, "sm_80").stat().st_mode & 0o777 == 0o700
+    library.build(source, "sm_80")
+    assert (nvcc.parent / "runs").read_text().count("run") == 4
+    assert built.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_folder_of_another_user_is_not_loaded_from(nvcc: Path, tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to make a folder of another user")
+    source = tmp_path / "sum.cu"
+    source.write_text("int x;", encoding="utf-8")
+    folder = library.build(source, "sm_80").parent
+    os.chown(folder, 12345, 12345)
+    with pytest.raises(BackendError, match=r"belongs to another user.*set RAYTRACER_CACHE"):
+        library.build(source, "sm_80")
 
 
 def test_what_nvcc_refuses_is_said(nvcc: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -38,8 +39,13 @@ with pipeline.prepare(scene, {"width": 256, "height": 256}, backend="cpu", threa
 @pytest.mark.parametrize("threads", [1, 3])
 def test_no_memory_is_a_memory_error(threads: int) -> None:
     """An exception on a worker comes back to the caller, and the next render works."""
+    # One arena: others hold address space in reserve, from which a thread would be served.
     done = subprocess.run(
-        [sys.executable, "-c", STARVED % threads], capture_output=True, text=True, check=False
+        [sys.executable, "-c", STARVED % threads],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"MALLOC_ARENA_MAX": "1"},
     )
     assert done.stdout.split() == ["refused", "rendered"], done.stderr
 

@@ -27,6 +27,17 @@ SCENES = {
         "[camera]\ntype = 'orthographic'\nvertical_fov = 3\n",
         ["camera.vertical_fov: unknown key"],
     ),
+    "a key of other programs": ("[render]\nspp = 4\n", ["did you mean 'samples'?"]),
+    "one bracket for two": (
+        "[spheres]\ncenters = [[1, 2, 3]]\nradius = 1\n",
+        ["spheres: is a list of tables: write [[spheres]], with two brackets"],
+    ),
+    "two brackets for one": (
+        "[[camera]]\nup = [0, 1, 0]\n",
+        ["camera: is one table: write [camera],"],
+    ),
+    "two brackets for names": ("[[materials]]\nmirror = 1\n", ["write [materials.NAME], with one"]),
+    "a table for a number": ("[render]\nwidth = {a = 1}\n", ["a whole number, not a table"]),
     "unknown key of a light": (
         "[[lights]]\ntype = 'point'\nposition = [0, 0, 0]\nintensty = 1\n",
         ["lights[0].intensty: unknown key", "did you mean 'intensity'?"],
@@ -231,7 +242,7 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
     "objects": (
         "a.npz",
         npz(centers=np.array([[{}] * 3], object)),
-        ["array 'centers': cannot be read", "pickle"],
+        ["array 'centers': holds objects of Python", "pickle"],
     ),
     "other names": ("a.npz", npz(pos=POINTS), ["no array named 'centers'", "it holds 'pos'"]),
     "colours": (
@@ -241,8 +252,8 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
     ),
     "cut npz": ("a.npz", npz(centers=POINTS)[:100], ["is not an .npz file, or is cut short"]),
     "not an npz": ("a.npz", "hello", ["is not an .npz file"]),
-    "not an npy": ("a.npy", "hello", ["cannot be read as .npy"]),
-    "cut npy": ("a.npy", npy(POINTS)[:-8], ["cannot be read as .npy"]),
+    "not an npy": ("a.npy", "hello", ["is not an array of NumPy"]),
+    "cut npy": ("a.npy", npy(POINTS)[:-8], ["is cut short", "28 bytes follow"]),
     "npy of five columns": ("a.npy", npy(np.zeros((2, 5))), ["has shape (2, 5)", "(N, 4)"]),
     "csv without header": ("a.csv", "1,2,3\n4,5,6\n", ["line 1 holds numbers", "x,y,z"]),
     "csv of nothing": ("a.csv", "", ["line 1 is empty; it must name the columns: x,y,z"]),
@@ -251,7 +262,7 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
         XYZ.replace("2", "4000000000", 1),
         ["line 1 says 4000000000 atoms, but there are 2"],
     ),
-    "csv without z": ("a.csv", "x,y,zz\n1,2,3\n", ["no column 'z'", "did you mean 'zz'?"]),
+    "csv without z": ("a.csv", "x,y,zz\n1,2,3\n", ["no column 'z'", "known are x, y, zz"]),
     "csv with text": ("a.csv", "x,y,z\n1,2,3\n1,two,3\n", ["line 3, column 'y': 'two' is not"]),
     "csv with a gap": ("a.csv", "x,y,z\n1,,3\n", ["line 2, column 'y': there is no value"]),
     "csv with a short line": ("a.csv", "x,y,z\n1,2,3\n1,2\n", ["line 3: too few columns"]),
@@ -344,7 +355,7 @@ def test_a_file_that_cannot_fit_is_refused_before_it_is_read(
     monkeypatch.setattr("raytracer.memory.available_memory", lambda: 20)
     for reader in ("numpy.load", "numpy.loadtxt", "numpy.lib.format.read_array"):
         monkeypatch.setattr(reader, lambda *_, **__: pytest.fail("was read"))
-    with pytest.raises(MemoryNeedError, match=r"needs about \d+ bytes of memory to be read and 20"):
+    with pytest.raises(MemoryNeedError, match=r"needs about \d+ \S+ of memory to be read and 20"):
         load(path)
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
 import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import raytracer
+from raytracer.cli import main
 from raytracer.errors import OutputError, UserError
 from raytracer.scene import generate
 from raytracer.scene.generators import _base, _hash, cloud, crystal, molecule, pile, plummer
@@ -258,7 +261,9 @@ def test_npz_holds_the_same_arrays(name: str, tmp_path: Path) -> None:
         assert sorted(stored) == ["centers", "colors", "radii"]
         assert all(np.array_equal(stored[k], expected[k]) for k in expected)
     before = target.read_bytes()
-    generate.write(name, target, COUNTS[name], 2)
+    with pytest.raises(OutputError, match="exists already"):
+        generate.write(name, target, COUNTS[name], 2)
+    generate.write(name, target, COUNTS[name], 2, force=True)
     assert target.read_bytes() == before
     assert list(tmp_path.iterdir()) == [target]
 
@@ -316,3 +321,38 @@ def test_bad_paths_are_named(tmp_path: Path) -> None:
         generate.write("cloud", tmp_path / "missing" / "cloud.npz", 10)
     with pytest.raises(OutputError, match="no chemical elements"):
         generate.write("cloud", tmp_path / "cloud.xyz", 10)
+
+
+@pytest.mark.parametrize("kept", ["own.toml", "own.npz"])
+def test_neither_scene_nor_data_is_replaced_unasked(
+    kept: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(kept).write_bytes(b"mine")
+    command = ["scene", "generate", "cloud", "--count", "10", "-o", "own.toml"]
+    assert main(command) == 2
+    assert capsys.readouterr().err == (
+        f"raytracer: {kept}: exists already: give another name, or --force to replace it\n"
+    )
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {kept: b"mine"}
+    assert main([*command, "--force"]) == 0
+    assert raytracer.load("own.toml").count == 11
+
+
+@pytest.mark.parametrize(
+    "stem", ['a"b', "a\\b", "a\\1\\g<0>", "a\nb", "a\x7fb", "a\u2028b", "\U0001f600"]
+)
+@pytest.mark.parametrize(("name", "count"), [("weekend", 20), ("molecule", 100)])
+def test_a_scene_names_its_data_whatever_the_characters(
+    stem: str, name: str, count: int, tmp_path: Path
+) -> None:
+    scene, data = generate.write(name, tmp_path / f"{stem}.toml", count)
+    named = [each.get("file") for each in tomllib.loads(scene.read_text())["spheres"]]
+    assert data.name in named
+    assert raytracer.load(scene).count >= count // 2
+
+
+def test_a_name_that_is_no_text_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"not text in UTF-8, which TOML needs"):
+        generate.write("cloud", os.fsdecode(os.fsencode(tmp_path) + b"/a\xff.toml"), 10)
+    assert list(tmp_path.iterdir()) == []

@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from raytracer.backends.cuda import own_files
+from raytracer.temporary import Temporary, remove_stale
 
 _MARK = b"RTCUBIN1"
 _DIGEST_BYTES = 32
@@ -84,47 +85,56 @@ def find(name: CubinName, root: Path, shipped: bool = True) -> Cubin | None:
     """
     for folder in shipped_folders(root) if shipped else []:
         for path in name.candidates(folder, any_compiler=True):
-            if cubin := read(path):
+            if cubin := read(path, shipped=True):
                 return cubin
+    if not own_files.is_private(cache_folder()):
+        return None
     for path in name.candidates(cache_folder(), any_compiler=False):
         if cubin := read(path):
             return cubin
     return None
 
 
-def read(path: Path) -> Cubin | None:
-    """The cubin in a file; None if there is no such file or its digest does not fit."""
-    try:
-        data = path.read_bytes()
-    except OSError:
+def read(path: Path, shipped: bool = False) -> Cubin | None:
+    """The cubin in a file; None if it is missing, damaged, or open to others (see `own_files`)."""
+    data = own_files.read(path, shipped)
+    if data is None:
         return None
     end = len(data) - len(_MARK) - _DIGEST_BYTES
     if end < _LENGTH_BYTES or not data.endswith(_MARK):
         return None
     if _digest(data[:end]) != data[end : end + _DIGEST_BYTES]:
         return None
-    note_length = int.from_bytes(data[end - _LENGTH_BYTES : end], "little")
-    note_begin = end - _LENGTH_BYTES - note_length
-    note = json.loads(data[note_begin : end - _LENGTH_BYTES])
-    return Cubin(data[:note_begin], note["log"], path)
+    note_begin = end - _LENGTH_BYTES - int.from_bytes(data[end - _LENGTH_BYTES : end], "little")
+    try:
+        log = json.loads(data[max(note_begin, 0) : end - _LENGTH_BYTES])["log"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+    return Cubin(data[:note_begin], log, path) if note_begin >= 0 and isinstance(log, str) else None
 
 
 def write(folder: Path, name: CubinName, cubin: Cubin) -> Path:
-    """Store a cubin under its name; whoever reads at the same time sees all of it or nothing."""
+    """Store a cubin under its name; whoever reads at the same time sees all of it or nothing.
+
+    Raises OSError.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     note = json.dumps({"log": cubin.log}).encode()
     body = cubin.code + note + len(note).to_bytes(_LENGTH_BYTES, "little")
-    handle, temporary = tempfile.mkstemp(prefix=f".{name.stem}.", suffix=".tmp", dir=folder)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(body + _digest(body) + _MARK)
-        Path(temporary).chmod(0o644)  # mkstemp's 0600 would keep a shared folder from being shared
-        Path(temporary).replace(folder / name.file)
-    except BaseException:
-        with suppress(OSError):
-            Path(temporary).unlink()
-        raise
+    store(folder / name.file, body + _digest(body) + _MARK)
     return folder / name.file
+
+
+def store(path: Path, data: bytes) -> None:
+    """Write a file of a cache under a temporary name, then rename it. Raises OSError."""
+    remove_stale(path.parent)
+    temporary = Temporary(path.parent, 0o644)
+    try:
+        with temporary.path.open("r+b") as file:
+            file.write(data)
+        temporary.replace(path)
+    finally:
+        temporary.remove()
 
 
 def _digest(data: bytes) -> bytes:

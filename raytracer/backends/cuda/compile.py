@@ -19,6 +19,7 @@ from pathlib import Path
 
 from raytracer import ops
 from raytracer.backends.cuda import cache as cubins
+from raytracer.backends.cuda import own_files
 from raytracer.backends.cuda.cache import Cubin, CubinName
 from raytracer.backends.cuda.sources import digest, include_closure, kernels_root
 from raytracer.errors import BackendError
@@ -36,6 +37,8 @@ Macros = Mapping[str, str]
 
 class CompileError(BackendError):
     """nvcc refused a kernel; the message holds what it said."""
+
+    most_sentences = 1000
 
 
 def architecture(capability: tuple[int, int]) -> str:
@@ -133,7 +136,9 @@ def load(
     notify(f"compiling {name.stem} for {arch} (once; the result is kept)")
     cubin = compile_source(source, arch, root, macros)
     try:
-        return replace(cubin, path=cubins.write(cubins.cache_folder(), name, cubin))
+        return replace(
+            cubin, path=cubins.write(own_files.make_private(cubins.cache_folder()), name, cubin)
+        )
     except OSError as error:
         notify(f"the cubin cannot be kept ({error}): set RAYTRACER_CACHE to a folder you can write")
         return cubin
@@ -157,7 +162,7 @@ def compile_source(
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         log = _steady(f"{done.stdout}{done.stderr}")
         if done.returncode != 0 or not output.is_file():
-            raise CompileError(_explain(source, arch, log))
+            raise CompileError(*_explain(source, arch, log).splitlines())
         return Cubin(output.read_bytes(), log)
 
 

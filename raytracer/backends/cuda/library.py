@@ -1,16 +1,19 @@
 """Shared libraries made of .cu files that are more than kernels: a library's host code, called by
-ctypes. Built once for each compiler and architecture, and kept beside the cubins.
+ctypes. Built once for each compiler and architecture, and kept beside the cubins, each with a file
+that holds the digest of its content.
 """
 
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from raytracer.backends.cuda.cache import cache_folder
+from raytracer.backends.cuda import own_files
+from raytracer.backends.cuda.cache import cache_folder, store
 from raytracer.backends.cuda.compile import CompileError, find_nvcc, nvcc_version
 from raytracer.backends.cuda.sources import digest, headers_of, kernels_root
 from raytracer.errors import BackendError
@@ -22,7 +25,8 @@ def build(source: Path, arch: str) -> Path:
     """The library of a .cu file, compiled now if it is not at hand.
 
     It may include headers of the kernels, by their path there.
-    Raises BackendError without nvcc, CompileError with the last of what nvcc said.
+    Raises BackendError without nvcc and for a cache folder of another user, CompileError with the
+    last of what nvcc said.
     """
     nvcc = find_nvcc()
     if nvcc is None:
@@ -31,19 +35,44 @@ def build(source: Path, arch: str) -> Path:
     text = {source.name: source.read_bytes()} | headers_of(source, root)
     key = digest(text, nvcc_version(nvcc), arch, *FLAGS)
     target = cache_folder().parent / "libraries" / f"{source.stem}.{arch}.{key}.so"
-    if target.is_file():
-        return target
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".build-", dir=target.parent) as folder:
-        made = Path(folder, "library.so")
+    try:
+        folder = own_files.make_private(target.parent)
+    except OSError as error:
+        raise BackendError(
+            f"{source.name}: its library cannot be kept ({error}): set RAYTRACER_CACHE to a folder "
+            "of your own"
+        ) from error
+    if not _is_sound(target):
+        _compile(source, arch, nvcc, root, folder, target)
+    return target
+
+
+def _compile(source: Path, arch: str, nvcc: Path, root: Path, folder: Path, target: Path) -> None:
+    """Make a library and note its digest."""
+    with tempfile.TemporaryDirectory(prefix=".build-", dir=folder) as build_folder:
+        made = Path(build_folder, "library.so")
         target_options = [f"-arch={arch}", "-I", str(root), "-o", str(made)]
         command = [str(nvcc), *FLAGS, *target_options, str(source)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0 or not made.is_file():
             said = f"{done.stdout}{done.stderr}".strip().splitlines()
             raise CompileError(f"nvcc cannot compile {source.name}: {(said or ['?'])[-1]}")
+        made.chmod(0o700)
+        note = hashlib.blake2b(made.read_bytes()).hexdigest()
         made.replace(target)
-    return target
+    store(_note_of(target), note.encode())
+
+
+def _is_sound(library: Path) -> bool:
+    """Whether a library is the user's own and has the content that its digest was made of."""
+    content, note = own_files.read(library), own_files.read(_note_of(library))
+    if content is None or note is None:
+        return False
+    return hashlib.blake2b(content).hexdigest().encode() == note
+
+
+def _note_of(library: Path) -> Path:
+    return library.with_suffix(".blake2b")
 
 
 class Launcher:

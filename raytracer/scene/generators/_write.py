@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 from numpy.lib import format as npy
 
+from raytracer import output, toml_text
 from raytracer.resources import scenes
 
 from ._base import Generator, Part
@@ -30,20 +28,43 @@ ROTATE = re.compile(r"^transform = \{ rotate", re.MULTILINE)
 DATA_FILE = re.compile(r'^file = "[^"]+\.xyz"$', re.MULTILINE)
 
 
+def files(name: str, target: Path) -> list[Path]:
+    """The files that `write` makes, the one asked for first."""
+    if target.suffix != ".toml":
+        return [target]
+    text = _example(name)
+    if DATA_FILE.search(text):
+        return [target, target.with_suffix(".xyz")]
+    return [target, target.with_suffix(".npz")] if GENERATE.search(text) else [target]
+
+
 def write(name: str, found: Generator, target: Path, count: int, seed: int) -> list[Path]:
-    """Write `target` and, for a scene, the data beside it; returns the files."""
-    if target.suffix == ".npz":
-        write_npz(found, target, count, seed)
-        return [target]
-    if target.suffix == ".xyz":
-        write_xyz(name, found, target, count, seed)
-        return [target]
-    return _write_scene(name, found, target, count, seed)
+    """Write `target` and, for a scene, the data beside it; returns the files.
+
+    Raises OutputError; all old files are then untouched.
+    """
+    targets = files(name, target)
+    # Before the data: a name that cannot be written in TOML is refused.
+    text = _scene(name, found, targets[-1], count, seed) if target.suffix == ".toml" else ""
+    with output.Batch() as batch:
+        for data in targets:
+            if data.suffix == ".npz":
+                write_npz(found, data, count, seed, batch)
+            elif data.suffix == ".xyz":
+                write_xyz(name, found, data, count, seed, batch)
+        if text:
+            output.write(target, text, batch)
+    return targets
 
 
-def write_npz(found: Generator, target: Path, count: int, seed: int) -> None:
+def write_npz(
+    found: Generator, target: Path, count: int, seed: int, batch: output.Batch | None = None
+) -> None:
     """The arrays, uncompressed; those of a pointwise generator are never all in memory."""
-    with replacing(target) as file, zipfile.ZipFile(file, "w", allowZip64=True) as archive:
+    with (
+        output.replacing(target, batch) as file,
+        zipfile.ZipFile(file, "w", allowZip64=True) as archive,
+    ):
         if found.block is not None:
             _add_arrays(archive, "", count, lambda: found.blocks(count, seed))
             return
@@ -53,7 +74,14 @@ def write_npz(found: Generator, target: Path, count: int, seed: int) -> None:
             _add_arrays(archive, prefix, part.count, partial(list, (part,)))
 
 
-def write_xyz(name: str, found: Generator, target: Path, count: int, seed: int) -> None:
+def write_xyz(
+    name: str,
+    found: Generator,
+    target: Path,
+    count: int,
+    seed: int,
+    batch: output.Batch | None = None,
+) -> None:
     """Atoms as plain xyz, angstroms; raises UserError if the generator knows no elements."""
     from raytracer.errors import OutputError
 
@@ -62,37 +90,31 @@ def write_xyz(name: str, found: Generator, target: Path, count: int, seed: int) 
     (part,) = found.parts(count, seed)
     rows = zip(found.symbols(count, seed), part.centers.astype(float), strict=True)
     lines = [f"{s:<2} {x:9.4f} {y:9.4f} {z:9.4f}" for s, (x, y, z) in rows]
-    with replacing(target) as file:
-        file.write("\n".join([str(part.count), found.summary, *lines, ""]).encode())
+    output.write(target, "\n".join([str(part.count), found.summary, *lines, ""]), batch)
 
 
-def _write_scene(name: str, found: Generator, target: Path, count: int, seed: int) -> list[Path]:
+def _example(name: str) -> str:
+    return (scenes() / f"{name}.toml").read_text(encoding="utf-8")
+
+
+def _scene(name: str, found: Generator, data: Path, count: int, seed: int) -> str:
     """The example scene, with its data from a file beside it instead of a generator."""
-    text = (scenes() / f"{name}.toml").read_text(encoding="utf-8")
-    files = [target]
+    text = _example(name)
     # The example's camera and ground suit the generator's own count.
     scale = found.extent(found.count) / found.extent(count) if found.extent else 1.0
     resize = f"\ntransform = {{ scale = {scale!r} }}" if scale != 1.0 else ""
     if DATA_FILE.search(text):
-        data = target.with_suffix(".xyz")
-        write_xyz(name, found, data, count, seed)
-        text = DATA_FILE.sub(f'file = "{data.name}"', text)
+        text = DATA_FILE.sub(lambda _: _file_line(data, None), text)
         text = ROTATE.sub(f"transform = {{ scale = {scale!r}, rotate", text)
-        files.append(data)
     elif GENERATE.search(text):
-        data = target.with_suffix(".npz")
-        write_npz(found, data, count, seed)
         text = GENERATE.sub(lambda match: _file_line(data, match[2]) + resize, text)
-        files.append(data)
-    caption = f'caption = "{found.summary}; asked for {count:,} spheres, seed {seed}."'
-    with replacing(target) as file:
-        file.write(CAPTION.sub(lambda _: caption, text).encode())
-    return files
+    caption = f"{found.summary}; asked for {count:,} spheres, seed {seed}."
+    return CAPTION.sub(lambda _: f"caption = {toml_text.quoted(caption)}", text)
 
 
 def _file_line(data: Path, part: str | None) -> str:
     """The lines of a scene that name a data file, and the arrays of a part in it."""
-    line = f'file = "{data.name}"'
+    line = f"file = {toml_text.quoted(data.name)}"
     if part:
         own = ", ".join(f'{field} = "{part}_{field}"' for field, _, _ in FIELDS)
         line += f"\narrays = {{{own}}}"
@@ -111,15 +133,3 @@ def _add_arrays(
             npy.write_array_header_1_0(stream, header)
             for block in blocks():
                 stream.write(np.ascontiguousarray(getattr(block, field), dtype).data)
-
-
-@contextmanager
-def replacing(target: Path) -> Iterator[IO[bytes]]:
-    """A file that takes the target's place when it is complete, and vanishes if it fails."""
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            yield file
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -1,0 +1,59 @@
+"""Files of the cache, which hold code that is run: they are loaded only if they are the user's own.
+
+Their folder is open to the user alone. A file counts as the user's own if the user owns it and
+nobody else may write to it; any other file is as good as missing.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+_PRIVATE = 0o700
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+def make_private(folder: Path) -> Path:
+    """Make a folder that is open to the user alone. Raises OSError where that cannot be done."""
+    folder.mkdir(_PRIVATE, parents=True, exist_ok=True)
+    if not is_private(folder):
+        raise PermissionError(f"{folder} belongs to another user")
+    return folder
+
+
+def is_private(folder: Path) -> bool:
+    """Whether a folder is the user's; one that others may read is closed to them."""
+    try:
+        found = folder.stat()
+        if found.st_uid != os.geteuid():
+            return False
+        if stat.S_IMODE(found.st_mode) & ~_PRIVATE:
+            folder.chmod(_PRIVATE)
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode)
+
+
+def read(path: Path, shipped: bool = False) -> bytes | None:
+    """The content of a regular file that is the user's own; None of any other.
+
+    shipped: it came with the package or from a folder that the user named, and may belong to
+        another user, but not be open to everybody for writing.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW * (not shipped))
+    except OSError:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        if shipped:
+            trusted = not found.st_mode & stat.S_IWOTH
+        else:
+            trusted = found.st_uid == os.geteuid() and not found.st_mode & _OTHERS_WRITE
+        try:
+            return file.read() if trusted else None
+        except OSError:
+            return None

@@ -1,0 +1,358 @@
+"""The one door for files from outside: what may be opened, how much is read, what went wrong.
+
+Every file that a user or a scene names is opened here: once, without waiting, and only if it is a
+regular file. Libraries that want a name get that of the open descriptor, so that what was checked
+is what is read. What a library raises over a broken file becomes one sentence.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedReader
+from pathlib import Path
+from typing import IO, Any
+
+from raytracer.errors import (
+    DataFileError,
+    MemoryNeedError,
+    RaytracerError,
+    UserError,
+    shown,
+    shown_value,
+)
+from raytracer.memory import size_text
+from raytracer.resources import available_memory
+
+STANDARD_INPUT = Path("-")
+"""The name that stands for standard input on the command line and in `raytracer.load`."""
+
+LINE_BYTES = 1 << 20
+"""Longest line of a text file, its end included."""
+
+PIECE = 1 << 20
+"""Bytes of standard input that are copied at a time."""
+
+_WINDOW = 1 << 12
+"""Bytes looked at first where a line must end: most lines are shorter."""
+
+_KINDS = (
+    (stat.S_ISDIR, "is a folder; name a file in it"),
+    (stat.S_ISFIFO, "is a pipe; only regular files are read, and standard input as '-'"),
+    (stat.S_ISCHR, "is a device; only regular files are read, and standard input as '-'"),
+    (stat.S_ISBLK, "is a device; only regular files are read"),
+    (stat.S_ISSOCK, "is a socket; only regular files are read"),
+)
+
+_REASONS = {
+    errno.ENOENT: "there is no such file",
+    errno.ENOTDIR: "there is no such file: a part of its path is a file, not a folder",
+    errno.EACCES: "may not be read; check its permissions and those of its folders",
+    errno.EPERM: "may not be read; check its permissions",
+    errno.ELOOP: "is a symbolic link that leads back to itself",
+    errno.ENAMETOOLONG: "its name or its path is too long for a file",
+    errno.ENXIO: "is a socket or a device; only regular files are read",
+    errno.EISDIR: "is a folder; name a file in it",
+}
+
+
+class OpenFile:
+    """A regular file that was opened for reading.
+
+    Args:
+        file: the binary stream, at its start.
+        path: as it was given.
+        source: what messages call it.
+    """
+
+    def __init__(self, file: BufferedReader, path: Path, source: str) -> None:
+        status = os.fstat(file.fileno())
+        self.file = file
+        self.path = path
+        self.source = source
+        self.size = status.st_size
+        self.modified = status.st_mtime_ns
+        self.is_standard_input = False
+
+    @property
+    def name(self) -> str:
+        """A name under which a library can open the same file again, from its start."""
+        return f"/dev/fd/{self.file.fileno()}"
+
+    def read(self, limit: int, error: type[UserError] = DataFileError) -> bytes:
+        """Return the whole content. Raises `error` if it has more than `limit` bytes."""
+        self.file.seek(0)
+        data = self.file.read(limit + 1)
+        if len(data) > limit:
+            raise error(
+                f"{self.source}: has more than {size_text(limit)}, the most that is read of such "
+                "a file here"
+            )
+        return data
+
+    def lines(self, count: int) -> list[str]:
+        """Return the first lines of a text in UTF-8, with their ends.
+
+        Lines end with LF, CR LF or CR; a byte order mark is left out.
+
+        Raises:
+            DataFileError: a line is longer than `LINE_BYTES`, or not UTF-8.
+        """
+        self.file.seek(0)
+        found: list[str] = []
+        rest = b""
+        while len(found) < count:
+            end = _line_end(rest)
+            if end == 0 and len(rest) <= LINE_BYTES and (more := self.file.read(_WINDOW)):
+                rest += more
+                continue
+            if end == 0 and len(rest) > LINE_BYTES:
+                raise self.too_long(len(found) + 1)
+            line, rest = (rest[:end], rest[end:]) if end else (rest, b"")
+            if not found:
+                line = line.removeprefix(b"\xef\xbb\xbf")
+            try:
+                found.append(line.decode("utf-8"))
+            except UnicodeDecodeError:
+                raise self.not_text(len(found) + 1) from None
+        return found
+
+    def require_short_lines(self) -> None:
+        """Refuse a text with a line that is longer than `LINE_BYTES`.
+
+        Only a window at each half of that length is looked at: if a line ends in each of them,
+        no line can be longer.
+        """
+        step = LINE_BYTES // 2
+        descriptor = self.file.fileno()
+        for start in range(0, self.size - step, step):
+            for length in (_WINDOW, step):
+                window = os.pread(descriptor, length, start)
+                if b"\n" in window or b"\r" in window:
+                    break
+            else:
+                raise self.too_long()
+
+    def too_long(self, line: int | None = None) -> DataFileError:
+        """Return the error for a line that is too long; None if its number is not known."""
+        which = "a line" if line is None else f"line {line}"
+        return DataFileError(
+            f"{self.source}: {which} is longer than {size_text(LINE_BYTES)}; is this a text file?"
+        )
+
+    def not_text(self, line: int | None = None) -> DataFileError:
+        """Return the error for bytes that are not UTF-8."""
+        where = "" if line is None else f"line {line} "
+        return DataFileError(f"{self.source}: {where}is not text in UTF-8")
+
+
+def path_of(path: object, name: str = "path") -> Path:
+    """Return a path that was given as an argument. Raises UserError if it is none."""
+    try:
+        return Path(os.fspath(path))  # type: ignore[call-overload]
+    except TypeError:
+        raise UserError(f"{name}: {shown_value(path)} is not the path of a file") from None
+
+
+@contextmanager
+def opened(
+    path: str | Path,
+    source: str | None = None,
+    error: type[UserError] = DataFileError,
+    standard_input: bool = False,
+) -> Iterator[OpenFile]:
+    """Open a regular file for reading, or refuse it with one sentence.
+
+    Args:
+        path: of the file.
+        source: what to call it in messages; the path if None.
+        error: what to raise.
+        standard_input: whether `-` means standard input; it does where a user names the file, and
+            does not where a scene does.
+
+    Raises:
+        UserError: of the kind `error`: there is no such file, it may not be read, it is a folder,
+            a pipe, a socket or a device.
+    """
+    path = Path(path)
+    if standard_input and path == STANDARD_INPUT:
+        with _standard_input(error) as file:
+            yield file
+        return
+    source = str(path) if source is None else source
+    with _descriptor(path, source, error) as stream:
+        yield OpenFile(stream, path, source)
+
+
+def require_file(path: str | Path, source: str, error: type[UserError] = DataFileError) -> None:
+    """Refuse a path that `opened` would refuse."""
+    with _descriptor(Path(path), source, error):
+        pass
+
+
+def _descriptor(path: Path, source: str, error: type[UserError]) -> BufferedReader:
+    """Return the stream of a regular file."""
+    # Without O_NONBLOCK a pipe that nobody writes to would wait for ever, before it can be refused.
+    flags = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+    try:
+        descriptor = os.open(path, flags)
+    except OSError as problem:
+        raise error(f"{source}: {reason(problem)}") from None
+    except ValueError:  # a null byte, or characters that the file system's encoding lacks
+        raise error(f"{source}: is no possible name of a file here") from None
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            kind = next((text for test, text in _KINDS if test(mode)), "is no regular file")
+            raise error(f"{source}: {kind}")
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def reason(problem: OSError) -> str:
+    """Return what an OSError means for a file that is read, without the name of the file."""
+    return _REASONS.get(problem.errno or 0) or f"cannot be read ({problem.strerror or problem})"
+
+
+_spooled: BufferedReader | None = None
+
+
+@contextmanager
+def _standard_input(error: type[UserError]) -> Iterator[OpenFile]:
+    """Give standard input as a file; it is copied to an unnamed one when it is first used."""
+    global _spooled
+    source = "standard input"
+    if _spooled is None:
+        _spooled = _spool(source, error)
+    _spooled.seek(0)
+    file = OpenFile(_spooled, STANDARD_INPUT, source)
+    file.is_standard_input = True
+    yield file
+
+
+def _spool(source: str, error: type[UserError]) -> BufferedReader:
+    """Copy standard input to a temporary file without a name."""
+    import tempfile
+
+    if sys.stdin is None:
+        raise error(f"{source}: is closed")
+    limit = memory_share(1)
+    total = 0
+    try:
+        copy: Any = tempfile.TemporaryFile()  # noqa: SIM115 - it is kept to the end
+        stream = sys.stdin.buffer
+        while piece := stream.read(PIECE):
+            total += len(piece)
+            if total > limit:
+                copy.close()
+                raise error(f"{source}: has more than {size_text(limit)}, the memory that is free")
+            copy.write(piece)
+        copy.flush()
+    except OSError as problem:
+        raise error(f"{source}: {reason(problem)}") from None
+    spooled: BufferedReader = copy
+    return spooled
+
+
+@contextmanager
+def reading(source: str, kind: str, error: type[UserError] = DataFileError) -> Iterator[None]:
+    """Turn whatever a library raises over a broken file into one sentence.
+
+    Args:
+        source: what messages call the file, or the part of it.
+        kind: what it is read as, for example ".npz".
+        error: what to raise.
+
+    Raises:
+        UserError: of the kind `error`; MemoryNeedError where memory ran out.
+    """
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a library's doubts, before the sentence that is ours
+            yield
+    except RaytracerError:
+        raise
+    except MemoryError:
+        raise MemoryNeedError(
+            f"{source}: needs more memory than is free: use a part of it, or a machine with more"
+        ) from None
+    except RecursionError:
+        raise error(f"{source}: cannot be read as {kind} (it is nested too deeply)") from None
+    except UnicodeDecodeError as problem:
+        raise error(f"{source}: cannot be read as {kind} (it is not {problem.encoding})") from None
+    except Exception as problem:
+        raise error(f"{source}: cannot be read as {kind} ({_first_line(problem)})") from problem
+
+
+def parse_json(text: str, source: str, what: str) -> dict[str, Any]:
+    """Return the object that a JSON text holds.
+
+    Args:
+        text: as it stands in the file.
+        source: what messages call the file.
+        what: what the text is in the file, for example "its metadata".
+
+    Raises:
+        DataFileError: it is not JSON, nested too deeply, or no object.
+    """
+    import json
+
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        raise DataFileError(f"{source}: {what} are damaged: they are nested too deeply") from None
+    except ValueError as problem:
+        raise DataFileError(
+            f"{source}: {what} are damaged: they are not JSON ({_first_line(problem)})"
+        ) from None
+    if not isinstance(found, dict):
+        raise DataFileError(f"{source}: {what} are damaged: they are no object of JSON")
+    return found
+
+
+def _first_line(problem: Exception) -> str:
+    """Return the first line of what a library says, or the kind of its exception."""
+    if isinstance(problem, OSError) and problem.strerror:
+        return problem.strerror
+    try:
+        lines = str(problem)[:400].strip().splitlines()
+    except Exception:  # an exception that cannot be printed
+        lines = []
+    return shown(lines[0], 160) if lines else type(problem).__name__
+
+
+def memory_share(bytes_per_byte: int, least: int = 1 << 20) -> int:
+    """Return how large a file may be whose content takes so many bytes of memory a byte.
+
+    Args:
+        bytes_per_byte: bytes of memory for each byte of the file.
+        least: bytes that are always allowed.
+    """
+    available = available_memory()
+    return max((available or 4 << 30) // bytes_per_byte, least)
+
+
+def copy_limited(stream: IO[bytes], size: int, source: str) -> bytes:
+    """Return exactly `size` bytes of a stream. Raises DataFileError if it ends before."""
+    data = stream.read(size)
+    if len(data) != size:
+        raise DataFileError(f"{source}: is cut short")
+    return data
+
+
+def _line_end(text: bytes) -> int:
+    """Return where the first line ends, its end included; 0 if that is not known yet."""
+    line_feed, carriage_return = text.find(b"\n"), text.find(b"\r")
+    if carriage_return == -1 or -1 < line_feed < carriage_return:
+        return line_feed + 1
+    if carriage_return + 1 == len(text):
+        return 0  # a line feed may follow
+    return carriage_return + (2 if text[carriage_return + 1] == ord("\n") else 1)

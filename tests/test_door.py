@@ -1,0 +1,209 @@
+"""Files from outside: which may be opened, and what is said of the others."""
+
+from __future__ import annotations
+
+import io
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from raytracer import Film, door, load
+from raytracer.cli import main
+from raytracer.door import LINE_BYTES, opened
+from raytracer.errors import DataFileError, RaytracerError, SceneError, UserError
+from raytracer.png import read_metadata
+
+BALL = b"[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n"
+NAMES = ("a.toml", "a.json", "a.npz", "a.npy", "a.csv", "a.xyz")
+
+
+def sentence(path: Path) -> str:
+    """What `load` says of a file that it refuses."""
+    with pytest.raises(UserError) as caught:
+        load(path)
+    text = str(caught.value)
+    assert "\n" not in text
+    assert len(text) < 1200
+    return text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_regular_files_are_opened(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / name
+    os.mkfifo(path)
+    assert "is a pipe; only regular files" in sentence(path)
+    path.unlink()
+    path.symlink_to("/dev/zero")
+    assert "is a device; only regular files" in sentence(path)
+    path.unlink()
+    with socket.socket(socket.AF_UNIX) as listener:
+        monkeypatch.chdir(tmp_path)  # the name of a socket is short
+        listener.bind(name)
+        assert "is a socket" in sentence(path)
+    path.unlink()
+    path.mkdir()
+    assert "is a folder" in sentence(path)
+    path.rmdir()
+    path.symlink_to(path)
+    assert "leads back to itself" in sentence(path)
+    path.unlink()
+    assert "there is no such file" in sentence(path)
+    assert "too long" in sentence(tmp_path / ("x" * 300 + name))
+    assert "too long" in sentence(tmp_path / ("x/" * 3000 + name))
+    (tmp_path / "file").touch()
+    assert "a part of its path is a file" in sentence(tmp_path / "file" / name)
+    assert "no possible name" in sentence(Path(f"a\0{name}"))
+
+
+def test_films_and_pictures_go_through_the_same_door(tmp_path: Path) -> None:
+    for name in ("a.npz", "a.exr", "a.png"):
+        path = tmp_path / name
+        os.mkfifo(path)
+        with pytest.raises(DataFileError, match="is a pipe"):
+            read_metadata(path) if name == "a.png" else Film.load(path)
+
+
+def test_what_a_scene_names_goes_through_the_same_door(tmp_path: Path) -> None:
+    scene = tmp_path / "scene.toml"
+    scene.write_text('[[spheres]]\nfile = "data.npz"\nradius = 1.0\n')
+    os.mkfifo(tmp_path / "data.npz")
+    assert "spheres[0].file: data.npz: is a pipe" in sentence(scene)
+    scene.write_text('[[spheres]]\nfile = "-"\nradius = 1.0\n')
+    assert "there is no such file" in sentence(scene)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    path.touch(mode=0)
+    assert "may not be read" in sentence(path)
+
+
+@pytest.fixture
+def standard_input(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.BytesIO]:
+    """Standard input that a test can fill."""
+    stream = io.BytesIO()
+    monkeypatch.setattr(door, "_spooled", None)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream))
+    yield stream
+    if door._spooled is not None:
+        door._spooled.close()
+
+
+def npz() -> bytes:
+    stream = io.BytesIO()
+    np.savez(stream, centers=np.zeros((2, 3)), radii=np.ones(2))
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "count"),
+    [
+        (BALL, 1),
+        (b'{"spheres": [{"centers": [[0, 0, 0]], "radius": 1}]}', 1),
+        (b"2\nwater\nO 0 0 0\nH 0 0 1\n", 2),
+        (b"x,y,z,radius\n0,0,0,1\n1,1,1,1\n2,2,2,1\n", 3),
+        (npz(), 2),
+    ],
+)
+def test_standard_input_is_what_its_start_says(
+    content: bytes, count: int, standard_input: io.BytesIO
+) -> None:
+    standard_input.write(content)
+    standard_input.seek(0)
+    assert load("-").count == count
+    assert load(Path("-")).count == count  # it was kept
+
+
+def test_standard_input_has_a_limit(
+    standard_input: io.BytesIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Endless(io.RawIOBase):
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, target: memoryview) -> int:  # type: ignore[override]
+            return len(target)
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Endless())))
+    monkeypatch.setattr("raytracer.door.available_memory", lambda: 3 << 20)
+    assert "standard input: has more than 3 MiB" in sentence(Path("-"))
+    monkeypatch.setattr(sys, "stdin", None)
+    assert "standard input: is closed" in sentence(Path("-"))
+
+
+@pytest.mark.parametrize("head", ["x,y,z,radius\n", "1\n", "1\ncomment\nC 0 0 "])
+def test_a_line_without_end_is_refused(head: str, tmp_path: Path) -> None:
+    path = tmp_path / ("a.csv" if head.startswith("x") else "a.xyz")
+    path.write_text(head + "1" * (3 * LINE_BYTES))
+    text = sentence(path)
+    assert "is longer than 1 MiB" in text
+
+
+def test_lines_end_as_in_text_files(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    for content in (b"one\ntwo\n", b"one\rtwo\r", b"one\r\ntwo", b"\xef\xbb\xbfone\ntwo"):
+        path.write_bytes(content)
+        with opened(path) as file:
+            assert [line.strip() for line in file.lines(3)] == ["one", "two", ""]
+    path.write_bytes(b"x" * 4095 + b"\r\ntwo")  # the end lies across two windows
+    with opened(path) as file:
+        assert file.lines(2) == ["x" * 4095 + "\r\n", "two"]
+    path.write_bytes(b"one\n\xff\n")
+    with opened(path) as file, pytest.raises(DataFileError, match="line 2 is not text in UTF-8"):
+        file.lines(2)
+
+
+def test_deep_and_long_keys_of_scenes_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text(f"# {'.' * 100}\ntitle = '{'.' * 100}'\n{'.'.join('a' * 50_000)} = 1\n")
+    assert "line 3: a key has more than 16 parts" in sentence(path)
+    path.write_text(f"caption = '{'.' * 100}'\n{BALL.decode()}")
+    assert load(path).count == 1
+    path.write_text("title = " + "[" * 100_000)
+    assert "nested too deeply" in sentence(path)
+    path = tmp_path / "a.json"
+    path.write_text('{"a":' * 100_000)
+    assert "nested too deeply" in sentence(path)
+    path.write_text(f'{{"title": {"1" * 10_000}}}')
+    assert "cannot be read as JSON" in sentence(path)
+
+
+def test_many_mistakes_are_ten_and_a_count(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text("".join(f"key{n} = 1\n" for n in range(20_000)))
+    with pytest.raises(SceneError) as caught:
+        load(path)
+    assert len(caught.value.sentences) == 11
+    assert caught.value.sentences[-1] == "and 19,990 more mistakes"
+
+
+def test_text_of_files_cannot_reach_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.toml"
+    evil = "\\u001b]0;owned\\u0007\\nraytracer: all is well\\u202e\\u009b31m"
+    path.write_text(f'[render]\nfilter = "{evil}"\n')
+    assert main(["scene", "check", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "\\x1b]0;owned\\x07\\nraytracer: all is well\\u202e\\x9b31m" in said
+    path.write_text(f'title = "{evil}"\ncaption = "{evil}"\n{BALL.decode()}')
+    for options in ([], ["--json"]):
+        assert main(["scene", "check", str(path), *options]) == 0
+        said = capsys.readouterr().out
+        assert said.replace("\n", "").isprintable()
+
+
+def test_errors_are_short_and_print() -> None:
+    error = RaytracerError("a" * 100_000 + "\x1b\udc80 remedy")
+    assert len(str(error)) < 1100
+    assert str(error).endswith("\\x1b\\x80 remedy")
+    assert str(RaytracerError("one", "two\nlines")) == "one\ntwo\\nlines"

@@ -1,0 +1,122 @@
+"""Ctrl-C ends the command at once, whatever it is doing."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from raytracer.cli import INTERRUPTED
+
+# Seconds; a tenth of a second is what it takes. On a loaded machine nobody should wait for a test.
+PATIENCE = 5.0
+
+SAVE_A_LARGE_PICTURE = """
+import sys
+import numpy as np
+from raytracer import cli, output, png
+
+def save():
+    noise = np.random.default_rng(1).integers(0, 256, 9_999_991, np.uint8)
+    pixels = np.resize(noise, (20_000, 20_000, 3))
+    output.write("a.png", png.encode(pixels, {}))
+
+cli.program.main = lambda *args, **options: save()
+sys.exit(cli.main([]))
+"""
+
+
+def interrupted(folder: Path, delay: float, *command: str) -> str:
+    """Run a command, interrupt it after `delay` seconds, and give what it said.
+
+    Asserts that it had not ended before, that it says so to the shell, and leaves no file.
+    """
+    before = sorted(folder.iterdir())
+    process = subprocess.Popen(
+        [sys.executable, *command],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        # Where a shell started the tests in the background, SIGINT is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
+    )
+    try:
+        time.sleep(delay)
+        assert process.poll() is None, f"it ended by itself: {process.communicate()[1]}"
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == INTERRUPTED, said
+    assert sorted(folder.iterdir()) == before, "nothing half-written is left"
+    assert "Traceback" not in said
+    return said
+
+
+def render(path: Path, *options: str) -> tuple[str, ...]:
+    """The words of a command that renders a scene on the CPU for a long time."""
+    size = ("--width", "1600", "--height", "1200", "--samples", "4096")
+    output = ("-o", "a.png", "--backend", "cpu", "--threads", "2")
+    return ("-m", "raytracer", "render", path.name, *size, *output, *options)
+
+
+@pytest.fixture
+def many_lights(tmp_path: Path) -> Path:
+    """3,000 lights on 20,000 spheres: a tile takes half a minute."""
+    scene = "[camera]\nposition = [0, 0, 5]\n"
+    scene += '[[spheres]]\ngenerate = { name = "cloud", count = 20000 }\n'
+    for x, y, z in np.random.default_rng(1).uniform(2, 9, (3000, 3)):
+        scene += f'[[lights]]\ntype = "point"\nposition = [{x}, {y}, {z}]\nintensity = 0.001\n'
+    path = tmp_path / "lights.toml"
+    path.write_text(scene)
+    return path
+
+
+@pytest.fixture
+def clump(tmp_path: Path) -> Path:
+    """A million spheres almost in one place: every ray meets them all."""
+    rng = np.random.default_rng(1)
+    path = tmp_path / "clump.npz"
+    np.savez(path, centers=rng.normal(scale=1e-3, size=(1_000_000, 3)), radii=np.ones(1_000_000))
+    return path
+
+
+@pytest.mark.parametrize("delay", [0.7, 2.0])
+def test_while_rendering_with_many_lights(tmp_path: Path, many_lights: Path, delay: float) -> None:
+    interrupted(tmp_path, delay, *render(many_lights))
+
+
+@pytest.mark.parametrize("delay", [0.5, 1.0, 2.5])
+def test_while_building_and_rendering_a_clump(tmp_path: Path, clump: Path, delay: float) -> None:
+    interrupted(tmp_path, delay, *render(clump))
+
+
+def test_while_finding_first_hits(tmp_path: Path, clump: Path) -> None:
+    film = ("--film", "a.npz", "--aov", "depth")
+    words = ["1" if word == "4096" else word for word in render(clump, *film)]
+    interrupted(tmp_path, 3.0, *words)
+
+
+def test_while_reading_many_lines(tmp_path: Path) -> None:
+    count = 3_000_000
+    path = tmp_path / "atoms.xyz"
+    path.write_text(f"{count}\nmany\n" + "C 1.0 2.0 3.0\n" * count)
+    interrupted(tmp_path, 0.7, *render(path))
+
+
+@pytest.mark.parametrize("delay", [0.7, 1.5])
+def test_while_generating(tmp_path: Path, delay: float) -> None:
+    words = ("cloud", "--count", "20000000", "-o", "cloud.npz")
+    interrupted(tmp_path, delay, "-m", "raytracer", "scene", "generate", *words)
+
+
+@pytest.mark.parametrize("delay", [1.2, 3.0])
+def test_while_saving_a_large_picture(tmp_path: Path, delay: float) -> None:
+    interrupted(tmp_path, delay, "-c", SAVE_A_LARGE_PICTURE)

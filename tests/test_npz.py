@@ -1,0 +1,125 @@
+"""Arrays of NumPy in files: every flipped, cut or lying byte is refused, as NumPy does."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from raytracer import load
+from raytracer.errors import DataFileError, UserError
+
+CENTERS = np.arange(3000.0).reshape(-1, 3)
+
+
+def npz(compressed: bool = False, /, **arrays: Any) -> bytes:
+    stream = io.BytesIO()
+    (np.savez_compressed if compressed else np.savez)(stream, **arrays)
+    return stream.getvalue()
+
+
+def sentence(path: Path, content: bytes) -> str:
+    path.write_bytes(content)
+    with pytest.raises(DataFileError) as caught:
+        load(path)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_each_flipped_byte_of_the_values_is_noticed(tmp_path: Path, compressed: bool) -> None:
+    whole = npz(compressed, centers=CENTERS, radii=np.ones(1000))
+    (tmp_path / "a.npz").write_bytes(whole)
+    assert load(tmp_path / "a.npz").count == 1000
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        end = archive.start_dir
+    for at in range(200, end, 997):
+        broken = bytearray(whole)
+        broken[at] ^= 4
+        try:
+            found = load(tmp_path / "a.npz") if (tmp_path / "a.npz").write_bytes(broken) else None
+        except UserError:
+            continue
+        # What is not summed: the local header's time, sizes and extra field, which nobody reads.
+        assert found is not None
+        assert np.array_equal(found.spheres[0].centers, CENTERS)
+
+
+def test_a_member_may_not_reach_into_the_directory(tmp_path: Path) -> None:
+    whole = npz(centers=CENTERS, radii=np.ones(1000))
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        info = archive.getinfo("radii.npy")
+    # The last 200 bytes of the radii are cut out, the directory stays as it is.
+    end = info.header_offset + 30 + len("radii.npy") + 20 + info.file_size
+    cut = bytearray(whole[: end - 200] + whole[end:])
+    at = cut.rfind(b"PK\5\6") + 16
+    cut[at : at + 4] = struct.pack("<I", struct.unpack_from("<I", cut, at)[0] - 200)
+    text = sentence(tmp_path / "a.npz", bytes(cut))
+    assert "array 'radii': does not lie where the archive says" in text
+    with pytest.raises((ValueError, zipfile.BadZipFile, EOFError)):
+        np.load(tmp_path / "a.npz")["radii"]
+
+
+@pytest.mark.parametrize(
+    "shape", ["(1000000000000, 3)", "(-1, 3)", f"({'9' * 200}, 3)", "(1001, 3)"]
+)
+def test_a_lying_header_is_a_broken_file(tmp_path: Path, shape: str) -> None:
+    head = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}}}"
+    head = head.ljust(502) + "\n"
+    array = b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode() + CENTERS.tobytes()
+    assert ": " in sentence(tmp_path / "a.npy", array)
+    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        stream = io.BytesIO()
+        with zipfile.ZipFile(stream, "w", method) as archive:
+            archive.writestr("centers.npy", array)
+        assert "array 'centers'" in sentence(tmp_path / "a.npz", stream.getvalue())
+
+
+def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
+    head = "{'descr': '<f8', 'fortran_order': False, 'shape': (100000000, 3)}".ljust(117) + "\n"
+    start = b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode()
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("centers.npy", start + bytes(1 << 27))
+    assert "says that" in sentence(tmp_path / "a.npz", stream.getvalue())
+
+
+def test_encrypted_and_unknown_methods_are_sentences(tmp_path: Path) -> None:
+    whole = npz(centers=CENTERS, radii=np.ones(1000))
+    place = whole.find(b"PK\1\2")
+    encrypted = bytearray(whole)
+    encrypted[place + 8] |= 1
+    assert "is encrypted" in sentence(tmp_path / "a.npz", bytes(encrypted))
+    unknown = bytearray(whole)
+    unknown[place + 10] = 77
+    assert "cannot be read" in sentence(tmp_path / "a.npz", bytes(unknown))
+
+
+def test_a_directory_of_millions_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names: dict[str, Any] = {f"a{n}": np.zeros(1) for n in range(2000)}
+    whole = npz(**names)
+    monkeypatch.setattr("raytracer.door.available_memory", lambda: 1 << 20)
+    monkeypatch.setattr("raytracer.npz.memory_share", lambda ratio: (1 << 20) // ratio)
+    assert "its directory takes" in sentence(tmp_path / "a.npz", whole)
+
+
+def test_sums_of_large_arrays_are_those_of_zlib(tmp_path: Path) -> None:
+    values = np.random.default_rng(1).normal(size=(700_000, 3))  # several pieces
+    path = tmp_path / "a.npz"
+    whole = bytearray(npz(centers=values, radii=np.ones(700_000)))
+    path.write_bytes(whole)
+    assert np.array_equal(load(path).spheres[0].centers, values)
+    with zipfile.ZipFile(path) as archive:
+        info = archive.getinfo("centers.npy")
+        assert zlib.crc32(archive.read("centers.npy")) == info.CRC
+    for at in (info.file_size - 1, info.file_size // 2, 300):
+        broken = whole.copy()
+        broken[at] ^= 1
+        assert "CRC-32" in sentence(path, bytes(broken))
