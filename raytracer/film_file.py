@@ -124,15 +124,16 @@ def _film(source: str, about: str, sums: NDArray[Any], aovs: dict[str, NDArray[A
 def _backdrop(said: Any, source: str) -> Backdrop:
     """Return the background in the metadata."""
     known = said if isinstance(said, dict) else {}
-    colors = [known.get(name) for name in ("bottom", "top")]
-    for color in colors:
+    colors = []
+    for name in ("bottom", "top"):
+        color = known.get(name)
         numbers = color if isinstance(color, list) else []
         if len(numbers) != 3 or not all(type(v) in (int, float) and 0 <= v <= 1 for v in numbers):
             raise DataFileError(
                 f"{source}: its metadata are damaged: backdrop is {shown_value(said)}"
             )
-    bottom, top = (tuple(map(float, color)) for color in colors)
-    return Backdrop(bottom, top)
+        colors.append((float(numbers[0]), float(numbers[1]), float(numbers[2])))
+    return Backdrop(*colors)
 
 
 def _integers(said: dict[str, Any], name: str, count: int, source: str) -> list[int]:

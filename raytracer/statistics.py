@@ -36,7 +36,7 @@ class Statistics:
 
     Luminance is that of linear sRGB (ITU-R BT.709), before any exposure, of what was hit: the part
     of the background in a pixel at an edge is taken out. With the meter "all" an opaque background
-    counts like anything else: all pixels are covered, and have the luminance that the picture shows.
+    counts like anything else: all pixels are covered, with the luminance that the picture shows.
     Percentiles and key are taken from bins of an eighth of a stop; average, darkest and brightest
     are not.
 

@@ -44,7 +44,7 @@ def arguments(
     one; picture_height: rows of the full picture, over which its gradient goes.
     """
     low, high = settings.meter_range
-    values = {
+    values: dict[str, Any] = {
         "height": shape[0],
         "width": shape[1],
         "x0": place[0],

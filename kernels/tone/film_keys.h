@@ -5,13 +5,13 @@
 
 namespace rt {
 
-struct FilmWord {
-  float4 sum;
-  unsigned place;  // number of the pixel in the film
-};
+// What of a pixel is measured: the film as it is, the opaque picture, or what was hit before its background.
+// Known when compiled, so that a film without a background pays nothing for those with one.
+enum class Subject { kFilm, kPicture, kForeground };
 
+template <Subject subject>
 struct FilmKeys {
-  using Word = FilmWord;
+  using Word = float4;
   static constexpr int kPerWord = 1;
   const ToneArgs& args;
   const float4* sums;
@@ -22,17 +22,19 @@ struct FilmKeys {
 
   RT_DEVICE explicit FilmKeys(const ToneArgs& a)
       : args(a), sums((const float4*)a.film), words((long long)a.width * a.height) {}
-  RT_DEVICE Word load(long long i) const { return {__ldg(sums + i), (unsigned)i}; }
-  RT_DEVICE FilmPixel<float> subject(const Word& word) const {
-    const float4 s = word.sum;
-    if (measures_all(args)) return {s.x, s.y, s.z, (float)args.samples};
+  RT_DEVICE Word load(long long at) const { return __ldg(sums + at); }
+  // at: number of the pixel in the film
+  RT_DEVICE FilmPixel<float> measured(const Word& s, long long at) const {
     FilmPixel<float> p = {s.x, s.y, s.z, s.w};
+    if constexpr (subject == Subject::kPicture) p.alpha = (float)args.samples;
     // only edges of spheres need the row, which costs a division
-    if (!removes_background(args) || s.w <= 0.0f || s.w == (float)args.samples) return p;
-    return without_background(args, p, (uint32_t)args.y0 + word.place / (unsigned)args.width);
+    if constexpr (subject == Subject::kForeground)
+      if (s.w > 0.0f && s.w != (float)args.samples)
+        p = without_background(args, p, (uint32_t)args.y0 + (unsigned)at / (unsigned)args.width);
+    return p;
   }
-  RT_DEVICE unsigned key(const Word& word, int) const {
-    FilmPixel<float> s = subject(word);
+  RT_DEVICE unsigned key(const Word& word, int, long long at) const {
+    FilmPixel<float> s = measured(word, at);
     PixelLight<float> p = pixel_light(s.r, s.g, s.b, s.alpha);
     light += p.luminance;
     logs += select(p.lit, fast_log2(p.luminance), 0.0f);

@@ -82,11 +82,12 @@ RT_DEVICE bool is_last_block(unsigned* arrived) {
 }
 
 // `shared`: at least kToneBins words and 32 LightSums that no thread uses any more
-RT_DEVICE void finish_tally(const ToneArgs& args, const FilmKeys& keys, unsigned* shared) {
+// Not inlined: its registers would be taken from the loop over pixels.
+static __device__ __noinline__ void finish_tally(const ToneArgs& args, LightSums mine, unsigned* shared) {
   TallyScratch& scratch = *(TallyScratch*)args.scratch;
   Tally& tally = *(Tally*)args.tally;
   LightSums* of_warp = (LightSums*)(shared + kToneBins);
-  LightSums sum = block_sum({keys.light, keys.logs, keys.darkest, keys.brightest}, of_warp);
+  LightSums sum = block_sum(mine, of_warp);
   if (threadIdx.x == 0) scratch.part[blockIdx.x] = make_float4((float)sum.light, (float)sum.logs, sum.darkest, sum.brightest);
   if (!is_last_block(&scratch.arrived)) return;
   LightSums found = {0.0, 0.0, kInfinity, 0.0f};
