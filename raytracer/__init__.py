@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from raytracer.statistics import Statistics
     from raytracer.tone_settings import ToneSettings
     from raytracer.viewer.preview import PreviewResult, preview
+    from raytracer.warning import RaytracerWarning
 
 __all__ = [
     "Ambient",
@@ -51,6 +52,7 @@ __all__ = [
     "PointLight",
     "PreviewResult",
     "RaytracerError",
+    "RaytracerWarning",
     "RenderSettings",
     "Scene",
     "SphereSet",
@@ -79,6 +81,7 @@ _HOMES = {
     "PointLight": "raytracer.scene.scene",
     "PreviewResult": "raytracer.viewer.preview",
     "RaytracerError": "raytracer.errors",
+    "RaytracerWarning": "raytracer.warning",
     "RenderSettings": "raytracer.settings",
     "Scene": "raytracer.scene.scene",
     "SphereSet": "raytracer.scene.scene",

@@ -16,9 +16,11 @@ from raytracer.commands.devices import devices
 from raytracer.commands.info import info
 from raytracer.commands.preview import preview
 from raytracer.commands.render import render
+from raytracer.commands.report import print_warning
 from raytracer.commands.scene import scene
 from raytracer.commands.tone import tone
 from raytracer.errors import RaytracerError
+from raytracer.warning import passed_to
 
 # What a shell expects of a program that was stopped by Ctrl-C.
 INTERRUPTED = 130
@@ -61,7 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     args = None if arguments is None else list(arguments)
     try:
-        code = program.main(args, prog_name="raytracer", standalone_mode=False)
+        with passed_to(print_warning):
+            code = program.main(args, prog_name="raytracer", standalone_mode=False)
     except RaytracerError as error:
         return _say(str(error), error.exit_code)
     except click.UsageError as error:

@@ -42,7 +42,7 @@ class Backdrop:
         return cls((r0, g0, b0), (r1, g1, b1))
 
 
-@dataclass
+@dataclass(repr=False)
 class Film:
     """Sums of linear radiance over samples, for the whole picture or a rectangle of it.
 
@@ -71,6 +71,9 @@ class Film:
     metadata: dict[str, Any] = field(default_factory=dict)
     inputs: tuple[Path, ...] = field(default=(), repr=False, compare=False)
     backdrop: Backdrop | None = None
+
+    def __repr__(self) -> str:
+        return f"<Film: {outline(self, self.metadata)}>"
 
     @classmethod
     def blank(cls, width: int, height: int, crop: Crop | None = None) -> Film:
@@ -161,6 +164,23 @@ class Film:
         from raytracer import film_file
 
         return film_file.load(path)
+
+
+def outline(film: Film, metadata: dict[str, Any]) -> str:
+    """Size, samples and origin of a film in a few words.
+
+    metadata: of the film or of its picture.
+    """
+    height, width = film.sums.shape[:2]
+    parts = [f"{width}x{height}"]
+    if (width, height) != (film.width, film.height):
+        parts[0] += f" at {film.x0},{film.y0} of {film.width}x{film.height}"
+    parts.append(f"{film.samples} samples per pixel")
+    if "spheres" in metadata:
+        parts.append(f"{metadata['spheres']:,} spheres")
+    if film.aovs:
+        parts.append("with " + ", ".join(film.aovs))
+    return ", ".join(parts)
 
 
 def checked_crop(width: int, height: int, crop: Crop | None) -> Crop:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from raytracer._version import __version__
@@ -42,6 +42,7 @@ class Job:
     space: centre (3,) and scale of render space, in scene units.
     kept: the scene and its buffers, if `prepare` was asked to keep them.
     inputs: the scene file and its data files, which no output may overwrite.
+    warnings: of loading and packing, where the caller of `prepare` collected them.
     """
 
     settings: RenderSettings
@@ -55,6 +56,7 @@ class Job:
     space: tuple[NDArray[np.float64], float]
     kept: tuple[Scene, SceneBuffers] | None = None
     inputs: tuple[Path, ...] = ()
+    warnings: list[str] = field(default_factory=list)
 
     def expose(
         self,

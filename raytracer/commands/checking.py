@@ -16,14 +16,18 @@ def describe(file: str) -> dict[str, Any]:
     Raises UserError with what is wrong.
     """
     from raytracer.scene.load import load
-    from raytracer.scene.pack import pack
+    from raytracer.scene.pack import camera_of, pack
 
     scene = load(file)
+    buffers = pack(scene)
+    camera = _fields(camera_of(scene, scene.render, buffers))
+    if scene.camera is None or scene.camera.fit:
+        camera |= {"fitted": f"to {scene.render.width}x{scene.render.height} pixels"}
     found = {"title": scene.title, "caption": scene.caption, "spheres": scene.count}
     return found | {
-        "bounds": _bounds(pack(scene)),
+        "bounds": _bounds(buffers),
         "sets": [_spheres(index, scene) for index in range(len(scene.spheres))],
-        "camera": _fields(scene.camera) if scene.camera else "fitted to the spheres",
+        "camera": camera,
         "lights": _lights(scene),
         "materials": {name: _fields(material) for name, material in scene.materials.items()},
         "render": asdict(scene.render),

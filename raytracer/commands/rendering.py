@@ -17,7 +17,7 @@ from raytracer.commands.developing import (
     record,
     warn_of_non_finite,
 )
-from raytracer.commands.report import print_json
+from raytracer.commands.report import print_json, print_warning
 from raytracer.errors import DataFileError, UserError, suggestion
 from raytracer.film import Crop, Film
 from raytracer.image import Image
@@ -27,6 +27,7 @@ from raytracer.progress import ProgressBar, StageLine
 from raytracer.scene.load import check_there
 from raytracer.tone import check_bits
 from raytracer.tone_settings import ToneSettings
+from raytracer.warning import collected
 
 
 @dataclass(frozen=True)
@@ -87,9 +88,12 @@ class Task:
         return files.check_picture(outputs.writes(target, "the picture"))
 
     def prepare(self, crop: Crop | None, outputs: files.OutputSet | None = None) -> Job:
-        """The scene made ready. outputs: must not be among the files that it is made of."""
-        with StageLine(self.shows_progress) as line:
-            return prepare(
+        """The scene made ready; its warnings are printed at once, or go to the JSON.
+
+        outputs: must not be among the files that it is made of.
+        """
+        with collected() as found, StageLine(self.shows_progress) as line:
+            job = prepare(
                 self.path,
                 self.overrides,
                 backend=self.backend,
@@ -99,6 +103,11 @@ class Task:
                 notice=line,
                 outputs=outputs,
             )
+        job.warnings = found
+        if not (self.quiet or self.as_json):
+            for sentence in found:
+                print_warning(sentence)
+        return job
 
     @property
     def shows_progress(self) -> bool | None:
@@ -231,7 +240,12 @@ def _record(job: Job, image: Image, frames: list[float]) -> dict[str, Any]:
     """One JSON object about a render."""
     memory = job.memory | {"film": image.film.sums.nbytes, "peak": _peak_memory()}
     statistics = _quartiles(frames) | {"count": len(frames)}
-    return image.metadata | {"timings": job.timings, "frames": statistics, "memory": memory}
+    return image.metadata | {
+        "timings": job.timings,
+        "frames": statistics,
+        "memory": memory,
+        "warnings": job.warnings,
+    }
 
 
 def _announce(task: Task, job: Job, crop: Crop | None) -> None:

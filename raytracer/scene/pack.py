@@ -59,6 +59,34 @@ def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
     ).check()  # fmt: skip
 
 
+def camera_of(
+    scene: Scene, settings: RenderSettings, buffers: SceneBuffers | None = None
+) -> Camera:
+    """Return the camera of a scene in scene units, with the position that it is fitted to.
+
+    Args:
+        scene: what to show.
+        settings: for the size of the picture.
+        buffers: what `pack` made of it; None places the spheres anew.
+
+    Raises:
+        SceneError: a sphere that float32 cannot hold.
+    """
+    camera = scene.camera or Camera()
+    if not camera.fit:
+        return camera
+    if buffers is None:
+        sets = [s for s in scene.spheres if s.count]
+        space = render_space(sets)
+        spheres = place(sets, space)
+    else:
+        x, y, z = (float(v) for v in buffers.center)
+        space = Space((x, y, z), buffers.scale)
+        spheres = buffers.x, buffers.y, buffers.z, buffers.radius
+    stand = pose(camera, spheres, space, settings.width / settings.height)
+    return stand.camera(camera, space)
+
+
 def retake(
     buffers: SceneBuffers, scene: Scene, settings: RenderSettings, stand: Pose
 ) -> SceneBuffers:

@@ -21,6 +21,7 @@ from raytracer.viewer.keys import HeldKeys
 from raytracer.viewer.overlay import Overlay
 from raytracer.viewer.status import frame_rate, status
 from raytracer.viewer.surface import Surface
+from raytracer.viewer.viewer import REACH
 
 if TYPE_CHECKING:
     from raytracer.viewer.orders import Frame
@@ -53,6 +54,7 @@ class PreviewWindow(Surface):
         self._hides_text = self._offscreen = self._fenced = offscreen
 
     def _set_density(self, dpi: int) -> None:
+        self._dpi = dpi
         self._overlay = Overlay(dpi)
         self._clicks = Clicks(STILL * dpi / 96)
 
@@ -252,7 +254,8 @@ class PreviewWindow(Surface):
             return
         width, height = self.get_framebuffer_size()
         column, row = int(x * width / self.width), int(y * height / self.height)
-        self.viewer.pick(column, height - 1 - row, go=count == 2)
+        reach = round(REACH * self._dpi / 96)
+        self.viewer.pick(column, height - 1 - row, go=count == 2, reach=reach)
 
     def on_mouse_scroll(self, x: int, y: int, scroll_x: float, scroll_y: float) -> None:
         """Nearer or farther; sideways on a trackpad turns."""

@@ -161,6 +161,23 @@ class Host:
             viewer.picked, viewer.help = kept
             self._window.show_text(not hides)
 
+    def draft(self, size: tuple[int, int]) -> NDArray[np.uint8]:
+        """What the window draws of a draft of that size; nothing may move meanwhile."""
+        from raytracer.viewer.growing import GrowingFilm
+
+        viewer, film = self._window.viewer, GrowingFilm()
+        job, order = viewer.stage.job, viewer.worker._order
+        film.begin(order, size, draft=True)
+        film.expose(order, 1, lambda _: None)
+        picture = job.backend.picture()
+        job.backend.paint(job.resident, film.film, order.tone, picture)
+        return self.enlarged(picture.pixels)
+
+    def enlarged(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """What the window draws of a picture, uint8 (h, w, 4), which it then shows on."""
+        self._window.canvas.fill(pixels)
+        return self.shot()
+
     def status(self) -> list[str]:
         """The lines of numbers."""
         from raytracer.viewer.status import status

@@ -15,7 +15,7 @@ from raytracer.errors import UserError
 from raytracer.viewer import seen as module
 from raytracer.viewer.orders import Broken, Failed, Picked, Refused, Saved
 from raytracer.viewer.viewer import Viewer
-from support.previews import balls, orders, picked, stage_of, viewer_of
+from support.previews import balls, hit_id, orders, picked, stage_of, viewer_of
 
 
 @pytest.fixture
@@ -31,10 +31,10 @@ def test_a_pick_is_asked_and_heard(viewer: Viewer) -> None:
     look = orders(viewer)[0].look
     for y in range(0, 48, 4):
         for x in range(0, 64, 4):
-            viewer.pick(x, y)
+            viewer.pick(x, y, reach=0)
             message = worker.tasks.pop()()
             viewer.hear(message)
-            prim_id = viewer.stage.hit(look, x, y)
+            prim_id = hit_id(viewer.stage, look, x, y)
             assert (viewer.picked and viewer.picked.id) == prim_id
     for x, y in ((-1, 0), (0, -1), (64, 0), (0, 48)):
         viewer.pick(x, y)
@@ -53,6 +53,29 @@ def test_a_double_click_goes_there(viewer: Viewer) -> None:
     viewer.hear(worker.tasks.pop()())
     assert viewer.picked is None
     assert viewer.view is there is not before
+
+
+def test_a_click_beside_a_sphere_picks_it_and_a_miss_is_said(viewer: Viewer) -> None:
+    worker: Any = viewer.worker
+    look = orders(viewer)[0].look
+    hits = np.array(
+        [[hit_id(viewer.stage, look, x, y) or -1 for x in range(64)] for y in range(48)]
+    )
+    x = int(np.flatnonzero(hits[24] >= 0)[0])
+
+    def click(x: int, y: int) -> None:
+        viewer.pick(x, y)
+        viewer.hear(worker.tasks.pop()())
+
+    click(x - 3, 24)
+    assert viewer.picked is not None
+    number = viewer.picked.id
+    assert viewer.notice == ""
+    click(0, 0)
+    assert viewer.picked is None
+    assert viewer.notice == f"there is no sphere here; sphere {number} is no longer picked"
+    click(0, 0)
+    assert viewer.notice == "there is no sphere here"
 
 
 def test_an_answer_of_an_older_scene_is_dropped(viewer: Viewer) -> None:
