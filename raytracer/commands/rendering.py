@@ -150,7 +150,7 @@ def run(task: Task) -> None:
         film, frames = _frames(task, job, crop, begun)
         image = job.image(film, task.tone, int(task.bits))
         bad = image.statistics.non_finite
-        if task.film or bad:
+        if task.film or task.histogram or bad:
             job.fetch(film)
             job.find_aovs(film, film_file.check_aovs(task.aov))
     _write(task, target, film, image)
