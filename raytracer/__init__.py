@@ -10,11 +10,14 @@ The public names are imported on first use, so that `import raytracer` costs not
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 from raytracer._version import __version__
 
+# That of `typing`, which takes longer to import than all the rest, and Ctrl-C is not taken yet.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from raytracer.backends.select import devices
     from raytracer.benchmark.run import bench
     from raytracer.errors import RaytracerError, UserError

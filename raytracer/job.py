@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from raytracer._version import __version__
 from raytracer.errors import UserError
+from raytracer.film import TRANSPARENT
 from raytracer.image import Image
 from raytracer.layout import dtype
 from raytracer.memory import HITS
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene
     from raytracer.settings import RenderSettings
 
-TRANSPARENT = 1  # Frame.background_kind
 MOST_SAMPLES = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
 NO_SPHERE = 2**32 - 1  # FirstHit.id
 
@@ -44,6 +44,7 @@ class Job:
     space: centre (3,) and scale of render space, in scene units.
     kept: the scene and its buffers, if `prepare` was asked to keep them.
     inputs: the scene file and its data files, which no output may overwrite.
+    warnings: of loading and packing, where the caller of `prepare` collected them.
     """
 
     settings: RenderSettings
@@ -57,6 +58,7 @@ class Job:
     space: tuple[NDArray[np.float64], float]
     kept: tuple[Scene, SceneBuffers] | None = None
     inputs: tuple[Path, ...] = ()
+    warnings: list[str] = field(default_factory=list)
 
     def expose(
         self,
@@ -105,6 +107,8 @@ class Job:
             if name != "samples" and name in then and then[name] != now[name]
         ]
         why = differs[0] if differs else "the scene or the camera has changed"
+        if film.is_of_old_format:
+            why = "an earlier version made it, which shaded otherwise"
         raise UserError(
             f"the film is of another picture ({why}): render with what made it, or start a new film"
         )

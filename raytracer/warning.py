@@ -6,12 +6,14 @@ shows them itself collects them instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-# The list of the innermost `collected` block of this thread, or None outside of one.
-_collector: ContextVar[list[str] | None] = ContextVar("collector", default=None)
+from .errors import escaped
+
+# What the innermost block of this thread does with a warning; None outside of one.
+_listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
 
 
 class RaytracerWarning(UserWarning):
@@ -23,15 +25,15 @@ class RaytracerWarning(UserWarning):
 
 
 def warn(sentence: str) -> None:
-    """Warn of something; in a `collected` block, a sentence that is there already is left out.
+    """Warn of something in the input.
 
     Args:
         sentence: what, where (file and field) and what to do, in one line.
     """
-    found = _collector.get()
-    if found is not None:
-        if sentence not in found:
-            found.append(sentence)
+    sentence = escaped(sentence)
+    listener = _listener.get()
+    if listener is not None:
+        listener(sentence)
         return
     import warnings
 
@@ -39,18 +41,30 @@ def warn(sentence: str) -> None:
 
 
 @contextmanager
+def passed_to(listener: Callable[[str], None]) -> Iterator[None]:
+    """Call `listener` with the warnings of this thread instead of raising them."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+@contextmanager
 def collected() -> Iterator[list[str]]:
-    """Collect the warnings of this thread instead of raising them.
+    """Collect the warnings of this thread, each of them once, instead of raising them.
 
     Yields:
         The sentences so far, in their order; the list grows while the block runs.
     """
     found: list[str] = []
-    token = _collector.set(found)
-    try:
+
+    def add(sentence: str) -> None:
+        if sentence not in found:
+            found.append(sentence)
+
+    with passed_to(add):
         yield found
-    finally:
-        _collector.reset(token)
 
 
 def _depth() -> int:

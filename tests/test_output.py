@@ -157,6 +157,35 @@ def test_the_mode_of_a_replaced_file_stays(tmp_path: Path) -> None:
     assert path.read_text() == "new"
 
 
+def test_the_owner_of_a_replaced_file_stays(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to make a file of another user")
+    path = tmp_path / "a.txt"
+    path.touch(0o640)
+    os.chown(path, 12345, 23456)
+    output.write(path, "new")
+    found = path.stat()
+    assert (found.st_uid, found.st_gid, found.st_mode & 0o777) == (12345, 23456, 0o640)
+
+
+def test_a_group_that_cannot_be_kept_passes_nothing_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to make a file of another group")
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    path = tmp_path / "a.txt"
+    path.touch(0o664)
+    path.chmod(0o664)
+    os.chown(path, 0, 23456)
+    monkeypatch.setattr(os, "fchown", refuse)
+    output.write(path, "new")
+    assert path.stat().st_mode & 0o777 == 0o604
+
+
 @pytest.mark.parametrize("length", [251, 255])
 def test_names_may_be_as_long_as_the_system_allows(length: int, tmp_path: Path) -> None:
     path = tmp_path / ("a" * (length - 4) + ".png")

@@ -33,6 +33,7 @@ LAYERS = [
     {"pipeline", "progress"},
     {"benchmark", "viewer"},
     {"commands"},
+    {"process"},
     {"cli"},
     {"__main__"},
 ]

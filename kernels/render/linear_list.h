@@ -17,7 +17,7 @@ struct LinearList {
       Chord<float> c = sphere_chord(vec3(s.x, s.y, s.z) - o, s.w, d);
       if (c.half2 < 0.0f || i == self) continue;
       float found = sphere_nearest(c, s.w);
-      if (found > 0.0f && found < t) t = found, prim = i;
+      if (found > 0.0f && (found < t || (found == t && i < prim))) t = found, prim = i;
     }
   }
   RT_DEVICE bool blocked(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) const {

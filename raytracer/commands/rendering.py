@@ -17,7 +17,7 @@ from raytracer.commands.developing import (
     record,
     warn_of_non_finite,
 )
-from raytracer.commands.report import print_json
+from raytracer.commands.report import print_json, print_warning
 from raytracer.errors import DataFileError, UserError, suggestion
 from raytracer.film import Crop, Film
 from raytracer.image import Image
@@ -28,6 +28,7 @@ from raytracer.resources import peak_memory
 from raytracer.scene.load import check_there
 from raytracer.tone import check_bits
 from raytracer.tone_settings import ToneSettings
+from raytracer.warning import collected
 
 
 @dataclass(frozen=True)
@@ -88,9 +89,12 @@ class Task:
         return files.check_picture(outputs.writes(target, "the picture"))
 
     def prepare(self, crop: Crop | None, outputs: files.OutputSet | None = None) -> Job:
-        """The scene made ready. outputs: must not be among the files that it is made of."""
-        with StageLine(self.shows_progress) as line:
-            return prepare(
+        """The scene made ready; its warnings are printed at once, or go to the JSON.
+
+        outputs: must not be among the files that it is made of.
+        """
+        with collected() as found, StageLine(self.shows_progress) as line:
+            job = prepare(
                 self.path,
                 self.overrides,
                 backend=self.backend,
@@ -101,6 +105,11 @@ class Task:
                 outputs=outputs,
                 memory_of=self.memory_of,
             )
+        job.warnings = found
+        if not (self.quiet or self.as_json):
+            for sentence in found:
+                print_warning(sentence)
+        return job
 
     @property
     def memory_of(self) -> memory.Output:
@@ -149,10 +158,13 @@ def run(task: Task) -> None:
     crop = task.crop or part_of(begun)
     with task.prepare(crop, outputs) as job:
         _announce(task, job, crop)
+        if task.film:
+            size = job.settings.width, job.settings.height
+            film_file.require_space(task.film, *size, crop, film_file.check_aovs(task.aov))
         film, frames = _frames(task, job, crop, begun)
         image = job.image(film, task.tone, int(task.bits))
         bad = image.statistics.non_finite
-        if task.film or bad:
+        if task.film or task.histogram or bad:
             job.fetch(film)
             job.find_aovs(film, film_file.check_aovs(task.aov))
     _write(task, target, film, image)
@@ -249,6 +261,7 @@ def _record(job: Job, image: Image, frames: list[float]) -> dict[str, Any]:
         "timings": job.timings,
         "frames": statistics,
         "memory": job.memory | used,
+        "warnings": job.warnings,
     }
 
 

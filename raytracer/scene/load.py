@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..door import STANDARD_INPUT, OpenFile, opened, path_of, reading
 from ..errors import SceneError, nearest, shown
 from ..memory import require_room
+from ..warning import warn
 from . import particles
 from .elements import Element
 from .scene import Scene
@@ -241,6 +242,9 @@ def sphere_set(
     own_color = color is not None
     # What the scene file says instead leaves the file's own values to be looked up.
     replaced = {"radius": radius is not None, "color": own_color}
+    for parts, note in data.notes:
+        if not parts or not all(replaced.get(part) for part in parts.split("+")):
+            warn(note)
     used = [n for part, names in data.columns.items() if not replaced.get(part) for n in names]
     return SphereSet(
         data.centers,
@@ -255,11 +259,15 @@ def sphere_set(
 
 
 def read_set(
-    folder: Path, name: str, arrays: Mapping[str, str], elements: Mapping[str, Element]
+    folder: Path,
+    name: str,
+    arrays: Mapping[str, str],
+    elements: Mapping[str, Element],
+    meaning: str | None = None,
 ) -> Particles:
     """Read the data file that a scene file names, relative to the scene file.
 
     Raises:
         UserError: the file is missing or wrong.
     """
-    return particles.read(folder / name, arrays, elements, source=name)
+    return particles.read(folder / name, arrays, elements, source=name, meaning=meaning)

@@ -234,14 +234,12 @@ def _opaque(colors: NDArray[Any], full: float, where: Where) -> NDArray[Any]:
         return colors
     clear = int(np.count_nonzero(colors[:, 3] < full))
     if clear:
-        name = (
-            f"{where.source}: array '{where.names.get('color', 'color')}'"
-            if where.source
-            else (where.names.get("color", "color"))
+        which = (
+            f"{clear:,} of {len(colors):,} colours have" if len(colors) > 1 else "the colour has"
         )
         warn(
-            f"{name}: {OPAQUE}: {clear:,} of {len(colors):,} colours have an alpha below 1, which "
-            "is ignored; give (N, 3) or an alpha of 1"
+            f"{where.place('color')}: {OPAQUE}: {which} an alpha below 1, which is ignored; "
+            "leave the alpha out, or make it 1"
         )
     return colors[:, :3]
 

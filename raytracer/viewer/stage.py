@@ -19,6 +19,7 @@ from raytracer.viewer.edits import Edits
 from raytracer.viewer.obstacles import Obstacles
 from raytracer.viewer.vectors import triple
 from raytracer.viewer.view import View, first, space_of
+from raytracer.warning import collected
 
 if TYPE_CHECKING:
     from raytracer.backends.base import Backend
@@ -67,16 +68,21 @@ class Stage:
         notice: Notice | None = None,
         outputs: OutputSet | None = None,
     ) -> Stage:
-        """Load, pack, build and upload a scene; arguments as for `raytracer.pipeline.prepare`."""
-        job = prepare(
-            source,
-            overrides,
-            backend=backend,
-            threads=threads,
-            notice=notice,
-            keep=True,
-            outputs=outputs,
-        )
+        """Load, pack, build and upload a scene; arguments as for `raytracer.pipeline.prepare`.
+
+        Its warnings are in `job.warnings`.
+        """
+        with collected() as found:
+            job = prepare(
+                source,
+                overrides,
+                backend=backend,
+                threads=threads,
+                notice=notice,
+                keep=True,
+                outputs=outputs,
+            )
+        job.warnings = found
         assert job.kept is not None
         scene, buffers = job.kept
         path = Path(source) if isinstance(source, (str, Path)) else None

@@ -214,7 +214,7 @@ class Viewer(CameraActions, LookActions):
             self.view = self._scene_view()
             self.order()
         self.notify(f"{stage.name} was loaded anew")
-        self._say_if_empty()
+        self._say_of_scene()
         self._pick_again()
 
     def _pick_again(self) -> None:

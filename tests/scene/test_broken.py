@@ -178,7 +178,7 @@ SCENES = {
     "no scale": (f"{BALL}transform = {{scale = 0}}\n", ["spheres[0].transform.scale: must be"]),
     "wrong element": (
         "[elements.Aux]\ncolor = 'red'\n",
-        ["elements.Aux: is not an element", "did you mean 'Au'?", "needs a radius"],
+        ["elements.Aux: is not an element", "did you mean 'Au'?", "no file has such a label"],
     ),
 }
 
@@ -243,7 +243,7 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
         npz(centers=np.array([[{}] * 3], object)),
         ["array 'centers': holds objects of Python", "pickle"],
     ),
-    "other names": ("a.npz", npz(pos=POINTS), ["no array named 'centers'", "it holds 'pos'"]),
+    "other names": ("a.npz", npz(place=POINTS), ["no array named 'centers'", "it holds 'place'"]),
     "colours": (
         "a.npz",
         npz(centers=POINTS, radii=1.0, colors=np.full((3, 3), 255.0)),
@@ -265,25 +265,44 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
     "csv with text": ("a.csv", "x,y,z\n1,2,3\n1,two,3\n", ["line 3, column 'y': 'two' is not"]),
     "csv with a gap": ("a.csv", "x,y,z\n1,,3\n", ["line 2, column 'y': there is no value"]),
     "csv with a short line": ("a.csv", "x,y,z\n1,2,3\n1,2\n", ["line 3: too few columns"]),
+    "csv with decimal commas between commas": (
+        "a.csv",
+        "x,y,z\n1,2,3\n1,5,2,5,3,5\n",
+        ["line 3 has 6 values for 3 columns", "decimal commas"],
+    ),
+    "csv with a row that is too long": (
+        "a.csv",
+        "x;y;z;m\n1;2;3;4\n1;2;3;4;5\n",
+        ["line 3 has 5 values for 4 columns", "give each column a name"],
+    ),
+    "csv with a wrong colour": (
+        "a.csv",
+        "x,y,z,color\n1,2,3,#ff0000\n1,2,3,#ff000\n",
+        ["line 3, column 'color': '#ff000' is not a colour"],
+    ),
+    "npz of unlike axes": (
+        "a.npz",
+        npz(x=np.zeros(3), y=np.zeros(3), z=np.zeros(2)),
+        ["arrays x, y and z differ in length (3, 3, 2)"],
+    ),
+    "npz of texts for diameters": (
+        "a.npz",
+        npz(centers=POINTS, diameters=np.array(["a", "b", "c"])),
+        ["array 'diameters': holds <U1 values"],
+    ),
     "csv without blue": ("a.csv", "x,y,z,r,g\n1,2,3,0,0\n", ["no column 'b'"]),
     "csv with odd colours": ("a.csv", "x,y,z,r,g,b\n1,2,3,0,0,300\n", ["r, g, b: colours go"]),
     "xyz without count": ("a.xyz", "H 0 0 0\n", ["line 1: 'H 0 0 0' is not the number of atoms"]),
     "cut xyz": ("a.xyz", XYZ.replace("2", "5", 1), ["line 1 says 5 atoms, but there are 2"]),
-    "wrong element": ("a.xyz", XYZ.replace("H 1", "Hx 1"), ["line 4: 'Hx' is not an element"]),
     "xyz with text": ("a.xyz", XYZ.replace("1 1 1", "1 one 1"), ["line 4, column 'y': 'one'"]),
     "short line in xyz": ("a.xyz", XYZ.replace("1 1 1", "1 1"), ["line 4: too few columns"]),
     "xyz without positions": (
         "a.xyz",
-        XYZ.replace("pos:", "position:"),
+        XYZ.replace("pos:", "place:"),
         ["line 2: Properties name no 'pos'"],
     ),
     "broken properties": ("a.xyz", XYZ.replace("pos:R:3", "pos:Q:3"), ["'pos:Q:3' is not"]),
     "broken lattice": ("a.xyz", XYZ.replace("Prop", 'Lattice="1 2" Prop'), ["Lattice: '1 2'"]),
-    "xyz of nothing": (
-        "a.xyz",
-        "1\nProperties=pos:R:3\n0 0 0\n",
-        ["neither species nor radius"],
-    ),
     "not UTF-8": ("a.xyz", b"2\n\xff\xfe\n", ["is not text in UTF-8"]),
     "empty file": ("a.xyz", "", ["line 1: '' is not the number of atoms"]),
     "unknown ending": ("a.abc", "", ["'.abc' is no kind of scene or particle file", ".toml"]),

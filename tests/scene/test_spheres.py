@@ -171,6 +171,13 @@ def test_colors_with_an_alpha_are_opaque_and_warned_of(colors: Any) -> None:
     np.testing.assert_array_equal(spheres.color, colors[:, :3])
 
 
+def test_an_alpha_in_a_scene_file_is_warned_of_with_its_field(tmp_path: Path) -> None:
+    path = tmp_path / "scene.toml"
+    path.write_text("[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1\ncolors = [[1, 0, 0, 0.4]]\n")
+    with pytest.warns(RaytracerWarning, match=r"^spheres\[0\]\.colors: there is no transparency"):
+        raytracer.load(path)
+
+
 def test_a_palette_may_have_an_alpha() -> None:
     spheres = SphereSet(np.zeros((3, 3)), 1.0, np.ones((2, 4)), color_id=[0, 1, 0])
     assert spheres.color.shape == (2, 3)
