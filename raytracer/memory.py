@@ -48,8 +48,6 @@ QUEUES = 8
 TILE = 64
 # A thread that packs or encodes: blocks of rows in float64, compressed blocks that wait.
 BLOCKS = 3 * MIB
-# Compressed data of a picture that wait to be written.
-ENCODED = 40 * MIB
 # NumPy writes arrays to archives in pieces of this size, of which it makes copies.
 ARCHIVE = 34 * MIB
 # Matplotlib, imported and drawing.
@@ -166,12 +164,12 @@ class Need:
         channels = (4 if self.output.half else 8) + sum(
             AOVS[name] // 4 for name in self.output.aovs
         )
-        return FILM * pixels + channels * width * pixels + ENCODED
+        return FILM * pixels + channels * width * pixels + ARCHIVE
 
     def _encoding(self, pixels: int) -> int:
         """Bytes that it takes to write the picture."""
         raw = 4 * pixels * self.output.bits // 8
-        return min(raw + MIB, ENCODED + thread_count(self.threads) * BLOCKS)
+        return min(2 * raw, thread_count(self.threads) * BLOCKS)
 
 
 _told = 0
