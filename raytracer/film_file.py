@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer import exr_header, output
-from raytracer.door import STANDARD_INPUT, OpenFile, opened, parse_json, path_of, reading
+from raytracer.door import STANDARD_INPUT, OpenFile, opened, parse_json, path_of, printed, reading
 from raytracer.errors import DataFileError, UserError, shown, shown_value, suggestion
 from raytracer.film import Backdrop, Crop, Film, checked_crop
 from raytracer.memory import size_text
@@ -211,7 +211,6 @@ def _load_npz(file: OpenFile) -> Film:
             raise DataFileError(f"{file.source}: its metadata are damaged: they are no text")
         sums = archive.array("sums")
         aovs = {name: archive.array(f"aov_{name}") for name in layers}
-        archive.verify()
     return _film(file.source, str(about), sums, aovs)
 
 
@@ -267,9 +266,15 @@ def _load_exr(file: OpenFile) -> Film:
     source = file.source
     exr = _require_openexr(file.path)
     header = exr_header.check(file)
-    with reading(source, "OpenEXR"), exr.File(file.name, separate_channels=True) as stored_file:
+    with (
+        reading(source, "OpenEXR"),
+        printed() as said,
+        exr.File(file.name, separate_channels=True) as stored_file,
+    ):
         about, planes = stored_file.header().get("raytracer"), stored_file.channels()
         stored = {name: channel.pixels for name, channel in planes.items()}
+    if said:  # it goes on after damaged pixels, and leaves them black
+        raise DataFileError(f"{source}: cannot be read as OpenEXR ({shown(said[0], 160)})")
     if not isinstance(about, str) or not {"R", "G", "B", "A"} <= stored.keys():
         raise DataFileError(f"{source}: is an OpenEXR file of another program, not a film")
     size = (header.height, header.width)

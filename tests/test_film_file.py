@@ -226,6 +226,26 @@ def test_other_exr_files_are_one_sentence(tmp_path: Path) -> None:
         Film.load(tmp_path / "b.exr")
 
 
+@exr_only
+def test_damaged_pixels_of_exr_are_refused(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = full().save(tmp_path / "a.exr")
+    whole = path.read_bytes()
+    Film.load(path)
+    for at in range(len(whole) - 200, len(whole), 20):
+        broken = bytearray(whole)
+        broken[at : at + 4] = b"\xff\xff\xff\xff"
+        path.write_bytes(broken)
+        with pytest.raises(DataFileError, match="cannot be read as OpenEXR"):
+            Film.load(path)
+    path.write_bytes(whole[:-100])
+    with pytest.raises(DataFileError):
+        Film.load(path)
+    said = capfd.readouterr()
+    assert said.out == said.err == ""
+
+
 def test_targets_are_checked_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UserError, match=r"as \.npz or \.exr"):
         full().save(tmp_path / "a.png")
