@@ -43,7 +43,9 @@ class OutputSet:
     def reads(self, *paths: str | Path) -> None:
         """Declare inputs. Raises OutputError for one that an output would overwrite."""
         for path in paths:
-            key = identity(path)
+            # "-" is standard input, which may be a file too.
+            stream = Path(path).name == "-" and not Path(path).exists()
+            key = identity("/dev/stdin" if stream else path)
             if key in self._outputs:
                 raise OutputError(_overwrites(path, self._outputs[key]))
             self._inputs.setdefault(key, str(path))
@@ -160,6 +162,22 @@ def check_file(path: str | Path) -> Path:
         why = (error.strerror if isinstance(error, OSError) else None) or error
         raise OutputError(f"{path}: cannot be written ({why})") from error
     return path
+
+
+def require_space(path: str | Path, size: int) -> None:
+    """Refuse a file for which its disk has no room. size: bytes. Raises OutputError."""
+    try:
+        disk = os.statvfs(Path(os.path.realpath(path)).parent)
+    except OSError:
+        return  # what is wrong there is said when it is written
+    free = disk.f_bavail * disk.f_frsize
+    if size > free:
+        from raytracer.memory import size_text
+
+        raise OutputError(
+            f"{path}: needs {size_text(size)} and its disk has {size_text(free)} free: make room, "
+            "or give a name on another disk"
+        )
 
 
 def write(path: str | Path, data: bytes | str, batch: Batch | None = None) -> Path:
