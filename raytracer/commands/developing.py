@@ -64,7 +64,6 @@ def draw_histogram(image: Image, bits: int, path: str, batch: Batch | None = Non
     """The distribution before and after the curve."""
     from raytracer import histogram
 
-    counted = image.film.coverage > 0.0
-    if image.settings.meter == "all" and image.film.backdrop is not None:
-        counted[:] = True
-    return histogram.draw(image.statistics, image.codes(bits)[counted], path, batch)
+    everything = image.settings.meter == "all" and image.film.backdrop is not None
+    counted = None if everything else image.film.sums[..., 3] > 0.0
+    return histogram.draw(image.statistics, image.codes(bits), path, batch, counted)
