@@ -43,7 +43,9 @@ class OutputSet:
     def reads(self, *paths: str | Path) -> None:
         """Declare inputs. Raises OutputError for one that an output would overwrite."""
         for path in paths:
-            key = identity(path)
+            # "-" is standard input, which may be a file too.
+            stream = Path(path).name == "-" and not Path(path).exists()
+            key = identity("/dev/stdin" if stream else path)
             if key in self._outputs:
                 raise OutputError(_overwrites(path, self._outputs[key]))
             self._inputs.setdefault(key, str(path))

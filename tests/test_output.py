@@ -88,6 +88,21 @@ def test_no_output_is_an_input_or_another_output(
     assert contents(folder) == before
 
 
+def test_standard_input_may_be_a_file_too(folder: Path) -> None:
+    before = contents(folder)
+    code = (
+        "import raytracer\n"
+        "image = raytracer.render('-', width=8, height=6, samples=1)\n"
+        "try: image.film.save('stars.npz')\n"
+        "except raytracer.UserError as error: print(error)"
+    )
+    with Path("stars.npz").open("rb") as file:
+        words = [sys.executable, "-c", code]
+        done = subprocess.run(words, stdin=file, capture_output=True, text=True, check=False)
+    assert "-: is read by this command and would be overwritten by the film" in done.stdout
+    assert contents(folder) == before
+
+
 def test_python_refuses_to_overwrite_what_a_picture_was_made_of(folder: Path) -> None:
     before = contents(folder)
     for scene in ("scene.toml", raytracer.load("scene.toml")):
