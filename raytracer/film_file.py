@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from raytracer import exr_header, output
 from raytracer.door import STANDARD_INPUT, OpenFile, opened, parse_json, path_of, printed, reading
 from raytracer.errors import DataFileError, UserError, shown, shown_value, suggestion
-from raytracer.film import Backdrop, Film
+from raytracer.film import Backdrop, Crop, Film, checked_crop
 from raytracer.memory import size_text
 from raytracer.npz import Archive
 from raytracer.settings import MAX_SAMPLES
@@ -56,6 +57,21 @@ def check_target(path: str | Path, half: bool = False) -> Path:
     if path.suffix.lower() == ".exr":
         _require_openexr(path)
     return output.check_file(path)
+
+
+def require_space(
+    path: str | Path, width: int, height: int, crop: Crop | None, aovs: Sequence[str] = ()
+) -> None:
+    """Refuse a film for which its disk has no room, before it is rendered.
+
+    width, height: of the picture, of which `crop` is rendered. aovs: names of output variables.
+    OpenEXR compresses, so that nothing is known about `.exr`.
+    Raises OutputError.
+    """
+    x0, y0, x1, y1 = checked_crop(width, height, crop)
+    per_pixel = 16 + sum(4 * len(AOVS[name]) for name in aovs)
+    if Path(path).suffix.lower() == ".npz":
+        output.require_space(path, per_pixel * (x1 - x0) * (y1 - y0))
 
 
 def save(

@@ -162,6 +162,22 @@ def check_file(path: str | Path) -> Path:
     return path
 
 
+def require_space(path: str | Path, size: int) -> None:
+    """Refuse a file for which its disk has no room. size: bytes. Raises OutputError."""
+    try:
+        disk = os.statvfs(Path(os.path.realpath(path)).parent)
+    except OSError:
+        return  # what is wrong there is said when it is written
+    free = disk.f_bavail * disk.f_frsize
+    if size > free:
+        from raytracer.memory import size_text
+
+        raise OutputError(
+            f"{path}: needs {size_text(size)} and its disk has {size_text(free)} free: make room, "
+            "or give a name on another disk"
+        )
+
+
 def write(path: str | Path, data: bytes | str, batch: Batch | None = None) -> Path:
     """Write a file under a temporary name in its folder, then rename it.
 

@@ -208,6 +208,10 @@ def started(
     return process
 
 
+UNCHECKED = (
+    "import sys; from raytracer import cli, output; "
+    "output.require_space = lambda *_: None; sys.exit(cli.main())"
+)
 FILES = ["a.png", "film.npz"]
 
 
@@ -263,6 +267,12 @@ def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
         old = {path.name: path.read_bytes() for path in disk.iterdir()}
         (disk / "filler").write_bytes(b"x" * (850_000 - sum(map(len, old.values()))))
         done = shell(f"{command} --width 200 --height 100")  # a film of 320 kB, a picture of 20
+        assert done.returncode == 2
+        assert "film.npz: needs 312 KiB and its disk has " in done.stderr
+        assert {name: (disk / name).read_bytes() for name in old} == old
+        # What fills it up while the picture is rendered is not known before.
+        command = command.replace(COMMAND, f"{shlex.quote(sys.executable)} -c {UNCHECKED!r}")
+        done = shell(f"{command} --width 200 --height 100")
         assert done.returncode == 1
         assert "film.npz: cannot be written (No space left on device)" in done.stderr
         assert (disk / "film.npz").read_bytes() == old["film.npz"]
