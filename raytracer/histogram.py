@@ -35,7 +35,7 @@ def draw(
 ) -> Path:
     """Draw the film's luminance and the picture's code values over each other; a PNG.
 
-    codes: uint8 or uint16 (h, w, 4), what the curve made of the film.
+    codes: uint8 or uint16 (N, 4), what the curve made of the pixels that the statistics count.
     batch: rename the file together with others.
     """
     from matplotlib.figure import Figure
@@ -80,12 +80,11 @@ def _film(axis: Any, statistics: Statistics) -> None:
 
 def _picture(axis: Any, codes: Pixels) -> None:
     values = codes if codes.dtype == np.uint8 else (codes >> 8).astype(np.uint8)
-    covered = values[values[..., 3] > 0]
     places = np.arange(257) - 0.5
     for index, (name, color) in enumerate(CHANNELS):
-        share = 100.0 * np.bincount(covered[:, index], minlength=256) / max(len(covered), 1)
+        share = 100.0 * np.bincount(values[:, index], minlength=256) / max(len(values), 1)
         axis.stairs(share, places, color=color, label=name, linewidth=1.2)
-    if len(covered):
+    if len(values):
         axis.set_yscale("log")
         axis.set_ylim(bottom=1e-3)
     axis.set_xlim(-4, 259)

@@ -84,7 +84,10 @@ class Image:
 
     @cached_property
     def array(self) -> NDArray[np.float32]:
-        """The linear picture, float32 (h, w, 4): RGB premultiplied by coverage, and coverage."""
+        """The linear picture, float32 (h, w, 4): RGB premultiplied by alpha, and alpha.
+
+        Alpha is 1 before an opaque background, else the coverage.
+        """
         return self.film.mean()
 
     def to_uint8(self) -> NDArray[np.uint8]:

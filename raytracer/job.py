@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer._version import __version__
 from raytracer.errors import UserError
+from raytracer.film import TRANSPARENT
 from raytracer.image import Image
 from raytracer.tone import check_bits
 from raytracer.tone_settings import ToneSettings
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene
     from raytracer.settings import RenderSettings
 
-TRANSPARENT = 1  # Frame.background_kind
 MOST_SAMPLES = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
 NO_SPHERE = 2**32 - 1  # FirstHit.id
 
@@ -105,6 +105,8 @@ class Job:
             if name != "samples" and name in then and then[name] != now[name]
         ]
         why = differs[0] if differs else "the scene or the camera has changed"
+        if film.is_of_old_format:
+            why = "an earlier version made it, which shaded otherwise"
         raise UserError(
             f"the film is of another picture ({why}): render with what made it, or start a new film"
         )

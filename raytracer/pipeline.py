@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from raytracer import bvh, memory
 from raytracer.backends.select import select
 from raytracer.errors import SceneError, UserError
-from raytracer.film import Crop, Film, checked_crop
+from raytracer.film import TRANSPARENT, Crop, Film, checked_crop
 from raytracer.film_file import check_aovs
 from raytracer.image import Image
-from raytracer.job import TRANSPARENT, Job, about
+from raytracer.job import Job, about
 from raytracer.warning import warn
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ RENDER = f"{COMMAND} render three_balls --width 64 --height 48 --samples 1 --bac
 LONG = (
     "import sys; from raytracer import process, cli, __main__\n"
     "cli.program.main = lambda *_, **__: print('x' * 10**6)\n"
-    "sys.exit(process.run(cli.main))"
+    "sys.exit(process.run(cli.main, cli.stopped))"
 )
 # Takes as long as anybody wants, in Python, with a file half written.
 SLOW = (
@@ -32,7 +32,7 @@ SLOW = (
     "        file.write(b'half'); file.flush(); print('ready', flush=True)\n"
     "        while True: time.sleep(0.01)\n"
     "cli.program.main = work\n"
-    "sys.exit(process.run(cli.main))"
+    "sys.exit(process.run(cli.main, cli.stopped))"
 )
 
 
@@ -86,6 +86,22 @@ def test_with_all_three_closed_the_picture_is_written() -> None:
 def test_a_reader_that_leaves_ends_the_command_without_words() -> None:
     done = shell(f"({shlex.join([sys.executable, '-c', LONG])}; echo $? >&2) | head -c 1")
     assert done.stderr == "141\n"
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_signal_around_the_command_is_one_sentence(moment: str) -> None:
+    code = (
+        "import os, signal, sys; from raytracer import process, cli\n"
+        "def kill(): os.kill(os.getpid(), signal.SIGTERM)\n"
+        "def before(): kill(); return cli.main(['--version'])\n"
+        "def after(): code = cli.main(['--version']); kill(); return code\n"
+        f"sys.exit(process.run({moment}, cli.stopped))"
+    )
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 143
+    assert done.stderr == "raytracer: stopped by SIGTERM; nothing was written\n"
+    assert done.stdout.startswith("raytracer " if moment == "after" else "")
 
 
 def test_characters_that_the_encoding_lacks_are_escaped() -> None:
@@ -208,6 +224,10 @@ def started(
     return process
 
 
+UNCHECKED = (
+    "import sys; from raytracer import cli, output; "
+    "output.require_space = lambda *_: None; sys.exit(cli.main())"
+)
 FILES = ["a.png", "film.npz"]
 
 
@@ -263,6 +283,12 @@ def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
         old = {path.name: path.read_bytes() for path in disk.iterdir()}
         (disk / "filler").write_bytes(b"x" * (850_000 - sum(map(len, old.values()))))
         done = shell(f"{command} --width 200 --height 100")  # a film of 320 kB, a picture of 20
+        assert done.returncode == 2
+        assert "film.npz: needs 312 KiB and its disk has " in done.stderr
+        assert {name: (disk / name).read_bytes() for name in old} == old
+        # What fills it up while the picture is rendered is not known before.
+        command = command.replace(COMMAND, f"{shlex.quote(sys.executable)} -c {UNCHECKED!r}")
+        done = shell(f"{command} --width 200 --height 100")
         assert done.returncode == 1
         assert "film.npz: cannot be written (No space left on device)" in done.stderr
         assert (disk / "film.npz").read_bytes() == old["film.npz"]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from raytracer.film import Film
     from raytracer.image import Image
     from raytracer.output import Batch
+    from raytracer.tone_settings import ToneSettings
 
 
 def default_picture(source: str | Path) -> Path:
@@ -49,8 +50,21 @@ def warn_of_non_finite(film: Film, quiet: bool) -> None:
         )
 
 
+def warn_of_metering(name: str, film: Film, settings: ToneSettings, quiet: bool) -> None:
+    """Say on standard error if the meter cannot tell what was hit from the background."""
+    if film.is_of_old_format and settings.automatic and settings.meter == "covered" and not quiet:
+        print(
+            f"raytracer: {name}: was saved by an earlier version, which did not record what was "
+            "hit: the background is metered too; render it anew, or give --exposure STOPS",
+            file=sys.stderr,
+        )
+
+
 def draw_histogram(image: Image, bits: int, path: str, batch: Batch | None = None) -> Path:
     """The distribution before and after the curve."""
     from raytracer import histogram
 
-    return histogram.draw(image.statistics, image.codes(bits), path, batch)
+    counted = image.film.coverage > 0.0
+    if image.settings.meter == "all" and image.film.backdrop is not None:
+        counted[:] = True
+    return histogram.draw(image.statistics, image.codes(bits)[counted], path, batch)

@@ -144,10 +144,13 @@ def run(task: Task) -> None:
     crop = task.crop or part_of(begun)
     with task.prepare(crop, outputs) as job:
         _announce(task, job, crop)
+        if task.film:
+            size = job.settings.width, job.settings.height
+            film_file.require_space(task.film, *size, crop, film_file.check_aovs(task.aov))
         film, frames = _frames(task, job, crop, begun)
         image = job.image(film, task.tone, int(task.bits))
         bad = image.statistics.non_finite
-        if task.film or bad:
+        if task.film or task.histogram or bad:
             job.fetch(film)
             job.find_aovs(film, film_file.check_aovs(task.aov))
     _write(task, target, film, image)

@@ -12,6 +12,7 @@ from raytracer.commands.developing import (
     default_picture,
     draw_histogram,
     record,
+    warn_of_metering,
     warn_of_non_finite,
 )
 from raytracer.commands.report import print_json
@@ -78,6 +79,7 @@ def run(task: Task) -> None:
         made.append({"film": name, "output": str(target), "timings": image.timings} | found)
         if image.statistics.non_finite:
             warn_of_non_finite(image.film, task.quiet)
+        warn_of_metering(name, image.film, task.settings, task.quiet)
         if not (task.quiet or task.as_json):
             print(_summary(image, target, task.stats))
     if task.as_json:
@@ -87,7 +89,7 @@ def run(task: Task) -> None:
 def image_of(film: Film, settings: ToneSettings, threads: int) -> Image:
     """The picture of a loaded film; whether it has an alpha channel is as it was rendered."""
     about: dict[str, Any] = film.metadata | {"samples": film.samples, "crop": list(film.crop)}
-    transparent = film.metadata.get("transparent")
+    transparent = film.backdrop is None and film.metadata.get("transparent")
     if transparent is None:
         transparent = bool((film.sums[..., 3] != film.samples).any())
     return Image(film, bool(transparent), {}, about, threads, settings)

@@ -184,7 +184,6 @@ def _read_npz(file: OpenFile, names: Mapping[str, str]) -> Particles:
         chosen = _choose(names, known, file.source)
         archive.require_room(list(chosen.values()))
         arrays = {part: archive.array(name) for part, name in chosen.items()}
-        archive.verify()
     return _assembled(file.source, chosen, arrays, _unused(chosen, known, file.source))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from raytracer.job import TRANSPARENT
+from raytracer.film import TRANSPARENT
 
 if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers

@@ -92,6 +92,7 @@ class Saving:
                 job.expose(band, band.samples, count)
                 yield (top + rows * band.samples / self._order.samples) / height
             self._film.sums[top : top + rows] = band.sums
+            self._film.backdrop = band.backdrop
             top += rows
         self._film.samples = self._order.samples
         # Compressing a large picture takes seconds, and needs no backend.

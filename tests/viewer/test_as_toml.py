@@ -209,3 +209,19 @@ def test_tone_is_said_as_options(tone: dict[str, Any], options: str) -> None:
     text = as_toml.view_tables(camera, balls(3), Edits(), {}, settings)
     assert text.endswith(f"# raytracer render {options}\n") or not options
     assert list(tomllib.loads(text)) == ["camera"]
+
+
+@pytest.mark.parametrize(
+    "name", ['a"b', "a\\b", "a\nb", "a\x7fb", "a.b", "", "ä", "\U0001f600", "a b"]
+)
+def test_names_of_materials_are_keys_of_toml(name: str) -> None:
+    material = raytracer.Material(specular=0.4)
+    scene = balls()
+    text = as_toml.view_tables(
+        raytracer.Camera(position=(0, 0, 5), look_at=(0, 0, 0), up=(0, 1, 0)),
+        scene,
+        Edits(),
+        {name: material},
+        raytracer.ToneSettings(),
+    )
+    assert tomllib.loads(text)["materials"] == {name: vars(material)}

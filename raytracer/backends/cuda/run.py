@@ -19,6 +19,7 @@ from raytracer.backends.cuda.resident import CudaResident
 from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.backends.cuda.transfer import as_bytes, staging
 from raytracer.errors import BackendError
+from raytracer.film import Backdrop
 
 if TYPE_CHECKING:
     import numpy as np
@@ -150,6 +151,7 @@ class CudaBackend:
                 copies.to_host(sums, film.sums)
             else:
                 resident.ahead = film
+            film.backdrop = Backdrop.of(frame)
         return seconds
 
     def fetch(self, resident: CudaResident, film: Film) -> None:
@@ -180,6 +182,7 @@ class CudaBackend:
             kernels.develop(
                 sums, film.samples, width, height, settings, picture,
                 bits=bits, place=(film.x0, film.y0), statistics=True,
+                backdrop=film.backdrop, picture_height=film.height,
             )  # fmt: skip
             copies.to_host(picture, out)
             return out, kernels.read_tally()
@@ -211,8 +214,9 @@ class CudaBackend:
             kernels = tone_kernels(self._device)
             address = picture.resize(width, height)
             kernels.develop(
-                sums, film.samples, width, height, settings, address, place=(film.x0, film.y0)
-            )
+                sums, film.samples, width, height, settings, address, place=(film.x0, film.y0),
+                backdrop=film.backdrop, picture_height=film.height,
+            )  # fmt: skip
             kernels.stream.synchronize()
 
     def _on_device(self, resident: CudaResident, film: Film) -> int:
