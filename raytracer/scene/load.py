@@ -59,8 +59,7 @@ def load(path: str | PathLike[str]) -> Scene:
             file and field, with one line for each problem.
     """
     target = path_of(path)
-    if target != STANDARD_INPUT:
-        check_there(target)
+    check_there(target)
     with opened(target, error=SceneError, standard_input=True) as file:
         suffix = _suffix_of(file)
         if suffix in particles.SUFFIXES:
@@ -72,7 +71,7 @@ def load(path: str | PathLike[str]) -> Scene:
             return Scene(spheres=(sphere_set(data),), title=target.stem)
         from .compose import compose
 
-        return compose(read_table(file, suffix), target)
+        return compose(read_table(file, suffix), Path(file.source))
 
 
 def _suffix_of(file: OpenFile) -> str:
@@ -113,6 +112,8 @@ def _sniffed(start: bytes) -> str:
 
 def check_there(path: Path) -> None:
     """Refuse a path where there is no file. Raises SceneError that names the nearest one."""
+    if path == STANDARD_INPUT:
+        return
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:

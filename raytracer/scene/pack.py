@@ -7,14 +7,14 @@ straight into the float32 arrays that the backends use.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..buffers import SceneBuffers
 from ..settings import RenderSettings
 from ..warning import warn
 from .lighting import pack_frame, pack_lights
 from .looks import Camera, Material
-from .paint import pack_colors
+from .paint import color_bytes, pack_colors
 from .placing import Space, place, render_space
 from .pose import Pose, aimed, pose
 from .scene import Scene
@@ -78,6 +78,26 @@ def _warn_of(outliers: Outliers | None, spheres: Spheres, space: Space) -> None:
         f"left out of the frame, the farthest sphere {row} at ({shown}): to frame every sphere, "
         'say fit = "all" under [camera] in a scene file, or Camera(fit="all")'
     )
+
+
+def packed_looks(scene: Scene) -> int:
+    """Return the bytes that colours, colour ids and material ids will take when packed."""
+    sets = [s for s in scene.spheres if s.count]
+    count = sum(s.count for s in sets)
+    same = len({scene.material_of(s) for s in sets}) < 2
+    return color_bytes(sets) + (0 if same else 4 * count)
+
+
+def nbytes(scene: Scene) -> int:
+    """Return the bytes of the arrays of a scene, each memory counted once."""
+    owners: dict[int, int] = {}
+    for spheres in scene.spheres:
+        for array in (spheres.centers, spheres.radius, spheres.color, spheres.color_id):
+            owner: Any = array
+            while getattr(getattr(owner, "base", None), "nbytes", None) is not None:
+                owner = owner.base
+            owners[id(owner)] = getattr(owner, "nbytes", 0)
+    return sum(owners.values())
 
 
 def camera_of(

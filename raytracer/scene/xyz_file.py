@@ -35,7 +35,15 @@ SPECIES = ("species", "element", "symbol")
 LABELS = (*SPECIES, *ATOMIC_NUMBERS, *TYPES)
 """Properties that hold labels, the likeliest first."""
 
-_PAIR = re.compile(r"(\w[\w-]*)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|\{([^}]*)\}|(\S+))")
+MOST_COLUMNS = 10_000
+"""Most columns that Properties may name."""
+
+# A key that is looked at from its start only, so that a long word costs no more than its length.
+_KEY = re.compile(r"(?<![\w-])-*(\w[\w-]*+)\s*+=\s*+")
+
+_WORD = re.compile(r"\S+")
+
+_QUOTES = {'"': '"', "'": "'", "{": "}"}
 
 
 @dataclass(frozen=True)
@@ -179,9 +187,7 @@ def read_head(file: OpenFile) -> tuple[int, str]:
 
 def properties(comment: str, source: str) -> dict[str, Column]:
     """Return the columns of a file: those of Properties, or of a plain file."""
-    pairs = {
-        m[1]: next(v for v in m.groups()[1:] if v is not None) for m in _PAIR.finditer(comment)
-    }
+    pairs = _pairs(comment)
     if "Lattice" in pairs:
         _check_lattice(pairs["Lattice"], source)
     if "Properties" not in pairs:
@@ -190,15 +196,39 @@ def properties(comment: str, source: str) -> dict[str, Column]:
     columns: dict[str, Column] = {}
     first = 0
     for name, kind, width in zip(words[::3], words[1::3], words[2::3], strict=False):
-        if kind not in "SRIL" or not width.isdecimal() or int(width) == 0:
+        if kind not in "SRIL" or not width.isdecimal() or int(width[:10]) == 0:
+            wrong = shown(f"{name}:{kind}:{width}")
+            raise DataFileError(f"{source}: line 2: Properties: '{wrong}' is not name:kind:columns")
+        if len(width) > 9 or first + int(width) > MOST_COLUMNS:
             raise DataFileError(
-                f"{source}: line 2: Properties: '{name}:{kind}:{width}' is not name:kind:columns"
+                f"{source}: line 2: Properties name more than {MOST_COLUMNS:,} columns"
             )
         columns[name] = Column(kind, first, int(width))
         first += int(width)
     if len(words) % 3:
-        raise DataFileError(f"{source}: line 2: Properties: '{words[-1]}' lacks kind or columns")
+        raise DataFileError(
+            f"{source}: line 2: Properties: '{shown(words[-1])}' lacks kind or columns"
+        )
     return columns
+
+
+def _pairs(comment: str) -> dict[str, str]:
+    """Return the key=value pairs of a comment; values may be quoted or in braces."""
+    pairs: dict[str, str] = {}
+    unclosed: set[str] = set()
+    at = 0
+    while key := _KEY.search(comment, at):
+        at = key.end()
+        close = _QUOTES.get(comment[at : at + 1], "")
+        end = comment.find(close, at + 1) if close and close not in unclosed else -1
+        if end >= 0:
+            pairs[key[1]], at = comment[at + 1 : end], end + 1
+            continue
+        if close:
+            unclosed.add(close)  # none follows: it is not looked for again
+        if word := _WORD.match(comment, at):
+            pairs[key[1]], at = word[0], word.end()
+    return pairs
 
 
 def _check_lattice(text: str, source: str) -> None:
@@ -208,7 +238,7 @@ def _check_lattice(text: str, source: str) -> None:
     except ValueError:
         size = 0
     if size != 9:
-        raise DataFileError(f"{source}: line 2: Lattice: '{text}' is not nine numbers")
+        raise DataFileError(f"{source}: line 2: Lattice: '{shown(text)}' is not nine numbers")
 
 
 def _check_names(names: Mapping[str, str], columns: Mapping[str, Column], source: str) -> None:

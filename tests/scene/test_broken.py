@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from raytracer import load
-from raytracer.errors import MemoryNeedError, UserError
+from raytracer.errors import DataFileError, MemoryNeedError, UserError
 from raytracer.scene.pack import pack
+from raytracer.scene.xyz_file import _pairs, properties
 
 BALL = "[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n"
 
@@ -432,3 +433,34 @@ def test_lengths_too_far_apart_name_the_file(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", centers=np.diag([0, 1e300, 0]), radii=1.0)
     with pytest.raises(UserError, match=r"a\.npz: sphere 1 is too far"):
         pack(load(tmp_path / "a.npz"))
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "a" * 500_000,
+        "a-" * 250_000,
+        "a " * 250_000,
+        "a" + " " * 500_000 + "b",
+        "a={ " * 120_000,
+        "a='" * 160_000 + '"',
+        'a="b" ' * 80_000,
+        "=" * 500_000,
+    ],
+)
+def test_a_comment_is_read_in_linear_time(comment: str) -> None:
+    properties(comment, "a.xyz")  # in quadratic time each of these would take minutes
+
+
+def test_pairs_of_a_comment() -> None:
+    comment = 'Lattice="1 2" a = \'b c\' d={e f} --g=h i="j k= l'
+    expected = {"Lattice": "1 2", "a": "b c", "d": "e f", "g": "h", "i": '"j', "k": "l"}
+    assert _pairs(comment) == expected
+
+
+@pytest.mark.parametrize("width", ["10001", "99999999999", "9" * 5000, "\u0660"])
+def test_declared_columns_are_limited(width: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.xyz"
+    path.write_text(f"1\nProperties=species:S:1:pos:R:3:radius:R:{width}\nC 0 0 0 1\n")
+    with pytest.raises(DataFileError, match=r"line 2: Properties"):
+        load(path)
