@@ -49,7 +49,8 @@ class CpuResident:
         self.arrays = (*self.arrays[:-3], *_look(buffers))
 
     def close(self) -> None:
-        """Nothing to do: the arrays are NumPy's."""
+        """Let go of the arrays."""
+        self.arrays = ()
 
 
 class HostPicture:
