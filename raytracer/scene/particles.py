@@ -150,9 +150,12 @@ def _reader(suffix: str, source: str) -> Reader:
         from .xyz_file import read_xyz
 
         return read_xyz
-    known = ", ".join(SUFFIXES)
+    from .foreign import way_out
+
+    known, way = ", ".join(SUFFIXES), way_out(Path(source))
     raise DataFileError(
         f"{source}: files ending in '{shown(suffix)}' cannot be read; known are {known}"
+        + (f"; {way}" if way else "")
     )
 
 
