@@ -286,6 +286,10 @@ def test_npz_of_axes(tmp_path: Path) -> None:
     np.testing.assert_array_equal(scene.spheres[0].centers, POINTS)
     assert scene.spheres[0].centers.dtype == np.float32
     assert scene.describe(1).values == {"t": 1}
+    np.savez(tmp_path / "a.npz", X=x, Y=y, Z=z, d=np.full(4, 3.0))
+    scene, found = loaded(tmp_path / "a.npz")
+    assert radii_of(scene) == [1.5] * 4
+    assert "array 'd' is taken as the diameter" in found[0]
 
 
 @pytest.mark.parametrize(
