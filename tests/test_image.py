@@ -139,6 +139,22 @@ def test_blocks_may_end_anywhere_in_a_row(shape: tuple[int, ...]) -> None:
         assert np.array_equal(np.asarray(read), noise)
 
 
+@pytest.mark.parametrize("width", [1, 9, 12, 200])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+@pytest.mark.parametrize("block", [1, 7, 37])
+def test_short_blocks_give_the_same_rows(
+    width: int, dtype: type, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(png, "BLOCK", block)
+    noise = np.random.default_rng(6).integers(0, np.iinfo(dtype).max, (4, width, 3), dtype)
+    stored = b"".join(body for kind, body in png._chunks(png.encode(noise, {})) if kind == b"IDAT")
+    rows = np.frombuffer(zlib.decompress(stored), np.uint8).reshape(4, -1)
+    samples = np.cumsum(rows[:, 1:], axis=0, dtype=np.uint8)
+    big_endian = noise.astype(np.dtype(dtype).newbyteorder(">"))
+    assert (rows[:, 0] == 2).all()
+    assert samples.tobytes() == big_endian.tobytes()
+
+
 def test_a_picture_is_compressed_while_it_is_written() -> None:
     """Neither the filtered rows nor the file are ever whole in memory."""
     row = np.random.default_rng(7).integers(0, 256, (1, 4096, 3), np.uint8)
