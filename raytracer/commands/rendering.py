@@ -18,6 +18,7 @@ from raytracer.commands.developing import (
     warn_of_non_finite,
 )
 from raytracer.commands.report import print_json, print_warning
+from raytracer.door import STANDARD_INPUT
 from raytracer.errors import DataFileError, UserError, suggestion
 from raytracer.film import Crop, Film
 from raytracer.image import Image
@@ -135,7 +136,12 @@ def scene_path(scene: str) -> Path:
     Raises DataFileError that names the nearest one.
     """
     path = Path(scene)
-    no_file = not path.exists() or (path.is_dir() and not path.suffix)
+    if path == STANDARD_INPUT:
+        return path
+    try:
+        no_file = not path.exists() or (path.is_dir() and not path.suffix)
+    except (OSError, ValueError):
+        return path  # the door says what is wrong with it
     if not no_file or path.suffix not in ("", ".toml") or path.parent != Path():
         return path
     from raytracer.resources import scenes
