@@ -151,7 +151,7 @@ class Need:
         """Bytes of address space that the process adds to its own."""
         threads = max(self.workers, thread_count(self.threads))
         space = max(self.stages["build"] + BUILD_SPACE * self.count, self.extra)
-        return space + MODULES + threads * THREAD_SPACE
+        return space + 3 * MODULES + threads * THREAD_SPACE
 
     def _saving(self, film: int, pixels: int) -> int:
         """Bytes that it takes to save a film of that size."""
@@ -261,9 +261,9 @@ def require_room(
     source: the file, as messages call it. size: bytes in memory at most. remedy: what to do.
     Raises MemoryNeedError.
     """
-    _tell(max(held_memory() + size, peak_memory()))
+    _tell(max(held_memory() + size + MODULES, peak_memory()))
     known = [b for b in (available_memory(), available_address_space()) if b is not None]
-    if known and size > min(known):
+    if known and size + (MODULES if size > MODULES else 0) > min(known):
         raise MemoryNeedError(
             f"{source}: needs about {size_text(size)} of memory {purpose} and "
             f"{size_text(min(known))} is free: {remedy}"
