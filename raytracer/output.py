@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from raytracer.door import path_of
 from raytracer.errors import OutputError, WriteError
 from raytracer.temporary import Temporary, remove_all, remove_stale
 
@@ -60,6 +61,7 @@ class OutputSet:
         force: False refuses a file that exists.
         Raises OutputError for an input, for another output, and for a file that exists.
         """
+        path = path_of(path)
         key = identity(path)
         if key in self._inputs and (replaces is None or key != identity(replaces)):
             raise OutputError(_overwrites(self._inputs[key], what))
@@ -141,7 +143,7 @@ def check_picture(path: str | Path) -> Path:
 
     Creates the folder if it is called `renders`. Raises OutputError otherwise.
     """
-    path = Path(path)
+    path = path_of(path)
     if path.suffix.lower() != ".png":
         raise OutputError(f"{path}: pictures are written as PNG: give a name that ends in .png")
     return check_file(path)
@@ -152,7 +154,7 @@ def check_file(path: str | Path) -> Path:
 
     Temporary files that killed processes left in its folder are removed.
     """
-    path = Path(path)
+    path = path_of(path)
     try:
         target = _target(path)
         _make_folder(path, target.parent)

@@ -227,7 +227,7 @@ def test_depths_and_dither_that_make_no_sense_are_refused() -> None:
         ({"exposure": 65}, "between -64 and 64"),
         ({"tone": "agxx"}, "did you mean 'agx'"),
         ({"meter": "some"}, "meter 'some'"),
-        ({"white": 0.0}, "white 0.0"),
+        ({"white": 0.0}, "white: 0 is out of range"),
         ({"meter_range": (95.0, 10.0)}, "two percentiles"),
     ],
 )
