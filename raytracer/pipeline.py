@@ -18,6 +18,7 @@ from raytracer.image import Image
 from raytracer.job import Job, about
 from raytracer.resources import thread_count
 from raytracer.tone_settings import ToneSettings
+from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from raytracer.backends.base import Backend, ProgressCall
@@ -139,6 +140,8 @@ def prepare(
         if outputs is not None:
             outputs.reads(*inputs)
         settings = loaded.render.override(**(overrides or {}))
+    if loaded.count == 0:
+        warn("the scene has no spheres: the picture shows the background alone")
     memory.require_count(loaded.count, chosen.max_spheres, chosen.name)
     spheres = f"{loaded.count:,} spheres"
     with stage("pack", f"packing {spheres}"):

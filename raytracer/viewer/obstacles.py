@@ -86,6 +86,11 @@ class Obstacles:
 
     # Giants
 
+    def is_giant(self, radius: float) -> bool:
+        """Whether a sphere of that radius is one, also if the scene's camera is in it."""
+        others = self.others[3]  # either none of these is so large, or all are
+        return radius > moves.GIANT and len(others) > 0 and bool(others[0] <= moves.GIANT)
+
     def gap(self, eye: Vector) -> float:
         """Height above the nearest giant; negative inside of one."""
         if not len(self.giants):

@@ -183,6 +183,23 @@ def test_a_double_click_on_the_ground_goes_to_the_place_that_was_hit(name: str) 
     assert giant_gap(viewer) > 0.0
 
 
+def test_giants_are_told_from_the_rest() -> None:
+    """A sphere alone, or among its like, is no giant, however large its own scene makes it."""
+    stage = loaded("three_balls")
+    found = [stage.obstacles.is_giant(stage.sphere(index)[1]) for index in range(4)]
+    assert found == [True, False, False, False]
+    viewer = new_viewer("three_balls")
+    for index in range(4):
+        viewer.picked, viewer.hit_point = stage.scene.describe(index), None
+        assert viewer.giant_picked == found[index]
+    viewer.picked = stage.scene.describe(0)
+    center, radius = stage.sphere(0)
+    place = viewer.hit_place()
+    assert np.linalg.norm(place - center) == pytest.approx(radius)
+    nearest = np.linalg.norm(viewer.view.stand.eye - center) - radius
+    assert np.linalg.norm(viewer.view.stand.eye - place) == pytest.approx(nearest)
+
+
 def box_of_balls() -> Stage:
     """Balls of one size side by side: from within, every turn leads through one."""
     side = np.arange(-4.0, 5.0)
