@@ -126,6 +126,7 @@ RT_DEVICE void thread_closest(const rt::Node* nodes, const float4* spheres, Vec3
 
 // the tree in the form that render/path.h asks for
 struct WideTree {
+  static constexpr bool kLargeApart = true;
   const rt::Node* nodes;
   const float4* spheres;
 

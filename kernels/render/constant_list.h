@@ -12,6 +12,7 @@ struct ConstantFetch {
 };
 
 struct ConstantList {
+  static constexpr bool kLargeApart = false;
   const float4* spheres;
   uint32_t count;
 

@@ -7,6 +7,7 @@ namespace RT_NS {
 
 template <class Fetch>
 struct LinearList {
+  static constexpr bool kLargeApart = false;
   Fetch fetch;
   uint32_t count;
 

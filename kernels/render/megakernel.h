@@ -34,6 +34,7 @@ RT_DEVICE void render_tile(const rt::RenderArgs& args, const PathScene& s, const
     float t = kInfinity;
     uint32_t prim = kNoPrim;
     if (args.sphere_count > 0) {
+      large_closest<float>(s.large, frame.large_count, ray.origin, ray.direction, kNoPrim, t, prim);
       WarpBundle bundle = camera_bundle(*s.camera, ray.origin);
       if (!warp_closest(tree.nodes, spheres, bundle, scratch, ray.origin, ray.direction, t, prim))
         thread_closest(tree.nodes, spheres.global, ray.origin, ray.direction, kNoPrim, t, prim);

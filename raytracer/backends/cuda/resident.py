@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class CudaResident:
     """A scene in device memory.
 
-    Of `buffers` and `bvh` it keeps camera, lights and materials, and the spheres only where they
+    Of `buffers` and `bvh` it keeps camera, lights, materials and large spheres, and the spheres only where they
     are few enough for constant memory: the host may drop the rest.
     """
 
@@ -27,6 +27,7 @@ class CudaResident:
         """Allocate nothing yet; `allocate` and `film` do."""
         self.look(buffers)
         self.count = buffers.count
+        self.large = buffers.large
         self.ahead: Film | None = None  # the film whose sums are newer on the device
         self.blank: Film | None = None  # a film whose sums are to be zero, whatever the host has
         self.few_spheres = bvh.spheres if bvh.spheres.nbytes <= CONSTANT_BYTES else None
