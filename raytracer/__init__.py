@@ -10,11 +10,14 @@ The public names are imported on first use, so that `import raytracer` costs not
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 from raytracer._version import __version__
 
+# That of `typing`, which takes longer to import than all the rest, and Ctrl-C is not taken yet.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from raytracer.backends.select import devices
     from raytracer.benchmark.run import bench
     from raytracer.errors import RaytracerError, UserError
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from raytracer.statistics import Statistics
     from raytracer.tone_settings import ToneSettings
     from raytracer.viewer.preview import PreviewResult, preview
+    from raytracer.warning import RaytracerWarning
 
 __all__ = [
     "Ambient",
@@ -51,6 +55,7 @@ __all__ = [
     "PointLight",
     "PreviewResult",
     "RaytracerError",
+    "RaytracerWarning",
     "RenderSettings",
     "Scene",
     "SphereSet",
@@ -79,6 +84,7 @@ _HOMES = {
     "PointLight": "raytracer.scene.scene",
     "PreviewResult": "raytracer.viewer.preview",
     "RaytracerError": "raytracer.errors",
+    "RaytracerWarning": "raytracer.warning",
     "RenderSettings": "raytracer.settings",
     "Scene": "raytracer.scene.scene",
     "SphereSet": "raytracer.scene.scene",

@@ -1,8 +1,31 @@
-"""`python -m raytracer` is the `raytracer` command."""
+"""Where the `raytracer` command and `python -m raytracer` start.
 
+Importing the command takes longer than starting Python. Until that is done Ctrl-C ends the process
+at once: an exception could come up anywhere in the modules that are imported, and nothing is begun
+that would have to be cleaned up. `signal` itself takes a while to import, for its enumerations.
+"""
+
+import _signal  # type: ignore[import-not-found]
+import os
 import sys
 
-from raytracer.cli import main
+
+def main() -> int:
+    """Run the command line of this process; returns the exit code."""
+    # Where SIGINT is ignored (nohup), it stays so.
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _quit)
+    from raytracer import cli, process
+
+    return process.run(cli.main, cli.stopped)
+
+
+def _quit(*_: object) -> None:
+    try:
+        os.write(2, b"raytracer: stopped by Ctrl-C; nothing was written\n")
+    finally:
+        os._exit(130)
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from signal import SIGPIPE
+from typing import Any
 
 import click
 
@@ -16,15 +18,36 @@ from raytracer.commands.devices import devices
 from raytracer.commands.info import info
 from raytracer.commands.preview import preview
 from raytracer.commands.render import render
+from raytracer.commands.report import print_warning
 from raytracer.commands.scene import scene
 from raytracer.commands.tone import tone
 from raytracer.errors import RaytracerError
+from raytracer.process import Terminated
+from raytracer.warning import passed_to
 
 # What a shell expects of a program that was stopped by Ctrl-C.
 INTERRUPTED = 130
 
 
-@click.group(cls=hints.Group, context_settings={"help_option_names": ["-h", "--help"]})
+class _StoppedError(Exception):
+    """An interrupt on its way through click, which would print an empty line for it."""
+
+
+class _Program(hints.Group):
+    """The command without its subcommands."""
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except KeyboardInterrupt as stop:
+            raise _StoppedError from stop
+        except Exception as error:
+            if cause := _interrupt_behind(error):
+                raise _StoppedError from cause
+            raise
+
+
+@click.group(cls=_Program, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="raytracer %(version)s")
 def program() -> None:
     """Render spheres, from three to hundreds of millions.
@@ -61,7 +84,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     args = None if arguments is None else list(arguments)
     try:
-        code = program.main(args, prog_name="raytracer", standalone_mode=False)
+        with passed_to(print_warning):
+            code = program.main(args, prog_name="raytracer", standalone_mode=False)
     except RaytracerError as error:
         return _say(str(error), error.exit_code)
     except click.UsageError as error:
@@ -70,8 +94,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _say(_sentence(error.format_message()), error.exit_code)
     except MemoryError as error:
         return _say(_sentence(f"there is not enough memory ({error})"), 1)
-    except (click.Abort, KeyboardInterrupt):
-        return _say(f"stopped by Ctrl-C; {_written()}", INTERRUPTED)
+    except (_StoppedError, click.Abort, KeyboardInterrupt) as error:
+        return stopped(error)
     finally:
         output.tidy()
     return code if isinstance(code, int) else 0
@@ -96,6 +120,23 @@ def _sentence(text: str) -> str:
     """A text of click in the style of our own: one line, a small letter first, no full stop."""
     line = " ".join(text.split()).replace(". Did you mean", "; did you mean").rstrip(".")
     return line[:1].lower() + line[1:]
+
+
+def _interrupt_behind(error: BaseException | None) -> KeyboardInterrupt | None:
+    """The interrupt that a library turned into an exception of its own, NumPy's import say."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error
+
+
+def stopped(error: BaseException) -> int:
+    """Say which signal it was, and which files had been written; returns the exit code."""
+    stop = _interrupt_behind(error)
+    if not isinstance(stop, Terminated):
+        stop = Terminated()
+    if stop.number == SIGPIPE:
+        return stop.exit_code
+    return _say(f"stopped by {stop.name}; {_written()}", stop.exit_code)
 
 
 def _written() -> str:

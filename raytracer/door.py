@@ -292,6 +292,38 @@ def reading(source: str, kind: str, error: type[UserError] = DataFileError) -> I
         raise error(f"{source}: cannot be read as {kind} ({_first_line(problem)})") from problem
 
 
+@contextmanager
+def printed() -> Iterator[list[str]]:
+    """Keep from the terminal what a compiled library prints, by Python or to standard error.
+
+    Gives a list that holds the lines after the block. Both streams are those of the whole process:
+    no other thread should print meanwhile.
+    """
+    import tempfile
+    from contextlib import redirect_stderr, redirect_stdout
+    from io import StringIO
+
+    lines: list[str] = []
+    said = StringIO()
+    with tempfile.TemporaryFile() as file, redirect_stdout(said), redirect_stderr(said):
+        try:
+            before = os.dup(2)
+        except OSError:  # standard error is closed
+            before = -1
+        os.dup2(file.fileno(), 2)
+        try:
+            yield lines
+        finally:
+            if before < 0:
+                os.close(2)
+            else:
+                os.dup2(before, 2)
+                os.close(before)
+            file.seek(0)
+            text = file.read(1 << 16).decode("utf-8", "replace") + said.getvalue()
+            lines += [line for line in text.splitlines() if line.strip()]
+
+
 def parse_json(text: str, source: str, what: str) -> dict[str, Any]:
     """Return the object that a JSON text holds.
 

@@ -17,14 +17,38 @@ if TYPE_CHECKING:
     from raytracer.tone import Pixels
 
 Crop = tuple[int, int, int, int]
+TRANSPARENT = 1  # Frame.background_kind
 
 
-@dataclass
+@dataclass(frozen=True)
+class Backdrop:
+    """The opaque background of a picture: a vertical gradient.
+
+    bottom, top: linear RGB at the lower and the upper edge of the full picture.
+    """
+
+    bottom: tuple[float, float, float]
+    top: tuple[float, float, float]
+
+    @classmethod
+    def of(cls, frame: NDArray[np.void]) -> Backdrop | None:
+        """Of a frame, structured (1,), dtype Frame; None if its background is transparent."""
+        values = frame[0]
+        if values["background_kind"] == TRANSPARENT:
+            return None
+        (r0, g0, b0), (r1, g1, b1) = (
+            values[name].tolist() for name in ("background_bottom", "background_top")
+        )
+        return cls((r0, g0, b0), (r1, g1, b1))
+
+
+@dataclass(repr=False)
 class Film:
     """Sums of linear radiance over samples, for the whole picture or a rectangle of it.
 
-    sums: float32 (h, w, 4), linear RGB (premultiplied by coverage) and coverage, summed over the
-        samples; row 0 is the top.
+    sums: float32 (h, w, 4), row 0 is the top: linear RGB summed over the samples, and how many of
+        the samples hit a sphere. Without a backdrop RGB is premultiplied by coverage; with one it
+        holds the backdrop where samples hit nothing.
     samples: how many samples a pixel the sums hold.
     x0, y0: the pixel of the full picture that sums[0, 0] is.
     width, height: the size of the full picture in pixels.
@@ -34,6 +58,7 @@ class Film:
         `id` (number of the sphere, 2**32 - 1 without a hit) and `samples`.
     metadata: what made it, as JSON types; `digest` is that of scene, camera and settings.
     inputs: the scene file and its data files, which `save` does not overwrite.
+    backdrop: the background that is in the sums; None if it is transparent.
     """
 
     sums: NDArray[np.float32]
@@ -45,6 +70,10 @@ class Film:
     aovs: dict[str, NDArray[Any]] = field(default_factory=dict)
     metadata: dict[str, Any] = field(default_factory=dict)
     inputs: tuple[Path, ...] = field(default=(), repr=False, compare=False)
+    backdrop: Backdrop | None = None
+
+    def __repr__(self) -> str:
+        return f"<Film: {outline(self, self.metadata)}>"
 
     @classmethod
     def blank(cls, width: int, height: int, crop: Crop | None = None) -> Film:
@@ -59,9 +88,28 @@ class Film:
         height, width = self.sums.shape[:2]
         return self.x0, self.y0, self.x0 + width, self.y0 + height
 
+    @property
+    def is_of_old_format(self) -> bool:
+        """Whether an earlier version rendered it, which did not record what samples hit.
+
+        Its background is opaque and all of it counts as hit.
+        """
+        return self.backdrop is None and self.metadata.get("transparent") is False
+
     def mean(self) -> NDArray[np.float32]:
-        """The linear picture, float32 (h, w, 4): the sums divided by the number of samples."""
-        return self.sums / np.float32(max(self.samples, 1))
+        """The linear picture, float32 (h, w, 4): RGB premultiplied by alpha, and alpha.
+
+        With a backdrop alpha is 1; without one it is `coverage`.
+        """
+        mean = self.sums / np.float32(max(self.samples, 1))
+        if self.backdrop is not None:
+            mean[..., 3] = 1.0
+        return mean
+
+    @property
+    def coverage(self) -> NDArray[np.float32]:
+        """The part of each pixel's samples that hit a sphere, float32 (h, w), 0 to 1."""
+        return self.sums[..., 3] / np.float32(max(self.samples, 1))
 
     def copy(self) -> Film:
         """A film of its own memory, to add samples to."""
@@ -75,6 +123,7 @@ class Film:
             dict(self.aovs),
             dict(self.metadata),
             self.inputs,
+            self.backdrop,
         )
 
     def tonemap(self, *, bits: int = 8, threads: int = 0, **settings: Any) -> Pixels:
@@ -115,6 +164,23 @@ class Film:
         from raytracer import film_file
 
         return film_file.load(path)
+
+
+def outline(film: Film, metadata: dict[str, Any]) -> str:
+    """Size, samples and origin of a film in a few words.
+
+    metadata: of the film or of its picture.
+    """
+    height, width = film.sums.shape[:2]
+    parts = [f"{width}x{height}"]
+    if (width, height) != (film.width, film.height):
+        parts[0] += f" at {film.x0},{film.y0} of {film.width}x{film.height}"
+    parts.append(f"{film.samples} samples per pixel")
+    if "spheres" in metadata:
+        parts.append(f"{metadata['spheres']:,} spheres")
+    if film.aovs:
+        parts.append("with " + ", ".join(film.aovs))
+    return ", ".join(parts)
 
 
 def checked_crop(width: int, height: int, crop: Crop | None) -> Crop:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -11,14 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer import exr_header, output
-from raytracer.door import STANDARD_INPUT, OpenFile, opened, parse_json, path_of, reading
+from raytracer.door import STANDARD_INPUT, OpenFile, opened, parse_json, path_of, printed, reading
 from raytracer.errors import DataFileError, UserError, shown, shown_value, suggestion
-from raytracer.film import Film
+from raytracer.film import Backdrop, Crop, Film, checked_crop
 from raytracer.memory import size_text
 from raytracer.npz import Archive
 from raytracer.settings import MAX_SAMPLES
 
-FORMAT = 1
+# 2: the background is opaque and in the sums; their fourth channel tells what samples hit. 1: it is
+# transparent, or (of earlier versions) opaque with a fourth channel that is full everywhere.
+FORMATS = (1, 2)
 SUFFIXES = (".npz", ".exr")
 # Arbitrary output variables and the names of their channels in OpenEXR; ids and counts are uint32.
 AOVS = {
@@ -55,6 +59,21 @@ def check_target(path: str | Path, half: bool = False) -> Path:
     return output.check_file(path)
 
 
+def require_space(
+    path: str | Path, width: int, height: int, crop: Crop | None, aovs: Sequence[str] = ()
+) -> None:
+    """Refuse a film for which its disk has no room, before it is rendered.
+
+    width, height: of the picture, of which `crop` is rendered. aovs: names of output variables.
+    OpenEXR compresses, so that nothing is known about `.exr`.
+    Raises OutputError.
+    """
+    x0, y0, x1, y1 = checked_crop(width, height, crop)
+    per_pixel = 16 + sum(4 * len(AOVS[name]) for name in aovs)
+    if Path(path).suffix.lower() == ".npz":
+        output.require_space(path, per_pixel * (x1 - x0) * (y1 - y0))
+
+
 def save(
     film: Film, path: str | Path, half: bool = False, batch: output.Batch | None = None
 ) -> Path:
@@ -84,24 +103,25 @@ def load(path: str | Path) -> Film:
 
 def _about(film: Film) -> str:
     """What is not an array, as JSON."""
-    return json.dumps(
-        {
-            "format": FORMAT,
-            "samples": film.samples,
-            "place": [film.x0, film.y0],
-            "size": [film.width, film.height],
-            "metadata": film.metadata,
-        }
-    )
+    about = {
+        "format": 1 if film.backdrop is None else 2,
+        "samples": film.samples,
+        "place": [film.x0, film.y0],
+        "size": [film.width, film.height],
+        "metadata": film.metadata,
+    }
+    if film.backdrop is not None:
+        about["backdrop"] = asdict(film.backdrop)
+    return json.dumps(about)
 
 
 def _film(source: str, about: str, sums: NDArray[Any], aovs: dict[str, NDArray[Any]]) -> Film:
     """Make a film of what a file holds. Raises DataFileError where the metadata are damaged."""
     said = parse_json(about, source, "its metadata")
-    if said.get("format") != FORMAT:
+    if said.get("format") not in FORMATS:
         raise DataFileError(
             f"{source}: is a film of format {shown_value(said.get('format'))} and this version "
-            f"reads {FORMAT}: use the version that wrote it"
+            f"reads {' and '.join(map(str, FORMATS))}: use the version that wrote it"
         )
     samples = _integers(said, "samples", 1, source)[0]
     x0, y0 = _integers(said, "place", 2, source)
@@ -113,7 +133,23 @@ def _film(source: str, about: str, sums: NDArray[Any], aovs: dict[str, NDArray[A
     if not isinstance(metadata, dict) or wrong:
         where = f"metadata.{wrong[0]}" if wrong else "metadata"
         raise DataFileError(f"{source}: its metadata are damaged: {where}")
-    return Film(sums, samples, x0, y0, width, height, aovs, metadata)
+    backdrop = _backdrop(said.get("backdrop"), source) if said["format"] == 2 else None
+    return Film(sums, samples, x0, y0, width, height, aovs, metadata, backdrop=backdrop)
+
+
+def _backdrop(said: Any, source: str) -> Backdrop:
+    """Return the background in the metadata."""
+    known = said if isinstance(said, dict) else {}
+    colors = []
+    for name in ("bottom", "top"):
+        color = known.get(name)
+        numbers = color if isinstance(color, list) else []
+        if len(numbers) != 3 or not all(type(v) in (int, float) and 0 <= v <= 1 for v in numbers):
+            raise DataFileError(
+                f"{source}: its metadata are damaged: backdrop is {shown_value(said)}"
+            )
+        colors.append((float(numbers[0]), float(numbers[1]), float(numbers[2])))
+    return Backdrop(*colors)
 
 
 def _integers(said: dict[str, Any], name: str, count: int, source: str) -> list[int]:
@@ -175,7 +211,6 @@ def _load_npz(file: OpenFile) -> Film:
             raise DataFileError(f"{file.source}: its metadata are damaged: they are no text")
         sums = archive.array("sums")
         aovs = {name: archive.array(f"aov_{name}") for name in layers}
-        archive.verify()
     return _film(file.source, str(about), sums, aovs)
 
 
@@ -197,6 +232,8 @@ def _save_exr(film: Film, path: Path, half: bool, batch: output.Batch | None) ->
     layers = {"": ("RGBA", film.mean())}
     if not half:
         layers["sums"] = ("RGBA", film.sums)
+    elif film.backdrop is not None:  # alpha is 1
+        layers["coverage"] = ("Y", film.coverage)
     layers |= {name: (AOVS[name], array) for name, array in film.aovs.items()}
     channels = {}
     for layer, (names, array) in layers.items():
@@ -229,9 +266,15 @@ def _load_exr(file: OpenFile) -> Film:
     source = file.source
     exr = _require_openexr(file.path)
     header = exr_header.check(file)
-    with reading(source, "OpenEXR"), exr.File(file.name, separate_channels=True) as stored_file:
+    with (
+        reading(source, "OpenEXR"),
+        printed() as said,
+        exr.File(file.name, separate_channels=True) as stored_file,
+    ):
         about, planes = stored_file.header().get("raytracer"), stored_file.channels()
         stored = {name: channel.pixels for name, channel in planes.items()}
+    if said:  # it goes on after damaged pixels, and leaves them black
+        raise DataFileError(f"{source}: cannot be read as OpenEXR ({shown(said[0], 160)})")
     if not isinstance(about, str) or not {"R", "G", "B", "A"} <= stored.keys():
         raise DataFileError(f"{source}: is an OpenEXR file of another program, not a film")
     size = (header.height, header.width)
@@ -246,7 +289,10 @@ def _load_exr(file: OpenFile) -> Film:
     aovs = {name: _stacked(stored, name, letters) for name, letters in layers.items()}
     if all(f"sums.{letter}" in stored for letter in "RGBA"):
         return _film(source, about, _stacked(stored, "sums", "RGBA"), aovs)
-    film = _film(source, about, _stacked(stored, "", "RGBA").astype(np.float32), aovs)
+    mean = _stacked(stored, "", "RGBA").astype(np.float32)
+    if "coverage.Y" in stored:
+        mean[..., 3] = stored["coverage.Y"]
+    film = _film(source, about, mean, aovs)
     film.metadata["half"] = True  # the sums are gone: this is the mean of the samples
     film.metadata["samples_before"], film.samples = film.samples, 1
     return film

@@ -10,10 +10,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from raytracer import output, png, tone
 from raytracer._version import __version__
+from raytracer.film import outline
 from raytracer.statistics import Statistics, statistics_of
 from raytracer.tone_settings import ToneSettings
 
@@ -26,9 +27,12 @@ if TYPE_CHECKING:
 Developed = tuple[tone.Pixels, NDArray[np.void]]
 
 
-@dataclass
+@dataclass(repr=False)
 class Image:
     """A rendered picture.
+
+    NumPy and what builds on it take it as the array of `to_uint8`: `np.asarray(image)`,
+    `plt.imshow(image)`, `PIL.Image.fromarray(np.asarray(image))`.
 
     film: sums of linear radiance; hand it to `render(..., film=)` to add samples.
     transparent: whether the alpha channel is kept in the PNG.
@@ -46,6 +50,18 @@ class Image:
     settings: ToneSettings = field(default_factory=ToneSettings)
     # by bits and samples: what a backend made of the film while it was there
     _made: dict[tuple[int, int], Developed] = field(default_factory=dict, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        return f"<Image: {outline(self.film, self.metadata)}>"
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """The picture as `to_uint8` gives it, for NumPy.
+
+        dtype: of the array; None is uint8. copy: False is refused, for the array is computed.
+        """
+        if copy is False:
+            raise ValueError("a picture is made from its film, so that its array is always a copy")
+        return np.array(self.to_uint8(), dtype=dtype)
 
     def tonemap(self, **settings: Any) -> Image:
         """The same film with another exposure or curve.
@@ -68,7 +84,10 @@ class Image:
 
     @cached_property
     def array(self) -> NDArray[np.float32]:
-        """The linear picture, float32 (h, w, 4): RGB premultiplied by coverage, and coverage."""
+        """The linear picture, float32 (h, w, 4): RGB premultiplied by alpha, and alpha.
+
+        Alpha is 1 before an opaque background, else the coverage.
+        """
         return self.film.mean()
 
     def to_uint8(self) -> NDArray[np.uint8]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from raytracer._version import __version__
 from raytracer.errors import UserError
+from raytracer.film import TRANSPARENT
 from raytracer.image import Image
+from raytracer.layout import dtype
+from raytracer.memory import HITS
 from raytracer.tone import check_bits
 from raytracer.tone_settings import ToneSettings
 
@@ -25,7 +28,6 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene
     from raytracer.settings import RenderSettings
 
-TRANSPARENT = 1  # Frame.background_kind
 MOST_SAMPLES = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
 NO_SPHERE = 2**32 - 1  # FirstHit.id
 
@@ -42,6 +44,7 @@ class Job:
     space: centre (3,) and scale of render space, in scene units.
     kept: the scene and its buffers, if `prepare` was asked to keep them.
     inputs: the scene file and its data files, which no output may overwrite.
+    warnings: of loading and packing, where the caller of `prepare` collected them.
     """
 
     settings: RenderSettings
@@ -55,6 +58,7 @@ class Job:
     space: tuple[NDArray[np.float64], float]
     kept: tuple[Scene, SceneBuffers] | None = None
     inputs: tuple[Path, ...] = ()
+    warnings: list[str] = field(default_factory=list)
 
     def expose(
         self,
@@ -103,6 +107,8 @@ class Job:
             if name != "samples" and name in then and then[name] != now[name]
         ]
         why = differs[0] if differs else "the scene or the camera has changed"
+        if film.is_of_old_format:
+            why = "an earlier version made it, which shaded otherwise"
         raise UserError(
             f"the film is of another picture ({why}): render with what made it, or start a new film"
         )
@@ -135,12 +141,30 @@ class Job:
 
         wanted = [name for name in names if name != "samples"]
         if wanted:
-            frame = self._frame_of(film)
-            frame["filter"] = 0  # the ray through the pixel's centre
-            hits = self.backend.first_hits(self.resident, frame)
-            film.aovs |= {name: aov(name, hits, *self.space) for name in wanted}
+            film.aovs |= self._variables(film, wanted)
         if "samples" in names:
             film.aovs["samples"] = np.full(film.sums.shape[:2], film.samples, np.uint32)
+
+    def _variables(self, film: Film, wanted: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Output variables of first hits, in strips: hits take four times their memory."""
+        import numpy as np
+
+        frame = self._frame_of(film)
+        frame["filter"] = 0  # the ray through the pixel's centre
+        _, top, _, bottom = film.crop
+        width = film.sums.shape[1]
+        rows = max(HITS // (dtype("FirstHit").itemsize * width), 1)
+        made: dict[str, NDArray[Any]] = {}
+        for y in range(top, bottom, rows):
+            frame["y0"], frame["y1"] = y, min(y + rows, bottom)
+            hits = self.backend.first_hits(self.resident, frame)
+            for name in wanted:
+                strip = aov(name, hits, *self.space)
+                if name not in made:
+                    shape = (bottom - top, width, *strip.shape[2:])
+                    made[name] = np.empty(shape, strip.dtype)
+                made[name][y - top : y - top + rows] = strip
+        return made
 
     def _frame_of(self, film: Film) -> NDArray[np.void]:
         frame = self.frame.copy()

@@ -1,8 +1,9 @@
 """Arrays of NumPy in files, `.npy` and `.npz`: read in place, with every size and sum checked.
 
 `numpy.load` copies the members of an archive in small pieces. Here an uncompressed member, the
-usual case, is read straight into its array, and its CRC-32 is computed beside the reading. What a
-header says of shapes is compared with the bytes that are there before memory is taken.
+usual case, is read straight into its array, and its CRC-32 is computed piece by piece while the
+piece is in a core's cache. What a header says of shapes is compared with the bytes that are there
+before memory is taken.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import io
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
@@ -23,20 +24,28 @@ from numpy.lib import format as npy
 from raytracer.door import OpenFile, copy_limited, memory_share, reading
 from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.memory import require_room
+from raytracer.resources import thread_count
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
-
     from numpy.typing import NDArray
 
 HEADER_BYTES = 1 << 16
 """Longest header of an array; NumPy takes 10,000 letters of it."""
 
-PIECE = 1 << 22
-"""Bytes that are read, and summed beside, at a time."""
+PIECE = 1 << 20
+"""Bytes of a compressed member that are read at a time."""
+
+SLICE = 1 << 28
+"""Bytes of an uncompressed member that are read without hearing Ctrl-C."""
+
+MOST_THREADS = 8
+"""Most threads that read a file: from the page cache, memory is the limit then."""
 
 ENTRY_MEMORY = 24
 """Bytes of memory for each byte of an archive's directory."""
+
+SMALL_DIRECTORY = 1 << 16
+"""Bytes of a directory, of some thousand arrays, that are read on any machine."""
 
 RATIO = 1100
 """Largest ratio of sizes of a compressed member: that of deflate is below 1,033."""
@@ -79,7 +88,7 @@ def read_npy(file: OpenFile) -> NDArray[Any]:
         header = read_header(file.file, file.source)
         _require_bytes(header, file.size - file.file.tell(), file.source)
         require_room(file.source, header.nbytes)
-        return _filled(file.file, header, file.source)
+        return _copied(file.file, header, file.source)
 
 
 def read_header(stream: IO[bytes], label: str) -> Header:
@@ -120,49 +129,23 @@ def _require_bytes(header: Header, there: int, label: str) -> None:
         )
 
 
-def _filled(
-    stream: IO[bytes], header: Header, label: str, checksum: _Checksum | None = None
-) -> NDArray[Any]:
-    """Read the values of an array into place."""
+def _empty(header: Header) -> tuple[NDArray[Any], NDArray[np.uint8]]:
+    """Return an array without values yet, and its bytes in the order of the file."""
     flat = np.empty(prod(header.shape), header.dtype)
-    target = memoryview(flat.view(np.uint8)) if flat.nbytes else memoryview(b"")  # type: ignore[arg-type]
-    read = getattr(stream, "readinto", None)
-    for start in range(0, len(target), PIECE):
-        piece = target[start : start + PIECE]
-        at = 0
-        while at < len(piece):
-            count = read(piece[at:]) if read else 0
-            if not count:
-                raise DataFileError(f"{label}: is cut short")
-            at += count
-        if checksum is not None:
-            checksum.add(piece)
-    return flat.reshape(header.shape, order="F" if header.fortran_order else "C")
+    target = flat.view(np.uint8) if flat.nbytes else np.empty(0, np.uint8)
+    return flat.reshape(header.shape, order="F" if header.fortran_order else "C"), target
 
 
-class _Checksum:
-    """The CRC-32 of pieces in their order; large ones are summed on a thread beside the reading."""
-
-    def __init__(self, pool: Callable[[], ThreadPoolExecutor]) -> None:
-        self._pool = pool
-        self._sum = 0
-        self._last: Future[int] | None = None
-
-    def add(self, piece: bytes | memoryview) -> None:
-        """Go on with a piece, which must not change any more."""
-        before = self._last
-        if before is None and len(piece) < PIECE:
-            self._sum = zlib.crc32(piece, self._sum)
-            return
-        first = self._sum
-        # The pool has one thread: the piece before is done when this one begins.
-        self._last = self._pool().submit(
-            lambda: zlib.crc32(piece, first if before is None else before.result())
-        )
-
-    def result(self) -> int:
-        """Return the sum of all pieces."""
-        return self._sum if self._last is None else self._last.result()
+def _copied(stream: IO[bytes], header: Header, label: str) -> NDArray[Any]:
+    """Read the values of an array from a stream."""
+    result, target = _empty(header)
+    left = memoryview(target)  # type: ignore[arg-type]
+    while len(left):
+        count = stream.readinto(left[:PIECE])  # type: ignore[attr-defined]
+        if not count:
+            raise DataFileError(f"{label}: is cut short")
+        left = left[count:]
+    return result
 
 
 class Archive:
@@ -178,8 +161,6 @@ class Archive:
     def __init__(self, file: OpenFile) -> None:
         self.file = file
         self.source = file.source
-        self._pool: ThreadPoolExecutor | None = None
-        self._sums: list[tuple[str, int, _Checksum]] = []
         _require_directory(file)
         try:
             with reading(file.source, ".npz"):
@@ -198,17 +179,7 @@ class Archive:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
         self._zip.close()
-
-    def _thread(self) -> ThreadPoolExecutor:
-        """Return the thread for the sums, started when there is a first large piece."""
-        from concurrent.futures import ThreadPoolExecutor
-
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(1)
-        return self._pool
 
     def label(self, name: str) -> str:
         """What messages call an array."""
@@ -219,36 +190,32 @@ class Archive:
         require_room(self.source, sum(self._entry(name).file_size for name in names))
 
     def array(self, name: str) -> NDArray[Any]:
-        """Read one array; its sum is known to be right after `verify`, or when that is not needed.
+        """Read one array.
 
         Raises:
-            DataFileError: there is no such array, or its member is damaged.
+            DataFileError: there is no such array, its member is damaged, or its bytes do not have
+                the CRC-32 that the archive says.
         """
         entry, label = self._entry(name), self.label(name)
         with self.stream(entry) as stream, reading(label, ".npy"):
             header = read_header(stream, label)
-            checksum = None
-            left = entry.file_size - stream.tell()
+            _require_bytes(header, entry.file_size - stream.tell(), label)
             if isinstance(stream, _Stored):
-                checksum = _Checksum(self._thread)
-                self._sums.append((label, entry.CRC, checksum))
-                stream.begin(checksum)
-            _require_bytes(header, left, label)
-            result = _filled(stream, header, label, checksum)
-            while rest := stream.read(PIECE):  # zipfile compares the sum at the end
-                if checksum is not None:
-                    checksum.add(rest)
-        return result
-
-    def verify(self) -> None:
-        """Wait for the sums of all arrays that were read. Raises DataFileError for a wrong one."""
-        for label, expected, checksum in self._sums:
-            if checksum.result() != expected:
+                result, target = _empty(header)
+                found = stream.fill(target)
+            else:
+                result = _copied(stream, header, label)
+            rest = stream.read(PIECE)
+            while rest:  # zipfile compares the sum when it comes to the end
+                if isinstance(stream, _Stored):
+                    found = zlib.crc32(rest, found)
+                rest = stream.read(PIECE)
+            if isinstance(stream, _Stored) and found != entry.CRC:
                 raise DataFileError(
                     f"{label}: is damaged: its bytes do not have the sum (CRC-32) that the "
                     "archive says"
                 )
-        self._sums.clear()
+        return result
 
     @contextmanager
     def stream(self, entry: zipfile.ZipInfo) -> Iterator[IO[bytes]]:
@@ -313,11 +280,25 @@ class _Stored:
         self._begin = begin
         self._end = end
 
-    def begin(self, checksum: _Checksum) -> None:
-        """Sum what was read so far, the header."""
-        size = self.tell()
+    def fill(self, target: NDArray[np.uint8]) -> int:
+        """Read the bytes that follow into an array; gives the sum of all up to them.
+
+        The file is read on several threads: each sums what is in its cache still.
+        """
+        from raytracer import _core
+
+        place = self.tell()
         self.seek(0)
-        checksum.add(self.read(size))
+        found = zlib.crc32(self.read(place))
+        descriptor, threads = self._file.fileno(), min(thread_count(), MOST_THREADS)
+        for start in range(0, len(target), SLICE):  # Ctrl-C is heard in between
+            part = target[start : start + SLICE]
+            at = self._begin + place + start
+            count, found = _core.read_file(descriptor, at, part, found, threads)
+            if count < len(part):
+                raise DataFileError("is cut short")
+        self.seek(place + len(target))
+        return found
 
     def tell(self) -> int:
         return self._file.tell() - self._begin
@@ -328,9 +309,6 @@ class _Stored:
 
     def read(self, size: int) -> bytes:
         return self._file.read(max(min(size, self._end - self._file.tell()), 0))
-
-    def readinto(self, target: memoryview) -> int:
-        return self._file.readinto(target[: max(self._end - self._file.tell(), 0)])
 
 
 def _require_directory(file: OpenFile) -> None:
@@ -350,7 +328,8 @@ def _require_directory(file: OpenFile) -> None:
         if place + _END_64.size <= file.size:
             file.file.seek(place)
             size = _END_64.unpack(file.file.read(_END_64.size))[8]
-    if min(size, file.size) > memory_share(ENTRY_MEMORY):
+    size = min(size, file.size)
+    if size > SMALL_DIRECTORY and size > memory_share(ENTRY_MEMORY):
         raise DataFileError(
             f"{file.source}: its directory takes {size:,} bytes; that is no .npz file of particles"
         )

@@ -43,7 +43,9 @@ class OutputSet:
     def reads(self, *paths: str | Path) -> None:
         """Declare inputs. Raises OutputError for one that an output would overwrite."""
         for path in paths:
-            key = identity(path)
+            # "-" is standard input, which may be a file too.
+            stream = Path(path).name == "-" and not Path(path).exists()
+            key = identity("/dev/stdin" if stream else path)
             if key in self._outputs:
                 raise OutputError(_overwrites(path, self._outputs[key]))
             self._inputs.setdefault(key, str(path))
@@ -162,6 +164,22 @@ def check_file(path: str | Path) -> Path:
     return path
 
 
+def require_space(path: str | Path, size: int) -> None:
+    """Refuse a file for which its disk has no room. size: bytes. Raises OutputError."""
+    try:
+        disk = os.statvfs(Path(os.path.realpath(path)).parent)
+    except OSError:
+        return  # what is wrong there is said when it is written
+    free = disk.f_bavail * disk.f_frsize
+    if size > free:
+        from raytracer.memory import size_text
+
+        raise OutputError(
+            f"{path}: needs {size_text(size)} and its disk has {size_text(free)} free: make room, "
+            "or give a name on another disk"
+        )
+
+
 def write(path: str | Path, data: bytes | str, batch: Batch | None = None) -> Path:
     """Write a file under a temporary name in its folder, then rename it.
 
@@ -186,7 +204,7 @@ def replacing(path: str | Path, batch: Batch | None = None) -> Iterator[BinaryIO
     temporary = None
     try:
         target = _target(path)
-        temporary = Temporary(target.parent, _permissions(target))
+        temporary = _temporary(target)
         with _opened(temporary) as file:  # closed before the rename: some disks are full only then
             yield file
         if batch is None:
@@ -273,12 +291,22 @@ def _require_own_link(path: Path, link: os.stat_result) -> None:
         raise OutputError(f"{path}: is a symbolic link of another user in a folder for everybody")
 
 
-def _permissions(target: Path) -> int | None:
-    """Those of the file that is replaced; None for a new one, whose are the usual."""
+def _temporary(target: Path) -> Temporary:
+    """A temporary file with the mode of the old one and, where that is allowed, its owner."""
     try:
-        return stat.S_IMODE(target.stat().st_mode) & 0o777
+        old = target.stat()
     except FileNotFoundError:
-        return None
+        return Temporary(target.parent)
+    made = Temporary(target.parent, 0o600)
+    new = os.fstat(made.descriptor)
+    mode = stat.S_IMODE(old.st_mode) & 0o777
+    if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
+        try:
+            os.fchown(made.descriptor, old.st_uid, old.st_gid)
+        except OSError:  # what its group was allowed is not for ours
+            mode &= ~0o070
+    os.fchmod(made.descriptor, mode)
+    return made
 
 
 def _make_folder(path: Path, folder: Path) -> None:

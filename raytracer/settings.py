@@ -10,6 +10,9 @@ from .errors import SceneError, suggestion
 FILTERS = ("point", "box", "tent", "gaussian")
 """Reconstruction filters; the index is `Frame.filter`."""
 
+POINT_FILTER = FILTERS.index("point")
+"""`Frame.filter` of rays through the pixels' centres."""
+
 FILTER_RADII = {"point": 0.0, "box": 0.5, "tent": 1.0, "gaussian": 1.5}
 """Half width of each filter in pixels, unless `filter_radius` says otherwise."""
 

@@ -34,12 +34,14 @@ def edges() -> NDArray[np.float32]:
 class Statistics:
     """Statistics of a film's luminance, and of the picture that is made of it.
 
-    Luminance is that of linear sRGB (ITU-R BT.709) with straight alpha, before any exposure.
+    Luminance is that of linear sRGB (ITU-R BT.709), before any exposure, of what was hit: the part
+    of the background in a pixel at an edge is taken out. With the meter "all" an opaque background
+    counts like anything else: all pixels are covered, with the luminance that the picture shows.
     Percentiles and key are taken from bins of an eighth of a stop; average, darkest and brightest
     are not.
 
-    pixels: all; covered: with coverage, of which non_finite hold a NaN or an infinity and count
-        nowhere else, and dark are below 2**-16 (the bins' lower end).
+    pixels: all; covered: in which a camera ray hit a sphere, of which non_finite hold a NaN or an
+        infinity and count nowhere else, and dark are below 2**-16 (the bins' lower end).
     average: mean luminance of covered pixels. key: 2 to the mean of log2 of those that are not
         dark. median, percentiles: of covered pixels.
     darkest, brightest: luminance of single pixels, dark ones left out.

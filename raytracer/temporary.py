@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import secrets
 import stat
 import time
 from contextlib import suppress
@@ -81,7 +80,7 @@ def remove_stale(folder: Path) -> None:
 def _create(folder: Path, mode: int | None) -> tuple[Path, int]:
     """A file that did not exist before, locked."""
     for _ in range(_TRIES):
-        path = folder / f"{PREFIX}{_boot()}-{secrets.token_hex(8)}{SUFFIX}"
+        path = folder / f"{PREFIX}{_boot()}-{os.urandom(8).hex()}{SUFFIX}"
         try:
             # Permissions of a replaced file may be narrower than those of a new one.
             descriptor = os.open(path, _OPEN, 0o666 if mode is None else 0o600)

@@ -15,7 +15,7 @@ from raytracer.statistics import Statistics, add, statistics_of
 from raytracer.tone_settings import CURVES, ToneSettings
 
 if TYPE_CHECKING:
-    from raytracer.film import Film
+    from raytracer.film import Backdrop, Film
 
 Pixels = NDArray[np.uint8] | NDArray[np.uint16]
 
@@ -34,14 +34,17 @@ def arguments(
     settings: ToneSettings,
     bits: int = 8,
     place: tuple[int, int] = (0, 0),
+    backdrop: Backdrop | None = None,
+    picture_height: int = 0,
 ) -> NDArray[np.void]:
     """What the kernels are told: structured (1,), dtype ToneArgs, without addresses.
 
     shape: height and width of the film in pixels. place: x and y of its first pixel in the full
-    picture, which decide the dither.
+    picture, which decide the dither. backdrop: the opaque background in the sums, if there is
+    one; picture_height: rows of the full picture, over which its gradient goes.
     """
     low, high = settings.meter_range
-    values = {
+    values: dict[str, Any] = {
         "height": shape[0],
         "width": shape[1],
         "x0": place[0],
@@ -57,6 +60,13 @@ def arguments(
         "meter_low": low,
         "meter_high": high,
     }
+    if backdrop is not None and samples > 0:
+        values |= {
+            "opaque": 1,
+            "picture_height": picture_height,
+            "background_bottom": backdrop.bottom,
+            "background_top": backdrop.top,
+        }
     # As one record: a window asks for every frame, and fields one by one take ten times as long.
     dtype = layout.dtype("ToneArgs")
     return np.array([tuple(values.get(name, 0) for name in dtype.names or ())], dtype)
@@ -80,7 +90,10 @@ def measure(film: Film, settings: ToneSettings, threads: int = 0) -> NDArray[np.
 def film_arguments(film: Film, settings: ToneSettings, bits: int = 8) -> NDArray[np.void]:
     """`arguments` for a film."""
     height, width = film.sums.shape[:2]
-    return arguments((height, width), film.samples, settings, bits, (film.x0, film.y0))
+    place = film.x0, film.y0
+    return arguments(
+        (height, width), film.samples, settings, bits, place, film.backdrop, film.height
+    )
 
 
 def develop(
@@ -132,18 +145,20 @@ def common_exposure(films: Iterable[Film], settings: ToneSettings, threads: int 
     """
     from raytracer import _core
 
-    total = add([measure(film, settings, threads) for film in films])
+    # `map` lets go of a film before it asks for the next.
+    total = add(list(map(lambda film: measure(film, settings, threads), films)))  # noqa: C417
     return float(_core.meter(arguments((1, 1), 1, settings), _bytes(total)))
 
 
 def non_finite_pixels(film: Film) -> tuple[int, tuple[int, int]] | None:
     """How many pixels hold a NaN or an infinity, and x, y of the first in the full picture."""
-    bad = ~np.isfinite(film.sums).all(axis=-1)
-    count = int(bad.sum())
-    if count == 0:
-        return None
-    y, x = divmod(int(bad.argmax()), bad.shape[1])
-    return count, (film.x0 + x, film.y0 + y)
+    count, first = 0, (0, 0)
+    for y, row in enumerate(film.sums):
+        bad = ~np.isfinite(row).all(axis=-1)
+        if here := int(bad.sum()):
+            first = first if count else (film.x0 + int(bad.argmax()), film.y0 + y)
+            count += here
+    return (count, first) if count else None
 
 
 def _bytes(tally: NDArray[Any]) -> NDArray[np.uint8]:

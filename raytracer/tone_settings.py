@@ -28,16 +28,18 @@ class ToneSettings:
 
     Args:
         exposure: stops to be added (a factor of 2**exposure), or "auto": what brings the metered
-            mean of log-luminance to a luminance of 0.18.
+            mean of log-luminance to a luminance of 0.18, but darkens only as far as highlights
+            (the upper end of `meter_range`) are above white.
         tone: "linear" (values above 1 are clipped), "reinhard" (extended, on luminance; Reinhard,
             Stark, Shirley and Ferwerda 2002, eq. 4), "aces" (Stephen Hill's fit of the ACES RRT
             and sRGB ODT) or "agx" (Benjamin Wrensch's fit of Troy Sobotka's AgX).
         white: luminance that "reinhard" shows as white, after the exposure.
         dither: ordered dither (Bayer, 8 x 8) of 8-bit pictures.
-        meter: "covered": pixels with coverage and light decide the exposure; "all": empty and
-            black ones too.
+        meter: which pixels decide an automatic exposure and are in the statistics. "covered": those
+            in which a camera ray hit a sphere, by the light of what was hit (black ones are not
+            metered); "all": the whole picture as it is shown, with background and black pixels.
         meter_range: percentiles of these pixels, from dark to light, between which the mean is
-            taken.
+            taken; the upper one is that of the highlights.
 
     Raises:
         UserError: a value makes no sense.

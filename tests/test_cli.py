@@ -316,6 +316,16 @@ def test_scene_check_says_what_is_in_it(scene: str, capsys: pytest.CaptureFixtur
     assert "Two balls" in capsys.readouterr().out
 
 
+def test_scene_check_says_where_a_fitted_camera_stands(
+    scene: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    camera = run_json(capsys, "scene", "check", scene)["camera"]
+    fitted = raytracer.load(scene).fitted_camera()
+    assert camera["fitted"] == "to 16x12 pixels"
+    assert tuple(camera["position"]) == fitted.position
+    assert tuple(camera["look_at"]) == fitted.look_at
+
+
 def test_scene_describe_says_what_is_known_of_a_sphere(
     scene: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

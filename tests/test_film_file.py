@@ -12,6 +12,7 @@ import pytest
 
 import raytracer
 from raytracer import film_file
+from raytracer.cli import main
 from raytracer.errors import DataFileError, OutputError, UserError
 from raytracer.film import Film
 from support.films import wild
@@ -119,12 +120,55 @@ def test_half_floats_are_for_exchange_and_not_resumed(tmp_path: Path) -> None:
     film = raytracer.render(scene(), backend="cpu", samples=3).film
     path = film.save(tmp_path / "a.exr", half=True)
     found = Film.load(path)
-    assert np.abs(found.sums - film.mean()).max() < 1e-3
+    assert np.abs(found.mean() - film.mean()).max() < 1e-3
+    assert np.abs(found.coverage - film.coverage).max() < 1e-3
+    assert found.statistics().covered == film.statistics().covered
     assert np.array_equal(
         np.abs(found.tonemap().astype(int) - film.tonemap()) <= 1, np.ones(film.sums.shape, bool)
     )
     with pytest.raises(UserError, match="16-bit floats, which keep no sums"):
         raytracer.render(scene(), backend="cpu", samples=1, film=found)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".exr"])
+def test_what_was_hit_and_the_background_are_kept(tmp_path: Path, suffix: str) -> None:
+    film = raytracer.render(scene(), backend="cpu", samples=3).film
+    assert film.backdrop is not None
+    found = Film.load(film.save(tmp_path / f"a{suffix}"))
+    assert found.backdrop == film.backdrop
+    assert found.sums.tobytes() == film.sums.tobytes()
+    assert 0 < found.statistics().covered < found.statistics().pixels
+    more = raytracer.render(scene(), backend="cpu", samples=2, film=found).film
+    whole = raytracer.render(scene(), backend="cpu", samples=5).film
+    assert more.sums.tobytes() == whole.sums.tobytes()
+    assert more.backdrop == whole.backdrop
+
+
+def old_film(path: Path) -> Path:
+    """A film as version 0.1.0 wrote it first: coverage is full before an opaque background."""
+    film = raytracer.render(scene(), backend="cpu", samples=3).film
+    film.sums[..., 3] = 3.0
+    film.backdrop = None
+    film.metadata["digest"] = "of another layout"
+    return film.save(path)
+
+
+def test_a_film_of_an_earlier_version_is_shown_and_not_resumed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = old_film(tmp_path / "old.npz")
+    found = Film.load(path)
+    picture = raytracer.render(scene(), backend="cpu", samples=3).film.tonemap()
+    assert np.array_equal(found.tonemap(), picture)
+    assert found.statistics().covered == found.statistics().pixels
+    with pytest.raises(UserError, match="an earlier version made it, which shaded otherwise"):
+        raytracer.render(scene(), backend="cpu", samples=1, film=found)
+    assert main(["tone", str(path), "--exposure", "auto"]) == 0
+    assert "old.npz: was saved by an earlier version" in capsys.readouterr().err
+    for words in (["--exposure", "1"], ["--exposure", "auto", "--meter", "all"]):
+        assert main(["tone", str(path), *words]) == 0
+        assert capsys.readouterr().err == ""
 
 
 def test_files_that_are_no_films_are_one_sentence(tmp_path: Path) -> None:
@@ -180,6 +224,26 @@ def test_other_exr_files_are_one_sentence(tmp_path: Path) -> None:
     OpenEXR.File({}, {"RGB": np.zeros((4, 4, 3), np.float32)}).write(str(tmp_path / "b.exr"))
     with pytest.raises(DataFileError, match="of another program"):
         Film.load(tmp_path / "b.exr")
+
+
+@exr_only
+def test_damaged_pixels_of_exr_are_refused(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = full().save(tmp_path / "a.exr")
+    whole = path.read_bytes()
+    Film.load(path)
+    for at in range(len(whole) - 200, len(whole), 20):
+        broken = bytearray(whole)
+        broken[at : at + 4] = b"\xff\xff\xff\xff"
+        path.write_bytes(broken)
+        with pytest.raises(DataFileError, match="cannot be read as OpenEXR"):
+            Film.load(path)
+    path.write_bytes(whole[:-100])
+    with pytest.raises(DataFileError):
+        Film.load(path)
+    said = capfd.readouterr()
+    assert said.out == said.err == ""
 
 
 def test_targets_are_checked_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import struct
 import tracemalloc
 import zlib
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +47,34 @@ def decode_16_bits(path: Path, channels: int) -> NDArray[np.uint16]:
     assert (rows[:, 0] == 2).all()
     samples = np.cumsum(rows[:, 1:], axis=0, dtype=np.uint8).view(">u2")
     return samples.astype(np.uint16).reshape(shape[1], shape[0], channels)
+
+
+@pytest.mark.parametrize("transparent", [False, True])
+def test_numpy_takes_a_picture_as_its_array(transparent: bool) -> None:
+    image = picture(transparent)
+    array = np.asarray(image)
+    assert array.dtype == np.uint8
+    np.testing.assert_array_equal(array, image.to_uint8())
+    assert np.asarray(image, np.float32).dtype == np.float32
+    array[...] = 0  # a copy of its own
+    assert np.array(image, copy=True).any()
+    with pytest.raises(ValueError, match="always a copy"):
+        np.array(image, copy=False)
+
+
+@pytest.mark.skipif(find_spec("matplotlib") is None, reason="the extra `plot` is not installed")
+def test_matplotlib_shows_a_picture() -> None:
+    from matplotlib.figure import Figure
+
+    shown = Figure().subplots().imshow(picture())
+    np.testing.assert_array_equal(shown.get_array(), picture().to_uint8())
+
+
+def test_a_picture_and_a_film_show_themselves_in_a_line() -> None:
+    assert repr(picture()) == "<Image: 5x3, 1 samples per pixel, 3 spheres>"
+    film = Film.blank(20, 10, (2, 3, 6, 9))
+    film.aovs["depth"] = np.zeros((6, 4))
+    assert repr(film) == "<Film: 4x6 at 2,3 of 20x10, 0 samples per pixel, with depth>"
 
 
 @pytest.mark.parametrize("transparent", [False, True])

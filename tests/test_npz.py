@@ -105,7 +105,6 @@ def test_a_directory_of_millions_is_refused(
 ) -> None:
     names: dict[str, Any] = {f"a{n}": np.zeros(1) for n in range(2000)}
     whole = npz(**names)
-    monkeypatch.setattr("raytracer.door.available_memory", lambda: 1 << 20)
     monkeypatch.setattr("raytracer.npz.memory_share", lambda ratio: (1 << 20) // ratio)
     assert "its directory takes" in sentence(tmp_path / "a.npz", whole)
 
@@ -123,3 +122,38 @@ def test_sums_of_large_arrays_are_those_of_zlib(tmp_path: Path) -> None:
         broken = whole.copy()
         broken[at] ^= 1
         assert "CRC-32" in sentence(path, bytes(broken))
+
+
+def test_the_compiled_sum_is_that_of_zlib() -> None:
+    from raytracer import _core
+
+    values = np.random.default_rng(2).integers(0, 256, 70_000, np.uint8)
+    for size in (0, 1, 7, 8, 63, 64, 65, 127, 128, 129, 1000, 65_537, 70_000):
+        for start in (0, 1, 0xFFFFFFFF):
+            assert _core.crc32(start, values[:size]) == zlib.crc32(values[:size].tobytes(), start)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_file_is_read_with_its_sum(tmp_path: Path, threads: int) -> None:
+    from raytracer import _core
+
+    values = np.random.default_rng(3).integers(0, 256, 1_000_003, np.uint8)
+    path = tmp_path / "a"
+    path.write_bytes(values.tobytes())
+    with path.open("rb") as file:
+        for offset, size in (
+            (0, 1_000_003),
+            (5, 262_144),
+            (17, 700_000),
+            (0, 0),
+            (900_000, 200_000),
+        ):
+            out = np.zeros(size, np.uint8)
+            there = values[offset : offset + size]
+            start = zlib.crc32(b"before")
+            count, found = _core.read_file(file.fileno(), offset, out, start, threads)
+            assert count == len(there)
+            assert np.array_equal(out[:count], there)
+            assert found == zlib.crc32(there.tobytes(), start)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        _core.read_file(9999, 0, np.zeros(4, np.uint8), 0, 1)

@@ -88,6 +88,21 @@ def test_no_output_is_an_input_or_another_output(
     assert contents(folder) == before
 
 
+def test_standard_input_may_be_a_file_too(folder: Path) -> None:
+    before = contents(folder)
+    code = (
+        "import raytracer\n"
+        "image = raytracer.render('-', width=8, height=6, samples=1)\n"
+        "try: image.film.save('stars.npz')\n"
+        "except raytracer.UserError as error: print(error)"
+    )
+    with Path("stars.npz").open("rb") as file:
+        words = [sys.executable, "-c", code]
+        done = subprocess.run(words, stdin=file, capture_output=True, text=True, check=False)
+    assert "-: is read by this command and would be overwritten by the film" in done.stdout
+    assert contents(folder) == before
+
+
 def test_python_refuses_to_overwrite_what_a_picture_was_made_of(folder: Path) -> None:
     before = contents(folder)
     for scene in ("scene.toml", raytracer.load("scene.toml")):
@@ -155,6 +170,35 @@ def test_the_mode_of_a_replaced_file_stays(tmp_path: Path) -> None:
         os.umask(old)
     assert path.stat().st_mode & 0o777 == 0o606
     assert path.read_text() == "new"
+
+
+def test_the_owner_of_a_replaced_file_stays(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to make a file of another user")
+    path = tmp_path / "a.txt"
+    path.touch(0o640)
+    os.chown(path, 12345, 23456)
+    output.write(path, "new")
+    found = path.stat()
+    assert (found.st_uid, found.st_gid, found.st_mode & 0o777) == (12345, 23456, 0o640)
+
+
+def test_a_group_that_cannot_be_kept_passes_nothing_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to make a file of another group")
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    path = tmp_path / "a.txt"
+    path.touch(0o664)
+    path.chmod(0o664)
+    os.chown(path, 0, 23456)
+    monkeypatch.setattr(os, "fchown", refuse)
+    output.write(path, "new")
+    assert path.stat().st_mode & 0o777 == 0o604
 
 
 @pytest.mark.parametrize("length", [251, 255])

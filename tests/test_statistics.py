@@ -13,7 +13,7 @@ from raytracer.film import Film
 from raytracer.statistics import FIRST, LAST, add, edges
 from raytracer.tone_settings import ToneSettings
 from reference.curves import WEIGHTS
-from support.films import film_of, natural, wild
+from support.films import film_of, in_front_of, natural, wild
 
 STEP = 1.125  # the widest bin: an eighth of the digits of its lower edge
 
@@ -26,10 +26,10 @@ def luminances(film: Film) -> NDArray[np.float64]:
 
 
 def metered(light: NDArray[np.float64], low: float = 10.0, high: float = 95.0) -> float:
-    """The exposure that a trimmed mean of log2 asks for."""
+    """The exposure that a trimmed mean of log2 asks for, highlights darkened to white at most."""
     logs = np.sort(np.log2(light))
     part = logs[int(len(logs) * low / 100) : int(len(logs) * high / 100)]
-    return float(np.log2(0.18) - part.mean())
+    return float(max(np.log2(0.18) - part.mean(), min(0.0, -part[-1])))
 
 
 def grey(values: Any, alpha: float = 1.0) -> Film:
@@ -84,8 +84,10 @@ def test_clipped_and_black_are_those_of_the_picture() -> None:
 
 
 @pytest.mark.parametrize("bounds", [(10.0, 95.0), (0.0, 100.0), (40.0, 60.0)])
-def test_metering_is_the_trimmed_mean(bounds: tuple[float, float]) -> None:
+@pytest.mark.parametrize("factor", [0.05, 0.3, 1.0, 4.0, 60.0])
+def test_metering_is_the_trimmed_mean(bounds: tuple[float, float], factor: float) -> None:
     film = natural(211, 157)
+    film.sums[..., :3] *= factor
     light = luminances(film)
     found = film.statistics(exposure="auto", meter_range=bounds)
     assert found.exposure == found.metered
@@ -100,6 +102,63 @@ def test_a_black_or_empty_background_does_not_fool_the_meter() -> None:
         film = film_of(np.concatenate([ball.sums, nothing], axis=1))
         assert film.statistics().metered == pytest.approx(ball.statistics().metered, abs=1e-6)
         assert film.statistics(meter="all").metered > 10
+
+
+BEHIND: list[Any] = [
+    ((1.0, 1.0, 1.0), (1.0, 1.0, 1.0)),
+    ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
+    ((0.9, 0.2, 0.1), (0.1, 0.5, 1.0)),
+]
+
+
+@pytest.mark.parametrize("behind", BEHIND, ids=["white", "black", "gradient"])
+def test_an_opaque_background_does_not_fool_the_meter(behind: Any) -> None:
+    alone = natural(301, 201, samples=16)
+    film = in_front_of(alone, *behind)
+    wanted, found = (each.statistics(exposure="auto") for each in (alone, film))
+    assert (found.pixels, found.covered) == (wanted.pixels, wanted.covered)
+    assert found.metered == pytest.approx(wanted.metered, abs=2e-3)
+    assert found.average == pytest.approx(wanted.average, rel=1e-4)
+    assert found.brightest == pytest.approx(wanted.brightest, rel=1e-4)
+    # Sums of float32 leave rounding where black stands before white.
+    assert np.abs(np.subtract(found.bins, wanted.bins)).sum() < 0.2 * found.pixels
+    for percent in ("25", "50", "75", "95"):
+        assert found.percentiles[percent] == pytest.approx(wanted.percentiles[percent], rel=1e-2)
+
+
+@pytest.mark.parametrize("behind", BEHIND, ids=["white", "black", "gradient"])
+def test_a_crop_takes_its_own_part_of_the_background_out(behind: Any) -> None:
+    whole = in_front_of(natural(90, 120, samples=4), *behind)
+    part = Film(whole.sums[70:110, 5:65].copy(), 4, 5, 70, 90, 120, backdrop=whole.backdrop)
+    alone = film_of(natural(90, 120, samples=4).sums[70:110, 5:65].copy(), 4)
+    assert part.statistics().average == pytest.approx(alone.statistics().average, rel=1e-4)
+
+
+def test_the_meter_for_all_sees_the_picture_as_it_is_shown() -> None:
+    film = in_front_of(natural(90, 70, samples=4), (0.9, 0.2, 0.1), (0.1, 0.5, 1.0))
+    flat = film_of(film.sums.copy(), 4)
+    flat.sums[..., 3] = 4.0
+    found = film.statistics(exposure="auto", meter="all", tone="aces")
+    assert found == flat.statistics(exposure="auto", meter="all", tone="aces")
+    assert found.covered == found.pixels
+
+
+def test_only_what_was_hit_is_clipped_or_black() -> None:
+    ball = grey([1.5, 0.5, 0.0, 0.2])
+    nothing = np.zeros((1, 4, 4), np.float32)
+    alone = film_of(np.concatenate([ball.sums, nothing], axis=1))
+    for light in (0.0, 1.0):
+        found = in_front_of(alone, (light,) * 3, (light,) * 3).statistics(exposure=0.5)
+        assert (found.clipped, found.black) == (0.25, 0.25)
+
+
+def test_a_white_background_stays_white_behind_what_is_well_lit() -> None:
+    alone = natural(301, 201, samples=16)
+    alone.sums[..., :3] = np.minimum(alone.sums[..., :3], 0.6 * alone.sums[..., 3:])
+    film = in_front_of(alone, (1.0, 1.0, 1.0), (1.0, 1.0, 1.0))
+    codes = film.tonemap(exposure="auto")
+    assert (codes[film.sums[..., 3] == 0] == 255).all()
+    assert film.statistics().metered >= 0.0
 
 
 def test_a_sun_does_not_fool_the_meter() -> None:
@@ -136,7 +195,9 @@ def test_one_pixel() -> None:
     for value in (found.average, found.key, found.median, found.darkest, found.brightest):
         assert value == pytest.approx(0.7, rel=1e-5)
     assert found.stops == pytest.approx(0.0, abs=1e-6)
-    assert found.metered == pytest.approx(np.log2(0.18 / 0.7), abs=1e-3)
+    assert found.metered == 0.0
+    assert grey([0.07]).statistics().metered == pytest.approx(np.log2(0.18 / 0.07), abs=1e-3)
+    assert grey([7.0]).statistics().metered == pytest.approx(-np.log2(7.0), abs=1e-3)
 
 
 def test_what_is_not_finite_is_counted_and_nothing_else() -> None:
@@ -170,10 +231,13 @@ def test_threads_do_not_change_the_statistics() -> None:
 
 
 @pytest.mark.usefixtures("default_isa")
-def test_instruction_sets_count_alike() -> None:
+@pytest.mark.parametrize("behind", [None, BEHIND[2]])
+def test_instruction_sets_count_alike(behind: Any) -> None:
     from raytracer import _core
 
     film, found = natural(200, 100), []
+    if behind:
+        film = in_front_of(film, *behind)
     for isa in _core.isas():
         _core.use_isa(isa)
         found.append(tone.measure(film, ToneSettings()))

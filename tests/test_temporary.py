@@ -55,11 +55,11 @@ def test_a_link_in_its_place_is_not_followed(
 ) -> None:
     victim = tmp_path / "victim"
     victim.write_text("mine")
-    words = iter(["taken", "free"])
-    monkeypatch.setattr("secrets.token_hex", lambda _: next(words))
-    (tmp_path / f".raytracer-{temporary._boot()}-taken.tmp").symlink_to(victim)
+    words = iter([b"taken", b"free"])
+    monkeypatch.setattr(os, "urandom", lambda _: next(words))
+    (tmp_path / f".raytracer-{temporary._boot()}-{b'taken'.hex()}.tmp").symlink_to(victim)
     made = Temporary(tmp_path)
-    assert "free" in made.path.name
+    assert b"free".hex() in made.path.name
     made.remove()
     assert victim.read_text() == "mine"
 

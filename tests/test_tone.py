@@ -17,7 +17,7 @@ from raytracer.image import Image
 from raytracer.resources import available_memory
 from raytracer.tone_settings import CURVES, ToneSettings
 from reference.curves import REFERENCES, srgb_decode, srgb_encode
-from support.films import film_of, natural, wild
+from support.films import film_of, in_front_of, natural, wild
 
 
 def reference(film: Film, top: int) -> NDArray[np.float64]:
@@ -139,11 +139,30 @@ def test_dither_leaves_black_and_white_alone() -> None:
     assert np.array_equal(film.tonemap(dither=True), film.tonemap())
 
 
-def test_automatic_exposure_brings_a_plain_film_to_middle_grey() -> None:
-    for light in (0.003, 0.18, 40.0):
-        sums = np.ones((5, 7, 4), np.float32)
-        sums[..., :3] = light
-        assert shown(film_of(sums), exposure="auto") == pytest.approx(0.18, rel=1e-3)
+@pytest.mark.parametrize(
+    ("light", "becomes"), [(0.003, 0.18), (0.18, 0.18), (0.5, 0.5), (40.0, 1.0)]
+)
+def test_automatic_exposure_brings_a_plain_film_to_middle_grey(
+    light: float, becomes: float
+) -> None:
+    """A brighter one is left alone, or becomes white."""
+    sums = np.ones((5, 7, 4), np.float32)
+    sums[..., :3] = light
+    assert shown(film_of(sums), exposure="auto") == pytest.approx(becomes, rel=1e-3)
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+@pytest.mark.parametrize("curve", CURVES)
+def test_an_opaque_film_is_shown_whole_whatever_was_hit(curve: str, bits: int) -> None:
+    film = in_front_of(natural(64, 48, samples=7), (0.9, 0.2, 0.1), (0.1, 0.5, 1.0))
+    full = film_of(film.sums.copy(), 7)
+    full.sums[..., 3] = 7.0
+    assert np.array_equal(
+        film.tonemap(exposure=0.7, tone=curve, bits=bits),
+        full.tonemap(exposure=0.7, tone=curve, bits=bits),
+    )
+    assert (film.mean()[..., 3] == 1.0).all()
+    assert np.array_equal(film.coverage, film.sums[..., 3] / np.float32(7))
 
 
 def test_threads_do_not_change_a_byte() -> None:

@@ -233,3 +233,21 @@ def test_missing_extras_say_what_to_install(
     words = ["render", "balls.toml"]
     assert "raytracer[exr]" in error_of(capsys, *words, "--film", "f.exr")
     assert "raytracer[plot]" in error_of(capsys, *words, "--histogram", "h.png")
+
+
+@pytest.mark.parametrize("background", ["white", "black"])
+def test_the_exposure_is_that_of_what_was_hit(
+    capsys: pytest.CaptureFixture[str], background: str
+) -> None:
+    opaque = SCENE.replace("transparent = true", f'color = "{background}"')
+    Path("opaque.toml").write_text(opaque.replace("crimson", "#3a0c12"))
+    Path("clear.toml").write_text(SCENE.replace("crimson", "#3a0c12"))
+    words = ["--exposure", "auto", "--samples", "16"]
+    found, wanted = (
+        run_json(capsys, "render", f"{name}.toml", *words)["statistics"]
+        for name in ("opaque", "clear")
+    )
+    assert found["metered"] == pytest.approx(wanted["metered"], abs=1e-3)
+    assert found["metered"] > 0.5
+    assert found["covered"] == wanted["covered"] < found["pixels"]
+    assert (pixels("opaque.png")[0, 0] == (255 if background == "white" else 0)).all()

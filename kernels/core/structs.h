@@ -67,7 +67,9 @@
   F(float, exposure, 1) F(float, white, 1)     /* exposure: unless automatic */                   \
   F(int32_t, automatic, 1) F(int32_t, meter_all, 1)                                               \
   F(float, meter_low, 1) F(float, meter_high, 1) /* percent */                                    \
-  F(int32_t, stage, 1) F(int32_t, pad, 1)      /* stage: of tone_passes */
+  F(int32_t, stage, 1) F(int32_t, picture_height, 1) /* stage: of tone_passes; rows of the full picture */ \
+  F(float, background_bottom, 3) F(int32_t, opaque, 1) /* what an opaque film's sums hold where nothing was hit */ \
+  F(float, background_top, 3) F(int32_t, pad, 1)
 
 // what a film holds: the histogram of tone/measure.h, and what its bins cannot say
 #define RT_TALLY(F)                                                                               \
@@ -97,7 +99,7 @@ struct ToneArgs { RT_TONEARGS(RT_FIELD) };
 struct Tally { RT_TALLY(RT_FIELD) };
 static_assert(sizeof(Camera) == 64 && sizeof(Light) == 32 && sizeof(Material) == 32);
 static_assert(sizeof(Frame) == 128 && sizeof(RenderArgs) == 96 && sizeof(Node) == 80);
-static_assert(sizeof(LargeSphere) == 32 && sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 96 && sizeof(Tally) == 1072);
+static_assert(sizeof(LargeSphere) == 32 && sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 128 && sizeof(Tally) == 1072);
 }  // namespace rt
 
 // every struct with its list, for code that walks all of them

@@ -9,7 +9,7 @@ struct Isa {
   const char* name;
   void (*render)(const SceneView&, Scratch&, TileRect);
   void (*first_hits)(const SceneView&, FirstHit* row, int y);
-  void (*measure)(const float* sums, int64_t count, RowTally&);
+  void (*measure)(const ToneRows&, RowTally&);
   void (*develop)(const ToneRows&, RowTally&);
 };
 

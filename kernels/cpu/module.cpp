@@ -16,6 +16,8 @@
 #include "../bvh/build.h"
 #include "../core/layout.h"
 #include "../core/sampling.h"
+#include "../io/crc32.h"
+#include "../io/read_file.h"
 #include "launch.h"
 #include "scene_check.h"
 #include "tone.h"
@@ -337,6 +339,22 @@ nb::object filter_points(int kind, float radius, In<float, 1> u) {
   return own<float, 1>(std::move(p), {n});
 }
 
+nb::tuple read_file(int descriptor, int64_t offset, nb::ndarray<uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> out,
+                    uint32_t crc, int threads) {
+  int64_t count;
+  {
+    nb::gil_scoped_release release;
+    count = rt::read_file(descriptor, offset, out.data(), out.shape(0), crc, threads);
+  }
+  if (count < 0) {
+    PyErr_SetFromErrno(PyExc_OSError);
+    throw nb::python_error();
+  }
+  return nb::make_tuple(count, crc);
+}
+
+uint32_t crc32_of(uint32_t crc, In<uint8_t, 1> data) { return rt::crc32(crc, data.data(), data.shape(0)); }
+
 std::vector<std::string> isas() {
   int n;
   const rt::Isa* list = rt::usable_isas(&n);
@@ -348,7 +366,7 @@ std::vector<std::string> isas() {
 }  // namespace
 
 NB_MODULE(_core, m) {
-  m.doc() = "The compiled part of raytracer: BVH build, CPU rendering, tone mapping.";
+  m.doc() = "The compiled part of raytracer: BVH build, CPU rendering, tone mapping, reading of arrays.";
   m.def("layout", layout, "Shared structs: name -> (size, [(field, kind, count, offset)]).");
   m.def("build_bvh", build_bvh, "x"_a.noconvert(), "y"_a.noconvert(), "z"_a.noconvert(), "radius"_a.noconvert(), "threads"_a,
         "large"_a = std::vector<int32_t>(),
@@ -373,6 +391,9 @@ NB_MODULE(_core, m) {
         "Film sums float32 (h, w, 4) to code values, uint8 or uint16 (h, w, 4), straight alpha; counts into the Tally.");
   m.def("sample_points", sample_points, "seed"_a, "x"_a, "y"_a, "count"_a, "The first points of a pixel, float32 (count, 2) in [0, 1).");
   m.def("filter_points", filter_points, "kind"_a, "radius"_a, "u"_a.noconvert(), "Offsets from the pixel's centre for u in [0, 1).");
+  m.def("read_file", read_file, "descriptor"_a, "offset"_a, "out"_a.noconvert(), "crc"_a, "threads"_a,
+        "Fills out, uint8 (N,), from an open file -> bytes that there were, CRC-32 of what had `crc` followed by these.");
+  m.def("crc32", crc32_of, "crc"_a, "data"_a.noconvert(), "CRC-32 of what had `crc` followed by data, uint8 (N,).");
   m.def("isas", isas, "Usable instruction sets, best first.");
   m.def("isa", [] { return std::string(rt::current_isa().name); });
   m.def("use_isa", [](const std::string& name) {

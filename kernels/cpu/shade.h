@@ -185,7 +185,7 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
     if (depth == 0)
       for (uint32_t m = live; m; m &= m - 1) {
         int i = __builtin_ctz(m);
-        k.alpha[at + i] = (hits >> i & 1) || s.frame->background_kind == kBackgroundGradient ? 1.0f : 0.0f;
+        k.alpha[at + i] = (float)(hits >> i & 1);
       }
     if (!hits) continue;
     Surface<FW> f = load_surface(s, w, at, select(mask_from_bits<MW>(hits), prim, UW(0u)));

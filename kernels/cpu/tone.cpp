@@ -19,6 +19,8 @@ RowTally empty() {
   return t;
 }
 
+int32_t rows_of_run(const ToneArgs& args) { return (int32_t)std::max<int64_t>(kRun / args.width, 1); }
+
 int useful_threads(int64_t items, int threads) {
   return (int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(items, 1));
 }
@@ -26,7 +28,8 @@ int useful_threads(int64_t items, int threads) {
 }  // namespace
 
 void measure_film(const float* sums, const ToneArgs& args, Tally& tally, int threads, const int32_t* cancel) {
-  const int64_t pixels = (int64_t)args.width * args.height, runs = (pixels + kRun - 1) / kRun;
+  const int32_t rows = rows_of_run(args);
+  const int64_t runs = (args.height + rows - 1) / rows;
   const auto measure = current_isa().measure;
   struct RunSums {
     double luminance, log2;
@@ -36,7 +39,8 @@ void measure_film(const float* sums, const ToneArgs& args, Tally& tally, int thr
   ThreadPool(useful_threads(runs, threads), cancel).each(runs, [&](int64_t i, int thread) {
     RowTally& t = of_thread[(size_t)thread];
     t.luminance = t.log2 = 0.0;
-    measure(sums + 4 * i * kRun, std::min(kRun, pixels - i * kRun), t);
+    const int32_t first = (int32_t)i * rows;
+    measure({sums + 4 * (int64_t)first * args.width, nullptr, &args, 0.0f, first, std::min(rows, args.height - first)}, t);
     sum[(size_t)i] = {t.luminance, t.log2};
   });
   tally = Tally{};
@@ -62,7 +66,7 @@ float meter_tally(const ToneArgs& args, const Tally& tally) {
 
 void develop_film(const float* sums, const ToneArgs& args, Tally& tally, void* out, int threads,
                   const int32_t* cancel) {
-  const int32_t rows = (int32_t)std::max<int64_t>(kRun / args.width, 1);
+  const int32_t rows = rows_of_run(args);
   const int64_t runs = (args.height + rows - 1) / rows;
   const int64_t row_bytes = 4 * (int64_t)args.width * (args.bits / 8);
   const auto develop = current_isa().develop;

@@ -30,20 +30,37 @@ RT_HD float reduce_add(F8 v) {
   return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
 }
 
-// Adds to the tally's bins and extremes; sums are kept in lanes for so many pixels that float32 suffices.
-void measure_rows(const float* sums, int64_t pixels, rt::RowTally& t) {
+// vectors that are added up in float32 lanes before they go to the tally's doubles
+static constexpr int kLaneSums = 4096;
+
+// Adds to the tally's bins, sums and extremes.
+void measure_rows(const rt::ToneRows& w, rt::RowTally& t) {
+  const rt::ToneArgs& a = *w.args;
+  // rows matter for the background alone; without it, all pixels are one row
+  const bool removes = removes_background(a), all = measures_all(a);
+  const int64_t rows = removes ? w.count : 1, width = removes ? a.width : (int64_t)a.width * w.count;
   F8 light(0.0f), logs(0.0f), darkest(t.darkest), brightest(t.brightest);
-  for (int64_t at = 0; at < pixels; at += kPixels) {
-    int n = pixels - at < kPixels ? (int)(pixels - at) : kPixels;
-    Pixels p = load_pixels(sums + 4 * at, n);
-    PixelLight<F8> found = pixel_light(p.r, p.g, p.b, p.a);
-    alignas(32) uint32_t bin[8];
-    store(bin, found.bin);
-    for (int i = 0; i < n; ++i) ++t.bins[bin[i]];
-    light = light + found.luminance;
-    logs = logs + select(found.lit, log2_(max_(found.luminance, F8(kDarkest))), F8(0.0f));
-    darkest = min_(darkest, select(found.lit, found.luminance, F8(kInfinity)));
-    brightest = max_(brightest, select(found.lit, found.luminance, F8(0.0f)));
+  for (int64_t row = 0; row < rows; ++row) {
+    const float* sums = w.sums + 4 * row * width;
+    const U8 y((uint32_t)(a.y0 + w.first + row));
+    for (int64_t at = 0; at < width; at += kPixels) {
+      if (at % (kLaneSums * kPixels) == 0) {
+        t.luminance += reduce_add(light), t.log2 += reduce_add(logs);
+        light = logs = F8(0.0f);
+      }
+      int n = width - at < kPixels ? (int)(width - at) : kPixels;
+      Pixels p = load_pixels(sums + 4 * at, n);
+      FilmPixel<F8> s = {p.r, p.g, p.b, all ? F8((float)a.samples) : p.a};
+      if (removes) s = without_background(a, s, y);
+      PixelLight<F8> found = pixel_light(s.r, s.g, s.b, s.alpha);
+      alignas(32) uint32_t bin[8];
+      store(bin, found.bin);
+      for (int i = 0; i < n; ++i) ++t.bins[bin[i]];
+      light = light + found.luminance;
+      logs = logs + select(found.lit, log2_(max_(found.luminance, F8(kDarkest))), F8(0.0f));
+      darkest = min_(darkest, select(found.lit, found.luminance, F8(kInfinity)));
+      brightest = max_(brightest, select(found.lit, found.luminance, F8(0.0f)));
+    }
   }
   t.luminance += reduce_add(light), t.log2 += reduce_add(logs);
   alignas(32) float low[8], high[8];
@@ -76,7 +93,9 @@ template <class T> static void develop_row(const rt::ToneRows& w, const Developm
     Pixels p = load_pixels(sums + 4 * (int64_t)at, n);
     PixelCodes<F8> c = develop_pixel(d, p.r, p.g, p.b, p.a, x, y);
     store_codes(out + 4 * (int64_t)at, c, n);
-    t.clipped += (uint64_t)__builtin_popcount(bits(c.clipped)), t.black += (uint64_t)__builtin_popcount(bits(c.black));
+    const uint32_t inside = (1u << n) - 1u;
+    t.clipped += (uint64_t)__builtin_popcount(bits(c.clipped) & inside);
+    t.black += (uint64_t)__builtin_popcount(bits(c.black) & inside);
   }
 }
 

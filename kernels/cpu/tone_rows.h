@@ -14,7 +14,7 @@ struct RowTally {
 
 struct ToneRows {
   const float* sums;      // RGBA sums of the first row
-  void* out;              // RGBA codes of the first row
+  void* out;              // RGBA codes of the first row; not used where nothing is developed
   const ToneArgs* args;
   float exposure;         // stops
   int32_t first, count;   // rows of the film
@@ -22,7 +22,7 @@ struct ToneRows {
 
 #define RT_TONE_ENTRIES(ns)                                                   \
   namespace ns {                                                              \
-  void measure_rows(const float* sums, int64_t pixels, rt::RowTally&);        \
+  void measure_rows(const rt::ToneRows&, rt::RowTally&);                      \
   void develop_rows(const rt::ToneRows&, rt::RowTally&);                      \
   }
 

@@ -60,9 +60,9 @@ RT_DEVICE void count_loose(Bins& counts, const Keys& keys) {
 }
 
 template <class Bins, class Keys>
-RT_DEVICE void count_word(Bins& counts, const Keys& keys, const typename Keys::Word& word) {
+RT_DEVICE void count_word(Bins& counts, const Keys& keys, const typename Keys::Word& word, long long at) {
 #pragma unroll
-  for (int i = 0; i < Keys::kPerWord; i++) counts.count(keys.key(word, i));
+  for (int i = 0; i < Keys::kPerWord; i++) counts.count(keys.key(word, i, at));
 }
 
 // All keys by a grid of any size, kLoads independent loads a thread.
@@ -79,9 +79,9 @@ RT_DEVICE void histogram_block(const Keys& keys, unsigned* shared, unsigned* bin
 #pragma unroll
     for (int k = 0; k < kLoads; k++) words[k] = keys.load(i + k * stride);
 #pragma unroll
-    for (int k = 0; k < kLoads; k++) count_word(counts, keys, words[k]);
+    for (int k = 0; k < kLoads; k++) count_word(counts, keys, words[k], i + k * stride);
   }
-  for (; i < keys.words; i += stride) count_word(counts, keys, keys.load(i));
+  for (; i < keys.words; i += stride) count_word(counts, keys, keys.load(i), i);
   __syncthreads();
   counts.add_to(bins);
 }
@@ -111,11 +111,11 @@ RT_DEVICE void histogram_block_ahead(const Keys& keys, unsigned* shared, unsigne
       for (int k = 0; k < kLoads; k++) next[k] = keys.load(i + k * stride);
     }
 #pragma unroll
-    for (int k = 0; k < kLoads; k++) count_word(counts, keys, words[k]);
+    for (int k = 0; k < kLoads; k++) count_word(counts, keys, words[k], i - (kLoads - k) * stride);
 #pragma unroll
     for (int k = 0; k < kLoads; k++) words[k] = next[k];
   }
-  for (; i < keys.words; i += stride) count_word(counts, keys, keys.load(i));
+  for (; i < keys.words; i += stride) count_word(counts, keys, keys.load(i), i);
   __syncthreads();
   counts.add_to(bins);
 }

@@ -1,7 +1,8 @@
 // How the histogram reads its keys. A reader has
 //   Word, kPerWord         what one load brings, and how many keys are in it
 //   words, loose           whole words; keys outside of them, at most 32
-//   load(i), key(word, i)  word i; key i of a word, 0 to 255
+//   load(at)               word `at`
+//   key(word, i, at)       key i of the word that was loaded from `at`, 0 to 255
 //   loose_key(i)           key i of those outside whole words
 // A film's log-luminance is another such reader: a pixel a word, one key in it (tone/film_keys.h).
 #pragma once
@@ -25,7 +26,7 @@ struct ByteKeys {
     loose = (int)(n - words * (long long)sizeof(Word));
   }
   RT_DEVICE Word load(long long i) const { return __ldg((const Word*)(first + head) + i); }
-  static RT_DEVICE unsigned key(const Word& word, int i) {
+  static RT_DEVICE unsigned key(const Word& word, int i, long long) {
     unsigned four = i < 4 ? word.x : i < 8 ? word.y : i < 12 ? word.z : word.w;  // i is a constant where unrolled
     return __byte_perm(four, 0, 0x4440 + i % 4);
   }

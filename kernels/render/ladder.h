@@ -27,11 +27,12 @@ RT_DEVICE rt::Frame shown_frame(rt::Frame frame) {
 }
 
 template <Shows shows, class Walk>
-RT_DEVICE void render_pixel(const rt::RenderArgs& args, const Walk& walk) {
+RT_DEVICE void render_pixel(const rt::RenderArgs& args, Walk walk) {
   const int tile = args.tile_begin + (int)(blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32);
   if (tile >= args.tile_end) return;
   const rt::Camera camera = shown_camera<shows>(c_camera);
   const rt::Frame frame = shown_frame<shows, Walk::kLargeApart>(c_frame);
+  if constexpr (Walk::kLargeApart) walk.leave_out((uint32_t)frame.large_count);
   const PathScene scene = path_scene(args, camera, c_lights, c_materials, c_large, frame);
   const TilePixel at = tile_pixel(args, frame, tile);
   if (!at.inside) return;

@@ -7,10 +7,11 @@ namespace RT_NS {
 
 template <class Fetch>
 struct LinearList {
-  static constexpr bool kLargeApart = false;
+  static constexpr bool kLargeApart = true;
   Fetch fetch;
   uint32_t count;
 
+  RT_DEVICE void leave_out(uint32_t large) { count -= large; }
   RT_DEVICE float4 sphere(uint32_t prim) const { return fetch(prim); }
   RT_DEVICE void closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) const {
     for (uint32_t i = 0; i < count; ++i) {
@@ -18,7 +19,7 @@ struct LinearList {
       Chord<float> c = sphere_chord(vec3(s.x, s.y, s.z) - o, s.w, d);
       if (c.half2 < 0.0f || i == self) continue;
       float found = sphere_nearest(c, s.w);
-      if (found > 0.0f && found < t) t = found, prim = i;
+      if (found > 0.0f && (found < t || (found == t && i < prim))) t = found, prim = i;
     }
   }
   RT_DEVICE bool blocked(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) const {

@@ -29,14 +29,16 @@ RT_DEVICE void render_tile(const rt::RenderArgs& args, const PathScene& s, const
   float4* out = (float4*)args.film + at.film;
   float4 sum = *out;
   const float row_height = background_height_row<float>(frame.height, (uint32_t)at.y);
+  bool coherent = true;  // until a packet was left: those of the tile's later samples would be too
   for (int i = 0; i < args.sample_count; ++i) {
     Ray<float> ray = camera_ray<float>(*s.camera, frame, (uint32_t)at.x, (uint32_t)at.y, (uint32_t)args.sample_begin + (uint32_t)i);
     float t = kInfinity;
     uint32_t prim = kNoPrim;
     if (args.sphere_count > 0) {
       large_closest<float>(s.large, frame.large_count, ray.origin, ray.direction, kNoPrim, t, prim);
-      WarpBundle bundle = camera_bundle(*s.camera, ray.origin);
-      if (!warp_closest(tree.nodes, spheres, bundle, scratch, ray.origin, ray.direction, t, prim))
+      if (coherent)
+        coherent = warp_closest(tree.nodes, spheres, camera_bundle(*s.camera, ray.origin), scratch, ray.origin, ray.direction, t, prim);
+      if (!coherent)
         thread_closest(tree.nodes, spheres.global, ray.origin, ray.direction, kNoPrim, t, prim);
       __syncwarp();
     }

@@ -3,7 +3,7 @@
 //   float4 sphere(prim)                    centre and radius
 //   void closest(o, d, self, t, prim)      nearest hit before t, but `self`
 //   bool blocked(o, d, self, t_max)        is anything but `self` in (0, t_max)?
-//   kLargeApart                            whether large spheres (geom/large_sphere.h) are left out
+//   kLargeApart                            whether large spheres (geom/large_sphere.h), the last ones, are left out
 #pragma once
 #include "../bvh/node.h"
 #include "../shade/background.h"
@@ -93,12 +93,13 @@ RT_DEVICE Vec3<float> direct_light(const PathScene& s, const Walk& walk, const S
   return radiance;
 }
 
-// Radiance and coverage along a camera ray whose first hit is known.
+// Radiance along a camera ray whose first hit is known, and coverage: 1 if there is one. An opaque background
+// is in the radiance and not in the coverage: the film's development knows of it (tone/develop.h).
 template <class Walk>
 RT_DEVICE float4 trace_path(const PathScene& s, const Walk& walk, Ray<float> ray, uint32_t prim, float row_height) {
   Vec3<float> radiance = vec3(0.0f, 0.0f, 0.0f);
   float throughput = 1.0f;
-  float alpha = prim != kNoPrim || s.frame->background_kind == kBackgroundGradient ? 1.0f : 0.0f;
+  const float alpha = prim != kNoPrim ? 1.0f : 0.0f;
   for (int depth = 0;; ++depth) {
     if (prim == kNoPrim) {
       float height = depth == 0 ? row_height : background_height_direction(*s.frame, ray.direction);

@@ -10,10 +10,23 @@
 
 extern "C" __device__ const int layout_table[] = RT_LAYOUT_TABLE;
 
+namespace rt {
+
+template <Subject subject> RT_DEVICE void tally_block(const ToneArgs& args, unsigned* shared) {
+  FilmKeys<subject> keys(args);
+  histogram_block_ahead<32, 512, 2>(keys, shared, ((TallyScratch*)args.scratch)->bins);
+  __syncthreads();
+  finish_tally(args, {keys.light, keys.logs, keys.darkest, keys.brightest}, shared);
+}
+
+}  // namespace rt
+
 extern "C" __global__ void __launch_bounds__(512, 3) tally(const __grid_constant__ rt::ToneArgs args) {
   __shared__ __align__(16) unsigned shared[rt::kBins * 32];
-  rt::FilmKeys keys((const float4*)args.film, (long long)args.width * args.height);
-  rt::histogram_block_ahead<32, 512, 2>(keys, shared, ((rt::TallyScratch*)args.scratch)->bins);
-  __syncthreads();
-  rt::finish_tally(args, keys, shared);
+  if (rt::removes_background(args))
+    rt::tally_block<rt::Subject::kForeground>(args, shared);
+  else if (rt::measures_all(args))
+    rt::tally_block<rt::Subject::kPicture>(args, shared);
+  else
+    rt::tally_block<rt::Subject::kFilm>(args, shared);
 }

@@ -11,15 +11,17 @@ namespace RT_NS {
 // what is the same for all pixels of a film
 struct Development {
   float scale;        // 2^exposure
-  float alpha_scale;  // 1 / samples
+  float samples, alpha_scale;  // alpha_scale: 1 / samples
+  bool opaque;        // the sums hold a background: all of the picture is covered
+  bool counts_all;    // pixels that nothing was hit in count as clipped or black too
   float white, levels;
   int32_t curve;
   bool dither;
 };
 
 RT_HD Development development(const rt::ToneArgs& a, float exposure) {
-  return {exp2_(exposure), 1.0f / (float)a.samples, a.white, a.bits == 8 ? 255.0f : 65535.0f, a.curve,
-          a.dither != 0 && a.bits == 8};
+  return {exp2_(exposure), (float)a.samples, 1.0f / (float)a.samples, a.opaque != 0, a.opaque != 0 && a.meter_all != 0,
+          a.white, a.bits == 8 ? 255.0f : 65535.0f, a.curve, a.dither != 0 && a.bits == 8};
 }
 
 template <class F>
@@ -34,7 +36,12 @@ template <class F> RT_HD F exposed(F sum, F factor) {
   return min_(min_(max_(sum, F(0.0f)), F(kMostLight)) * factor, F(kBrightest));
 }
 
+// the coverage that the picture has, summed over samples
+template <class F> RT_HD F shown_alpha(const Development& d, F alpha) { return d.opaque ? F(d.samples) : alpha; }
+
+// alpha: the film's, as everywhere here
 template <class F> RT_HD Vec3<F> expose_pixel(const Development& d, F r, F g, F b, F alpha) {
+  alpha = shown_alpha(d, alpha);
   F factor = select(alpha > F(0.0f), quotient(F(d.scale), limited_coverage(alpha)), F(0.0f));
   return {exposed(r, factor), exposed(g, factor), exposed(b, factor)};
 }
@@ -43,11 +50,12 @@ template <class F> RT_HD Vec3<F> expose_pixel(const Development& d, F r, F g, F 
 template <class F>
 RT_HD PixelCodes<F> encode_pixel(const Development& d, Vec3<F> light, F alpha, UintOf<F> x, UintOf<F> y) {
   F top = max_(light.x, max_(light.y, light.z));
-  MaskOf<F> covered = alpha > F(0.0f), clipped = covered & (top > F(1.0f));
+  F shown = shown_alpha(d, alpha);
+  MaskOf<F> covered = (d.counts_all ? shown : alpha) > F(0.0f), clipped = covered & (top > F(1.0f));
   MaskOf<F> black = covered & (top * F(12.92f * 255.0f) < F(0.5f));
   F round = d.dither ? dither_threshold(x, y) : F(0.5f);
   Vec3<F> code = {srgb_encode(light.x), srgb_encode(light.y), srgb_encode(light.z)};
-  F coverage = min_(max_(alpha * F(d.alpha_scale), F(0.0f)), F(1.0f));
+  F coverage = min_(max_(shown * F(d.alpha_scale), F(0.0f)), F(1.0f));
   return {quantize(code.x, d.levels, round), quantize(code.y, d.levels, round), quantize(code.z, d.levels, round),
           quantize(coverage, d.levels, F(0.5f)), clipped, black};
 }

@@ -4,6 +4,7 @@
 // stop, found without a logarithm and the same on every compiler.
 #pragma once
 #include "../core/structs.h"
+#include "../shade/background.h"
 #include "curves.h"
 #include "srgb.h"
 
@@ -27,6 +28,24 @@ struct PixelLight {
   MaskOf<F> lit;   // in a bin of light
 };
 
+// The sums of a film of which pixel_light() is asked: those of what camera rays hit, so that the background
+// behind decides nothing, whatever part of the pixel it fills. y: row in the full picture
+template <class F>
+struct FilmPixel {
+  F r, g, b, alpha;
+};
+
+RT_HD bool measures_all(const rt::ToneArgs& a) { return a.opaque != 0 && a.meter_all != 0; }
+RT_HD bool removes_background(const rt::ToneArgs& a) { return a.opaque != 0 && a.meter_all == 0; }
+
+template <class F> RT_HD FilmPixel<F> without_background(const rt::ToneArgs& a, FilmPixel<F> p, UintOf<F> y) {
+  F missed = p.alpha - F((float)a.samples);  // samples that hit nothing, negative
+  F height = background_height_row<F>(a.picture_height, y);
+  Vec3<F> light = fma3(missed, gradient(a.background_bottom, a.background_top, height), Vec3<F>{p.r, p.g, p.b});
+  return {light.x, light.y, light.z, p.alpha};
+}
+
+// straight luminance of sums, which may be premultiplied by coverage
 template <class F> RT_HD PixelLight<F> pixel_light(F r, F g, F b, F alpha) {
   using U = UintOf<F>;
   // 0 for finite numbers, NaN if one is not
@@ -43,7 +62,8 @@ template <class F> RT_HD PixelLight<F> pixel_light(F r, F g, F b, F alpha) {
 
 // ---- metering
 
-// Middle grey: the luminance that the metered mean is brought to.
+// Middle grey: the luminance that the metered mean is brought to, unless that darkens highlights which are not
+// above white: a bright subject stays bright, and a white background white.
 constexpr float kMiddleGrey = 0.18f;
 constexpr float kMostStops = 64.0f;
 constexpr int kMeterStep = 4096;  // a stop, in the whole numbers that are summed: exact in any order
@@ -60,26 +80,33 @@ RT_HD MeterRange meter_range(uint64_t pixels, float low, float high, float darke
   return {first, last, darkest, brightest};
 }
 
-// log2 of the geometric middle of a bin, of which only the part between the darkest and the brightest pixel
-// counts: a film of one luminance is metered exactly
-RT_HD int64_t bin_level(uint32_t bin, const MeterRange& range) {
+// log2 within a bin, of which only the part between the darkest and the brightest pixel counts: a film of one
+// luminance is metered exactly. share: 0 at the lower edge, 1 at the upper one
+RT_HD int64_t bin_rank_level(uint32_t bin, double share, const MeterRange& range) {
   if (bin < kFirstBin) return -16 * kMeterStep;
   float low = max_(bin_edge(bin), range.darkest), high = min_(bin_edge(bin + 1), range.brightest);
   if (bin == kLastBin || high < low) high = range.brightest;
   low = min_(low, high);
-  return (int64_t)floor_(fma_(0.5f * (log2_(low) + log2_(high)), (float)kMeterStep, 0.5f));
+  float log_low = log2_(low), level = fma_((float)share, log2_(high) - log_low, log_low);
+  return (int64_t)floor_(fma_(level, (float)kMeterStep, 0.5f));
 }
+
+// of the geometric middle of a bin
+RT_HD int64_t bin_level(uint32_t bin, const MeterRange& range) { return bin_rank_level(bin, 0.5, range); }
 
 struct MeterSum {
   int64_t level, pixels;
+  int64_t highlights;  // log2 of the luminance at the range's upper end
 };
 
 // bins first .. first + count, of which `before` metered pixels are darker
 RT_HD MeterSum meter_bins(const uint32_t* bins, int first, int count, uint64_t before, const MeterRange& range) {
-  MeterSum sum = {0, 0};
+  MeterSum sum = {0, 0, 0};
   for (int i = first; i < first + count; ++i) {
     uint64_t begin = before > range.first ? before : range.first, end = before + bins[i];
     before = end;
+    if (end >= range.last && end - bins[i] < range.last)
+      sum.highlights = bin_rank_level((uint32_t)i, (double)(range.last - (end - bins[i])) / (double)bins[i], range);
     if (end > range.last) end = range.last;
     if (end <= begin) continue;
     sum.level += (int64_t)(end - begin) * bin_level((uint32_t)i, range);
@@ -93,10 +120,13 @@ RT_HD bool is_metered(int bin, bool all) {
   return bin >= (int)kFirstBin || (all && (bin == (int)kBinUncovered || bin == (int)kBinBlack));
 }
 
-// stops to be added so that the metered mean becomes middle grey; 0 where nothing was metered
+// Stops to be added; 0 where nothing was metered. The metered mean becomes middle grey, but highlights are
+// darkened to white at most.
 RT_HD float metered_exposure(MeterSum sum) {
   if (sum.pixels == 0) return 0.0f;
-  float stops = log2_(kMiddleGrey) - (float)((double)sum.level / (double)sum.pixels / kMeterStep);
+  float to_grey = log2_(kMiddleGrey) - (float)((double)sum.level / (double)sum.pixels / kMeterStep);
+  float to_white = (float)((double)-sum.highlights / kMeterStep);
+  float stops = max_(to_grey, min_(to_white, 0.0f));
   return min_(max_(stops, -kMostStops), kMostStops);
 }
 

@@ -34,7 +34,8 @@ RT_DEVICE void develop_rows(const ToneArgs& args, const Development& d, int x, i
   for (int k = 0; k < kRows; ++k) {
     int y = first - k * step;
     PixelCodes<float> c = develop_pixel(d, sums[k].x, sums[k].y, sums[k].z, sums[k].w, (uint32_t)(args.x0 + x), (uint32_t)(args.y0 + y));
-    if (y >= 0) store_codes((Code*)args.out + (size_t)y * args.width + x, c);
+    if (y < 0) continue;
+    store_codes((Code*)args.out + (size_t)y * args.width + x, c);
     clipped += c.clipped, black += c.black;
   }
 }

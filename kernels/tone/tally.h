@@ -66,7 +66,8 @@ RT_DEVICE float warp_meter(const unsigned* bins, const ToneArgs& args, float dar
   unsigned long long pixels = __shfl_sync(~0u, before, 31);
   MeterRange range = meter_range(pixels, args.meter_low, args.meter_high, darkest, brightest);
   MeterSum sum = meter_bins(bins, first, kEach, before - mine, range);
-  return metered_exposure({(int64_t)warp_total((long long)sum.level), (int64_t)warp_total((long long)sum.pixels)});
+  return metered_exposure({(int64_t)warp_total((long long)sum.level), (int64_t)warp_total((long long)sum.pixels),
+                           (int64_t)warp_total((long long)sum.highlights)});
 }
 
 // True in the block that comes last, which then sees what all blocks wrote.
@@ -81,11 +82,12 @@ RT_DEVICE bool is_last_block(unsigned* arrived) {
 }
 
 // `shared`: at least kToneBins words and 32 LightSums that no thread uses any more
-RT_DEVICE void finish_tally(const ToneArgs& args, const FilmKeys& keys, unsigned* shared) {
+// Not inlined: its registers would be taken from the loop over pixels.
+static __device__ __noinline__ void finish_tally(const ToneArgs& args, LightSums mine, unsigned* shared) {
   TallyScratch& scratch = *(TallyScratch*)args.scratch;
   Tally& tally = *(Tally*)args.tally;
   LightSums* of_warp = (LightSums*)(shared + kToneBins);
-  LightSums sum = block_sum({keys.light, keys.logs, keys.darkest, keys.brightest}, of_warp);
+  LightSums sum = block_sum(mine, of_warp);
   if (threadIdx.x == 0) scratch.part[blockIdx.x] = make_float4((float)sum.light, (float)sum.logs, sum.darkest, sum.brightest);
   if (!is_last_block(&scratch.arrived)) return;
   LightSums found = {0.0, 0.0, kInfinity, 0.0f};

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raytracer import layout, tone
+from raytracer.film import Backdrop
 from raytracer.resources import thread_count
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ class CpuResident:
         self.arrays = (*self.arrays[:-3], *_look(buffers))
 
     def close(self) -> None:
-        """Nothing to do: the arrays are NumPy's."""
+        """Let go of the arrays."""
+        self.arrays = ()
 
 
 class HostPicture:
@@ -138,6 +140,7 @@ class CpuBackend:
             step["sample_begin"] = frame["sample_begin"] + done
             step["sample_count"] = count
             self._one_pass(resident, step, film, progress, done / total, count / total)
+        film.backdrop = Backdrop.of(frame)
         return time.perf_counter() - start
 
     def fetch(self, resident: CpuResident, film: Film) -> None:

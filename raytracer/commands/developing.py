@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from raytracer.door import STANDARD_INPUT
 from raytracer.errors import OutputError
 from raytracer.png import is_foreign
 from raytracer.tone import non_finite_pixels
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from raytracer.film import Film
     from raytracer.image import Image
     from raytracer.output import Batch
+    from raytracer.tone_settings import ToneSettings
 
 
 def default_picture(source: str | Path) -> Path:
@@ -23,7 +25,8 @@ def default_picture(source: str | Path) -> Path:
     source: the scene, particle or film file.
     Raises OutputError for a picture of another program, which only `-o` may replace.
     """
-    path = Path(f"{Path(source).stem}.png")
+    stem = "stdin" if Path(source) == STANDARD_INPUT else Path(source).stem
+    path = Path(f"{stem}.png")
     if path.is_file() and is_foreign(path):
         raise OutputError(
             f"{path}: exists and was not made by raytracer: give another name, or this one to "
@@ -49,8 +52,20 @@ def warn_of_non_finite(film: Film, quiet: bool) -> None:
         )
 
 
+def warn_of_metering(name: str, film: Film, settings: ToneSettings, quiet: bool) -> None:
+    """Say on standard error if the meter cannot tell what was hit from the background."""
+    if film.is_of_old_format and settings.automatic and settings.meter == "covered" and not quiet:
+        print(
+            f"raytracer: {name}: was saved by an earlier version, which did not record what was "
+            "hit: the background is metered too; render it anew, or give --exposure STOPS",
+            file=sys.stderr,
+        )
+
+
 def draw_histogram(image: Image, bits: int, path: str, batch: Batch | None = None) -> Path:
     """The distribution before and after the curve."""
     from raytracer import histogram
 
-    return histogram.draw(image.statistics, image.codes(bits), path, batch)
+    everything = image.settings.meter == "all" and image.film.backdrop is not None
+    counted = None if everything else image.film.sums[..., 3] > 0.0
+    return histogram.draw(image.statistics, image.codes(bits), path, batch, counted)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from raytracer import film_file
+from raytracer import film_file, memory
 from raytracer import histogram as plots
 from raytracer import output as files
 from raytracer.commands.developing import (
@@ -17,16 +17,19 @@ from raytracer.commands.developing import (
     record,
     warn_of_non_finite,
 )
-from raytracer.commands.report import print_json
+from raytracer.commands.report import print_json, print_warning
+from raytracer.door import STANDARD_INPUT
 from raytracer.errors import DataFileError, UserError, suggestion
 from raytracer.film import Crop, Film
 from raytracer.image import Image
 from raytracer.job import Job
 from raytracer.pipeline import film_for, prepare
 from raytracer.progress import ProgressBar, StageLine
+from raytracer.resources import peak_memory
 from raytracer.scene.load import check_there
 from raytracer.tone import check_bits
 from raytracer.tone_settings import ToneSettings
+from raytracer.warning import collected
 
 
 @dataclass(frozen=True)
@@ -87,9 +90,12 @@ class Task:
         return files.check_picture(outputs.writes(target, "the picture"))
 
     def prepare(self, crop: Crop | None, outputs: files.OutputSet | None = None) -> Job:
-        """The scene made ready. outputs: must not be among the files that it is made of."""
-        with StageLine(self.shows_progress) as line:
-            return prepare(
+        """The scene made ready; its warnings are printed at once, or go to the JSON.
+
+        outputs: must not be among the files that it is made of.
+        """
+        with collected() as found, StageLine(self.shows_progress) as line:
+            job = prepare(
                 self.path,
                 self.overrides,
                 backend=self.backend,
@@ -98,7 +104,25 @@ class Task:
                 transparent=self.transparent,
                 notice=line,
                 outputs=outputs,
+                memory_of=self.memory_of,
             )
+        job.warnings = found
+        if not (self.quiet or self.as_json):
+            for sentence in found:
+                print_warning(sentence)
+        return job
+
+    @property
+    def memory_of(self) -> memory.Output:
+        """What is made of the film, for the estimate of memory."""
+        return memory.Output(
+            bits=int(self.bits),
+            aovs=film_file.check_aovs(self.aov),
+            film=Path(self.film).suffix.lower() if self.film else "",
+            half=self.half,
+            histogram=self.histogram is not None,
+            begun=self.resume is not None,
+        )
 
     @property
     def shows_progress(self) -> bool | None:
@@ -112,7 +136,12 @@ def scene_path(scene: str) -> Path:
     Raises DataFileError that names the nearest one.
     """
     path = Path(scene)
-    no_file = not path.exists() or (path.is_dir() and not path.suffix)
+    if path == STANDARD_INPUT:
+        return path
+    try:
+        no_file = not path.exists() or (path.is_dir() and not path.suffix)
+    except (OSError, ValueError):
+        return path  # the door says what is wrong with it
     if not no_file or path.suffix not in ("", ".toml") or path.parent != Path():
         return path
     from raytracer.resources import scenes
@@ -135,10 +164,13 @@ def run(task: Task) -> None:
     crop = task.crop or part_of(begun)
     with task.prepare(crop, outputs) as job:
         _announce(task, job, crop)
+        if task.film:
+            size = job.settings.width, job.settings.height
+            film_file.require_space(task.film, *size, crop, film_file.check_aovs(task.aov))
         film, frames = _frames(task, job, crop, begun)
         image = job.image(film, task.tone, int(task.bits))
         bad = image.statistics.non_finite
-        if task.film or bad:
+        if task.film or task.histogram or bad:
             job.fetch(film)
             job.find_aovs(film, film_file.check_aovs(task.aov))
     _write(task, target, film, image)
@@ -180,7 +212,7 @@ def _frames(
 
     On a GPU the film stays there: what is made of it is made there too.
     """
-    film = film_for(job.settings, crop, begun)
+    film = film_for(job.settings, crop, begun, own=True)
     rays = film.sums.shape[0] * film.sums.shape[1] * job.settings.samples
     frames = []
     for turn in range(1, task.repeat + 1):
@@ -229,9 +261,14 @@ def _one_sample(job: Job, x: int, y: int, sample: int) -> Film:
 
 def _record(job: Job, image: Image, frames: list[float]) -> dict[str, Any]:
     """One JSON object about a render."""
-    memory = job.memory | {"film": image.film.sums.nbytes, "peak": _peak_memory()}
+    used = {"film": image.film.sums.nbytes, "peak": peak_memory(), "estimate": memory.told()}
     statistics = _quartiles(frames) | {"count": len(frames)}
-    return image.metadata | {"timings": job.timings, "frames": statistics, "memory": memory}
+    return image.metadata | {
+        "timings": job.timings,
+        "frames": statistics,
+        "memory": job.memory | used,
+        "warnings": job.warnings,
+    }
 
 
 def _announce(task: Task, job: Job, crop: Crop | None) -> None:
@@ -294,11 +331,3 @@ def _quartiles(seconds: list[float]) -> dict[str, float]:
 
 def _seconds(value: float) -> str:
     return f"{value:.2f} s" if value >= 1.0 else f"{value * 1e3:.3g} ms"
-
-
-def _peak_memory() -> int:
-    """Bytes the process held at most."""
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024

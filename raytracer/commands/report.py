@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
 from raytracer.errors import escaped
+
+
+def print_warning(sentence: str) -> None:
+    """Print a warning on standard error."""
+    print(f"raytracer: warning: {sentence}", file=sys.stderr, flush=True)
 
 
 def print_json(value: Any) -> None:

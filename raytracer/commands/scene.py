@@ -32,12 +32,16 @@ def check(file: str, as_json: bool) -> None:
       raytracer scene check atoms.xyz --json
     """
     from raytracer.commands.checking import describe
-    from raytracer.commands.report import outline, print_json
+    from raytracer.commands.report import outline, print_json, print_warning
+    from raytracer.warning import collected
 
-    found = describe(file)
+    with collected() as warnings:
+        found = describe(file)
     if as_json:
-        print_json(found)
+        print_json(found | {"warnings": warnings})
         return
+    for sentence in warnings:
+        print_warning(sentence)
     for line in outline(found):
         print(line)
 
@@ -59,13 +63,17 @@ def describe(file: str, number: int, as_json: bool) -> None:
     """
     from dataclasses import asdict
 
-    from raytracer.commands.report import print_json
+    from raytracer.commands.report import print_json, print_warning
     from raytracer.scene.load import load
+    from raytracer.warning import collected
 
-    found = load(file).describe(number)
+    with collected() as warnings:
+        found = load(file).describe(number)
     if as_json:
-        print_json(asdict(found))
+        print_json(asdict(found) | {"warnings": warnings})
         return
+    for sentence in warnings:
+        print_warning(sentence)
     for line in found.lines():
         print(line)
 

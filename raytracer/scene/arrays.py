@@ -57,10 +57,13 @@ class Where:
 
     def wrong(self, part: str, problem: str) -> UserError:
         """Return the error for one array: DataFileError for a file, SceneError for an argument."""
+        kind = DataFileError if self.source else SceneError
+        return kind(f"{self.place(part)}: {problem}")
+
+    def place(self, part: str) -> str:
+        """Return file and array, or the name of the argument."""
         name = self.names.get(part, part)
-        if self.source:
-            return DataFileError(f"{self.source}: array '{name}': {problem}")
-        return SceneError(f"{name}: {problem}")
+        return f"{self.source}: array '{name}'" if self.source else name
 
 
 def floats(value: Any, part: str, where: Where) -> NDArray[np.floating[Any]]:
@@ -101,7 +104,9 @@ def check_centers(value: Any, where: Where) -> NDArray[np.floating[Any]]:
     if centers.size == 0 and centers.ndim <= 2:
         centers = centers.reshape(0, 3)
     if centers.ndim != 2 or centers.shape[1] != 3:
-        raise where.wrong("centers", f"has shape {centers.shape}; sphere centres are (N, 3)")
+        turned = centers.ndim == 2 and centers.shape[0] == 3
+        hint = ": give its transpose" if turned else ""
+        raise where.wrong("centers", f"has shape {centers.shape}; sphere centres are (N, 3){hint}")
     bad = first_not_finite(centers)
     if bad is not None:
         row = ", ".join(f"{v:g}" for v in centers[bad])
@@ -148,3 +153,26 @@ def first_not_finite(array: NDArray[np.floating[Any]]) -> int | None:
             good = good.reshape(len(good), -1).all(axis=1)
             return int(rows.start) + int(np.argmin(good))
     return None
+
+
+def distinct(column: NDArray[np.bytes_]) -> tuple[list[str], NDArray[np.int32]]:
+    """Return the different texts of a column in the order of their first use, and each row's index.
+
+    Args:
+        column: (N,), texts of a multiple of 8 bytes.
+    """
+    import numpy as np
+
+    # Texts are compared as numbers, block by block: sorting millions of texts is slow.
+    known: dict[bytes, int] = {}
+    ids = np.empty(len(column), np.int32)
+    for rows in blocks(len(column)):
+        block = np.ascontiguousarray(column[rows])
+        words = block.view(np.uint64).reshape(len(block), -1)
+        first = words[:, 0] if not words[:, 1:].any() else block
+        _, index, inverse = np.unique(first, return_index=True, return_inverse=True)
+        here = [0] * len(index)
+        for place in np.argsort(index):
+            here[place] = known.setdefault(bytes(block[index[place]]), len(known))
+        ids[rows] = np.array(here, np.int32)[inverse]
+    return [text.decode("utf-8", "replace") for text in known], ids

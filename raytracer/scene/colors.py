@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SceneError, shown, shown_value, suggestion
+from ..warning import warn
 from .arrays import each_block
 
 if TYPE_CHECKING:
@@ -15,12 +17,19 @@ RGB = tuple[float, float, float]
 
 COLOR_SPACES = ("srgb", "linear")
 
+OPAQUE = "there is no transparency yet"
+"""Start of the warning that an alpha below 1 is ignored."""
+
+_NUMBER = re.compile(r"\d{0,9}\.?\d{1,30}", re.ASCII)
+
 
 def parse_color(value: Any) -> RGB:
     """Return a colour as three floats in 0..1, in the colour space in which it was written.
 
     Args:
-        value: "#rgb", "#rrggbb", a CSS colour name, or three numbers in 0..1.
+        value: "#rgb", "#rrggbb", a name of CSS or matplotlib ("crimson", "tab:blue", "C0", "k"),
+            a grey from "0" (black) to "1" (white), or three numbers in 0..1. A fourth number or
+            pair of digits is the alpha; below 1 it is ignored, with a warning.
 
     Raises:
         SceneError: the value is no colour.
@@ -29,35 +38,43 @@ def parse_color(value: Any) -> RGB:
         return _parse_text(value.strip())
     try:
         parts = [float(v) for v in value if not isinstance(v, (str, bool))]
-        complete = len(parts) == len(value) == 3
+        complete = len(parts) == len(value) and len(parts) in (3, 4)
     except (TypeError, ValueError, OverflowError):
         complete = False
     if not complete:
         raise SceneError(
             f"{shown_value(value)} is not a colour; "
-            "write '#rrggbb', a CSS colour name or three numbers from 0 to 1"
+            "write '#rrggbb', a colour name of CSS or matplotlib, or three numbers from 0 to 1"
         )
     if not all(0.0 <= v <= 1.0 for v in parts):
-        raise SceneError(f"{shown_value(value)} is not a colour; its three numbers go from 0 to 1")
+        raise SceneError(f"{shown_value(value)} is not a colour; its numbers go from 0 to 1")
+    if parts[3:] and parts[3] < 1.0:
+        warn(f"{OPAQUE}: the alpha of the colour {shown_value(value)} is ignored")
     return (parts[0], parts[1], parts[2])
 
 
 def _parse_text(text: str) -> RGB:
-    """Parse a hexadecimal colour or a name."""
+    """Parse a hexadecimal colour, a grey or a name."""
     digits = text[1:]
     if text.startswith("#"):
-        if len(digits) in (3, 6) and all(c in "0123456789abcdefABCDEF" for c in digits):
-            step = len(digits) // 3
+        if len(digits) in (3, 4, 6, 8) and all(c in "0123456789abcdefABCDEF" for c in digits):
+            step = 1 + len(digits) // 6
             pairs = [digits[i : i + step] * (3 - step) for i in range(0, len(digits), step)]
-            red, green, blue = (int(p, 16) / 255.0 for p in pairs)
+            red, green, blue, *alpha = (int(p, 16) / 255.0 for p in pairs)
+            if alpha and alpha[0] < 1.0:
+                warn(f"{OPAQUE}: the alpha of the colour '{shown(text)}' is ignored")
             return (red, green, blue)
         raise SceneError(f"'{shown(text)}' is not a colour; write '#rgb' or '#rrggbb'")
-    from PIL.ImageColor import colormap
+    if _NUMBER.fullmatch(text):
+        grey = float(text)
+        if grey > 1.0:
+            raise SceneError(f"'{shown(text)}' is not a colour; a grey goes from '0' to '1'")
+        return (grey, grey, grey)
+    from .color_names import digits_of, known
 
-    known = colormap.get(text.lower())
-    if known is None:
-        raise SceneError(f"there is no colour named '{shown(text)}'; {suggestion(text, colormap)}")
-    return _parse_text(str(known))
+    if found := digits_of(text):
+        return _parse_text(found)
+    raise SceneError(f"there is no colour named '{shown(text)}'; {suggestion(text, known())}")
 
 
 def srgb_to_linear(values: Any) -> NDArray[np.float64]:

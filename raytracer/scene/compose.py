@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import SceneError, UserError, shown, suggestion
 from ..settings import RenderSettings
+from ..warning import collected, warn
 from . import fits
 from .colors import parse_color
 from .elements import Element, symbol_of, table
@@ -21,6 +22,10 @@ Values = dict[str, Any]
 
 MOST_HINTS = 10
 """Most problems for which the nearest name is searched: each search reads all names."""
+
+
+MOST_PATH = 200
+"""Longest path of a data file that a notice shows whole."""
 
 
 def compose(values: dict[str, Any], path: Path) -> Scene:
@@ -69,6 +74,7 @@ class _Composer:
         self.content = content
         self.path = path
         self.problems: list[str] = []
+        self.labels: set[str] = set()  # of all coordinate files
 
     def scene(self) -> Scene:
         """Make the scene.
@@ -86,12 +92,25 @@ class _Composer:
             "materials": self.materials(),
         }
         elements = self.elements()
+        self.note_foreign()
         made = [self.spheres(i, s, elements) for i, s in enumerate(content.get("spheres", ()))]
         spheres = [s for s in made if s is not None]
+        if not self.problems:
+            self.check_elements(elements)
         if self.problems:
             raise SceneError(*(f"{self.path}: {p}" for p in self.problems))
         texts = {name: content.get(name, "") for name in ("title", "caption")}
         return Scene(spheres=spheres, **texts, **parts)
+
+    def note_foreign(self) -> None:
+        """Say which data files lie outside of the scene's folder, before they are read."""
+        folder = self.path.parent
+        names = (values.get("file") for values in self.content.get("spheres", ()))
+        outside = [name for name in dict.fromkeys(names) if name and is_outside(folder, name)]
+        if outside:
+            listed = ", ".join(shown(name, MOST_PATH) for name in outside[:MOST_HINTS])
+            more = f" and {len(outside) - MOST_HINTS:,} more" if len(outside) > MOST_HINTS else ""
+            warn(f"{self.path}: reads outside of its folder: {listed}{more}")
 
     def make_if(self, place: str, kind: Callable[..., Any], values: Values | None) -> Any:
         """Make one object, or None where nothing is said of it."""
@@ -123,18 +142,32 @@ class _Composer:
         return {name: self.make(f"materials.{name}", Material, values) for name, values in items}
 
     def elements(self) -> dict[str, Element]:
-        """Make the element overrides; a label of the user's own needs a radius."""
+        """Make radii and colours of elements and of labels of the user's own."""
         made = {}
         for name, element in self.content.get("elements", {}).items():
-            radius, color = element.get("radius"), element.get("color")
-            if radius is None and symbol_of(name) is None:
-                hint = suggestion(name, table())
-                self.problems.append(
-                    f"elements.{shown(name)}: is not an element ({hint}), and as a label "
-                    "of your own it needs a radius"
-                )
-            made[name] = Element(radius, None if color is None else parse_color(color))
+            color = element.get("color")
+            said = Element(element.get("radius"), None if color is None else parse_color(color))
+            symbol = element.get("element")
+            if symbol is not None:
+                known = table().get(symbol)
+                if known is None:
+                    self.problems.append(
+                        f"elements.{shown(name)}.element: '{shown(symbol)}' is not the symbol of "
+                        f"an element; {suggestion(symbol, table())}"
+                    )
+                    continue
+                said = Element(said.radius or known.radius, said.color or known.color)
+            made[name] = said
         return made
+
+    def check_elements(self, elements: dict[str, Element]) -> None:
+        """Refuse names that are neither an element nor a label of a file: they are misspelt."""
+        for name, said in elements.items():
+            if said.radius is None and name not in self.labels and symbol_of(name) is None:
+                self.problems.append(
+                    f"elements.{shown(name)}: is not an element ({suggestion(name, table())}), "
+                    "and no file has such a label"
+                )
 
     def spheres(self, index: int, values: Values, elements: dict[str, Element]) -> SphereSet | None:
         """Make one sphere set."""
@@ -168,11 +201,24 @@ class _Composer:
         if values.get("file") is not None:
             names = values.get("arrays") or {}
             arrays = {part: name for part, name in names.items() if name is not None}
-            data = read_set(self.path.parent, values["file"], arrays, elements)
+            meaning = values.get("labels")
+            data = read_set(self.path.parent, values["file"], arrays, elements, meaning)
+            if data.labels is not None:
+                self.labels.update(data.labels.names)
+            elif meaning is not None:
+                raise SceneError(f"{place}.labels: {values['file']} has no labels; leave it out")
             return sphere_set(data, values.get("radius"), values.get("color"), **options)
         if values.get("generate") is not None:
             return _generated(place, values, options)
         return _inline(place, values, options)
+
+
+def is_outside(folder: Path, name: str | Path) -> bool:
+    """Whether a file that a scene names lies outside of the scene's folder, links followed."""
+    try:
+        return not (folder / name).resolve().is_relative_to(folder.resolve())
+    except (OSError, ValueError, RuntimeError):  # no possible name, or links in a circle
+        return False  # the door says it
 
 
 def contradiction(values: Values) -> str | None:
@@ -183,13 +229,13 @@ def contradiction(values: Values) -> str | None:
         return f": needs one of centers, file and generate, got {got}"
     if values.get("arrays") is not None and sources != ["file"]:
         return ".arrays: names what is in a data file, but the set has no file"
+    if values.get("labels") is not None and sources != ["file"]:
+        return ".labels: says what the labels of a data file are, but the set has no file"
     for one, many in (("radius", "radii"), ("color", "colors")):
         if values.get(many) is not None and sources != ["centers"]:
             return f".{many}: goes with inline centers only; a {sources[0]} brings its own"
         if values.get(one) is not None and values.get(many) is not None:
             return f".{many}: leave out either {one} or {many}"
-    if sources == ["centers"] and values.get("radius") is None and values.get("radii") is None:
-        return ".radius: is missing; give a radius for all spheres, or radii"
     return None
 
 
@@ -199,11 +245,15 @@ def _inline(place: str, values: Values, options: dict[str, Any]) -> SphereSet:
     color = "color" if values.get("colors") is None else "colors"
     names = {"centers": "centers", "radius": radius, "color": color}
     try:
-        return SphereSet(
-            values["centers"], values.get(radius), values.get(color), names=names, **options
-        )
+        with collected() as notes:
+            spheres = SphereSet(
+                values["centers"], values.get(radius), values.get(color), names=names, **options
+            )
     except UserError as error:
         raise SceneError(f"{place}.{error}") from None
+    for note in notes:
+        warn(f"{place}.{note}")
+    return spheres
 
 
 def _generated(place: str, values: Values, options: dict[str, Any]) -> SphereSet:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from operator import index
 from typing import TYPE_CHECKING
 
-from ..errors import SceneError
+from ..errors import SceneError, escaped, shown
 from .colors import RGB, linear_to_srgb
 from .looks import Material
 from .rows import Value, read_row
@@ -62,13 +62,13 @@ class SphereInfo:
             f"sphere {self.id:,}",
             f"position {_text(self.position)}",
             f"radius {_text(self.radius)}",
-            f"material {self.material_name}",
+            f"material {_text(self.material_name)}",
         ]
         values = [f"{_text(name)} {_text(value)}" for name, value in self.values.items()]
         shown += values[:MOST_VALUES]
         if len(values) > MOST_VALUES:
             shown.append(f"… {len(values) - MOST_VALUES} more")
-        return [*shown, self.note] if self.note else shown
+        return [*shown, escaped(self.note)] if self.note else shown
 
 
 def describe(scene: Scene, prim_id: int) -> SphereInfo:
@@ -157,7 +157,7 @@ def _look_up(spheres: SphereSet, row: int) -> tuple[dict[str, Value], str]:
         try:
             return read_row(spheres.file, row, spheres.count), ""
         except Exception as error:  # whatever a damaged file brings: the rest is known all the same
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            reason = shown(str(error) or type(error).__name__, 200)
             problem = f"can no longer be read ({reason})"
     return {}, f"{spheres.source} {problem}"
 
@@ -171,7 +171,7 @@ def _text(value: Value) -> str:
         shown = ", ".join(_text(part) for part in parts[:MOST_NUMBERS])
         return shown if len(parts) <= MOST_NUMBERS else f"{shown}, … {len(parts)} in all"
     if isinstance(value, str):
-        line = " ".join(value.split())
+        line = escaped(" ".join(value[: 20 * MOST_LETTERS].split()))
         return line if len(line) <= MOST_LETTERS else line[: MOST_LETTERS - 1] + "…"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 

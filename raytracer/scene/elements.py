@@ -97,8 +97,11 @@ def find(label: str, overrides: Mapping[str, Element] | None = None) -> Element:
         if own is not None and own.radius is not None:
             return Element(own.radius, own.color or DEFAULT_COLOR)
         near = nearest(label, table())
-        hint = f"did you mean '{near}'?" if near else "give its radius under [elements]"
-        raise SceneError(f"'{label}' is not an element; {hint}")
+        hint = f"; did you mean '{near}'?" if near else ""
+        raise SceneError(
+            f"'{label}' is not an element (a label of your own needs a radius under "
+            f"[elements.{label}] in the scene file){hint}"
+        )
     known = table()[symbol]
     if own is None:
         return known

@@ -24,10 +24,10 @@ _NUMBER = {"type": "number"}
 _POINT = {"type": "array", "items": _NUMBER, "minItems": 3, "maxItems": 3}
 _UNIT = {"type": "number", "minimum": 0, "maximum": 1}
 _COLOR = {
-    "description": "sRGB: '#rrggbb', a CSS name, or three numbers from 0 to 1",
+    "description": "sRGB: '#rrggbb', a name of CSS or matplotlib, or three numbers from 0 to 1",
     "anyOf": [
         {"type": "string"},
-        {"type": "array", "items": _UNIT, "minItems": 3, "maxItems": 3},
+        {"type": "array", "items": _UNIT, "minItems": 3, "maxItems": 4},
     ],
 }
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from math import sqrt
 from typing import TYPE_CHECKING
 
+from ..warning import warn
 from .arrays import blocks
 from .placing import Space
 from .spheres import SphereSet
@@ -24,9 +25,15 @@ RATIO = 3.0e5
 """Radius by that of the smallest sphere from which a sphere is large: errors of the ordinary form
 are then a seventh of that smallest radius."""
 
+LIMIT = 1.0e6
+"""The same ratio from which pictures of a sphere in the ordinary form are visibly wrong."""
+
 NEAR = 1.0 / 16.0
 """The surface passes the middle of the scene within this part of the radius, or else the form does
 not help."""
+
+REGION = 2.0
+"""Distance from the middle, in units of render space, within which most spheres lie."""
 
 MOST = 16
 """`kMaxLargeSpheres` of the kernels: every ray is tested against each."""
@@ -53,6 +60,7 @@ def find_large(
     spheres = [(number, *_exact(sets, space, number)) for number in candidates]
     near = [(number, c, r) for number, c, r in spheres if abs(_gap(c, r)) < NEAR * r]
     near = sorted(sorted(near, key=lambda each: abs(_gap(*each[1:])))[:MOST])
+    _warn_of_others(spheres, {number for number, _, _ in near}, radius)
     table = np.zeros(len(near), dtype("LargeSphere"))
     for row, (_, center, size) in enumerate(near):
         length = _length(center)
@@ -61,6 +69,28 @@ def find_large(
         table[row]["height"] = float(_power(center, size)) / (2.0 * length)
         table[row]["prim"] = len(radius) - len(near) + row
     return np.array([number for number, _, _ in near], np.int32), table
+
+
+def _warn_of_others(
+    spheres: Sequence[tuple[int, Point, Fraction]], described: set[int], radius: NDArray[np.float32]
+) -> None:
+    """Warn of the largest sphere that stays in the ordinary form beyond its limit.
+
+    Only of those whose surface is where the others are: a sky around them touches none.
+    """
+    others = [
+        (float(r), number)
+        for number, c, r in spheres
+        if number not in described and abs(_gap(c, r)) < max(NEAR * r, REGION)
+    ]
+    size, number = max(others, default=(0.0, 0))
+    smallest = float(radius.min()) if len(radius) else 1.0
+    if size > LIMIT * smallest:
+        warn(
+            f"sphere {number} has {size / smallest:.0e} times the radius of the smallest: "
+            "shadows and contacts are right up to a factor of 1e6, or where its surface passes "
+            f"the middle of the small spheres, for at most {MOST} large ones"
+        )
 
 
 Point = tuple[Fraction, Fraction, Fraction]

@@ -9,18 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..door import STANDARD_INPUT, OpenFile, opened, path_of, reading
-from ..errors import DataFileError, SceneError, nearest, shown
+from ..errors import SceneError, nearest, shown
 from ..memory import require_room
+from ..warning import warn
 from . import particles
-from .arrays import Where, check_centers
 from .elements import Element
 from .scene import Scene
 from .spheres import SphereSet
 
 if TYPE_CHECKING:
     from os import PathLike
-
-    from numpy.typing import NDArray
 
     from .particles import Particles
 
@@ -45,9 +43,6 @@ KEY_PARTS = 16
 SNIFFED = 1 << 12
 """Bytes of standard input that say what it holds."""
 
-SPACING = 0.5
-"""Radius of particles without radii, in units of their mean spacing: neighbours about touch."""
-
 
 def load(path: str | PathLike[str]) -> Scene:
     """Read a scene file, or make a scene of a particle file.
@@ -64,16 +59,15 @@ def load(path: str | PathLike[str]) -> Scene:
             file and field, with one line for each problem.
     """
     target = path_of(path)
-    if target != STANDARD_INPUT:
-        check_there(target)
+    check_there(target)
     with opened(target, error=SceneError, standard_input=True) as file:
         suffix = _suffix_of(file)
         if suffix in particles.SUFFIXES:
             data = particles.read_open(file, suffix)
-            return Scene(spheres=(sphere_set(data, default_radius=True),), title=target.stem)
+            return Scene(spheres=(sphere_set(data),), title=target.stem)
         from .compose import compose
 
-        return compose(read_table(file, suffix), target)
+        return compose(read_table(file, suffix), Path(file.source))
 
 
 def _suffix_of(file: OpenFile) -> str:
@@ -111,6 +105,8 @@ def _sniffed(start: bytes) -> str:
 
 def check_there(path: Path) -> None:
     """Refuse a path where there is no file. Raises SceneError that names the nearest one."""
+    if path == STANDARD_INPUT:
+        return
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -230,7 +226,6 @@ def sphere_set(
     data: Particles,
     radius: float | None = None,
     color: Any = None,
-    default_radius: bool = False,
     **options: Any,
 ) -> SphereSet:
     """Return the sphere set of a particle file.
@@ -239,21 +234,18 @@ def sphere_set(
         data: from `particles.read`.
         radius: one for all, before the file's radii.
         color: one for all, before the file's colours.
-        default_radius: whether particles without radii get one from their spacing.
         **options: for `SphereSet`.
 
     Raises:
-        DataFileError: the arrays make no spheres, or nothing says a radius.
+        DataFileError: the arrays make no spheres.
     """
     size: Any = data.radius if radius is None else radius
-    if size is None:
-        if not default_radius:
-            raise DataFileError(f"{data.source}: holds no radii; add radius = ... to the set")
-        centers = check_centers(data.centers, Where(data.source, data.names))
-        size = mean_spacing(centers) * SPACING
     own_color = color is not None
     # What the scene file says instead leaves the file's own values to be looked up.
     replaced = {"radius": radius is not None, "color": own_color}
+    for parts, note in data.notes:
+        if not parts or not all(replaced.get(part) for part in parts.split("+")):
+            warn(note)
     used = [n for part, names in data.columns.items() if not replaced.get(part) for n in names]
     return SphereSet(
         data.centers,
@@ -267,33 +259,16 @@ def sphere_set(
     )
 
 
-def mean_spacing(centers: NDArray[Any]) -> float:
-    """Return the edge of the cube that each particle has to itself in their common box.
-
-    Args:
-        centers: (N, 3), any unit.
-
-    Returns:
-        A length in the same unit; 1 where the particles all coincide.
-    """
-    import numpy as np
-
-    if len(centers) == 0:
-        return 1.0
-    extent = np.subtract(centers.max(axis=0), centers.min(axis=0), dtype=np.float64)
-    # A sheet or a line of particles fills fewer dimensions.
-    filled = extent[extent > 1e-6 * extent.max()]
-    if len(filled) == 0:
-        return 1.0
-    return float(np.exp(np.log(filled).mean()) / len(centers) ** (1.0 / len(filled)))
-
-
 def read_set(
-    folder: Path, name: str, arrays: Mapping[str, str], elements: Mapping[str, Element]
+    folder: Path,
+    name: str,
+    arrays: Mapping[str, str],
+    elements: Mapping[str, Element],
+    meaning: str | None = None,
 ) -> Particles:
     """Read the data file that a scene file names, relative to the scene file.
 
     Raises:
         UserError: the file is missing or wrong.
     """
-    return particles.read(folder / name, arrays, elements, source=name)
+    return particles.read(folder / name, arrays, elements, source=name, meaning=meaning)

@@ -177,8 +177,10 @@ class Arrays(Model):
     """.npz: the array of centres, (N, 3)."""
     radii: Text | None = None
     """.npz: the array of radii, (N,); .csv and extended .xyz: the column."""
+    diameters: Text | None = None
+    """The same for diameters, instead of radii."""
     colors: Text | None = None
-    """.npz: the array of colours, (N, 3), uint8 or 0..1; extended .xyz: the column."""
+    """.npz: the array of colours, (N, 3), uint8 or 0..1; .csv, extended .xyz: the column."""
     x: Text | None = None
     """.csv: the column of x coordinates."""
     y: Text | None = None
@@ -215,6 +217,8 @@ class Spheres(Model):
     """A generator instead of data."""
     arrays: Arrays | None = None
     """The data file's own names of its arrays or columns."""
+    labels: Literal["elements", "types"] | None = None
+    """What the labels of an .xyz file are; decided by the labels themselves if left out."""
     radius: Positive | None = None
     """One radius for all spheres of the set; goes before the file's radii."""
     radii: Lengths | None = None
@@ -234,6 +238,8 @@ class Spheres(Model):
 class Element(Model):
     """Radius and colour of an element, or of a label of your own, in .xyz files."""
 
+    element: Text | None = None
+    """Symbol of the element that a label stands for: its radius and colour are the defaults."""
     radius: Positive | None = None
     """In the file's length unit; the table's is the covalent radius in angstrom."""
     color: Color | None = None

@@ -7,14 +7,14 @@ straight into the float32 arrays that the backends use.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..buffers import SceneBuffers
 from ..settings import RenderSettings
 from .large import find_large
 from .lighting import pack_frame, pack_lights
 from .looks import Camera, Material
-from .paint import pack_colors
+from .paint import color_bytes, pack_colors
 from .placing import Space, place, render_space
 from .pose import Pose, pose
 from .scene import Scene
@@ -61,6 +61,54 @@ def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
         center=np.asarray(space.center, np.float64), scale=space.scale,
         large_id=large_id, large=large,
     ).check()  # fmt: skip
+
+
+def packed_looks(scene: Scene) -> int:
+    """Return the bytes that colours, colour ids and material ids will take when packed."""
+    sets = [s for s in scene.spheres if s.count]
+    count = sum(s.count for s in sets)
+    same = len({scene.material_of(s) for s in sets}) < 2
+    return color_bytes(sets) + (0 if same else 4 * count)
+
+
+def nbytes(scene: Scene) -> int:
+    """Return the bytes of the arrays of a scene, each memory counted once."""
+    owners: dict[int, int] = {}
+    for spheres in scene.spheres:
+        for array in (spheres.centers, spheres.radius, spheres.color, spheres.color_id):
+            owner: Any = array
+            while getattr(getattr(owner, "base", None), "nbytes", None) is not None:
+                owner = owner.base
+            owners[id(owner)] = getattr(owner, "nbytes", 0)
+    return sum(owners.values())
+
+
+def camera_of(
+    scene: Scene, settings: RenderSettings, buffers: SceneBuffers | None = None
+) -> Camera:
+    """Return the camera of a scene in scene units, with the position that it is fitted to.
+
+    Args:
+        scene: what to show.
+        settings: for the size of the picture.
+        buffers: what `pack` made of it; None places the spheres anew.
+
+    Raises:
+        SceneError: a sphere that float32 cannot hold.
+    """
+    camera = scene.camera or Camera()
+    if not camera.fit:
+        return camera
+    if buffers is None:
+        sets = [s for s in scene.spheres if s.count]
+        space = render_space(sets)
+        spheres = place(sets, space)
+    else:
+        x, y, z = (float(v) for v in buffers.center)
+        space = Space((x, y, z), buffers.scale)
+        spheres = buffers.x, buffers.y, buffers.z, buffers.radius
+    stand = pose(camera, spheres, space, settings.width / settings.height)
+    return stand.camera(camera, space)
 
 
 def retake(

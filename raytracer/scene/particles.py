@@ -9,25 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 from ..door import OpenFile, opened, reading
 from ..errors import DataFileError, shown, suggestion
+from . import naming
+from .arrays import Where, check_centers, floats
 from .data_file import DataFile
-from .elements import Element
+from .elements import Element, symbol_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from .labels import Labels
+
+BEAD = 0.75
+"""Radius of a label that is no element among elements, in angstrom: that of carbon."""
+
 SUFFIXES = (".npz", ".npy", ".csv", ".xyz", ".extxyz")
 """Endings of the particle files that can be read."""
 
-MOST_LISTED = 12
-"""Most names of arrays that a message lists."""
-
-Reader = Callable[[OpenFile, Mapping[str, str], Mapping[str, Element]], "Particles"]
-
-_NPZ_NAMES = {
-    "centers": ("centers",),
-    "radius": ("radii", "radius"),
-    "color": ("colors", "color"),
-}
+Reader = Callable[[OpenFile, Mapping[str, str]], "Particles"]
 
 
 @dataclass
@@ -43,6 +41,9 @@ class Particles:
         names: the file's own names of "centers", "radius" and "color", for messages.
         columns: the arrays, properties or columns of the file that hold these.
         file: the file itself.
+        labels: of coordinate files; `read` makes radii and colours of them where there are none.
+        notes: what to warn of, with "radius" or "color" if it does not matter where the scene file
+            says that part, otherwise with "".
     """
 
     source: str
@@ -53,6 +54,8 @@ class Particles:
     names: dict[str, str] = field(default_factory=dict)
     columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
     file: DataFile | None = None
+    labels: Labels | None = None
+    notes: list[tuple[str, str]] = field(default_factory=list)
 
 
 def read(
@@ -60,22 +63,24 @@ def read(
     names: Mapping[str, str] | None = None,
     elements: Mapping[str, Element] | None = None,
     source: str | None = None,
+    meaning: str | None = None,
 ) -> Particles:
     """Read a particle file by the ending of its name.
 
     Args:
         path: .npz, .npy, .csv, .xyz or .extxyz.
         names: the file's own names of "centers", "radii", "colors" (.npz, extended .xyz) or of
-            "x", "y", "z", "radii", "r", "g", "b" (.csv).
+            "x", "y", "z", "radii", "r", "g", "b" (.csv); "diameters" of all three.
         elements: own radii and colours for .xyz.
         source: what to call the file in messages; the path if None.
+        meaning: "elements" or "types": what the labels of an .xyz file are; None decides by them.
 
     Raises:
         DataFileError: there is no such file, or it does not hold spheres.
     """
     source = source or str(path)
     with opened(path, source) as file:
-        return read_open(file, path.suffix.lower(), names, elements)
+        return read_open(file, path.suffix.lower(), names, elements, meaning)
 
 
 def read_open(
@@ -83,14 +88,52 @@ def read_open(
     suffix: str,
     names: Mapping[str, str] | None = None,
     elements: Mapping[str, Element] | None = None,
+    meaning: str | None = None,
 ) -> Particles:
     """Read an open particle file; `suffix` says what it is, otherwise as `read`."""
     reader = _reader(suffix, file.source)
     with reading(file.source, suffix):
-        result = reader(file, names or {}, elements or {})
+        result = reader(file, names or {})
+    if result.labels is not None and (result.radius is None or result.color is None):
+        _look_up(result, result.labels, elements or {}, meaning)
     if not file.is_standard_input:
         result.file = DataFile.of(file)
     return result
+
+
+def _look_up(
+    result: Particles, labels: Labels, elements: Mapping[str, Element], meaning: str | None
+) -> None:
+    """Fill in radii and colours that the file does not say, by its labels."""
+    import numpy as np
+
+    from .labels import looks
+
+    found = looks(labels, elements, meaning, result.source)
+    parts = [part for part in ("radius", "color") if getattr(result, part) is None]
+    if found.assumed:
+        # Without "radius" and "color" in the scene file, one of the two at least is looked up.
+        result.notes.append(("+".join(parts), found.assumed))
+    if result.radius is None:
+        radii = found.radii
+        if np.isnan(radii).any():
+            known = not np.isnan(radii).all() and any(map(symbol_of, labels.names))
+            radii = np.where(np.isnan(radii), BEAD if known else spaced(result), radii)
+        result.radius = radii[labels.ids]
+        result.names["radius"] = "species"
+    if result.color is None:
+        result.color, result.color_id = found.colors, labels.ids
+
+
+def spaced(result: Particles) -> float:
+    """Return the radius of particles that have none of their own, from their mean spacing.
+
+    Raises:
+        DataFileError: the centres are none.
+    """
+    from .spacing import default_radius
+
+    return default_radius(check_centers(result.centers, Where(result.source, result.names)))
 
 
 def _reader(suffix: str, source: str) -> Reader:
@@ -113,7 +156,7 @@ def _reader(suffix: str, source: str) -> Reader:
     )
 
 
-def _read_npy(file: OpenFile, names: Mapping[str, str], _: Any) -> Particles:
+def _read_npy(file: OpenFile, names: Mapping[str, str]) -> Particles:
     """Read (N, 3) centres, or (N, 4) centres and radii."""
     from ..npz import read_npy
 
@@ -129,53 +172,88 @@ def _read_npy(file: OpenFile, names: Mapping[str, str], _: Any) -> Particles:
     return Particles(file.source, array[:, :3], radius, names=own)
 
 
-def _read_npz(file: OpenFile, names: Mapping[str, str], _: Any) -> Particles:
+def _read_npz(file: OpenFile, names: Mapping[str, str]) -> Particles:
     """Read named arrays."""
     from ..npz import Archive
 
-    source = file.source
-    given = {"centers": names.get("centers"), "radius": names.get("radii")}
-    given["color"] = names.get("colors")
-    foreign = sorted(set(names) - {"centers", "radii", "colors"})
-    if foreign:
-        raise DataFileError(
-            f"{source}: an .npz file has arrays, not columns; leave out arrays.{foreign[0]}"
-        )
     with Archive(file) as archive:
-        chosen = {}
-        for part, usual in _NPZ_NAMES.items():
-            name = _choose(part, given[part], usual, list(archive.members), source)
-            if name is not None:
-                chosen[part] = name
+        known = list(archive.members)
+        chosen = _choose(names, known, file.source)
         archive.require_room(list(chosen.values()))
         arrays = {part: archive.array(name) for part, name in chosen.items()}
-        archive.verify()
+    return _assembled(file.source, chosen, arrays, _unused(chosen, known, file.source))
+
+
+def _choose(names: Mapping[str, str], known: list[str], source: str) -> dict[str, str]:
+    """Return the arrays to read: centers, or x, y and z; radius or diameter; color.
+
+    Raises:
+        DataFileError: no array is the centres, or one that was named is not there.
+    """
+    parts = {"centers": "centers", "radii": "radius", "diameters": "diameter", "colors": "color"}
+    chosen: dict[str, str] = {}
+    for key, name in names.items():
+        if key not in parts:
+            raise DataFileError(
+                f"{source}: an .npz file has arrays, not columns; leave out arrays.{key}"
+            )
+        if name not in known:
+            hint = suggestion(name, known)
+            raise DataFileError(f"{source}: there is no array named '{shown(name)}'; {hint}")
+        chosen[parts[key]] = name
+    for part in ("centers", "radius", "diameter", "color"):
+        sized = part in ("radius", "diameter") and {"radius", "diameter"} & set(chosen)
+        found = naming.usual(part, known)
+        if part not in chosen and found is not None and not sized:
+            chosen[part] = found
+    if "centers" not in chosen:
+        axes = {axis: naming.usual(axis, known) for axis in "xyz"}
+        if None in axes.values():
+            listed = naming.listed(known) or "nothing"
+            raise DataFileError(
+                f"{source}: there is no array named 'centers'; it holds {listed} "
+                '(in a scene file, say arrays = {centers = "..."})'
+            )
+        chosen |= {axis: name for axis, name in axes.items() if name is not None}
+    return chosen
+
+
+def _unused(chosen: Mapping[str, str], known: list[str], source: str) -> list[tuple[str, str]]:
+    """Return what to warn of: arrays that sound like what was not found."""
+    left = [name for name in known if name not in chosen.values()]
+    sizes = [] if {"radius", "diameter"} & set(chosen) else naming.sizes(left)
+    colors = [] if "color" in chosen else naming.colors(left)
+    way = f'colors = "{colors[0]}"' if colors else ""
+    return naming.unused(source, "array", sizes, colors, way)
+
+
+def _assembled(
+    source: str,
+    chosen: Mapping[str, str],
+    arrays: Mapping[str, NDArray[Any]],
+    notes: list[tuple[str, str]],
+) -> Particles:
+    """Return the particles of an archive."""
+    import numpy as np
+
+    names = {part: name for part, name in chosen.items() if part not in "xyz"}
+    if "diameter" in names:
+        names["radius"] = names.pop("diameter")
+    columns: dict[str, tuple[str, ...]] = {part: (name,) for part, name in names.items()}
+    where = Where(source, names)
+    radius = arrays.get("radius")
+    if "diameter" in arrays:
+        radius = floats(arrays["diameter"], "radius", where) * 0.5
+    if "centers" in arrays:
+        centers = arrays["centers"]
+    else:
+        axes = [floats(arrays[axis], axis, Where(source)).ravel() for axis in "xyz"]
+        if len({len(axis) for axis in axes}) > 1:
+            sizes = ", ".join(f"{len(axis)}" for axis in axes)
+            raise DataFileError(f"{source}: arrays x, y and z differ in length ({sizes})")
+        centers = np.stack(axes, axis=1)
+        names["centers"] = "x, y, z"
+        columns["centers"] = tuple(chosen[axis] for axis in "xyz")
     return Particles(
-        source,
-        arrays["centers"],
-        arrays.get("radius"),
-        arrays.get("color"),
-        names=chosen,
-        columns={part: (name,) for part, name in chosen.items()},
+        source, centers, radius, arrays.get("color"), names=names, columns=columns, notes=notes
     )
-
-
-def _choose(
-    part: str, given: str | None, usual: tuple[str, ...], known: list[str], source: str
-) -> str | None:
-    """Return the array to read for a part: the given name, or the first usual one there is."""
-    if given is not None:
-        if given not in known:
-            hint = suggestion(given, known)
-            raise DataFileError(f"{source}: there is no array named '{shown(given)}'; {hint}")
-        return given
-    found = next((name for name in usual if name in known), None)
-    if found is None and part == "centers":
-        listed = ", ".join(f"'{shown(k)}'" for k in known[:MOST_LISTED]) or "nothing"
-        if len(known) > MOST_LISTED:
-            listed += f" and {len(known) - MOST_LISTED:,} more"
-        raise DataFileError(
-            f"{source}: there is no array named 'centers'; it holds {listed} "
-            '(in a scene file, say arrays = {centers = "..."})'
-        )
-    return found

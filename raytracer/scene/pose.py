@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import radians, tan
 from typing import TYPE_CHECKING
 
@@ -59,6 +59,27 @@ class Pose:
                 "camera.position: too far from the spheres for 32-bit numbers; move it"
             )
         return packed
+
+    def camera(self, given: Camera, space: Space) -> Camera:
+        """Return it as a camera in scene units that looks at the middle of the spheres' depth.
+
+        Args:
+            given: the camera of the scene, for what the pose does not hold.
+            space: render space.
+        """
+        import numpy as np
+
+        # The origin of render space is the spheres' middle.
+        distance = float(-(self.eye @ self.axes.forward)) or 1.0
+        target = self.eye + self.axes.forward * max(distance, 1e-3)
+        center = np.asarray(space.center, np.float64)
+        position, look_at = (
+            tuple((point * space.scale + center).tolist()) for point in (self.eye, target)
+        )
+        height = 2.0 * self.half * space.scale if self.kind == "orthographic" else None
+        return replace(
+            given, position=position, look_at=look_at, height=height, fit=False, direction=None
+        )
 
 
 def pose(camera: Camera, spheres: fit.Spheres, space: Space, aspect: float) -> Pose:

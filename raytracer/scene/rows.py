@@ -10,10 +10,11 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any
 
-from ..door import LINE_BYTES, OpenFile, opened
+from ..door import OpenFile, opened
 from ..errors import DataFileError
-from .csv_file import split_header
 from .data_file import DataFile
+from .lines import has_ink, pick_line
+from .sheet import read_sheet
 from .xyz_file import properties, read_head
 
 if TYPE_CHECKING:
@@ -22,10 +23,8 @@ if TYPE_CHECKING:
 Value = str | int | float | bool | tuple[Any, ...]
 """What a file says of one particle under one name; vectors are tuples, matrices tuples of these."""
 
-BLOCK_BYTES = 1 << 17
-"""Text looked through at a time: it stays in a core's cache."""
-
 _WHOLE = re.compile(r"[+-]?[0-9]+")
+DECIMAL_COMMA = re.compile(r"^([+-]?\d*),(\d*(?:[eE][+-]?\d+)?)$")
 _TRUTH = {"t": True, "true": True, "1": True, "f": False, "false": False, "0": False}
 
 
@@ -118,9 +117,11 @@ def _plain(value: Any) -> Value:
 
 def _csv_row(file: OpenFile, _: Any, row: int, __: int) -> Iterator[tuple[str, Value]]:
     """Yield the cells of a line."""
-    separator, columns = split_header(file.lines(1)[0])
-    cells = [c.strip().strip('"') for c in _line(file, row + 1).split(separator)]
-    return _named(columns, [number(cell) for cell in cells])
+    sheet = read_sheet(file)
+    cells = sheet.cells(_line(file, row + sheet.inked))
+    if sheet.separator != ",":
+        cells = [DECIMAL_COMMA.sub(r"\1.\2", cell) for cell in cells]
+    return _named(sheet.columns, [number(cell) for cell in cells])
 
 
 def _named(columns: list[str], values: Iterable[Value]) -> Iterator[tuple[str, Value]]:
@@ -139,7 +140,7 @@ def _xyz_row(file: OpenFile, _: Any, row: int, __: int) -> Iterator[tuple[str, V
     """Yield the properties of an atom; words beyond them are columns without a name."""
     comment = read_head(file)[1]
     known = properties(comment, file.source)
-    words = _line(file, row + 1 + _has_ink(comment.encode())).split()
+    words = _line(file, row + 1 + has_ink(comment.encode())).split()
     end = 0
     for name, column in known.items():
         end = column.first + column.width
@@ -167,47 +168,9 @@ def number(text: str) -> int | float | str:
         return text
 
 
-def _has_ink(text: bytes) -> bool:
-    """Whether a line holds more than spaces."""
-    return any(code > ord(" ") for code in text)
-
-
 def _line(file: OpenFile, index: int) -> str:
-    """Return a line of a text by its number among those that are not blank, from 0.
-
-    As `numpy.loadtxt` has it, lines end with LF, CR LF or CR, and blank ones do not count.
-    """
-    file.file.seek(0)
-    rest = b""
-    while block := file.file.read(BLOCK_BYTES):
-        text = rest + block
-        end = max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
-        whole, rest = text[:end], text[end:]
-        if len(rest) > LINE_BYTES:
-            raise file.too_long()
-        lines = _count_lines(whole)
-        if index < lines:
-            return _pick(whole, index)
-        index -= lines
-    return _pick(rest, index)
-
-
-def _count_lines(text: bytes) -> int:
-    """Return how many lines are not blank in a text that ends with the end of a line."""
-    import numpy as np
-
-    codes = np.frombuffer(text, np.uint8)
-    breaks = (codes == ord("\n")) | (codes == ord("\r"))
-    ended = int(np.count_nonzero(breaks[1:] > breaks[:-1]))
-    if np.count_nonzero(breaks[1:] & (codes[:-1] > ord(" "))) == ended:
-        return ended  # the usual case, twice as fast: no line ends with a space
-    ends = np.flatnonzero(breaks)
-    # From the end of the line before, so that no line is empty; ends are smaller than ink.
-    starts = np.concatenate([[0], ends[:-1]])
-    return int(np.count_nonzero(np.maximum.reduceat(codes, starts) > ord(" ")))
-
-
-def _pick(text: bytes, index: int) -> str:
-    """Return a line by its number among those that are not blank."""
-    lines = [line for line in text.splitlines() if _has_ink(line)]
-    return lines[index].decode("utf-8", "replace")
+    """Return a line by its number among those that are not blank. Raises IndexError."""
+    line = pick_line(file, index)
+    if line is None:
+        raise IndexError(f"there is no line {index}")
+    return line

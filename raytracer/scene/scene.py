@@ -81,7 +81,7 @@ class Scene:
     def from_arrays(
         cls,
         centers: Any,
-        radius: Any,
+        radius: Any = None,
         colors: Any = None,
         *,
         color_id: Any = None,
@@ -93,9 +93,10 @@ class Scene:
 
         Args:
             centers: (N, 3), scene units; float32 and float64 are used without a copy.
-            radius: one radius or (N,), scene units.
-            colors: one colour, or (N, 3) as uint8 in 0..255 or floating point in 0..1, or a
-                palette (K, 3) for `color_id`; None is light grey.
+            radius: one radius or (N,), scene units; None is half of the mean spacing.
+            colors: one colour, or (N, 3) as uint8 in 0..255 or floating point in 0..1, or N names,
+                or a palette (K, 3) for `color_id`; None is light grey. An alpha, (N, 4), is
+                taken too and ignored, with a warning where it is below 1.
             color_id: integers (N,) into the palette `colors`.
             color_space: "srgb" or "linear": what the numbers of `colors` are.
             material: a `Material` or the name of one in `materials`.
@@ -108,6 +109,18 @@ class Scene:
             centers, radius, colors, color_id=color_id, color_space=color_space, material=material
         )
         return cls(spheres=(spheres,), **scene)
+
+    def __repr__(self) -> str:
+        name = f" {self.title!r}" if self.title else ""
+        sets = len(self.spheres)
+        fitted = self.camera is None or self.camera.fit
+        parts = [
+            f"{self.count:,} spheres in {sets} set{'' if sets == 1 else 's'}",
+            "fitted camera" if fitted else f"camera at {self.camera.position}",  # type: ignore[union-attr]
+            "standard light" if self.lights is None else f"{len(self.lights)} lights",
+            f"{self.render.width}x{self.render.height}",
+        ]
+        return f"<Scene{name}: {', '.join(parts)}>"
 
     @property
     def count(self) -> int:
@@ -131,6 +144,22 @@ class Scene:
         from .describe import describe
 
         return describe(self, prim_id)
+
+    def fitted_camera(self, width: int | None = None, height: int | None = None) -> Camera:
+        """Return the camera of a picture, with its position also where the camera is fitted.
+
+        With it instead of the scene's, a picture of the same proportions is the same, and stays so
+        when spheres are added.
+
+        Args:
+            width, height: size of the picture in pixels; None takes that of `render`.
+
+        Raises:
+            SceneError: a sphere that float32 cannot hold.
+        """
+        from .pack import camera_of
+
+        return camera_of(self, self.render.override(width=width, height=height))
 
     def material_of(self, spheres: SphereSet) -> Material:
         """Return the material of a sphere set.

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SceneError
+from ..warning import warn
 from .arrays import Where, blocks, check_centers, check_radius, first_not_finite, floats
-from .colors import COLOR_SPACES, parse_color
+from .colors import COLOR_SPACES, OPAQUE, parse_color
 from .looks import Material
+from .spacing import default_radius
 from .transform import Transform
 
 if TYPE_CHECKING:
@@ -27,10 +29,12 @@ class SphereSet:
 
     Args:
         centers: (N, 3), own units; float32 and float64 are kept without a copy.
-        radius: one radius or (N,), own units.
-        color: one colour ("#rrggbb", a CSS name, three numbers in 0..1); or N colours as uint8
-            in 0..255 or floating point in 0..1, (N, 3); or N colour names; or a palette (K, 3)
-            for `color_id`. None is light grey.
+        radius: one radius or (N,), own units; None is half of the mean spacing of the centres
+            (`spacing.mean_spacing`).
+        color: one colour ("#rrggbb", a name of CSS or matplotlib, three numbers in 0..1); or N
+            colours as uint8 in 0..255 or floating point in 0..1, (N, 3); or N colour names; or a
+            palette (K, 3) for `color_id`. None is light grey. RGBA, (N, 4), as colour maps give
+            it, is taken too; there is no transparency yet, an alpha below 1 is warned of.
         color_id: integers (N,) into the palette.
         color_space: "srgb" or "linear": what the numbers of `color` are.
         material: a `Material`, or the name of one of the scene's.
@@ -47,7 +51,7 @@ class SphereSet:
     def __init__(
         self,
         centers: Any,
-        radius: Any,
+        radius: Any = None,
         color: Any = None,
         *,
         color_id: Any = None,
@@ -64,7 +68,9 @@ class SphereSet:
             raise SceneError(f"material: {material!r} is neither a Material nor a name")
         where = Where(source, dict(names or {}))
         self.centers = check_centers(centers, where)
-        self.radius = check_radius(radius, len(self.centers), where)
+        self.radius = check_radius(
+            default_radius(self.centers) if radius is None else radius, len(self.centers), where
+        )
         self.color_space = color_space
         self.material = material
         self.transform = transform or Transform()
@@ -81,12 +87,13 @@ class SphereSet:
 
     def __repr__(self) -> str:
         origin = f" from {self.source}" if self.source else ""
-        return f"<SphereSet: {self.count} spheres{origin}>"
+        return f"<SphereSet: {self.count:,} spheres{origin}>"
 
     def _set_color(self, color: Any, color_id: Any, where: Where) -> None:
         """Store colours as (1, 3), (N, 3) or a palette (K, 3) with `color_id`."""
         import numpy as np
 
+        color = _plain(color)
         if color_id is not None:
             self.color = _rows(color, self.color_space, where)
             self.color_id = _ids(color_id, self.count, len(self.color), where)
@@ -122,6 +129,17 @@ class SphereSet:
         self.color_id = ids
 
 
+def _plain(color: Any) -> Any:
+    """Return what other libraries give, such as a column of a table, as an array or a list."""
+    import numpy as np
+
+    if not isinstance(color, (str, list, tuple, np.ndarray)) and hasattr(color, "__array__"):
+        color = np.asarray(color)
+    if isinstance(color, np.ndarray) and color.dtype.kind in "UO":  # names, or rows of any kind
+        return color.tolist()
+    return color
+
+
 def _is_one_color(color: Any) -> bool:
     """Whether a value says one colour for all spheres."""
     import numpy as np
@@ -130,7 +148,7 @@ def _is_one_color(color: Any) -> bool:
         return True
     if isinstance(color, np.ndarray):
         return color.ndim == 1
-    if not isinstance(color, Sequence) or len(color) != 3:
+    if not isinstance(color, Sequence) or len(color) not in (3, 4):
         return False
     return not any(isinstance(v, (str, Sequence, np.ndarray)) for v in color)
 
@@ -145,11 +163,11 @@ def _triple(color: Any, index: int, where: Where) -> tuple[Any, ...]:
     from numbers import Real
 
     parts = tuple(color) if isinstance(color, Iterable) else ()
-    if len(parts) != 3 or not all(isinstance(part, Real) for part in parts):
+    if len(parts) not in (3, 4) or not all(isinstance(part, Real) for part in parts):
         raise where.wrong(
             "color",
             f"colour {index} is {reprlib.repr(color)}; "
-            "give '#rrggbb', a CSS colour name or three numbers from 0 to 1",
+            "give '#rrggbb', a colour name or three numbers from 0 to 1",
         )
     return parts
 
@@ -160,7 +178,7 @@ def _one(color: Any, color_space: str, where: Where) -> NDArray[Any]:
 
     if not isinstance(color, str):
         row = np.asarray(color)
-        if row.shape != (3,):
+        if row.shape not in ((3,), (4,)):
             raise where.wrong("color", f"has shape {row.shape}; one colour has three numbers")
         return _rows(row[None], color_space, where)
     if color_space == "linear":
@@ -172,20 +190,20 @@ def _one(color: Any, color_space: str, where: Where) -> NDArray[Any]:
 
 
 def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:
-    """Return colours (K, 3) as uint8, or as float in range."""
+    """Return colours (K, 3) as uint8, or as float in range; takes (K, 4) with an alpha too."""
     import numpy as np
 
     array = np.asarray(color) if isinstance(color, np.ndarray) else floats(color, "color", where)
     if array.size == 0:
         array = array.reshape(0, 3)
-    if array.ndim != 2 or array.shape[1] != 3:
+    if array.ndim != 2 or array.shape[1] not in (3, 4):
         raise where.wrong("color", f"has shape {array.shape}; colours are (N, 3)")
     if array.dtype == np.uint8:
-        return array
+        return _opaque(array, 255, where)
     if array.dtype.kind in "iu" and isinstance(color, np.ndarray):
         if array.size and (array.min() < 0 or array.max() > 255):
             raise where.wrong("color", "holds integers outside 0..255")
-        return array.astype(np.uint8)
+        return _opaque(array.astype(np.uint8), 255, where)
     array = floats(array, "color", where)
     bad = first_not_finite(array)
     if bad is not None:
@@ -201,7 +219,29 @@ def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:
                 f"colour {rows.start + first} is ({shown}); numbers go from 0 to 1 "
                 "(or 0 to 255 as uint8)",
             )
-    return array
+    return _opaque(array, 1.0, where)
+
+
+def _opaque(colors: NDArray[Any], full: float, where: Where) -> NDArray[Any]:
+    """Return colours without their alpha, (K, 3); warns of those that are not opaque.
+
+    Args:
+        full: the alpha of an opaque colour.
+    """
+    import numpy as np
+
+    if colors.shape[1] == 3:
+        return colors
+    clear = int(np.count_nonzero(colors[:, 3] < full))
+    if clear:
+        which = (
+            f"{clear:,} of {len(colors):,} colours have" if len(colors) > 1 else "the colour has"
+        )
+        warn(
+            f"{where.place('color')}: {OPAQUE}: {which} an alpha below 1, which is ignored; "
+            "leave the alpha out, or make it 1"
+        )
+    return colors[:, :3]
 
 
 def _ids(value: Any, count: int, colors: int, where: Where) -> NDArray[np.int32]:

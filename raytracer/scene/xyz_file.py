@@ -8,26 +8,39 @@ a file with several frames the first is read.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..door import OpenFile
-from ..errors import DataFileError, SceneError, shown, suggestion
+from ..errors import DataFileError, shown, suggestion
 from ..memory import require_room
-from .arrays import BLOCK_ROWS
-from .csv_file import load_table
-from .elements import Element, palette
+from . import naming
+from .arrays import distinct
+from .csv_file import COLOR_BYTES, load_table, text_palette
+from .labels import Labels
 from .particles import Particles
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 LABEL_BYTES = 16
 """Longest label of an atom that is told apart from others."""
 
-_PAIR = re.compile(r"(\w[\w-]*)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|\{([^}]*)\}|(\S+))")
+ATOMIC_NUMBERS = ("Z", "numbers", "atomic_numbers", "atomic_number")
+TYPES = ("type", "types", "particle_type")
+LABELS = ("species", "element", "symbol", *ATOMIC_NUMBERS, *TYPES)
+"""Properties that hold labels, the likeliest first."""
+
+MOST_COLUMNS = 10_000
+"""Most columns that Properties may name."""
+
+# A key that is looked at from its start only, so that a long word costs no more than its length.
+_KEY = re.compile(r"(?<![\w-])-*(\w[\w-]*+)\s*+=\s*+")
+
+_WORD = re.compile(r"\S+")
+
+_QUOTES = {'"': '"', "'": "'", "{": "}"}
 
 
 @dataclass(frozen=True)
@@ -39,37 +52,98 @@ class Column:
     width: int
 
 
-def read_xyz(
-    file: OpenFile, names: Mapping[str, str], elements: Mapping[str, Element]
-) -> Particles:
-    """Read a plain or extended .xyz file; radii and colours come from the elements if need be.
+def read_xyz(file: OpenFile, names: Mapping[str, str]) -> Particles:
+    """Read the first frame of a plain or extended .xyz file.
 
     Raises:
-        DataFileError: broken counts or columns, a label that is no element.
+        DataFileError: broken counts or columns.
     """
     source = file.source
     count, comment = read_head(file)
     columns = properties(comment, source)
     _check_names(names, columns, source)
-    position = names.get("centers", "pos")
-    radius = names.get("radii") or _first_of(("radius", "radii"), columns)
-    color = names.get("colors") or _first_of(("color", "colour", "colors"), columns)
-    label = _first_of(("species", "element", "symbol", "Z"), columns)
-    if position not in columns or columns[position].width != 3:
-        raise DataFileError(f"{source}: line 2: Properties name no '{position}' of three columns")
-    wanted = {"centers": position, "radius": radius, "color": color, "label": label}
-    used = {part: (name, columns[name]) for part, name in wanted.items() if name is not None}
+    wanted = _choose(names, columns, source)
+    used = {part: (name, columns[name]) for part, name in wanted.items()}
     table = _table(file, count, used)
-    result = Particles(source, table["centers"])
-    result.names = {part: name for part, (name, _) in used.items()}
-    result.columns = {part: (name,) for part, name in result.names.items() if part != "label"}
+    result = Particles(source, table["centers"], notes=_notes(file, count, columns, wanted))
     if "radius" in used:
         result.radius = table["radius"]
+    elif "diameter" in used:
+        result.radius = table["diameter"] * 0.5
     if "color" in used:
-        result.color = _colors(table["color"], used["color"][1], source)
-    if result.radius is None or result.color is None:
-        _from_elements(result, table, elements)
+        name, column = used["color"]
+        if column.kind == "S":
+            result.color, result.color_id = text_palette(table["color"], source, name, 3)
+        else:
+            result.color = _colors(table["color"], column, source)
+    if "label" in used:
+        labels, ids = distinct(table["label"])
+        result.labels = Labels(labels, ids, _meaning(wanted["label"]))
+    groups = {"centers": "centers", "radius": "radius", "diameter": "radius", "color": "color"}
+    result.names = {groups[part]: name for part, name in wanted.items() if part in groups}
+    result.columns = {part: (name,) for part, name in result.names.items()}
     return result
+
+
+def _choose(names: Mapping[str, str], columns: Mapping[str, Column], source: str) -> dict[str, str]:
+    """Return the properties to read: centers, radius or diameter, color, label."""
+    vectors = [name for name, column in columns.items() if column.width == 3]
+    single = [name for name, column in columns.items() if column.width == 1]
+    texts = [name for name in single if columns[name].kind == "S"]
+    position = names.get("centers") or naming.usual("centers", vectors) or "pos"
+    if position not in vectors:
+        raise DataFileError(f"{source}: line 2: Properties name no '{position}' of three columns")
+    radius, diameter = names.get("radii"), names.get("diameters")
+    radius = radius or (None if diameter else naming.usual("radius", single))
+    diameter = diameter or (None if radius else naming.usual("diameter", single))
+    wanted = {
+        "centers": position,
+        "radius": radius,
+        "diameter": diameter,
+        "color": names.get("colors") or naming.usual("color", [*vectors, *texts]),
+        "label": next((name for name in LABELS if name in columns), None),
+    }
+    return {part: name for part, name in wanted.items() if name is not None}
+
+
+def _meaning(name: str) -> str | None:
+    """Return what the name of a property says of its labels."""
+    if name in ATOMIC_NUMBERS:
+        return "elements"
+    return "types" if name in TYPES else None
+
+
+def _notes(
+    file: OpenFile, count: int, columns: Mapping[str, Column], wanted: Mapping[str, str]
+) -> list[tuple[str, str]]:
+    """Return what to warn of: frames that follow, properties that are not used."""
+    left = [name for name in columns if name not in wanted.values()]
+    sizes = [] if {"radius", "diameter", "label"} & set(wanted) else naming.sizes(left)
+    colors = [] if {"color", "label"} & set(wanted) else naming.colors(left)
+    notes = naming.unused(file.source, "property", sizes, colors, 'colors = "..."')
+    return [*notes, *(("", note) for note in _following(file, count))]
+
+
+def _following(file: OpenFile, count: int) -> Iterator[str]:
+    """Yield what to warn of if a file goes on after its first frame; the rest is not read."""
+    from .lines import has_ink, has_lines, pick_line
+
+    if not has_lines(file, 2 + count):
+        return
+    comment = read_head(file)[1]
+    line = pick_line(file, 1 + has_ink(comment.encode()) + count)
+    if line is None:
+        return
+    if line.strip().isdecimal():
+        yield (
+            f"{file.source}: more frames follow; the first is shown: for another one, write it to "
+            "a file of its own"
+        )
+    else:
+        yield (
+            f"{file.source}: line 1 says {count} atoms, but more lines follow, which are left out, "
+            f"the first of them '{shown(line.strip())}'"
+        )
 
 
 def read_head(file: OpenFile) -> tuple[int, str]:
@@ -87,9 +161,7 @@ def read_head(file: OpenFile) -> tuple[int, str]:
 
 def properties(comment: str, source: str) -> dict[str, Column]:
     """Return the columns of a file: those of Properties, or of a plain file."""
-    pairs = {
-        m[1]: next(v for v in m.groups()[1:] if v is not None) for m in _PAIR.finditer(comment)
-    }
+    pairs = _pairs(comment)
     if "Lattice" in pairs:
         _check_lattice(pairs["Lattice"], source)
     if "Properties" not in pairs:
@@ -98,15 +170,39 @@ def properties(comment: str, source: str) -> dict[str, Column]:
     columns: dict[str, Column] = {}
     first = 0
     for name, kind, width in zip(words[::3], words[1::3], words[2::3], strict=False):
-        if kind not in "SRIL" or not width.isdecimal() or int(width) == 0:
+        if kind not in "SRIL" or not width.isdecimal() or int(width[:10]) == 0:
+            wrong = shown(f"{name}:{kind}:{width}")
+            raise DataFileError(f"{source}: line 2: Properties: '{wrong}' is not name:kind:columns")
+        if len(width) > 9 or first + int(width) > MOST_COLUMNS:
             raise DataFileError(
-                f"{source}: line 2: Properties: '{name}:{kind}:{width}' is not name:kind:columns"
+                f"{source}: line 2: Properties name more than {MOST_COLUMNS:,} columns"
             )
         columns[name] = Column(kind, first, int(width))
         first += int(width)
     if len(words) % 3:
-        raise DataFileError(f"{source}: line 2: Properties: '{words[-1]}' lacks kind or columns")
+        raise DataFileError(
+            f"{source}: line 2: Properties: '{shown(words[-1])}' lacks kind or columns"
+        )
     return columns
+
+
+def _pairs(comment: str) -> dict[str, str]:
+    """Return the key=value pairs of a comment; values may be quoted or in braces."""
+    pairs: dict[str, str] = {}
+    unclosed: set[str] = set()
+    at = 0
+    while key := _KEY.search(comment, at):
+        at = key.end()
+        close = _QUOTES.get(comment[at : at + 1], "")
+        end = comment.find(close, at + 1) if close and close not in unclosed else -1
+        if end >= 0:
+            pairs[key[1]], at = comment[at + 1 : end], end + 1
+            continue
+        if close:
+            unclosed.add(close)  # none follows: it is not looked for again
+        if word := _WORD.match(comment, at):
+            pairs[key[1]], at = word[0], word.end()
+    return pairs
 
 
 def _check_lattice(text: str, source: str) -> None:
@@ -116,22 +212,17 @@ def _check_lattice(text: str, source: str) -> None:
     except ValueError:
         size = 0
     if size != 9:
-        raise DataFileError(f"{source}: line 2: Lattice: '{text}' is not nine numbers")
+        raise DataFileError(f"{source}: line 2: Lattice: '{shown(text)}' is not nine numbers")
 
 
 def _check_names(names: Mapping[str, str], columns: Mapping[str, Column], source: str) -> None:
     """Refuse own names that are not in the file."""
     for part, name in names.items():
-        if part not in ("centers", "radii", "colors"):
+        if part not in ("centers", "radii", "diameters", "colors"):
             raise DataFileError(f"{source}: an .xyz file has properties; leave out arrays.{part}")
         if name not in columns:
             hint = suggestion(name, columns)
             raise DataFileError(f"{source}: there is no property named '{name}'; {hint}")
-
-
-def _first_of(names: tuple[str, ...], columns: Mapping[str, Column]) -> str | None:
-    """Return the first name that is a column."""
-    return next((name for name in names if name in columns), None)
 
 
 def _table(file: OpenFile, count: int, used: Mapping[str, tuple[str, Column]]) -> NDArray[Any]:
@@ -143,7 +234,9 @@ def _table(file: OpenFile, count: int, used: Mapping[str, tuple[str, Column]]) -
     places: list[int] = []
     labels: list[str] = []
     for part, (name, column) in parts:
-        kind = f"S{LABEL_BYTES}" if part == "label" else "f8"
+        kind = "f8"
+        if part == "label" or (part == "color" and column.kind == "S"):
+            kind = f"S{LABEL_BYTES if part == 'label' else COLOR_BYTES}"
         fields.append((part, kind) if column.width == 1 else (part, kind, (column.width,)))
         places.extend(range(column.first, column.first + column.width))
         axes = list("xyz") if part == "centers" else [name] * column.width
@@ -175,62 +268,3 @@ def _colors(values: NDArray[Any], column: Column, source: str) -> NDArray[Any]:
     if column.width != 3:
         raise DataFileError(f"{source}: line 2: Properties: a colour has three columns")
     return values / 255.0 if column.kind == "I" else values
-
-
-def _from_elements(result: Particles, table: NDArray[Any], elements: Mapping[str, Element]) -> None:
-    """Fill in what the file does not say from the element table."""
-    if "label" not in (table.dtype.names or ()):
-        if result.radius is None:
-            raise DataFileError(
-                f"{result.source}: line 2: Properties name neither species nor radius, "
-                "so nothing gives the spheres a size"
-            )
-        return
-    labels, ids = _labels(table["label"])
-    try:
-        radii, colors = palette(labels, elements)
-    except SceneError as error:
-        raise _bad_label(error, result.source, labels, ids, elements) from None
-    if result.radius is None:
-        result.radius = radii[ids]
-        result.names["radius"] = "species"
-    if result.color is None:
-        result.color, result.color_id = colors, ids
-
-
-def _labels(column: NDArray[np.bytes_]) -> tuple[list[str], NDArray[np.int32]]:
-    """Return the different labels in the order of their first use, and each atom's index."""
-    import numpy as np
-
-    # Labels are compared as numbers, block by block: sorting millions of texts is slow.
-    known: dict[bytes, int] = {}
-    ids = np.empty(len(column), np.int32)
-    for start in range(0, len(column), BLOCK_ROWS):
-        block = np.ascontiguousarray(column[start : start + BLOCK_ROWS])
-        words = block.view(np.uint64).reshape(len(block), -1)
-        first = words[:, 0] if not words[:, 1:].any() else block
-        _, index, inverse = np.unique(first, return_index=True, return_inverse=True)
-        here = [0] * len(index)
-        for place in np.argsort(index):
-            here[place] = known.setdefault(bytes(block[index[place]]), len(known))
-        ids[start : start + BLOCK_ROWS] = np.array(here, np.int32)[inverse]
-    return [label.decode("utf-8", "replace") for label in known], ids
-
-
-def _bad_label(
-    error: SceneError,
-    source: str,
-    labels: list[str],
-    ids: NDArray[np.int32],
-    elements: Mapping[str, Element],
-) -> DataFileError:
-    """Return the error for the first label that is no element, with the line it is on."""
-    import numpy as np
-
-    for index, label in enumerate(labels):
-        try:
-            palette([label], elements)
-        except SceneError as problem:
-            line = 3 + int(np.argmax(ids == index))
-            return DataFileError(f"{source}: line {line}: {problem}")
-    return DataFileError(f"{source}: {error}")

@@ -57,7 +57,6 @@ class Canvas:
         """Draw nothing yet but a dark window."""
         self.size: Size = (0, 0)
         self.opaque = True  # whether the picture's alpha may be ignored
-        # Where the processor draws, smoothing would take longer than the rest of the frame.
         self.software = any(name in renderer() for name in SOFTWARE)
         self._program = ShaderProgram(Shader(_VERTEX, "vertex"), Shader(_FRAGMENT, "fragment"))
         self._texture, self._empty, self._source = gl.GLuint(), gl.GLuint(), gl.GLuint()
@@ -129,7 +128,7 @@ class Canvas:
 
     def _blit(self, window: Size) -> None:
         """Copy the texture, in half the time of a shader."""
-        smooth = gl.GL_LINEAR if not self.software and self.size != window else gl.GL_NEAREST
+        smooth = gl.GL_LINEAR if self.size != window else gl.GL_NEAREST
         width, height = window
         gl.glBindFramebuffer(gl.GL_READ_FRAMEBUFFER, self._source)
         gl.glBlitFramebuffer(0, 0, *self.size, 0, height, width, 0, gl.GL_COLOR_BUFFER_BIT, smooth)

@@ -1,4 +1,9 @@
-"""The film behind the window: coarse while something moves, then finer, then more samples."""
+"""The film behind the window: coarse while something moves, then finer, then more samples.
+
+A draft is a picture of one sample per pixel that is soon replaced. A reconstruction filter with one
+sample moves every pixel's ray at random within its radius, which frays all outlines; so a draft
+takes the pixels' centres. Its samples are not those of the finished picture, which begins anew.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from raytracer.film import Film
+from raytracer.settings import POINT_FILTER
 
 if TYPE_CHECKING:
     from raytracer.viewer.orders import Order, Size
@@ -22,12 +28,14 @@ class GrowingFilm:
     """A film that is begun anew at another size or look; used by one thread.
 
     film: with the samples so far; None before the first. size: of it, in pixels.
+    draft: whether it is a draft.
     yields: whether leaving the pass that is under way loses no more than that pass.
     """
 
     def __init__(self) -> None:
         self.film: Film | None = None
         self.size: Size = (0, 0)
+        self.draft = False
         self.yields = False
 
     @property
@@ -42,14 +50,16 @@ class GrowingFilm:
 
     def finished(self, order: Order) -> bool:
         """Whether nothing is to be added for an order."""
-        return self.size == order.size and self.samples >= order.samples
+        return not self.draft and self.size == order.size and self.samples >= order.samples
 
     def drop(self) -> None:
         """Forget what is on it."""
         self.film = None
 
-    def begin(self, order: Order, size: Size) -> None:
+    def begin(self, order: Order, size: Size, draft: bool) -> None:
         """Empty it, at that size."""
+        filtered = int(order.look.frame["filter"][0]) != POINT_FILTER
+        self.draft = draft and (filtered or size != order.size)
         if self.film is None or self.size != size:
             self.film, self.size = Film.blank(*size), size
         job = order.stage.job
@@ -62,6 +72,8 @@ class GrowingFilm:
         frame = order.look.frame.copy()
         frame["width"], frame["height"] = frame["x1"], frame["y1"] = self.size
         frame["sample_begin"], frame["sample_count"] = self.film.samples, count
+        if self.draft:
+            frame["filter"] = POINT_FILTER
         job.resident.look(order.look)
         job.backend.render(job.resident, frame, self.film, leave, fetch=False)
         self.film.samples += count

@@ -7,7 +7,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from raytracer.job import TRANSPARENT
+from raytracer.film import TRANSPARENT
 
 if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
@@ -44,7 +44,8 @@ class Frame:
 
     picture: the backend's; belongs to the window until it gives the frame back.
     size: that was rendered; smaller than the order's while something moves.
-    samples: a pixel so far. rate: camera rays a second. seconds: of rendering and tone mapping.
+    samples: per pixel so far. rate: camera rays per second. seconds: of rendering and tone mapping.
+    draft: whether its samples are not those of the finished picture; see `GrowingFilm`.
     """
 
     order: Order
@@ -53,6 +54,7 @@ class Frame:
     samples: int
     rate: float
     seconds: float
+    draft: bool = False
 
     @property
     def transparent(self) -> bool:
@@ -62,16 +64,21 @@ class Frame:
     @property
     def finished(self) -> bool:
         """Whether nothing will be added to it."""
-        return self.size == self.order.size and self.samples >= self.order.samples
+        whole = self.size == self.order.size and self.samples >= self.order.samples
+        return whole and not self.draft
 
 
 @dataclass(frozen=True)
 class Picked:
-    """What a click met: a sphere, or None; `stage` says of which scene. go: make it the pivot."""
+    """What a click met: a sphere, or None; `stage` says of which scene.
+
+    go: go there. point: of the sphere that was hit, scene units; None where nobody clicked.
+    """
 
     stage: Stage
     sphere: SphereInfo | None
     go: bool = False
+    point: tuple[float, float, float] | None = None
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from raytracer.viewer import opening
 from raytracer.viewer.orders import Saved
 from raytracer.viewer.stage import Stage, require_file
 from raytracer.viewer.watch import EVERY, Watch
+from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from raytracer.pipeline import Notice
@@ -113,6 +114,8 @@ def preview(
     stage = Stage.load(source, overrides, backend, threads, notice, outputs)
     if notice is not None:
         notice("")  # the window says what goes on from here
+    for sentence in stage.job.warnings:
+        warn(sentence)  # in the terminal too: a message of the window does not stay
     settings = stage.job.settings
     with ExitStack() as undo:
         undo.callback(stage.close)

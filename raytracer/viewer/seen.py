@@ -38,6 +38,7 @@ class Seen:
         self.samples = stage.job.settings.samples
         self.edits = edits.Edits()
         self.picked: SphereInfo | None = None
+        self.hit_point: tuple[float, float, float] | None = None  # of `picked`, scene units
         self.turning = False
         self._notice = "", 0.0
         self.view = self._scene_view()
@@ -45,7 +46,7 @@ class Seen:
         self._look: Any = None  # what was ordered last
         self._ordered = self.view, self.edits
         self.order()
-        self._say_if_empty()
+        self._say_of_scene()
 
     @property
     def aspect(self) -> float:
@@ -84,7 +85,8 @@ class Seen:
         return view.first(self.stage.scene.camera, self.stage.buffers, self.aspect)
 
     def _change(self, new: View) -> None:
-        self.view = view.clear(new, self.stage.extent)
+        """Show another view, which is out of the way of the spheres."""
+        self.view = new
         self.order()
 
     def _edit(self, changed: edits.Edits) -> None:
@@ -115,6 +117,11 @@ class Seen:
         """Seconds that it stays."""
         return max(self._notice[1] - perf_counter(), 0.0)
 
-    def _say_if_empty(self) -> None:
+    def _say_of_scene(self) -> None:
+        """Show the warnings of a scene that was loaded, or that it has no spheres."""
+        found = self.stage.job.warnings
+        if found:
+            more = f" (and {len(found) - 1} more in the terminal)" if len(found) > 1 else ""
+            self.notify(found[0] + more)
         if not self.stage.buffers.count:
             self.notify(f"{self.stage.name} has no spheres")

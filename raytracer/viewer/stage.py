@@ -14,8 +14,12 @@ from raytracer.job import NO_SPHERE, Job
 from raytracer.pipeline import Notice, prepare
 from raytracer.scene.lighting import pack_lights
 from raytracer.scene.pack import retake
+from raytracer.settings import POINT_FILTER
 from raytracer.viewer.edits import Edits
-from raytracer.viewer.view import View, reach, space_of
+from raytracer.viewer.obstacles import Obstacles
+from raytracer.viewer.vectors import triple
+from raytracer.viewer.view import View, first, space_of
+from raytracer.warning import collected
 
 if TYPE_CHECKING:
     from raytracer.backends.base import Backend
@@ -23,7 +27,18 @@ if TYPE_CHECKING:
     from raytracer.output import OutputSet
     from raytracer.scene.scene import Scene
 
-POINT_FILTER = 0  # Frame.filter
+
+FINE = 5
+"""Rays per pixel and axis that look for a sphere near a place: many are smaller than a pixel. Odd,
+so that the middle one goes through the pixel's centre."""
+
+
+@dataclass(frozen=True)
+class Hit:
+    """What a place in the picture shows: the number of a sphere, and the point, in scene units."""
+
+    id: int
+    point: tuple[float, float, float]
 
 
 @dataclass(eq=False)
@@ -31,14 +46,14 @@ class Stage:
     """One scene, its packed spheres, and the job that renders them.
 
     path: the file that it was loaded from; None for a scene made in Python.
-    extent: how far the spheres go, see `view.reach`; found while it is loaded, not in the window.
+    obstacles: what a camera must not end in; found while it is loaded, not in the window.
     """
 
     scene: Scene
     buffers: SceneBuffers
     job: Job
     path: Path | None
-    extent: float
+    obstacles: Obstacles
     closed: bool = False
     # what an earlier look was asked for, and the look: moving the camera changes little of it
     _dressed: tuple[Edits, tuple[int, int], SceneBuffers] | None = None
@@ -53,25 +68,36 @@ class Stage:
         notice: Notice | None = None,
         outputs: OutputSet | None = None,
     ) -> Stage:
-        """Load, pack, build and upload a scene; arguments as for `raytracer.pipeline.prepare`."""
-        job = prepare(
-            source,
-            overrides,
-            backend=backend,
-            threads=threads,
-            notice=notice,
-            keep=True,
-            outputs=outputs,
-        )
+        """Load, pack, build and upload a scene; arguments as for `raytracer.pipeline.prepare`.
+
+        Its warnings are in `job.warnings`.
+        """
+        with collected() as found:
+            job = prepare(
+                source,
+                overrides,
+                backend=backend,
+                threads=threads,
+                notice=notice,
+                keep=True,
+                outputs=outputs,
+            )
+        job.warnings = found
         assert job.kept is not None
         scene, buffers = job.kept
         path = Path(source) if isinstance(source, (str, Path)) else None
-        return cls(scene, buffers, job, path, reach(buffers))
+        eye = first(scene.camera, buffers, 1.0).stand.eye
+        return cls(scene, buffers, job, path, Obstacles.of(buffers, eye))
 
     @property
     def name(self) -> str:
         """What to call it."""
         return self.path.name if self.path else self.scene.title or "scene"
+
+    @property
+    def extent(self) -> float:
+        """How far the spheres go, see `view.reach`."""
+        return self.obstacles.extent
 
     def look(self, view: View, size: tuple[int, int], edits: Edits) -> SceneBuffers:
         """The packed scene as it is seen now; its spheres are shared.
@@ -101,21 +127,36 @@ class Stage:
         about = self.job.about | {"scene": scene, "settings": vars(settings).copy()}
         return replace(self.job, settings=settings, frame=frame, about=about, timings={}, kept=None)
 
-    def hit(self, look: SceneBuffers, x: int, y: int) -> int | None:
-        """The number of the sphere that a pixel's centre shows, or None; also of a closed stage.
+    def hit(self, look: SceneBuffers, x: int, y: int, reach: int = 0) -> Hit | None:
+        """What is shown nearest to a pixel's centre, or None; also of a closed stage.
 
-        x, y: of the pixel, from the upper left. Changes what the resident renders next.
+        x, y: of the pixel, from the upper left. reach: how many pixels farther to look; of hits
+            that are equally near in the picture, the one nearest to the camera counts. 0 looks
+            through the pixel's centre alone. Changes what the resident renders next.
         """
         if self.closed:
             return None
-        frame = look.frame.copy()
-        frame["x0"], frame["y0"], frame["x1"], frame["y1"] = x, y, x + 1, y + 1
+        frame, fine = look.frame.copy(), FINE if reach else 1
+        size = np.array([frame["width"][0], frame["height"][0]], int) * fine
+        first = np.maximum(np.array([x - reach, y - reach]) * fine, 0)
+        last = np.minimum(np.array([x + reach + 1, y + reach + 1]) * fine, size)
+        if (last <= first).any():
+            return None
+        frame["width"], frame["height"] = size
+        (frame["x0"], frame["y0"]), (frame["x1"], frame["y1"]) = first, last
         frame["filter"] = POINT_FILTER
         frame["sample_begin"], frame["sample_count"] = 0, 1
         self.job.resident.look(look)
-        found = self.job.backend.first_hits(self.job.resident, frame)
-        prim_id = int(found["id"][0, 0])
-        return None if prim_id == NO_SPHERE else prim_id
+        hits = self.job.backend.first_hits(self.job.resident, frame)
+        rows, columns = np.nonzero(hits["id"] != NO_SPHERE)
+        if not len(rows):
+            return None
+        middle = np.array([x, y]) * fine + fine // 2 - first
+        away = (columns - middle[0]) ** 2 + (rows - middle[1]) ** 2
+        order = np.lexsort((hits["depth"][rows, columns], away))
+        nearest = hits[rows[order[0]], columns[order[0]]]
+        point = nearest["position"].astype(np.float64) * self.buffers.scale + self.buffers.center
+        return Hit(int(nearest["id"]), triple(point))
 
     def sphere(self, prim_id: int) -> tuple[NDArray[np.float64], float]:
         """Centre and radius of a sphere in render space."""

@@ -41,6 +41,9 @@ GIANT = 8.0
 """Radius in render space, where most spheres are within about 1, of what is no part of a subject:
 the ball that it stands on."""
 
+WHOLE = 1.0
+"""Half the height of a picture in render space that shows about as much as most spheres take."""
+
 SPHERE_SHARE = 0.3
 """Part of the picture's height that a sphere takes after `to_sphere`."""
 
@@ -53,6 +56,7 @@ class View:
     framed: whether it still shows all spheres as a fitted camera does, and so follows the shape of
         the window.
     cut: whether an orthographic camera stands among the spheres, to show a section.
+    pulled: factor of the eye's distance to the pivot while a sphere is where turning leads it.
     """
 
     stand: Pose
@@ -60,6 +64,7 @@ class View:
     up: Vector
     framed: bool = False
     cut: bool = False
+    pulled: float = 1.0
 
     @property
     def distance(self) -> float:
@@ -114,11 +119,21 @@ def reach(buffers: SceneBuffers) -> float:
     return min(float(np.linalg.norm(corner)), FARTHEST)
 
 
+def giants(buffers: SceneBuffers) -> NDArray[np.bool_]:
+    """Which spheres are so large that the others are small beside them, bool (N,).
+
+    None, if there are no others.
+    """
+    large = np.asarray(buffers.radius > GIANT)
+    return large if not large.all() else np.zeros_like(large)
+
+
 def orbit(view: View, right: float, up: float) -> View:
-    """Turn the camera about its pivot.
+    """Turn the camera about its pivot, at the distance that it has if nothing is in the way.
 
     right, up: radians that the eye moves to its right and up.
     """
+    view = pulled(view, 1.0)
     forward = view.stand.axes.forward
     angle = acos(min(max(float(forward @ view.up), -1.0), 1.0))  # 0: looks straight up
     turn = min(max(angle + up, min(angle, POLE)), max(angle, pi - POLE)) - angle
@@ -134,6 +149,7 @@ def along(view: View, axis: Sequence[float]) -> View:
     axis: unit, towards which the camera looks. Where `up` is parallel to it, what is away from the
     viewer in a view from the front is up.
     """
+    view = pulled(view, 1.0)
     backward = -np.asarray(axis, np.float64)
     up = view.up
     if not _levels(backward, up):
@@ -168,7 +184,20 @@ def dolly(view: View, factor: float) -> View:
         return replace(view, stand=replace(view.stand, half=half), framed=False)
     factor = _scaled(view.distance, factor, NEAREST, REMOTEST) / view.distance
     eye = view.pivot + (view.stand.eye - view.pivot) * factor
-    return replace(view, stand=replace(view.stand, eye=eye), framed=False)
+    return replace(view, stand=replace(view.stand, eye=eye), framed=False, pulled=1.0)
+
+
+def pulled(view: View, factor: float) -> View:
+    """Bring the eye nearer to the pivot because of something in its way; 1 undoes that."""
+    if factor == view.pulled:
+        return view
+    eye = view.pivot + (view.stand.eye - view.pivot) * (factor / view.pulled)
+    return replace(view, stand=replace(view.stand, eye=eye), pulled=factor)
+
+
+def about(view: View, pivot: Vector) -> View:
+    """The same view with another pivot, anywhere in front of it."""
+    return replace(view, pivot=pivot, framed=False, pulled=1.0)
 
 
 def zoom(view: View, factor: float) -> View:
@@ -190,7 +219,7 @@ def toggle(view: View, extent: float, fov: float = Camera.vertical_fov) -> View:
         eye = view.stand.eye + view.stand.axes.forward * (view.distance - distance)
         return View(Pose("perspective", eye, view.stand.axes, half), view.pivot, view.up)
     stand = Pose("orthographic", view.stand.eye, view.stand.axes, view.half_height)
-    return clear(replace(view, stand=stand, framed=False, cut=False), extent)
+    return clear(replace(view, stand=stand, framed=False, cut=False, pulled=1.0), extent)
 
 
 def clear(view: View, extent: float) -> View:
@@ -198,21 +227,26 @@ def clear(view: View, extent: float) -> View:
     need = float(np.linalg.norm(view.pivot)) + extent
     if not view.flat or view.cut or view.distance >= need:
         return view
-    eye = view.stand.eye - view.stand.axes.forward * (need - view.distance)
+    return stood(view, need)
+
+
+def stood(view: View, distance: float) -> View:
+    """At another distance from the pivot along the view; an orthographic picture stays the same."""
+    eye = view.stand.eye - view.stand.axes.forward * (distance - view.distance)
     return replace(view, stand=replace(view.stand, eye=eye))
 
 
-def to_all(view: View, buffers: SceneBuffers, aspect: float, giants: bool = True) -> View:
+def to_all(view: View, buffers: SceneBuffers, aspect: float, whole: bool = True) -> View:
     """Show every sphere, from the same side.
 
-    giants: False leaves spheres out beside which all others are small, unless there are no others;
-        such a view is not `framed` as a fitted camera is.
+    whole: False leaves giants out; such a view is not `framed` as a fitted camera is.
     """
     axes, half = view.stand.axes, view.stand.half
     spheres = spheres_of(buffers)
-    without = not giants and bool(0 < np.count_nonzero(buffers.radius > GIANT) < buffers.count)
+    large = giants(buffers)
+    without = not whole and bool(large.any())
     if without:
-        x, y, z, radius = (array[buffers.radius <= GIANT] for array in spheres)
+        x, y, z, radius = (array[~large] for array in spheres)
         spheres = x, y, z, radius
     if view.flat:
         eye, half = fit.orthographic(spheres, axes, aspect)
@@ -231,6 +265,22 @@ def to_sphere(view: View, center: Vector, radius: float) -> View:
         stand, distance = view.stand, max(half / view.stand.half, 1.5 * radius)
     eye = center - stand.axes.forward * distance
     return View(replace(stand, eye=eye), center, view.up)
+
+
+def to_point(view: View, point: Vector) -> View:
+    """Put a point of a giant into the middle of the picture; it becomes the pivot.
+
+    The picture then shows half of what it showed there, and no more than most spheres take.
+    """
+    stand = view.stand
+    ahead = max(float((point - stand.eye) @ stand.axes.forward), NEAREST)
+    half = min(0.5 * stand.half * (1.0 if view.flat else ahead), WHOLE)
+    if view.flat:
+        stand, distance = replace(stand, half=half), view.distance
+    else:
+        distance = max(half / stand.half, NEAREST)
+    eye = point - stand.axes.forward * distance
+    return View(replace(stand, eye=eye), point, view.up)
 
 
 def camera_of(view: View, buffers: SceneBuffers) -> Camera:
@@ -290,7 +340,7 @@ def _turned(view: View, axes: fit.Basis) -> View:
 
 def _moved(view: View, step: Vector) -> View:
     stand = replace(view.stand, eye=view.stand.eye + step)
-    return replace(view, stand=stand, pivot=view.pivot + step, framed=False)
+    return replace(view, stand=stand, pivot=view.pivot + step, framed=False, pulled=1.0)
 
 
 def _level(axes: fit.Basis, up: Vector) -> fit.Basis:

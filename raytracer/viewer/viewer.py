@@ -26,12 +26,16 @@ from raytracer.viewer.orders import (
     Saved,
 )
 from raytracer.viewer.saving import Saving, free_name, parse_size
+from raytracer.viewer.status import PLAIN, TECHNICAL
 
 if TYPE_CHECKING:
     from raytracer.tone_settings import ToneSettings
-    from raytracer.viewer.stage import Stage
+    from raytracer.viewer.stage import Hit, Stage
     from raytracer.viewer.view import View
     from raytracer.viewer.worker import Worker
+
+REACH = 4
+"""Pixels at 96 dots per inch by which a click may miss a sphere."""
 
 
 class Viewer(CameraActions, LookActions):
@@ -48,7 +52,9 @@ class Viewer(CameraActions, LookActions):
         tone: ToneSettings | None = None,
         say: Callable[[str], None] = print,
     ) -> None:
-        self.overlay, self.help = True, False
+        self.overlay = PLAIN  # how much text
+        self.help, self.help_pages = 0, 1  # the page that is shown, 0 for none; how many there are
+        self.leaving = False  # whether the window closes when a picture is saved
         self.prompt: str | None = None  # what was typed for the size of a PNG
         self.trouble = ""  # why the changed file is not shown
         self.frame: Frame | None = None  # what is on the screen
@@ -59,24 +65,29 @@ class Viewer(CameraActions, LookActions):
 
     # Picking
 
-    def pick(self, x: int, y: int, go: bool = False) -> None:
-        """Ask what a pixel shows. x, y: from the upper left. go: make it the pivot as well."""
+    def pick(self, x: int, y: int, go: bool = False, reach: int = REACH) -> None:
+        """Ask what is shown at a pixel, or near to it.
+
+        x, y: from the upper left. go: go there as well. reach: pixels, how far to look.
+        """
         width, height = self.size
         if not (0 <= x < width and 0 <= y < height):
             return
         stage, look = self.stage, self._look
 
         def task() -> Callable[[], Message]:
-            prim_id = stage.hit(look, x, y)
-            return partial(_found, stage, prim_id, go)
+            return partial(_found, stage, stage.hit(look, x, y, reach), go)
 
         self.worker.ask(task)
 
     def _pick(self, found: Picked) -> None:
         if found.stage is not self.stage:
             return
-        self.picked = found.sphere
-        if found.go and self.picked is not None:
+        before, self.picked, self.hit_point = self.picked, found.sphere, found.point
+        if self.picked is None:
+            ended = f"; sphere {before.id:,} is no longer picked" if before else ""
+            self.notify(f"there is no sphere here{ended}")
+        elif found.go:
             self.fit_picked()
 
     # Keeping what is seen
@@ -139,27 +150,32 @@ class Viewer(CameraActions, LookActions):
     # The rest
 
     def toggle_overlay(self) -> None:
-        """Show the numbers, or not."""
-        self.overlay = not self.overlay
+        """Show the text, also what is technical, or none."""
+        self.overlay = (self.overlay + 1) % (TECHNICAL + 1)
 
     def toggle_help(self) -> None:
-        """Show the keys, or not."""
-        self.help = not self.help
+        """Show the keys, page after page, or not."""
+        self.help = self.help + 1 if self.help < self.help_pages else 0
 
     def cancel(self) -> None:
-        """Leave the prompt, the help, the saving or the picked sphere, in this order."""
+        """Leave the prompt, the help, closing, the saving or the picked sphere, in this order."""
         if self.prompt is not None:
             self.prompt = None
         elif self.help:
-            self.help = False
+            self.help = 0
+        elif self.leaving:
+            self.leaving = False
         elif self.worker.saving is not None:
             self.notify("not saved" if self.worker.save(None) else "it is being written already")
         else:
             self.picked = None
 
     def close(self) -> None:
-        """End the preview."""
-        self.closing = True
+        """End the preview, but not before a picture is saved; the second time at once."""
+        if self.worker.saving is not None and not self.leaving:
+            self.leaving = True
+        else:
+            self.closing = True
 
     def hear(self, message: Message) -> None:
         """Take a message of the render thread."""
@@ -170,8 +186,10 @@ class Viewer(CameraActions, LookActions):
         elif isinstance(message, Saved):
             self._say(str(message.path))
             self.notify(f"saved {message.path}")
+            self.closing |= self.leaving
         elif isinstance(message, Refused):
             self._steps = None
+            self.leaving &= self.worker.saving is not None  # so that the sentence can be read
             self.notify(message.sentence)
         elif isinstance(message, Loaded):
             self._load(message.stage)
@@ -192,7 +210,7 @@ class Viewer(CameraActions, LookActions):
             self.view = view.to_all(self.view, stage.buffers, self.aspect)
         else:
             kept = view.carried(self.view, old.buffers, stage.buffers)
-            self.view = view.clear(kept, stage.extent)
+            self.view = stage.obstacles.turned(kept, kept)
         if old.scene.lights != stage.scene.lights:
             self.edits = replace(self.edits, lights=None)
         if old.scene.background != stage.scene.background:
@@ -206,16 +224,27 @@ class Viewer(CameraActions, LookActions):
             self.view = self._scene_view()
             self.order()
         self.notify(f"{stage.name} was loaded anew")
-        self._say_if_empty()
+        self._say_of_scene()
         self._pick_again()
 
     def _pick_again(self) -> None:
         """Say of the same sphere what the new scene says."""
         before, self.picked = self.picked, None
-        if before is not None and before.id < self.stage.buffers.count:
-            self.worker.ask(partial(partial, _found, self.stage, before.id))
+        if before is None:
+            return
+        if before.id >= self.stage.buffers.count:
+            self.notify(f"{self.stage.name} was loaded anew; sphere {before.id:,} is gone")
+            return
+        stage, point = self.stage, self.hit_point
+
+        def found() -> Picked:
+            return Picked(stage, describe(stage.scene, before.id), point=point)
+
+        self.worker.ask(lambda: found)
 
 
-def _found(stage: Stage, prim_id: int | None, go: bool = False) -> Picked:
+def _found(stage: Stage, hit: Hit | None, go: bool) -> Picked:
     """A large file may have to be read through for the values of one particle."""
-    return Picked(stage, None if prim_id is None else describe(stage.scene, prim_id), go)
+    if hit is None:
+        return Picked(stage, None, go)
+    return Picked(stage, describe(stage.scene, hit.id), go, hit.point)

@@ -21,6 +21,7 @@ from raytracer.viewer.keys import HeldKeys
 from raytracer.viewer.overlay import Overlay
 from raytracer.viewer.status import frame_rate, status
 from raytracer.viewer.surface import Surface
+from raytracer.viewer.viewer import REACH
 
 if TYPE_CHECKING:
     from raytracer.viewer.orders import Frame
@@ -53,6 +54,7 @@ class PreviewWindow(Surface):
         self._hides_text = self._offscreen = self._fenced = offscreen
 
     def _set_density(self, dpi: int) -> None:
+        self._dpi = dpi
         self._overlay = Overlay(dpi)
         self._clicks = Clicks(STILL * dpi / 96)
 
@@ -195,9 +197,9 @@ class PreviewWindow(Surface):
             self.paint()
 
     def on_close(self) -> None:
-        """End at once; the render thread leaves what it does."""
+        """End; the render thread leaves what it does, unless it is a picture to be kept."""
         self.viewer.close()
-        self._end()
+        self.paint()
 
     def on_key_press(self, symbol: int, modifiers: int) -> None:
         """Do what the key stands for."""
@@ -208,6 +210,7 @@ class PreviewWindow(Surface):
         self._keys.press(symbol, control if control and control.held else None)
         if control and not control.held:
             self._act(control)
+            self._renew = 0.0  # text that it changes is not to be an old one
         self.paint()
 
     def on_key_release(self, symbol: int, modifiers: int) -> None:
@@ -252,7 +255,8 @@ class PreviewWindow(Surface):
             return
         width, height = self.get_framebuffer_size()
         column, row = int(x * width / self.width), int(y * height / self.height)
-        self.viewer.pick(column, height - 1 - row, go=count == 2)
+        reach = round(REACH * self._dpi / 96)
+        self.viewer.pick(column, height - 1 - row, go=count == 2, reach=reach)
 
     def on_mouse_scroll(self, x: int, y: int, scroll_x: float, scroll_y: float) -> None:
         """Nearer or farther; sideways on a trackpad turns."""

@@ -40,6 +40,9 @@ for a pass that has begun."""
 STUBBORN = 0.25
 """Seconds after which a pass gives way to a task or another tone curve, and is done again."""
 
+CLEAN = 2
+"""Samples per pixel from which a filtered picture is nearer to the finished one than a draft."""
+
 SLICE = 0.02
 """Seconds after which the CPU's kernel returns, so that a pass can be left."""
 
@@ -203,6 +206,7 @@ class Worker:
         same = before is not None and before.look is order.look
         if same and self._film.samples:
             self._publish(order, 0.0, 0.0)
+            self._let_show()
             return
         if self._stages[0] is not order.stage:
             self._leave_stages(order.stage)
@@ -216,7 +220,8 @@ class Worker:
 
     def _first_sample(self, order: Order) -> None:
         """Begin the film anew, as fine as a moving picture may be."""
-        self._film.begin(order, self.pace.choose(order.size) if self._adaptive else order.size)
+        size = self.pace.choose(order.size) if self._adaptive else order.size
+        self._film.begin(order, size, draft=True)
         self._film.expose(order, 1, self._leave_if_stopped)
 
     def _rate(self, count: int, start: float) -> float:
@@ -246,15 +251,19 @@ class Worker:
     def _refine(self, order: Order) -> None:
         """A finer picture, or more samples."""
         start, film = perf_counter(), self._film
-        if film.size != order.size or not film.samples:
-            coarse = film.size if film.film is not None else order.size
-            film.begin(order, finer(coarse, order.size, self.pace, PATIENCE))
+        if film.film is None or (film.draft and film.samples and film.size == order.size):
+            film.begin(order, order.size, draft=False)
+        elif film.size != order.size:
+            film.begin(order, finer(film.size, order.size, self.pace, PATIENCE), draft=True)
         expected = max(self.pace.seconds(film.size), 1e-6)
         rest = REST[order.stage.job.backend.name] if film.samples else 0.0
-        count = min(max(int(rest / expected), 1), order.samples - film.samples)
+        wanted = 1 if film.draft else order.samples
+        count = min(max(int(rest / expected), 1), wanted - film.samples)
         film.add(order, count, partial(self._leave, start), count * expected > STUBBORN)
         self.pace.learn(film.pixels, (perf_counter() - start) / count)
-        if count == 1 or film.finished(order) or perf_counter() - self._published > SHOW:
+        clean = film.draft or film.samples >= min(CLEAN, order.samples)
+        due = count == 1 or film.finished(order) or perf_counter() - self._published > SHOW
+        if clean and due:
             self._publish(order, self._rate(count, start), start)
             self._let_show()
 
@@ -280,7 +289,8 @@ class Worker:
         picture = picture or job.backend.picture()
         job.backend.paint(job.resident, film, order.tone, picture)
         seconds = perf_counter() - start if start else 0.0
-        frame = Frame(order, picture, self._film.size, film.samples, rate, seconds)
+        size, draft = self._film.size, self._film.draft
+        frame = Frame(order, picture, size, film.samples, rate, seconds, draft)
         with self._changed:
             if self._ready is not None:
                 self._free.append(self._ready.picture)

@@ -234,7 +234,7 @@ def test_others_get_a_turn_while_a_large_scene_is_uploaded(
         through(address, source, stream)
 
     through = driver.memcpy_htod_async
-    monkeypatch.setattr(backend.kernel, "lock", Turns())
+    monkeypatch.setattr(backend._context, "lock", Turns())
     monkeypatch.setattr(driver, "memcpy_htod_async", copy)
     monkeypatch.setattr(run, "PART", 256)
     with backend.upload(buffers, bvh) as resident:

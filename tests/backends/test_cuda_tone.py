@@ -15,7 +15,7 @@ from raytracer import tone
 from raytracer.cli import main
 from raytracer.film import Film
 from raytracer.tone_settings import CURVES, METERS, ToneSettings
-from support.films import film_of, natural, wild
+from support.films import film_of, in_front_of, natural, wild
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cuda")]
 
@@ -30,7 +30,13 @@ FILMS = {
     "large": natural(2049, 1100),
     "black": film_of(np.full((40, 50, 4), [0, 0, 0, 1], np.float32)),
     "empty": Film.blank(33, 65),
+    "before white": in_front_of(natural(317, 123, samples=16), (1.0,) * 3, (1.0,) * 3),
+    "before a gradient": in_front_of(natural(2049, 1100), (0.9, 0.2, 0.1), (0.1, 0.5, 1.0)),
 }
+_WHOLE = in_front_of(natural(300, 200, samples=5), (0.9, 0.2, 0.1), (0.1, 0.5, 1.0))
+FILMS["crop before a gradient"] = Film(
+    _WHOLE.sums[50:170, 31:241].copy(), 5, 31, 50, 300, 200, backdrop=_WHOLE.backdrop
+)
 
 
 def on_device(
@@ -58,6 +64,8 @@ def on_device(
             bits=bits,
             place=(film.x0, film.y0),
             statistics=True,
+            backdrop=film.backdrop,
+            picture_height=film.height,
         )
         copies.to_host(int(codes), out)
         tally = kernels.read_tally()

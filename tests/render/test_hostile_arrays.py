@@ -108,9 +108,9 @@ LENGTHS |= {
     "no such materials": set_frame("material_mode", 7),
     "a sample behind the last": set_frame("sample_begin", 2**31 - 1),
     "a negative sample": set_frame("sample_begin", -5),
-    "a crop outside": set_frame("x1", 41),
+    "a crop outside": set_frame("x1", 2**30),
     "an empty crop": set_frame("y1", 0),
-    "a crop that begins outside": set_frame("x0", -1),
+    "a crop that begins outside": set_frame("x0", -(2**30)),
     "no picture": set_frame("height", 0),
 }
 

@@ -1,7 +1,7 @@
 """Small spheres on one that is a thousand to 10^17 times as large, by closed form.
 
-Near the small spheres such a ground is a plane but for d^2 / 2R at the distance d, so that what each
-pixel shows can be computed in float64 without the large numbers.
+Near the small spheres such a ground is a plane but for d^2 / 2R at the distance d, so that what
+each pixel shows can be computed in float64 without the large numbers.
 """
 
 from __future__ import annotations

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from raytracer import load
-from raytracer.errors import MemoryNeedError, UserError
+from raytracer.errors import DataFileError, MemoryNeedError, UserError
 from raytracer.scene.pack import pack
+from raytracer.scene.xyz_file import _pairs, properties
 
 BALL = "[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n"
 
@@ -132,7 +133,6 @@ SCENES = {
         f"[materials.gold]\n{BALL}material = 'glod'\n",
         ["spheres[0].material: there is no material named 'glod'", "did you mean 'gold'?"],
     ),
-    "no radius": ("[[spheres]]\ncenters = [[0, 0, 0]]\n", ["spheres[0].radius: is missing"]),
     "negative radius": (BALL.replace("1.0", "-1"), ["spheres[0].radius: must be above 0, not -1"]),
     "negative radii": (
         "[[spheres]]\ncenters = [[0, 0, 0], [1, 1, 1]]\nradii = [1, -1]\n",
@@ -179,7 +179,7 @@ SCENES = {
     "no scale": (f"{BALL}transform = {{scale = 0}}\n", ["spheres[0].transform.scale: must be"]),
     "wrong element": (
         "[elements.Aux]\ncolor = 'red'\n",
-        ["elements.Aux: is not an element", "did you mean 'Au'?", "needs a radius"],
+        ["elements.Aux: is not an element", "did you mean 'Au'?", "no file has such a label"],
     ),
 }
 
@@ -244,7 +244,7 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
         npz(centers=np.array([[{}] * 3], object)),
         ["array 'centers': holds objects of Python", "pickle"],
     ),
-    "other names": ("a.npz", npz(pos=POINTS), ["no array named 'centers'", "it holds 'pos'"]),
+    "other names": ("a.npz", npz(place=POINTS), ["no array named 'centers'", "it holds 'place'"]),
     "colours": (
         "a.npz",
         npz(centers=POINTS, radii=1.0, colors=np.full((3, 3), 255.0)),
@@ -266,25 +266,44 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
     "csv with text": ("a.csv", "x,y,z\n1,2,3\n1,two,3\n", ["line 3, column 'y': 'two' is not"]),
     "csv with a gap": ("a.csv", "x,y,z\n1,,3\n", ["line 2, column 'y': there is no value"]),
     "csv with a short line": ("a.csv", "x,y,z\n1,2,3\n1,2\n", ["line 3: too few columns"]),
+    "csv with decimal commas between commas": (
+        "a.csv",
+        "x,y,z\n1,2,3\n1,5,2,5,3,5\n",
+        ["line 3 has 6 values for 3 columns", "decimal commas"],
+    ),
+    "csv with a row that is too long": (
+        "a.csv",
+        "x;y;z;m\n1;2;3;4\n1;2;3;4;5\n",
+        ["line 3 has 5 values for 4 columns", "give each column a name"],
+    ),
+    "csv with a wrong colour": (
+        "a.csv",
+        "x,y,z,color\n1,2,3,#ff0000\n1,2,3,#ff000\n",
+        ["line 3, column 'color': '#ff000' is not a colour"],
+    ),
+    "npz of unlike axes": (
+        "a.npz",
+        npz(x=np.zeros(3), y=np.zeros(3), z=np.zeros(2)),
+        ["arrays x, y and z differ in length (3, 3, 2)"],
+    ),
+    "npz of texts for diameters": (
+        "a.npz",
+        npz(centers=POINTS, diameters=np.array(["a", "b", "c"])),
+        ["array 'diameters': holds <U1 values"],
+    ),
     "csv without blue": ("a.csv", "x,y,z,r,g\n1,2,3,0,0\n", ["no column 'b'"]),
     "csv with odd colours": ("a.csv", "x,y,z,r,g,b\n1,2,3,0,0,300\n", ["r, g, b: colours go"]),
     "xyz without count": ("a.xyz", "H 0 0 0\n", ["line 1: 'H 0 0 0' is not the number of atoms"]),
     "cut xyz": ("a.xyz", XYZ.replace("2", "5", 1), ["line 1 says 5 atoms, but there are 2"]),
-    "wrong element": ("a.xyz", XYZ.replace("H 1", "Hx 1"), ["line 4: 'Hx' is not an element"]),
     "xyz with text": ("a.xyz", XYZ.replace("1 1 1", "1 one 1"), ["line 4, column 'y': 'one'"]),
     "short line in xyz": ("a.xyz", XYZ.replace("1 1 1", "1 1"), ["line 4: too few columns"]),
     "xyz without positions": (
         "a.xyz",
-        XYZ.replace("pos:", "position:"),
+        XYZ.replace("pos:", "place:"),
         ["line 2: Properties name no 'pos'"],
     ),
     "broken properties": ("a.xyz", XYZ.replace("pos:R:3", "pos:Q:3"), ["'pos:Q:3' is not"]),
     "broken lattice": ("a.xyz", XYZ.replace("Prop", 'Lattice="1 2" Prop'), ["Lattice: '1 2'"]),
-    "xyz of nothing": (
-        "a.xyz",
-        "1\nProperties=pos:R:3\n0 0 0\n",
-        ["neither species nor radius"],
-    ),
     "not UTF-8": ("a.xyz", b"2\n\xff\xfe\n", ["is not text in UTF-8"]),
     "empty file": ("a.xyz", "", ["line 1: '' is not the number of atoms"]),
     "unknown ending": ("a.abc", "", ["'.abc' is no kind of scene or particle file", ".toml"]),
@@ -374,7 +393,7 @@ def test_data_file_of_a_scene_is_named_with_its_field(tmp_path: Path) -> None:
     (tmp_path / "scene.toml").write_text(
         '[[spheres]]\nfile = "a.npz"\nradius = 1\narrays = {centers = "pos"}\n'
         '[[spheres]]\nfile = "a.npz"\nradius = 1\narrays = {centers = "poss"}\n'
-        '[[spheres]]\nfile = "b.npz"\n'
+        '[[spheres]]\nfile = "b.npz"\nradius = 1\narrays = {radii = "size"}\n'
     )
     with pytest.raises(UserError) as caught:
         load(tmp_path / "scene.toml")
@@ -382,7 +401,7 @@ def test_data_file_of_a_scene_is_named_with_its_field(tmp_path: Path) -> None:
     start = f"{tmp_path / 'scene.toml'}: spheres"
     assert lines[0].startswith(f"{start}[0].file: a.npz: array 'pos': sphere 1")
     assert lines[1].startswith(f"{start}[1].file: a.npz: there is no array named 'poss'; did you")
-    assert lines[2].startswith(f"{start}[2].file: b.npz: holds no radii; add radius")
+    assert lines[2].startswith(f"{start}[2].file: b.npz: there is no array named 'size'")
     assert len(lines) == 3
 
 
@@ -399,3 +418,34 @@ def test_lengths_too_far_apart_name_the_file(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", centers=np.diag([0, 1e300, 0]), radii=1.0)
     with pytest.raises(UserError, match=r"a\.npz: sphere 1 is too far"):
         pack(load(tmp_path / "a.npz"))
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "a" * 500_000,
+        "a-" * 250_000,
+        "a " * 250_000,
+        "a" + " " * 500_000 + "b",
+        "a={ " * 120_000,
+        "a='" * 160_000 + '"',
+        'a="b" ' * 80_000,
+        "=" * 500_000,
+    ],
+)
+def test_a_comment_is_read_in_linear_time(comment: str) -> None:
+    properties(comment, "a.xyz")  # in quadratic time each of these would take minutes
+
+
+def test_pairs_of_a_comment() -> None:
+    comment = 'Lattice="1 2" a = \'b c\' d={e f} --g=h i="j k= l'
+    expected = {"Lattice": "1 2", "a": "b c", "d": "e f", "g": "h", "i": '"j', "k": "l"}
+    assert _pairs(comment) == expected
+
+
+@pytest.mark.parametrize("width", ["10001", "99999999999", "9" * 5000, "\u0660"])
+def test_declared_columns_are_limited(width: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.xyz"
+    path.write_text(f"1\nProperties=species:S:1:pos:R:3:radius:R:{width}\nC 0 0 0 1\n")
+    with pytest.raises(DataFileError, match=r"line 2: Properties"):
+        load(path)

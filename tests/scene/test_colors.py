@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import pytest
 
+from raytracer import RaytracerWarning
 from raytracer.errors import SceneError
 from raytracer.scene.colors import linear_rgb, linear_to_srgb, parse_color, srgb_to_linear
 
@@ -20,6 +22,19 @@ from raytracer.scene.colors import linear_rgb, linear_to_srgb, parse_color, srgb
         (" RebeccaPurple ", (102 / 255, 51 / 255, 153 / 255)),
         ([0, 0.5, 1], (0.0, 0.5, 1.0)),
         (np.array([0.25, 0.5, 0.75]), (0.25, 0.5, 0.75)),
+        ("tab:blue", (31 / 255, 119 / 255, 180 / 255)),
+        ("tab:grey", (127 / 255, 127 / 255, 127 / 255)),
+        ("C0", (31 / 255, 119 / 255, 180 / 255)),
+        ("C11", (255 / 255, 127 / 255, 14 / 255)),
+        ("k", (0.0, 0.0, 0.0)),
+        ("g", (0.0, 128 / 255, 0.0)),
+        ("green", (0.0, 128 / 255, 0.0)),
+        ("0.5", (0.5, 0.5, 0.5)),
+        (".25", (0.25, 0.25, 0.25)),
+        ("1", (1.0, 1.0, 1.0)),
+        ("#ff8000ff", (1.0, 128 / 255, 0.0)),
+        ("#f80f", (1.0, 136 / 255, 0.0)),
+        ((0.1, 0.2, 0.3, 1.0), (0.1, 0.2, 0.3)),
     ],
 )
 def test_parse(written: Any, rgb: tuple[float, float, float]) -> None:
@@ -30,7 +45,11 @@ def test_parse(written: Any, rgb: tuple[float, float, float]) -> None:
     ("written", "hint"),
     [
         ("crimsn", "did you mean 'crimson'"),
-        ("#ff80", "#rrggbb"),
+        ("#ff800", "#rrggbb"),
+        ("tab:bleu", "did you mean 'tab:blue'"),
+        ("1.5", "a grey goes from '0' to '1'"),
+        ("-0.5", "no colour named"),
+        ([0, 0.5, 1, 2], "from 0 to 1"),
         ("#gg0000", "#rrggbb"),
         ([0, 0.5], "three numbers"),
         ([0, 0.5, 1.5], "from 0 to 1"),
@@ -43,6 +62,22 @@ def test_parse(written: Any, rgb: tuple[float, float, float]) -> None:
 def test_refuse(written: Any, hint: str) -> None:
     with pytest.raises(SceneError, match=hint):
         parse_color(written)
+
+
+@pytest.mark.parametrize("written", ["#ff800080", "#f808", (1.0, 0.5, 0.0, 0.5)])
+def test_an_alpha_below_1_is_warned_of(written: Any) -> None:
+    with pytest.warns(RaytracerWarning, match="no transparency yet: the alpha of"):
+        assert parse_color(written)[0] == 1.0
+
+
+@pytest.mark.skipif(find_spec("matplotlib") is None, reason="the extra `plot` is not installed")
+def test_names_are_those_of_matplotlib() -> None:
+    from matplotlib import colors
+
+    names = [*colors.CSS4_COLORS, *colors.BASE_COLORS, *colors.TABLEAU_COLORS]
+    for name in [*names, *(f"C{place}" for place in range(12))]:
+        # matplotlib's letters are fractions such as 0.75; ours have 8 bits
+        assert parse_color(name) == pytest.approx(colors.to_rgb(name), abs=0.5001 / 255), name
 
 
 def test_curve_of_the_standard() -> None:

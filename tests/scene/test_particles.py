@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from raytracer import load
+from raytracer import RaytracerWarning, load
 from raytracer.scene.elements import Element, find
-from raytracer.scene.load import mean_spacing
 from raytracer.scene.particles import Particles, read
+from raytracer.scene.spacing import mean_spacing
 
 
 @pytest.fixture
@@ -109,12 +109,14 @@ def test_plain_xyz(tmp_path: Path) -> None:
     )
     data = read(path)
     np.testing.assert_array_equal(data.centers[3], [10, 2, 3])
+    assert [note for part, note in data.notes if "more frames follow" in note]
     names = ["O", "H", "H", "Au"]
     np.testing.assert_array_equal(data.radius, [find(n).radius for n in names])
     np.testing.assert_allclose(colors_of(data), [find(n).color or () for n in names], rtol=1e-6)
     assert data.color is not None
     assert len(data.color) == 3
-    assert load(path).count == 4
+    with pytest.warns(RaytracerWarning, match="more frames follow; the first is shown"):
+        assert load(path).count == 4
 
 
 def test_xyz_with_own_elements(tmp_path: Path) -> None:

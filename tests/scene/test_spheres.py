@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from raytracer import Material, Scene, SphereSet
+import raytracer
+from raytracer import Camera, Material, RaytracerWarning, Scene, SphereSet
 from raytracer.errors import DataFileError, SceneError, UserError
+
+
+class Column:
+    """What a table library gives for one of its columns: an array of objects, on request."""
+
+    def __init__(self, values: list[Any]) -> None:
+        self._values = values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(self._values, dtype or object)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
@@ -36,6 +48,7 @@ def test_integers_and_lists() -> None:
         ([[0, 0, np.inf]], 1.0, "centers: sphere 0"),
         ([[0, 0]], 1.0, r"centers: has shape \(1, 2\)"),
         ([0, 0, 0], 1.0, r"centers: has shape \(3,\)"),
+        (np.zeros((3, 9)), 1.0, r"centers: has shape \(3, 9\); .*: give its transpose"),
         ([[0, 0, 0], [1, 2]], 1.0, "centers: the rows differ in length"),
         ([["a", "b", "c"]], 1.0, "centers: holds"),
         ([[1j, 0, 0]], 1.0, "centers: holds complex128"),
@@ -78,6 +91,13 @@ def test_index_of_a_late_bad_sphere() -> None:
         ([[0, 0, 0], [1, 1, 1], [0, 1, 0]], (3, 3), None),
         (["red", "blue", "red"], (2, 3), [0, 1, 0]),
         (["red", [1, 0, 0], "red"], (2, 3), [0, 1, 0]),
+        (np.array(["red", "C0", "red"]), (2, 3), [0, 1, 0]),
+        (Column(["red", "k", "0.5"]), (3, 3), [0, 1, 2]),
+        (Column([[0, 0, 0], [1, 1, 1], [0, 1, 0]]), (3, 3), None),
+        (np.ones((3, 4)), (3, 3), None),
+        (np.full((3, 4), 255, np.uint8), (3, 3), None),
+        ((1.0, 0.0, 0.0, 1.0), (1, 3), None),
+        ([(1.0, 0.0, 0.0, 1.0)] * 3, (3, 3), None),
     ],
 )
 def test_forms_of_color(color: Any, shape: tuple[int, int], ids: list[int] | None) -> None:
@@ -95,7 +115,8 @@ def test_forms_of_color(color: Any, shape: tuple[int, int], ids: list[int] | Non
         ({"color": [[0, 0, 0], [0, 0, 0], [0, 0, 1.5]]}, r"color: colour 2 is \(0, 0, 1.5\)"),
         ({"color": np.full((3, 3), 300)}, "color: holds integers outside 0..255"),
         ({"color": np.full((3, 3), np.nan)}, "color: colour 0 is not finite"),
-        ({"color": np.zeros((3, 4))}, r"color: has shape \(3, 4\)"),
+        ({"color": np.zeros((3, 5))}, r"color: has shape \(3, 5\)"),
+        ({"color": np.full((3, 4), 1.5)}, r"color: colour 0 is \(1.5, "),
         ({"color": "red", "color_space": "linear"}, "color: 'red' is sRGB"),
         ({"color_space": "rec709"}, "color_space: 'rec709'"),
         ({"color": np.zeros((2, 3)), "color_id": [0, 1, 2]}, "color_id: points outside"),
@@ -123,7 +144,7 @@ def test_scene_refuses_parts_of_the_wrong_kind() -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [[], [1, 0], [1, 0, 0, 0], 5, None, [[1, 2, 3]], [1, "red", 0], {"a": 1}, [None] * 3]
+    "bad", [[], [1, 0], [1, 0, 0, 0, 0], 5, None, [[1, 2, 3]], [1, "red", 0], {"a": 1}, [None] * 3]
 )
 def test_a_list_of_colors_holds_colors(bad: Any) -> None:
     """An entry that is no colour would shift the palette under the ids of those after it."""
@@ -135,3 +156,65 @@ def test_a_list_of_colors_holds_colors(bad: Any) -> None:
 def test_one_color_has_three_numbers(shape: tuple[int, ...]) -> None:
     with pytest.raises(SceneError, match="one colour has three numbers"):
         SphereSet(np.zeros((3, 3)), 1.0, np.zeros(shape))
+
+
+@pytest.mark.parametrize(
+    "colors",
+    [
+        np.array([[1, 0, 0, 0.5], [0, 1, 0, 1], [0, 0, 1, 0]]),
+        np.array([[255, 0, 0, 128], [0, 255, 0, 255], [0, 0, 255, 0]], np.uint8),
+    ],
+)
+def test_colors_with_an_alpha_are_opaque_and_warned_of(colors: Any) -> None:
+    with pytest.warns(RaytracerWarning, match=r"^color: .*: 2 of 3 colours have an alpha below 1"):
+        spheres = SphereSet(np.zeros((3, 3)), 1.0, colors)
+    np.testing.assert_array_equal(spheres.color, colors[:, :3])
+
+
+def test_an_alpha_in_a_scene_file_is_warned_of_with_its_field(tmp_path: Path) -> None:
+    path = tmp_path / "scene.toml"
+    path.write_text("[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1\ncolors = [[1, 0, 0, 0.4]]\n")
+    with pytest.warns(RaytracerWarning, match=r"^spheres\[0\]\.colors: there is no transparency"):
+        raytracer.load(path)
+
+
+def test_a_palette_may_have_an_alpha() -> None:
+    spheres = SphereSet(np.zeros((3, 3)), 1.0, np.ones((2, 4)), color_id=[0, 1, 0])
+    assert spheres.color.shape == (2, 3)
+
+
+CUBE = np.stack(np.meshgrid(*[np.arange(3.0)] * 3), axis=-1).reshape(-1, 3)
+
+
+def test_spheres_without_a_radius_get_half_their_spacing_whatever_they_come_from(
+    tmp_path: Path,
+) -> None:
+    np.savez(tmp_path / "a.npz", centers=CUBE)
+    np.save(tmp_path / "a.npy", CUBE)
+    rows = "".join(f"{x},{y},{z}\n" for x, y, z in CUBE)
+    (tmp_path / "a.csv").write_text("x,y,z\n" + rows)
+    sets = "".join(f'[[spheres]]\nfile = "a.{end}"\n' for end in ("npz", "npy", "csv"))
+    sets += f"[[spheres]]\ncenters = {CUBE.tolist()}\n"
+    (tmp_path / "scene.toml").write_text(sets)
+    made = [
+        SphereSet(CUBE),
+        *Scene.from_arrays(CUBE).spheres,
+        *Scene.from_arrays(CUBE, None).spheres,
+        *(raytracer.load(tmp_path / f"a.{end}").spheres[0] for end in ("npz", "npy", "csv")),
+        *raytracer.load(tmp_path / "scene.toml").spheres,
+    ]
+    assert len(made) == 10  # each particle has a cube of an edge of 2 / 3
+    assert [spheres.radius for spheres in made] == [pytest.approx(1 / 3)] * 10
+
+
+def test_a_set_and_a_scene_show_themselves_in_a_line() -> None:
+    spheres = SphereSet(np.zeros((1234, 3)), 1.0)
+    assert repr(spheres) == "<SphereSet: 1,234 spheres>"
+    scene = Scene([spheres], title="Balls")
+    assert repr(scene) == (
+        "<Scene 'Balls': 1,234 spheres in 1 set, fitted camera, standard light, 1280x720>"
+    )
+    scene = Scene([spheres, spheres], camera=Camera((0, 1, 5)), lights=())
+    assert repr(scene) == (
+        "<Scene: 2,468 spheres in 2 sets, camera at (0.0, 1.0, 5.0), 0 lights, 1280x720>"
+    )

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.film import Film
+from raytracer.film import Backdrop, Film
+
+Color = tuple[float, float, float]
 
 
 def film_of(sums: NDArray[np.float32], samples: int = 1) -> Film:
@@ -23,6 +25,18 @@ def natural(width: int, height: int, seed: int = 1, samples: int = 3) -> Film:
     sums[kind < 0.1] = 0.0
     sums[(kind >= 0.1) & (kind < 0.2), :3] = 0.0
     return film_of(sums, samples)
+
+
+def in_front_of(film: Film, bottom: Color, top: Color) -> Film:
+    """The same subject before an opaque gradient, as a renderer adds it up: exact in float64."""
+    height = len(film.sums)
+    rows = 1.0 - (np.arange(height) + film.y0 + 0.5)[:, None, None] / film.height
+    behind = np.array(bottom) + rows * (np.array(top) - np.array(bottom))
+    sums = film.sums.astype(np.float64)
+    sums[..., :3] += (film.samples - sums[..., 3:]) * behind
+    backdrop = Backdrop(bottom, top)
+    place = film.x0, film.y0, film.width, film.height
+    return Film(sums.astype(np.float32), film.samples, *place, backdrop=backdrop)
 
 
 def wild(width: int, height: int, seed: int = 2) -> Film:

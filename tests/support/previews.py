@@ -123,6 +123,12 @@ def orders(viewer: Viewer) -> list[Order]:
     return list(worker.orders)
 
 
+def hit_id(stage: Stage, look: SceneBuffers, x: int, y: int, reach: int = 0) -> int | None:
+    """The number of the sphere that a click would pick."""
+    found = stage.hit(look, x, y, reach)
+    return None if found is None else found.id
+
+
 def picked(viewer: Viewer, prim_id: int) -> None:
     """Have a viewer hear that a sphere was picked."""
     viewer.hear(Picked(viewer.stage, viewer.stage.scene.describe(prim_id)))

@@ -18,8 +18,9 @@ from raytracer.viewer import view as moves
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.stage import Stage
 from raytracer.viewer.view import View
+from raytracer.viewer.viewer import REACH
 from reference.hit import closest_hit
-from support.previews import assert_same_buffers, balls, pixel_ray, stage_of, view_of
+from support.previews import assert_same_buffers, balls, hit_id, pixel_ray, stage_of, view_of
 
 SIZE = (64, 48)
 LIGHT = DirectionalLight((1.0, -2.0, -0.5))
@@ -88,7 +89,7 @@ def test_hit_is_the_nearest_sphere_of_all(kind: str) -> None:
         pixels = [(x, y) for y in range(0, SIZE[1], 3) for x in range(0, SIZE[0], 3)]
         rays = np.array([pixel_ray(seen, x + 0.5, y + 0.5, SIZE) for x, y in pixels])
         away, index = closest_hit(centers, radius, rays[:, 0], rays[:, 1])
-        found = [stage.hit(look, x, y) for x, y in pixels]
+        found = [hit_id(stage, look, x, y) for x, y in pixels]
         expected = [None if i < 0 else int(i) for i in index]
         wrong = [n for n, (a, b) in enumerate(zip(found, expected, strict=True)) if a != b]
         # An edge, or two spheres at one depth, may round either way.
@@ -108,36 +109,76 @@ def _grazes(centers: Any, radius: Any, ray: Any, away: float) -> bool:
     return bool((near & (np.abs(side - radius) < 1e-5 * radius)).any())
 
 
+def test_a_place_beside_spheres_shows_the_nearest_in_the_picture() -> None:
+    """Of two at the same place the one in front; not one that is nearer to the camera elsewhere."""
+    centers = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 3.0], [1.0, 0.0, 5.0]])
+    camera = raytracer.Camera(position=(0, 0, 20), look_at=(0, 0, 0), type="orthographic", height=3)
+    scene = Scene.from_arrays(centers, 0.002, camera=camera)
+    stage = stage_of(scene, width=300, height=300)  # each is less than half a pixel wide
+    look = stage.look(moves.first(camera, stage.buffers, 1.0), (300, 300), Edits())
+    assert [hit_id(stage, look, x, y) for x, y in ((147, 150), (247, 150))] == [None, None]
+    assert hit_id(stage, look, 147, 151, reach=4) == 1
+    assert hit_id(stage, look, 247, 151, reach=4) == 2
+    assert hit_id(stage, look, 160, 150, reach=4) is None
+    found = stage.hit(look, 147, 151, reach=4)
+    assert found is not None
+    np.testing.assert_allclose(found.point, (0.0, 0.0, 3.002), atol=3e-3)
+
+
+def test_a_click_on_any_lit_star_of_a_galaxy_picks_a_star() -> None:
+    """Stars are smaller than pixels: the rays through the centres of lit pixels miss most."""
+    path = Path(__file__).resolve().parents[2] / "scenes" / "galaxy.toml"
+    size = (640, 360)
+    stage = stage_of(path, width=size[0], height=size[1])
+    image = raytracer.render(path, backend="cpu", width=size[0], height=size[1], samples=8)
+    rows, columns = np.nonzero(image.to_uint8()[..., :3].sum(axis=-1) > 120)
+    view = moves.first(stage.scene.camera, stage.buffers, size[0] / size[1])
+    look = stage.look(view, size, Edits())
+    chosen = np.random.default_rng(0).choice(len(rows), 40, replace=False)
+    clicks = [(int(columns[i]), int(rows[i])) for i in chosen]
+    assert sum(stage.hit(look, x, y) is not None for x, y in clicks) < 30
+    assert all(stage.hit(look, x, y, REACH) is not None for x, y in clicks)
+
+
+def test_with_a_sphere_under_the_pixel_others_do_not_count() -> None:
+    stage = stage_of(balls(300))
+    look = stage.look(view_of(stage.buffers), SIZE, Edits())
+    for x, y in np.ndindex(64, 48):
+        alone = hit_id(stage, look, x, y)
+        near = hit_id(stage, look, x, y, reach=2)
+        assert alone is None or near == alone
+
+
 def test_hit_in_corners_is_what_the_picture_shows_there() -> None:
     """Pixels count from the upper left."""
     centers = np.array([[-1.5, 1.0, 0.0], [1.5, 1.0, 0.0], [-1.5, -1.0, 0.0]])
     camera = raytracer.Camera(direction=(0.0, 0.0, 1.0), type="orthographic")
     stage = stage_of(Scene.from_arrays(centers, 0.6, camera=camera), width=40, height=30)
     look = stage.look(moves.first(camera, stage.buffers, 4 / 3), (40, 30), Edits())
-    assert stage.hit(look, 6, 5) == 0
-    assert stage.hit(look, 33, 5) == 1
-    assert stage.hit(look, 6, 24) == 2
-    assert stage.hit(look, 33, 24) is None
-    assert stage.hit(look, 0, 0) is None
-    assert stage.hit(look, 39, 29) is None
+    assert hit_id(stage, look, 6, 5) == 0
+    assert hit_id(stage, look, 33, 5) == 1
+    assert hit_id(stage, look, 6, 24) == 2
+    assert hit_id(stage, look, 33, 24) is None
+    assert hit_id(stage, look, 0, 0) is None
+    assert hit_id(stage, look, 39, 29) is None
 
 
 def test_hit_needs_no_sphere_and_no_open_stage() -> None:
     stage = stage_of(Scene())
     look = stage.look(moves.first(None, stage.buffers, 1.0), (4, 4), Edits())
-    assert stage.hit(look, 1, 1) is None
+    assert hit_id(stage, look, 1, 1) is None
     full = stage_of(balls())
     look = full.look(view_of(full.buffers), SIZE, Edits())
-    assert any(full.hit(look, x, 24) is not None for x in range(64))
+    assert any(hit_id(full, look, x, 24) is not None for x in range(64))
     full.close()
-    assert all(full.hit(look, x, 24) is None for x in range(64))
+    assert all(hit_id(full, look, x, 24) is None for x in range(64))
 
 
 def test_hit_leaves_the_look_alone() -> None:
     stage = stage_of(balls())
     look = stage.look(view_of(stage.buffers), SIZE, Edits())
     before = look.digest()
-    stage.hit(look, 32, 24)
+    hit_id(stage, look, 32, 24)
     assert look.digest() == before
 
 

@@ -15,7 +15,7 @@ from raytracer.errors import UserError
 from raytracer.viewer import seen as module
 from raytracer.viewer.orders import Broken, Failed, Picked, Refused, Saved
 from raytracer.viewer.viewer import Viewer
-from support.previews import balls, orders, picked, stage_of, viewer_of
+from support.previews import balls, hit_id, orders, picked, stage_of, viewer_of
 
 
 @pytest.fixture
@@ -31,10 +31,10 @@ def test_a_pick_is_asked_and_heard(viewer: Viewer) -> None:
     look = orders(viewer)[0].look
     for y in range(0, 48, 4):
         for x in range(0, 64, 4):
-            viewer.pick(x, y)
+            viewer.pick(x, y, reach=0)
             message = worker.tasks.pop()()
             viewer.hear(message)
-            prim_id = viewer.stage.hit(look, x, y)
+            prim_id = hit_id(viewer.stage, look, x, y)
             assert (viewer.picked and viewer.picked.id) == prim_id
     for x, y in ((-1, 0), (0, -1), (64, 0), (0, 48)):
         viewer.pick(x, y)
@@ -53,6 +53,29 @@ def test_a_double_click_goes_there(viewer: Viewer) -> None:
     viewer.hear(worker.tasks.pop()())
     assert viewer.picked is None
     assert viewer.view is there is not before
+
+
+def test_a_click_beside_a_sphere_picks_it_and_a_miss_is_said(viewer: Viewer) -> None:
+    worker: Any = viewer.worker
+    look = orders(viewer)[0].look
+    hits = np.array(
+        [[hit_id(viewer.stage, look, x, y) or -1 for x in range(64)] for y in range(48)]
+    )
+    x = int(np.flatnonzero(hits[24] >= 0)[0])
+
+    def click(x: int, y: int) -> None:
+        viewer.pick(x, y)
+        viewer.hear(worker.tasks.pop()())
+
+    click(x - 3, 24)
+    assert viewer.picked is not None
+    number = viewer.picked.id
+    assert viewer.notice == ""
+    click(0, 0)
+    assert viewer.picked is None
+    assert viewer.notice == f"there is no sphere here; sphere {number} is no longer picked"
+    click(0, 0)
+    assert viewer.notice == "there is no sphere here"
 
 
 def test_an_answer_of_an_older_scene_is_dropped(viewer: Viewer) -> None:
@@ -151,13 +174,47 @@ def test_cancel_leaves_one_thing_after_the_other(viewer: Viewer, tmp_path: Path)
 
 
 def test_panels_and_closing(viewer: Viewer) -> None:
-    assert (viewer.overlay, viewer.help, viewer.closing) == (True, False, False)
+    assert (viewer.overlay, viewer.help, viewer.closing) == (1, 0, False)
     viewer.toggle_overlay()
     viewer.toggle_help()
-    assert (viewer.overlay, viewer.help) == (False, True)
+    assert (viewer.overlay, viewer.help) == (2, 1)
+    viewer.toggle_overlay()
+    viewer.toggle_help()
+    assert (viewer.overlay, viewer.help) == (0, 0)
+    viewer.help_pages = 2
+    for page in (1, 2, 0):
+        viewer.toggle_help()
+        assert viewer.help == page
     viewer.close()
     assert viewer.closing
     assert viewer.failure is None
+
+
+def test_closing_waits_for_a_picture_that_is_saved(viewer: Viewer, tmp_path: Path) -> None:
+    worker: Any = viewer.worker
+    path = tmp_path / "kept.png"
+    viewer.save((8, 8), 1, path)
+    viewer.close()
+    assert (viewer.leaving, viewer.closing) == (True, False)
+    viewer.cancel()
+    assert (viewer.leaving, viewer.worker.saving is not None) == (False, True), "the window stays"
+    viewer.hear(Saved(path))
+    assert not viewer.closing
+    viewer.close()
+    viewer.hear(Saved(path))
+    assert viewer.closing
+    again = viewer_of(viewer.stage)
+    again.save((8, 8), 1, path)
+    again.close()
+    again.close()
+    assert again.closing, "the second time at once"
+    other = viewer_of(viewer.stage)
+    other.save((8, 8), 1, path)
+    other.close()
+    worker = other.worker
+    worker.saving = None
+    other.hear(Refused("kept.png: no space left"))
+    assert (other.leaving, other.closing) == (False, False), "so that the sentence can be read"
 
 
 def test_messages_are_shown_for_a_while(viewer: Viewer, monkeypatch: pytest.MonkeyPatch) -> None:

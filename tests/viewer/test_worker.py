@@ -15,7 +15,7 @@ from raytracer.errors import BackendError, UserError
 from raytracer.tone_settings import ToneSettings
 from raytracer.viewer import worker as module
 from raytracer.viewer.orders import Failed, Metered, Order, Picked, Refused
-from support.previews import PATIENCE, balls, stage_of, wait_for
+from support.previews import PATIENCE, balls, hit_id, stage_of, wait_for
 from support.workers import SIZE, Window, assert_rendered, gated, order_of
 
 
@@ -23,7 +23,7 @@ def picking(order: Order) -> Callable[[], Picked]:
     """A task that looks what a pixel shows."""
 
     def task() -> Picked:
-        prim_id = order.stage.hit(order.look, 32, 24)
+        prim_id = hit_id(order.stage, order.look, 32, 24)
         return Picked(order.stage, order.stage.scene.describe(prim_id or 0))
 
     return task

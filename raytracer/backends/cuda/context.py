@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from threading import RLock
 from typing import Any
 
 from raytracer.backends.cuda.check import explain
@@ -25,6 +26,8 @@ class PrimaryContext:
         Raises BackendError where the device cannot be used.
         """
         self.driver = load_driver()
+        # Held while kernels are launched and waited for: constant memory belongs to one render.
+        self.lock = RLock()
         with translated(self.driver):
             self.device = self.driver.Device(ordinal)
             self._context = self.device.retain_primary_context()

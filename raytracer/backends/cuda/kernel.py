@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from raytracer import layout
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.check import check_layout
+from raytracer.backends.cuda.choose import PACKETS, PRODUCTION
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.launch import Piece, blocks
 from raytracer.backends.cuda.transfer import staging
@@ -37,33 +37,43 @@ CONSTANT_BYTES = 64 << 10  # what CUDA has of it on every GPU
 SPHERES = "c_spheres"  # optional; holds the spheres of scenes small enough
 
 
-def render_variant(arch: str, label: str | None = None) -> Variant:
+def render_variant(arch: str, label: str = PACKETS) -> Variant:
     """The render kernel for an architecture.
 
-    label: number and name, for instance "13_packet"; by default the last one that `arch` admits,
-        since variants are numbered as they improve, but no rung that only `shows` a part.
+    label: number and name, for instance "13_packet", which is the default.
     Raises BackendError if there is none.
     """
     variants = [variant for variant in discover(OPERATION) if variant.admits(arch)]
-    chosen = [v for v in variants if v.label == label or (label is None and not v.shows)]
-    if not chosen:
-        known = ", ".join(variant.label for variant in variants) or "none"
-        wanted = f"render kernel {label}" if label else "render kernel"
-        raise BackendError(f"no {wanted} supports {arch} (those that do: {known})")
-    return chosen[-1]
+    for variant in variants:
+        if variant.label == label:
+            return variant
+    known = ", ".join(variant.label for variant in variants) or "none"
+    raise BackendError(f"no render kernel {label} supports {arch} (those that do: {known})")
+
+
+def compile_all(ordinal: int) -> None:
+    """Compile the production kernels of a device that are not at hand yet, side by side.
+
+    Another view may need another one, and a window must not wait for a compiler then.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    arch = compiler.architecture(primary_context(ordinal).device.compute_capability())
+    sources = [Path(str(render_variant(arch, label).path)) for label in PRODUCTION]
+    with ThreadPoolExecutor(len(sources)) as pool:
+        list(pool.map(lambda source: compiler.load(source, arch), sources))
 
 
 class RenderKernel:
     """One variant, ready to launch; its methods need the device's context active."""
 
-    def __init__(self, ordinal: int, label: str | None = None) -> None:
+    def __init__(self, ordinal: int, label: str = PACKETS) -> None:
         """Load a variant for a device, compiling it if need be."""
         self._context = primary_context(ordinal)
         self.arch = compiler.architecture(self._context.device.compute_capability())
         self.variant = render_variant(self.arch, label)
         self.stream = staging(ordinal).stream
         self._written: dict[int, bytes] = {}  # constant memory by address
-        self.lock = RLock()  # one render at a time: constant memory belongs to the module
         cubin = compiler.load(Path(str(self.variant.path)), self.arch)
         with self._context.active() as driver:
             self._module = driver.module_from_buffer(cubin.code)
@@ -141,6 +151,6 @@ class RenderKernel:
 
 
 @cache
-def render_kernel(ordinal: int, label: str | None) -> RenderKernel:
+def render_kernel(ordinal: int, label: str = PACKETS) -> RenderKernel:
     """The kernel of a device, loaded once."""
     return RenderKernel(ordinal, label)

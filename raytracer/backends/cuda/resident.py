@@ -6,6 +6,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Self
 
 from raytracer.backends.cuda import launch
+from raytracer.backends.cuda.choose import kernel_for, sample
 from raytracer.backends.cuda.context import release
 from raytracer.backends.cuda.kernel import CONSTANT_BYTES
 
@@ -19,15 +20,18 @@ if TYPE_CHECKING:
 class CudaResident:
     """A scene in device memory.
 
-    Of `buffers` and `bvh` it keeps camera, lights, materials and large spheres, and the spheres only where they
-    are few enough for constant memory: the host may drop the rest.
+    Of `buffers` and `bvh` it keeps camera, lights, materials and large spheres, and the spheres
+    only where they are few enough for constant memory: the host may drop the rest.
     """
 
     def __init__(self, context: PrimaryContext, buffers: SceneBuffers, bvh: Bvh) -> None:
         """Allocate nothing yet; `allocate` and `film` do."""
+        self._label, self._label_height = "", 0  # the height that the label is for; 0: none yet
         self.look(buffers)
         self.count = buffers.count
         self.large = buffers.large
+        self.node_count = len(bvh.nodes)
+        self.sample = sample(bvh.spheres)
         self.ahead: Film | None = None  # the film whose sums are newer on the device
         self.blank: Film | None = None  # a film whose sums are to be zero, whatever the host has
         self.few_spheres = bvh.spheres if bvh.spheres.nbytes <= CONSTANT_BYTES else None
@@ -60,8 +64,16 @@ class CudaResident:
         """The address of memory that was allocated; 0 for an empty one."""
         return int(self._allocations.get(name, 0))
 
+    def kernel_label(self, height: int) -> str:
+        """The render kernel that suits the present camera. height: of the picture in pixels."""
+        if self._label_height != height:
+            self._label = kernel_for(self.count, self.node_count, self.sample, self.camera, height)
+            self._label_height = height
+        return self._label
+
     def look(self, buffers: SceneBuffers) -> None:
         """Keep the tables for the next launch; nothing is copied now."""
+        self._label_height = 0
         self.camera, self.lights, self.materials = buffers.camera, buffers.lights, buffers.materials
 
     def __enter__(self) -> Self:

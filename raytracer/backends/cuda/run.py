@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any
 from raytracer import layout
 from raytracer.backends.cuda import launch
 from raytracer.backends.cuda.check import check_memory
+from raytracer.backends.cuda.choose import PACKETS
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.first_hits import first_hits
-from raytracer.backends.cuda.kernel import TILE, RenderKernel, render_kernel
+from raytracer.backends.cuda.kernel import TILE, RenderKernel, compile_all, render_kernel
 from raytracer.backends.cuda.pictures import DevicePicture
 from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.backends.cuda.resident import CudaResident
 from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.backends.cuda.transfer import as_bytes, staging
 from raytracer.errors import BackendError
+from raytracer.film import Backdrop
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,7 +46,8 @@ MAX_SPHERES = 2**31 - 1
 class CudaBackend:
     """Renders on one GPU, in its primary context.
 
-    device: its number, as CUDA counts. kernel: label of a render variant, for the bench.
+    device: its number, as CUDA counts. kernel: label of a render variant, for the bench; by default
+        each view gets the one that suits it.
     Raises BackendError, which says what is missing, if the GPU cannot be used.
     """
 
@@ -65,8 +68,14 @@ class CudaBackend:
 
     @property
     def kernel(self) -> RenderKernel:
-        """The render kernel, compiled and loaded at first use."""
-        return render_kernel(self._device, self._label)
+        """The render kernel that was asked for, or the usual one; loaded at first use."""
+        return render_kernel(self._device, self._label or PACKETS)
+
+    def kernel_of(self, resident: CudaResident, frame: NDArray[np.void]) -> RenderKernel:
+        """The render kernel for a view of a scene. frame: structured (1,), dtype Frame."""
+        if self._label is not None:
+            return self.kernel
+        return render_kernel(self._device, resident.kernel_label(int(frame["height"][0])))
 
     def upload(self, buffers: SceneBuffers, bvh: Bvh) -> CudaResident:
         """Copy a scene to the device.
@@ -74,18 +83,21 @@ class CudaBackend:
         Raises MemoryNeedError if it does not fit, with how many spheres would.
         """
         arrays = _sphere_arrays(buffers, bvh)
-        kernel = self.kernel  # before the memory is counted: its code takes some
+        resident = CudaResident(self._context, buffers, bvh)
+        if self._label is None:
+            compile_all(self._device)
+        stream = self.kernel_of(resident, buffers.frame).stream
+        # The kernel was loaded before the memory is counted: its code takes some.
         sizes = {name: int(array.nbytes) for name, array in arrays.items()}
         film = _film_bytes(buffers.frame)
         check_memory(sizes | {"film": film}, self._context.memory()[0], buffers.count)
-        resident = CudaResident(self._context, buffers, bvh)
         try:
             for name, array in arrays.items():
                 self._bring(resident, name, array)
-            with kernel.lock, self._context.active():
-                kernel.stream.synchronize()
+            with self.turn(), self._context.active():
+                stream.synchronize()
         except BaseException:
-            with kernel.lock:
+            with self.turn():
                 resident.close()
             raise
         return resident
@@ -116,8 +128,8 @@ class CudaBackend:
         picture = _picture(frame)
         if film.sums.shape != (picture.height, picture.width, 4):
             raise ValueError(f"the film is {film.sums.shape}, not the frame's crop {picture}")
-        kernel, copies = self.kernel, staging(self._device)
-        with kernel.lock, self._context.active() as driver:
+        kernel, copies = self.kernel_of(resident, frame), staging(self._device)
+        with self.turn(), self._context.active() as driver:
             self._make_way(resident, film)
             sums = resident.allocate("film", int(film.sums.nbytes))
             kernel.set_tables(
@@ -140,12 +152,13 @@ class CudaBackend:
                 copies.to_host(sums, film.sums)
             else:
                 resident.ahead = film
+            film.backdrop = Backdrop.of(frame)
         return seconds
 
     def fetch(self, resident: CudaResident, film: Film) -> None:
         """Copy the sums to the film if the device has newer ones."""
         if resident.ahead is film:
-            with self.kernel.lock, self._context.active():
+            with self.turn(), self._context.active():
                 staging(self._device).to_host(resident.address("film"), film.sums)
                 resident.ahead = None
 
@@ -163,13 +176,14 @@ class CudaBackend:
         height, width = film.sums.shape[:2]
         out = np.empty(film.sums.shape, np.uint8 if bits == 8 else np.uint16)
         copies = staging(self._device)
-        with self.kernel.lock, self._context.active():
+        with self.turn(), self._context.active():
             kernels = tone_kernels(self._device)
             sums = self._on_device(resident, film)
             picture = resident.allocate("picture", int(out.nbytes))
             kernels.develop(
                 sums, film.samples, width, height, settings, picture,
                 bits=bits, place=(film.x0, film.y0), statistics=True,
+                backdrop=film.backdrop, picture_height=film.height,
             )  # fmt: skip
             copies.to_host(picture, out)
             return out, kernels.read_tally()
@@ -180,7 +194,7 @@ class CudaBackend:
         Where one thread waits for OpenGL and another for CUDA, both can wait for ever (seen with
         driver 580 on a GPU without a display), with interop or without: so they take turns.
         """
-        return self.kernel.lock
+        return self._context.lock
 
     def clear(self, resident: CudaResident, film: Film) -> None:
         """Have the next `render` begin at zero; the sums of the host are left as they are."""
@@ -196,13 +210,14 @@ class CudaBackend:
     ) -> None:
         """Measure if the exposure is automatic, and develop; nothing leaves the device."""
         height, width = film.sums.shape[:2]
-        with self.kernel.lock, self._context.active():
+        with self.turn(), self._context.active():
             sums = self._on_device(resident, film)
             kernels = tone_kernels(self._device)
             address = picture.resize(width, height)
             kernels.develop(
-                sums, film.samples, width, height, settings, address, place=(film.x0, film.y0)
-            )
+                sums, film.samples, width, height, settings, address, place=(film.x0, film.y0),
+                backdrop=film.backdrop, picture_height=film.height,
+            )  # fmt: skip
             kernels.stream.synchronize()
 
     def _on_device(self, resident: CudaResident, film: Film) -> int:
@@ -218,7 +233,7 @@ class CudaBackend:
         picture = _picture(frame)
         arguments = _arguments(resident, picture)
         arguments["tile_end"] = picture.tiles
-        with self.kernel.lock, self._context.active():
+        with self.turn(), self._context.active():
             return first_hits(self._device).find(arguments, resident.camera, resident.large, frame)
 
 

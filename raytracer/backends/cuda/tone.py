@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from raytracer.film import Backdrop
     from raytracer.tone_settings import ToneSettings
 
 SCRATCH_BYTES = 1 << 17  # kernels/tone/tally.h holds its scratch against this
@@ -62,17 +63,21 @@ class ToneKernels:
         bits: int = 8,
         place: tuple[int, int] = (0, 0),
         statistics: bool = False,
+        backdrop: Backdrop | None = None,
+        picture_height: int = 0,
     ) -> None:
         """Queue the picture of a film.
 
         film_address: float4 sums, row 0 on top, aligned to 16 bytes. samples: that they hold.
         out_address: of uint8 or uint16 RGBA, aligned to a pixel; row 0 on top.
-        stream: of PyCUDA; the backend's own by default. place: as for `tone.arguments`.
+        stream: of PyCUDA; the backend's own by default.
+        place, backdrop, picture_height: as for `tone.arguments`.
         statistics: measure even if the exposure is given, and count in the picture; `read_tally`
             then tells. Work on two streams must not overlap: there is one tally.
         """
         tone.check_bits(bits, settings)
-        args = tone.arguments((height, width), samples, settings, bits, place)
+        shape = height, width
+        args = tone.arguments(shape, samples, settings, bits, place, backdrop, picture_height)
         args["film"], args["out"], args["scratch"] = film_address, out_address, self.scratch
         measured = statistics or settings.automatic
         args["tally"] = self.tally if measured else 0

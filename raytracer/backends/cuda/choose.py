@@ -1,0 +1,75 @@
+"""Which render kernel suits a scene and a view.
+
+All of them give the same film, bit for bit; they differ in how rays find spheres. The limits were
+measured on an H200 with random and example scenes (kernels/README.md, "The render ladder").
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+LIST = "10_antialiasing"  # every sphere for every ray, out of constant memory
+THREADS = "12_wide_bvh"  # each camera ray walks the tree alone
+PACKETS = "13_packet"  # the camera rays of a tile walk the tree together
+PRODUCTION = (LIST, THREADS, PACKETS)
+
+MAX_LISTED = 20
+"""Spheres up to which testing all of them is faster than a tree (crossover at about 24)."""
+
+MIN_PACKET_RADIUS = 0.45
+"""Median radius in pixels below which most spheres of a packet are met by none of its rays."""
+
+SAMPLED = 512  # spheres of which the median is taken
+
+PERSPECTIVE = 0  # Camera.kind
+
+
+def sample(spheres: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Some spheres from all parts of the scene.
+
+    spheres: float32 (N, 4), centre and radius in leaf order, in which neighbours are close.
+    Returns float32 (at most 512, 4), a copy.
+    """
+    step = -(-len(spheres) // SAMPLED) or 1
+    return spheres[::step].copy()
+
+
+def kernel_for(
+    count: int, nodes: int, some: NDArray[np.float32], camera: NDArray[np.void], height: int
+) -> str:
+    """The label of the render kernel for a view.
+
+    count: spheres. nodes: of the tree. some: of the spheres, as `sample` gives them.
+    camera: structured (1,), dtype Camera. height: of the whole picture in pixels.
+    """
+    if count <= MAX_LISTED:
+        return LIST
+    if nodes <= 1 or median_radius(some, camera, height) < MIN_PACKET_RADIUS:
+        return THREADS
+    return PACKETS
+
+
+def median_radius(spheres: NDArray[np.float32], camera: NDArray[np.void], height: int) -> float:
+    """The median radius of the spheres in view, in pixels; infinite where none is.
+
+    spheres: float32 (N, 4). camera: structured (1,), dtype Camera. height: of the picture, pixels.
+    """
+    import numpy as np
+
+    view: Any = camera[0]
+    half_width, half_height = (float(np.linalg.norm(view[name])) for name in ("right", "up"))
+    offset = spheres[:, :3] - view["origin"]
+    depth, radius = offset @ view["forward"], spheres[:, 3]
+    # half the picture's width and height at the sphere, and the scale there, per scene unit
+    extent = depth if view["kind"] == PERSPECTIVE else np.ones_like(depth)
+    across = np.abs(offset @ view["right"]) / half_width
+    up = np.abs(offset @ view["up"]) / half_height
+    seen = (depth > 0) & (across <= half_width * extent + radius)
+    seen &= up <= half_height * extent + radius
+    if not seen.any():
+        return float("inf")
+    return float(np.median(radius[seen] / extent[seen])) * height / (2 * half_height)

@@ -1,0 +1,63 @@
+"""Colour names: those of CSS, and the short ones of matplotlib.
+
+Where both have a name they mean the same colour, except for single letters, which only matplotlib
+has: its `g` is the CSS `green`, its `c`, `m` and `y` are darker than cyan, magenta and yellow.
+"""
+
+from __future__ import annotations
+
+import re
+
+# matplotlib's default colour cycle, "C0" to "C9" and again from "C10", after the palette
+# "Tableau 10"; "tab:" before a name of it.
+_CYCLE = {
+    "blue": "#1f77b4",
+    "orange": "#ff7f0e",
+    "green": "#2ca02c",
+    "red": "#d62728",
+    "purple": "#9467bd",
+    "brown": "#8c564b",
+    "pink": "#e377c2",
+    "gray": "#7f7f7f",
+    "olive": "#bcbd22",
+    "cyan": "#17becf",
+}
+
+_SHORT = {
+    "b": "#0000ff",
+    "g": "#008000",
+    "r": "#ff0000",
+    "c": "#00bfbf",
+    "m": "#bf00bf",
+    "y": "#bfbf00",
+    "k": "#000000",
+    "w": "#ffffff",
+    **{f"tab:{name}": digits for name, digits in _CYCLE.items()},
+    "tab:grey": _CYCLE["gray"],
+}
+
+_IN_CYCLE = re.compile(r"c(\d{1,9})", re.ASCII)
+
+
+def digits_of(name: str) -> str | None:
+    """Return "#rrggbb" of a colour name, small letters or capitals, or None.
+
+    Args:
+        name: "crimson" (CSS), "tab:blue", "C0", or one of the letters b, g, r, c, m, y, k and w.
+    """
+    name = name.lower()
+    if found := _SHORT.get(name):
+        return found
+    if place := _IN_CYCLE.fullmatch(name):
+        return list(_CYCLE.values())[int(place[1]) % len(_CYCLE)]
+    from PIL.ImageColor import colormap  # late: a tenth of the time of a small render
+
+    css = colormap.get(name)
+    return None if css is None else str(css)
+
+
+def known() -> list[str]:
+    """Return every name that can be listed; the cycle "C0", "C1", ... has no end."""
+    from PIL.ImageColor import colormap
+
+    return [*colormap, *(name for name in _SHORT if ":" in name)]

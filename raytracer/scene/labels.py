@@ -1,0 +1,176 @@
+"""What the labels of a coordinate file mean: chemical elements, or types without a meaning.
+
+Programs of chemistry write symbols or atomic numbers, those of physics write types: numbers that
+count from 1, letters from A on, or names of beads. Types get a colour each. A file does not say
+which of the two it holds; where it is not certain, a warning says what was assumed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from colorsys import hls_to_rgb
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..errors import DataFileError, SceneError
+from .colors import RGB
+from .elements import Element, find, symbol_of, table
+from .naming import listed
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MEANINGS = ("elements", "types")
+"""What labels can be said to mean; None decides by the labels."""
+
+MOST_GAPS = 3
+"""Types count from 1: numbers of which more are left out below the largest are atomic numbers."""
+
+# The colours of Okabe and Ito without black, which can be told apart with any colour vision.
+_COLORS = ("E69F00", "56B4E9", "009E73", "F0E442", "0072B2", "D55E00", "CC79A7")
+
+GOLDEN = 0.6180339887
+"""Part of the colour circle from one further type to the next: no two come near each other."""
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The labels of a file.
+
+    Args:
+        names: the K different ones, in the order of their first use.
+        ids: int32 (N,), the label of each particle.
+        says: one of `MEANINGS` where the file itself says what they are, otherwise None.
+        line: of the first particle in the file, for messages.
+    """
+
+    names: list[str]
+    ids: NDArray[np.int32]
+    says: str | None = None
+    line: int = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Looks:
+    """What labels come to.
+
+    Args:
+        radii: float64 (K,), NaN for types without a radius of their own.
+        colors: float32 (K, 3), sRGB.
+        assumed: what was assumed about the labels, for a warning, or "".
+    """
+
+    radii: NDArray[np.float64]
+    colors: NDArray[np.float32]
+    assumed: str = ""
+
+
+def looks(labels: Labels, own: Mapping[str, Element], meaning: str | None, source: str) -> Looks:
+    """Return radii and colours of the labels of a file.
+
+    Args:
+        labels: of the file.
+        own: radii and colours by label or symbol, from the scene file.
+        meaning: one of `MEANINGS`, or None.
+        source: what to call the file.
+
+    Raises:
+        DataFileError: a label is no element, and `meaning` says that all are.
+    """
+    import numpy as np
+
+    types, assumed = _types(labels, own, meaning)
+    order = {name: place for place, name in enumerate(sorted(types, key=_rank))}
+    atomic = (meaning or labels.says) == "elements"
+    found = []
+    for index, name in enumerate(labels.names):
+        said = own.get(name, Element())
+        if name in types or (name.isdecimal() and said.radius is not None and not atomic):
+            place = int(name) - 1 if name.isdecimal() else order[name]
+            found.append(Element(said.radius, said.color or type_color(place)))
+            continue
+        try:
+            found.append(find(name, own))
+        except SceneError as error:
+            line = labels.line + int(np.argmax(labels.ids == index))
+            raise DataFileError(f"{source}: line {line}: {error}") from None
+    radii = np.array([np.nan if e.radius is None else e.radius for e in found], np.float64)
+    colors = np.array([e.color for e in found], np.float32).reshape(len(found), 3)
+    return Looks(radii, colors, f"{source}: {assumed}" if assumed else "")
+
+
+def type_color(index: int) -> RGB:
+    """Return the sRGB colour of a type by its number from 0."""
+    if 0 <= index < len(_COLORS):
+        red, green, blue = (int(_COLORS[index][i : i + 2], 16) / 255.0 for i in (0, 2, 4))
+        return (red, green, blue)
+    return hls_to_rgb(index * GOLDEN % 1.0, 0.45 + 0.2 * (index % 2), 0.6)
+
+
+def _types(labels: Labels, own: Mapping[str, Element], meaning: str | None) -> tuple[set[str], str]:
+    """Return the labels that are types, and what was assumed without being told."""
+    meaning = meaning or labels.says
+    if meaning == "elements":
+        return set(), ""
+    # Of a label that is no element, the scene file says all with a radius.
+    open_ = [name for name in labels.names if own.get(name, Element()).radius is None]
+    if meaning == "types":
+        return set(open_), ""
+    numbers = [name for name in open_ if name.isdecimal()]
+    words = [name for name in open_ if not name.isdecimal()]
+    generic = "A" in labels.names  # no element: the letters beside it are no elements either
+    types = [w for w in words if symbol_of(w) is None or (generic and len(w) == 1)]
+    if numbers and (types or len(words) == 0):
+        if types or _are_types(numbers):
+            types += numbers
+        else:
+            symbols = ", ".join(
+                dict.fromkeys(symbol_of(n) or "" for n in sorted(numbers, key=_rank))
+            )
+            return set(), (
+                f"the labels {_shown(numbers)} are taken as atomic numbers ({symbols}): if they "
+                'are types, say labels = "types" in the set of a scene file'
+            )
+    unnamed = [name for name in types if name not in own]
+    return set(types), _assumed(unnamed) if unnamed else ""
+
+
+def _are_types(numbers: Sequence[str]) -> bool:
+    """Whether numbers are rather types than atomic numbers."""
+    values = {int(name) for name in numbers}
+    if min(values) < 1 or max(values) > len(table()):
+        return True
+    return max(values) - len(values) <= MOST_GAPS
+
+
+def _assumed(names: list[str]) -> str:
+    """Return the sentence about labels that are taken as types."""
+    several = len(names) > 1
+    verb, noun = ("are", "types") if several else ("is", "a type")
+    numbers = all(name.isdecimal() for name in names)
+    label = f"label{'s' if several else ''} {_shown(names) if numbers else listed(names)}"
+    other = ' (or labels = "elements" in the set if they are atomic numbers)' if numbers else ""
+    return (
+        f"the {label} {verb} taken as {noun}, not as {'elements' if several else 'an element'}: "
+        f'give an element = "Cu", or a radius and a color, under [elements.{_key(names[0])}] in a '
+        f"scene file{other}"
+    )
+
+
+def _shown(numbers: Sequence[str]) -> str:
+    """Return a few numbers in their order."""
+    ordered = sorted(numbers, key=_rank)
+    return ", ".join(ordered[:8]) + (", ..." if len(ordered) > 8 else "")
+
+
+def _key(name: str) -> str:
+    """Return a label as TOML writes it in a key."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
+
+
+def _rank(name: str) -> tuple[int, str]:
+    """Return what orders labels: numbers by value, then words."""
+    return (int(name), "") if name.isdecimal() else (10**9, name)

@@ -1,0 +1,98 @@
+"""Single lines of long texts, found by counting, block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..door import LINE_BYTES, OpenFile
+
+BLOCK_BYTES = 1 << 17
+"""Text looked through at a time: it stays in a core's cache."""
+
+
+COUNT_BYTES = 1 << 20
+"""Text counted at a time."""
+
+
+def pieces(file: OpenFile) -> Iterator[bytes]:
+    """Yield a text from its start to its end, `COUNT_BYTES` at a time."""
+    file.file.seek(0)
+    while piece := file.file.read(COUNT_BYTES):
+        yield piece
+
+
+def count_code(text: bytes, code: str) -> int:
+    """Return how often a character is in a text; where it is frequent, faster than `bytes.count`.
+
+    Args:
+        text: any length.
+        code: one character of ASCII.
+    """
+    import numpy as np
+
+    return int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord(code)))
+
+
+def has_lines(file: OpenFile, count: int) -> bool:
+    """Whether a text may have more lines than `count`, blank ones included; False is certain."""
+    found = 0
+    last = b""
+    for piece in pieces(file):
+        found += count_code(piece, "\n")
+        if found > count or b"\r" in piece:
+            return True
+        last = piece
+    return found + (not last.endswith(b"\n")) > count
+
+
+def has_ink(text: bytes) -> bool:
+    """Whether a line holds more than spaces."""
+    return any(code > ord(" ") for code in text)
+
+
+def pick_line(file: OpenFile, index: int) -> str | None:
+    """Return a line of a text by its number among those that are not blank, from 0, or None.
+
+    As `numpy.loadtxt` has it, lines end with LF, CR LF or CR, and blank ones do not count.
+
+    Raises:
+        DataFileError: a line is longer than `LINE_BYTES`.
+    """
+    file.file.seek(0)
+    rest = b""
+    while block := file.file.read(BLOCK_BYTES):
+        text = rest + block
+        end = max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
+        whole, rest = text[:end], text[end:]
+        if len(rest) > LINE_BYTES:
+            raise file.too_long()
+        lines = _count_lines(whole)
+        if index < lines:
+            return _pick(whole, index)
+        index -= lines
+    return _pick(rest, index) if index < len(_inked(rest)) else None
+
+
+def _count_lines(text: bytes) -> int:
+    """Return how many lines are not blank in a text that ends with the end of a line."""
+    import numpy as np
+
+    codes = np.frombuffer(text, np.uint8)
+    breaks = (codes == ord("\n")) | (codes == ord("\r"))
+    ended = int(np.count_nonzero(breaks[1:] > breaks[:-1]))
+    if np.count_nonzero(breaks[1:] & (codes[:-1] > ord(" "))) == ended:
+        return ended  # the usual case, twice as fast: no line ends with a space
+    ends = np.flatnonzero(breaks)
+    # From the end of the line before, so that no line is empty; ends are smaller than ink.
+    starts = np.concatenate([[0], ends[:-1]])
+    return int(np.count_nonzero(np.maximum.reduceat(codes, starts) > ord(" ")))
+
+
+def _pick(text: bytes, index: int) -> str:
+    """Return a line by its number among those that are not blank."""
+    return _inked(text)[index].decode("utf-8", "replace")
+
+
+def _inked(text: bytes) -> list[bytes]:
+    """Return the lines that are not blank."""
+    return [line for line in text.splitlines() if has_ink(line)]

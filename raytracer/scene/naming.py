@@ -1,0 +1,110 @@
+"""What arrays, columns and properties of particle files are called, and what each name means.
+
+Names are compared without their unit ("x [nm]"), in any case of letters, with one underscore for
+each run of spaces, points and colons: OVITO's "Position.X" and ParaView's "Points:0" are known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from ..errors import shown
+
+_CENTERS = ("centers", "centres", "center", "centre", "positions", "position", "pos",
+            "coordinates", "coords", "points", "xyz")  # fmt: skip
+
+USUAL = {
+    "centers": _CENTERS,
+    "radius": ("radii", "radius", "rad", "particle_radius", "radius_of_particle"),
+    "diameter": ("diameters", "diameter", "diam", "particle_diameter"),
+    "color": ("colors", "color", "colours", "colour", "rgb", "hex"),
+    "r": ("r", "red", "color_r", "rgb_0", "color_0", "colors_0"),
+    "g": ("g", "green", "color_g", "rgb_1", "color_1", "colors_1"),
+    "b": ("b", "blue", "color_b", "rgb_2", "color_2", "colors_2"),
+}
+"""The names of each part that are known without being told, the likeliest first."""
+
+for _index, _axis in enumerate("xyz"):
+    _stems = ("position", "positions", "pos", "coordinates", "coord", "center", "centers", "centre")
+    USUAL[_axis] = (
+        _axis, f"p{_axis}", *(f"{stem}_{_axis}" for stem in _stems), f"{_axis}_coordinate",
+        f"points_{_index}", f"centers_{_index}", f"position_{_index}", f"coordinates_{_index}",
+    )  # fmt: skip
+
+GUESSES = {"radius": "r", "diameter": "d"}
+"""Names of one letter that are taken where nothing better is there, with a warning."""
+
+_UNIT = re.compile(r"\s*(\[[^\]]*\]|\([^)]*\)|/\s*\S+)\s*$")
+_SIZE = re.compile(r"(^|_)(size|sizes|sigma|scale|width|rad\w*|diam\w*)(_|$)")
+_COLOR = re.compile(r"colou?r|rgb|(^|_)(red|green|blue|hue)(_|$)")
+
+
+def plain(name: str) -> str:
+    """Return a name as it is compared."""
+    return re.sub(r"[\s.:]+", "_", _UNIT.sub("", name).strip().lower())
+
+
+def usual(part: str, known: Iterable[str]) -> str | None:
+    """Return the name that means a part, or None: the likeliest, or the first of equal ones.
+
+    Args:
+        part: a key of `USUAL`.
+        known: names in a file, in their order.
+    """
+    names = list(known)
+    by_plain: dict[str, str] = {}
+    for name in names:
+        by_plain.setdefault(plain(name), name)
+    for name in USUAL[part]:
+        if name in names:
+            return name
+        if name in by_plain:
+            return by_plain[name]
+    return None
+
+
+def sizes(names: Iterable[str]) -> list[str]:
+    """Return the names that sound like a size."""
+    return [name for name in names if _SIZE.search(plain(name))]
+
+
+def colors(names: Iterable[str]) -> list[str]:
+    """Return the names that sound like a colour."""
+    return [name for name in names if _COLOR.search(plain(name))]
+
+
+def listed(names: Sequence[str], most: int = 8) -> str:
+    """Return names in quotes with commas between, the first few of many."""
+    found = ", ".join(f"'{shown(name)}'" for name in names[:most])
+    return found if len(names) <= most else f"{found} and {len(names) - most:,} more"
+
+
+def unused(
+    source: str, kind: str, sizes: Sequence[str], colors: Sequence[str], way: str
+) -> list[tuple[str, str]]:
+    """Return what to warn of where names sound like sizes or colours and are not used.
+
+    Args:
+        source: the file.
+        kind: "column", "array" or "property".
+        sizes, colors: the names; none where sizes or colours were found.
+        way: how a scene file names colours in `arrays`.
+
+    Returns:
+        The part that is not read and the sentence, of each; see `Particles.notes`.
+    """
+    found = []
+    for part, names, key in (
+        ("radius", sizes, f'radii = "{shown(sizes[0])}"' if sizes else ""),
+        ("color", colors, way),
+    ):
+        if names:
+            several = "s" if len(names) > 1 else ""
+            what = "radii" if part == "radius" else "colours"
+            verb = "are" if several else "is"
+            found.append((part, (
+                f"{source}: {kind}{several} {listed(names)} {verb} not used: to take {what} from "
+                f"there, say arrays = {{{key}}} in a scene file"
+            )))  # fmt: skip
+    return found

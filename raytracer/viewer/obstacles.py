@@ -1,0 +1,317 @@
+"""What a camera must not end in: from inside of a sphere, that sphere is the whole picture.
+
+Giants, such as the ball that a scene stands on, keep every camera out. Other spheres may be entered
+by whoever moves into them, but not by turning or by framing something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import inf, radians, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.viewer import view as moves
+
+if TYPE_CHECKING:
+    from raytracer.buffers import SceneBuffers
+    from raytracer.viewer.vectors import Vector
+    from raytracer.viewer.view import View
+
+MOST = 1 << 18
+"""Spheres that are looked at, the largest ones: a scan of these takes less than a millisecond."""
+
+CLEARANCE = 0.02
+"""Height above a giant, as part of the distance to the pivot or of render space's unit if that is
+less. Looking along the surface, the ground takes half of the picture there."""
+
+ROUNDING = 1e-6
+"""Least height above a giant, as part of its radius: float32 has no finer places there."""
+
+STEP, FINEST = radians(2.0), radians(0.01)
+"""Steps of the search for a free direction, and of its refinement."""
+
+FURTHER = tuple(radians(degrees) for degrees in (0.0, 2.0, 5.0, 10.0, 20.0, 40.0, 60.0))
+"""How much farther from a giant a framed view is tried: framing moves the camera again."""
+
+NEAREST_PART = 0.2
+"""Part of the distance to the pivot to which a camera is pulled in at most."""
+
+TRIES = 64
+"""Spheres that are passed one after another in the search for a free place."""
+
+
+@dataclass(frozen=True, eq=False)
+class Obstacles:
+    """Spheres in render space.
+
+    giants, giant_radii: float64 (G, 3) and (G,); without those that the scene's own camera is in.
+    others: x, y, z and radius of the largest others, float32 (M,) each.
+    low, high: corners of the box around all spheres but giants, float64 (3,).
+    extent: how far the spheres go, see `view.reach`. inner: the same without giants.
+    """
+
+    giants: Vector
+    giant_radii: Vector
+    others: tuple[NDArray[np.float32], ...]
+    low: Vector
+    high: Vector
+    extent: float
+    inner: float
+
+    @classmethod
+    def of(cls, buffers: SceneBuffers, eye: Vector) -> Obstacles:
+        """Those of a scene. eye: of its own camera."""
+        spheres = moves.spheres_of(buffers)
+        large = moves.giants(buffers)
+        x, y, z, radius = (array[large].astype(np.float64) for array in spheres)
+        centers = np.stack([x, y, z], axis=1)
+        outside = np.linalg.norm(centers - eye, axis=1) >= radius
+        if large.any():
+            spheres = tuple(array[~large] for array in spheres)  # type: ignore[assignment]
+        low, high = _bounds(spheres)
+        corner = np.maximum(np.abs(low), np.abs(high))
+        return cls(
+            centers[outside], radius[outside], _largest(spheres), low, high,
+            moves.reach(buffers), min(float(np.linalg.norm(corner)), moves.FARTHEST),
+        )  # fmt: skip
+
+    @property
+    def middle(self) -> Vector:
+        """Of all spheres but giants."""
+        return (self.low + self.high) / 2.0
+
+    # Giants
+
+    def gap(self, eye: Vector) -> float:
+        """Height above the nearest giant; negative inside of one."""
+        if not len(self.giants):
+            return inf
+        return float((np.linalg.norm(self.giants - eye, axis=1) - self.giant_radii).min())
+
+    def stands(self, view: View) -> bool:
+        """Whether the camera keeps its clearance from every giant."""
+        if view.cut or not len(self.giants):
+            return True
+        away = np.linalg.norm(self.giants - view.stand.eye, axis=1)
+        return bool((away >= self._kept(_clearance(view))).all())
+
+    def sees(self, view: View) -> bool:
+        """Whether no giant hides the middle of the other spheres from the camera."""
+        step = self.middle - view.stand.eye
+        offset = view.stand.eye - self.giants
+        along = np.clip(-(offset @ step) / max(float(step @ step), 1e-30), 0.0, 1.0)
+        nearest = np.linalg.norm(offset + along[:, None] * step, axis=1)
+        buried = np.linalg.norm(self.giants - self.middle, axis=1) < self.giant_radii
+        return bool((buried | (nearest >= self.giant_radii)).all())
+
+    def placed(self, view: View) -> View:
+        """An orthographic camera moved along its view, so that nothing is cut off.
+
+        Where a giant is in the way, it has the other spheres alone in front of it.
+        """
+        there = moves.clear(view, self.extent)
+        if not view.flat or view.cut or not len(self.giants):
+            return there
+        free, _ = self._entry(there.stand.eye, view.pivot, self.giant_radii)
+        if self.stands(there) and free >= 1.0:
+            return there
+        need = float(np.linalg.norm(view.pivot)) + self.inner
+        return moves.stood(view, need)
+
+    def turned(self, view: View, before: View) -> View:
+        """A view that was turned, with its camera out of every sphere.
+
+        At a giant the turn ends at the surface. From another sphere the camera is pulled in towards
+        the pivot (`View.pulled`), unless it was in that one before.
+        """
+        there = self.placed(view)
+        if not self.stands(there):
+            there = self._raised(there, self.stands)
+        return self._pulled(there, before.stand.eye)
+
+    def moved(self, view: View, before: View) -> View:
+        """A view whose camera was moved; it slides along a giant instead of entering it.
+
+        A camera that was moved to or from its pivot stops there, and the pivot stays.
+        """
+        there = self.placed(view)
+        if view.flat:
+            return there if self.stands(there) else self._lifted(there)
+        if not len(self.giants) or view.cut:
+            return there
+        start, goal = before.stand.eye, there.stand.eye
+        kept = self._kept(min(_clearance(there), max(self.gap(start), 0.0)))
+        if np.array_equal(view.pivot, before.pivot):
+            part, _ = self._entry(start, goal, kept)
+            eye = start + part * (goal - start)
+            there = replace(there, stand=replace(there.stand, eye=eye))
+            return there if self.gap(eye) > 0.0 else self._lifted(there)
+        return _carried(there, self._slide(start, goal, kept))
+
+    def fitted(self, view: View, fit: Callable[[View], View]) -> View:
+        """A view that frames spheres, from where no giant hides them.
+
+        fit: frames them from the side of the view that it is given.
+        """
+
+        def good(seen: View) -> bool:
+            return self.stands(seen) and self.sees(seen)
+
+        there = self.placed(fit(view))
+        if good(there):
+            return there
+        framed = moves.about(there, self.middle)
+        raised = self._raised(framed, good)
+        up = 1.0 if _elevation(raised) > _elevation(framed) else -1.0
+        for angle in FURTHER:
+            there = self.placed(fit(moves.orbit(raised, 0.0, up * angle)))
+            if good(there):
+                return there
+        return self._lifted(raised)
+
+    def _kept(self, clearance: float) -> Vector:
+        """Distances from the giants' centres that a camera keeps."""
+        return self.giant_radii + np.maximum(clearance, ROUNDING * self.giant_radii)
+
+    def _raised(self, view: View, good: Callable[[View], bool]) -> View:
+        """Turned up or down about the pivot, by the least angle with which the view is good."""
+
+        def at(angle: float) -> View:
+            return self.placed(moves.orbit(view, 0.0, angle))
+
+        for count in range(1, int(np.pi / STEP) + 2):
+            for sign in (1.0, -1.0):
+                if not good(at(sign * count * STEP)):
+                    continue
+                low, high = (count - 1) * STEP, count * STEP
+                while high - low > FINEST:
+                    middle = (low + high) / 2.0
+                    low, high = (low, middle) if good(at(sign * middle)) else (middle, high)
+                return at(sign * high)
+        return self._lifted(view)
+
+    def _lifted(self, view: View) -> View:
+        """Eye and pivot moved straight out of the giants."""
+        eye, kept = view.stand.eye, self._kept(_clearance(view)) * (1.0 + 1e-12)
+        for _ in range(TRIES):
+            offset = eye - self.giants
+            away = np.linalg.norm(offset, axis=1)
+            deepest = int(np.argmin(away - kept))
+            if away[deepest] >= kept[deepest]:
+                break
+            outward = offset[deepest] / away[deepest] if away[deepest] else view.up
+            eye = self.giants[deepest] + outward * kept[deepest] * (1.0 + 1e-12)
+        return _carried(view, eye)
+
+    def _slide(self, start: Vector, goal: Vector, kept: Vector) -> Vector:
+        """Where a point comes that goes from start towards goal along the giants' surfaces."""
+        for _ in range(4):
+            part, index = self._entry(start, goal, kept)
+            if part >= 1.0:
+                return goal
+            start, left = start + part * (goal - start), (1.0 - part) * (goal - start)
+            outward = start - self.giants[index]
+            outward = outward / np.linalg.norm(outward)
+            goal = start + left - (left @ outward) * outward
+            offset = goal - self.giants[index]
+            length = float(np.linalg.norm(offset))
+            goal = self.giants[index] + offset * (max(length, kept[index] * (1 + 1e-12)) / length)
+        return start
+
+    def _entry(self, start: Vector, goal: Vector, kept: Vector) -> tuple[float, int]:
+        """Part of the way at which it first comes too near to a giant, and to which; else 1."""
+        step, offset = goal - start, start - self.giants
+        a, b = float(step @ step), offset @ step
+        c = np.einsum("ij,ij->i", offset, offset) - kept**2
+        inward = (b < 0.0) & (b * b > a * c)
+        if not a or not inward.any():
+            return 1.0, 0
+        part = np.full(len(b), inf)
+        root = np.sqrt(b[inward] ** 2 - a * c[inward])
+        part[inward] = np.maximum((-b[inward] - root) / a, 0.0)
+        first = int(np.argmin(part))
+        return min(float(part[first]), 1.0), first
+
+    # Other spheres
+
+    def inside(self, place: Vector) -> NDArray[np.intp]:
+        """Which of the others a place is in."""
+        if (place < self.low).any() or (place > self.high).any():
+            return np.empty(0, np.intp)
+        x, y, z, radius = self.others
+        px, py, pz = place.astype(np.float32)
+        away = np.square(x - px)
+        away += np.square(y - py)
+        away += np.square(z - pz)
+        return np.flatnonzero(away < np.square(radius))
+
+    def _pulled(self, view: View, before: Vector) -> View:
+        """With the eye out of the others, on its line to the pivot."""
+        if view.flat:
+            return view
+        known = self.inside(before)
+        reach = view.stand.eye - view.pivot
+
+        def crossed(part: float) -> tuple[float, float] | None:
+            """Where that line enters and leaves the spheres around a place on it."""
+            hit = np.setdiff1d(self.inside(view.pivot + part * reach), known)
+            if not len(hit):
+                return None
+            x, y, z, radius = (array[hit].astype(np.float64) for array in self.others)
+            offset = view.pivot - np.stack([x, y, z], axis=1)
+            a, b = float(reach @ reach), offset @ reach
+            c = np.einsum("ij,ij->i", offset, offset) - radius**2
+            root = np.sqrt(np.maximum(b * b - a * c, 0.0))
+            return float(((-b - root) / a).min()), float(((-b + root) / a).max())
+
+        part = 1.0
+        for _ in range(TRIES):
+            if (span := crossed(part)) is None:
+                return view if part == 1.0 else moves.pulled(view, part)
+            part = min(span[0], part) * (1.0 - 1e-3)
+            if part < NEAREST_PART:
+                break
+        part = 1.0
+        for _ in range(TRIES):
+            if (span := crossed(part)) is None:
+                return moves.pulled(view, part)
+            part = max(span[1], part) * (1.0 + 1e-3)
+        return view
+
+
+def _clearance(view: View) -> float:
+    return CLEARANCE * min(view.distance, 1.0)
+
+
+def _elevation(view: View) -> float:
+    """Sine of the angle by which the camera is above its pivot."""
+    return -float(view.stand.axes.forward @ view.up)
+
+
+def _carried(view: View, eye: Vector) -> View:
+    """With the eye elsewhere, and the pivot carried along."""
+    step = eye - view.stand.eye
+    return replace(view, stand=replace(view.stand, eye=eye), pivot=view.pivot + step)
+
+
+def _bounds(spheres: tuple[NDArray[np.float32], ...]) -> tuple[Vector, Vector]:
+    """Corners of the box around spheres; of a unit ball if there are none."""
+    *axes, radius = spheres
+    if not len(radius):
+        return np.full(3, -1.0 / sqrt(3.0)), np.full(3, 1.0 / sqrt(3.0))
+    low = np.array([float((axis - radius).min()) for axis in axes])
+    high = np.array([float((axis + radius).max()) for axis in axes])
+    return low, high
+
+
+def _largest(spheres: tuple[NDArray[np.float32], ...]) -> tuple[NDArray[np.float32], ...]:
+    """At most `MOST` of the spheres."""
+    radius = spheres[3]
+    if len(radius) <= MOST:
+        return spheres
+    chosen = np.argpartition(radius, len(radius) - MOST)[-MOST:]
+    return tuple(array[chosen] for array in spheres)

@@ -1,0 +1,78 @@
+"""Warnings: input that is readable but was ignored, or that is read in one of several ways.
+
+The library raises them as `RaytracerWarning` by Python's `warnings`; a command or a window that
+shows them itself collects them instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from .errors import escaped
+
+# What the innermost block of this thread does with a warning; None outside of one.
+_listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
+
+
+class RaytracerWarning(UserWarning):
+    """Something in the input was ignored or had to be interpreted; the message says what to do.
+
+    `warnings.simplefilter("error", raytracer.RaytracerWarning)` makes errors of them,
+    `warnings.simplefilter("ignore", raytracer.RaytracerWarning)` leaves them out.
+    """
+
+
+def warn(sentence: str) -> None:
+    """Warn of something in the input.
+
+    Args:
+        sentence: what, where (file and field) and what to do, in one line.
+    """
+    sentence = escaped(sentence)
+    listener = _listener.get()
+    if listener is not None:
+        listener(sentence)
+        return
+    import warnings
+
+    warnings.warn(sentence, RaytracerWarning, stacklevel=_depth())
+
+
+@contextmanager
+def passed_to(listener: Callable[[str], None]) -> Iterator[None]:
+    """Call `listener` with the warnings of this thread instead of raising them."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+@contextmanager
+def collected() -> Iterator[list[str]]:
+    """Collect the warnings of this thread, each of them once, instead of raising them.
+
+    Yields:
+        The sentences so far, in their order; the list grows while the block runs.
+    """
+    found: list[str] = []
+
+    def add(sentence: str) -> None:
+        if sentence not in found:
+            found.append(sentence)
+
+    with passed_to(add):
+        yield found
+
+
+def _depth() -> int:
+    """Return the stack level, as `warnings.warn` counts, of the nearest caller outside of here."""
+    import sys
+
+    package = __name__.partition(".")[0]
+    level, frame = 1, sys._getframe(1)  # the caller of this function is `warn`
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        level, frame = level + 1, frame.f_back
+    return level

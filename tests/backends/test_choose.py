@@ -1,0 +1,130 @@
+"""Which render kernel a view gets, and that the film does not show it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from raytracer import bvh, layout
+from raytracer.backends.cuda import choose
+from raytracer.benchmark import pictures, renders
+from raytracer.film import Film
+from raytracer.scene.pack import pack
+from raytracer.variants import discover
+from support.project import to_project
+from support.scenes import random_scene
+
+SIZE = (97, 61)
+
+
+def camera(kind: int, half_height: float) -> Any:
+    view = np.zeros(1, layout.dtype("Camera"))
+    view["kind"], view["forward"] = kind, (0, 0, -1)
+    view["right"], view["up"] = (2 * half_height, 0, 0), (0, half_height, 0)
+    return view
+
+
+def spheres(*rows: Any) -> Any:
+    return np.array(rows, np.float32)
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+def test_radius_in_pixels(kind: int) -> None:
+    view = camera(kind, 0.5 if kind == 0 else 5.0)
+    # 10 in front: the picture is 10 units high there, in both projections
+    seen = spheres((0, 0, -10, 1), (9.9, 0, -10, 2), (0, -6, -10, 3))
+    unseen = spheres((0, 0, 10, 50), (0, 7, -10, 1), (30, 0, -10, 1))
+    both = np.concatenate([seen, unseen])
+    assert choose.median_radius(both, view, 500) == pytest.approx(100)
+    assert choose.median_radius(unseen, view, 500) == np.inf
+    assert choose.median_radius(seen[:0], view, 500) == np.inf
+
+
+def test_half_the_distance_is_twice_the_radius() -> None:
+    rng = np.random.default_rng(5)
+    some = spheres(
+        *np.column_stack([rng.normal(size=(99, 2)), -rng.uniform(20, 30, 99), rng.random(99)])
+    )
+    near = some * np.array([0.5, 0.5, 0.5, 1], np.float32)
+    far_radius, near_radius = (choose.median_radius(s, camera(0, 0.4), 720) for s in (some, near))
+    assert near_radius == pytest.approx(2 * far_radius, rel=1e-6)
+
+
+@pytest.mark.parametrize(("count", "kept"), [(0, 0), (1, 1), (512, 512), (513, 257), (99_999, 511)])
+def test_sample_covers_the_scene(count: int, kept: int) -> None:
+    every = np.arange(4 * count, dtype=np.float32).reshape(count, 4)
+    some = choose.sample(every)
+    assert len(some) == kept
+    assert count == 0 or (some[0] == every[0]).all()
+    assert count == 0 or some[-1, 0] >= every[int(count * 0.99) - 1, 0]
+    assert not np.shares_memory(some, every)
+
+
+def test_kernel_by_count_tree_and_size() -> None:
+    view, large, small = camera(0, 0.5), spheres((0, 0, -10, 1)), spheres((0, 0, -10, 0.001))
+    assert choose.kernel_for(0, 0, large[:0], view, 720) == choose.LIST
+    assert choose.kernel_for(choose.MAX_LISTED, 1, large, view, 720) == choose.LIST
+    assert choose.kernel_for(choose.MAX_LISTED + 1, 1, large, view, 720) == choose.THREADS
+    assert choose.kernel_for(1000, 50, large, view, 720) == choose.PACKETS
+    assert choose.kernel_for(1000, 50, small, view, 720) == choose.THREADS
+    assert choose.kernel_for(1000, 50, small[:0], view, 720) == choose.PACKETS
+
+
+def test_production_kernels_render_everything() -> None:
+    variants = {variant.label: variant for variant in discover("render")}
+    for label in choose.PRODUCTION:
+        assert pictures.everything(variants[label].shows) == "samples"
+        assert variants[label].layout in ("", "list")  # both read spheres in leaf order
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+@pytest.mark.parametrize("count", [1, 5, 20, 21, 64, 65, 1500])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_every_kernel_gives_the_same_film(count: int, seed: int) -> None:
+    from raytracer.backends.cuda.run import CudaBackend
+
+    scene = to_project(random_scene(seed, count, mirror=True))
+    buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=3))
+    tree = bvh.build(buffers)
+    films = []
+    for label in (None, *choose.PRODUCTION):
+        backend, film = CudaBackend(kernel=label), Film.blank(*SIZE)
+        with backend.upload(buffers, tree) as resident:
+            if label is None:
+                chosen = backend.kernel_of(resident, buffers.frame).variant.label
+                assert (chosen == choose.LIST) == (count <= choose.MAX_LISTED)
+            backend.render(resident, buffers.frame, film)
+        films.append(film.sums)
+    for film_sums in films[1:]:
+        np.testing.assert_array_equal(film_sums, films[0])
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+def test_a_camera_that_moves_away_gets_another_kernel() -> None:
+    from raytracer.backends.cuda.run import CudaBackend
+
+    scene = to_project(random_scene(3, 5000))
+    buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=1))
+    backend = CudaBackend()
+    with backend.upload(buffers, bvh.build(buffers)) as resident:
+        near = backend.kernel_of(resident, buffers.frame).variant.label
+        buffers.camera["origin"] -= 1000 * buffers.camera["forward"]
+        resident.look(buffers)
+        far = backend.kernel_of(resident, buffers.frame).variant.label
+    assert (near, far) == (choose.PACKETS, choose.THREADS)
+
+
+def test_example_scenes_get_the_kernel_that_was_measured_best() -> None:
+    best = {"three_balls": choose.LIST, "galaxy": choose.THREADS}
+    for name in renders.names():
+        if name in ("cloud", "sphereflake"):
+            continue  # a million spheres take long to make; the other is like plummer
+        _, buffers, tree, _ = renders._prepared(name, renders.SIZE)
+        label = choose.kernel_for(
+            buffers.count, len(tree.nodes), choose.sample(tree.spheres), buffers.camera, 720
+        )
+        assert label == best.get(name, choose.PACKETS), name

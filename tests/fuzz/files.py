@@ -1,0 +1,246 @@
+"""Files that are given to every reader: right ones to be mutated, and ways to mutate them.
+
+A case is a seed and a number: the same two give the same bytes everywhere.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import struct
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer import Film
+from raytracer.film_file import AOVS
+
+POINTS = np.linspace(-2.0, 2.0, 36).reshape(-1, 3)
+
+SCENE = """\
+title = "Balls"
+[render]
+width = 8
+height = 6
+samples = 1
+filter = "tent"
+[camera]
+type = "perspective"
+position = [0.0, 2.5, 9.0]
+look_at = [0.0, 0.8, 0.0]
+[background]
+bottom = "#f6f3ee"
+top = "white"
+[ambient]
+intensity = 0.2
+[[lights]]
+type = "point"
+position = [-4.0, 5.0, 3.0]
+color = "#ffe0b0"
+intensity = 12.0
+falloff = "inverse-square"
+[materials.chrome]
+mirror = 0.8
+[[spheres]]
+material = "chrome"
+centers = [[0.0, -1.0, 0.0], [1.0, 1.0, 1.0]]
+radii = [1.0, 0.5]
+colors = ["gold", [0.9, 0.9, 0.95]]
+transform = { scale = 1.2, rotate = [0, 30, 0], translate = [0.0, 1.3, 0.0] }
+[elements.O]
+radius = 0.8
+"""
+
+TABLE = "x,y,z,radius,r,g,b,mass\n" + "".join(
+    f"{n}.0,0.5,{n / 7:.3f},0.5,0.80,0.25,{n / 20:.2f},{n}\n" for n in range(12)
+)
+
+PLAIN_XYZ = "3\nwater, angstrom\nO  0.000  0.117 0.000\nH  0.757 -0.469 0.0\nH -0.757 -0.469 0.0\n"
+
+EXTENDED_XYZ = (
+    '2\nLattice="5 0 0 0 5 0 0 0 5" Properties=species:S:1:pos:R:3:radius:R:1:color:R:3:q:I:1\n'
+    "C 0 0 0 0.5 1 0 0 3\nXx 1 1 1 0.4 0 1 0 -2\n"
+)
+
+
+def npz(method: int) -> bytes:
+    """An archive of spheres, with an array that is not used."""
+    arrays: dict[str, NDArray[Any]] = {
+        "centers": POINTS,
+        "radii": np.ones(12, np.float32),
+        "colors": np.arange(36, dtype=np.uint8).reshape(-1, 3),
+        "mass": np.arange(12.0),
+    }
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", method) as archive:
+        for name, array in arrays.items():
+            member = io.BytesIO()
+            np.save(member, array)
+            archive.writestr(f"{name}.npy", member.getvalue())
+    return stream.getvalue()
+
+
+def npy(array: NDArray[Any]) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, array)
+    return stream.getvalue()
+
+
+def film(folder: Path, suffix: str, half: bool = False) -> bytes:
+    """A film with every output variable."""
+    made = Film.blank(9, 7)
+    made.sums[:] = np.linspace(0.0, 3.0, made.sums.size).reshape(made.sums.shape)
+    made.samples = 2
+    for name, letters in AOVS.items():
+        shape = (7, 9) if len(letters) == 1 else (7, 9, len(letters))
+        made.aovs[name] = np.ones(shape, np.uint32 if name in ("id", "samples") else np.float32)
+    made.metadata = {"digest": "0" * 16, "settings": {"width": 9, "height": 7}, "spheres": 12}
+    path = made.save(folder / f"seed{suffix}", half=half)
+    return path.read_bytes()
+
+
+def picture(folder: Path) -> bytes:
+    """A PNG with metadata."""
+    from raytracer.image import Image
+
+    about = {"version": "1", "scene": {"path": "a"}, "spheres": 3, "memory_free": 5, "list": [{}]}
+    made = Image(Film.blank(4, 3), metadata=about)
+    return made.save(folder / "seed.png").read_bytes()
+
+
+def seeds(folder: Path) -> dict[str, bytes]:
+    """Right files by a name that ends as the file does."""
+    as_json = {"spheres": [{"centers": [[0, 0, 0]], "radius": 1, "color": "red"}], "title": "a"}
+    found = {
+        "scene.toml": SCENE.encode(),
+        "scene.json": json.dumps(as_json, indent=1).encode(),
+        "table.csv": TABLE.encode(),
+        "semicolon.csv": TABLE.replace(",", ";").encode(),
+        "plain.xyz": PLAIN_XYZ.encode(),
+        "extended.extxyz": EXTENDED_XYZ.encode(),
+        "points.npy": npy(np.c_[POINTS, np.ones(12)]),
+        "fortran.npy": npy(np.asfortranarray(POINTS.astype(np.float32))),
+        "stored.npz": npz(zipfile.ZIP_STORED),
+        "deflated.npz": npz(zipfile.ZIP_DEFLATED),
+        "lzma.npz": npz(zipfile.ZIP_LZMA),
+        "bzip2.npz": npz(zipfile.ZIP_BZIP2),
+        "film.npz": film(folder, ".npz"),
+        "picture.png": picture(folder),
+    }
+    try:
+        import OpenEXR  # noqa: F401
+    except ImportError:
+        return found
+    return found | {"film.exr": film(folder, ".exr"), "half.exr": film(folder, ".exr", half=True)}
+
+
+# What is put into texts: long, deep, strange and hostile pieces.
+WORDS = [
+    b"", b"\0", b"\n", b"\r", b"\r\n", b"\t", b" ", b",", b";", b"=", b"[", b"]", b"{", b"}",
+    b'"', b"'", b"#", b"-", b".", b"/", b"..", b"../", b"/dev/zero", b"/etc/passwd", b"nan",
+    b"inf", b"-inf", b"1e999", b"-1e999", b"1e-999", b"0x7fffffffffffffff",
+    b"99999999999999999999", b"-1", b"0", b"2147483648", b"4294967296", b"18446744073709551616",
+    b"1" * 400, b"1" * 5000, b"a" * 5000, b"." * 300, b"[" * 3000, b"{" * 3000, b"(" * 3000,
+    b'{"a":' * 1500, b"a." * 200, b'"""', b"'''", b"\x1b[31m\x1b]0;x\x07", b"\xff\xfe",
+    b"\xef\xbb\xbf", b"\xed\xb2\x80", "\u202e\u2066".encode(), "\u0663\u0664".encode(),
+    "\U0001f600".encode(), b"true", b"null", b"NaN", b"Infinity", b"\\u0000", b"\\ud800",
+    b"1979-05-27T07:32:00Z", b"07:32:00", b"O", b"|O", b"<f8", b">f8", b"|V0", b"|S0",
+    b"<U99999999", b"shape", b"descr", b"fortran_order", b"True", b"(1,)", b"(3, 3)",
+    b"[('a', 'O')]", b"PK\x05\x06", b"PK\x03\x04", b"PK\x01\x02", b"PK\x06\x06", b"spheres",
+    b"[[spheres]]", b"[[lights]]", b"materials", b"radius", b"color", b"centers", b"file",
+    b"generate", b"cloud", b"count", b"title", b"Properties=", b"Lattice=",
+    b"species:S:1:pos:R:3", b"pos:R:99999999999", b"tEXt", b"raytracer\0", b"dataWindow",
+    b"box2i", b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff", b"\x80\0\0\0", b"\0\0\0\x80",
+]  # fmt: skip
+
+Mutation = Callable[[bytearray, random.Random], None]
+
+
+def _flip(data: bytearray, rng: random.Random) -> None:
+    """Flip bits."""
+    for _ in range(rng.choice((1, 1, 1, 2, 8))):
+        if data:
+            data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+
+
+def _set(data: bytearray, rng: random.Random) -> None:
+    """Set bytes."""
+    for _ in range(rng.choice((1, 1, 4))):
+        if data:
+            data[rng.randrange(len(data))] = rng.choice((0, 1, 9, 10, 32, 127, 128, 255, 65, 48))
+
+
+def _cut(data: bytearray, rng: random.Random) -> None:
+    """Cut the file short, or its start off."""
+    at = rng.randrange(len(data) + 1)
+    if rng.random() < 0.8:
+        del data[at:]
+    else:
+        del data[:at]
+
+
+def _remove(data: bytearray, rng: random.Random) -> None:
+    """Take a piece out."""
+    at = rng.randrange(len(data) + 1)
+    del data[at : at + rng.choice((1, 2, 8, 64, 500))]
+
+
+def _repeat(data: bytearray, rng: random.Random) -> None:
+    """Repeat a piece."""
+    at = rng.randrange(len(data) + 1)
+    piece = data[at : at + rng.choice((1, 4, 16, 200))]
+    data[at:at] = piece * rng.choice((1, 2, 50))
+
+
+def _word(data: bytearray, rng: random.Random) -> None:
+    """Put a piece in, or in place of another."""
+    at = rng.randrange(len(data) + 1)
+    piece = rng.choice(WORDS)
+    data[at : at + rng.choice((0, 0, len(piece), 5))] = piece
+
+
+def _number(data: bytearray, rng: random.Random) -> None:
+    """Overwrite a binary integer with one at the edge."""
+    kind = rng.choice(("<B", "<H", "<I", "<Q", ">I", ">H"))
+    size = struct.calcsize(kind)
+    if len(data) < size:
+        return
+    at = rng.randrange(len(data) - size + 1)
+    top = 256**size
+    value = rng.choice((0, 1, 2, top - 1, top - 2, top // 2, top // 2 - 1, 16, 1000)) % top
+    struct.pack_into(kind, data, at, value)
+
+
+def _token(data: bytearray, rng: random.Random) -> None:
+    """Replace a number of a text by another."""
+    digits = [n for n, c in enumerate(data[:4096]) if 48 <= c <= 57]
+    if digits:
+        at = rng.choice(digits)
+        data[at : at + 1] = rng.choice(WORDS)
+
+
+def _swap(data: bytearray, rng: random.Random) -> None:
+    """Exchange two lines."""
+    lines = data.split(b"\n")
+    one, other = rng.randrange(len(lines)), rng.randrange(len(lines))
+    lines[one], lines[other] = lines[other], lines[one]
+    data[:] = b"\n".join(lines)
+
+
+MUTATIONS: list[Mutation] = [
+    _flip, _flip, _set, _cut, _remove, _repeat, _word, _word, _number, _number, _token, _swap,
+]  # fmt: skip
+
+
+def mutated(seed: bytes, number: int, name: str) -> bytes:
+    """Return case `number` of a seed."""
+    rng = random.Random(f"{name}:{number}")
+    data = bytearray(seed)
+    for _ in range(rng.choice((1, 1, 2, 3, 6))):
+        rng.choice(MUTATIONS)(data, rng)
+    return bytes(data)

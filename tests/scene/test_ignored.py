@@ -1,0 +1,354 @@
+"""What a particle file holds is used, or a warning says that it was not and what to do."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer import RaytracerWarning, Scene, load
+from raytracer.cli import main
+from raytracer.errors import UserError
+from raytracer.scene.elements import find
+from raytracer.scene.labels import type_color
+from raytracer.scene.paint import pack_colors
+from raytracer.scene.spheres import SphereSet
+from raytracer.warning import collected
+
+POINTS = np.array([[0.0, 0, 0], [2, 0, 0], [0, 2, 0], [0, 0, 2]])
+XYZ = "4\n{comment}\n{0} 0 0 0\n{1} 2 0 0\n{2} 0 2 0\n{3} 0 0 2\n"
+
+
+def loaded(path: Path) -> tuple[Scene, list[str]]:
+    """A scene and its warnings."""
+    with collected() as found:
+        return load(path), found
+
+
+def written(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def xyz(folder: Path, *labels: str, comment: str = "") -> Path:
+    return written(folder / "a.xyz", XYZ.format(*labels, comment=comment))
+
+
+def colors_of(spheres: SphereSet) -> np.ndarray:
+    return spheres.color if spheres.color_id is None else spheres.color[spheres.color_id]
+
+
+def radii_of(scene: Scene) -> list[float]:
+    radius = np.asarray(scene.spheres[0].radius)
+    return [float(each) for each in np.broadcast_to(radius, scene.count)]
+
+
+# Labels
+
+
+@pytest.mark.parametrize(
+    ("labels", "shown"),
+    [
+        (("1", "2", "1", "2"), "the labels 1, 2 are taken as types"),
+        (("3", "3", "3", "3"), "the label 3 is taken as a type"),
+        (("A", "B", "A", "B"), "the labels 'A', 'B' are taken as types"),
+        (("CG1", "Na", "Na", "Na"), "the label 'CG1' is taken as a type"),
+        (("0", "6", "8", "1"), "the labels 0, 1, 6, 8 are taken as types"),
+    ],
+)
+def test_types_have_colours_of_their_own_and_a_warning(
+    tmp_path: Path, labels: tuple[str, ...], shown: str
+) -> None:
+    scene, found = loaded(xyz(tmp_path, *labels))
+    assert len(found) == 1
+    assert f"a.xyz: {shown}" in found[0]
+    assert f"[elements.{sorted(labels)[0]}]" in found[0]
+    colors = colors_of(scene.spheres[0])
+    assert len(np.unique(colors, axis=0)) == len(set(labels))
+    assert not any(np.allclose(c, find("H").color or ()) for c in colors)
+
+
+def test_types_have_the_radius_of_their_spacing(tmp_path: Path) -> None:
+    scene, _ = loaded(xyz(tmp_path, "1", "2", "1", "2"))
+    spacing = 2.0 / 4 ** (1 / 3)
+    assert radii_of(scene) == pytest.approx([spacing / 2] * 4)
+    scene, _ = loaded(xyz(tmp_path, "O", "X1", "H", "H"))
+    assert radii_of(scene) == [find("O").radius, 0.75, find("H").radius, find("H").radius]
+
+
+def test_a_type_has_the_same_colour_whichever_others_are_there(tmp_path: Path) -> None:
+    both, _ = loaded(xyz(tmp_path, "2", "1", "1", "1"))
+    one, _ = loaded(xyz(tmp_path, "2", "2", "2", "2"))
+    assert colors_of(both.spheres[0])[0].tolist() == colors_of(one.spheres[0])[0].tolist()
+    many = [type_color(index) for index in range(200)]
+    assert len(set(many)) == 200
+    assert all(0.0 <= part <= 1.0 for color in many for part in color)
+
+
+@pytest.mark.parametrize("labels", [("6", "1", "8", "1"), ("79", "79", "79", "79")])
+def test_numbers_with_gaps_are_atomic_numbers(tmp_path: Path, labels: tuple[str, ...]) -> None:
+    scene, found = loaded(xyz(tmp_path, *labels))
+    assert "are taken as atomic numbers (" in found[0]
+    assert 'labels = "types"' in found[0]
+    assert radii_of(scene) == [find(label).radius for label in labels]
+
+
+@pytest.mark.parametrize(
+    ("labels", "comment"),
+    [
+        (("O", "H", "H", "79"), ""),
+        (("1", "2", "1", "2"), "Properties=Z:I:1:pos:R:3"),
+        (("1", "2", "1", "2"), "Properties=numbers:I:1:pos:R:3"),
+        (("Fe", "C12", "D", "h"), ""),
+    ],
+)
+def test_certain_elements_need_no_warning(
+    tmp_path: Path, labels: tuple[str, ...], comment: str
+) -> None:
+    scene, found = loaded(xyz(tmp_path, *labels, comment=comment))
+    assert found == []
+    assert radii_of(scene) == [find(label).radius for label in labels]
+
+
+def test_a_property_named_type_needs_no_warning(tmp_path: Path) -> None:
+    _, found = loaded(xyz(tmp_path, "1", "2", "1", "2", comment="Properties=type:I:1:pos:R:3"))
+    assert found == []
+
+
+def scene_of(tmp_path: Path, text: str, *labels: str) -> tuple[Scene, list[str]]:
+    xyz(tmp_path, *labels)
+    return loaded(written(tmp_path / "s.toml", text))
+
+
+def test_a_scene_file_says_what_labels_are(tmp_path: Path) -> None:
+    numbers = "1", "2", "1", "2"
+    a_set = '[[spheres]]\nfile = "a.xyz"\n'
+    scene, found = scene_of(tmp_path, f'{a_set}labels = "elements"\n', *numbers)
+    assert (found, radii_of(scene)[1]) == ([], find("He").radius)
+    scene, found = scene_of(tmp_path, f'{a_set}labels = "types"\n', "H", "He", "H", "H")
+    assert found == []
+    assert colors_of(scene.spheres[0])[0].tolist() == pytest.approx(type_color(0))
+    named = '[elements.1]\nelement = "Cu"\n[elements.2]\nradius = 0.3\ncolor = "red"\n'
+    scene, found = scene_of(tmp_path, a_set + named, *numbers)
+    assert found == []
+    assert radii_of(scene)[:2] == [find("Cu").radius, 0.3]
+    np.testing.assert_allclose(colors_of(scene.spheres[0])[0], find("Cu").color or ())
+    np.testing.assert_allclose(colors_of(scene.spheres[0])[1], [1, 0, 0])
+    scene, found = scene_of(tmp_path, f'{a_set}[elements.A]\ncolor = "red"\n', *"AAAA")
+    assert found == []
+    np.testing.assert_allclose(colors_of(scene.spheres[0])[0], [1, 0, 0])
+    # Nothing is looked up by labels where the set says both.
+    _, found = scene_of(tmp_path, f'{a_set}radius = 1\ncolor = "red"\n', *numbers)
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ('file = "a.xyz"\nlabels = "elements"', ["line 4: 'Hx' is not", "[elements.Hx]"]),
+        ('file = "a.xyz"\nlabels = "atoms"', ["spheres[0].labels: 'atoms' is not known"]),
+        ('file = "a.npy"\nradius = 1\nlabels = "types"', ["spheres[0].labels: a.npy has no"]),
+        ('centers = [[0, 0, 0]]\nradius = 1\nlabels = "types"', ["the set has no file"]),
+        (
+            'file = "a.xyz"\n[elements.1]\nelement = "Xu"',
+            ["elements.1.element: 'Xu' is not"],
+        ),
+    ],
+)
+def test_wrong_words_about_labels(tmp_path: Path, text: str, parts: list[str]) -> None:
+    np.save(tmp_path / "a.npy", POINTS)
+    with pytest.raises(UserError) as caught:
+        scene_of(tmp_path, f"[[spheres]]\n{text}\n", "H", "Hx", "H", "H")
+    for part in parts:
+        assert part in str(caught.value)
+
+
+# Frames
+
+
+@pytest.mark.parametrize(
+    ("more", "shown"),
+    [
+        ("", None),
+        ("\n \n", None),
+        ("4\nsecond\nH 0 0 0\n", "more frames follow; the first is shown"),
+        ("\n4\n", "more frames follow"),
+        ("H 7 7 7\n", "line 1 says 4 atoms, but more lines follow"),
+    ],
+)
+def test_what_follows_the_first_frame(tmp_path: Path, more: str, shown: str | None) -> None:
+    path = xyz(tmp_path, "O", "H", "H", "H", comment="first")
+    path.write_text(path.read_text() + more)
+    scene, found = loaded(path)
+    assert scene.count == 4
+    assert len(found) == (shown is not None)
+    assert all(str(shown) in each for each in found)
+
+
+# Columns, arrays and properties
+
+BALLS = "0,0,0,{0}\n2,0,0,{1}\n"
+
+
+@pytest.mark.parametrize(
+    "name", ["diameter", "Diameter", "diameters", "DIAM", "diameter [nm]", "Particle Diameter"]
+)
+def test_diameters_are_halved(tmp_path: Path, name: str) -> None:
+    table = written(tmp_path / "a.csv", f"x,y,z,{name}\n" + BALLS.format(1, 3))
+    assert loaded(table)[0].spheres[0].radius.tolist() == [0.5, 1.5]  # type: ignore[union-attr]
+    assert loaded(table)[1] == []
+    arrays: dict[str, Any] = {"centers": POINTS[:2], name: np.array([1, 3], np.float32)}
+    np.savez(tmp_path / "a.npz", **arrays)
+    scene, found = loaded(tmp_path / "a.npz")
+    assert (found, radii_of(scene)) == ([], [0.5, 1.5])
+    assert np.asarray(scene.spheres[0].radius).dtype == np.float32
+    if " " not in name:
+        text = f"2\nProperties=pos:R:3:{name}:R:1\n" + BALLS.format(1, 3).replace(",", " ")
+        scene, found = loaded(written(tmp_path / "a.xyz", text))
+        assert (found, radii_of(scene)) == ([], [0.5, 1.5])
+
+
+def test_diameters_that_a_scene_file_names(tmp_path: Path) -> None:
+    written(tmp_path / "a.csv", "x,y,z,w\n" + BALLS.format(1, 3))
+    text = '[[spheres]]\nfile = "a.csv"\narrays = {diameters = "w"}\n'
+    scene, found = loaded(written(tmp_path / "s.toml", text))
+    assert (found, radii_of(scene)) == ([], [0.5, 1.5])
+
+
+@pytest.mark.parametrize(
+    "header", ["X,Y,Z,Radius", "x [nm],y [nm],z [nm],R [nm]", "Position.X,Position.Y,Position.Z,r",
+               '"x","y","z","radius"', "Points:0,Points:1,Points:2,rad", "pos_x,pos_y,pos_z,Radii"]
+)  # fmt: skip
+def test_names_of_columns_in_use(tmp_path: Path, header: str) -> None:
+    scene, found = loaded(written(tmp_path / "a.csv", f"{header}\n" + BALLS.format(1, 3)))
+    assert radii_of(scene) == [1.0, 3.0]
+    guessed = header.split(",")[-1].lower().startswith("r") and "ad" not in header
+    assert [("is taken as the radius" in each) for each in found] == [True] * guessed
+
+
+def test_a_column_of_one_letter_is_a_guess(tmp_path: Path) -> None:
+    scene, found = loaded(written(tmp_path / "a.csv", "x,y,z,d\n" + BALLS.format(1, 3)))
+    assert radii_of(scene) == [0.5, 1.5]
+    assert "column 'd' is taken as the diameter" in found[0]
+    assert 'arrays = {diameters = "d"}' in found[0]
+
+
+@pytest.mark.parametrize(
+    ("header", "cells", "expected"),
+    [
+        ("x,y,z,color", ["#ff0000", "rebeccapurple"], [[1, 0, 0], [0.4, 0.2, 0.6]]),
+        ("x,y,z,Colour", ['"gold"', "#000"], [[1, 215 / 255, 0], [0, 0, 0]]),
+        ("x,y,z,R,G,B", ["255,0,51", "0,0,0"], [[1, 0, 0.2], [0, 0, 0]]),
+        ("x,y,z,red,green,blue", ["1,0,0.5", "0,0,0"], [[1, 0, 0.5], [0, 0, 0]]),
+    ],
+)
+def test_colours_of_tables(
+    tmp_path: Path, header: str, cells: list[str], expected: list[Any]
+) -> None:
+    scene, found = loaded(written(tmp_path / "a.csv", f"{header}\n" + BALLS.format(*cells)))
+    assert found == []
+    np.testing.assert_allclose(colors_of(scene.spheres[0]), expected)
+    assert len(pack_colors(scene.spheres)[0]) == 2
+
+
+def test_colour_names_in_extended_xyz(tmp_path: Path) -> None:
+    text = "2\nProperties=pos:R:3:radius:R:1:color:S:1\n0 0 0 1 red\n2 0 0 1 #00f\n"
+    scene, found = loaded(written(tmp_path / "a.xyz", text))
+    assert found == []
+    np.testing.assert_allclose(colors_of(scene.spheres[0]), [[1, 0, 0], [0, 0, 1]])
+
+
+def test_what_sounds_like_a_size_or_a_colour_is_told_of(tmp_path: Path) -> None:
+    _, found = loaded(
+        written(tmp_path / "a.csv", "x,y,z,grain size,color,mass\n0,0,0,1,5,1\n2,0,0,1,6,1\n")
+    )
+    assert len(found) == 2
+    assert "column 'grain size' is not used" in found[0]
+    assert 'arrays = {radii = "grain size"}' in found[0]
+    assert "column 'color' is not used: to take colours from there" in found[1]
+    np.savez(tmp_path / "a.npz", centers=POINTS, sizes=np.ones(4), velocity=POINTS)
+    assert len(loaded(tmp_path / "a.npz")[1]) == 1
+    np.savez(tmp_path / "a.npz", centers=POINTS, radii=np.ones(4), sizes=np.ones(4))
+    assert loaded(tmp_path / "a.npz")[1] == []
+    text = '[[spheres]]\nfile = "a.csv"\nradius = 0.5\ncolor = "red"\n'
+    assert loaded(written(tmp_path / "s.toml", text))[1] == []
+
+
+def test_npz_of_axes(tmp_path: Path) -> None:
+    x, y, z = POINTS.T.astype(np.float32)
+    np.savez(tmp_path / "a.npz", x=x, y=y, z=z, radius=1.0, t=np.arange(4))
+    scene, found = loaded(tmp_path / "a.npz")
+    assert found == []
+    np.testing.assert_array_equal(scene.spheres[0].centers, POINTS)
+    assert scene.spheres[0].centers.dtype == np.float32
+    assert scene.describe(1).values == {"t": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# made by a program\n# in 2026\nx,y,z,radius\n0,0,0,1\n2,0,0,3\n",
+        "% made by a program\n\n# x,y,z,radius\n0,0,0,1\n2,0,0,3\n",
+        "x y z radius\n0 0 0 1\n2   0 0 3\n",
+        "# x y z radius\n0 0 0 1\n2 0 0 3\n",
+        "x;y;z;radius\n0;0;0;1\n2,0;0;0;3,0\n",
+        "x;y;z;radius\n0,0;0;0;1,0\n2,0;0;0;3,0\n",
+        "x\ty\tz\tradius\n0,0\t0\t0\t1,0\n2,0\t0\t0\t3,0\n",
+        '"x","y","z","radius"\n"0","0","0","1"\n"2","0","0","3"\n',
+        'name,x,y,z,radius\n"a, b",0,0,0,1\n"c",2,0,0,3\n',
+        "x,y,z,radius,\n0,0,0,1,\n2,0,0,3,\n",
+        "x,y,z,radius\n0,0,0,1,\n2,0,0,3,\n",
+        ",x,y,z,radius\r\n0,0,0,0,1\r\n1,2,0,0,3",
+        "x,y,z,radius,note\n0,0,0,1\n2,0,0,3,end\n",
+        "\ufeffx,y,z,radius\n0,0,0,1\n2,0,0,3\n",
+    ],
+)
+def test_tables_of_all_kinds(tmp_path: Path, text: str) -> None:
+    scene, found = loaded(written(tmp_path / "a.csv", text))
+    assert found == []
+    assert scene.spheres[0].centers.tolist() == [[0, 0, 0], [2, 0, 0]]
+    assert radii_of(scene) == [1, 3]
+    assert scene.describe(1).note == ""
+
+
+# How warnings reach people
+
+
+def test_python_warns_at_the_line_of_the_caller(tmp_path: Path) -> None:
+    path = xyz(tmp_path, "1", "2", "1", "2")
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        raytracer.load(path)
+        raytracer.render(path, width=4, height=4, samples=1, backend="cpu")
+    assert [each.category for each in found] == [RaytracerWarning] * 2
+    assert all(each.filename == __file__ for each in found)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RaytracerWarning)
+        with pytest.raises(RaytracerWarning, match="taken as types"):
+            raytracer.load(path)
+
+
+def test_the_command_line_warns_once_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import json
+
+    monkeypatch.chdir(tmp_path)
+    xyz(tmp_path, "1", "2", "1", "2")
+    size = ["--width", "8", "--height", "6", "--samples", "1", "--backend", "cpu"]
+    for command in (["render", "a.xyz", *size], ["scene", "check", "a.xyz"],
+                    ["scene", "describe", "a.xyz", "0"]):  # fmt: skip
+        assert main(command) == 0
+        said = capsys.readouterr()
+        assert said.err.startswith("raytracer: warning: a.xyz: the labels 1, 2 are taken as types")
+        assert said.err.count("\n") == 1
+        assert main([*command, "--json"]) == 0
+        said = capsys.readouterr()
+        assert said.err == ""
+        assert json.loads(said.out)["warnings"][0].startswith("a.xyz: the labels 1, 2")
+    assert main(["render", "a.xyz", *size, "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")

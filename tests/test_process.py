@@ -1,0 +1,315 @@
+"""The command as a process: streams that are closed or full, pipes that end, and signals."""
+
+from __future__ import annotations
+
+import os
+import random
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from raytracer.process import Terminated
+
+COMMAND = f"{shlex.quote(sys.executable)} -m raytracer"
+RENDER = f"{COMMAND} render three_balls --width 64 --height 48 --samples 1 --backend cpu -o a.png"
+# Writes to standard output more than a pipe holds.
+LONG = (
+    "import sys; from raytracer import process, cli, __main__\n"
+    "cli.program.main = lambda *_, **__: print('x' * 10**6)\n"
+    "sys.exit(process.run(cli.main, cli.stopped))"
+)
+# Takes as long as anybody wants, in Python, with a file half written.
+SLOW = (
+    "import sys, time; from raytracer import process, cli, output\n"
+    "def work(*_, **__):\n"
+    "    output.write('done.txt', 'done')\n"
+    "    with output.replacing('half.txt') as file:\n"
+    "        file.write(b'half'); file.flush(); print('ready', flush=True)\n"
+    "        while True: time.sleep(0.01)\n"
+    "cli.program.main = work\n"
+    "sys.exit(process.run(cli.main, cli.stopped))"
+)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty current folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def shell(command: str) -> subprocess.CompletedProcess[str]:
+    """Run it in a shell; SIGPIPE and SIGINT do what they do in a terminal."""
+    return subprocess.run(
+        ["bash", "-c", command],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
+    )
+
+
+@pytest.mark.parametrize("closed", ["2>&-", "<&-", "2>/dev/full", "<&- 2>&-", "2>&- --progress"])
+def test_the_picture_needs_neither_standard_error_nor_input(closed: str) -> None:
+    done = shell(f"{RENDER} {closed}")
+    assert done.returncode == 0
+    assert done.stdout.startswith("wrote a.png")
+    assert done.stderr == ""
+    assert Path("a.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("closed", "says"), [(">&-", "Bad file descriptor"), (">/dev/full", "No space left on device")]
+)
+def test_a_result_that_cannot_be_printed_is_one_sentence(closed: str, says: str) -> None:
+    done = shell(f"{RENDER} {closed}")
+    assert done.returncode == 1
+    assert done.stderr == f"raytracer: standard output: cannot be written ({says})\n"
+    assert Path("a.png").exists()
+    for command in ("--help", "devices", "scene schema", "scene check scenes/none.toml --json"):
+        done = shell(f"{COMMAND} {command} {closed}")
+        assert done.returncode in (1, 2)
+        assert done.stderr.count("\n") == 1
+
+
+def test_with_all_three_closed_the_picture_is_written() -> None:
+    assert shell(f"{RENDER} <&- >&- 2>&-").returncode == 1
+    assert shell(f"{RENDER} --quiet <&- >&- 2>&-").returncode == 0
+    assert Path("a.png").stat().st_size > 1000
+
+
+def test_a_reader_that_leaves_ends_the_command_without_words() -> None:
+    done = shell(f"({shlex.join([sys.executable, '-c', LONG])}; echo $? >&2) | head -c 1")
+    assert done.stderr == "141\n"
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_signal_around_the_command_is_one_sentence(moment: str) -> None:
+    code = (
+        "import os, signal, sys; from raytracer import process, cli\n"
+        "def kill(): os.kill(os.getpid(), signal.SIGTERM)\n"
+        "def before(): kill(); return cli.main(['--version'])\n"
+        "def after(): code = cli.main(['--version']); kill(); return code\n"
+        f"sys.exit(process.run({moment}, cli.stopped))"
+    )
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 143
+    assert done.stderr == "raytracer: stopped by SIGTERM; nothing was written\n"
+    assert done.stdout.startswith("raytracer " if moment == "after" else "")
+
+
+def test_characters_that_the_encoding_lacks_are_escaped() -> None:
+    done = shell(f"PYTHONIOENCODING=ascii {COMMAND} render 'a…b.toml' 2>&1")
+    assert done.returncode == 2
+    assert "a\\u2026b.toml" in done.stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_nothing_half_written_and_says_what_is(number: signal.Signals) -> None:
+    Path("half.txt").write_text("old")
+    process = started(SLOW)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 128 + number
+    assert (
+        said == f"raytracer: stopped by {Terminated(number).name}; written before that: done.txt\n"
+    )
+    assert sorted(path.name for path in Path().iterdir()) == ["done.txt", "half.txt"]
+    assert Path("half.txt").read_text() == "old"
+
+
+def test_a_second_signal_ends_a_process_that_hangs() -> None:
+    hang = (
+        "def hang():\n"
+        "    try: time.sleep(100)\n"
+        "    finally: print(flush=True), time.sleep(100)\n"
+        "def work"
+    )
+    process = started(SLOW.replace("time.sleep(0.01)", "hang()").replace("def work", hang))
+    process.send_signal(signal.SIGTERM)
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=20)
+    assert process.returncode == -signal.SIGTERM
+    assert [path.name for path in Path().iterdir()] == ["done.txt"]
+
+
+def test_signals_that_are_ignored_stay_ignored() -> None:
+    process = started(SLOW, ignored=signal.SIGHUP)
+    process.send_signal(signal.SIGHUP)
+    time.sleep(0.2)
+    assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=20)
+    assert process.returncode == 128 + signal.SIGTERM
+
+
+def test_an_interrupt_in_a_callback_is_not_lost() -> None:
+    """An exception cannot leave a finaliser."""
+    code = SLOW.replace("def work(*_, **__):\n", (
+        "import weakref\n"
+        "class Thing: pass\n"
+        "def hold(_):\n"
+        "    print('ready', flush=True); time.sleep(100)\n"
+        "def work(*_, **__):\n"
+        "    thing = Thing(); reference = weakref.ref(thing, hold); del thing\n"
+    ))  # fmt: skip
+    process = started(code)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "Traceback" not in said
+
+
+def test_an_interrupt_that_a_library_hides_is_one_all_the_same() -> None:
+    hide = (
+        "def hide():\n"
+        "    try: time.sleep(100)\n"
+        "    except KeyboardInterrupt: raise ImportError('broken')\n"
+        "def work"
+    )
+    code = SLOW.replace("time.sleep(0.01)", "hide()").replace("def work", hide)
+    code = code.replace("cli.program.main = work", "cli.program.commands['info'].callback = work")
+    process = started(code, "info", "x")
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert said.startswith("raytracer: stopped by Ctrl-C; written before that: done.txt")
+
+
+def test_ctrl_c_while_modules_are_imported_is_one_sentence() -> None:
+    """From the first line of our own on; before it, Python itself is starting."""
+    code = (
+        "import os, signal, sys\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == sys.argv[1]: os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from raytracer.__main__ import main; name = sys.argv[1]; sys.exit(main())"
+    )
+    for module in ("raytracer.process", "raytracer.errors", "click", "raytracer.commands.bench"):
+        done = subprocess.run(
+            [sys.executable, "-c", code, module], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 130
+        assert done.stderr == "raytracer: stopped by Ctrl-C; nothing was written\n"
+
+
+def started(
+    code: str, *arguments: str, ignored: signal.Signals | None = None
+) -> subprocess.Popen[str]:
+    """A process that has said that it is ready; its signals are those of a terminal."""
+
+    def prepare() -> None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN if number == ignored else signal.SIG_DFL)
+
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=prepare,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+UNCHECKED = (
+    "import sys; from raytracer import cli, output; "
+    "output.require_space = lambda *_: None; sys.exit(cli.main())"
+)
+FILES = ["a.png", "film.npz"]
+
+
+@pytest.mark.kills
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_kills_at_random_times_lose_no_film_and_no_picture(number: signal.Signals) -> None:
+    """Each run adds to the film of the one before."""
+    import numpy as np
+    from PIL import Image as Pillow
+
+    from raytracer.film import Film
+
+    words = [*shlex.split(RENDER), "--width", "500", "--height", "400", "--film", "film.npz"]
+    assert subprocess.run(words, capture_output=True, check=False).returncode == 0
+    start = time.perf_counter()
+    again = [*words, "--resume", "film.npz"]
+    assert subprocess.run(again, capture_output=True, check=False).returncode == 0
+    whole = time.perf_counter() - start
+    chance = random.Random(int(number))  # another series for each
+    sums = Film.load("film.npz").sums / Film.load("film.npz").samples
+    for _ in range(int(os.environ.get("RAYTRACER_KILLS", "25"))):
+        before = Film.load("film.npz").samples
+        process = subprocess.Popen(again, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        # Rather late than early: files are written at the end.
+        time.sleep(whole * chance.uniform(0.3, 1.1))
+        process.send_signal(number)
+        _, said = process.communicate(timeout=60)
+        film = Film.load("film.npz")
+        assert film.samples in (before, before + 1)
+        assert np.allclose(film.sums / film.samples, sums, atol=0.5)
+        with Pillow.open("a.png") as picture:
+            picture.load()
+        if b"nothing was written" in said:
+            assert film.samples == before
+        if number != signal.SIGKILL:
+            assert sorted(path.name for path in Path().iterdir()) == FILES
+    assert subprocess.run(again, capture_output=True, check=False).returncode == 0
+    assert sorted(path.name for path in Path().iterdir()) == FILES
+
+
+@pytest.mark.kills
+def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
+    """In a file system of 1 MiB, where the rights are there to mount one."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
+    mounted = subprocess.run(mount, capture_output=True, text=True, check=False)
+    if mounted.returncode != 0:
+        pytest.skip(f"no file system can be mounted: {mounted.stderr.strip()}")
+    try:
+        command = f"cd {shlex.quote(str(disk))} && {RENDER} --film film.npz"
+        assert shell(command).returncode == 0
+        old = {path.name: path.read_bytes() for path in disk.iterdir()}
+        (disk / "filler").write_bytes(b"x" * (850_000 - sum(map(len, old.values()))))
+        done = shell(f"{command} --width 200 --height 100")  # a film of 320 kB, a picture of 20
+        assert done.returncode == 2
+        assert "film.npz: needs 312 KiB and its disk has " in done.stderr
+        assert {name: (disk / name).read_bytes() for name in old} == old
+        # What fills it up while the picture is rendered is not known before.
+        command = command.replace(COMMAND, f"{shlex.quote(sys.executable)} -c {UNCHECKED!r}")
+        done = shell(f"{command} --width 200 --height 100")
+        assert done.returncode == 1
+        assert "film.npz: cannot be written (No space left on device)" in done.stderr
+        assert (disk / "film.npz").read_bytes() == old["film.npz"]
+        assert (disk / "a.png").read_bytes() != old["a.png"]
+        assert sorted(path.name for path in disk.iterdir()) == ["a.png", "filler", "film.npz"]
+    finally:
+        subprocess.run(["umount", str(disk)], check=False)
+
+
+@pytest.mark.kills
+def test_two_containers_write_one_file(tmp_path: Path) -> None:
+    """With the same process number in each, where the rights are there to make them."""
+    unshare = ["unshare", "--pid", "--fork", "--mount-proc"]
+    if subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("no process namespace can be made here")
+    from PIL import Image as Pillow
+
+    words = [*shlex.split(RENDER), "--width", "400", "--height", "300"]
+    for _ in range(3):
+        both = [subprocess.Popen([*unshare, *words], stdout=subprocess.DEVNULL) for _ in range(2)]
+        assert [process.wait(timeout=60) for process in both] == [0, 0]
+        with Pillow.open("a.png") as picture:
+            picture.load()
+        assert [path.name for path in Path().iterdir()] == ["a.png"]

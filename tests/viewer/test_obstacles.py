@@ -1,0 +1,273 @@
+"""The camera stays out of giants, and framing shows the spheres, whatever was done before."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer import Camera, Scene
+from raytracer.job import NO_SPHERE
+from raytracer.settings import POINT_FILTER
+from raytracer.viewer import view as moves
+from raytracer.viewer.orders import Loaded, Picked
+from raytracer.viewer.stage import Stage
+from raytracer.viewer.viewer import Viewer
+from support.previews import stage_of, viewer_of
+
+SCENES = Path(__file__).resolve().parents[2] / "scenes"
+NAMES = ("three_balls", "weekend", "molecule", "pile")
+SIZE = (64, 36)
+AXES = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (-1, 0, 0), (0, -1, 0), (0, 0, -1)]
+
+
+@cache
+def loaded(name: str) -> Stage:
+    return stage_of(SCENES / f"{name}.toml", width=SIZE[0], height=SIZE[1])
+
+
+def new_viewer(name: str) -> Viewer:
+    return viewer_of(loaded(name), SIZE, say=lambda _: None)
+
+
+def click(viewer: Viewer, x: int, y: int, go: bool) -> None:
+    viewer.pick(x, y, go=go)
+    worker: Any = viewer.worker
+    viewer.hear(worker.tasks.pop()())
+
+
+def act(viewer: Viewer, chance: random.Random) -> str:
+    """Something that moves the camera; gives what."""
+    amount, other = chance.gauss(0.0, 1.0), chance.gauss(0.0, 1.0)
+    choice = chance.choice(
+        ["orbit"] * 6 + ["pan", "fly", "dolly", "zoom"] * 3
+        + ["along"] * 2 + ["toggle", "fit_all", "fit_giants", "click", "go", "fit_picked"]
+        + ["turntable", "reset", "resize", "reload"]
+    )  # fmt: skip
+    width, height = viewer.size
+    place = chance.randrange(width), chance.randrange(height)
+    if choice in ("orbit", "pan"):
+        getattr(viewer, choice)(amount, other)
+    elif choice in ("fly", "dolly", "zoom"):
+        getattr(viewer, choice)(amount)
+    elif choice == "along":
+        viewer.along(*chance.choice(AXES))
+    elif choice == "toggle":
+        viewer.toggle_projection()
+    elif choice in ("click", "go"):
+        click(viewer, *place, choice == "go")
+    elif choice == "turntable":
+        viewer.turning = True
+        for _ in range(20):
+            viewer.tick(0.2)
+        viewer.turning = False
+    elif choice == "resize":
+        viewer.resize(*chance.choice([SIZE, (36, 64), (50, 50)]))
+    elif choice == "reload":
+        viewer.hear(Loaded(viewer.stage))
+    else:
+        getattr(viewer, choice)()
+    return choice
+
+
+def giant_gap(viewer: Viewer) -> float:
+    """Height of the eye above the nearest giant, by its definition."""
+    buffers, eye = viewer.stage.buffers, viewer.view.stand.eye
+    large = buffers.radius > moves.GIANT
+    assert large.any()
+    centers = np.stack([buffers.x, buffers.y, buffers.z], axis=1)[large].astype(np.float64)
+    return float((np.linalg.norm(centers - eye, axis=1) - buffers.radius[large]).min())
+
+
+def first_seen(viewer: Viewer) -> Any:
+    """The spheres that the rays through a picture's pixels meet first."""
+    look = viewer.stage.look(viewer.view, viewer.size, viewer.edits)
+    frame = look.frame.copy()
+    frame["filter"] = POINT_FILTER
+    viewer.stage.job.resident.look(look)
+    return viewer.stage.job.backend.first_hits(viewer.stage.job.resident, frame)["id"]
+
+
+def assert_shows_the_subject(viewer: Viewer) -> None:
+    """Every sphere but giants is within the picture, and some are not hidden by a giant."""
+    buffers = viewer.stage.buffers
+    small = buffers.radius <= moves.GIANT
+    centers = np.stack([buffers.x, buffers.y, buffers.z], axis=1)[small].astype(np.float64)
+    shown, ahead = moves.project(viewer.view, centers, viewer.aspect)
+    assert ahead.all()
+    assert np.abs(shown).max() < 1.0
+    seen = first_seen(viewer)
+    seen = seen[seen != NO_SPHERE]
+    assert np.count_nonzero(buffers.radius[seen] <= moves.GIANT) > 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", NAMES)
+def test_whatever_one_does_the_camera_is_outside_and_f_shows_all(name: str, seed: int) -> None:
+    viewer, chance = new_viewer(name), random.Random(seed)
+    done = []
+    for step in range(150):
+        done.append(act(viewer, chance))
+        assert giant_gap(viewer) > 0.0, (step, done[-5:])
+        assert np.isfinite(viewer.view.stand.eye).all()
+        if step % 10 == 9:
+            viewer.fit_all()
+            assert giant_gap(viewer) > 0.0
+            assert_shows_the_subject(viewer)
+
+
+def test_a_drag_upwards_ends_at_the_ground() -> None:
+    """65 pixels of a window of 540 took the eye into the ground; `F` did not get it out."""
+    viewer = new_viewer("three_balls")
+    for _ in range(65):
+        viewer.orbit(0.0, -np.pi / 540)
+        assert giant_gap(viewer) > 0.0
+    assert len(np.unique(first_seen(viewer))) > 3
+    at_the_ground = viewer.view
+    assert viewer.view.stand.axes.forward[1] < 0.2
+    viewer.orbit(0.3, -1.0)
+    np.testing.assert_allclose(viewer.view.stand.eye[1], at_the_ground.stand.eye[1], atol=1e-2)
+    assert abs(viewer.view.stand.eye[0] - at_the_ground.stand.eye[0]) > 0.3, "it still turns"
+    viewer.fit_all()
+    assert_shows_the_subject(viewer)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("axis", AXES, ids=str)
+@pytest.mark.parametrize("flat", [False, True])
+def test_axis_views_show_more_than_one_sphere(
+    name: str, axis: tuple[int, int, int], flat: bool
+) -> None:
+    viewer = new_viewer(name)
+    viewer.fit_all()
+    if flat:
+        viewer.toggle_projection()
+    viewer.along(*axis)
+    assert giant_gap(viewer) > 0.0
+    assert len(np.unique(first_seen(viewer))) > 2
+    reached = float(viewer.view.stand.axes.forward @ axis) > 0.999
+    assert reached == (axis != (0, 1, 0)), "from below, the ground is in the way"
+    assert ("is in the way" in viewer.notice) != reached
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_double_click_on_the_ground_goes_to_the_place_that_was_hit(name: str) -> None:
+    viewer = new_viewer(name)
+    seen = first_seen(viewer)
+    buffers = viewer.stage.buffers
+    large = buffers.radius > moves.GIANT
+    known = np.append(large, False)  # the last one is that of rays without a hit
+    rows, columns = np.nonzero(known[np.minimum(seen, len(large))])
+    x, y = int(columns[-1]), int(rows[-1])
+    hit = viewer.stage.hit(viewer._look, x, y)
+    assert hit is not None
+    before = viewer.view
+    click(viewer, x, y, go=True)
+    scale = buffers.scale
+    point = (np.array(hit.point) - buffers.center) / scale
+    np.testing.assert_allclose(viewer.view.pivot, point, atol=2e-3)
+    assert viewer.view.distance < float(np.linalg.norm(point - before.stand.eye))
+    assert viewer.view.half_height <= moves.WHOLE
+    assert giant_gap(viewer) > 0.0
+    found = viewer.stage.hit(viewer._look, SIZE[0] // 2, SIZE[1] // 2)
+    assert found is not None
+    if large[found.id]:  # no small sphere stands before it
+        near = 0.5 * viewer.view.half_height * scale
+        np.testing.assert_allclose(found.point, hit.point, atol=near)
+    viewer.fit_picked()
+    assert giant_gap(viewer) > 0.0
+
+
+def box_of_balls() -> Stage:
+    """Balls of one size side by side: from within, every turn leads through one."""
+    side = np.arange(-4.0, 5.0)
+    centers = np.stack(np.meshgrid(side, side, side), axis=-1).reshape(-1, 3)
+    return stage_of(Scene.from_arrays(centers, 0.45), width=64, height=36)
+
+
+def in_a_sphere(viewer: Viewer) -> bool:
+    b, eye = viewer.stage.buffers, viewer.view.stand.eye
+    centers = np.stack([b.x, b.y, b.z], axis=1).astype(np.float64)
+    return bool((np.linalg.norm(centers - eye, axis=1) < b.radius * (1.0 - 1e-6)).any())
+
+
+def test_turning_never_ends_inside_a_sphere_and_comes_back_to_its_distance() -> None:
+    viewer = viewer_of(box_of_balls(), SIZE)
+    chance = random.Random(2)
+    scale = viewer.stage.buffers.scale
+    viewer.view = moves.about(viewer.view, np.full(3, 0.5 / scale))
+    viewer.view = moves.dolly(viewer.view, 3.2 / scale / viewer.view.distance)
+    wanted = viewer.view.distance
+    pulled = 0
+    for _ in range(300):
+        viewer.orbit(chance.gauss(0.0, 0.3), chance.gauss(0.0, 0.2))
+        assert not in_a_sphere(viewer)
+        if viewer.view.pulled == 1.0:
+            assert viewer.view.distance == pytest.approx(wanted)
+        else:
+            pulled += 1
+    assert 50 < pulled < 290
+    for axis in AXES:
+        viewer.along(*axis)
+        assert not in_a_sphere(viewer)
+
+
+def test_one_may_move_into_a_small_sphere() -> None:
+    viewer = viewer_of(box_of_balls(), SIZE)
+    camera = Camera(position=(0.0, 0.0, 9.0), look_at=(0.0, 0.0, 0.0))
+    viewer.view = moves.first(camera, viewer.stage.buffers, viewer.aspect)
+    for _ in range(200):
+        viewer.fly(0.01)
+        if in_a_sphere(viewer):
+            return
+    raise AssertionError("it was kept out")
+
+
+def test_a_camera_within_a_dome_stays_free() -> None:
+    """A giant around the scene's own camera is its sky, no obstacle."""
+    rng = np.random.default_rng(5)
+    centers = np.vstack([rng.normal(size=(40, 3)), np.zeros((1, 3))])
+    radii = np.append(np.full(40, 0.2), 100.0)
+    camera = Camera(position=(0, 1, 12), look_at=(0, 0, 0))
+    scene = Scene.from_arrays(centers, radii, camera=camera)
+    viewer = viewer_of(stage_of(scene, width=64, height=36), SIZE)
+    expected = moves.orbit(viewer.view, 0.4, 0.3)
+    viewer.orbit(0.4, 0.3)
+    np.testing.assert_array_equal(viewer.view.stand.eye, expected.stand.eye)
+    viewer.fit_all()
+    assert_shows_the_subject(viewer)
+
+
+def test_the_scenes_own_camera_is_never_moved() -> None:
+    """Not even one that is inside a giant, or nearer to it than one can get by hand."""
+    for height in (-3.0, 1e-3):
+        scene = raytracer.Scene(
+            [raytracer.SphereSet([[0.0, 0.5, 0.0], [2.0, 0.5, 0.0]], 0.5),
+             raytracer.SphereSet([[0.0, -1000.0, 0.0]], 1000.0)],
+            camera=Camera(position=(0, height, 9), look_at=(0, height, 0)),
+        )  # fmt: skip
+        stage = stage_of(scene, width=64, height=36)
+        viewer = viewer_of(stage, SIZE)
+        assert viewer.camera.position == pytest.approx((0, height, 9))
+        viewer.orbit(0.1, 0.1)
+        viewer.reset()
+        assert viewer.camera.position == pytest.approx((0, height, 9))
+
+
+def test_a_sphere_that_was_picked_on_a_giant_is_kept_with_its_point() -> None:
+    viewer = new_viewer("three_balls")
+    click(viewer, 32, 34, go=False)
+    point = viewer.hit_point
+    assert viewer.picked is not None
+    assert viewer.picked.radius == 1000.0
+    viewer.hear(Loaded(stage_of(SCENES / "three_balls.toml", width=64, height=36)))
+    worker: Any = viewer.worker
+    message = worker.tasks.pop()()
+    assert isinstance(message, Picked)
+    viewer.hear(message)
+    assert viewer.hit_point == point
