@@ -15,6 +15,7 @@ from raytracer.film import TRANSPARENT, Crop, Film, checked_crop
 from raytracer.film_file import check_aovs
 from raytracer.image import Image
 from raytracer.job import Job, about
+from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from raytracer.backends.base import Backend, ProgressCall
@@ -126,6 +127,8 @@ def prepare(
         if outputs is not None:
             outputs.reads(*inputs)
         settings = loaded.render.override(**(overrides or {}))
+    if loaded.count == 0:
+        warn("the scene has no spheres: the picture shows the background alone")
     memory.require_count(loaded.count, chosen.max_spheres, chosen.name)
     spheres = f"{loaded.count:,} spheres"
     with stage("pack", f"packing {spheres}"):

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,8 +14,9 @@ import pytest
 import raytracer
 from raytracer import output, png
 from raytracer.cli import main
-from raytracer.errors import OutputError, WriteError
+from raytracer.errors import OutputError, UserError, WriteError
 from raytracer.film import Film
+from raytracer.scene import generate
 
 SCENE = """
 [render]
@@ -113,6 +115,18 @@ def test_python_refuses_to_overwrite_what_a_picture_was_made_of(folder: Path) ->
         with pytest.raises(OutputError, match="by the picture"):
             image.save("link.png")
         Path("link.png").unlink()
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize(
+    "path", [5, None, b"a.png", [], 1.5, "", ".", "/", "a\0.png", "\ud800.png"]
+)
+def test_odd_paths_are_one_sentence(path: Any, folder: Path) -> None:
+    before = contents(folder)
+    image = raytracer.render("scene.toml", width=8, height=6, samples=1)
+    for save in (image.save, image.film.save, lambda path: generate.write("cloud", path, 3)):
+        with pytest.raises(UserError):
+            save(path)
     assert contents(folder) == before
 
 

@@ -99,8 +99,26 @@ class _Composer:
             self.check_elements(elements)
         if self.problems:
             raise SceneError(*(f"{self.path}: {p}" for p in self.problems))
+        self.require_spheres(spheres)
         texts = {name: content.get(name, "") for name in ("title", "caption")}
         return Scene(spheres=spheres, **texts, **parts)
+
+    def require_spheres(self, spheres: list[SphereSet]) -> None:
+        """Refuse a scene without spheres, unless it says itself that it has none."""
+        if any(s.count for s in spheres):
+            return
+        said = self.content.get("spheres")
+        if said is None:
+            raise SceneError(
+                f"{self.path}: has no spheres; add a set, [[spheres]], or for the background "
+                "alone say spheres = []"
+            )
+        files = [values["file"] for values in said if values.get("file") is not None]
+        if files:
+            raise SceneError(
+                f"{self.path}: has no spheres: {shown(files[0])} holds no particles, so there is "
+                "nothing to show"
+            )
 
     def note_foreign(self) -> None:
         """Say which data files lie outside of the scene's folder, before they are read."""

@@ -11,17 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 from ..buffers import SceneBuffers
 from ..settings import RenderSettings
+from ..warning import warn
 from .large import find_large
 from .lighting import pack_frame, pack_lights
 from .looks import Camera, Material
 from .paint import color_bytes, pack_colors
 from .placing import Space, place, render_space
-from .pose import Pose, pose
+from .pose import Pose, aimed, pose
 from .scene import Scene
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from .fit import Outliers, Spheres
 
 
 def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
@@ -47,6 +50,7 @@ def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
     materials, material_id = _pack_materials(scene)
     aspect = settings.width / settings.height
     stand = pose(scene.camera or Camera(), spheres, space, aspect)
+    _warn_of(stand.outliers, spheres, space)
     camera = stand.pack(aspect)
     lights = pack_lights(scene, space, stand.axes)
     frame = pack_frame(scene, settings)
@@ -61,6 +65,23 @@ def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
         center=np.asarray(space.center, np.float64), scale=space.scale,
         large_id=large_id, large=large,
     ).check()  # fmt: skip
+
+
+def _warn_of(outliers: Outliers | None, spheres: Spheres, space: Space) -> None:
+    """Say how many spheres a fitted camera leaves out, and how to include them."""
+    if outliers is None:
+        return
+    verb = "is" if outliers.count == 1 else "are"
+    row = outliers.farthest
+    center = zip(spheres[:3], space.center, strict=True)
+    place = [float(axis[row]) * space.scale + middle for axis, middle in center]
+    digit = max(map(abs, place)) * 1e-6  # float32 holds about as much
+    shown = ", ".join(f"{0.0 if abs(v) < digit else v:g}" for v in place)
+    warn(
+        f"{outliers.count:,} of {len(spheres[0]):,} spheres {verb} far away from the others and "
+        f"left out of the frame, the farthest sphere {row} at ({shown}): to frame every sphere, "
+        'say fit = "all" under [camera] in a scene file, or Camera(fit="all")'
+    )
 
 
 def packed_looks(scene: Scene) -> int:
@@ -97,7 +118,7 @@ def camera_of(
         SceneError: a sphere that float32 cannot hold.
     """
     camera = scene.camera or Camera()
-    if not camera.fit:
+    if not camera.fit and camera.look_at is not None:
         return camera
     if buffers is None:
         sets = [s for s in scene.spheres if s.count]
@@ -107,6 +128,8 @@ def camera_of(
         x, y, z = (float(v) for v in buffers.center)
         space = Space((x, y, z), buffers.scale)
         spheres = buffers.x, buffers.y, buffers.z, buffers.radius
+    if not camera.fit:
+        return aimed(camera, spheres, space)
     stand = pose(camera, spheres, space, settings.width / settings.height)
     return stand.camera(camera, space)
 

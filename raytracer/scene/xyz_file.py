@@ -18,10 +18,12 @@ from ..memory import require_room
 from . import naming
 from .arrays import distinct
 from .csv_file import COLOR_BYTES, load_table, text_palette
+from .elements import table as table_of_elements
 from .labels import Labels
 from .particles import Particles
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 LABEL_BYTES = 16
@@ -29,7 +31,8 @@ LABEL_BYTES = 16
 
 ATOMIC_NUMBERS = ("Z", "numbers", "atomic_numbers", "atomic_number")
 TYPES = ("type", "types", "particle_type")
-LABELS = ("species", "element", "symbol", *ATOMIC_NUMBERS, *TYPES)
+SPECIES = ("species", "element", "symbol")
+LABELS = (*SPECIES, *ATOMIC_NUMBERS, *TYPES)
 """Properties that hold labels, the likeliest first."""
 
 MOST_COLUMNS = 10_000
@@ -78,6 +81,8 @@ def read_xyz(file: OpenFile, names: Mapping[str, str]) -> Particles:
             result.color = _colors(table["color"], column, source)
     if "label" in used:
         labels, ids = distinct(table["label"])
+        if "type" in used:
+            labels = _as_types(labels, ids, table["type"])
         result.labels = Labels(labels, ids, _meaning(wanted["label"]))
     groups = {"centers": "centers", "radius": "radius", "diameter": "radius", "color": "color"}
     result.names = {groups[part]: name for part, name in wanted.items() if part in groups}
@@ -103,7 +108,28 @@ def _choose(names: Mapping[str, str], columns: Mapping[str, Column], source: str
         "color": names.get("colors") or naming.usual("color", [*vectors, *texts]),
         "label": next((name for name in LABELS if name in columns), None),
     }
+    if wanted["label"] in SPECIES:
+        wanted["type"] = next((name for name in TYPES if name in single), None)
     return {part: name for part, name in wanted.items() if name is not None}
+
+
+def _as_types(labels: list[str], ids: NDArray[np.int32], types: NDArray[Any]) -> list[str]:
+    """Return the types for labels that are nothing but the elements of these atomic numbers.
+
+    ASE writes such files: where it is not told otherwise, it takes LAMMPS types for atomic numbers.
+
+    Args:
+        labels: the K different ones.
+        ids: (N,), the label of each atom.
+        types: (N,), what the file says of each.
+    """
+    import numpy as np
+
+    symbols = list(table_of_elements())
+    numbers = [symbols.index(label) + 1 if label in symbols else 0 for label in labels]
+    if all(numbers) and (np.array(numbers)[ids] == types).all():
+        return [str(number) for number in numbers]
+    return labels
 
 
 def _meaning(name: str) -> str | None:

@@ -201,18 +201,21 @@ def _message(viewer: Viewer) -> str:
         )
     lines = [viewer.notice] if viewer.notice and not viewer.help else []
     if saving := viewer.worker.saving:
-        ways = "Esc cancels"
         if viewer.leaving:
-            ways = "the window closes then. Close again: now, without it; Esc: stay"
-        lines.append(f"{saving.path}: {saving.fraction:.0%}; {ways}")
+            lines.append(f"{saving.path}: {saving.fraction:.0%}, then the window closes")
+            lines.append("close again to leave without it; Esc to stay")
+        else:
+            lines.append(f"{saving.path}: {saving.fraction:.0%}; Esc cancels")
     return "\n".join(lines)
 
 
 def _ring(viewer: Viewer, window: tuple[int, int]) -> None:
-    """The outline of the picked sphere."""
+    """The outline of the picked sphere; of a giant, a ring around the point that was hit."""
     if viewer.picked is None:
         return
     center, radius = viewer.stage.sphere(viewer.picked.id)
+    if viewer.giant_picked:
+        center, radius = viewer.hit_place(), 0.0
     points = widened(outline(viewer.view, center, radius, window), LEAST_RING)
     if len(points) > 2:
         for width, color in ((4.0, (0, 0, 0, 255)), (2.0, RING)):

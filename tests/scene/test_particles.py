@@ -92,10 +92,6 @@ def test_csv_colors_and_own_names(tmp_path: Path) -> None:
     np.testing.assert_array_equal(read(unit).color, [[0, 0.5, 1]])
 
 
-def test_csv_without_rows(tmp_path: Path) -> None:
-    assert load(write(tmp_path / "a.csv", "x,y,z,radius\n")).count == 0
-
-
 def colors_of(data: Particles) -> np.ndarray:
     assert data.color is not None
     return data.color if data.color_id is None else data.color[data.color_id]

@@ -88,7 +88,7 @@ def test_a_window_closes_after_the_picture_that_is_being_saved(
 ) -> None:
     remote = open_window()
     remote.ask("slow", 0.002)
-    save(remote, "480x320 400")
+    save(remote, "480x320 120")
     display.python(DELETE.format(xid=remote.state.xid))
     assert remote.until(lambda s: s.leaving, "the close button").saving
     assert remote.ends() == 0
