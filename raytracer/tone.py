@@ -24,7 +24,7 @@ def check_bits(bits: int, settings: ToneSettings | None = None) -> None:
     """Refuse depths that no PNG has, and dither where nothing is rounded coarsely."""
     if bits not in (8, 16):
         raise UserError(f"a PNG has 8 or 16 bits a channel, not {bits}: use bits=8 or bits=16")
-    if bits == 16 and settings is not None and settings.dither:
+    if bits == 16 and settings is not None and settings.dither is True:
         raise UserError("dither is for 8 bits a channel: leave it out, or use 8 bits")
 
 
@@ -52,7 +52,7 @@ def arguments(
         "samples": max(samples, 1),
         "bits": bits,
         "curve": CURVES.index(settings.tone),
-        "dither": settings.dither,
+        "dither": settings.dithers(bits),
         "exposure": 0.0 if settings.automatic else settings.exposure,
         "white": settings.white,
         "automatic": settings.automatic,
@@ -107,7 +107,7 @@ def develop(
     """A film as code values.
 
     film: sums and their number of samples.
-    settings: None leaves colours alone.
+    settings: None takes the defaults, which leave colours alone.
     bits: 8 or 16.
     tally: of `measure`; its counts of the picture are filled in. Measured here where it is needed.
     out: where to put them, C-contiguous; new memory where it is None.
@@ -127,8 +127,11 @@ def develop(
 
 
 def encode(film: Film, bits: int = 8, threads: int = 0) -> Pixels:
-    """A film by the curve of IEC 61966-2-1 alone; arguments and result as for `develop`."""
-    return develop(film, None, bits, threads)
+    """A film by the curve of IEC 61966-2-1 alone, rounded to the nearest code value.
+
+    Arguments and result as for `develop`.
+    """
+    return develop(film, ToneSettings(dither=False), bits, threads)
 
 
 def statistics(film: Film, settings: ToneSettings, threads: int = 0) -> Statistics:

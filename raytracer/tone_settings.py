@@ -34,7 +34,8 @@ class ToneSettings:
             Stark, Shirley and Ferwerda 2002, eq. 4), "aces" (Stephen Hill's fit of the ACES RRT
             and sRGB ODT) or "agx" (Benjamin Wrensch's fit of Troy Sobotka's AgX).
         white: luminance that "reinhard" shows as white, after the exposure.
-        dither: ordered dither (Bayer, 8 x 8) of 8-bit pictures.
+        dither: ordered dither (Bayer, 8 x 8) of 8-bit pictures, against bands in smooth gradients;
+            what is a whole code value stays that value. "auto" dithers 8 bits and not 16.
         meter: which pixels decide an automatic exposure and are in the statistics. "covered": those
             in which a camera ray hit a sphere, by the light of what was hit (black ones are not
             metered); "all": the whole picture as it is shown, with background and black pixels.
@@ -48,7 +49,7 @@ class ToneSettings:
     exposure: float | str = 0.0
     tone: str = "linear"
     white: float = 4.0
-    dither: bool = False
+    dither: bool | str = "auto"
     meter: str = "covered"
     meter_range: tuple[float, float] = (10.0, 95.0)
 
@@ -56,6 +57,8 @@ class ToneSettings:
         object.__setattr__(self, "exposure", _exposure(self.exposure))
         if self.tone not in CURVES:
             raise UserError(f"tone {self.tone!r}: {suggestion(str(self.tone), CURVES)}")
+        if not (isinstance(self.dither, bool) or self.dither == "auto"):
+            raise UserError(f"dither {self.dither!r}: give True, False or 'auto'")
         if self.meter not in METERS:
             raise UserError(f"meter {self.meter!r}: {suggestion(str(self.meter), METERS)}")
         if not (isfinite(self.white) and 1e-3 <= self.white <= 65504.0):
@@ -70,6 +73,10 @@ class ToneSettings:
     def automatic(self) -> bool:
         """Whether the exposure is metered."""
         return self.exposure == "auto"
+
+    def dithers(self, bits: int) -> bool:
+        """Whether a picture with that many bits a channel is dithered."""
+        return bits == 8 and self.dither is not False
 
     def stops(self, tally: NDArray[np.void]) -> float:
         """The exposure of the picture, in stops; of a measured tally where it is automatic."""

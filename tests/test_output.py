@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,8 @@ def test_no_output_is_an_input_or_another_output(
     command: str, says: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = command.format(name=folder.name).split()
+    if "--histogram" in words:
+        pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
     for name, target in LINKS.items():
         Path(name).symlink_to(target)
     Path("hard.npz").hardlink_to("stars.npz")
@@ -329,7 +332,7 @@ def test_the_limit_of_a_file_s_size_is_a_full_disk(folder: Path) -> None:
         "sys.exit(main(sys.argv[1:]))"
     )
     words = ["render", "scene.toml", "-q", "--width", "200", "--height", "150", "-o", "old.png"]
-    for film in ("film.npz", "film.exr"):
+    for film in ("film.npz", "film.exr") if find_spec("OpenEXR") else ("film.npz",):
         done = subprocess.run(
             [sys.executable, "-c", code, *words, "--film", film],
             capture_output=True,

@@ -106,6 +106,16 @@ def test_exposure_and_curve_change_the_picture_as_the_film_does() -> None:
     assert np.array_equal(pixels("a.png"), pixels("b.png"))
 
 
+def test_dither_is_on_for_8_bits_and_can_be_turned_off() -> None:
+    run("render", "balls.toml", "-q", "--film", "f.npz", "-o", "a.png")
+    run("tone", "f.npz", "-q", "-o", "b.png", "--dither")
+    run("tone", "f.npz", "-q", "-o", "c.png", "--no-dither")
+    run("tone", "f.npz", "-q", "-o", "d.png", "--bits", "16")
+    assert np.array_equal(pixels("a.png"), pixels("b.png"))
+    assert np.array_equal(pixels("c.png"), Film.load("f.npz").tonemap(dither=False))
+    assert not np.array_equal(pixels("a.png"), pixels("c.png"))
+
+
 def test_a_film_is_resumed_bit_for_bit() -> None:
     run("render", "balls.toml", "-q", "--film", "f.npz", "--aov", "id,samples", "--samples", "3")
     run("render", "balls.toml", "-q", "--resume", "f.npz", "--film", "f.npz", "--samples", "4")

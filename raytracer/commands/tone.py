@@ -29,7 +29,7 @@ def tone(films: tuple[str, ...], **options: Any) -> None:
     \b
     Examples:
       raytracer tone galaxy.npz --exposure auto --tone agx --stats
-      raytracer tone galaxy.exr --exposure 1.5 --bits 16 -o brighter.png
+      raytracer tone galaxy.exr --exposure 0.5 --bits 16 -o brighter.png
       raytracer tone frame*.npz --exposure auto --lock
 
     The last makes the frames of an animation with one exposure in common.

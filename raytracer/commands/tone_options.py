@@ -26,14 +26,15 @@ def percentiles(
 
 OPTIONS = (
     click.option("--exposure", metavar="STOPS|auto", default="0", show_default=True,
-                 help="Stops to be added, or auto: the metered mean becomes middle grey."),
+                 help="Stops to be added, or auto: metered on what camera rays hit."),
     click.option("--tone", type=click.Choice(CURVES), default="linear", show_default=True,
                  help="Tone curve."),
     click.option("--white", type=float, default=4.0, show_default=True,
                  help="Luminance that reinhard shows as white."),
-    click.option("--dither", is_flag=True, help="Ordered dither of 8-bit pictures."),
+    click.option("--dither/--no-dither", default=None,
+                 help="Ordered dither against bands in gradients.  [default: with 8 bits]"),
     click.option("--meter", type=click.Choice(METERS), default="covered", show_default=True,
-                 help="Pixels that decide an automatic exposure."),
+                 help="What is metered: what camera rays hit, or the whole picture."),
     click.option("--meter-range", metavar="LOW,HIGH", default="10,95", show_default=True,
                  callback=percentiles, help="Percentiles of them between which is metered."),
     click.option("--bits", type=click.Choice(["8", "16"]), default="8", show_default=True,
@@ -53,4 +54,7 @@ def tone_options(command: Command) -> Command:
 
 def take_settings(options: dict[str, Any]) -> ToneSettings:
     """The settings among a command's options, which are taken out. Raises UserError."""
-    return ToneSettings(**{name: options.pop(name) for name in NAMES})
+    values = {name: options.pop(name) for name in NAMES}
+    if values["dither"] is None:
+        values["dither"] = "auto"
+    return ToneSettings(**values)
