@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import UserError
+from raytracer.arguments import items, whole
+from raytracer.errors import UserError, shown_value
+from raytracer.settings import MAX_SIDE
 
 if TYPE_CHECKING:
     from raytracer.output import Batch
@@ -78,6 +80,7 @@ class Film:
     @classmethod
     def blank(cls, width: int, height: int, crop: Crop | None = None) -> Film:
         """A film without samples; `crop` is x0, y0, x1, y1 in pixels, half open."""
+        width, height = (whole(side, "size", 1, MAX_SIDE, UserError) for side in (width, height))
         x0, y0, x1, y1 = checked_crop(width, height, crop)
         sums = np.zeros((y1 - y0, x1 - x0, 4), np.float32)
         return cls(sums, 0, x0, y0, width, height)
@@ -190,10 +193,13 @@ def checked_crop(width: int, height: int, crop: Crop | None) -> Crop:
     """
     if crop is None:
         return 0, 0, width, height
-    x0, y0, x1, y1 = crop
+    ends = items(crop, "crop", UserError)
+    if len(ends) != 4:
+        raise UserError(f"crop: {shown_value(crop)} is not x0, y0, x1, y1")
+    x0, y0, x1, y1 = (whole(end, "crop", error=UserError) for end in ends)
     if not (0 <= x0 < x1 <= width and 0 <= y0 < y1 <= height):
         raise UserError(
             f"crop {x0},{y0},{x1},{y1} is not a rectangle within the picture: give x0,y0,x1,y1 "
             f"with 0 <= x0 < x1 <= {width} and 0 <= y0 < y1 <= {height}"
         )
-    return crop
+    return x0, y0, x1, y1

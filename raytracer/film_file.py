@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer import exr_header, output
+from raytracer.arguments import truth
 from raytracer.door import STANDARD_INPUT, OpenFile, opened, parse_json, path_of, printed, reading
 from raytracer.errors import DataFileError, UserError, shown, shown_value, suggestion
 from raytracer.film import Backdrop, Crop, Film, checked_crop
@@ -43,13 +44,15 @@ def check_aovs(names: str | None) -> tuple[str, ...]:
     found = [name.strip() for name in (names or "").split(",") if name.strip()]
     for name in found:
         if name not in AOVS:
-            raise UserError(f"there is no output variable {name!r}; {suggestion(name, AOVS)}")
+            raise UserError(
+                f"there is no output variable {shown_value(name)}; {suggestion(name, AOVS)}"
+            )
     return tuple(dict.fromkeys(found))
 
 
 def check_target(path: str | Path, half: bool = False) -> Path:
     """Make sure that a film can be written there, before the work. Raises UserError."""
-    path = Path(path)
+    path, half = path_of(path), truth(half, "half", UserError)
     if path.suffix.lower() not in SUFFIXES:
         raise UserError(f"{path}: films are written as .npz or .exr: give a name that ends so")
     if half and path.suffix.lower() != ".exr":

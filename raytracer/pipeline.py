@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raytracer import bvh, memory
+from raytracer.arguments import function, items, of_kind, text, whole
 from raytracer.backends.select import select
 from raytracer.errors import SceneError, UserError
 from raytracer.film import TRANSPARENT, Crop, Film, checked_crop
 from raytracer.film_file import check_aovs
 from raytracer.image import Image
 from raytracer.job import Job, about
+from raytracer.resources import thread_count
+from raytracer.tone_settings import ToneSettings
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -23,7 +26,6 @@ if TYPE_CHECKING:
     from raytracer.output import OutputSet
     from raytracer.scene.scene import Scene
     from raytracer.settings import RenderSettings
-    from raytracer.tone_settings import ToneSettings
 
 Notice = Callable[[str], None]
 
@@ -81,7 +83,15 @@ def render(
         "max_depth": max_depth,
         "shadows": shadows,
     }
-    wanted = check_aovs(",".join(aovs))
+    names = [] if aovs is None else items(aovs, "aovs", UserError)
+    wanted = check_aovs(",".join(text(name, "aovs", UserError) for name in names))
+    if film is not None:
+        of_kind(film, "film", Film, UserError)
+    if tone is not None:
+        of_kind(tone, "tone", ToneSettings, UserError)
+    function(progress, "progress")
+    if first_sample is not None:
+        first_sample = whole(first_sample, "first_sample", error=UserError)
     made = memory.Output(aovs=wanted)
     with prepare(
         scene, overrides, backend=backend, crop=crop, threads=threads, memory_of=made
@@ -119,7 +129,10 @@ def prepare(
     """
     stage = _Stages(notice)
     with stage("start", "looking for a GPU"):
-        chosen = select(backend, threads) if isinstance(backend, str) else backend
+        thread_count(threads)
+        chosen: Any = backend
+        if not hasattr(backend, "max_spheres") or isinstance(backend, type):
+            chosen = select(chosen, threads)
         device = {"name": chosen.name} | chosen.describe()
     with stage("load", "loading the scene"):
         loaded = _loaded(scene)
@@ -177,7 +190,9 @@ def _loaded(scene: Scene | str | Path) -> Scene:
         from raytracer.scene.load import load
 
         return load(scene)
-    if not hasattr(scene, "spheres"):
+    from raytracer.scene.scene import Scene as Kind
+
+    if not isinstance(scene, Kind):
         kind = type(scene).__name__
         raise SceneError(f"scene: give a raytracer.Scene or a path, not a {kind}")
     return scene

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from raytracer.errors import UserError
+from raytracer.errors import UserError, shown_value
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -45,8 +46,12 @@ def thread_count(asked: int = 0) -> int:
         to that.
     Raises UserError for a negative number or a variable that is no number.
     """
+    try:
+        asked = index(asked)
+    except Exception:  # whatever a foreign object raises
+        raise UserError(f"threads: {shown_value(asked)} is not a whole number") from None
     if asked < 0:
-        raise UserError(f"threads = {asked}: give 1 or more, or 0 for every core")
+        raise UserError(f"threads = {shown_value(asked)}: give 1 or more, or 0 for every core")
     if asked:
         return min(asked, MOST_THREADS * _usable_cores())
     value = os.environ.get(THREADS_VARIABLE, "").strip()
@@ -54,7 +59,9 @@ def thread_count(asked: int = 0) -> int:
         return _usable_cores()
     digits = value.lstrip("0")
     if not value.isdecimal() or not digits:
-        raise UserError(f"{THREADS_VARIABLE}={value!r}: set it to a whole number of at least 1")
+        raise UserError(
+            f"{THREADS_VARIABLE}={shown_value(value)}: set it to a whole number of at least 1"
+        )
     # Nine digits are more than any limit, and Python refuses to convert thousands of them.
     return min(int(digits[:9]), MOST_THREADS * _usable_cores())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .errors import SceneError, suggestion
+from .arguments import one_of, real, truth, whole
 
 FILTERS = ("point", "box", "tent", "gaussian")
 """Reconstruction filters; the index is `Frame.filter`."""
@@ -50,17 +50,20 @@ class RenderSettings:
     shadows: bool = True
 
     def __post_init__(self) -> None:
-        _integer(self, "width", 1, MAX_SIDE)
-        _integer(self, "height", 1, MAX_SIDE)
-        _integer(self, "samples", 1, MAX_SAMPLES)
-        _integer(self, "seed", 0, 2**32 - 1)
-        _integer(self, "max_depth", 0, 1024)
-        if self.filter not in FILTERS:
-            hint = suggestion(str(self.filter), FILTERS)
-            raise SceneError(f"render.filter: there is no filter named {self.filter!r}; {hint}")
-        radius = self.filter_radius
-        if radius is not None and not 0.0 <= radius <= 16.0:
-            raise SceneError(f"render.filter_radius: {radius} is not between 0 and 16 pixels")
+        for name, low, high in (
+            ("width", 1, MAX_SIDE),
+            ("height", 1, MAX_SIDE),
+            ("samples", 1, MAX_SAMPLES),
+            ("seed", 0, 2**32 - 1),
+            ("max_depth", 0, 1024),
+        ):
+            number = whole(getattr(self, name), f"render.{name}", low, high)
+            object.__setattr__(self, name, number)
+        object.__setattr__(self, "filter", one_of(self.filter, "render.filter", FILTERS, "filter"))
+        if self.filter_radius is not None:
+            radius = real(self.filter_radius, "render.filter_radius", 0.0, 16.0)
+            object.__setattr__(self, "filter_radius", radius)
+        object.__setattr__(self, "shadows", truth(self.shadows, "render.shadows"))
 
     @property
     def filter_code(self) -> int:
@@ -86,14 +89,3 @@ class RenderSettings:
             SceneError: a value is out of its range.
         """
         return replace(self, **{name: v for name, v in changes.items() if v is not None})
-
-
-def _integer(settings: RenderSettings, name: str, low: int, high: int) -> None:
-    """Refuse a setting that is no integer in low..high; store NumPy integers as int."""
-    value = getattr(settings, name)
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise SceneError(f"render.{name}: {value!r} is not a whole number")
-    number = value.__index__()
-    if not low <= number <= high:
-        raise SceneError(f"render.{name}: {number} is not between {low} and {high}")
-    object.__setattr__(settings, name, number)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer import layout
-from raytracer.errors import UserError
+from raytracer.errors import UserError, shown_value
 from raytracer.resources import thread_count
 from raytracer.statistics import Statistics, add, statistics_of
 from raytracer.tone_settings import CURVES, ToneSettings
@@ -22,8 +22,10 @@ Pixels = NDArray[np.uint8] | NDArray[np.uint16]
 
 def check_bits(bits: int, settings: ToneSettings | None = None) -> None:
     """Refuse depths that no PNG has, and dither where nothing is rounded coarsely."""
-    if bits not in (8, 16):
-        raise UserError(f"a PNG has 8 or 16 bits a channel, not {bits}: use bits=8 or bits=16")
+    if not isinstance(bits, int) or bits not in (8, 16):
+        raise UserError(
+            f"a PNG has 8 or 16 bits per channel, not {shown_value(bits)}: use bits=8 or bits=16"
+        )
     if bits == 16 and settings is not None and settings.dither is True:
         raise UserError("dither is for 8 bits a channel: leave it out, or use 8 bits")
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from raytracer.errors import UserError, suggestion
+from raytracer.arguments import items, real, truth
+from raytracer.errors import UserError, shown_value, suggestion
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,19 +55,26 @@ class ToneSettings:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "exposure", _exposure(self.exposure))
-        if self.tone not in CURVES:
-            raise UserError(f"tone {self.tone!r}: {suggestion(str(self.tone), CURVES)}")
-        if not (isinstance(self.dither, bool) or self.dither == "auto"):
-            raise UserError(f"dither {self.dither!r}: give True, False or 'auto'")
-        if self.meter not in METERS:
-            raise UserError(f"meter {self.meter!r}: {suggestion(str(self.meter), METERS)}")
-        if not (isfinite(self.white) and 1e-3 <= self.white <= 65504.0):
-            raise UserError(f"white {self.white}: give a luminance between 0.001 and 65504")
-        low, high = self.meter_range
-        if not 0.0 <= low < high <= 100.0:
+        for name, known in (("tone", CURVES), ("meter", METERS)):
+            value = getattr(self, name)
+            if not isinstance(value, str):
+                raise UserError(f"{name} {shown_value(value)}: known are {', '.join(known)}")
+            if value not in known:
+                raise UserError(f"{name} {shown_value(value)}: {suggestion(value, known)}")
+        white = real(self.white, "white", 1e-3, 65504.0, error=UserError)
+        object.__setattr__(self, "white", white)
+        if not (isinstance(self.dither, str) and self.dither == "auto"):
+            try:
+                object.__setattr__(self, "dither", truth(self.dither, "dither", UserError))
+            except UserError:
+                given = shown_value(self.dither)
+                raise UserError(f"dither {given}: give True, False or 'auto'") from None
+        ends = [real(v, "meter range", error=UserError) for v in _pair(self.meter_range)]
+        if not 0.0 <= ends[0] < ends[1] <= 100.0:
             raise UserError(
-                f"meter range {low},{high}: give two percentiles, 0 <= low < high <= 100"
+                f"meter range {ends[0]:g},{ends[1]:g}: give two percentiles, 0 <= low < high <= 100"
             )
+        object.__setattr__(self, "meter_range", (ends[0], ends[1]))
 
     @property
     def automatic(self) -> bool:
@@ -83,14 +90,25 @@ class ToneSettings:
         return float(tally["exposure"][0]) if self.automatic else float(self.exposure)
 
 
+def _pair(value: Any) -> list[Any]:
+    """The two ends of a range; raises UserError."""
+    ends = items(value, "meter range", UserError)
+    if len(ends) != 2:
+        raise UserError(f"meter range {shown_value(value)}: give two percentiles, low and high")
+    return ends
+
+
 def _exposure(value: float | str) -> float | str:
     """A number of stops or "auto"; raises UserError."""
+    if isinstance(value, str) and value == "auto":
+        return "auto"
     try:
-        stops = value if value == "auto" else float(value)
-    except (TypeError, ValueError):
+        stops = float(value)
+    except Exception:  # whatever a foreign object raises
         stops = float("nan")
-    if isinstance(stops, str) or abs(stops) <= MAX_STOPS:
+    if abs(stops) <= MAX_STOPS:
         return stops
     raise UserError(
-        f"exposure {value!r}: give 'auto' or stops between {-MAX_STOPS:g} and {MAX_STOPS:g}"
+        f"exposure {shown_value(value)}: give 'auto' or stops between {-MAX_STOPS:g} and "
+        f"{MAX_STOPS:g}"
     )

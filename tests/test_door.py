@@ -245,3 +245,19 @@ def test_the_command_reads_standard_input(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "stdin.png").is_file()
+
+
+def test_names_of_files_cannot_reach_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = "\udcff\x1b[31mb"
+    Path(f"{name}.npz").write_bytes(npz())
+    small = ["--width", "8", "--height", "6", "--backend", "cpu"]
+    assert main(["render", f"{name}.npz", "--film", f"{name}film.npz", *small]) == 0
+    assert main(["tone", f"{name}film.npz"]) == 0
+    assert main(["scene", "check", f"{name}.npz"]) == 0
+    assert main(["info", f"{name}.png"]) == 0
+    said = capsys.readouterr()
+    assert "\\xff\\x1b[31mb.png" in said.out
+    assert (said.out + said.err).replace("\n", "").isprintable()

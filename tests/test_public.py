@@ -20,7 +20,7 @@ PACKAGE = Path(raytracer.__file__).parent
 # From the bottom up: a module imports from its own layer and from those below. On the layer of
 # scenes and backends, neither knows the other.
 LAYERS = [
-    {"_version", "_core", "errors", "synonyms", "warning"},
+    {"_version", "_core", "arguments", "errors", "synonyms", "warning"},
     {"settings", "tone_settings", "layout", "resources", "arithmetic", "temporary", "toml_text"},
     {"memory"},
     {"door"},

@@ -267,7 +267,7 @@ def test_depths_and_dither_that_make_no_sense_are_refused() -> None:
         ({"tone": "agxx"}, "did you mean 'agx'"),
         ({"meter": "some"}, "meter 'some'"),
         ({"dither": "no"}, "dither 'no'"),
-        ({"white": 0.0}, "white 0.0"),
+        ({"white": 0.0}, "white: 0 is out of range"),
         ({"meter_range": (95.0, 10.0)}, "two percentiles"),
     ],
 )

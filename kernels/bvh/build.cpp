@@ -120,9 +120,15 @@ Range Builder::load(const float* x, const float* y, const float* z, const float*
   std::vector<Range> part((size_t)chunks);
   pool_.each(chunks, [&](int64_t c, int) {
     Range r;
+    const int32_t* apart_end = options_.apart + options_.apart_count;
+    const int32_t* apart = std::lower_bound(options_.apart, apart_end, c * kChunk);
     for (int64_t i = c * kChunk, end = std::min(count_, i + kChunk); i < end; ++i) {
       main_.prim[i] = {x[i], y[i], z[i], radius[i]};
       main_.id[i] = (int32_t)i;
+      if (apart != apart_end && *apart == i) {
+        ++apart;
+        continue;
+      }
       V4 s = load4(&main_.prim[i].x);
       grow_sphere(r.geometry, s);
       grow_center(r.centers, s);
@@ -130,7 +136,13 @@ Range Builder::load(const float* x, const float* y, const float* z, const float*
     part[(size_t)c] = r;
   });
   Range all;
-  all.end = count_;
+  all.end = count_ - options_.apart_count;
+  // from the last, so that none is in the place of another
+  for (int64_t k = options_.apart_count; k-- > 0;) {
+    const int64_t from = options_.apart[k], to = all.end + k;
+    std::swap(main_.prim[from], main_.prim[to]), std::swap(main_.id[from], main_.id[to]);
+    scratch_.prim[to] = main_.prim[to], scratch_.id[to] = main_.id[to];
+  }
   for (const Range& r : part) all.geometry.grow(r.geometry), all.centers.grow(r.centers);
   return all;
 }

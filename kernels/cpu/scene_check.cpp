@@ -57,6 +57,7 @@ const char* lengths_problem(const SceneView& s, const SceneLengths& n) {
   if (s.sphere_count >= (1 << 29)) return "the CPU backend renders fewer than 2^29 spheres";
   if (s.sphere_count && !n.nodes) return "nodes: spheres without a hierarchy";
   if (f.light_count < 0 || n.lights < f.light_count) return "lights: fewer than the frame says";
+  if (f.large_count < 0 || n.large < f.large_count) return "large: fewer than the frame says";
   if (f.material_count < 0 || n.materials < std::max(f.material_count, 1)) return "materials: fewer than the frame says";
   if (n.colors < (f.color_mode == kPerSphere ? s.sphere_count : 1)) return "color: fewer than the frame says";
   if (f.color_mode == kIndexed && n.color_ids < s.sphere_count) return "color_id: fewer than spheres";
@@ -71,6 +72,8 @@ const char* indices_problem(const SceneView& s, const SceneLengths& n) {
   if (f.color_mode == kIndexed && !all_below(s.color_id, s.sphere_count, n.colors)) return "color_id: points behind the colours";
   if (f.material_mode == 1 && !all_below(s.material_id, s.sphere_count, n.materials))
     return "material_id: points behind the materials";
+  for (int i = 0; i < f.large_count; ++i)
+    if (s.large[i].prim >= s.sphere_count) return "large: points behind the spheres";
   return nodes_problem(s, n.nodes);
 }
 

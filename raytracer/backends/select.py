@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raytracer.errors import BackendError
+from raytracer.errors import BackendError, shown_value
 
 if TYPE_CHECKING:
     from raytracer.backends.base import Backend
@@ -20,8 +20,10 @@ def select(name: str = "auto", threads: int = 0) -> Backend:
     """
     from raytracer.backends.cpu import CpuBackend
 
-    if name not in NAMES:
-        raise BackendError(f"there is no backend {name!r}: choose one of {', '.join(NAMES)}")
+    if not isinstance(name, str) or name not in NAMES:
+        raise BackendError(
+            f"there is no backend {shown_value(name)}: choose one of {', '.join(NAMES)}"
+        )
     if name == "cpu":
         return CpuBackend(threads)
     reason = _why_not_cuda()

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from raytracer._version import __version__
+from raytracer.arguments import function, items, mapping, real, text, truth, whole
 from raytracer.backends.cuda.compile import find_nvcc, nvcc_version
 from raytracer.backends.cuda.probe import why_not
 from raytracer.backends.cuda.sources import kernel_digest
 from raytracer.benchmark import host
 from raytracer.benchmark.axes import points
 from raytracer.benchmark.choice import Choice, dtype_of, operations_of
+from raytracer.door import path_of
 from raytracer.errors import BackendError, UserError, suggestion
 from raytracer.ops.base import Op, Work
 
@@ -60,19 +62,23 @@ def bench(
     Returns the record, as JSON types: device, versions, and results with their rows.
     Raises UserError for what cannot be run.
     """
+    given = mapping({} if axes is None else axes, "axes", UserError)
     choice = Choice(
-        variant=(variant,) if isinstance(variant, str) else tuple(variant),
-        axes={name: _several(value) for name, value in (axes or {}).items()},
-        sizes=tuple(_several(size)),
-        dtype=dtype,
-        distribution=input,
-        mode=mode,
-        min_time=min_time,
-        peers=peers,
-        mine=None if with_file is None else Path(with_file),
-        ncu=ncu,
-        scenes=(scene,) if isinstance(scene, str) else tuple(scene),
+        variant=_texts(variant, "variant"),
+        axes={name: _several(value, f"axes[{name!r}]") for name, value in given.items()},
+        sizes=tuple(_several(size, "size")),
+        dtype=None if dtype is None else text(dtype, "dtype", UserError),
+        distribution=text(input, "input", UserError),
+        mode=text(mode, "mode", UserError),
+        min_time=real(min_time, "min_time", error=UserError),
+        peers=truth(peers, "peers", UserError),
+        mine=None if with_file is None else path_of(with_file, "with_file"),
+        ncu=truth(ncu, "ncu", UserError),
+        scenes=_texts(scene, "scene"),
     )
+    names = _texts(names, "names")
+    text(backend, "backend", UserError)
+    function(progress, "progress")
     chosen = operations_of(names, choice)
     on = _backend(backend)
     if ncu:
@@ -227,8 +233,18 @@ def _record(on: str, device: dict[str, Any], results: list[dict[str, Any]]) -> d
     }
 
 
-def _several(value: int | Sequence[int]) -> list[int]:
-    return [int(value)] if isinstance(value, (int, float)) else [int(each) for each in value]
+def _several(value: int | Sequence[int], name: str) -> list[int]:
+    """One size or several as a list."""
+    several = [value] if isinstance(value, (int, float)) else items(value, name, UserError)
+    numbers = [int(v) if isinstance(v, float) and v.is_integer() else v for v in several]
+    return [whole(number, name, error=UserError) for number in numbers]
+
+
+def _texts(value: str | Sequence[str], name: str) -> tuple[str, ...]:
+    """One text or several as a tuple."""
+    if isinstance(value, str):
+        return (value,)
+    return tuple(text(each, name, UserError) for each in items(value, name, UserError))
 
 
 def _quiet(_: str) -> None:

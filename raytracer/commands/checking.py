@@ -24,7 +24,7 @@ def describe(file: str) -> dict[str, Any]:
     buffers = pack(scene)
     camera = _fields(camera_of(scene, scene.render, buffers))
     if scene.camera is None or scene.camera.fit:
-        camera["fit"] = True
+        camera["fit"] = scene.camera.fit if scene.camera else True
         camera |= {"fitted": f"to {scene.render.width}x{scene.render.height} pixels"}
     found = {"title": scene.title, "caption": scene.caption, "spheres": scene.count}
     return found | {

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raytracer.commands.rendering import scene_path
-from raytracer.commands.report import print_json
+from raytracer.commands.report import print_json, print_lines
 from raytracer.progress import StageLine
 from raytracer.scene.load import check_there
 from raytracer.tone_settings import ToneSettings
@@ -31,7 +31,7 @@ def run(scene: str, options: dict[str, Any]) -> None:
     if as_json:
         print_json(record(path, result))
     elif result.latency:
-        print(summary(result))
+        print_lines(summary(result))
 
 
 def record(path: Path, result: PreviewResult) -> dict[str, Any]:

@@ -17,9 +17,9 @@ from raytracer.commands.developing import (
     record,
     warn_of_non_finite,
 )
-from raytracer.commands.report import print_json, print_warning
+from raytracer.commands.report import print_json, print_lines, print_warning
 from raytracer.door import STANDARD_INPUT
-from raytracer.errors import DataFileError, UserError, suggestion
+from raytracer.errors import DataFileError, UserError, escaped, suggestion
 from raytracer.film import Crop, Film
 from raytracer.image import Image
 from raytracer.job import Job
@@ -183,7 +183,7 @@ def run(task: Task) -> None:
         print_json(_record(job, image, frames) | record(image) | files_made)
     elif not task.quiet:
         shown = image.statistics.lines() if task.stats else []
-        print("\n".join([_summary(job, film, frames, written), *shown]))
+        print_lines("\n".join([_summary(job, film, frames, written), *shown]))
 
 
 def _write(task: Task, target: Path, film: Film, image: Image) -> None:
@@ -277,8 +277,8 @@ def _announce(task: Task, job: Job, crop: Crop | None) -> None:
     if sys.stderr.isatty() if shown is None else shown:
         settings = job.settings
         x0, y0, x1, y1 = crop or (0, 0, settings.width, settings.height)
-        print(f"rendering {task.path.name}: {x1 - x0}x{y1 - y0}, {settings.samples} samples per "
-              f"pixel, {_work(job)}", file=sys.stderr, flush=True)  # fmt: skip
+        print(f"rendering {escaped(task.path.name)}: {x1 - x0}x{y1 - y0}, {settings.samples} "
+              f"samples per pixel, {_work(job)}", file=sys.stderr, flush=True)  # fmt: skip
 
 
 def _work(job: Job) -> str:

@@ -16,6 +16,11 @@ def print_warning(sentence: str) -> None:
     print(f"raytracer: warning: {sentence}", file=sys.stderr, flush=True)
 
 
+def print_lines(text: str) -> None:
+    """Lines on standard output; characters in them that a terminal would obey are escaped."""
+    print("\n".join(escaped(line) for line in text.split("\n")))
+
+
 def print_json(value: Any) -> None:
     """One JSON value on standard output; NaN and infinity, which JSON lacks, as text.
 

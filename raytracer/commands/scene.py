@@ -124,6 +124,7 @@ def generate(
       raytracer scene generate sphereflake -o sphereflake.toml
       raytracer scene generate cloud --count 1000000 --seed 7 -o cloud.npz
     """
+    from raytracer.commands.report import print_lines
     from raytracer.scene import generate as generators
 
     if show_list:
@@ -133,4 +134,4 @@ def generate(
     if name is None:
         raise click.UsageError("name a generator, or see them with --list")
     for path in generators.write(name, output or f"{name}.toml", count, seed, force=force):
-        print(path)
+        print_lines(str(path))

@@ -16,7 +16,7 @@ from raytracer.commands.developing import (
     warn_of_metering,
     warn_of_non_finite,
 )
-from raytracer.commands.report import print_json
+from raytracer.commands.report import print_json, print_lines
 from raytracer.errors import UserError
 from raytracer.film import Film
 from raytracer.image import Image
@@ -91,7 +91,7 @@ def run(task: Task) -> None:
             warn_of_non_finite(image.film, task.quiet)
         warn_of_metering(name, image.film, task.settings, task.quiet)
         if not (task.quiet or task.as_json):
-            print(_summary(image, target, task.stats))
+            print_lines(_summary(image, target, task.stats))
         del film, image  # before the next is loaded
     if task.as_json:
         print_json({"films": made, "memory": {"peak": peak_memory(), "estimate": memory.told()}})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..errors import DataFileError, SceneError, UserError
+from ..errors import DataFileError, SceneError, UserError, shown_value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,6 +66,18 @@ class Where:
         return f"{self.source}: array '{name}'" if self.source else name
 
 
+def as_array(value: Any, part: str, where: Where) -> NDArray[Any]:
+    """Return anything array-like as an array. Raises UserError if that cannot be done."""
+    import numpy as np
+
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise where.wrong(part, "the rows differ in length") from None
+    except Exception:  # whatever a foreign object raises
+        raise where.wrong(part, f"{shown_value(value)} is no array") from None
+
+
 def floats(value: Any, part: str, where: Where) -> NDArray[np.floating[Any]]:
     """Return an array of float32 or float64; these stay as they are, without a copy.
 
@@ -79,10 +91,7 @@ def floats(value: Any, part: str, where: Where) -> NDArray[np.floating[Any]]:
     """
     import numpy as np
 
-    try:
-        array = np.asarray(value)
-    except ValueError:
-        raise where.wrong(part, "the rows differ in length") from None
+    array = as_array(value, part, where)
     if array.size == 0 and array.dtype == np.float64:
         return array
     if array.dtype in (np.float32, np.float64) and array.dtype.isnative:

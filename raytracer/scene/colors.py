@@ -39,7 +39,7 @@ def parse_color(value: Any) -> RGB:
     try:
         parts = [float(v) for v in value if not isinstance(v, (str, bool))]
         complete = len(parts) == len(value) and len(parts) in (3, 4)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # whatever a foreign object raises
         complete = False
     if not complete:
         raise SceneError(

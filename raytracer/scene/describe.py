@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from operator import index
 from typing import TYPE_CHECKING
 
+from ..arguments import whole
 from ..errors import SceneError, escaped, shown
 from .colors import RGB, linear_to_srgb
 from .looks import Material
@@ -82,7 +82,7 @@ def describe(scene: Scene, prim_id: int) -> SphereInfo:
     Raises:
         SceneError: there is no such sphere.
     """
-    prim_id = index(prim_id)
+    prim_id = whole(prim_id, "prim_id")
     set_index, row = _find(scene, prim_id)
     spheres = scene.spheres[set_index]
     values, note = _look_up(spheres, row)

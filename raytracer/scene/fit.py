@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import hypot, inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .arrays import BLOCK_ROWS, each_block
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Spheres = tuple[
         NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]
     ]
+    Column = NDArray[np.floating[Any]]
 
 MARGIN = 0.04
 """Part of the half picture kept free on each side; far more than float32 rounding can use up."""
@@ -173,6 +174,34 @@ class Outliers:
     farthest: int
 
 
+def stray(
+    centers: NDArray[np.floating[Any]], low: NDArray[np.float64], high: NDArray[np.float64]
+) -> NDArray[np.bool_] | None:
+    """Return which points are far away from all others, bool (N,), or None if none is.
+
+    Args:
+        centers: (N, 3), any unit, finite.
+        low, high: the corners of their box, (3,).
+    """
+    import numpy as np
+
+    if len(centers) < FEWEST:
+        return None
+    x, y, z = centers.T
+    with np.errstate(over="ignore"):
+        middle, limit = _bulk((x, y, z, np.broadcast_to(np.float32(0.0), x.shape)))
+        corner = np.maximum(high - middle, middle - low)
+        if float(np.linalg.norm(corner)) <= limit:
+            return None
+        far = np.empty(len(centers), bool)
+
+        def work(rows: slice) -> None:
+            far[rows] = np.linalg.norm(centers[rows] - middle, axis=1) > limit
+
+        each_block(len(centers), work)
+    return far if 0 < np.count_nonzero(far) <= max(len(far) // FEW, 1) else None
+
+
 def _reach(
     spheres: Spheres, planes: list[NDArray[np.float64]], everything: bool
 ) -> tuple[list[float], Outliers | None]:
@@ -194,7 +223,7 @@ def _reach(
     return nearer, outliers
 
 
-def _bulk(spheres: Spheres) -> tuple[NDArray[np.float64], float]:
+def _bulk(spheres: tuple[Column, Column, Column, Column]) -> tuple[NDArray[np.float64], float]:
     """Return the middle of the spheres and the distance from it beyond which one is far out."""
     import numpy as np
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from math import hypot, inf
 from typing import TYPE_CHECKING, Any
 
-from ..errors import SceneError, shown_value, suggestion
+from ..arguments import one_of, real, truth
+from ..errors import SceneError, shown_value
 from .colors import RGB, parse_color
 from .transform import Vector, vector
 
@@ -32,23 +33,6 @@ Color = str | Sequence[float]
 def set_field(target: Any, name: str, value: Any) -> None:
     """Store a checked value in a frozen dataclass that is being made."""
     object.__setattr__(target, name, value)
-
-
-def check_number(value: Any, name: str, low: float, high: float, above: bool = False) -> float:
-    """Return a number of low..high; with `above`, low itself is refused.
-
-    Raises:
-        SceneError: it is no number or out of range.
-    """
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise SceneError(f"{name}: {value!r} is not a number") from None
-    if not (low < number if above else low <= number) or not number <= high or number == inf:
-        limit = f"above {low:g}" if above else f"at least {low:g}"
-        upper = f" and at most {high:g}" if high != inf else " and finite"
-        raise SceneError(f"{name}: {number:g} is out of range; it must be {limit}{upper}")
-    return number
 
 
 def check_color(value: Any, name: str) -> RGB:
@@ -93,24 +77,23 @@ class Camera:
     direction: Triple | None = None
 
     def __post_init__(self) -> None:
-        if self.type not in CAMERA_TYPES:
-            hint = suggestion(str(self.type), CAMERA_TYPES)
-            raise SceneError(f"camera.type: there is no camera {self.type!r}; {hint}")
+        set_field(self, "type", one_of(self.type, "camera.type", CAMERA_TYPES, "camera"))
         for name in ("position", "look_at", "up", "direction"):
             value = getattr(self, name)
             if value is not None:
                 set_field(self, name, vector(value, f"camera.{name}"))
-        fov = check_number(self.vertical_fov, "camera.vertical_fov", 0.001, 179.0)
+        fov = real(self.vertical_fov, "camera.vertical_fov", 0.001, 179.0)
         set_field(self, "vertical_fov", fov)
         if self.height is not None:
-            height = check_number(self.height, "camera.height", 0.0, inf, above=True)
+            height = real(self.height, "camera.height", 0.0, inf, above=True)
             set_field(self, "height", height)
         if isinstance(self.fit, str) and self.fit != "all":
             raise SceneError(
                 f"camera.fit: {shown_value(self.fit)} is neither true, false nor 'all'"
             )
         if not isinstance(self.fit, str):
-            set_field(self, "fit", self.position is None if self.fit is None else bool(self.fit))
+            fitted = self.position is None if self.fit is None else truth(self.fit, "camera.fit")
+            set_field(self, "fit", fitted)
         self._check_consistency()
 
     def _check_consistency(self) -> None:
@@ -180,9 +163,7 @@ class PointLight:
     def __post_init__(self) -> None:
         set_field(self, "position", vector(self.position, "light.position"))
         _check_light(self)
-        if self.falloff not in FALLOFFS:
-            hint = suggestion(str(self.falloff), FALLOFFS)
-            raise SceneError(f"light.falloff: there is no falloff {self.falloff!r}; {hint}")
+        set_field(self, "falloff", one_of(self.falloff, "light.falloff", FALLOFFS, "falloff"))
 
 
 @dataclass(frozen=True)
@@ -216,7 +197,7 @@ Light = PointLight | DirectionalLight
 def _check_light(light: Light | Ambient, name: str = "light") -> None:
     """Check colour and intensity of a light."""
     set_field(light, "color", check_color(light.color, f"{name}.color"))
-    intensity = check_number(light.intensity, f"{name}.intensity", 0.0, inf)
+    intensity = real(light.intensity, f"{name}.intensity", 0.0, inf)
     set_field(light, "intensity", intensity)
 
 
@@ -268,9 +249,9 @@ class Material:
 
     def __post_init__(self) -> None:
         for name in ("ambient", "diffuse", "specular", "mirror"):
-            value = check_number(getattr(self, name), f"material.{name}", 0.0, 1.0)
+            value = real(getattr(self, name), f"material.{name}", 0.0, 1.0)
             set_field(self, name, value)
-        shininess = check_number(self.shininess, "material.shininess", 0.0, 1e6, above=True)
+        shininess = real(self.shininess, "material.shininess", 0.0, 1e6, above=True)
         set_field(self, "shininess", shininess)
 
 
@@ -305,6 +286,7 @@ class Background:
             raise SceneError(f"background.{missing}: a gradient needs both a bottom and a top")
         if self.color is not None and self.top is not None:
             raise SceneError("background.color: leave out either the colour or the gradient")
+        set_field(self, "transparent", truth(self.transparent, "background.transparent"))
         if self.up is not None:
             set_field(self, "up", vector(self.up, "background.up"))
             if hypot(*self.up) == 0.0:

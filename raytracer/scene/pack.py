@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..buffers import SceneBuffers
 from ..settings import RenderSettings
 from ..warning import warn
+from .large import find_large
 from .lighting import pack_frame, pack_lights
 from .looks import Camera, Material
 from .paint import color_bytes, pack_colors
@@ -53,6 +54,8 @@ def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
     camera = stand.pack(aspect)
     lights = pack_lights(scene, space, stand.axes)
     frame = pack_frame(scene, settings)
+    large_id, large = find_large(sets, space, spheres[3])
+    frame["large_count"] = len(large)
     frame["color_mode"] = color_mode
     frame["light_count"] = len(lights)
     frame["material_count"] = len(materials)
@@ -60,6 +63,7 @@ def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
     return SceneBuffers(
         *spheres, color, color_id, material_id, camera, lights, materials, frame,
         center=np.asarray(space.center, np.float64), scale=space.scale,
+        large_id=large_id, large=large,
     ).check()  # fmt: skip
 
 
@@ -147,7 +151,7 @@ def retake(
     x, y, z = (float(v) for v in buffers.center)
     lights = pack_lights(scene, Space((x, y, z), buffers.scale), stand.axes)
     frame = pack_frame(scene, settings)
-    for name in ("color_mode", "material_count", "material_mode"):
+    for name in ("color_mode", "material_count", "material_mode", "large_count"):
         frame[name] = buffers.frame[name]
     frame["light_count"] = len(lights)
     camera = stand.pack(settings.width / settings.height)

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..errors import SceneError, suggestion
+from ..arguments import mapping, of_kind, text
+from ..errors import SceneError, shown, shown_value, suggestion
 from ..settings import RenderSettings
 from .looks import Ambient, Background, Camera, DirectionalLight, Light, Material, PointLight
 from .spheres import SphereSet
@@ -64,13 +65,18 @@ class Scene:
 
     def __post_init__(self) -> None:
         _parts("spheres", self.spheres, SphereSet)
-        _parts("lights", self.lights or (), (PointLight, DirectionalLight))
-        _parts("materials", tuple(self.materials.values()), Material)
+        if self.lights is not None:
+            _parts("lights", self.lights, (PointLight, DirectionalLight))
+        for material in mapping(self.materials, "materials").values():
+            of_kind(material, "materials", Material)
         if self.camera is not None:
-            _parts("camera", (self.camera,), Camera)
+            of_kind(self.camera, "camera", Camera)
         if self.ambient is not None:
-            _parts("ambient", (self.ambient,), Ambient)
-        _parts("background", (self.background,), Background)
+            of_kind(self.ambient, "ambient", Ambient)
+        of_kind(self.background, "background", Background)
+        of_kind(self.render, "render", RenderSettings)
+        text(self.title, "title")
+        text(self.caption, "caption")
         for index, spheres in enumerate(self.spheres):
             try:
                 self.material_of(spheres)
@@ -111,7 +117,7 @@ class Scene:
         return cls(spheres=(spheres,), **scene)
 
     def __repr__(self) -> str:
-        name = f" {self.title!r}" if self.title else ""
+        name = f" {shown_value(self.title)}" if self.title else ""
         sets = len(self.spheres)
         fitted = self.camera is None or self.camera.fit
         parts = [
@@ -175,13 +181,12 @@ class Scene:
         if material == "default":
             return Material()
         hint = suggestion(material, [*self.materials, "default"])
-        raise SceneError(f"there is no material named '{material}'; {hint}")
+        raise SceneError(f"there is no material named '{shown(material)}'; {hint}")
 
 
 def _parts(name: str, values: Sequence[Any], kind: type | tuple[type, ...]) -> None:
-    """Refuse parts of a scene that are of the wrong kind."""
+    """Refuse parts of a scene that are no sequence, or of the wrong kind."""
+    if not isinstance(values, Sequence) or isinstance(values, (str, bytes)):
+        raise SceneError(f"{name}: {shown_value(values)} is no list")
     for value in values:
-        if not isinstance(value, kind):
-            kinds = kind if isinstance(kind, tuple) else (kind,)
-            wanted = " or ".join(k.__name__ for k in kinds)
-            raise SceneError(f"{name}: got a {type(value).__name__} where a {wanted} belongs")
+        of_kind(value, name, kind)

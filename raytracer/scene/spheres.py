@@ -6,10 +6,12 @@ import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import SceneError
+from ..arguments import mapping, of_kind, text
+from ..errors import SceneError, shown_value
 from ..warning import warn
-from .arrays import Where, blocks, check_centers, check_radius, first_not_finite, floats
+from .arrays import Where, as_array, blocks, check_centers, check_radius, first_not_finite, floats
 from .colors import COLOR_SPACES, OPAQUE, parse_color
+from .data_file import DataFile
 from .looks import Material
 from .spacing import default_radius
 from .transform import Transform
@@ -17,8 +19,6 @@ from .transform import Transform
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from .data_file import DataFile
 
 DEFAULT_COLOR = (0.8, 0.8, 0.8)
 """sRGB of spheres that were given no colour."""
@@ -62,18 +62,26 @@ class SphereSet:
         names: Mapping[str, str] | None = None,
         file: DataFile | None = None,
     ) -> None:
-        if color_space not in COLOR_SPACES:
-            raise SceneError(f"color_space: {color_space!r} is neither 'srgb' nor 'linear'")
+        if not isinstance(color_space, str) or color_space not in COLOR_SPACES:
+            raise SceneError(
+                f"color_space: {shown_value(color_space)} is neither 'srgb' nor 'linear'"
+            )
         if not isinstance(material, (str, Material)):
-            raise SceneError(f"material: {material!r} is neither a Material nor a name")
-        where = Where(source, dict(names or {}))
+            raise SceneError(f"material: {shown_value(material)} is neither a Material nor a name")
+        if transform is not None:
+            of_kind(transform, "transform", Transform)
+        if file is not None:
+            of_kind(file, "file", DataFile)
+        where = Where(
+            text(source, "source"), dict(mapping({} if names is None else names, "names"))
+        )
         self.centers = check_centers(centers, where)
         self.radius = check_radius(
             default_radius(self.centers) if radius is None else radius, len(self.centers), where
         )
         self.color_space = color_space
         self.material = material
-        self.transform = transform or Transform()
+        self.transform = Transform() if transform is None else transform
         self.source = source
         self.file = file
         self.color: NDArray[Any]
@@ -248,7 +256,7 @@ def _ids(value: Any, count: int, colors: int, where: Where) -> NDArray[np.int32]
     """Return palette indices as int32 (N,)."""
     import numpy as np
 
-    ids = np.asarray(value)
+    ids = as_array(value, "color_id", where)
     if ids.dtype.kind not in "iu" and ids.size:
         raise where.wrong("color_id", f"holds {ids.dtype} values, not integers")
     if ids.shape != (count,):

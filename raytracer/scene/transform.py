@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..errors import SceneError
+from ..arguments import real
+from ..errors import SceneError, shown_value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,12 +33,12 @@ def vector(value: Any, name: str) -> Vector:
 
     try:
         parts = [float(v) for v in value]
-    except (TypeError, ValueError):
-        raise SceneError(f"{name}: {value!r} is not three numbers") from None
-    if len(parts) != 3 or isinstance(value, str):
-        raise SceneError(f"{name}: {value!r} is not three numbers")
+    except Exception:  # whatever a foreign object raises
+        parts = []
+    if len(parts) != 3 or isinstance(value, (str, bytes, bytearray, set, dict)):
+        raise SceneError(f"{name}: {shown_value(value)} is not three numbers")
     if not all(map(isfinite, parts)):
-        raise SceneError(f"{name}: {value!r} is not finite")
+        raise SceneError(f"{name}: {shown_value(value)} is not finite")
     return (parts[0], parts[1], parts[2])
 
 
@@ -59,10 +60,8 @@ class Transform:
     translate: Triple = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        from math import inf
-
-        if not 0.0 < self.scale < inf:
-            raise SceneError(f"transform.scale: {self.scale} is not finite and positive")
+        scale = real(self.scale, "transform.scale", 0.0, above=True)
+        object.__setattr__(self, "scale", scale)
         object.__setattr__(self, "rotate", vector(self.rotate, "transform.rotate"))
         object.__setattr__(self, "translate", vector(self.translate, "transform.translate"))
 

@@ -10,7 +10,10 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from raytracer import output
+from raytracer.arguments import function, of_kind, truth, whole
 from raytracer.errors import RaytracerError, UserError
+from raytracer.resources import thread_count
+from raytracer.tone_settings import ToneSettings
 from raytracer.viewer import opening
 from raytracer.viewer.orders import Saved
 from raytracer.viewer.stage import Stage, require_file
@@ -21,7 +24,6 @@ if TYPE_CHECKING:
     from raytracer.pipeline import Notice
     from raytracer.scene.looks import Camera
     from raytracer.scene.scene import Scene
-    from raytracer.tone_settings import ToneSettings
     from raytracer.viewer.offscreen import Player
     from raytracer.viewer.orders import Message
     from raytracer.viewer.viewer import Viewer
@@ -93,9 +95,18 @@ def preview(
     notice, say: told of stages that take long, and of what is to be printed.
     Raises UserError for what cannot be shown, and where there is no display.
     """
-    file = require_file(scene) if watch else None
-    if offscreen is not None and offscreen < 0:
+    for name, value in (("watch", watch), ("adaptive", adaptive), ("interop", interop)):
+        truth(value, name, UserError)
+    if text is not None:
+        truth(text, "text", UserError)
+    if tone is not None:
+        of_kind(tone, "tone", ToneSettings, UserError)
+    function(notice, "notice")
+    function(say, "say")
+    thread_count(threads)
+    if offscreen is not None and whole(offscreen, "offscreen", error=UserError) < 0:
         raise UserError(f"offscreen {offscreen}: give a number of frames, 0 or more")
+    file = require_file(scene) if watch else None
     outputs = output.OutputSet()
     if isinstance(scene, (str, Path)):
         outputs.reads(scene)

@@ -36,7 +36,7 @@ def _progress(frame: Frame) -> str:
     if frame.finished:
         return f"{wanted} {'sample' if wanted == 1 else 'samples'} per pixel, finished"
     if frame.draft or frame.size != frame.order.size:
-        return "moving: a quick draft"
+        return "quick draft, samples follow"
     return f"{frame.samples} of {wanted} samples per pixel"
 
 

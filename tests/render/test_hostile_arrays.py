@@ -20,8 +20,8 @@ from raytracer.scene.pack import pack
 from raytracer.tone import arguments, new_tally
 
 NAMES = (
-    "nodes", "spheres", "order", "color", "color_id", "material_id", "camera", "lights",
-    "materials",
+    "nodes", "spheres", "order", "color", "color_id", "material_id", "large", "camera",
+    "lights", "materials",
 )  # fmt: skip
 COUNT = 300
 SIZE: dict[str, Any] = {"width": 40, "height": 24, "samples": 1}
@@ -164,11 +164,13 @@ def test_render_refuses_another_dtype_or_order(job: Job, name: str, kind: str) -
         given[name] = np.zeros((*array.shape, 2), np.float16)
     elif kind == "strided":
         given[name] = np.repeat(array, 2, axis=0)[::2]
-        if len(array) == 1:
+        if len(array) < 2:
             pytest.skip("one item is contiguous")
     elif kind == "big-endian":
         given[name] = np.zeros(array.shape, ">f8")
     elif kind == "shifted":
+        if not len(array):
+            pytest.skip("nothing is read from it")
         if array.dtype == np.uint8:
             array = array.view(layout.dtype("Node"))
         memory = np.zeros(array.nbytes + 1, np.uint8)[1:]

@@ -86,6 +86,7 @@ def test_no_sphere_and_one_sphere(kind: str) -> None:
     assert reach(one)[2:] == pytest.approx([1 - MARGIN] * 2, abs=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore:.*the radius of the smallest")
 def test_giant_and_dust() -> None:
     buffers = packed([[0, -1000, 0], [0, 1, 0], [3, 1, 0]], [1000, 1, 1e-6], Camera(), 160, 90)
     assert reach(buffers).max() == pytest.approx(1 - MARGIN, abs=1e-3)

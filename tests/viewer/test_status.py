@@ -79,8 +79,8 @@ def frame(samples: int, size: tuple[int, int] = (64, 48), rate: float = 2.5e6) -
 
 def test_status_says_what_is_shown() -> None:
     assert status(window(None)) == ["a.toml   12,345 spheres", "H for help"]
-    assert status(window(frame(1, (32, 24))))[1] == "moving: a quick draft"
-    assert status(window(replace(frame(1), draft=True)))[1] == "moving: a quick draft"
+    assert status(window(frame(1, (32, 24))))[1] == "quick draft, samples follow"
+    assert status(window(replace(frame(1), draft=True)))[1] == "quick draft, samples follow"
     assert status(window(frame(3)))[1] == "3 of 16 samples per pixel"
     assert status(window(frame(16)))[1] == "16 samples per pixel, finished"
     toned = status(window(frame(2), ToneSettings(exposure=1.0, tone="agx")))

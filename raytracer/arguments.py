@@ -1,0 +1,162 @@
+"""Arguments of the Python interface: what is of the wrong kind is refused with its name.
+
+Anything may be given to a public function, objects included whose methods raise. Each check gives
+the value in the plain type of Python, or a UserError that names the argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from math import inf
+from operator import index
+from typing import Any
+
+from .errors import SceneError, UserError, shown, shown_value, suggestion
+
+MOST = 2**63
+"""Whole numbers are below this: what comes after them counts in 64 bits."""
+
+
+def real(
+    value: Any,
+    name: str,
+    low: float = -inf,
+    high: float = inf,
+    above: bool = False,
+    error: type[UserError] = SceneError,
+) -> float:
+    """Return a number of low..high that is not infinite; with `above`, low itself is refused.
+
+    Args:
+        value: as it was given.
+        name: what to call it in the message.
+        low, high: limits.
+        above: whether low itself is refused.
+        error: what to raise.
+
+    Raises:
+        UserError: it is no number or out of range.
+    """
+    try:
+        is_array = getattr(value, "ndim", 0) != 0
+        if is_array or isinstance(value, (str, bytes, bytearray)):
+            raise TypeError
+        number = float(value)
+    except Exception:  # whatever a foreign object raises
+        raise error(f"{name}: {shown_value(value)} is not a number") from None
+    if not (low < number if above else low <= number) or not number <= high or abs(number) == inf:
+        if low == -inf:
+            raise error(f"{name}: {number:g} is not finite")
+        limit = f"above {low:g}" if above else f"at least {low:g}"
+        upper = f" and at most {high:g}" if high != inf else " and finite"
+        raise error(f"{name}: {number:g} is out of range; it must be {limit}{upper}")
+    return number
+
+
+def whole(
+    value: Any,
+    name: str,
+    low: int = -MOST,
+    high: int = MOST,
+    error: type[UserError] = SceneError,
+) -> int:
+    """Return a whole number of low..high; integers of NumPy become int.
+
+    Raises:
+        UserError: it is no whole number or out of range.
+    """
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = index(value)
+    except Exception:
+        raise error(f"{name}: {shown_value(value)} is not a whole number") from None
+    if not low <= number <= high:
+        raise error(f"{name}: {shown_value(number)} is not between {low} and {high}")
+    return number
+
+
+def truth(value: Any, name: str, error: type[UserError] = SceneError) -> bool:
+    """Return True or False; the numbers 0 and 1 and NumPy's truth values will do.
+
+    Raises:
+        UserError: it is neither.
+    """
+    try:
+        if not isinstance(value, (bool, int)) and type(value).__module__ != "numpy":
+            raise TypeError
+        number = int(value)
+    except Exception:
+        number = -1
+    if number not in (0, 1):
+        raise error(f"{name}: {shown_value(value)} is neither true nor false")
+    return bool(number)
+
+
+def one_of(
+    value: Any,
+    name: str,
+    known: Iterable[str],
+    what: str = "choice",
+    error: type[UserError] = SceneError,
+) -> str:
+    """Return one of a few words.
+
+    Raises:
+        UserError: it is none of them; the message names the nearest.
+    """
+    words = list(known)
+    if not isinstance(value, str):
+        raise error(f"{name}: {shown_value(value)} is no text; known are {', '.join(words)}")
+    if value not in words:
+        raise error(f"{name}: there is no {what} '{shown(value)}'; {suggestion(value, words)}")
+    return str(value)
+
+
+def text(value: Any, name: str, error: type[UserError] = SceneError) -> str:
+    """Return a text. Raises UserError if it is none."""
+    if not isinstance(value, str):
+        raise error(f"{name}: {shown_value(value)} is no text")
+    return str(value)
+
+
+def of_kind(
+    value: Any, name: str, kind: type | tuple[type, ...], error: type[UserError] = SceneError
+) -> Any:
+    """Return an object of a class. Raises UserError if it is of another."""
+    if not isinstance(value, kind):
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        wanted = " or ".join(k.__name__ for k in kinds)
+        raise error(f"{name}: got a {type(value).__name__} where a {wanted} belongs")
+    return value
+
+
+def items(value: Any, name: str, error: type[UserError] = SceneError) -> list[Any]:
+    """Return the items of a list or of anything else that has items, except a text.
+
+    Raises:
+        UserError: it has none.
+    """
+    try:
+        if isinstance(value, (str, bytes, bytearray)):
+            raise TypeError
+        return list(value)
+    except Exception:
+        raise error(f"{name}: {shown_value(value)} is no list") from None
+
+
+def mapping(value: Any, name: str, error: type[UserError] = SceneError) -> Mapping[str, Any]:
+    """Return a dictionary with texts for keys. Raises UserError if it is none."""
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise error(f"{name}: {shown_value(value)} is no dictionary of names")
+    return value
+
+
+def function(
+    value: Any, name: str, error: type[UserError] = UserError
+) -> Callable[..., Any] | None:
+    """Return a function or None. Raises UserError if it is something else."""
+    if value is not None and not callable(value):
+        raise error(f"{name}: {shown_value(value)} is no function")
+    result: Callable[..., Any] | None = value
+    return result
