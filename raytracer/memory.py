@@ -52,6 +52,8 @@ BLOCKS = 3 * MIB
 ARCHIVE = 34 * MIB
 # Matplotlib, imported and drawing.
 PLOT = 72 * MIB
+# The part of a stage that small arrays and the allocator may add.
+MARGIN = 50
 # Modules that are imported on the way, and memory that the allocator keeps.
 MODULES = 14 * MIB
 # Address space that each thread reserves: its stack and its part of the heap.
@@ -139,7 +141,8 @@ class Need:
     @property
     def extra(self) -> int:
         """Bytes that the largest stage adds to what the process holds."""
-        return max(*self.stages.values(), 0) + MODULES
+        largest = max(*self.stages.values(), 0)
+        return largest + largest // MARGIN + MODULES
 
     @property
     def total(self) -> int:
