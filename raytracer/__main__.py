@@ -15,10 +15,9 @@ def main() -> int:
     # Where SIGINT is ignored (nohup), it stays so.
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, _quit)
-    from raytracer import process
-    from raytracer.cli import main as command
+    from raytracer import cli, process
 
-    return process.run(command)
+    return process.run(cli.main, cli.stopped)
 
 
 def _quit(*_: object) -> None:

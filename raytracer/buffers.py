@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,6 +12,20 @@ if TYPE_CHECKING:
 
 DIGEST_BLOCK = 1 << 23
 """Bytes hashed as one leaf of the digest; large enough to keep threads busy without the GIL."""
+
+
+def _no_ids() -> NDArray[np.int32]:
+    import numpy as np
+
+    return np.zeros(0, np.int32)
+
+
+def _no_large() -> NDArray[np.void]:
+    import numpy as np
+
+    from raytracer.layout import dtype
+
+    return np.zeros(0, dtype("LargeSphere"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +45,9 @@ class SceneBuffers:
         frame: structured (1,), `Frame`.
         center: float64 (3,), scene space.
         scale: power of two, scene units a render-space unit.
+        large_id: int32 (G,), ascending: spheres that are kept beside the tree; their leaf positions
+            are the last.
+        large: structured (G,), `LargeSphere`: these, in the same order.
     """
 
     x: NDArray[np.float32]
@@ -46,6 +63,8 @@ class SceneBuffers:
     frame: NDArray[np.void]
     center: NDArray[np.float64]
     scale: float
+    large_id: NDArray[np.int32] = field(default_factory=_no_ids)
+    large: NDArray[np.void] = field(default_factory=_no_large)
 
     @property
     def count(self) -> int:
@@ -126,6 +145,9 @@ class SceneBuffers:
         for name in ("camera", "lights", "materials", "frame", "center"):
             yield name, getattr(self, name)
         yield "scale", np.array([self.scale])
+        if len(self.large) or len(self.large_id):  # else the hash is that of earlier versions
+            yield "large_id", self.large_id
+            yield "large", self.large
 
 
 def _check_array(name: str, array: NDArray[Any], dtype: Any, shape: tuple[int, ...]) -> None:

@@ -42,6 +42,11 @@ def build(buffers: SceneBuffers, threads: int = 0) -> Bvh:
     from raytracer import _core
 
     nodes, order, spheres = _core.build_bvh(
-        buffers.x, buffers.y, buffers.z, buffers.radius, thread_count(threads)
+        buffers.x,
+        buffers.y,
+        buffers.z,
+        buffers.radius,
+        thread_count(threads),
+        buffers.large_id.tolist(),
     )
     return Bvh(nodes, order, spheres)

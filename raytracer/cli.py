@@ -95,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError as error:
         return _say(_sentence(f"there is not enough memory ({error})"), 1)
     except (_StoppedError, click.Abort, KeyboardInterrupt) as error:
-        return _stopped(error)
+        return stopped(error)
     finally:
         output.tidy()
     return code if isinstance(code, int) else 0
@@ -129,8 +129,8 @@ def _interrupt_behind(error: BaseException | None) -> KeyboardInterrupt | None:
     return error
 
 
-def _stopped(error: BaseException) -> int:
-    """Say which signal it was, and which files had been written."""
+def stopped(error: BaseException) -> int:
+    """Say which signal it was, and which files had been written; returns the exit code."""
     stop = _interrupt_behind(error)
     if not isinstance(stop, Terminated):
         stop = Terminated()

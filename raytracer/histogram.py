@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 LIGHT, MARK = "#2a6fbb", "#444444"
 CHANNELS = (("red", "#c8402f"), ("green", "#3c8d40"), ("blue", "#2f62c8"))
 MIDDLE_GREY = 0.18
+# Numbers that are counted at a time.
+STRIP = 1 << 20
 
 
 def check(path: str | Path) -> Path:
@@ -31,19 +33,24 @@ def check(path: str | Path) -> Path:
 
 
 def draw(
-    statistics: Statistics, codes: Pixels, path: str | Path, batch: output.Batch | None = None
+    statistics: Statistics,
+    codes: Pixels,
+    path: str | Path,
+    batch: output.Batch | None = None,
+    counted: NDArray[np.bool_] | None = None,
 ) -> Path:
     """Draw the film's luminance and the picture's code values over each other; a PNG.
 
-    codes: uint8 or uint16 (N, 4), what the curve made of the pixels that the statistics count.
+    codes: uint8 or uint16 (h, w, 4) or (N, 4), what the curve made of the film.
     batch: rename the file together with others.
+    counted: (h, w) or (N,), the pixels that the statistics count; None is all of them.
     """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 7), layout="constrained")
     before, after = figure.subplots(2, 1)
     _film(before, statistics)
-    _picture(after, codes)
+    _picture(after, codes, counted)
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=120)
     return output.write(path, buffer.getvalue(), batch)
@@ -78,13 +85,33 @@ def _film(axis: Any, statistics: Statistics) -> None:
     axis.set_ylabel("% of covered pixels in 1/8 stop")
 
 
-def _picture(axis: Any, codes: Pixels) -> None:
-    values = codes if codes.dtype == np.uint8 else (codes >> 8).astype(np.uint8)
+def _count(codes: Pixels, counted: NDArray[np.bool_] | None) -> tuple[NDArray[np.int64], int]:
+    """How often each code of 8 bits occurs, (3, 256), and in how many pixels.
+
+    In strips of rows: counting needs many times the memory of what is counted.
+    """
+    counts, covered = np.zeros((3, 256), np.int64), 0
+    if not len(codes):
+        return counts, covered
+    rows = max(STRIP // codes[0].size, 1)
+    for start in range(0, len(codes), rows):
+        strip = codes[start : start + rows]
+        values = strip if strip.dtype == np.uint8 else (strip >> 8).astype(np.uint8)
+        shown = counted[start : start + rows] if counted is not None else ...
+        there = values[shown].reshape(-1, 4)
+        covered += len(there)
+        for index in range(3):
+            counts[index] += np.bincount(there[:, index], minlength=256)
+    return counts, covered
+
+
+def _picture(axis: Any, codes: Pixels, counted: NDArray[np.bool_] | None) -> None:
+    counts, covered = _count(codes, counted)
     places = np.arange(257) - 0.5
     for index, (name, color) in enumerate(CHANNELS):
-        share = 100.0 * np.bincount(values[:, index], minlength=256) / max(len(values), 1)
+        share = 100.0 * counts[index] / max(covered, 1)
         axis.stairs(share, places, color=color, label=name, linewidth=1.2)
-    if len(values):
+    if covered:
         axis.set_yscale("log")
         axis.set_ylim(bottom=1e-3)
     axis.set_xlim(-4, 259)

@@ -10,6 +10,8 @@ from raytracer._version import __version__
 from raytracer.errors import UserError
 from raytracer.film import TRANSPARENT
 from raytracer.image import Image
+from raytracer.layout import dtype
+from raytracer.memory import HITS
 from raytracer.tone import check_bits
 from raytracer.tone_settings import ToneSettings
 
@@ -139,12 +141,30 @@ class Job:
 
         wanted = [name for name in names if name != "samples"]
         if wanted:
-            frame = self._frame_of(film)
-            frame["filter"] = 0  # the ray through the pixel's centre
-            hits = self.backend.first_hits(self.resident, frame)
-            film.aovs |= {name: aov(name, hits, *self.space) for name in wanted}
+            film.aovs |= self._variables(film, wanted)
         if "samples" in names:
             film.aovs["samples"] = np.full(film.sums.shape[:2], film.samples, np.uint32)
+
+    def _variables(self, film: Film, wanted: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Output variables of first hits, in strips: hits take four times their memory."""
+        import numpy as np
+
+        frame = self._frame_of(film)
+        frame["filter"] = 0  # the ray through the pixel's centre
+        _, top, _, bottom = film.crop
+        width = film.sums.shape[1]
+        rows = max(HITS // (dtype("FirstHit").itemsize * width), 1)
+        made: dict[str, NDArray[Any]] = {}
+        for y in range(top, bottom, rows):
+            frame["y0"], frame["y1"] = y, min(y + rows, bottom)
+            hits = self.backend.first_hits(self.resident, frame)
+            for name in wanted:
+                strip = aov(name, hits, *self.space)
+                if name not in made:
+                    shape = (bottom - top, width, *strip.shape[2:])
+                    made[name] = np.empty(shape, strip.dtype)
+                made[name][y - top : y - top + rows] = strip
+        return made
 
     def _frame_of(self, film: Film) -> NDArray[np.void]:
         frame = self.frame.copy()

@@ -1,76 +1,245 @@
-"""How much memory a render needs, and a refusal in one sentence where it will not fit."""
+"""How much memory a job needs, stage by stage, and a refusal in one sentence where it will not fit.
+
+The estimate is of resident memory at its highest, the interpreter included: what the process holds
+now, and what the largest stage adds to that. It is an upper bound, at most 10% or 48 MB above what
+is measured; `python -m tests.memory.measure` compares the two, docs/robustness.md has the figures.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 from raytracer.errors import MemoryNeedError, UserError
-from raytracer.resources import available_memory
+from raytracer.resources import (
+    available_address_space,
+    available_memory,
+    held_memory,
+    peak_memory,
+    thread_count,
+)
 
-# Bytes a sphere. Packed: x, y, z and radius, float32.
+MIB = 1 << 20
+ELSEWHERE = "use a part of it, or a machine with more memory"
+
+# Bytes per sphere. Packed: x, y, z and radius, float32.
 PACKED = 16
-# What the build of the BVH holds at its peak, its result included: two copies of spheres and order,
-# and the nodes. A cloud of 10,000,000 equal spheres takes 43.
-BUILD = 56
-# Nodes, spheres in leaf order and the order, which stay; the same cloud takes 23.
-BVH = 32
-# Bytes a pixel: float32 sums of four channels, and the encoded picture with its copy.
+# Two copies of spheres and their numbers during the build; nodes grow while the first copy shrinks.
+BUILD = 40
+# Spheres in leaf order and the order, which stay.
+LEAVES = 20
+# Nodes: 3 to 7, and 10 in the worst case known, spheres in a row.
+NODES = 9
+# Address space of the build beyond what it touches: nodes before and after they are gathered.
+BUILD_SPACE = 24
+
+# Bytes per pixel. Float32 sums of four channels.
 FILM = 16
-ENCODE = 16
+# Output variables of a film.
+AOVS = {"depth": 4, "normal": 12, "albedo": 12, "id": 4, "position": 12, "samples": 4}
+
+# Bytes of first hits that are turned into output variables at a time, and what is made of them.
+HITS = 8 * MIB
+HITS_PEAK = 4 * HITS
+# A thread of the renderer: two waves of rays, and shadow rays for each of up to eight lights.
+SCRATCH = MIB // 2
+QUEUE = 620_000
+QUEUES = 8
+TILE = 64
+# A thread that packs or encodes: blocks of rows in float64, compressed blocks that wait.
+BLOCKS = 3 * MIB
+# Compressed data of a picture that wait to be written.
+ENCODED = 40 * MIB
+# NumPy writes arrays to archives in pieces of this size, of which it makes copies.
+ARCHIVE = 34 * MIB
+# Matplotlib, imported and drawing.
+PLOT = 72 * MIB
+# Modules that are imported on the way, and memory that the allocator keeps.
+MODULES = 14 * MIB
+# Address space that each thread reserves: its stack and its part of the heap.
+THREAD_SPACE = 74 * MIB
+
+
+@dataclass(frozen=True)
+class Output:
+    """What is made of a film.
+
+    bits: of the picture, per channel.
+    aovs: names of the output variables on the film.
+    film: ".npz" or ".exr" if the film is saved, else "".
+    half: whether an .exr holds 16-bit floats.
+    histogram: whether one is drawn.
+    begun: whether the film is in memory already.
+    """
+
+    bits: int = 8
+    aovs: tuple[str, ...] = ()
+    film: str = ""
+    half: bool = False
+    histogram: bool = False
+    begun: bool = False
 
 
 @dataclass(frozen=True)
 class Need:
-    """Bytes that one render allocates on the host and, on a GPU, on the device.
+    """What a render allocates beyond what the process holds once the scene is loaded.
 
-    fixed: independent of the spheres (the film and its encoding).
-    per_sphere: times `count`, everything that grows with the scene.
+    count: spheres. width, height: pixels that are rendered.
+    looks: bytes of packed colours, colour ids and material ids.
+    scene: bytes of the loaded scene that are given back after packing.
+    kept: bytes of the scene and its packed arrays that stay.
+    lights, threads: numbers; threads 0 is every core.
+    output: what is made of the film.
     """
 
     count: int
     width: int
     height: int
-    fixed: int
-    per_sphere: int
+    looks: int = 0
+    scene: int = 0
+    kept: int = 0
+    lights: int = 1
+    threads: int = 0
+    output: Output = field(default_factory=Output)
+
+    @property
+    def stages(self) -> dict[str, int]:
+        """Bytes at the peak of each stage."""
+        n, pixels, out = self.count, self.width * self.height, self.output
+        packed = PACKED * n + self.looks
+        resident = self.looks + (LEAVES + NODES) * n - self.scene + self.kept
+        film = 0 if out.begun else FILM * pixels
+        picture = film + out.bits // 2 * pixels
+        aovs = sum(AOVS[name] for name in out.aovs) * pixels
+        drawn = 0 if not out.histogram else PLOT
+        return {
+            "pack": packed + self.workers * BLOCKS,
+            "build": packed + BUILD * n - self.scene,
+            "render": resident + film + self.renderers * self.scratch,
+            "develop": resident + picture,
+            "variables": resident + picture + aovs + (HITS_PEAK if aovs else 0),
+            "film": -self.scene + picture + aovs + self._saving(film + aovs, pixels),
+            "picture": -self.scene + picture + aovs + self._encoding(pixels),
+            "histogram": -self.scene + picture + aovs + drawn,
+        }
+
+    @property
+    def workers(self) -> int:
+        """Threads that pack."""
+        return min(thread_count(), 16, 1 + (self.count >> 15))
+
+    @property
+    def renderers(self) -> int:
+        """Threads that render: not more than there are tiles."""
+        return min(thread_count(self.threads), -(-self.width // TILE) * -(-self.height // TILE))
+
+    @property
+    def scratch(self) -> int:
+        """Bytes of a thread that renders."""
+        return SCRATCH + QUEUE * min(max(self.lights, 1), QUEUES)
+
+    @property
+    def extra(self) -> int:
+        """Bytes that the largest stage adds to what the process holds."""
+        return max(*self.stages.values(), 0) + MODULES
 
     @property
     def total(self) -> int:
-        """Bytes in all."""
-        return self.fixed + self.per_sphere * self.count
+        """Resident memory of the process at its highest, as far as it is known now."""
+        return max(held_memory() + self.extra, peak_memory())
+
+    @property
+    def address_space(self) -> int:
+        """Bytes of address space that the process adds to its own."""
+        threads = max(self.workers, thread_count(self.threads))
+        space = max(self.stages["build"] + BUILD_SPACE * self.count, self.extra)
+        return space + MODULES + threads * THREAD_SPACE
+
+    def _saving(self, film: int, pixels: int) -> int:
+        """Bytes that it takes to save a film of that size."""
+        if self.output.film == ".npz":
+            return min(ARCHIVE, 2 * film)
+        if self.output.film != ".exr":
+            return 0
+        # The mean, a plane for each channel, and what OpenEXR compresses at a time.
+        width = 2 if self.output.half else 4
+        channels = (4 if self.output.half else 8) + sum(
+            AOVS[name] // 4 for name in self.output.aovs
+        )
+        return FILM * pixels + channels * width * pixels + ENCODED
+
+    def _encoding(self, pixels: int) -> int:
+        """Bytes that it takes to write the picture."""
+        raw = 4 * pixels * self.output.bits // 8
+        return min(raw + MIB, ENCODED + thread_count(self.threads) * BLOCKS)
 
 
-def host(count: int, width: int, height: int, color_bytes: int = 0) -> Need:
-    """What a render allocates on the host once the scene is loaded.
-
-    color_bytes: bytes a sphere of colours, colour ids and material ids.
-    """
-    return Need(count, width, height, (FILM + ENCODE) * width * height,
-                PACKED + BUILD + color_bytes)  # fmt: skip
+_told = 0
 
 
-def device(count: int, width: int, height: int, color_bytes: int = 0) -> Need:
-    """What a render allocates on a GPU."""
-    return Need(count, width, height, FILM * width * height, BVH + color_bytes)
+def told() -> int:
+    """The largest estimate of this process so far, in bytes; 0 before the first."""
+    return _told
 
 
-def require(need: Need, available: int | None, where: str = "memory") -> None:
-    """Refuse a render that will not fit.
+def _tell(total: int) -> None:
+    global _told
+    _told = max(_told, total)
 
-    available: bytes; None if unknown, which refuses nothing.
-    Raises MemoryNeedError that says what would fit.
-    """
-    if available is None or need.total <= available:
-        return
-    raise MemoryNeedError(
-        f"{need.count:,} spheres at {need.width}x{need.height} need about "
-        f"{size_text(need.total)} of {where} and {size_text(available)} is free: "
-        f"{_what_fits(need, available)}"
-    )
+
+def device(need: Need) -> int:
+    """Bytes that a render allocates on a GPU: the scene, the film, and what is made of it."""
+    pixels = need.width * need.height
+    hits = min(48 * pixels, HITS) if need.output.aovs else 0
+    picture = need.output.bits // 2 * pixels
+    return need.looks + (LEAVES + NODES) * need.count + FILM * pixels + max(picture, hits)
 
 
 def require_host(need: Need) -> None:
-    """Refuse a render that will not fit into the memory of this machine or container."""
-    require(need, available_memory())
+    """Refuse a render that will not fit into the memory of this machine, container or shell.
+
+    Raises MemoryNeedError that says what would fit.
+    """
+    _tell(need.total)
+    require(need, available_memory(), lambda n: n.extra)
+    space = "address space (ulimit -v or -d)"
+    require(need, available_address_space(), lambda n: n.address_space, space)
+
+
+def require_device(need: Need, available: int) -> None:
+    """Refuse a render that will not fit into GPU memory. available: bytes."""
+    require(need, available, device, "GPU memory")
+
+
+def require(
+    need: Need, available: int | None, size: Callable[[Need], int], where: str = "memory"
+) -> None:
+    """Refuse a render that will not fit.
+
+    available: bytes; None if unknown, which refuses nothing. size: bytes that a need comes to.
+    Raises MemoryNeedError that says what would fit.
+    """
+    if available is None or size(need) <= available:
+        return
+    raise MemoryNeedError(
+        f"{need.count:,} spheres at {need.width}x{need.height} need about "
+        f"{size_text(size(need))} of {where} and {size_text(available)} is free: "
+        f"{_what_fits(need, available, size)}"
+    )
+
+
+def require_tone(source: str, width: int, height: int, output: Output, threads: int) -> None:
+    """Refuse to make a picture of a film that is loaded if there is no room for it.
+
+    source: the film, as messages call it. Raises MemoryNeedError.
+    """
+    need = Need(0, width, height, threads=threads, output=output)
+    smaller = replace(output, bits=8, histogram=False)
+    remedy = "use a machine with more memory"
+    if smaller != output:
+        less = replace(need, output=smaller).extra
+        remedy = f"without histogram and with 8 bits it takes {size_text(less)}"
+    require_room(source, need.extra, "to be developed", remedy)
 
 
 def require_count(count: int, most: int, backend: str) -> None:
@@ -86,32 +255,59 @@ def require_count(count: int, most: int, backend: str) -> None:
         )
 
 
-def require_room(source: str, size: int, purpose: str = "to be read") -> None:
+def require_room(
+    source: str, size: int, purpose: str = "to be read", remedy: str = ELSEWHERE
+) -> None:
     """Refuse data that will not fit, before they are read or made.
 
-    source: the file, as messages call it. size: bytes in memory, rather too few than too many.
+    source: the file, as messages call it. size: bytes in memory at most. remedy: what to do.
     Raises MemoryNeedError.
     """
-    available = available_memory()
-    if available is not None and size > available:
+    _tell(max(held_memory() + size, peak_memory()))
+    known = [b for b in (available_memory(), available_address_space()) if b is not None]
+    if known and size > min(known):
         raise MemoryNeedError(
             f"{source}: needs about {size_text(size)} of memory {purpose} and "
-            f"{size_text(available)} is free: use a part of it, or a machine with more memory"
+            f"{size_text(min(known))} is free: {remedy}"
         )
 
 
-def _what_fits(need: Need, available: int) -> str:
-    left = available - need.fixed
-    if left > need.per_sphere:
-        return f"at most {left // need.per_sphere:,} spheres fit"
-    left = available - need.per_sphere * need.count
-    pixel = need.fixed // (need.width * need.height)
-    # The same shape, a whole number of times 8 pixels wide.
-    width = int((left / pixel * need.width / need.height) ** 0.5) // 8 * 8 if left > 0 else 0
-    height = width * need.height // need.width
-    if height:
-        return f"a picture of {width}x{height} fits, or a part of it by crop"
+def _what_fits(need: Need, available: int, size: Callable[[Need], int]) -> str:
+    """What to change, in a few words: threads if that is enough, else picture or spheres."""
+
+    def fits(changed: Need) -> bool:
+        return size(changed) <= available
+
+    if fits(replace(need, threads=1)):
+        threads = _largest(thread_count(need.threads), lambda t: fits(replace(need, threads=t)))
+        return f"{threads} of {thread_count(need.threads)} threads fit, by threads"
+
+    def smaller(steps: int) -> Need:
+        # The same shape, a whole number of times 8 pixels wide.
+        width = 8 * steps
+        return replace(need, width=width, height=max(width * need.height // need.width, 1))
+
+    if steps := _largest(need.width // 8, lambda steps: fits(smaller(steps))):
+        found = smaller(steps)
+        return f"a picture of {found.width}x{found.height} fits, or a part of it by crop"
+
+    def fewer(count: int) -> Need:
+        share = count / max(need.count, 1)
+        looks, scene, kept = (int(n * share) for n in (need.looks, need.scene, need.kept))
+        return replace(need, count=count, looks=looks + 1, scene=scene, kept=kept)
+
+    if count := _largest(need.count, lambda count: fits(fewer(count))):
+        return f"at most {count:,} spheres fit"
     return "use fewer spheres and a smaller picture"
+
+
+def _largest(most: int, fits: Callable[[int], bool]) -> int:
+    """The largest number from 1 to `most` that fits, where all below it fit too; 0 if none does."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
 
 
 def size_text(count: float) -> str:

@@ -43,7 +43,9 @@ class OutputSet:
     def reads(self, *paths: str | Path) -> None:
         """Declare inputs. Raises OutputError for one that an output would overwrite."""
         for path in paths:
-            key = identity(path)
+            # "-" is standard input, which may be a file too.
+            stream = Path(path).name == "-" and not Path(path).exists()
+            key = identity("/dev/stdin" if stream else path)
             if key in self._outputs:
                 raise OutputError(_overwrites(path, self._outputs[key]))
             self._inputs.setdefault(key, str(path))
@@ -58,6 +60,7 @@ class OutputSet:
         force: False refuses a file that exists.
         Raises OutputError for an input, for another output, and for a file that exists.
         """
+        path = _path(path)
         key = identity(path)
         if key in self._inputs and (replaces is None or key != identity(replaces)):
             raise OutputError(_overwrites(self._inputs[key], what))
@@ -70,7 +73,7 @@ class OutputSet:
                 f"{path}: exists already: give another name, or --force to replace it"
             )
         self._outputs[key] = what
-        return Path(path)
+        return path
 
 
 class Batch:
@@ -139,7 +142,7 @@ def check_picture(path: str | Path) -> Path:
 
     Creates the folder if it is called `renders`. Raises OutputError otherwise.
     """
-    path = Path(path)
+    path = _path(path)
     if path.suffix.lower() != ".png":
         raise OutputError(f"{path}: pictures are written as PNG: give a name that ends in .png")
     return check_file(path)
@@ -150,7 +153,7 @@ def check_file(path: str | Path) -> Path:
 
     Temporary files that killed processes left in its folder are removed.
     """
-    path = Path(path)
+    path = _path(path)
     try:
         target = _target(path)
         _make_folder(path, target.parent)
@@ -198,7 +201,7 @@ def replacing(path: str | Path, batch: Batch | None = None) -> Iterator[BinaryIO
     batch: rename it together with others.
     Raises OutputError; the old file, if any, is then untouched.
     """
-    path = Path(path)
+    path = _path(path)
     temporary = None
     try:
         target = _target(path)
@@ -228,6 +231,13 @@ def tidy() -> None:
     while _made:
         with suppress(OSError):
             _made.pop().rmdir()  # which fails if there is something in it
+
+
+def _path(path: str | Path) -> Path:
+    """An argument as a path; its module is imported late. Raises UserError if it is none."""
+    from raytracer.door import path_of
+
+    return path_of(path)
 
 
 def _opened(temporary: Temporary) -> BinaryIO:

@@ -15,6 +15,7 @@ from raytracer.film import TRANSPARENT, Crop, Film, checked_crop
 from raytracer.film_file import check_aovs
 from raytracer.image import Image
 from raytracer.job import Job, about
+from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from raytracer.backends.base import Backend, ProgressCall
@@ -81,7 +82,10 @@ def render(
         "shadows": shadows,
     }
     wanted = check_aovs(",".join(aovs))
-    with prepare(scene, overrides, backend=backend, crop=crop, threads=threads) as job:
+    made = memory.Output(aovs=wanted)
+    with prepare(
+        scene, overrides, backend=backend, crop=crop, threads=threads, memory_of=made
+    ) as job:
         exposed = film_for(job.settings, crop, film)
         first = exposed.samples if first_sample is None else first_sample
         job.timings["frame"] = job.expose(exposed, first, job.settings.samples, progress)
@@ -99,6 +103,7 @@ def prepare(
     transparent: bool = False,
     notice: Notice | None = None,
     keep: bool = False,
+    memory_of: memory.Output | None = None,
     outputs: OutputSet | None = None,
 ) -> Job:
     """Load, pack, build and upload a scene.
@@ -109,6 +114,7 @@ def prepare(
     notice: told of each stage that may take long when it begins, in a few words.
     keep: keep scene and buffers with the job, for a camera that moves.
     outputs: files that will be written, which must not be among those that the scene is made of.
+    memory_of: what will be made of the film, for the estimate of memory.
     Memory of one stage that the next does not need is given back in between.
     """
     stage = _Stages(notice)
@@ -121,10 +127,16 @@ def prepare(
         if outputs is not None:
             outputs.reads(*inputs)
         settings = loaded.render.override(**(overrides or {}))
+    if loaded.count == 0:
+        warn("the scene has no spheres: the picture shows the background alone")
     memory.require_count(loaded.count, chosen.max_spheres, chosen.name)
     spheres = f"{loaded.count:,} spheres"
     with stage("pack", f"packing {spheres}"):
-        _require_memory(loaded, settings, crop, device.get("memory_free"))
+        given_back = isinstance(scene, (str, Path)) and not keep
+        need = _need(loaded, settings, crop, threads, given_back, memory_of or memory.Output())
+        memory.require_host(need)
+        if (free := device.get("memory_free")) is not None:
+            memory.require_device(need, free)
         buffers = _packed(loaded, settings, transparent)
     kept = (loaded, buffers) if keep else None
     del loaded
@@ -177,26 +189,39 @@ def _inputs(source: Scene | str | Path, scene: Scene) -> tuple[Path, ...]:
     return (*own, *(spheres.file.path for spheres in scene.spheres if spheres.file))
 
 
-def _require_memory(
-    scene: Scene, settings: RenderSettings, crop: Crop | None, device_free: int | None
-) -> None:
-    """Refuse a job that will not fit, before anything large is allocated."""
+def _need(
+    scene: Scene,
+    settings: RenderSettings,
+    crop: Crop | None,
+    threads: int,
+    given_back: bool,
+    output: memory.Output,
+) -> memory.Need:
+    """What a job allocates from here on; given_back: the scene, once it is packed."""
+    from raytracer.scene.pack import nbytes, packed_looks
+
     x0, y0, x1, y1 = checked_crop(settings.width, settings.height, crop)
-    size = x1 - x0, y1 - y0
-    looks = _bytes_of_looks(scene)
-    memory.require_host(memory.host(scene.count, *size, looks))
-    if device_free is not None:
-        memory.require(memory.device(scene.count, *size, looks), device_free, "GPU memory")
+    looks = packed_looks(scene)
+    return memory.Need(
+        scene.count,
+        x1 - x0,
+        y1 - y0,
+        looks=looks,
+        scene=nbytes(scene) if given_back else 0,
+        kept=0 if given_back else memory.PACKED * scene.count,
+        lights=1 if scene.lights is None else len(scene.lights),
+        threads=threads,
+        output=output,
+    )
 
 
-def _bytes_of_looks(scene: Scene) -> int:
-    """Bytes a sphere of colours, or of their ids, and of material ids."""
-    own_colors = any(len(spheres.color) == spheres.count > 1 for spheres in scene.spheres)
-    return (12 if own_colors else 4) + 4
+def film_for(
+    settings: RenderSettings, crop: Crop | None, film: Film | None, own: bool = False
+) -> Film:
+    """A blank film, or a copy of an earlier one that must be of the same pixels.
 
-
-def film_for(settings: RenderSettings, crop: Crop | None, film: Film | None) -> Film:
-    """A blank film, or a copy of an earlier one that must be of the same pixels."""
+    own: the earlier film itself, which the caller does not need as it is.
+    """
     if film is not None and film.metadata.get("half"):
         raise UserError(
             "the film was stored with 16-bit floats, which keep no sums to add to: resume one "
@@ -210,7 +235,7 @@ def film_for(settings: RenderSettings, crop: Crop | None, film: Film | None) -> 
             f"the film holds pixels {film.crop} of {film.width}x{film.height} and the render asks "
             f"for {blank.crop} of {blank.width}x{blank.height}: use the same size and crop"
         )
-    return film.copy()
+    return film if own else film.copy()
 
 
 class _Stages:

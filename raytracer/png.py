@@ -149,20 +149,25 @@ def _filtered(pixels: Pixels, begin: int, end: int) -> NDArray[np.uint8]:
     """
     import numpy as np
 
-    row = pixels[0].nbytes + 1
+    row, size = pixels[0].nbytes + 1, pixels[0, 0].nbytes
     first, stop = begin // row, -(-end // row)
     above = max(first - 1, 0)
+    skipped = first * row
     part = pixels[above:stop]
+    if stop - first == 1:  # of a row that is longer than a block only the pixels in question
+        left = max(begin - skipped - 1, 0) // size
+        part = part[:, left : -((skipped + 1 - end) // size)]
+        skipped += left * size
     big_endian = part.astype(part.dtype.newbyteorder(">"), order="C", copy=False)
     rows = np.ascontiguousarray(big_endian).view(np.uint8).reshape(stop - above, -1)
-    out = np.empty((stop - first, row), np.uint8)
+    out = np.empty((stop - first, 1 + rows.shape[1]), np.uint8)
     out[:, 0] = _FILTER_UP
     if first == 0:
         out[0, 1:] = rows[0]
         np.subtract(rows[1:], rows[:-1], out=out[1:, 1:])
     else:
         np.subtract(rows[1:], rows[:-1], out=out[:, 1:])
-    return out.reshape(-1)[begin - first * row : end - first * row]
+    return out.reshape(-1)[begin - skipped : end - skipped]
 
 
 def _joined_adler(first: int, second: int, length: int) -> int:

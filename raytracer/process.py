@@ -79,15 +79,18 @@ class _StandardError(io.FileIO):
             return memoryview(data).nbytes
 
 
-def run(command: Callable[[], int]) -> int:
+def run(command: Callable[[], int], stopped: Callable[[BaseException], int]) -> int:
     """Run a command with streams and signals set up; returns its exit code.
 
-    command: handles `Terminated` and `StreamError` itself.
+    command: handles `StreamError` itself, and `Terminated` as far as it can.
+    stopped: says what a `Terminated` ended that came before or after the command; the exit code.
     """
     _open_streams()
-    _take_signals()
-    code = command()
-    code = _finish(code)
+    try:
+        _take_signals()
+        code = _finish(command())
+    except KeyboardInterrupt as stop:
+        code = _finish(stopped(stop))
     for number in SIGNALS:  # the interpreter's own end has nothing to clean up, and no words for it
         if signal.getsignal(number) not in (signal.SIG_IGN, None):
             signal.signal(number, signal.SIG_DFL)

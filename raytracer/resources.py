@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,43 @@ def _usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def held_memory() -> int:
+    """Bytes of memory that the process holds now (resident set)."""
+    for line in _lines(Path("/proc/self/status")):
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) * 1024
+    return peak_memory()
+
+
+def peak_memory() -> int:
+    """Bytes of memory that the process has held at most."""
+    for line in _lines(Path("/proc/self/status")):
+        # Its ru_maxrss begins with that of the process that started it.
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    try:
+        import resource
+    except ImportError:
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def available_address_space(root: Path = Path("/")) -> int | None:
+    """Bytes that `ulimit -v` and `ulimit -d` leave the process; None without a limit."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    figures = []
+    for limit, field in ((resource.RLIMIT_AS, "VmSize:"), (resource.RLIMIT_DATA, "VmData:")):
+        allowed = resource.getrlimit(limit)[0]
+        used = [int(t.split()[1]) for t in _lines(root / "proc/self/status") if t.startswith(field)]
+        if allowed != resource.RLIM_INFINITY and used:
+            figures.append(max(allowed - used[0] * 1024, 0))
+    return min(figures) if figures else None
 
 
 def available_memory(root: Path = Path("/")) -> int | None:

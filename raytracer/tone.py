@@ -148,18 +148,20 @@ def common_exposure(films: Iterable[Film], settings: ToneSettings, threads: int 
     """
     from raytracer import _core
 
-    total = add([measure(film, settings, threads) for film in films])
+    # `map` lets go of a film before it asks for the next.
+    total = add(list(map(lambda film: measure(film, settings, threads), films)))  # noqa: C417
     return float(_core.meter(arguments((1, 1), 1, settings), _bytes(total)))
 
 
 def non_finite_pixels(film: Film) -> tuple[int, tuple[int, int]] | None:
     """How many pixels hold a NaN or an infinity, and x, y of the first in the full picture."""
-    bad = ~np.isfinite(film.sums).all(axis=-1)
-    count = int(bad.sum())
-    if count == 0:
-        return None
-    y, x = divmod(int(bad.argmax()), bad.shape[1])
-    return count, (film.x0 + x, film.y0 + y)
+    count, first = 0, (0, 0)
+    for y, row in enumerate(film.sums):
+        bad = ~np.isfinite(row).all(axis=-1)
+        if here := int(bad.sum()):
+            first = first if count else (film.x0 + int(bad.argmax()), film.y0 + y)
+            count += here
+    return (count, first) if count else None
 
 
 def _bytes(tally: NDArray[Any]) -> NDArray[np.uint8]:

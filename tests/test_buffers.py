@@ -36,8 +36,10 @@ def test_digest_sees_every_array(packed: SceneBuffers, name: str) -> None:
     value = getattr(packed, name)
     if name == "scale":
         changed = value * 2
-    elif name in ("color_id", "material_id"):
+    elif name in ("color_id", "material_id", "large_id"):
         changed = np.zeros(50, np.int32)
+    elif name == "large":
+        changed = np.zeros(1, value.dtype)
     else:
         changed = value.copy()
         changed.view(np.uint8).reshape(-1)[0] ^= 1

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +19,7 @@ from raytracer.cli import main
 from raytracer.door import LINE_BYTES, opened
 from raytracer.errors import DataFileError, RaytracerError, SceneError, UserError
 from raytracer.png import read_metadata
+from raytracer.warning import RaytracerWarning
 
 BALL = b"[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n"
 NAMES = ("a.toml", "a.json", "a.npz", "a.npy", "a.csv", "a.xyz")
@@ -207,3 +210,38 @@ def test_errors_are_short_and_print() -> None:
     assert len(str(error)) < 1100
     assert str(error).endswith("\\x1b\\x80 remedy")
     assert str(RaytracerError("one", "two\nlines")) == "one\ntwo\\nlines"
+
+
+def test_files_outside_of_the_folder_are_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "scene"
+    folder.mkdir()
+    for place in (tmp_path / "away.npz", folder / "here.npz"):
+        place.write_bytes(npz())
+    (folder / "link.npz").symlink_to(tmp_path / "away.npz")
+    names = ["../away.npz", "here.npz", "link.npz", str(tmp_path / "away.npz"), "../scene/here.npz"]
+    scene = folder / "a.toml"
+    scene.write_text("".join(f'[[spheres]]\nfile = "{name}"\n' for name in names))
+    with pytest.warns(RaytracerWarning, match="reads outside of its folder") as caught:
+        load(scene)
+    said = str(caught[0].message).partition("folder: ")[2]
+    assert said == f"../away.npz, link.npz, {tmp_path}/away.npz"
+    assert main(["scene", "check", str(scene), "--json"]) == 0
+    files = json.loads(capsys.readouterr().out)["files"]
+    assert [Path(row["file"]).name for row in files[:2]] == ["a.toml", "away.npz"]
+    assert [row["file"] for row in files if "outside" in row] == [
+        str(folder / ".." / "away.npz"),
+        str(folder / "link.npz"),
+        str(tmp_path / "away.npz"),
+    ]
+    assert files[0]["bytes"] == scene.stat().st_size
+
+
+def test_the_command_reads_standard_input(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "raytracer", "render", "-", "--width", "8", "--height", "6"]
+    done = subprocess.run(
+        [*command, "--backend", "cpu"], input=BALL, cwd=tmp_path, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "stdin.png").is_file()

@@ -130,7 +130,7 @@ def test_half_floats_are_for_exchange_and_not_resumed(tmp_path: Path) -> None:
         raytracer.render(scene(), backend="cpu", samples=1, film=found)
 
 
-@pytest.mark.parametrize("suffix", [".npz", ".exr"])
+@pytest.mark.parametrize("suffix", FORMATS)
 def test_what_was_hit_and_the_background_are_kept(tmp_path: Path, suffix: str) -> None:
     film = raytracer.render(scene(), backend="cpu", samples=3).film
     assert film.backdrop is not None

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -137,6 +138,25 @@ def test_blocks_may_end_anywhere_in_a_row(shape: tuple[int, ...]) -> None:
     with Pillow.open(io.BytesIO(png.encode(noise, {}))) as read:
         read.load()
         assert np.array_equal(np.asarray(read), noise)
+
+
+@pytest.mark.parametrize("width", [1, 9, 12, 200])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+@pytest.mark.parametrize("block", [1, 7, 37])
+def test_short_blocks_give_the_same_rows(
+    width: int,
+    dtype: type[np.uint8] | type[np.uint16],
+    block: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(png, "BLOCK", block)
+    noise: Any = np.random.default_rng(6).integers(0, 65536, (4, width, 3)).astype(dtype)
+    stored = b"".join(body for kind, body in chunks(png.encode(noise, {})) if kind == b"IDAT")
+    rows = np.frombuffer(zlib.decompress(stored), np.uint8).reshape(4, -1)
+    samples = np.cumsum(rows[:, 1:], axis=0, dtype=np.uint8)
+    big_endian = noise.astype(np.dtype(dtype).newbyteorder(">"))
+    assert (rows[:, 0] == 2).all()
+    assert samples.tobytes() == big_endian.tobytes()
 
 
 def test_a_picture_is_compressed_while_it_is_written() -> None:

@@ -93,13 +93,12 @@ def test_threads_do_not_change_a_bit() -> None:
 
 
 def test_an_empty_scene_is_its_background() -> None:
-    image = raytracer.render(
-        raytracer.Scene(
-            background=raytracer.Background(color="#ffffff"),
-            render=raytracer.RenderSettings(width=4, height=3, samples=2),
-        ),
-        backend="cpu",
+    scene = raytracer.Scene(
+        background=raytracer.Background(color="#ffffff"),
+        render=raytracer.RenderSettings(width=4, height=3, samples=2),
     )
+    with pytest.warns(raytracer.RaytracerWarning, match="the scene has no spheres"):
+        image = raytracer.render(scene, backend="cpu")
     assert np.array_equal(image.to_uint8(), np.full((3, 4, 3), 255, np.uint8))
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -92,33 +94,88 @@ def test_the_real_machine_has_memory() -> None:
     assert found is None or found > 0
 
 
+def extra(need: memory.Need) -> int:
+    return need.extra
+
+
 def test_what_fits_is_allowed() -> None:
-    need = memory.host(1000, 64, 64)
-    memory.require(need, need.total)
-    memory.require(need, None)
+    need = memory.Need(1000, 64, 64)
+    memory.require(need, need.extra, extra)
+    memory.require(need, None, extra)
     with pytest.raises(MemoryNeedError, match="1,000 spheres at 64x64 need about"):
-        memory.require(need, need.total - 1)
+        memory.require(need, need.extra - 1, extra)
 
 
 def test_the_sentence_names_a_number_of_spheres_that_fits() -> None:
     available = 2**30
+    need = memory.Need(150_000_000, 1280, 720, looks=600_000_000)
     with pytest.raises(MemoryNeedError) as caught:
-        memory.require(memory.host(150_000_000, 1280, 720), available)
+        memory.require(need, available, extra)
     sentence = str(caught.value)
     number = int(sentence.split("at most ")[1].split(" ")[0].replace(",", ""))
-    memory.require(memory.host(number, 1280, 720), available)
+    assert number > 10**7
+    memory.require(memory.Need(number, 1280, 720, looks=4 * number), available, extra)
+    number += 1000
     with pytest.raises(MemoryNeedError):
-        memory.require(memory.host(number + 1, 1280, 720), available)
+        memory.require(memory.Need(number, 1280, 720, looks=4 * number), available, extra)
 
 
-def test_the_sentence_names_a_picture_that_fits() -> None:
+@pytest.mark.parametrize(
+    "output",
+    [
+        memory.Output(),
+        memory.Output(bits=16),
+        memory.Output(aovs=("depth", "position"), film=".exr"),
+        memory.Output(film=".npz", begun=True, histogram=True),
+    ],
+)
+def test_the_sentence_names_a_picture_that_fits(output: memory.Output) -> None:
     available = 2**30
     with pytest.raises(MemoryNeedError) as caught:
-        memory.require(memory.host(10, 100_000, 50_000), available)
+        memory.require(memory.Need(10, 100_000, 50_000, output=output), available, extra)
     size = str(caught.value).split("a picture of ")[1].split(" ")[0]
     width, height = (int(side) for side in size.split("x"))
     assert width == pytest.approx(2 * height, rel=0.01)
-    memory.require(memory.host(10, width, height), available)
+    memory.require(memory.Need(10, width, height, output=output), available, extra)
+
+
+def test_the_sentence_names_threads_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resources, "_usable_cores", lambda: 64)
+    need = memory.Need(10, 4096, 4096, lights=100, threads=64)
+    with pytest.raises(MemoryNeedError, match="of 64 threads fit") as caught:
+        memory.require(need, need.extra - 2**25, extra)
+    threads = int(str(caught.value).split(": ")[1].split(" ")[0])
+    memory.require(replace(need, threads=threads), need.extra - 2**25, extra)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"output": memory.Output(bits=16)},
+        {"output": memory.Output(aovs=("id",), film=".npz")},
+        {"output": memory.Output(histogram=True)},
+        {"output": memory.Output(film=".exr")},
+        {"width": 4096},
+        {"count": 10**8},
+    ],
+)
+def test_every_option_counts(changes: dict[str, Any]) -> None:
+    plain = memory.Need(1000, 2048, 2048)
+    assert replace(plain, **changes).extra > plain.extra
+
+
+def test_limits_of_the_shell_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import resource
+
+    unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+    limits = {resource.RLIMIT_AS: unlimited, resource.RLIMIT_DATA: unlimited}
+    monkeypatch.setattr(resource, "getrlimit", limits.__getitem__)
+    root = write(tmp_path, {"proc/self/status": "VmSize:\t3000 kB\nVmData:\t1000 kB\n"})
+    assert resources.available_address_space(root) is None
+    limits[resource.RLIMIT_AS] = (10_000 * 1024, resource.RLIM_INFINITY)
+    assert resources.available_address_space(root) == 7000 * 1024
+    limits[resource.RLIMIT_DATA] = (1500 * 1024, resource.RLIM_INFINITY)
+    assert resources.available_address_space(root) == 500 * 1024
 
 
 @pytest.mark.parametrize(
@@ -150,7 +207,7 @@ def test_more_spheres_than_a_backend_counts_are_refused() -> None:
 
 def test_when_nothing_fits_the_sentence_says_both() -> None:
     with pytest.raises(MemoryNeedError, match="fewer spheres and a smaller picture"):
-        memory.require(memory.host(10**9, 100_000, 100_000), 1000)
+        memory.require(memory.Need(10**9, 100_000, 100_000), 1000, extra)
 
 
 def test_threads_beyond_the_cores_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:

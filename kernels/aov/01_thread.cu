@@ -10,6 +10,7 @@
 
 __constant__ rt::Camera c_camera;
 __constant__ rt::Frame c_frame;
+__constant__ rt::LargeSphere c_large[rt::kMaxLargeSpheres];
 extern "C" __device__ const int layout_table[] = RT_LAYOUT_TABLE;
 
 extern "C" __global__ void __launch_bounds__(128) aov(const __grid_constant__ rt::RenderArgs args) {
@@ -22,11 +23,13 @@ extern "C" __global__ void __launch_bounds__(128) aov(const __grid_constant__ rt
   rt::Ray<float> ray = rt::camera_ray<float>(c_camera, c_frame, (uint32_t)x, (uint32_t)y, 0u);
   float t = rt::kInfinity;
   uint32_t prim = rt::kNoPrim;
+  rt::large_closest<float>(c_large, c_frame.large_count, ray.origin, ray.direction, rt::kNoPrim, t, prim);
   rt::thread_closest((const rt::Node*)args.nodes, (const float4*)args.spheres, ray.origin, ray.direction, rt::kNoPrim, t, prim);
   if (prim == rt::kNoPrim) return;
   float4 s = __ldg((const float4*)args.spheres + prim);
   int32_t sphere = __ldg((const int32_t*)args.order + prim);
   const float* rgb = (const float*)args.color +
                      rt::color_place(c_frame, sphere, [&](int32_t i) { return __ldg((const int32_t*)args.color_id + i); });
-  out = rt::first_hit(ray, t, rt::vec3(s.x, s.y, s.z), s.w, rt::vec3(__ldg(rgb), __ldg(rgb + 1), __ldg(rgb + 2)), (uint32_t)sphere);
+  rt::SurfacePoint<float> point = rt::surface_point<float>(c_large, c_frame.large_count, prim, rt::vec3(s.x, s.y, s.z), s.w, ray.origin, ray.direction);
+  out = rt::first_hit(point, t, rt::vec3(__ldg(rgb), __ldg(rgb + 1), __ldg(rgb + 2)), (uint32_t)sphere);
 }

@@ -16,6 +16,7 @@ struct BinaryNode {
 static_assert(sizeof(BinaryNode) == 32);
 
 struct BinaryTree {
+  static constexpr bool kLargeApart = false;
   const float4* nodes;  // two words a node
   const float4* spheres;
 

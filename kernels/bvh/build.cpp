@@ -7,6 +7,11 @@
 #include "../cpu/threads.h"
 #include "quantize.h"
 #include "split.h"
+#if defined(__linux__)
+#include <malloc.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
 
 namespace rt {
 namespace {
@@ -23,10 +28,31 @@ struct Storage {
   int32_t* id;
 };
 
+// Give back what the threads freed: an allocator keeps it for the next request, which does not come.
+void give_back_freed(int64_t count) {
+#if defined(__GLIBC__)
+  if (count > kParallel) malloc_trim(0);
+#else
+  (void)count;
+#endif
+}
+
 struct Child {
   Range range;
   float area;
 };
+
+// Give the whole pages of items begin..end - 1 back to the system; their content is lost. What is done
+// with is given back while the nodes grow, so that the peak does not depend on how many there will be.
+template <class T> void give_back(T* items, int64_t begin, int64_t end) {
+#if defined(__linux__)
+  static const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  uintptr_t first = ((uintptr_t)(items + begin) + page - 1) / page * page, last = (uintptr_t)(items + end) / page * page;
+  if (first < last) madvise((void*)first, last - first, MADV_DONTNEED);
+#else
+  (void)items, (void)begin, (void)end;
+#endif
+}
 
 // a node still to be made: its spheres, where it goes, and where its spheres go in the output
 struct Pending {
@@ -94,9 +120,15 @@ Range Builder::load(const float* x, const float* y, const float* z, const float*
   std::vector<Range> part((size_t)chunks);
   pool_.each(chunks, [&](int64_t c, int) {
     Range r;
+    const int32_t* apart_end = options_.apart + options_.apart_count;
+    const int32_t* apart = std::lower_bound(options_.apart, apart_end, c * kChunk);
     for (int64_t i = c * kChunk, end = std::min(count_, i + kChunk); i < end; ++i) {
       main_.prim[i] = {x[i], y[i], z[i], radius[i]};
       main_.id[i] = (int32_t)i;
+      if (apart != apart_end && *apart == i) {
+        ++apart;
+        continue;
+      }
       V4 s = load4(&main_.prim[i].x);
       grow_sphere(r.geometry, s);
       grow_center(r.centers, s);
@@ -104,7 +136,13 @@ Range Builder::load(const float* x, const float* y, const float* z, const float*
     part[(size_t)c] = r;
   });
   Range all;
-  all.end = count_;
+  all.end = count_ - options_.apart_count;
+  // from the last, so that none is in the place of another
+  for (int64_t k = options_.apart_count; k-- > 0;) {
+    const int64_t from = options_.apart[k], to = all.end + k;
+    std::swap(main_.prim[from], main_.prim[to]), std::swap(main_.id[from], main_.id[to]);
+    scratch_.prim[to] = main_.prim[to], scratch_.id[to] = main_.id[to];
+  }
   for (const Range& r : part) all.geometry.grow(r.geometry), all.centers.grow(r.centers);
   return all;
 }
@@ -410,14 +448,17 @@ void Builder::bottom(std::vector<Pending>& jobs) {
   std::vector<Node> roots(jobs.size());
   pool_.each((int64_t)jobs.size(), [&](int64_t i, int) {
     size_t k = (size_t)i;
-    made[k].reserve((size_t)jobs[k].range.count() / 12 + 8);
+    const Range& r = jobs[k].range;
+    made[k].reserve((size_t)r.count() / 12 + 8);
     subtree(jobs[k], made[k], roots[k]);
+    give_back(main_.prim, r.begin, r.end), give_back(main_.id, r.begin, r.end);
   });
   for (const Placed& s : early_) scratch_.prim[s.out] = s.prim, scratch_.id[s.out] = s.id;
   for (const Hidden& h : hidden_) {
     std::memcpy(scratch_.prim + h.out, main_.prim + h.range.begin, (size_t)h.range.count() * sizeof(SpherePrim));
     std::memcpy(scratch_.id + h.out, main_.id + h.range.begin, (size_t)h.range.count() * sizeof(int32_t));
   }
+  prim_[0].reset(), id_[0].reset();  // main_: its spheres are in the output
   std::vector<size_t> offset(jobs.size());
   size_t total = nodes_.size();
   for (size_t k = 0; k < jobs.size(); ++k) offset[k] = total, total += made[k].size();
@@ -430,6 +471,7 @@ void Builder::bottom(std::vector<Pending>& jobs) {
       made[k][j].child_base += (uint32_t)offset[k];
       nodes_[offset[k] + j] = made[k][j];
     }
+    std::vector<Node>().swap(made[k]);
   });
 }
 
@@ -437,6 +479,7 @@ BuildResult Builder::build(const float* x, const float* y, const float* z, const
   Range root = load(x, y, z, radius);
   std::vector<Pending> jobs = top(root);
   bottom(jobs);
+  give_back_freed(count_);
   return {std::move(prim_[1]), std::move(id_[1]), std::move(nodes_)};
 }
 

@@ -15,6 +15,9 @@ struct SpherePrim {
 struct BuildOptions {
   int threads = 1;
   int max_leaf = 8;    // most spheres in a slot
+  // numbers of spheres that stay out of the tree, ascending; they are the last in leaf order
+  const int32_t* apart = nullptr;
+  int64_t apart_count = 0;
   const int32_t* cancel = nullptr;  // not zero: stop, and throw Cancelled
 };
 

@@ -1,11 +1,14 @@
 // The only file that asks which compiler, side or instruction set is at work.
 #pragma once
 
+// RT_HD: inlined everywhere. RT_COLD: rarely called; its registers are not those of the caller.
 #if defined(__CUDACC__)
 #define RT_HD __host__ __device__ __forceinline__
 #define RT_DEVICE __device__ __forceinline__
+#define RT_COLD static __host__ __device__ __noinline__
 #else
 #define RT_HD inline __attribute__((always_inline))
+#define RT_COLD static __attribute__((noinline, cold))
 #endif
 
 // NVRTC has no standard headers, so none may be included anywhere else in kernels/core, geom, shade.

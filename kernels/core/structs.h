@@ -26,8 +26,8 @@
   F(int32_t, color_mode, 1)                    /* 0 one colour, 1 one a sphere, 2 indexed */      \
   F(float, background_bottom, 3) F(int32_t, background_kind, 1) /* 0 gradient, 1 transparent */   \
   F(float, background_top, 3) F(int32_t, material_mode, 1)      /* 0 material 0, 1 indexed */     \
-  F(float, ambient, 3) F(float, pad0, 1)                                                          \
-  F(float, background_up, 3) F(float, pad1, 1) /* unit: the up axis of what mirrors reflect */
+  F(float, ambient, 3) F(int32_t, large_count, 1) /* spheres beside the tree */                   \
+  F(float, background_up, 3) F(float, pad, 1)  /* unit: the up axis of what mirrors reflect */
 
 // what a CUDA launch receives by value: device pointers, then the part of the picture it renders
 #define RT_RENDERARGS(F)                                                                          \
@@ -35,6 +35,11 @@
   F(uint64_t, color_id, 1) F(uint64_t, material_id, 1) F(uint64_t, film, 1)                       \
   F(int64_t, sphere_count, 1) F(int32_t, tile_begin, 1) F(int32_t, tile_end, 1)                   \
   F(int32_t, sample_begin, 1) F(int32_t, sample_count, 1) F(int32_t, tiles_x, 1) F(int32_t, pad, 3)
+
+// A sphere too large for a float32 centre and radius, as geom/large_sphere.h tests it; prim: its leaf position
+#define RT_LARGESPHERE(F)                                                                         \
+  F(float, normal, 3) F(float, curvature, 1) F(float, height, 1)                                  \
+  F(uint32_t, prim, 1) F(float, pad, 2)
 
 // 8-wide node, boxes quantised to 8 bits on a power-of-two grid (after Ylitie, Karras, Laine 2017).
 // exponent: cell size 2^(e-127); bit i of `inner`: slot i is a node; its index is child_base + rank
@@ -88,16 +93,17 @@ struct Material { RT_MATERIAL(RT_FIELD) };
 struct Frame { RT_FRAME(RT_FIELD) };
 struct RenderArgs { RT_RENDERARGS(RT_FIELD) };
 struct Node { RT_NODE(RT_FIELD) };
+struct LargeSphere { RT_LARGESPHERE(RT_FIELD) };
 struct FirstHit { RT_FIRSTHIT(RT_FIELD) };
 struct ToneArgs { RT_TONEARGS(RT_FIELD) };
 struct Tally { RT_TALLY(RT_FIELD) };
 static_assert(sizeof(Camera) == 64 && sizeof(Light) == 32 && sizeof(Material) == 32);
 static_assert(sizeof(Frame) == 128 && sizeof(RenderArgs) == 96 && sizeof(Node) == 80);
-static_assert(sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 128 && sizeof(Tally) == 1072);
+static_assert(sizeof(LargeSphere) == 32 && sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 128 && sizeof(Tally) == 1072);
 }  // namespace rt
 
 // every struct with its list, for code that walks all of them
 #define RT_STRUCTS(S)                                                                             \
   S(Camera, RT_CAMERA) S(Light, RT_LIGHT) S(Material, RT_MATERIAL) S(Frame, RT_FRAME)             \
-  S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE) S(FirstHit, RT_FIRSTHIT)            \
+  S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE) S(LargeSphere, RT_LARGESPHERE) S(FirstHit, RT_FIRSTHIT)            \
   S(ToneArgs, RT_TONEARGS) S(Tally, RT_TALLY)

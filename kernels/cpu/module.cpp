@@ -152,6 +152,7 @@ template <class T> const char* kind() {
 #define RT_ROW_Frame(type, name, count) RT_ROW(Frame, name, count)
 #define RT_ROW_RenderArgs(type, name, count) RT_ROW(RenderArgs, name, count)
 #define RT_ROW_Node(type, name, count) RT_ROW(Node, name, count)
+#define RT_ROW_LargeSphere(type, name, count) RT_ROW(LargeSphere, name, count)
 #define RT_ROW_FirstHit(type, name, count) RT_ROW(FirstHit, name, count)
 #define RT_ROW_ToneArgs(type, name, count) RT_ROW(ToneArgs, name, count)
 #define RT_ROW_Tally(type, name, count) RT_ROW(Tally, name, count)
@@ -167,12 +168,17 @@ nb::dict layout() {
   return structs;
 }
 
-nb::tuple build_bvh(In<float, 1> x, In<float, 1> y, In<float, 1> z, In<float, 1> radius, int threads) {
+nb::tuple build_bvh(In<float, 1> x, In<float, 1> y, In<float, 1> z, In<float, 1> radius, int threads,
+                    const std::vector<int32_t>& large) {
   size_t n = x.shape(0);
   if (y.shape(0) != n || z.shape(0) != n || radius.shape(0) != n) throw nb::value_error("x, y, z, radius differ in length");
   if (n > (size_t)INT32_MAX) throw nb::value_error("an int32 numbers the spheres: at most 2^31 - 1");
+  for (size_t i = 0; i < large.size(); ++i)
+    if (large[i] < (i ? large[i - 1] + 1 : 0) || large[i] >= (int64_t)n) throw nb::value_error("large: numbers of spheres, ascending");
+  if (large.size() >= n && n) throw nb::value_error("large: all spheres but one at most");
   rt::BuildOptions options;
   options.threads = threads;
+  options.apart = large.data(), options.apart_count = (int64_t)large.size();
   rt::BuildResult r;
   interruptible([&](const int32_t* cancel) {
     options.cancel = cancel;
@@ -188,16 +194,16 @@ nb::tuple build_bvh(In<float, 1> x, In<float, 1> y, In<float, 1> z, In<float, 1>
 class SceneArrays {
  public:
   SceneArrays(const In<uint8_t, 2>& nodes, const In<float, 2>& spheres, const In<int32_t, 1>& order, const In<float, 2>& color,
-              const In<int32_t, 1>& color_id, nb::handle camera, nb::handle frame)
-      : camera_(camera), frame_(frame) {
+              const In<int32_t, 1>& color_id, nb::handle large, nb::handle camera, nb::handle frame)
+      : large_(large), camera_(camera), frame_(frame) {
     if (nodes.shape(1) != sizeof(rt::Node) || spheres.shape(1) != 4 || order.shape(0) != spheres.shape(0))
       throw nb::value_error("nodes, spheres and order are not those of one build_bvh");
     if (color.shape(1) != 3) throw nb::value_error("color: a colour has three numbers");
     const void* addresses[] = {nodes.data(), spheres.data(), order.data(), color.data(), color_id.data()};
     for (const void* address : addresses) check_aligned(address);
     view = {nodes.shape(0) ? (const rt::Node*)nodes.data() : nullptr, spheres.data(), order.data(), color.data(), color_id.data(),
-            nullptr, &camera_.one(), nullptr, nullptr, &frame_.one(), nullptr, (int64_t)spheres.shape(0), nullptr};
-    lengths = {(int64_t)nodes.shape(0), (int64_t)color.shape(0), (int64_t)color_id.shape(0), 0, 0, 0};
+            nullptr, &camera_.one(), nullptr, nullptr, &frame_.one(), nullptr, (int64_t)spheres.shape(0), large_.data(), nullptr};
+    lengths = {(int64_t)nodes.shape(0), (int64_t)color.shape(0), (int64_t)color_id.shape(0), 0, 0, 0, large_.count()};
   }
   const rt::Frame& frame() const { return *view.frame; }
   static void check_aligned(const void* address) {
@@ -230,14 +236,15 @@ class SceneArrays {
   rt::SceneLengths lengths;
 
  private:
+  Structs<rt::LargeSphere> large_;
   Structs<rt::Camera> camera_;
   Structs<rt::Frame> frame_;
 };
 
 int64_t render(In<uint8_t, 2> nodes, In<float, 2> spheres, In<int32_t, 1> order, In<float, 2> color, In<int32_t, 1> color_id,
-               In<int32_t, 1> material_id, nb::object camera, nb::object lights, nb::object materials, nb::object frame,
+               In<int32_t, 1> material_id, nb::object large, nb::object camera, nb::object lights, nb::object materials, nb::object frame,
                Out<float, 3> film, int64_t first_tile, double budget, int threads) {
-  SceneArrays scene(nodes, spheres, order, color, color_id, camera, frame);
+  SceneArrays scene(nodes, spheres, order, color, color_id, large, camera, frame);
   Structs<rt::Light> light(lights);
   Structs<rt::Material> material(materials);
   scene.shaded_by(material_id, light, material);
@@ -253,8 +260,8 @@ int64_t render(In<uint8_t, 2> nodes, In<float, 2> spheres, In<int32_t, 1> order,
 }
 
 void check_scene(In<uint8_t, 2> nodes, In<float, 2> spheres, In<int32_t, 1> order, In<float, 2> color, In<int32_t, 1> color_id,
-                 In<int32_t, 1> material_id, nb::object camera, nb::object lights, nb::object materials, nb::object frame) {
-  SceneArrays scene(nodes, spheres, order, color, color_id, camera, frame);
+                 In<int32_t, 1> material_id, nb::object large, nb::object camera, nb::object lights, nb::object materials, nb::object frame) {
+  SceneArrays scene(nodes, spheres, order, color, color_id, large, camera, frame);
   Structs<rt::Light> light(lights);
   Structs<rt::Material> material(materials);
   scene.shaded_by(material_id, light, material);
@@ -267,8 +274,8 @@ void check_scene(In<uint8_t, 2> nodes, In<float, 2> spheres, In<int32_t, 1> orde
 }
 
 void first_hits(In<uint8_t, 2> nodes, In<float, 2> spheres, In<int32_t, 1> order, In<float, 2> color, In<int32_t, 1> color_id,
-                nb::object camera, nb::object frame, Out<uint8_t, 3> out, int threads) {
-  SceneArrays scene(nodes, spheres, order, color, color_id, camera, frame);
+                nb::object large, nb::object camera, nb::object frame, Out<uint8_t, 3> out, int threads) {
+  SceneArrays scene(nodes, spheres, order, color, color_id, large, camera, frame);
   scene.check(out, sizeof(rt::FirstHit), false);
   rt::FirstHit* to = (rt::FirstHit*)out.data();
   interruptible([&](const int32_t* cancel) {
@@ -362,19 +369,20 @@ NB_MODULE(_core, m) {
   m.doc() = "The compiled part of raytracer: BVH build, CPU rendering, tone mapping, reading of arrays.";
   m.def("layout", layout, "Shared structs: name -> (size, [(field, kind, count, offset)]).");
   m.def("build_bvh", build_bvh, "x"_a.noconvert(), "y"_a.noconvert(), "z"_a.noconvert(), "radius"_a.noconvert(), "threads"_a,
+        "large"_a = std::vector<int32_t>(),
         "Spheres, float32 (N,) each -> nodes uint8 (M, 80), order int32 (N,), spheres float32 (N, 4) in leaf order.");
   m.def("render", render, "nodes"_a.noconvert(), "spheres"_a.noconvert(), "order"_a.noconvert(), "color"_a.noconvert(),
-        "color_id"_a.noconvert(), "material_id"_a.noconvert(), "camera"_a, "lights"_a, "materials"_a, "frame"_a,
+        "color_id"_a.noconvert(), "material_id"_a.noconvert(), "large"_a, "camera"_a, "lights"_a, "materials"_a, "frame"_a,
         "film"_a.noconvert(), "first_tile"_a, "budget_seconds"_a, "threads"_a,
         "Adds the frame's samples to film, float32 (h, w, 4), from first_tile on; returns the first tile not rendered.");
   m.def("check_scene", check_scene, "nodes"_a.noconvert(), "spheres"_a.noconvert(), "order"_a.noconvert(), "color"_a.noconvert(),
-        "color_id"_a.noconvert(), "material_id"_a.noconvert(), "camera"_a, "lights"_a, "materials"_a, "frame"_a,
+        "color_id"_a.noconvert(), "material_id"_a.noconvert(), "large"_a, "camera"_a, "lights"_a, "materials"_a, "frame"_a,
         "Raises ValueError if an array is too short or an index in one points outside of another; once for a scene.");
   m.def("tile_count", [](nb::object frame) { return rt::tile_count(Structs<rt::Frame>(frame).one()); }, "frame"_a);
   m.def("tile", rt::tile_size, "Side of a tile in pixels.");
   m.def("set_tile", rt::set_tile_size, "pixels"_a, "Side of a tile in pixels, 8 to 64; no effect on the picture.");
   m.def("first_hits", first_hits, "nodes"_a.noconvert(), "spheres"_a.noconvert(), "order"_a.noconvert(), "color"_a.noconvert(),
-        "color_id"_a.noconvert(), "camera"_a, "frame"_a, "out"_a.noconvert(), "threads"_a,
+        "color_id"_a.noconvert(), "large"_a, "camera"_a, "frame"_a, "out"_a.noconvert(), "threads"_a,
         "What the rays through the pixels' centres meet first: FirstHit as uint8 (h, w, 48).");
   m.def("measure_film", measure_film, "sums"_a.noconvert(), "arguments"_a, "tally"_a.noconvert(), "threads"_a,
         "Fills a Tally, uint8 (1072,), from film sums float32 (h, w, 4): histogram, sums, metered exposure.");

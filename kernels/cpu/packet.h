@@ -190,7 +190,6 @@ template <bool kOneOrigin> void packet_closest(const rt::SceneView& s, const Pac
   while (top) {
     PacketEntry e = stack[--top];
     if (e.depth > farthest) continue;
-    if (is_cancelled(s)) return;
     const rt::Node& n = s.nodes[e.node];
     PacketHits hits = cull_boxes(n, p, farthest);
     alignas(32) float depth[8];
@@ -205,6 +204,7 @@ template <bool kOneOrigin> void packet_closest(const rt::SceneView& s, const Pac
     for (int k = 0; k < count; ++k) {
       int i = order[k];
       if ((n.inner >> i & 1) || depth[i] > farthest) continue;
+      if (is_cancelled(s)) return;
       for (uint32_t at = leaf_begin(n, i), end = leaf_end(n, i); at < end; ++at) {
         const float* c = s.spheres + 4 * (size_t)at;
         Vec3<float> center = vec3(c[0], c[1], c[2]), rel = center - p.apex;

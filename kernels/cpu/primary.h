@@ -76,6 +76,14 @@ RT_HD void trace_block(const rt::SceneView& s, const BundleFrame& f, Packet& r) 
       closest_hit(s, vec3(r.ox[i], r.oy[i], r.oz[i]), vec3(r.dx[i], r.dy[i], r.dz[i]), kNoPrim, r.t[i], r.prim[i]);
     return;
   }
+  if (s.frame->large_count)
+    for (int at = 0; at < kPacket; at += kWide) {
+      FW t = load<FW>(r.t + at);
+      UW prim = load<UW>(r.prim + at);
+      large_closest<FW>(s.large, s.frame->large_count, {load<FW>(r.ox + at), load<FW>(r.oy + at), load<FW>(r.oz + at)},
+                        {load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)}, UW(kNoPrim), t, prim);
+      store(r.t + at, t), store(r.prim + at, prim);
+    }
   Rect quad[kQuads];
   for (int q = 0; q < kQuads; ++q) quad[q] = quad_rect(f, r, q);
   PacketPlanes planes;

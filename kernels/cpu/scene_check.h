@@ -6,7 +6,7 @@ namespace rt {
 
 // lengths of the arrays that a SceneView points to
 struct SceneLengths {
-  int64_t nodes, colors, color_ids, materials, material_ids, lights;
+  int64_t nodes, colors, color_ids, materials, material_ids, lights, large;
 };
 
 // Both return nullptr, or what is wrong as a sentence.

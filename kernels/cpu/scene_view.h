@@ -18,6 +18,7 @@ struct SceneView {
   const Frame* frame;
   float* film;             // RGBA sums of the crop, row-major
   int64_t sphere_count;
+  const LargeSphere* large;  // Frame::large_count of them; the last spheres in leaf order
   const int32_t* cancel;   // not zero: stop, nobody wants the picture any more
 };
 

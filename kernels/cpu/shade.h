@@ -28,7 +28,7 @@ RT_HD Surface<FW> load_surface(const rt::SceneView& s, const rt::Wave& w, int at
   Vec3<FW> d = {load<FW>(w.dx + at), load<FW>(w.dy + at), load<FW>(w.dz + at)};
   Surface<FW> f;
   f.radius = gather(s.spheres + 3, c);
-  f.point = sphere_surface(center, f.radius, o, d);
+  f.point = surface_point<FW>(s.large, s.frame->large_count, prim, center, f.radius, o, d);
   UW sphere = gather(s.order, prim);
   f.albedo = load_albedo(s, sphere);
   f.material = load_material(s, sphere);

@@ -1,7 +1,7 @@
 // One ray against the tree: eight child boxes, then up to eight spheres, a vector at a time.
 #pragma once
 #include "../bvh/node.h"
-#include "../geom/sphere.h"
+#include "../geom/large_sphere.h"
 #include "scene_view.h"
 #include "wide.h"
 
@@ -70,6 +70,7 @@ RT_HD F8 intersect_leaf(const rt::SceneView& s, uint32_t begin, const SingleRay&
 // `self` is not tested.
 RT_HD void closest_hit(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) {
   if (!s.nodes) return;
+  large_closest<float>(s.large, s.frame->large_count, o, d, self, t, prim);
   SingleRay ray = single_ray(o, d);
   struct Entry { uint32_t node; float t; } stack[kMaxWaiting];
   int top = 0;
@@ -105,7 +106,7 @@ RT_HD void closest_hit(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uin
   }
 }
 
-// Is anything but `self` in (0, t_max)?
+// Is anything in the tree but `self` in (0, t_max)?
 RT_HD bool any_hit(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) {
   if (!s.nodes) return false;
   SingleRay ray = single_ray(o, d);

@@ -12,10 +12,12 @@ struct ConstantFetch {
 };
 
 struct ConstantList {
+  static constexpr bool kLargeApart = true;
   const float4* spheres;
-  uint32_t count;
+  uint32_t count, stored;
 
-  RT_DEVICE bool fits() const { return count <= kConstantSpheres; }
+  RT_DEVICE void leave_out(uint32_t large) { count -= large; }
+  RT_DEVICE bool fits() const { return stored <= kConstantSpheres; }
   RT_DEVICE float4 sphere(uint32_t prim) const { return VectorFetch{spheres}(prim); }
   RT_DEVICE void closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) const {
     if (fits())
@@ -30,7 +32,7 @@ struct ConstantList {
 };
 
 RT_DEVICE ConstantList constant_list(const rt::RenderArgs& args) {
-  return {(const float4*)args.spheres, (uint32_t)args.sphere_count};
+  return {(const float4*)args.spheres, (uint32_t)args.sphere_count, (uint32_t)args.sphere_count};
 }
 
 }  // namespace RT_NS

@@ -2,7 +2,7 @@
 // render/megakernel.h) finds the surfaces and the blocked lights, and adds in the order: ambient, then
 // the lights by number, then the next bounce.
 #pragma once
-#include "../geom/sphere.h"
+#include "../geom/large_sphere.h"
 #include "../shade/light.h"
 #include "../shade/phong.h"
 

@@ -16,8 +16,9 @@ RT_DEVICE rt::Camera shown_camera(rt::Camera camera) {
   return camera;
 }
 
-template <Shows shows>
+template <Shows shows, bool large_apart>
 RT_DEVICE rt::Frame shown_frame(rt::Frame frame) {
+  if (!large_apart) frame.large_count = 0;  // they are among the others, tested like them
   if (shows < kPhong) frame.light_count = 0;
   if (shows < kShadows) frame.shadows = 0;
   if (shows < kMirrors) frame.max_depth = 0;
@@ -26,12 +27,13 @@ RT_DEVICE rt::Frame shown_frame(rt::Frame frame) {
 }
 
 template <Shows shows, class Walk>
-RT_DEVICE void render_pixel(const rt::RenderArgs& args, const Walk& walk) {
+RT_DEVICE void render_pixel(const rt::RenderArgs& args, Walk walk) {
   const int tile = args.tile_begin + (int)(blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32);
   if (tile >= args.tile_end) return;
   const rt::Camera camera = shown_camera<shows>(c_camera);
-  const rt::Frame frame = shown_frame<shows>(c_frame);
-  const PathScene scene = path_scene(args, camera, c_lights, c_materials, frame);
+  const rt::Frame frame = shown_frame<shows, Walk::kLargeApart>(c_frame);
+  if constexpr (Walk::kLargeApart) walk.leave_out((uint32_t)frame.large_count);
+  const PathScene scene = path_scene(args, camera, c_lights, c_materials, c_large, frame);
   const TilePixel at = tile_pixel(args, frame, tile);
   if (!at.inside) return;
   float4* out = (float4*)args.film + at.film;
@@ -41,7 +43,7 @@ RT_DEVICE void render_pixel(const rt::RenderArgs& args, const Walk& walk) {
     Ray<float> ray = camera_ray<float>(camera, frame, (uint32_t)at.x, (uint32_t)at.y, (uint32_t)args.sample_begin + (uint32_t)i);
     float t = kInfinity;
     uint32_t prim = kNoPrim;
-    if (args.sphere_count > 0) walk.closest(ray.origin, ray.direction, kNoPrim, t, prim);
+    if (args.sphere_count > 0) path_closest(scene, walk, ray, kNoPrim, t, prim);
     float4 l = trace_path(scene, walk, ray, prim, row_height);
     sum = make_float4(sum.x + l.x, sum.y + l.y, sum.z + l.z, sum.w + l.w);
   }

@@ -7,9 +7,11 @@ namespace RT_NS {
 
 template <class Fetch>
 struct LinearList {
+  static constexpr bool kLargeApart = true;
   Fetch fetch;
   uint32_t count;
 
+  RT_DEVICE void leave_out(uint32_t large) { count -= large; }
   RT_DEVICE float4 sphere(uint32_t prim) const { return fetch(prim); }
   RT_DEVICE void closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) const {
     for (uint32_t i = 0; i < count; ++i) {

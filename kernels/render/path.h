@@ -3,6 +3,7 @@
 //   float4 sphere(prim)                    centre and radius
 //   void closest(o, d, self, t, prim)      nearest hit before t, but `self`
 //   bool blocked(o, d, self, t_max)        is anything but `self` in (0, t_max)?
+//   kLargeApart                            whether large spheres (geom/large_sphere.h), the last ones, are left out
 #pragma once
 #include "../bvh/node.h"
 #include "../shade/background.h"
@@ -20,13 +21,14 @@ struct PathScene {
   const rt::Camera* camera;
   const rt::Light* lights;
   const rt::Material* materials;
+  const rt::LargeSphere* large;
   const rt::Frame* frame;
 };
 
 RT_DEVICE PathScene path_scene(const rt::RenderArgs& a, const rt::Camera& camera, const rt::Light* lights,
-                               const rt::Material* materials, const rt::Frame& frame) {
+                               const rt::Material* materials, const rt::LargeSphere* large, const rt::Frame& frame) {
   return {(const int32_t*)a.order, (const float*)a.color, (const int32_t*)a.color_id, (const int32_t*)a.material_id,
-          &camera, lights, materials, &frame};
+          &camera, lights, materials, large, &frame};
 }
 
 // This thread's pixel of a warp's tile; threads beyond the picture's edge go along with a pixel inside.
@@ -44,10 +46,24 @@ RT_DEVICE TilePixel tile_pixel(const rt::RenderArgs& args, const rt::Frame& fram
   return {x, y, (size_t)(y - frame.y0) * (size_t)(frame.x1 - frame.x0) + (size_t)(x - frame.x0), inside};
 }
 
+// Nearest hit before t, but `self`.
+template <class Walk>
+RT_DEVICE void path_closest(const PathScene& s, const Walk& walk, const Ray<float>& ray, uint32_t self, float& t, uint32_t& prim) {
+  large_closest<float>(s.large, s.frame->large_count, ray.origin, ray.direction, self, t, prim);
+  walk.closest(ray.origin, ray.direction, self, t, prim);
+}
+
+// Is anything but `self` in (0, t_max)?
+template <class Walk>
+RT_DEVICE bool path_blocked(const PathScene& s, const Walk& walk, Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) {
+  if (s.frame->large_count && large_any<float>(s.large, s.frame->large_count, o, d, self, t_max)) return true;
+  return walk.blocked(o, d, self, t_max);
+}
+
 RT_DEVICE Surface<float> path_surface(const PathScene& s, float4 c, uint32_t prim, Vec3<float> o, Vec3<float> d) {
   Surface<float> f;
   f.radius = c.w;
-  f.point = sphere_surface(vec3(c.x, c.y, c.z), c.w, o, d);
+  f.point = surface_point<float>(s.large, s.frame->large_count, prim, vec3(c.x, c.y, c.z), c.w, o, d);
   f.albedo = splat3<float>(s.color);
   if (s.frame->color_mode != 0 || s.frame->material_mode != 0) {
     int32_t sphere = __ldg(s.order + (size_t)prim);
@@ -71,7 +87,7 @@ RT_DEVICE Vec3<float> direct_light(const PathScene& s, const Walk& walk, const S
   for (int i = 0; i < s.frame->light_count; ++i) {
     LightArrival<float> a = light_arrival(s.lights[i], f, d, throughput);
     if (!a.faces) continue;
-    if (s.frame->shadows && (a.own_shadow || walk.blocked(f.point.position, a.sample.wi, prim, a.sample.distance))) continue;
+    if (s.frame->shadows && (a.own_shadow || path_blocked(s, walk, f.point.position, a.sample.wi, prim, a.sample.distance))) continue;
     radiance = radiance + a.radiance;
   }
   return radiance;
@@ -100,7 +116,7 @@ RT_DEVICE float4 trace_path(const PathScene& s, const Walk& walk, Ray<float> ray
     float t = f.point.inside ? m.own_t : kInfinity;
     prim = f.point.inside ? prim : kNoPrim;
     ray = {m.origin, m.direction};
-    walk.closest(ray.origin, ray.direction, self, t, prim);
+    path_closest(s, walk, ray, self, t, prim);
   }
   return make_float4(radiance.x, radiance.y, radiance.z, alpha);
 }

@@ -2,9 +2,11 @@
 // Included once by each variant.
 #pragma once
 #include "../core/layout.h"
+#include "../geom/large_sphere.h"
 
 __constant__ rt::Camera c_camera;
 __constant__ rt::Frame c_frame;
 __constant__ rt::Light c_lights[64];
 __constant__ rt::Material c_materials[256];
+__constant__ rt::LargeSphere c_large[rt::kMaxLargeSpheres];
 extern "C" __device__ const int layout_table[] = RT_LAYOUT_TABLE;

@@ -49,7 +49,8 @@ class CpuResident:
         self.arrays = (*self.arrays[:-3], *_look(buffers))
 
     def close(self) -> None:
-        """Nothing to do: the arrays are NumPy's."""
+        """Let go of the arrays."""
+        self.arrays = ()
 
 
 class HostPicture:
@@ -115,6 +116,7 @@ class CpuBackend:
                 buffers.color,
                 buffers.color_id,
                 buffers.material_id,
+                buffers.large,
                 *_look(buffers),
             )
         )
@@ -178,12 +180,12 @@ class CpuBackend:
 
         from raytracer import _core
 
-        nodes, spheres, order, color, color_id, _, camera, *_ = resident.arrays
+        nodes, spheres, order, color, color_id, _, large, camera, *_ = resident.arrays
         crop = frame[0]
         dtype = layout.dtype("FirstHit")
         found = np.empty((int(crop["y1"] - crop["y0"]), int(crop["x1"] - crop["x0"])), dtype)
         raw = found.view(np.uint8).reshape(*found.shape, dtype.itemsize)
-        arrays = (nodes, spheres, order, color, color_id, camera)
+        arrays = (nodes, spheres, order, color, color_id, large, camera)
         _core.first_hits(*arrays, frame, raw, self.threads)
         return found
 

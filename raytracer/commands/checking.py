@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from raytracer.door import STANDARD_INPUT, path_of
+
 if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
     from raytracer.scene.scene import Light, Scene
@@ -22,10 +24,11 @@ def describe(file: str) -> dict[str, Any]:
     buffers = pack(scene)
     camera = _fields(camera_of(scene, scene.render, buffers))
     if scene.camera is None or scene.camera.fit:
-        camera["fit"] = True
+        camera["fit"] = scene.camera.fit if scene.camera else True
         camera |= {"fitted": f"to {scene.render.width}x{scene.render.height} pixels"}
     found = {"title": scene.title, "caption": scene.caption, "spheres": scene.count}
     return found | {
+        "files": _files(file, scene),
         "bounds": _bounds(buffers),
         "sets": [_spheres(index, scene) for index in range(len(scene.spheres))],
         "camera": camera,
@@ -33,6 +36,22 @@ def describe(file: str) -> dict[str, Any]:
         "materials": {name: _fields(material) for name, material in scene.materials.items()},
         "render": asdict(scene.render),
     }
+
+
+def _files(file: str, scene: Scene) -> list[dict[str, Any]]:
+    """Every file that was read, the scene file or the particles first."""
+    from raytracer.scene.compose import is_outside
+
+    own = path_of(file)
+    data = {each.file.path: each.file.size for each in scene.spheres if each.file is not None}
+    sizes = {own.absolute(): own.stat().st_size} | data if own != STANDARD_INPUT else data
+    found: list[dict[str, Any]] = []
+    for path, size in sizes.items():
+        row: dict[str, Any] = {"file": str(path), "bytes": size}
+        if path != own.absolute() and is_outside(own.absolute().parent, path):
+            row["outside"] = str(path.resolve())
+        found.append(row)
+    return found
 
 
 def _bounds(buffers: SceneBuffers) -> dict[str, list[float]]:

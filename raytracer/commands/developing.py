@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from raytracer.door import STANDARD_INPUT
 from raytracer.errors import OutputError
 from raytracer.png import is_foreign
 from raytracer.tone import non_finite_pixels
@@ -24,7 +25,8 @@ def default_picture(source: str | Path) -> Path:
     source: the scene, particle or film file.
     Raises OutputError for a picture of another program, which only `-o` may replace.
     """
-    path = Path(f"{Path(source).stem}.png")
+    stem = "stdin" if Path(source) == STANDARD_INPUT else Path(source).stem
+    path = Path(f"{stem}.png")
     if path.is_file() and is_foreign(path):
         raise OutputError(
             f"{path}: exists and was not made by raytracer: give another name, or this one to "
@@ -64,7 +66,6 @@ def draw_histogram(image: Image, bits: int, path: str, batch: Batch | None = Non
     """The distribution before and after the curve."""
     from raytracer import histogram
 
-    counted = image.film.coverage > 0.0
-    if image.settings.meter == "all" and image.film.backdrop is not None:
-        counted[:] = True
-    return histogram.draw(image.statistics, image.codes(bits)[counted], path, batch)
+    everything = image.settings.meter == "all" and image.film.backdrop is not None
+    counted = None if everything else image.film.sums[..., 3] > 0.0
+    return histogram.draw(image.statistics, image.codes(bits), path, batch, counted)

@@ -26,7 +26,7 @@ from raytracer.tone_settings import CURVES
 @click.option("--offscreen", type=click.IntRange(0), metavar="FRAMES",
               help="Without a display (EGL): drag for so many frames, rest, end.")  # fmt: skip
 @click.option("--screenshot", metavar="FILE.png", help="Write what the window shows at the end.")
-@click.option("--text/--no-text", default=None, help="Draw numbers over the picture; default: not "
+@click.option("--text/--no-text", default=None, help="Draw text over the picture; default: not "
               "offscreen.")  # fmt: skip
 @click.option("--adaptive/--full", default=True, show_default=True,
               help="Coarser while it moves, where full size is too slow.")  # fmt: skip

@@ -42,7 +42,7 @@ def numbers(
 @click.option("-o", "--output", metavar="FILE.png", help="Default: NAME.png in the current folder.")
 @click.option("--width", type=int, help="Pixels.")
 @click.option("--height", type=int, help="Pixels.")
-@click.option("--samples", type=int, help="Samples a pixel.")
+@click.option("--samples", type=int, help="Samples per pixel.")
 @click.option("--filter", metavar="NAME", help="point, box, tent or gaussian.")
 @click.option("--filter-radius", type=float, help="Half width of the filter in pixels.")
 @click.option("--seed", type=int, help="Of the sample pattern.")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from raytracer import film_file
+from raytracer import film_file, memory
 from raytracer import histogram as plots
 from raytracer import output as files
 from raytracer.commands.developing import (
@@ -18,12 +18,14 @@ from raytracer.commands.developing import (
     warn_of_non_finite,
 )
 from raytracer.commands.report import print_json, print_warning
+from raytracer.door import STANDARD_INPUT
 from raytracer.errors import DataFileError, UserError, suggestion
 from raytracer.film import Crop, Film
 from raytracer.image import Image
 from raytracer.job import Job
 from raytracer.pipeline import film_for, prepare
 from raytracer.progress import ProgressBar, StageLine
+from raytracer.resources import peak_memory
 from raytracer.scene.load import check_there
 from raytracer.tone import check_bits
 from raytracer.tone_settings import ToneSettings
@@ -102,12 +104,25 @@ class Task:
                 transparent=self.transparent,
                 notice=line,
                 outputs=outputs,
+                memory_of=self.memory_of,
             )
         job.warnings = found
         if not (self.quiet or self.as_json):
             for sentence in found:
                 print_warning(sentence)
         return job
+
+    @property
+    def memory_of(self) -> memory.Output:
+        """What is made of the film, for the estimate of memory."""
+        return memory.Output(
+            bits=int(self.bits),
+            aovs=film_file.check_aovs(self.aov),
+            film=Path(self.film).suffix.lower() if self.film else "",
+            half=self.half,
+            histogram=self.histogram is not None,
+            begun=self.resume is not None,
+        )
 
     @property
     def shows_progress(self) -> bool | None:
@@ -121,7 +136,12 @@ def scene_path(scene: str) -> Path:
     Raises DataFileError that names the nearest one.
     """
     path = Path(scene)
-    no_file = not path.exists() or (path.is_dir() and not path.suffix)
+    if path == STANDARD_INPUT:
+        return path
+    try:
+        no_file = not path.exists() or (path.is_dir() and not path.suffix)
+    except (OSError, ValueError):
+        return path  # the door says what is wrong with it
     if not no_file or path.suffix not in ("", ".toml") or path.parent != Path():
         return path
     from raytracer.resources import scenes
@@ -192,7 +212,7 @@ def _frames(
 
     On a GPU the film stays there: what is made of it is made there too.
     """
-    film = film_for(job.settings, crop, begun)
+    film = film_for(job.settings, crop, begun, own=True)
     rays = film.sums.shape[0] * film.sums.shape[1] * job.settings.samples
     frames = []
     for turn in range(1, task.repeat + 1):
@@ -241,12 +261,12 @@ def _one_sample(job: Job, x: int, y: int, sample: int) -> Film:
 
 def _record(job: Job, image: Image, frames: list[float]) -> dict[str, Any]:
     """One JSON object about a render."""
-    memory = job.memory | {"film": image.film.sums.nbytes, "peak": _peak_memory()}
+    used = {"film": image.film.sums.nbytes, "peak": peak_memory(), "estimate": memory.told()}
     statistics = _quartiles(frames) | {"count": len(frames)}
     return image.metadata | {
         "timings": job.timings,
         "frames": statistics,
-        "memory": memory,
+        "memory": job.memory | used,
         "warnings": job.warnings,
     }
 
@@ -311,11 +331,3 @@ def _quartiles(seconds: list[float]) -> dict[str, float]:
 
 def _seconds(value: float) -> str:
     return f"{value:.2f} s" if value >= 1.0 else f"{value * 1e3:.3g} ms"
-
-
-def _peak_memory() -> int:
-    """Bytes the process held at most."""
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from raytracer import histogram as plots
+from raytracer import memory
 from raytracer import output as files
 from raytracer.commands.developing import (
     default_picture,
@@ -19,6 +20,7 @@ from raytracer.commands.report import print_json
 from raytracer.errors import UserError
 from raytracer.film import Film
 from raytracer.image import Image
+from raytracer.resources import peak_memory
 from raytracer.tone import check_bits, common_exposure
 from raytracer.tone_settings import ToneSettings
 
@@ -37,6 +39,11 @@ class Task:
     threads: int
     as_json: bool
     quiet: bool
+
+    @property
+    def memory_of(self) -> memory.Output:
+        """What is made of a film, for the estimate of memory."""
+        return memory.Output(int(self.bits), histogram=self.histogram is not None, begun=True)
 
     def targets(self) -> list[Path]:
         """Where the pictures go, checked. Raises UserError."""
@@ -68,7 +75,10 @@ def run(task: Task) -> None:
         settings = replace(settings, exposure=common_exposure(films, settings, task.threads))
     made = []
     for name, target in zip(task.films, targets, strict=True):
-        image = image_of(Film.load(name), settings, task.threads)
+        film = Film.load(name)
+        height, width = film.sums.shape[:2]
+        memory.require_tone(name, width, height, task.memory_of, task.threads)
+        image = image_of(film, settings, task.threads)
         with files.Batch() as batch:
             with batch.step():
                 image.save(target, int(task.bits), batch)
@@ -82,8 +92,9 @@ def run(task: Task) -> None:
         warn_of_metering(name, image.film, task.settings, task.quiet)
         if not (task.quiet or task.as_json):
             print(_summary(image, target, task.stats))
+        del film, image  # before the next is loaded
     if task.as_json:
-        print_json({"films": made})
+        print_json({"films": made, "memory": {"peak": peak_memory(), "estimate": memory.told()}})
 
 
 def image_of(film: Film, settings: ToneSettings, threads: int) -> Image:
@@ -91,7 +102,7 @@ def image_of(film: Film, settings: ToneSettings, threads: int) -> Image:
     about: dict[str, Any] = film.metadata | {"samples": film.samples, "crop": list(film.crop)}
     transparent = film.backdrop is None and film.metadata.get("transparent")
     if transparent is None:
-        transparent = bool((film.sums[..., 3] != film.samples).any())
+        transparent = any((row[:, 3] != film.samples).any() for row in film.sums)
     return Image(film, bool(transparent), {}, about, threads, settings)
 
 

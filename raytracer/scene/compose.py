@@ -24,6 +24,10 @@ MOST_HINTS = 10
 """Most problems for which the nearest name is searched: each search reads all names."""
 
 
+MOST_PATH = 200
+"""Longest path of a data file that a notice shows whole."""
+
+
 def compose(values: dict[str, Any], path: Path) -> Scene:
     """Make a scene of the values of a scene file.
 
@@ -88,14 +92,43 @@ class _Composer:
             "materials": self.materials(),
         }
         elements = self.elements()
+        self.note_foreign()
         made = [self.spheres(i, s, elements) for i, s in enumerate(content.get("spheres", ()))]
         spheres = [s for s in made if s is not None]
         if not self.problems:
             self.check_elements(elements)
         if self.problems:
             raise SceneError(*(f"{self.path}: {p}" for p in self.problems))
+        self.require_spheres(spheres)
         texts = {name: content.get(name, "") for name in ("title", "caption")}
         return Scene(spheres=spheres, **texts, **parts)
+
+    def require_spheres(self, spheres: list[SphereSet]) -> None:
+        """Refuse a scene without spheres, unless it says itself that it has none."""
+        if any(s.count for s in spheres):
+            return
+        said = self.content.get("spheres")
+        if said is None:
+            raise SceneError(
+                f"{self.path}: has no spheres; add a set, [[spheres]], or for the background "
+                "alone say spheres = []"
+            )
+        files = [values["file"] for values in said if values.get("file") is not None]
+        if files:
+            raise SceneError(
+                f"{self.path}: has no spheres: {shown(files[0])} holds no particles, so there is "
+                "nothing to show"
+            )
+
+    def note_foreign(self) -> None:
+        """Say which data files lie outside of the scene's folder, before they are read."""
+        folder = self.path.parent
+        names = (values.get("file") for values in self.content.get("spheres", ()))
+        outside = [name for name in dict.fromkeys(names) if name and is_outside(folder, name)]
+        if outside:
+            listed = ", ".join(shown(name, MOST_PATH) for name in outside[:MOST_HINTS])
+            more = f" and {len(outside) - MOST_HINTS:,} more" if len(outside) > MOST_HINTS else ""
+            warn(f"{self.path}: reads outside of its folder: {listed}{more}")
 
     def make_if(self, place: str, kind: Callable[..., Any], values: Values | None) -> Any:
         """Make one object, or None where nothing is said of it."""
@@ -196,6 +229,14 @@ class _Composer:
         if values.get("generate") is not None:
             return _generated(place, values, options)
         return _inline(place, values, options)
+
+
+def is_outside(folder: Path, name: str | Path) -> bool:
+    """Whether a file that a scene names lies outside of the scene's folder, links followed."""
+    try:
+        return not (folder / name).resolve().is_relative_to(folder.resolve())
+    except (OSError, ValueError, RuntimeError):  # no possible name, or links in a circle
+        return False  # the door says it
 
 
 def contradiction(values: Values) -> str | None:

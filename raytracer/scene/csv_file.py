@@ -87,7 +87,10 @@ def _choose(
         _add(("radius",), sheet, chosen) or _add(("diameter",), sheet, chosen)
     _choose_colors(sheet, chosen, source)
     if not {"radius", "diameter"} & set(chosen):
-        _guess(sheet, chosen, notes, source)
+        left = [column for column in sheet.columns if column not in chosen.values()]
+        if found := naming.guess(left, source, "column"):
+            chosen[found[0]] = found[1]
+            notes.append(("radius", found[2]))
     _note_unused(sheet, chosen, notes, source)
     order = ("x", "y", "z", "radius", "diameter", "r", "g", "b", "color")
     return {part: chosen[part] for part in order if part in chosen}, notes
@@ -123,20 +126,6 @@ def _choose_colors(sheet: Sheet, chosen: dict[str, str], source: str) -> None:
     column = naming.usual("color", [c for c in sheet.columns if c not in chosen.values()])
     if column is not None and _is_text(sheet, column):
         chosen["color"] = column
-
-
-def _guess(sheet: Sheet, chosen: dict[str, str], notes: list[tuple[str, str]], source: str) -> None:
-    """Choose a column of one letter that is likely the radius or the diameter."""
-    left = {naming.plain(c): c for c in reversed(sheet.columns) if c not in chosen.values()}
-    for part, letter in naming.GUESSES.items():
-        if letter in left:
-            chosen[part] = left[letter]
-            key = {"radius": "radii", "diameter": "diameters"}[part]
-            notes.append(("radius", (
-                f"{source}: column '{left[letter]}' is taken as the {part}: to be certain, call it "
-                f'{part}, or say arrays = {{{key} = "{left[letter]}"}} in a scene file'
-            )))  # fmt: skip
-            return
 
 
 def _note_unused(

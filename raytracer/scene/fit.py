@@ -1,15 +1,18 @@
-"""Framing: the nearest camera of a given direction that has every sphere in its picture.
+"""Framing: the nearest camera of a given direction that has the spheres in its picture.
 
 A sphere (c, r) lies inside a side plane of the view when n . (c - p) + r <= 0, with p the eye and
 n the plane's unit normal, outwards. So of each plane only m = max(n . c + r) over all spheres
 matters, which is exact for giants and for dust, and the eye follows in closed form.
+
+A few spheres that are far away from all others are left out, because the others would be too small
+to be seen: one that escaped from a simulation, a wrong number in a file.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import hypot
-from typing import TYPE_CHECKING
+from math import hypot, inf
+from typing import TYPE_CHECKING, Any
 
 from .arrays import BLOCK_ROWS, each_block
 
@@ -20,9 +23,32 @@ if TYPE_CHECKING:
     Spheres = tuple[
         NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]
     ]
+    Column = NDArray[np.floating[Any]]
 
 MARGIN = 0.04
 """Part of the half picture kept free on each side; far more than float32 rounding can use up."""
+
+
+FAR = 10.0
+"""How many times as far out as the others, seen from their middle, a sphere is that is left out:
+with it in the frame, the others would take a tenth of the picture at most."""
+
+FEW = 100
+"""One in so many spheres may be far out, and one of ten or more; where there are more, they are a
+part of the scene, like a second cluster."""
+
+FEWEST = 10
+"""Fewest spheres of which one may be left out."""
+
+GIANT = 8.0
+"""Radius in render space, where most spheres are within about 1, of what is no part of a subject:
+the ball that it stands on."""
+
+SAMPLE = 1 << 14
+"""Most spheres that say how far out the others are."""
+
+GOLDEN = 0.6180339887498949
+"""Steps of this part of a range visit it evenly and never fall in step with rows of a lattice."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +76,9 @@ def basis(backward: NDArray[np.float64], up: NDArray[np.float64]) -> Basis:
 
 
 def perspective(
-    spheres: Spheres, axes: Basis, half_height: float, aspect: float
-) -> NDArray[np.float64]:
-    """Return the eye of the nearest perspective camera that sees every sphere whole.
+    spheres: Spheres, axes: Basis, half_height: float, aspect: float, everything: bool = False
+) -> tuple[NDArray[np.float64], Outliers | None]:
+    """Return the eye of the nearest perspective camera that sees the spheres whole.
 
     With half angle a of the picture's width, the planes to the right and to the left ask for
     cos a px - sin a pz >= m_right and -cos a px - sin a pz >= m_left (p along the view's axes).
@@ -63,43 +89,70 @@ def perspective(
         axes: the view.
         half_height: tangent of half the vertical field of view.
         aspect: width by height.
+        everything: whether to frame spheres that are far from all others too.
 
     Returns:
-        float64 (3,), in the space of the spheres.
+        float64 (3,), in the space of the spheres; what was left out.
     """
     angles = [_cos_sin(half_height * side * (1.0 - MARGIN)) for side in (aspect, 1.0)]
     planes = []
     for side, (cosine, sine) in zip((axes.right, axes.up), angles, strict=True):
         planes.append(cosine * side - sine * axes.forward)
         planes.append(-cosine * side - sine * axes.forward)
-    right, left, top, bottom = _reach(spheres, planes)
+    (right, left, top, bottom), outliers = _reach(spheres, planes, everything)
     depth = min(
         -(right + left) / (2.0 * angles[0][1]),
         -(top + bottom) / (2.0 * angles[1][1]),
     )
     across = (right - left) / (2.0 * angles[0][0])
     above = (top - bottom) / (2.0 * angles[1][0])
-    return across * axes.right + above * axes.up + depth * axes.forward
+    return across * axes.right + above * axes.up + depth * axes.forward, outliers
 
 
-def orthographic(spheres: Spheres, axes: Basis, aspect: float) -> tuple[NDArray[np.float64], float]:
-    """Return eye and half height of the tightest orthographic camera that sees every sphere.
+def orthographic(
+    spheres: Spheres, axes: Basis, aspect: float, everything: bool = False
+) -> tuple[NDArray[np.float64], float, Outliers | None]:
+    """Return eye and half height of the tightest orthographic camera that sees the spheres.
 
     Args:
         spheres: x, y, z, radius, float32 (N,) each; without spheres a unit ball is framed.
         axes: the view.
         aspect: width by height.
+        everything: whether to frame spheres that are far from all others too.
 
     Returns:
-        float64 (3,) in the space of the spheres, in front of them all; half the picture's height.
+        float64 (3,) in the space of the spheres, in front of them all; half the picture's height;
+        what was left out.
     """
     planes = [axes.right, -axes.right, axes.up, -axes.up, -axes.forward]
-    right, left, top, bottom, front = _reach(spheres, planes)
+    (right, left, top, bottom, front), outliers = _reach(spheres, planes, everything)
     half = max((top + bottom) / 2.0, (right + left) / 2.0 / aspect) / (1.0 - MARGIN)
     # One picture height of air, so that no sphere touches the plane the rays start from.
     depth = -front - 2.0 * half
     eye = (right - left) / 2.0 * axes.right + (top - bottom) / 2.0 * axes.up + depth * axes.forward
-    return eye, half
+    return eye, half, outliers
+
+
+def middle(spheres: Spheres) -> NDArray[np.float64]:
+    """Return the centre of the box around the spheres, without giants and those that are far out.
+
+    Args:
+        spheres: x, y, z, radius in render space, float32 (N,) each; without spheres the origin.
+
+    Returns:
+        float64 (3,).
+    """
+    import numpy as np
+
+    giants = spheres[3] > GIANT
+    if giants.any() and not giants.all():
+        x, y, z, radius = (array[~giants] for array in spheres)
+        spheres = x, y, z, radius
+    axes = np.eye(3)
+    reached, _ = _reach(spheres, [*axes, *-axes], everything=False)
+    low, high = -np.array(reached[3:], np.float64), np.array(reached[:3], np.float64)
+    center: NDArray[np.float64] = (low + high) / 2.0
+    return center
 
 
 def _cos_sin(tangent: float) -> tuple[float, float]:
@@ -108,24 +161,126 @@ def _cos_sin(tangent: float) -> tuple[float, float]:
     return 1.0 / length, tangent / length
 
 
-def _reach(spheres: Spheres, planes: list[NDArray[np.float64]]) -> list[float]:
-    """Return max(n . c + r) over all spheres, for each normal n."""
+@dataclass(frozen=True, eq=False)
+class Outliers:
+    """The spheres that a fitted camera leaves out.
+
+    Args:
+        count: how many.
+        farthest: number of the one that is farthest out.
+    """
+
+    count: int
+    farthest: int
+
+
+def stray(
+    centers: NDArray[np.floating[Any]], low: NDArray[np.float64], high: NDArray[np.float64]
+) -> NDArray[np.bool_] | None:
+    """Return which points are far away from all others, bool (N,), or None if none is.
+
+    Args:
+        centers: (N, 3), any unit, finite.
+        low, high: the corners of their box, (3,).
+    """
+    import numpy as np
+
+    if len(centers) < FEWEST:
+        return None
+    x, y, z = centers.T
+    with np.errstate(over="ignore"):
+        middle, limit = _bulk((x, y, z, np.broadcast_to(np.float32(0.0), x.shape)))
+        corner = np.maximum(high - middle, middle - low)
+        if float(np.linalg.norm(corner)) <= limit:
+            return None
+        far = np.empty(len(centers), bool)
+
+        def work(rows: slice) -> None:
+            far[rows] = np.linalg.norm(centers[rows] - middle, axis=1) > limit
+
+        each_block(len(centers), work)
+    return far if 0 < np.count_nonzero(far) <= max(len(far) // FEW, 1) else None
+
+
+def _reach(
+    spheres: Spheres, planes: list[NDArray[np.float64]], everything: bool
+) -> tuple[list[float], Outliers | None]:
+    """Return max(n . c + r) over the spheres, for each normal n, and what was left out.
+
+    everything: whether to take spheres that are far from all others too.
+    """
+    if len(spheres[0]) == 0:
+        return [1.0] * len(planes), None
+    found, _ = _maxima(spheres, planes)
+    if everything or len(spheres[0]) < FEWEST:
+        return found, None
+    center, limit = _bulk(spheres)
+    if max(m - float(n @ center) for m, n in zip(found, planes, strict=True)) <= limit:
+        return found, None  # nothing that is far out asks for a larger frame
+    nearer, outliers = _maxima(spheres, planes, center, limit)
+    if outliers is None or outliers.count > max(len(spheres[0]) // FEW, 1):
+        return found, None
+    return nearer, outliers
+
+
+def _bulk(spheres: tuple[Column, Column, Column, Column]) -> tuple[NDArray[np.float64], float]:
+    """Return the middle of the spheres and the distance from it beyond which one is far out."""
+    import numpy as np
+
+    count = len(spheres[0])
+    rows = np.arange(min(count, SAMPLE))
+    if count > SAMPLE:
+        rows = (rows * GOLDEN % 1.0 * count).astype(np.int64)
+    *centers, radius = (array[rows].astype(np.float64) for array in spheres)
+    offset = np.stack(centers, axis=1)
+    center = np.median(offset, axis=0)
+    reach = np.linalg.norm(offset - center, axis=1) + radius
+    others = len(reach) - 1 - max(len(reach) // FEW, 1)
+    return center, FAR * float(np.partition(reach, others)[others])
+
+
+def _maxima(
+    spheres: Spheres,
+    planes: list[NDArray[np.float64]],
+    center: NDArray[np.float64] | None = None,
+    limit: float = inf,
+) -> tuple[list[float], Outliers | None]:
+    """Return max(n . c + r) for each normal n over spheres that reach into a ball, and the others.
+
+    center, limit: of the ball; by default there are no others.
+    """
     import numpy as np
 
     x, y, z, radius = spheres
-    if len(x) == 0:
-        return [1.0] * len(planes)
-    found = np.empty((len(planes), -(-len(x) // BLOCK_ROWS)))
+    blocks = -(-len(x) // BLOCK_ROWS)
+    found = np.empty((len(planes), blocks))
+    far = np.zeros(blocks, np.int64)
+    farthest = np.full((2, blocks), -inf)  # distance and number
 
     def work(rows: slice) -> None:
         cx, cy, cz, r = (a[rows].astype(np.float64) for a in (x, y, z, radius))
         total, part = np.empty_like(r), np.empty_like(r)
+        block = rows.start // BLOCK_ROWS
+        out = None
+        if center is not None:
+            offset = np.stack([cx, cy, cz]) - center[:, None]
+            distance = np.sqrt((offset * offset).sum(axis=0)) - r
+            out = distance > limit
+            far[block] = np.count_nonzero(out)
+            last = int(np.argmax(distance))
+            farthest[:, block] = distance[last], rows.start + last
         for index, normal in enumerate(planes):
             np.multiply(cx, normal[0], out=total)
             total += np.multiply(cy, normal[1], out=part)
             total += np.multiply(cz, normal[2], out=part)
             total += r
-            found[index, rows.start // BLOCK_ROWS] = total.max()
+            if out is not None:
+                total[out] = -inf
+            found[index, block] = total.max()
 
     each_block(len(x), work)
-    return [float(v) for v in found.max(axis=1)]
+    maxima = [float(v) for v in found.max(axis=1)]
+    if not far.any():
+        return maxima, None
+    number = int(farthest[1, int(np.argmax(farthest[0]))])
+    return maxima, Outliers(int(far.sum()), number)

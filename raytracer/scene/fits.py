@@ -43,6 +43,8 @@ def _fits(value: Any, schema: Schema) -> bool:
         return False
     if "enum" in schema and value not in schema["enum"]:
         return False
+    if "enum" in schema and "type" not in schema:  # of several types
+        return type(value) in {type(choice) for choice in schema["enum"]}
     check = _CHECKS.get(schema.get("type", ""))
     return check is not None and check(value, schema)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from raytracer import output
+from raytracer.door import path_of
 from raytracer.errors import OutputError, UserError, suggestion
 from raytracer.resources import scenes
 
@@ -89,7 +90,7 @@ def write(
     """
     from .generators import _write
 
-    target = Path(path)
+    target = path_of(path)
     found = generator(name)
     chosen = settle(found, count, seed)
     if target.suffix not in (".toml", ".npz", ".xyz"):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..door import STANDARD_INPUT, OpenFile, opened, path_of, reading
-from ..errors import SceneError, nearest, shown
+from ..errors import DataFileError, SceneError, nearest, shown
 from ..memory import require_room
 from ..warning import warn
 from . import particles
@@ -59,16 +59,19 @@ def load(path: str | PathLike[str]) -> Scene:
             file and field, with one line for each problem.
     """
     target = path_of(path)
-    if target != STANDARD_INPUT:
-        check_there(target)
+    check_there(target)
     with opened(target, error=SceneError, standard_input=True) as file:
         suffix = _suffix_of(file)
         if suffix in particles.SUFFIXES:
             data = particles.read_open(file, suffix)
+            if len(data.centers) == 0:
+                raise DataFileError(
+                    f"{file.source}: holds no particles, so there is nothing to show"
+                )
             return Scene(spheres=(sphere_set(data),), title=target.stem)
         from .compose import compose
 
-        return compose(read_table(file, suffix), target)
+        return compose(read_table(file, suffix), Path(file.source))
 
 
 def _suffix_of(file: OpenFile) -> str:
@@ -82,9 +85,12 @@ def _suffix_of(file: OpenFile) -> str:
     suffix = file.path.suffix.lower()
     known = [*SCENE_SUFFIXES, *particles.SUFFIXES]
     if suffix not in known:
+        from .foreign import way_out
+
+        way = way_out(file.path)
         raise SceneError(
-            f"{file.source}: '{shown(suffix)}' is no kind of scene or particle file; known are "
-            f"{', '.join(known)}"
+            f"{file.source}: '{shown(suffix)}' is no kind of scene or particle file that is read; "
+            f"known are {', '.join(known)}" + (f"; {way}" if way else "")
         )
     return suffix
 
@@ -106,6 +112,8 @@ def _sniffed(start: bytes) -> str:
 
 def check_there(path: Path) -> None:
     """Refuse a path where there is no file. Raises SceneError that names the nearest one."""
+    if path == STANDARD_INPUT:
+        return
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -242,6 +250,8 @@ def sphere_set(
     own_color = color is not None
     # What the scene file says instead leaves the file's own values to be looked up.
     replaced = {"radius": radius is not None, "color": own_color}
+    if len(data.centers) == 0:
+        warn(f"{data.source}: holds no particles")
     for parts, note in data.notes:
         if not parts or not all(replaced.get(part) for part in parts.split("+")):
             warn(note)

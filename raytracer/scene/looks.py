@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import hypot, inf
 from typing import TYPE_CHECKING, Any
 
-from ..errors import SceneError, suggestion
+from ..errors import SceneError, shown_value, suggestion
 from .colors import RGB, parse_color
 from .transform import Vector, vector
 
@@ -64,16 +64,19 @@ class Camera:
     """Where the picture is taken from.
 
     With `fit`, which is the default where no position is given, the camera is put as near as
-    possible with every sphere in the frame, and only its direction is taken from here.
+    possible with the spheres in the frame, and only its direction is taken from here. At most 1%
+    of the spheres, or one of ten or more, are left out, with a warning, where they are more than
+    ten times as far out as the others; `fit="all"` frames these too.
 
     Args:
         position: eye point, scene units.
-        look_at: the point in the middle of the picture, scene units; the origin if None.
+        look_at: the point in the middle of the picture, scene units; if None, the middle of the
+            spheres (of the box around them, without giants and those that are far out).
         up: which way is up in the picture; any length.
         vertical_fov: full angle of the picture's height in degrees, perspective only.
         height: height of the picture in scene units, orthographic only.
         type: "perspective" or "orthographic".
-        fit: whether to frame the spheres; None fits if there is no position.
+        fit: whether to frame the spheres, or "all"; None fits if there is no position.
         direction: from the spheres towards a fitted camera; any length.
 
     Raises:
@@ -86,7 +89,7 @@ class Camera:
     vertical_fov: float = 40.0
     height: float | None = None
     type: str = "perspective"
-    fit: bool | None = None
+    fit: bool | str | None = None
     direction: Triple | None = None
 
     def __post_init__(self) -> None:
@@ -102,7 +105,12 @@ class Camera:
         if self.height is not None:
             height = check_number(self.height, "camera.height", 0.0, inf, above=True)
             set_field(self, "height", height)
-        set_field(self, "fit", self.position is None if self.fit is None else bool(self.fit))
+        if isinstance(self.fit, str) and self.fit != "all":
+            raise SceneError(
+                f"camera.fit: {shown_value(self.fit)} is neither true, false nor 'all'"
+            )
+        if not isinstance(self.fit, str):
+            set_field(self, "fit", self.position is None if self.fit is None else bool(self.fit))
         self._check_consistency()
 
     def _check_consistency(self) -> None:
@@ -117,6 +125,8 @@ class Camera:
             raise SceneError("camera.position: missing; give a position, or fit = true")
         if self.direction is not None and self.position is not None:
             raise SceneError("camera.direction: leave out either the direction or the position")
+        if self.position is not None and self.look_at is None:
+            return  # at what it looks is known when the spheres are
         backward = self.backward()
         length = hypot(*backward)
         if length == 0.0:

@@ -66,11 +66,11 @@ class CameraBase(Model):
     position: Vector | None = None
     """Eye point in scene units; without it the camera is fitted."""
     look_at: Vector | None = None
-    """The point in the middle of the picture; the origin if left out."""
+    """The point in the middle of the picture; the middle of the spheres if left out."""
     up: Vector = Field(default_factory=lambda: list(_CAMERA.up))
     """Which way is up in the picture."""
-    fit: Truth | None = None
-    """Frame all spheres; of position and look_at only the direction counts."""
+    fit: Literal[True, False, "all"] | None = None
+    """Frame the spheres, "all": also those far from the others; only the direction is taken."""
     direction: Vector | None = None
     """From the spheres towards a fitted camera."""
 

@@ -64,6 +64,26 @@ def usual(part: str, known: Iterable[str]) -> str | None:
     return None
 
 
+def guess(names: Iterable[str], source: str, kind: str) -> tuple[str, str, str] | None:
+    """Return what a name of one letter likely means: the part, the name, and what to warn of.
+
+    Args:
+        names: in the file and of no use yet.
+        source: the file.
+        kind: "column" or "array".
+    """
+    left = {plain(name): name for name in reversed(list(names))}
+    for part, key in (("radius", "radii"), ("diameter", "diameters")):
+        name = left.get(GUESSES[part])
+        if name is not None:
+            sentence = (
+                f"{source}: {kind} '{name}' is taken as the {part}: to be certain, call it {part}, "
+                f'or say arrays = {{{key} = "{name}"}} in a scene file'
+            )
+            return part, name, sentence
+    return None
+
+
 def sizes(names: Iterable[str]) -> list[str]:
     """Return the names that sound like a size."""
     return [name for name in names if _SIZE.search(plain(name))]

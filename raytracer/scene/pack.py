@@ -7,20 +7,24 @@ straight into the float32 arrays that the backends use.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..buffers import SceneBuffers
 from ..settings import RenderSettings
+from ..warning import warn
+from .large import find_large
 from .lighting import pack_frame, pack_lights
 from .looks import Camera, Material
-from .paint import pack_colors
+from .paint import color_bytes, pack_colors
 from .placing import Space, place, render_space
-from .pose import Pose, pose
+from .pose import Pose, aimed, pose
 from .scene import Scene
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from .fit import Outliers, Spheres
 
 
 def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
@@ -46,9 +50,12 @@ def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
     materials, material_id = _pack_materials(scene)
     aspect = settings.width / settings.height
     stand = pose(scene.camera or Camera(), spheres, space, aspect)
+    _warn_of(stand.outliers, spheres, space)
     camera = stand.pack(aspect)
     lights = pack_lights(scene, space, stand.axes)
     frame = pack_frame(scene, settings)
+    large_id, large = find_large(sets, space, spheres[3])
+    frame["large_count"] = len(large)
     frame["color_mode"] = color_mode
     frame["light_count"] = len(lights)
     frame["material_count"] = len(materials)
@@ -56,7 +63,45 @@ def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
     return SceneBuffers(
         *spheres, color, color_id, material_id, camera, lights, materials, frame,
         center=np.asarray(space.center, np.float64), scale=space.scale,
+        large_id=large_id, large=large,
     ).check()  # fmt: skip
+
+
+def _warn_of(outliers: Outliers | None, spheres: Spheres, space: Space) -> None:
+    """Say how many spheres a fitted camera leaves out, and how to include them."""
+    if outliers is None:
+        return
+    verb = "is" if outliers.count == 1 else "are"
+    row = outliers.farthest
+    center = zip(spheres[:3], space.center, strict=True)
+    place = [float(axis[row]) * space.scale + middle for axis, middle in center]
+    digit = max(map(abs, place)) * 1e-6  # float32 holds about as much
+    shown = ", ".join(f"{0.0 if abs(v) < digit else v:g}" for v in place)
+    warn(
+        f"{outliers.count:,} of {len(spheres[0]):,} spheres {verb} far away from the others and "
+        f"left out of the frame, the farthest sphere {row} at ({shown}): to frame every sphere, "
+        'say fit = "all" under [camera] in a scene file, or Camera(fit="all")'
+    )
+
+
+def packed_looks(scene: Scene) -> int:
+    """Return the bytes that colours, colour ids and material ids will take when packed."""
+    sets = [s for s in scene.spheres if s.count]
+    count = sum(s.count for s in sets)
+    same = len({scene.material_of(s) for s in sets}) < 2
+    return color_bytes(sets) + (0 if same else 4 * count)
+
+
+def nbytes(scene: Scene) -> int:
+    """Return the bytes of the arrays of a scene, each memory counted once."""
+    owners: dict[int, int] = {}
+    for spheres in scene.spheres:
+        for array in (spheres.centers, spheres.radius, spheres.color, spheres.color_id):
+            owner: Any = array
+            while getattr(getattr(owner, "base", None), "nbytes", None) is not None:
+                owner = owner.base
+            owners[id(owner)] = getattr(owner, "nbytes", 0)
+    return sum(owners.values())
 
 
 def camera_of(
@@ -73,7 +118,7 @@ def camera_of(
         SceneError: a sphere that float32 cannot hold.
     """
     camera = scene.camera or Camera()
-    if not camera.fit:
+    if not camera.fit and camera.look_at is not None:
         return camera
     if buffers is None:
         sets = [s for s in scene.spheres if s.count]
@@ -83,6 +128,8 @@ def camera_of(
         x, y, z = (float(v) for v in buffers.center)
         space = Space((x, y, z), buffers.scale)
         spheres = buffers.x, buffers.y, buffers.z, buffers.radius
+    if not camera.fit:
+        return aimed(camera, spheres, space)
     stand = pose(camera, spheres, space, settings.width / settings.height)
     return stand.camera(camera, space)
 
@@ -104,7 +151,7 @@ def retake(
     x, y, z = (float(v) for v in buffers.center)
     lights = pack_lights(scene, Space((x, y, z), buffers.scale), stand.axes)
     frame = pack_frame(scene, settings)
-    for name in ("color_mode", "material_count", "material_mode"):
+    for name in ("color_mode", "material_count", "material_mode", "large_count"):
         frame[name] = buffers.frame[name]
     frame["light_count"] = len(lights)
     camera = stand.pack(settings.width / settings.height)

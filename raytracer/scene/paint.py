@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from .arrays import blocks
 from .colors import linear_rgb
 from .spheres import DEFAULT_COLOR, SphereSet
 
@@ -31,16 +32,32 @@ def pack_colors(sets: Sequence[SphereSet]) -> _Packed:
 
     if not sets:
         return linear_rgb(np.array([DEFAULT_COLOR])), np.zeros(0, np.int32), ONE_COLOR
-    uniform = {key for s in sets if (key := _uniform_key(s)) is not None}
-    if len(uniform) == 1 and all(_uniform_key(s) is not None for s in sets):
+    mode, count, colors = _form(sets)
+    if mode == ONE_COLOR:
         color = linear_rgb(sets[0].color[:1], sets[0].color_space)
         return color, np.zeros(0, np.int32), ONE_COLOR
-    count = sum(s.count for s in sets)
-    colors = sum(1 if _uniform_key(s) is not None else len(s.color) for s in sets)
-    # Compared in words: three a colour, one an index.
-    if 3 * count <= 3 * colors + count:
+    if mode == COLOR_PER_SPHERE:
         return _per_sphere(sets, count), np.zeros(0, np.int32), COLOR_PER_SPHERE
     return _indexed(sets, count, colors)
+
+
+def color_bytes(sets: Sequence[SphereSet]) -> int:
+    """Return the bytes of colours and indices that `pack_colors` makes."""
+    mode, count, colors = _form(sets)
+    return {ONE_COLOR: 12, COLOR_PER_SPHERE: 12 * count, INDEXED_COLOR: 12 * colors + 4 * count}[
+        mode
+    ]
+
+
+def _form(sets: Sequence[SphereSet]) -> tuple[int, int, int]:
+    """Return the colour mode, the number of spheres and that of colours in a palette."""
+    keys = [_uniform_key(s) for s in sets]
+    count = sum(s.count for s in sets)
+    colors = sum(len(s.color) if key is None else 1 for key, s in zip(keys, sets, strict=True))
+    if len(set(keys)) < 2 and None not in keys:
+        return ONE_COLOR, count, 1
+    # Compared in words: three for a colour, one for an index.
+    return COLOR_PER_SPHERE if 3 * count <= 3 * colors + count else INDEXED_COLOR, count, colors
 
 
 def _uniform_key(spheres: SphereSet) -> tuple[bytes, str, str] | None:
@@ -62,7 +79,11 @@ def _per_sphere(sets: Sequence[SphereSet], count: int) -> NDArray[np.float32]:
             linear_rgb(spheres.color, spheres.color_space, out=rows)
         else:
             colors = linear_rgb(spheres.color, spheres.color_space)
-            rows[:] = colors[0 if spheres.color_id is None else spheres.color_id]
+            if spheres.color_id is None:
+                rows[:] = colors[0]
+            else:
+                for part in blocks(len(rows)):
+                    rows[part] = colors[spheres.color_id[part]]
         start += spheres.count
     return result
 
@@ -83,7 +104,8 @@ def _indexed(sets: Sequence[SphereSet], count: int, colors: int) -> _Packed:
         elif spheres.color_id is not None:
             np.add(spheres.color_id, used, out=rows)
         else:
-            rows[:] = np.arange(used, used + size, dtype=np.int32)
+            for part in blocks(size):
+                rows[part] = np.arange(used + part.start, used + part.stop, dtype=np.int32)
         start += spheres.count
         used += size
     return palette, ids, INDEXED_COLOR

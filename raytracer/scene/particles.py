@@ -150,9 +150,12 @@ def _reader(suffix: str, source: str) -> Reader:
         from .xyz_file import read_xyz
 
         return read_xyz
-    known = ", ".join(SUFFIXES)
+    from .foreign import way_out
+
+    known, way = ", ".join(SUFFIXES), way_out(Path(source))
     raise DataFileError(
         f"{source}: files ending in '{shown(suffix)}' cannot be read; known are {known}"
+        + (f"; {way}" if way else "")
     )
 
 
@@ -179,9 +182,11 @@ def _read_npz(file: OpenFile, names: Mapping[str, str]) -> Particles:
     with Archive(file) as archive:
         known = list(archive.members)
         chosen = _choose(names, known, file.source)
+        notes = _guessed(chosen, known, file.source)
         archive.require_room(list(chosen.values()))
         arrays = {part: archive.array(name) for part, name in chosen.items()}
-    return _assembled(file.source, chosen, arrays, _unused(chosen, known, file.source))
+    notes += _unused(chosen, known, file.source)
+    return _assembled(file.source, chosen, arrays, notes)
 
 
 def _choose(names: Mapping[str, str], known: list[str], source: str) -> dict[str, str]:
@@ -216,6 +221,16 @@ def _choose(names: Mapping[str, str], known: list[str], source: str) -> dict[str
             )
         chosen |= {axis: name for axis, name in axes.items() if name is not None}
     return chosen
+
+
+def _guessed(chosen: dict[str, str], known: list[str], source: str) -> list[tuple[str, str]]:
+    """Choose an array of one letter as radius or diameter beside x, y and z; return the warning."""
+    if "x" in chosen and not {"radius", "diameter"} & set(chosen):
+        found = naming.guess(set(known) - set(chosen.values()), source, "array")
+        if found is not None:
+            chosen[found[0]] = found[1]
+            return [("radius", found[2])]
+    return []
 
 
 def _unused(chosen: Mapping[str, str], known: list[str], source: str) -> list[tuple[str, str]]:

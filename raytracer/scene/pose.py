@@ -27,12 +27,14 @@ class Pose:
         axes: of the view.
         half: tangent of half the vertical field of view, or, orthographic, half the height of the
             picture in render space.
+        outliers: the spheres that a fitted camera leaves out; None if it frames all.
     """
 
     kind: str
     eye: NDArray[np.float64]
     axes: fit.Basis
     half: float
+    outliers: fit.Outliers | None = None
 
     def pack(self, aspect: float) -> NDArray[np.void]:
         """Return the camera as the kernels take it, structured (1,), `Camera`.
@@ -83,7 +85,7 @@ class Pose:
 
 
 def pose(camera: Camera, spheres: fit.Spheres, space: Space, aspect: float) -> Pose:
-    """Return where a camera stands; one that fits is put where it sees every sphere.
+    """Return where a camera stands; one that fits is put where it sees the spheres.
 
     Args:
         camera: of the scene.
@@ -93,15 +95,45 @@ def pose(camera: Camera, spheres: fit.Spheres, space: Space, aspect: float) -> P
     """
     import numpy as np
 
+    camera = aimed(camera, spheres, space)
     axes = fit.basis(np.array(camera.backward(), np.float64), np.array(camera.up, np.float64))
     half = tan(radians(camera.vertical_fov) / 2.0)
+    outliers = None
     if camera.fit or camera.position is None:
+        everything = camera.fit == "all"
         if camera.type == "perspective":
-            eye = fit.perspective(spheres, axes, half, aspect)
+            eye, outliers = fit.perspective(spheres, axes, half, aspect, everything)
         else:
-            eye, half = fit.orthographic(spheres, axes, aspect)
+            eye, half, outliers = fit.orthographic(spheres, axes, aspect, everything)
     else:
         eye = space.point(camera.position)
         if camera.height is not None and camera.type == "orthographic":
             half = camera.height / 2.0 / space.scale
-    return Pose(camera.type, eye, axes, half)
+    return Pose(camera.type, eye, axes, half, outliers)
+
+
+def aimed(camera: Camera, spheres: fit.Spheres, space: Space) -> Camera:
+    """Return the camera; one with a position that looks at nothing looks at the spheres' middle.
+
+    Args:
+        camera: of the scene.
+        spheres: x, y, z, radius in render space, float32 (N,) each.
+        space: render space.
+
+    Raises:
+        SceneError: it stands there, or its `up` is along the view.
+    """
+    import numpy as np
+
+    if camera.position is None or camera.look_at is not None:
+        return camera
+    target = (0.0, 0.0, 0.0)
+    if len(spheres[0]):
+        x, y, z = fit.middle(spheres) * space.scale + np.asarray(space.center, np.float64)
+        target = (float(x), float(y), float(z))
+    if target == tuple(camera.position):
+        raise SceneError(
+            "camera.look_at: is missing, and the camera stands in the middle of the spheres, at "
+            "which it would look; give one"
+        )
+    return replace(camera, look_at=target)

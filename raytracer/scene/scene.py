@@ -38,7 +38,7 @@ class Scene:
     """Everything that makes a picture.
 
     Args:
-        spheres: sphere sets.
+        spheres: sphere sets; without any, a picture shows the background, with a warning.
         camera: None frames all spheres from the standard direction.
         lights: None puts one directional light at the camera's upper left; () is darkness.
         ambient: light everywhere; None is 0.25 where `lights` is None, otherwise 0.1.

@@ -18,10 +18,12 @@ from ..memory import require_room
 from . import naming
 from .arrays import distinct
 from .csv_file import COLOR_BYTES, load_table, text_palette
+from .elements import table as table_of_elements
 from .labels import Labels
 from .particles import Particles
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 LABEL_BYTES = 16
@@ -29,10 +31,19 @@ LABEL_BYTES = 16
 
 ATOMIC_NUMBERS = ("Z", "numbers", "atomic_numbers", "atomic_number")
 TYPES = ("type", "types", "particle_type")
-LABELS = ("species", "element", "symbol", *ATOMIC_NUMBERS, *TYPES)
+SPECIES = ("species", "element", "symbol")
+LABELS = (*SPECIES, *ATOMIC_NUMBERS, *TYPES)
 """Properties that hold labels, the likeliest first."""
 
-_PAIR = re.compile(r"(\w[\w-]*)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|\{([^}]*)\}|(\S+))")
+MOST_COLUMNS = 10_000
+"""Most columns that Properties may name."""
+
+# A key that is looked at from its start only, so that a long word costs no more than its length.
+_KEY = re.compile(r"(?<![\w-])-*(\w[\w-]*+)\s*+=\s*+")
+
+_WORD = re.compile(r"\S+")
+
+_QUOTES = {'"': '"', "'": "'", "{": "}"}
 
 
 @dataclass(frozen=True)
@@ -70,6 +81,8 @@ def read_xyz(file: OpenFile, names: Mapping[str, str]) -> Particles:
             result.color = _colors(table["color"], column, source)
     if "label" in used:
         labels, ids = distinct(table["label"])
+        if "type" in used:
+            labels = _as_types(labels, ids, table["type"])
         result.labels = Labels(labels, ids, _meaning(wanted["label"]))
     groups = {"centers": "centers", "radius": "radius", "diameter": "radius", "color": "color"}
     result.names = {groups[part]: name for part, name in wanted.items() if part in groups}
@@ -95,7 +108,28 @@ def _choose(names: Mapping[str, str], columns: Mapping[str, Column], source: str
         "color": names.get("colors") or naming.usual("color", [*vectors, *texts]),
         "label": next((name for name in LABELS if name in columns), None),
     }
+    if wanted["label"] in SPECIES:
+        wanted["type"] = next((name for name in TYPES if name in single), None)
     return {part: name for part, name in wanted.items() if name is not None}
+
+
+def _as_types(labels: list[str], ids: NDArray[np.int32], types: NDArray[Any]) -> list[str]:
+    """Return the types for labels that are nothing but the elements of these atomic numbers.
+
+    ASE writes such files: where it is not told otherwise, it takes LAMMPS types for atomic numbers.
+
+    Args:
+        labels: the K different ones.
+        ids: (N,), the label of each atom.
+        types: (N,), what the file says of each.
+    """
+    import numpy as np
+
+    symbols = list(table_of_elements())
+    numbers = [symbols.index(label) + 1 if label in symbols else 0 for label in labels]
+    if all(numbers) and (np.array(numbers)[ids] == types).all():
+        return [str(number) for number in numbers]
+    return labels
 
 
 def _meaning(name: str) -> str | None:
@@ -153,9 +187,7 @@ def read_head(file: OpenFile) -> tuple[int, str]:
 
 def properties(comment: str, source: str) -> dict[str, Column]:
     """Return the columns of a file: those of Properties, or of a plain file."""
-    pairs = {
-        m[1]: next(v for v in m.groups()[1:] if v is not None) for m in _PAIR.finditer(comment)
-    }
+    pairs = _pairs(comment)
     if "Lattice" in pairs:
         _check_lattice(pairs["Lattice"], source)
     if "Properties" not in pairs:
@@ -164,15 +196,39 @@ def properties(comment: str, source: str) -> dict[str, Column]:
     columns: dict[str, Column] = {}
     first = 0
     for name, kind, width in zip(words[::3], words[1::3], words[2::3], strict=False):
-        if kind not in "SRIL" or not width.isdecimal() or int(width) == 0:
+        if kind not in "SRIL" or not width.isdecimal() or int(width[:10]) == 0:
+            wrong = shown(f"{name}:{kind}:{width}")
+            raise DataFileError(f"{source}: line 2: Properties: '{wrong}' is not name:kind:columns")
+        if len(width) > 9 or first + int(width) > MOST_COLUMNS:
             raise DataFileError(
-                f"{source}: line 2: Properties: '{name}:{kind}:{width}' is not name:kind:columns"
+                f"{source}: line 2: Properties name more than {MOST_COLUMNS:,} columns"
             )
         columns[name] = Column(kind, first, int(width))
         first += int(width)
     if len(words) % 3:
-        raise DataFileError(f"{source}: line 2: Properties: '{words[-1]}' lacks kind or columns")
+        raise DataFileError(
+            f"{source}: line 2: Properties: '{shown(words[-1])}' lacks kind or columns"
+        )
     return columns
+
+
+def _pairs(comment: str) -> dict[str, str]:
+    """Return the key=value pairs of a comment; values may be quoted or in braces."""
+    pairs: dict[str, str] = {}
+    unclosed: set[str] = set()
+    at = 0
+    while key := _KEY.search(comment, at):
+        at = key.end()
+        close = _QUOTES.get(comment[at : at + 1], "")
+        end = comment.find(close, at + 1) if close and close not in unclosed else -1
+        if end >= 0:
+            pairs[key[1]], at = comment[at + 1 : end], end + 1
+            continue
+        if close:
+            unclosed.add(close)  # none follows: it is not looked for again
+        if word := _WORD.match(comment, at):
+            pairs[key[1]], at = word[0], word.end()
+    return pairs
 
 
 def _check_lattice(text: str, source: str) -> None:
@@ -182,7 +238,7 @@ def _check_lattice(text: str, source: str) -> None:
     except ValueError:
         size = 0
     if size != 9:
-        raise DataFileError(f"{source}: line 2: Lattice: '{text}' is not nine numbers")
+        raise DataFileError(f"{source}: line 2: Lattice: '{shown(text)}' is not nine numbers")
 
 
 def _check_names(names: Mapping[str, str], columns: Mapping[str, Column], source: str) -> None:

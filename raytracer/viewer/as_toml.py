@@ -7,13 +7,18 @@ from dataclasses import replace
 from math import floor, hypot, log10
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from raytracer import toml_text
 from raytracer.scene.lighting import background_up
 from raytracer.scene.looks import DirectionalLight, Light
 from raytracer.viewer.edits import Edits
 
-DIGITS = 15
-"""Of the numbers that are printed."""
+DIGITS = 10
+"""Of the numbers that are printed: float32, in which pictures are rendered, has seven."""
+
+MOST_DIGITS = 15
+"""Of places that are far from the origin beside what the camera shows of them."""
 
 if TYPE_CHECKING:
     from raytracer.scene.looks import Background, Camera, Material
@@ -29,8 +34,12 @@ def camera_table(camera: Camera) -> str:
         if camera.type == "orthographic"
         else {"vertical_fov": camera.vertical_fov}
     )
-    places = {"position": camera.position, "look_at": camera.look_at, "up": camera.up}
-    return _table("[camera]", {"type": camera.type} | places | size)
+    assert camera.position is not None
+    assert camera.look_at is not None
+    distance = float(np.linalg.norm(np.subtract(camera.position, camera.look_at)))
+    places = {"position": camera.position, "look_at": camera.look_at}
+    head = _table("[camera]", {"type": camera.type})
+    return head + _rows(places, distance) + _rows({"up": camera.up} | size)
 
 
 def view_tables(
@@ -70,7 +79,7 @@ def tone_options(tone: ToneSettings) -> str:
     """Exposure and curve as options of the command line; nothing for the defaults."""
     words = []
     if tone.exposure != 0.0:
-        exposure = tone.exposure if tone.automatic else f"{tone.exposure:.3g}"
+        exposure = tone.exposure if tone.automatic else repr(float(tone.exposure))
         words.append(f"--exposure {exposure}")
     if tone.tone != "linear":
         words.append(f"--tone {tone.tone}")
@@ -83,6 +92,11 @@ def _parallel(vector: Triple, unit: Triple) -> bool:
     return all(abs(v / length - u) < 1e-9 for v, u in zip(vector, unit, strict=True))
 
 
+def _places(number: float, digits: int) -> int:
+    """Decimal places of a number that has so many digits."""
+    return digits - 1 - floor(log10(number)) if number else 0
+
+
 def _light(light: Light) -> str:
     kind = "directional" if isinstance(light, DirectionalLight) else "point"
     return _table("[[lights]]", {"type": kind} | vars(light))
@@ -93,23 +107,34 @@ def _background(background: Background) -> str:
 
 
 def _table(head: str, values: Mapping[str, Any]) -> str:
-    lines = [f"{name} = {_value(value)}\n" for name, value in values.items()]
-    return "".join([f"{head}\n", *lines])
+    return f"{head}\n{_rows(values)}"
 
 
-def _value(value: Any) -> str:
-    """A value as TOML; numbers with more digits than float32 has, and without those of rounding."""
+def _rows(values: Mapping[str, Any], distance: float = 0.0) -> str:
+    return "".join(f"{name} = {_value(value, distance)}\n" for name, value in values.items())
+
+
+def _value(value: Any, distance: float = 0.0) -> str:
+    """A value as TOML; numbers with more digits than float32 has, and without those of rounding.
+
+    distance: of a place, from the camera to what it looks at, which says how fine it has to be.
+    """
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
         return toml_text.quoted(value)
     if isinstance(value, (tuple, list)):
         largest = max(abs(float(each)) for each in value)
-        return f"[{', '.join(_number(float(each), largest) for each in value)}]"
+        return f"[{', '.join(_number(float(each), largest, distance) for each in value)}]"
     return _number(float(value), abs(float(value)))
 
 
-def _number(value: float, largest: float) -> str:
-    """A number with `DIGITS` digits, counted from the first one of the largest beside it."""
-    places = DIGITS - 1 - floor(log10(largest)) if largest else 0
+def _number(value: float, largest: float, distance: float = 0.0) -> str:
+    """A number with `DIGITS` digits, counted from the first one of the distance.
+
+    largest: of the numbers beside it, which counts where there is no distance.
+    """
+    places = _places(distance or largest, DIGITS)
+    if largest:
+        places = min(places, _places(largest, MOST_DIGITS))
     return repr(round(value, places) + 0.0)  # no minus before a zero

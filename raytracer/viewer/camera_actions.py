@@ -79,14 +79,25 @@ class CameraActions(Seen):
         if self.picked is None:
             self.notify("click a sphere first")
             return
-        center, radius = self.stage.sphere(self.picked.id)
-        if view.giants(self.stage.buffers)[self.picked.id]:
-            self._turn(view.to_point(self.view, self._hit_point(center, radius)))
+        if self.giant_picked:
+            self._turn(view.to_point(self.view, self.hit_place()))
         else:
-            self._turn(view.to_sphere(self.view, center, radius))
+            self._turn(view.to_sphere(self.view, *self.stage.sphere(self.picked.id)))
 
-    def _hit_point(self, center: Vector, radius: float) -> Vector:
-        """The place on the picked sphere that was clicked, or else its nearest to the eye."""
+    @property
+    def giant_picked(self) -> bool:
+        """Whether the picked sphere is a giant."""
+        if self.picked is None:
+            return False
+        return self.stage.obstacles.is_giant(self.stage.sphere(self.picked.id)[1])
+
+    def hit_place(self) -> Vector:
+        """The place on the picked sphere that was clicked, or else its nearest to the eye.
+
+        float64 (3,), render space.
+        """
+        assert self.picked is not None
+        center, radius = self.stage.sphere(self.picked.id)
         toward = self.view.stand.eye
         if self.hit_point is not None:
             toward = view.space_of(self.stage.buffers).point(self.hit_point)

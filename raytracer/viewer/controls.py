@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+MOVE, GO, PICK = "Turn and move", "Views", "Pick"
+LOOK, EXPOSE, KEEP, WINDOW = "Light and surface", "Exposure", "Keep", "Window"
+GROUPS = (MOVE, GO, PICK, LOOK, EXPOSE, KEEP, WINDOW)
+"""Headings of the help, in their order."""
+
 
 @dataclass(frozen=True)
 class Control:
     """One thing a user can do.
 
+    group: heading of the help that it stands under.
     keys: names of pyglet's keys, with SHIFT+ or CTRL+ before them; the first is shown.
     action: method of `Viewer`. help: what it does, in a few words.
-    amount: given to the method, if any. held: repeated while the key is down, `amount` a second.
+    amount: given to the method, if any. held: repeated while the key is down, `amount` per second.
     shown: how the key is written for people, if otherwise than its name.
     """
 
+    group: str
     keys: tuple[str, ...]
     action: str
     help: str
@@ -32,69 +39,74 @@ class Control:
 class Drag:
     """What a mouse does; the window has the code."""
 
+    group: str
     label: str
     help: str
 
 
 MOUSE = (
-    Drag("Drag", "turn about the pivot"),
-    Drag("Right drag, Shift drag", "move sideways"),
-    Drag("Ctrl drag", "turn the light"),
-    Drag("Scroll", "nearer, farther"),
-    Drag("Shift scroll", "field of view"),
-    Drag("Click", "pick a sphere"),
-    Drag("Double click", "go to a sphere"),
+    Drag(MOVE, "Drag", "turn about the pivot"),
+    Drag(MOVE, "Right drag, Shift drag", "move sideways"),
+    Drag(MOVE, "Scroll", "nearer, farther"),
+    Drag(MOVE, "Shift scroll", "field of view"),
+    Drag(PICK, "Click", "pick the sphere there, or the nearest within 4 pixels"),
+    Drag(PICK, "Double click", "go to it; on a ground ball, to that point"),
+    Drag(LOOK, "Ctrl drag", "turn the light"),
 )
 
-TURN, SIDE, RATE = 1.2, 0.6, 0.9  # radians, heights of the picture, e-foldings a second
+TURN, SIDE, RATE = 1.2, 0.6, 0.9  # radians, heights of the picture, e-foldings per second
 
 
-def _arrows(prefix: str, action: str, help_text: str, step: float, shown: str) -> list[Control]:
+def _arrows(
+    group: str, prefix: str, action: str, help_text: str, step: float, shown: str
+) -> list[Control]:
     """Four arrow keys; one line of help for all of them."""
     ways = {"LEFT": (-step, 0.0), "RIGHT": (step, 0.0), "UP": (0.0, step), "DOWN": (0.0, -step)}
     return [
-        Control((prefix + name,), action, help_text if name == "LEFT" else "", way, True, shown)
+        Control(
+            group, (prefix + name,), action, help_text if name == "LEFT" else "", way, True, shown
+        )
         for name, way in ways.items()
     ]
 
 
 CONTROLS = (
-    *_arrows("", "orbit", "turn about the pivot", TURN, "Arrows"),
-    *_arrows("SHIFT+", "pan", "move sideways", SIDE, "Shift arrows"),
-    *_arrows("CTRL+", "turn_light", "turn the light", TURN, "Ctrl arrows"),
-    Control(("PLUS", "EQUAL", "NUM_ADD", "SHIFT+PLUS", "SHIFT+EQUAL"), "dolly", "nearer", (-RATE,),
-            True, "+"),
-    Control(("MINUS", "NUM_SUBTRACT"), "dolly", "farther", (RATE,), True, "-"),
-    Control(("PAGEUP",), "fly", "fly forward", (SIDE,), True, "Page up"),
-    Control(("PAGEDOWN",), "fly", "fly back", (-SIDE,), True, "Page down"),
-    Control(("V",), "zoom", "wider field of view", (RATE,), True),
-    Control(("SHIFT+V",), "zoom", "narrower field of view", (-RATE,), True),
-    Control(("O",), "toggle_projection", "perspective or orthographic"),
-    Control(("X",), "along", "look along +x; with Shift along -x", (1, 0, 0)),
-    Control(("Y",), "along", "look along +y; with Shift along -y", (0, 1, 0)),
-    Control(("Z",), "along", "look along +z; with Shift along -z", (0, 0, 1)),
-    Control(("SHIFT+X",), "along", "", (-1, 0, 0)),
-    Control(("SHIFT+Y",), "along", "", (0, -1, 0)),
-    Control(("SHIFT+Z",), "along", "", (0, 0, -1)),
-    Control(("F", "HOME"), "fit_all", "show all spheres but a ground ball"),
-    Control(("SHIFT+F", "SHIFT+HOME"), "fit_giants", "show that too"),
-    Control(("G",), "fit_picked", "go to the picked sphere"),
-    Control(("R",), "reset", "everything as in the scene"),
-    Control(("SPACE",), "toggle_turntable", "turntable", shown="Space"),
-    Control(("L",), "light_from_viewer", "light from the viewer's upper left"),
-    Control(("E",), "expose", "brighter by a third of a stop", (1 / 3,)),
-    Control(("SHIFT+E",), "expose", "darker by a third of a stop", (-1 / 3,)),
-    Control(("A",), "toggle_automatic", "automatic exposure"),
-    Control(("T",), "next_curve", "next tone curve"),
-    Control(("B",), "next_background", "next background"),
-    Control(("K",), "polish", "shinier: the picked sphere's material, or all", (2**0.5,)),
-    Control(("SHIFT+K",), "polish", "duller", (0.5**0.5,)),
-    Control(("C",), "print_camera", "print the camera as TOML, and copy it"),
-    Control(("S",), "ask_size", "save a PNG of any size"),
-    Control(("I",), "toggle_overlay", "this text"),
-    Control(("H", "F1"), "toggle_help", "this help"),
-    Control(("ESCAPE",), "cancel", "cancel, pick nothing", shown="Esc"),
-    Control(("Q", "CTRL+W"), "close", "close"),
+    *_arrows(MOVE, "", "orbit", "turn about the pivot", TURN, "Arrows"),
+    *_arrows(MOVE, "SHIFT+", "pan", "move sideways", SIDE, "Shift arrows"),
+    Control(MOVE, ("PLUS", "EQUAL", "NUM_ADD", "SHIFT+PLUS", "SHIFT+EQUAL"), "dolly", "nearer",
+            (-RATE,), True, "+"),
+    Control(MOVE, ("MINUS", "NUM_SUBTRACT"), "dolly", "farther", (RATE,), True, "-"),
+    Control(MOVE, ("PAGEUP",), "fly", "fly forward", (SIDE,), True, "Page up"),
+    Control(MOVE, ("PAGEDOWN",), "fly", "fly back", (-SIDE,), True, "Page down"),
+    Control(MOVE, ("V",), "zoom", "wider field of view", (RATE,), True),
+    Control(MOVE, ("SHIFT+V",), "zoom", "narrower field of view", (-RATE,), True),
+    Control(MOVE, ("SPACE",), "toggle_turntable", "turntable", shown="Space"),
+    Control(GO, ("F", "HOME"), "fit_all", "show all spheres but a ground ball"),
+    Control(GO, ("SHIFT+F", "SHIFT+HOME"), "fit_giants", "show that too"),
+    Control(GO, ("R",), "reset", "everything as in the scene"),
+    Control(GO, ("O",), "toggle_projection", "perspective or orthographic"),
+    Control(GO, ("X",), "along", "look along +x; with Shift along -x", (1, 0, 0)),
+    Control(GO, ("Y",), "along", "look along +y; with Shift along -y", (0, 1, 0)),
+    Control(GO, ("Z",), "along", "look along +z; with Shift along -z", (0, 0, 1)),
+    Control(GO, ("SHIFT+X",), "along", "", (-1, 0, 0)),
+    Control(GO, ("SHIFT+Y",), "along", "", (0, -1, 0)),
+    Control(GO, ("SHIFT+Z",), "along", "", (0, 0, -1)),
+    Control(PICK, ("G",), "fit_picked", "go to the picked sphere"),
+    *_arrows(LOOK, "CTRL+", "turn_light", "turn the light", TURN, "Ctrl arrows"),
+    Control(LOOK, ("L",), "light_from_viewer", "light from the viewer's upper left"),
+    Control(LOOK, ("B",), "next_background", "next background"),
+    Control(LOOK, ("K",), "polish", "shinier: the picked sphere's material, or all", (2**0.5,)),
+    Control(LOOK, ("SHIFT+K",), "polish", "duller", (0.5**0.5,)),
+    Control(EXPOSE, ("E",), "expose", "brighter by a third of a stop", (1 / 3,)),
+    Control(EXPOSE, ("SHIFT+E",), "expose", "darker by a third of a stop", (-1 / 3,)),
+    Control(EXPOSE, ("A",), "toggle_automatic", "automatic exposure"),
+    Control(EXPOSE, ("T",), "next_curve", "next tone curve"),
+    Control(KEEP, ("C",), "print_camera", "print the camera as TOML, and copy it"),
+    Control(KEEP, ("S",), "ask_size", "save a PNG of any size"),
+    Control(WINDOW, ("I",), "toggle_overlay", "text: the scene, also technical, none"),
+    Control(WINDOW, ("H", "F1"), "toggle_help", "this help"),
+    Control(WINDOW, ("ESCAPE",), "cancel", "cancel, pick nothing", shown="Esc"),
+    Control(WINDOW, ("Q", "CTRL+W"), "close", "close, after a picture that is being saved"),
 )  # fmt: skip
 
 
@@ -103,10 +115,16 @@ def find(name: str) -> Control | None:
     return _BY_KEY.get(name)
 
 
+def help_groups() -> list[tuple[str, list[tuple[str, str]]]]:
+    """Headings, each with keys and mouse and their meanings, for people."""
+    rows = [(drag.group, drag.label, drag.help) for drag in MOUSE]
+    rows += [(control.group, control.label, control.help) for control in CONTROLS if control.help]
+    return [(group, [row[1:] for row in rows if row[0] == group]) for group in GROUPS]
+
+
 def help_rows() -> list[tuple[str, str]]:
-    """Keys and mouse with their meanings, for people."""
-    rows = [(drag.label, drag.help) for drag in MOUSE]
-    return rows + [(control.label, control.help) for control in CONTROLS if control.help]
+    """The rows of all groups."""
+    return [row for _, rows in help_groups() for row in rows]
 
 
 _BY_KEY = {key: control for control in CONTROLS for key in control.keys}

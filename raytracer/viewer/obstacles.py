@@ -6,14 +6,15 @@ by whoever moves into them, but not by turning or by framing something.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from math import inf, radians, sqrt
+from math import inf, pi, radians, sqrt, tan
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.scene.looks import Camera
 from raytracer.viewer import view as moves
 
 if TYPE_CHECKING:
@@ -63,13 +64,16 @@ class Obstacles:
     inner: float
 
     @classmethod
-    def of(cls, buffers: SceneBuffers, eye: Vector) -> Obstacles:
-        """Those of a scene. eye: of its own camera."""
+    def of(cls, buffers: SceneBuffers, camera: Camera | None = None) -> Obstacles:
+        """Those of a scene. camera: its own."""
         spheres = moves.spheres_of(buffers)
         large = moves.giants(buffers)
         x, y, z, radius = (array[large].astype(np.float64) for array in spheres)
         centers = np.stack([x, y, z], axis=1)
-        outside = np.linalg.norm(centers - eye, axis=1) >= radius
+        outside = np.full(len(radius), True)
+        if camera is not None and camera.position is not None and not camera.fit:
+            eye = moves.space_of(buffers).point(camera.position)
+            outside = np.linalg.norm(centers - eye, axis=1) >= radius
         if large.any():
             spheres = tuple(array[~large] for array in spheres)  # type: ignore[assignment]
         low, high = _bounds(spheres)
@@ -81,10 +85,15 @@ class Obstacles:
 
     @property
     def middle(self) -> Vector:
-        """Of all spheres but giants."""
-        return (self.low + self.high) / 2.0
+        """Of all spheres but giants; few are farther than a unit from render space's middle."""
+        return np.asarray((np.clip(self.low, -1.0, 1.0) + np.clip(self.high, -1.0, 1.0)) / 2.0)
 
     # Giants
+
+    def is_giant(self, radius: float) -> bool:
+        """Whether a sphere of that radius is one, also if the scene's camera is in it."""
+        others = self.others[3]  # either none of these is so large, or all are
+        return radius > moves.GIANT and len(others) > 0 and bool(others[0] <= moves.GIANT)
 
     def gap(self, eye: Vector) -> float:
         """Height above the nearest giant; negative inside of one."""
@@ -164,11 +173,9 @@ class Obstacles:
         there = self.placed(fit(view))
         if good(there):
             return there
-        framed = moves.about(there, self.middle)
-        raised = self._raised(framed, good)
-        up = 1.0 if _elevation(raised) > _elevation(framed) else -1.0
-        for angle in FURTHER:
-            there = self.placed(fit(moves.orbit(raised, 0.0, up * angle)))
+        raised = self._raised(moves.about(there, self.middle), good)
+        for candidate in _candidates(view, raised):
+            there = self.placed(fit(candidate))
             if good(there):
                 return there
         return self._lifted(raised)
@@ -287,9 +294,36 @@ def _clearance(view: View) -> float:
     return CLEARANCE * min(view.distance, 1.0)
 
 
-def _elevation(view: View) -> float:
-    """Sine of the angle by which the camera is above its pivot."""
-    return -float(view.stand.axes.forward @ view.up)
+def _candidates(view: View, raised: View) -> Iterator[View]:
+    """Views from which framing may succeed where it did not from the one that was asked for.
+
+    raised: that one, turned up or down until it did. First this and a little farther, for framing
+    moves the camera again; then all around, the nearest directions first, and where the field of
+    view is narrow, and the camera far away, with that of a scene.
+    """
+    up = 1.0 if raised.stand.axes.forward @ view.up < view.stand.axes.forward @ view.up else -1.0
+    yield from (moves.orbit(raised, 0.0, up * angle) for angle in FURTHER)
+    stands = [view.stand]
+    if not view.flat and view.stand.half < USUAL:
+        stands.append(replace(view.stand, half=USUAL))
+    around = sorted(DIRECTIONS, key=lambda axis: -float(axis @ view.stand.axes.forward))
+    for stand in stands:
+        yield from (moves.along(replace(view, stand=stand), axis) for axis in around)
+
+
+def _directions(count: int) -> Vector:
+    """Unit vectors spread evenly, float64 (count, 3): a Fibonacci lattice."""
+    index = np.arange(count) + 0.5
+    z, angle = 1.0 - 2.0 * index / count, index * pi * (1.0 + sqrt(5.0))
+    across = np.sqrt(1.0 - z * z)
+    return np.stack([across * np.cos(angle), across * np.sin(angle), z], axis=1)
+
+
+DIRECTIONS = _directions(32)
+"""From which framing is tried where it does not succeed otherwise."""
+
+USUAL = tan(radians(Camera.vertical_fov) / 2.0)
+"""Tangent of half the field of view that scenes have."""
 
 
 def _carried(view: View, eye: Vector) -> View:

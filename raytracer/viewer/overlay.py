@@ -1,15 +1,15 @@
-"""Text over the picture: the numbers, messages, the picked sphere, the help."""
+"""Text over the picture: the scene, messages, the picked sphere, the help."""
 
 from __future__ import annotations
 
-from itertools import zip_longest
-from math import sqrt
+from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pyglet
 
-from raytracer.viewer.controls import help_rows
 from raytracer.viewer.outline import outline, widened
+from raytracer.viewer.panels import broken, corners, fitted, help_pages
 
 if TYPE_CHECKING:
     from raytracer.viewer.viewer import Viewer
@@ -22,81 +22,93 @@ RING = (255, 176, 0, 255)
 MARGIN = 10  # pixels at 96 dots an inch
 LEAST_RING = 7.0  # pixels: around spheres that are smaller
 UNBROKEN = 4000  # pixels: pyglet asks for a width where there are lines
-SMALLEST = 0.6  # of the size of text, to fit a window
+SIZES = (1.0, 0.9, 0.8, 0.7, 0.6)  # of the letters, to fit a window
+HELP_SIZES = (1.0, 0.9, 0.8)  # on one page; below these on several
+
+
+@dataclass(frozen=True)
+class Box:
+    """A part of the window, in pixels from the lower left."""
+
+    x: int
+    y: int
+    width: int
+    height: int
 
 
 class Panel:
-    """Some lines on dark paper, at a corner of the window.
+    """Some lines on dark paper, in a box of the window.
 
-    place: where the text's corner is, as parts of the window's width and height.
-    wraps: long lines are broken, also within a word; otherwise the text becomes smaller.
+    paper: what the latest call covered; None where it drew nothing.
+    place: where the text's corner is, as parts of the box's width and height.
+    wraps: long lines are broken, also within a word, before the text becomes smaller.
     """
 
     def __init__(
         self, place: tuple[float, float], dpi: int, ink: Color = INK, wraps: bool = False
     ) -> None:
         self._place, self._dpi, self._ink, self._wraps = place, dpi, ink, wraps
-        self._text, self._room = "", (0, 0)
+        self.paper: Box | None = None
+        self._drawn = "", Box(0, 0, 0, 0), POINTS
         self._label: pyglet.text.Label | None = None
-        self._paper: pyglet.shapes.Rectangle | None = None
+        self._sheet: pyglet.shapes.Rectangle | None = None
 
-    def draw(self, text: str, window: tuple[int, int], raised: int = 0) -> int:
-        """Draw the text; nothing for an empty one.
+    def draw(self, text: str, box: Box, points: float = POINTS) -> int:
+        """Draw the text; nothing for an empty one, or where there is no room for a letter.
 
-        window: its size in pixels. raised: so many of them from below are taken already.
-        Returns the height that it takes of the window, with a margin.
+        points: size of the letters; smaller where the text does not fit, and cut off if even that
+            does not help.
+        Returns the height that it takes of the box, with a margin.
         """
-        if not text:
+        if (text, box, points) != self._drawn:
+            self._drawn = text, box, points
+            self.paper = self._lay_out(text, box, points) if text else None
+        if self.paper is None:
             return 0
-        scale, room = self._dpi / 96, (window[0], window[1] - raised)
-        margin, pad = MARGIN * scale, 0.6 * MARGIN * scale
-        if self._label is None or text != self._text or room != self._room:
-            self._text, self._room = text, room
-            self._set(text)
-            self._fit(room, 2 * (margin + pad))
         assert self._label is not None
-        assert self._paper is not None
-        width, height = self._label.content_width, self._label.content_height
-        x = margin + pad + self._place[0] * (room[0] - width - 2 * (margin + pad))
-        y = margin + pad + self._place[1] * (room[1] - height - 2 * (margin + pad)) + raised
-        self._label.position = round(x), round(y + height), 0
-        self._paper.position = round(x - pad), round(y - pad)
-        self._paper.width, self._paper.height = round(width + 2 * pad), round(height + 2 * pad)
-        self._paper.draw()
+        assert self._sheet is not None
+        self._sheet.draw()
         self._label.draw()
-        return round(height + 2 * pad + margin)
+        return round(self.paper.height + borders(self._dpi)[0])
 
-    def _set(self, text: str) -> None:
+    def _lay_out(self, text: str, box: Box, points: float) -> Box | None:
+        """Set label and paper; gives what they cover."""
+        for part in SIZES:
+            columns, rows = letters(box, self._dpi, points * part)
+            if columns < 1 or rows < 1:
+                continue
+            lines = broken(text, columns) if self._wraps else text.split("\n")
+            if len(lines) <= rows and max(map(len, lines)) <= columns:
+                break
+        else:
+            if columns < 1 or rows < 1:
+                return None
+            lines = fitted(lines, columns, rows)
+        self._set("\n".join(lines), points * part)
+        assert self._label is not None
+        assert self._sheet is not None
+        margin, pad = borders(self._dpi)
+        border = margin + pad
+        width, height = self._label.content_width, self._label.content_height
+        x = border + self._place[0] * (box.width - width - 2 * border) + box.x
+        y = border + self._place[1] * (box.height - height - 2 * border) + box.y
+        paper = Box(round(x - pad), round(y - pad), round(width + 2 * pad), round(height + 2 * pad))
+        self._label.position = round(x), round(y + height), 0
+        self._sheet.position = paper.x, paper.y
+        self._sheet.width, self._sheet.height = paper.width, paper.height
+        return paper
+
+    def _set(self, text: str, points: float) -> None:
         if self._label is None:
             self._label = pyglet.text.Label(
-                text, font_name=FONTS, font_size=POINTS, color=self._ink, dpi=self._dpi,
+                text, font_name=FONTS, font_size=points, color=self._ink, dpi=self._dpi,
                 multiline=True, width=UNBROKEN, anchor_x="left", anchor_y="top",
             )  # fmt: skip
-            self._paper = pyglet.shapes.Rectangle(0, 0, 1, 1, color=PAPER)
-        else:
-            self._label.text = text
-
-    def _fit(self, room: tuple[int, int], border: float) -> None:
-        """Break lines, and take smaller text if it would not fit."""
-        assert self._label is not None
-        if self._label.font_size != POINTS:
-            self._label.font_size = POINTS
-        if self._wraps:
-            self._wrap(max(int(room[0] - border), 1))
-        taken = self._label.content_width, self._label.content_height
-        part = min((w - border) / max(t, 1) for w, t in zip(room, taken, strict=True))
-        if part < 1.0:
-            if self._wraps:  # smaller letters make fewer lines, too
-                part = sqrt(max(part, 0.0))
-            self._label.font_size = POINTS * max(part, SMALLEST)
-
-    def _wrap(self, width: int) -> None:
-        """Break lines between words, or anywhere if one word is wider than the window."""
-        assert self._label is not None
-        self._label.width = width
-        self._label.set_style("wrap", "word")
-        if self._label.content_width > width:
-            self._label.set_style("wrap", "char")
+            self._sheet = pyglet.shapes.Rectangle(0, 0, 1, 1, color=PAPER)
+            return
+        self._label.text = text
+        if self._label.font_size != points:
+            self._label.font_size = points
 
 
 class Overlay:
@@ -104,6 +116,7 @@ class Overlay:
 
     def __init__(self, dpi: int) -> None:
         """dpi: of the window, which text follows."""
+        self._dpi = dpi
         self._status = Panel((0.0, 1.0), dpi)
         self._notice = Panel((0.0, 0.0), dpi, wraps=True)
         self._picked = Panel((1.0, 1.0), dpi)
@@ -111,31 +124,71 @@ class Overlay:
         self._help = Panel((0.5, 0.5), dpi)
 
     def draw(self, viewer: Viewer, status: list[str], window: tuple[int, int]) -> None:
-        """Draw what there is to say. status: the lines of numbers. window: its size in pixels."""
+        """Draw what there is to say. status: its lines. window: its size in pixels.
+
+        Messages come first, at the bottom; the rest has the room above them.
+        """
         _ring(viewer, window)
-        if viewer.overlay and not viewer.help:
-            self._status.draw("\n".join(status), window)
-        if viewer.picked is not None and not viewer.help:
-            self._picked.draw("\n".join(viewer.picked.lines()), window)
-        raised = self._notice.draw(_message(viewer), window)
-        self._trouble.draw(viewer.trouble, window, raised)
+        width, height = window
+        taken = self._notice.draw(_message(viewer), Box(0, 0, width, height))
+        trouble = viewer.trouble if not viewer.help else ""  # which needs the room
+        taken += self._trouble.draw(trouble, Box(0, taken, width, height - taken))
+        room = Box(0, taken, width, height - taken)
+        picked = viewer.picked.lines() if viewer.picked is not None else []
         if viewer.help:
-            self._help.draw(help_text(), window)
+            self._draw_corners([], [], room)
+        else:
+            self._draw_corners(status if viewer.overlay else [], picked, room)
+        self._draw_help(viewer, room)
+
+    @property
+    def papers(self) -> list[Box]:
+        """What the text covers."""
+        panels = (self._status, self._picked, self._help, self._notice, self._trouble)
+        return [panel.paper for panel in panels if panel.paper is not None]
+
+    def _draw_corners(self, status: list[str], picked: list[str], room: Box) -> None:
+        placed = corners(status, picked, *letters(room, self._dpi, POINTS))
+        self._status.draw("\n".join(placed.left), room)
+        lowered = round(placed.lowered * letter(self._dpi, POINTS)[1])
+        below = Box(room.x, room.y, room.width, room.height - lowered)
+        self._picked.draw("\n".join(placed.right), below)
+
+    def _draw_help(self, viewer: Viewer, room: Box) -> None:
+        """All keys on one page with letters as large as that allows, or on several."""
+        if not viewer.help:
+            self._help.draw("", room)
+            return
+        for part in HELP_SIZES:
+            pages = help_pages(*letters(room, self._dpi, POINTS * part))
+            if len(pages) == 1:
+                break
+        viewer.help_pages = len(pages)
+        lines = pages[min(viewer.help, len(pages)) - 1]
+        self._help.draw("\n".join(lines), room, POINTS * part)
 
 
-def help_text() -> str:
-    """All keys, in two columns."""
-    rows = help_rows()
-    half = (len(rows) + 1) // 2
-    left, right = _column(rows[:half]), _column(rows[half:])
-    wide = max(map(len, left))
-    pairs = zip_longest(left, right, fillvalue="")
-    return "\n".join(f"{one:<{wide}}    {other}".rstrip() for one, other in pairs)
+def letters(room: Box, dpi: int, points: float) -> tuple[int, int]:
+    """How many letters and lines a panel has room for."""
+    border = 2 * sum(borders(dpi))
+    wide, high = letter(dpi, points)
+    return int((room.width - border) / wide), int((room.height - border) / high)
 
 
-def _column(rows: list[tuple[str, str]]) -> list[str]:
-    wide = max(len(keys) for keys, _ in rows)
-    return [f"{keys:>{wide}}  {meaning}" for keys, meaning in rows]
+def borders(dpi: int) -> tuple[float, float]:
+    """Pixels outside of a panel's paper, and from its edge to the text."""
+    margin = MARGIN * dpi / 96
+    return margin, 0.6 * margin
+
+
+@cache
+def letter(dpi: int, points: float) -> tuple[float, float]:
+    """Width of a letter and height of a line, in pixels."""
+    label = pyglet.text.Label(
+        "\n".join(["M" * 64] * 16), font_name=FONTS, font_size=points, dpi=dpi, multiline=True,
+        width=UNBROKEN,
+    )  # fmt: skip
+    return label.content_width / 64, label.content_height / 16
 
 
 def _message(viewer: Viewer) -> str:
@@ -146,16 +199,23 @@ def _message(viewer: Viewer) -> str:
             f"size of the PNG, and samples: {viewer.prompt or f'{width}x{height}'}▏\n"
             "for example 3840x2160 64; Enter saves, Esc cancels"
         )
+    lines = [viewer.notice] if viewer.notice and not viewer.help else []
     if saving := viewer.worker.saving:
-        return f"{saving.path}: {saving.fraction:.0%}; Esc cancels"
-    return viewer.notice
+        if viewer.leaving:
+            lines.append(f"{saving.path}: {saving.fraction:.0%}, then the window closes")
+            lines.append("close again to leave without it; Esc to stay")
+        else:
+            lines.append(f"{saving.path}: {saving.fraction:.0%}; Esc cancels")
+    return "\n".join(lines)
 
 
 def _ring(viewer: Viewer, window: tuple[int, int]) -> None:
-    """The outline of the picked sphere."""
+    """The outline of the picked sphere; of a giant, a ring around the point that was hit."""
     if viewer.picked is None:
         return
     center, radius = viewer.stage.sphere(viewer.picked.id)
+    if viewer.giant_picked:
+        center, radius = viewer.hit_place(), 0.0
     points = widened(outline(viewer.view, center, radius, window), LEAST_RING)
     if len(points) > 2:
         for width, color in ((4.0, (0, 0, 0, 255)), (2.0, RING)):

@@ -43,8 +43,7 @@ class Saving:
         self.fraction = 0.0
         self._order = order
         width, height = order.size
-        need = (memory.FILM + memory.ENCODE) * width * height
-        memory.require_room(str(path), need, "to be rendered")
+        memory.require_room(str(path), memory.Need(0, width, height).extra, "to be rendered")
         self._film = Film.blank(*order.size)
         self._parts = self._render()
         self._per_pixel = 0.0

@@ -18,7 +18,7 @@ from raytracer.settings import POINT_FILTER
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.obstacles import Obstacles
 from raytracer.viewer.vectors import triple
-from raytracer.viewer.view import View, first, space_of
+from raytracer.viewer.view import View, space_of
 from raytracer.warning import collected
 
 if TYPE_CHECKING:
@@ -86,8 +86,7 @@ class Stage:
         assert job.kept is not None
         scene, buffers = job.kept
         path = Path(source) if isinstance(source, (str, Path)) else None
-        eye = first(scene.camera, buffers, 1.0).stand.eye
-        return cls(scene, buffers, job, path, Obstacles.of(buffers, eye))
+        return cls(scene, buffers, job, path, Obstacles.of(buffers, scene.camera))
 
     @property
     def name(self) -> str:

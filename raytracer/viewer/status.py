@@ -1,37 +1,76 @@
-"""The numbers over the picture."""
+"""The text over the picture: what is shown and how far it is; for developers, how it is made."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from raytracer.viewer.as_toml import tone_options
-
 if TYPE_CHECKING:
+    from raytracer.tone_settings import ToneSettings
+    from raytracer.viewer.orders import Frame
     from raytracer.viewer.window import PreviewWindow
+
+PLAIN, TECHNICAL = 1, 2
+"""Levels of the text; 0 is none."""
 
 
 def status(window: PreviewWindow) -> list[str]:
-    """Scene and device, what is rendered and how fast, how it comes to the window, the tone."""
+    """Scene, how far the picture is, and the tone; at the level TECHNICAL also how it is made."""
     viewer = window.viewer
-    stage = viewer.stage
-    device = stage.job.about["backend"]
-    lines = [f"{stage.name}   {stage.buffers.count:,} spheres", f"{device['device']}"]
+    count = viewer.stage.buffers.count
+    lines = [f"{viewer.stage.name}   {count:,} {'sphere' if count == 1 else 'spheres'}"]
     frame = viewer.frame
+    if frame is not None:
+        lines.append(_progress(frame))
+    if tone := tone_words(viewer.tone):
+        lines.append(tone)
+    lines.append("H for help")
+    if viewer.overlay >= TECHNICAL:
+        lines += ["", *_technical(window)]
+    return lines
+
+
+def _progress(frame: Frame) -> str:
+    """How far the picture is."""
+    wanted = frame.order.samples
+    if frame.finished:
+        return f"{wanted} {'sample' if wanted == 1 else 'samples'} per pixel, finished"
+    if frame.draft or frame.size != frame.order.size:
+        return "quick draft, samples follow"
+    return f"{frame.samples} of {wanted} samples per pixel"
+
+
+def _technical(window: PreviewWindow) -> list[str]:
+    """Device, what is rendered how fast, how it comes to the window."""
+    lines = [str(window.viewer.stage.job.about["backend"]["device"])]
+    frame = window.viewer.frame
     if frame is None:
         return lines
     width, height = frame.size
-    lines.append(f"{width}x{height}   {frame.samples} of {frame.order.samples} samples")
-    pace = "finished" if frame.finished else f"{window.rate:.0f} frames/s"
-    lines.append(f"{rays(frame.rate)}   {pace}" if frame.rate else pace)
-    lines.append(window.presenter.label)
-    if tone := tone_options(viewer.tone):
-        lines.append(tone)
-    return [*lines, "H for help"]
+    pace = f"{window.rate:.0f} frames/s"
+    speed = f"{rays(frame.rate)}, {pace}" if frame.rate else pace
+    return [
+        *lines,
+        f"{width}x{height} pixels rendered",
+        speed,
+        f"shown by {window.presenter.label}",
+    ]
+
+
+def tone_words(tone: ToneSettings) -> str:
+    """Exposure and curve for people; nothing for the defaults."""
+    words = []
+    if tone.automatic:
+        words.append("automatic exposure")
+    elif tone.exposure:
+        words.append(f"exposure {float(tone.exposure):+.2f}")
+    if tone.tone != "linear":
+        words.append(f"tone curve {tone.tone}")
+    return ", ".join(words)
 
 
 def frame_rate(shown: Sequence[float], now: float) -> float:
-    """Frames a second, of those of the last second; 0 if these are fewer than two.
+    """Frames per second, of those of the last second; 0 if these are fewer than two.
 
     shown: when frames were on the screen, in seconds, the latest last.
     """
@@ -41,7 +80,7 @@ def frame_rate(shown: Sequence[float], now: float) -> float:
 
 
 def rays(rate: float) -> str:
-    """Camera rays a second for people."""
+    """Camera rays per second for people."""
     for unit in ("", "k", "M", "G"):
         if rate < 999.5:  # what is more would be rounded to 1e+03
             return f"{rate:.3g} {unit}rays/s"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from raytracer.scene import fit
 from raytracer.scene.looks import Camera
 from raytracer.scene.placing import Space
-from raytracer.scene.pose import Pose, pose
+from raytracer.scene.pose import Pose, aimed, pose
 from raytracer.viewer.vectors import Vector, cross, rotation, triple
 
 if TYPE_CHECKING:
@@ -37,9 +37,7 @@ NEAREST = 1e-6
 REMOTEST = 2.0**20
 """Largest one, and half height of an orthographic picture: all spheres are a dot then."""
 
-GIANT = 8.0
-"""Radius in render space, where most spheres are within about 1, of what is no part of a subject:
-the ball that it stands on."""
+GIANT = fit.GIANT
 
 WHOLE = 1.0
 """Half the height of a picture in render space that shows about as much as most spheres take."""
@@ -57,6 +55,7 @@ class View:
         the window.
     cut: whether an orthographic camera stands among the spheres, to show a section.
     pulled: factor of the eye's distance to the pivot while a sphere is where turning leads it.
+    everything: whether the scene's camera frames spheres that are far from all others too.
     """
 
     stand: Pose
@@ -65,6 +64,7 @@ class View:
     framed: bool = False
     cut: bool = False
     pulled: float = 1.0
+    everything: bool = False
 
     @property
     def distance(self) -> float:
@@ -86,11 +86,12 @@ class View:
 def first(camera: Camera | None, buffers: SceneBuffers, aspect: float) -> View:
     """The view of a scene's camera; see `pose` for the arguments."""
     camera = camera or Camera()
+    camera = aimed(camera, spheres_of(buffers), space_of(buffers))
     stand = pose(camera, spheres_of(buffers), space_of(buffers), aspect)
     up = np.asarray(camera.up, np.float64)
     up = up / np.linalg.norm(up)
     if camera.fit or camera.position is None:
-        return View(stand, np.zeros(3), up, framed=True)
+        return View(stand, np.zeros(3), up, framed=True, everything=camera.fit == "all")
     distance = float(np.linalg.norm(camera.backward())) / buffers.scale
     pivot = stand.eye + stand.axes.forward * distance
     inside = bool(np.linalg.norm(stand.eye) < reach(buffers))
@@ -249,10 +250,11 @@ def to_all(view: View, buffers: SceneBuffers, aspect: float, whole: bool = True)
         x, y, z, radius = (array[~large] for array in spheres)
         spheres = x, y, z, radius
     if view.flat:
-        eye, half = fit.orthographic(spheres, axes, aspect)
+        eye, half, _ = fit.orthographic(spheres, axes, aspect, view.everything)
     else:
-        eye = fit.perspective(spheres, axes, half, aspect)
-    return View(Pose(view.stand.kind, eye, axes, half), np.zeros(3), view.up, framed=not without)
+        eye, _ = fit.perspective(spheres, axes, half, aspect, view.everything)
+    stand = Pose(view.stand.kind, eye, axes, half)
+    return View(stand, np.zeros(3), view.up, framed=not without, everything=view.everything)
 
 
 def to_sphere(view: View, center: Vector, radius: float) -> View:

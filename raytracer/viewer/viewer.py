@@ -26,6 +26,7 @@ from raytracer.viewer.orders import (
     Saved,
 )
 from raytracer.viewer.saving import Saving, free_name, parse_size
+from raytracer.viewer.status import PLAIN, TECHNICAL
 
 if TYPE_CHECKING:
     from raytracer.tone_settings import ToneSettings
@@ -51,7 +52,9 @@ class Viewer(CameraActions, LookActions):
         tone: ToneSettings | None = None,
         say: Callable[[str], None] = print,
     ) -> None:
-        self.overlay, self.help = True, False
+        self.overlay = PLAIN  # how much text
+        self.help, self.help_pages = 0, 1  # the page that is shown, 0 for none; how many there are
+        self.leaving = False  # whether the window closes when a picture is saved
         self.prompt: str | None = None  # what was typed for the size of a PNG
         self.trouble = ""  # why the changed file is not shown
         self.frame: Frame | None = None  # what is on the screen
@@ -147,27 +150,32 @@ class Viewer(CameraActions, LookActions):
     # The rest
 
     def toggle_overlay(self) -> None:
-        """Show the numbers, or not."""
-        self.overlay = not self.overlay
+        """Show the text, also what is technical, or none."""
+        self.overlay = (self.overlay + 1) % (TECHNICAL + 1)
 
     def toggle_help(self) -> None:
-        """Show the keys, or not."""
-        self.help = not self.help
+        """Show the keys, page after page, or not."""
+        self.help = self.help + 1 if self.help < self.help_pages else 0
 
     def cancel(self) -> None:
-        """Leave the prompt, the help, the saving or the picked sphere, in this order."""
+        """Leave the prompt, the help, closing, the saving or the picked sphere, in this order."""
         if self.prompt is not None:
             self.prompt = None
         elif self.help:
-            self.help = False
+            self.help = 0
+        elif self.leaving:
+            self.leaving = False
         elif self.worker.saving is not None:
             self.notify("not saved" if self.worker.save(None) else "it is being written already")
         else:
             self.picked = None
 
     def close(self) -> None:
-        """End the preview."""
-        self.closing = True
+        """End the preview, but not before a picture is saved; the second time at once."""
+        if self.worker.saving is not None and not self.leaving:
+            self.leaving = True
+        else:
+            self.closing = True
 
     def hear(self, message: Message) -> None:
         """Take a message of the render thread."""
@@ -178,8 +186,10 @@ class Viewer(CameraActions, LookActions):
         elif isinstance(message, Saved):
             self._say(str(message.path))
             self.notify(f"saved {message.path}")
+            self.closing |= self.leaving
         elif isinstance(message, Refused):
             self._steps = None
+            self.leaving &= self.worker.saving is not None  # so that the sentence can be read
             self.notify(message.sentence)
         elif isinstance(message, Loaded):
             self._load(message.stage)

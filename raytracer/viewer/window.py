@@ -197,9 +197,9 @@ class PreviewWindow(Surface):
             self.paint()
 
     def on_close(self) -> None:
-        """End at once; the render thread leaves what it does."""
+        """End; the render thread leaves what it does, unless it is a picture to be kept."""
         self.viewer.close()
-        self._end()
+        self.paint()
 
     def on_key_press(self, symbol: int, modifiers: int) -> None:
         """Do what the key stands for."""
@@ -210,6 +210,7 @@ class PreviewWindow(Surface):
         self._keys.press(symbol, control if control and control.held else None)
         if control and not control.held:
             self._act(control)
+            self._renew = 0.0  # text that it changes is not to be an old one
         self.paint()
 
     def on_key_release(self, symbol: int, modifiers: int) -> None:

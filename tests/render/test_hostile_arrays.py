@@ -20,8 +20,8 @@ from raytracer.scene.pack import pack
 from raytracer.tone import arguments, new_tally
 
 NAMES = (
-    "nodes", "spheres", "order", "color", "color_id", "material_id", "camera", "lights",
-    "materials",
+    "nodes", "spheres", "order", "color", "color_id", "material_id", "large", "camera",
+    "lights", "materials",
 )  # fmt: skip
 COUNT = 300
 SIZE: dict[str, Any] = {"width": 40, "height": 24, "samples": 1}
@@ -108,9 +108,9 @@ LENGTHS |= {
     "no such materials": set_frame("material_mode", 7),
     "a sample behind the last": set_frame("sample_begin", 2**31 - 1),
     "a negative sample": set_frame("sample_begin", -5),
-    "a crop outside": set_frame("x1", 41),
+    "a crop outside": set_frame("x1", 2**30),
     "an empty crop": set_frame("y1", 0),
-    "a crop that begins outside": set_frame("x0", -1),
+    "a crop that begins outside": set_frame("x0", -(2**30)),
     "no picture": set_frame("height", 0),
 }
 
@@ -164,11 +164,13 @@ def test_render_refuses_another_dtype_or_order(job: Job, name: str, kind: str) -
         given[name] = np.zeros((*array.shape, 2), np.float16)
     elif kind == "strided":
         given[name] = np.repeat(array, 2, axis=0)[::2]
-        if len(array) == 1:
+        if len(array) < 2:
             pytest.skip("one item is contiguous")
     elif kind == "big-endian":
         given[name] = np.zeros(array.shape, ">f8")
     elif kind == "shifted":
+        if not len(array):
+            pytest.skip("nothing is read from it")
         if array.dtype == np.uint8:
             array = array.view(layout.dtype("Node"))
         memory = np.zeros(array.nbytes + 1, np.uint8)[1:]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,6 +73,7 @@ def describe(scene: RefScene, ray: int) -> str:
     return f"pixel ({x}, {y}) of {scene!r}"
 
 
+@pytest.mark.filterwarnings("ignore:.*the radius of the smallest")
 @given(scene=wild_scenes(), isa=st.integers(0, 2))
 def test_closest_hit(scene: RefScene, isa: int) -> None:
     with instruction_set(isa):
@@ -81,6 +83,7 @@ def test_closest_hit(scene: RefScene, isa: int) -> None:
     assert check.wrong.size == 0, f"{check.reason}: {describe(scene, int(check.wrong[0]))}"
 
 
+@pytest.mark.filterwarnings("ignore:.*the radius of the smallest")
 @given(scene=wild_scenes(), point=st.booleans(), isa=st.integers(0, 2))
 def test_any_hit(scene: RefScene, point: bool, isa: int) -> None:
     reach = float(np.linalg.norm(scene.view.position))

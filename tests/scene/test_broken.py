@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from raytracer import load
-from raytracer.errors import MemoryNeedError, UserError
+from raytracer.errors import DataFileError, MemoryNeedError, UserError
 from raytracer.scene.pack import pack
+from raytracer.scene.xyz_file import _pairs, properties
 
 BALL = "[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n"
 
@@ -75,8 +76,12 @@ SCENES = {
         "[camera]\nposition = [1, 2, 3]\nlook_at = [1, 2, 3]\n",
         ["camera.look_at: is the camera's position"],
     ),
+    "fit that is no word": (
+        "[camera]\nfit = 'al'\n",
+        ["camera.fit: 'al' is not known", "did you mean 'all'?"],
+    ),
     "up along the view": (
-        "[camera]\nposition = [0, 5, 0]\n",
+        "[camera]\nposition = [0, 5, 0]\nlook_at = [0, 0, 0]\n",
         ["camera.up: is parallel to the view"],
     ),
     "orthographic without height": (
@@ -161,6 +166,7 @@ SCENES = {
         f"{BALL}colors = ['rd']\n",
         ["spheres[0].colors: there is no colour named 'rd'", "did you mean 'red'?"],
     ),
+    "no spheres": ("[render]\nwidth = 9\n", ["has no spheres; add a set, [[spheres]]"]),
     "no source": ("[[spheres]]\nradius = 1\n", ["spheres[0]: needs one of centers, file"]),
     "two sources": (f"{BALL}file = 'a.npz'\n", ["spheres[0]: needs one of", "centers and file"]),
     "missing data file": (
@@ -290,6 +296,16 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
         npz(centers=POINTS, diameters=np.array(["a", "b", "c"])),
         ["array 'diameters': holds <U1 values"],
     ),
+    "csv without rows": ("a.csv", "x,y,z,radius\n", ["holds no particles"]),
+    "xyz without atoms": ("a.xyz", "0\n\n", ["holds no particles"]),
+    "npz without particles": ("a.npz", npz(centers=np.zeros((0, 3))), ["holds no particles"]),
+    "protein": ("a.pdb", "", ["known are .toml", "pip install ase", "write('", "a.xyz', read('"]),
+    "LAMMPS dump": ("a.lammpstrj", "", ["pip install ovito", "import_file('"]),
+    "GSD file": ("a.gsd", "", ["pip install gsd", "a.npz', centers=p.position"]),
+    "mesh": ("a.VTU", "", ["'.vtu' is no kind", "pip install pyvista"]),
+    "trajectory": ("a.xtc", "", ["coordinates without the atoms", "TOPOLOGY"]),
+    "packed": ("a.xyz.gz", "", ["unpack it first"]),
+    "plain text": ("a.dat", "", ["call it .csv if its first line names the columns"]),
     "csv without blue": ("a.csv", "x,y,z,r,g\n1,2,3,0,0\n", ["no column 'b'"]),
     "csv with odd colours": ("a.csv", "x,y,z,r,g,b\n1,2,3,0,0,300\n", ["r, g, b: colours go"]),
     "xyz without count": ("a.xyz", "H 0 0 0\n", ["line 1: 'H 0 0 0' is not the number of atoms"]),
@@ -417,3 +433,34 @@ def test_lengths_too_far_apart_name_the_file(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", centers=np.diag([0, 1e300, 0]), radii=1.0)
     with pytest.raises(UserError, match=r"a\.npz: sphere 1 is too far"):
         pack(load(tmp_path / "a.npz"))
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "a" * 500_000,
+        "a-" * 250_000,
+        "a " * 250_000,
+        "a" + " " * 500_000 + "b",
+        "a={ " * 120_000,
+        "a='" * 160_000 + '"',
+        'a="b" ' * 80_000,
+        "=" * 500_000,
+    ],
+)
+def test_a_comment_is_read_in_linear_time(comment: str) -> None:
+    properties(comment, "a.xyz")  # in quadratic time each of these would take minutes
+
+
+def test_pairs_of_a_comment() -> None:
+    comment = 'Lattice="1 2" a = \'b c\' d={e f} --g=h i="j k= l'
+    expected = {"Lattice": "1 2", "a": "b c", "d": "e f", "g": "h", "i": '"j', "k": "l"}
+    assert _pairs(comment) == expected
+
+
+@pytest.mark.parametrize("width", ["10001", "99999999999", "9" * 5000, "\u0660"])
+def test_declared_columns_are_limited(width: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.xyz"
+    path.write_text(f"1\nProperties=species:S:1:pos:R:3:radius:R:{width}\nC 0 0 0 1\n")
+    with pytest.raises(DataFileError, match=r"line 2: Properties"):
+        load(path)

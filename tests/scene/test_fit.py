@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from raytracer import Camera, RenderSettings, Scene
 from raytracer.buffers import SceneBuffers
 from raytracer.scene.fit import MARGIN
 from raytracer.scene.pack import pack
+from raytracer.warning import collected
 
 
 def packed(centers: Any, radius: Any, camera: Camera, width: int, height: int) -> SceneBuffers:
@@ -84,6 +86,7 @@ def test_no_sphere_and_one_sphere(kind: str) -> None:
     assert reach(one)[2:] == pytest.approx([1 - MARGIN] * 2, abs=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore:.*the radius of the smallest")
 def test_giant_and_dust() -> None:
     buffers = packed([[0, -1000, 0], [0, 1, 0], [3, 1, 0]], [1000, 1, 1e-6], Camera(), 160, 90)
     assert reach(buffers).max() == pytest.approx(1 - MARGIN, abs=1e-3)
@@ -138,3 +141,116 @@ def test_a_fitted_camera_depends_on_the_proportions() -> None:
     assert scene.fitted_camera(720, 1280) != scene.fitted_camera()
     empty = Scene().fitted_camera()
     assert empty.position is not None
+
+
+# A few spheres that are far away from all others
+
+NEAR = np.random.default_rng(11).normal(size=(500, 3))
+
+
+def views(centers: Any, radius: Any, kind: str = "perspective") -> tuple[Any, Any, list[str]]:
+    """The fitted camera, the one that frames everything, and what was warned of."""
+    with collected() as found:
+        near = packed(centers, radius, Camera(type=kind), 96, 64)
+    every = packed(centers, radius, Camera(type=kind, fit="all"), 96, 64)
+    return near, every, found
+
+
+@pytest.mark.parametrize("kind", ["perspective", "orthographic"])
+@pytest.mark.parametrize("direction", [(1, 0, 0), (-3, 1, 2), (0, -1, 0), (1, 0.7, 1.4)])
+@pytest.mark.parametrize("distance", [2e2, 1e5, 1e12])
+def test_one_far_sphere_is_left_out(
+    kind: str, direction: tuple[float, float, float], distance: float
+) -> None:
+    stray = np.array(direction) / np.linalg.norm(direction) * distance
+    centers = np.concatenate([NEAR[:200], [stray], NEAR[200:]])
+    near, every, found = views(centers, 0.1, kind)
+    alone, _, _ = views(NEAR, 0.1, kind)
+    for name in ("origin", "right", "up"):
+        place = near.camera[0][name] * near.scale + (near.center if name == "origin" else 0)
+        wanted = alone.camera[0][name] * alone.scale + (alone.center if name == "origin" else 0)
+        np.testing.assert_allclose(place, wanted, rtol=1e-4, atol=1e-4)
+    if distance < 1e3:  # float32 can tell
+        assert reach(every).max() == pytest.approx(1 - MARGIN, abs=1e-3)
+    assert len(found) == 1
+    assert found[0].startswith("1 of 501 spheres is far away from the others and left out")
+    assert "the farthest sphere 200 at (" in found[0]
+    assert 'fit = "all"' in found[0]
+
+
+def lattice(*size: int) -> NDArray[np.float64]:
+    return np.array(list(np.ndindex(*size)), float)
+
+
+def cluster(rng: np.random.Generator, count: int, place: float) -> NDArray[np.float64]:
+    points: NDArray[np.float64] = rng.normal(size=(count, 3)) + np.array([place, 0, place / 3])
+    return points
+
+
+WHOLE: dict[str, Callable[[np.random.Generator], NDArray[np.float64]]] = {
+    "two clusters": lambda r: np.concatenate([cluster(r, 500, 0), cluster(r, 500, 5e4)]),
+    "a small one beside a large one": lambda r: np.concatenate(
+        [cluster(r, 3000, 0), cluster(r, 40, 1e4)]
+    ),
+    "three on a line": lambda r: np.concatenate([cluster(r, 99, 1e4 * i) for i in range(3)]),
+    "a line": lambda r: np.stack([np.arange(5000.0), np.zeros(5000), np.zeros(5000)], 1),
+    "a line of few": lambda r: np.stack([4.0 ** np.arange(9), np.zeros(9), np.zeros(9)], 1),
+    "a sheet": lambda r: np.concatenate([r.uniform(-900, 900, (4000, 2)), np.ones((4000, 1))], 1),
+    "a lattice": lambda r: lattice(512, 16, 16),
+    "a long lattice": lambda r: lattice(4, 4, 8192),
+    "at one place": lambda r: np.zeros((50, 3)),
+    "a cloud": lambda r: r.normal(size=(20_000, 3)),
+    "a halo": lambda r: r.normal(size=(20_000, 3)) * r.pareto(3.0, (20_000, 1)).clip(0, 8),
+    "nine and a far one": lambda r: np.concatenate([r.normal(size=(8, 3)), [[1e5, 0, 0]]]),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_a_part_of_the_scene_is_in_the_frame(name: str, seed: int) -> None:
+    centers = WHOLE[name](np.random.default_rng(seed))
+    near, every, found = views(centers, 0.2)
+    assert found == []
+    assert near.camera.tobytes() == every.camera.tobytes()
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    count=st.integers(100, 3000),
+    strays=st.integers(1, 40),
+    decades=st.floats(1.7, 8),
+)
+def test_strays_are_left_out_if_they_are_few(
+    seed: int, count: int, strays: int, decades: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    ways = rng.normal(size=(strays, 3))
+    far = ways / np.linalg.norm(ways, axis=1)[:, None] * 10 ** rng.uniform(decades, 9, (strays, 1))
+    centers = rng.permutation(np.concatenate([rng.uniform(-1, 1, (count, 3)), far]))
+    near, every, found = views(centers, 0.01)
+    if strays > (count + strays) // 100:
+        assert all("1 of" in each[:4] or int(each.split()[0]) <= count // 100 for each in found)
+        if not found:
+            assert near.camera.tobytes() == every.camera.tobytes()
+    elif found:  # strays in the line of sight need no room
+        assert found[0].startswith(f"{strays} of {count + strays:,} spheres")
+        eye = near.camera["origin"][0] * near.scale + near.center
+        assert np.linalg.norm(eye) < 10
+
+
+def test_a_giant_is_not_far_away() -> None:
+    """It reaches to the others, however far its centre is."""
+    centers = np.concatenate([NEAR, [[0, -1e4, 0]]])
+    near, every, found = views(centers, np.r_[np.full(500, 0.1), 1e4])
+    assert found == []
+    assert near.camera.tobytes() == every.camera.tobytes()
+
+
+def test_of_many_spheres_a_few_far_ones_are_found() -> None:
+    rng = np.random.default_rng(3)
+    centers = rng.normal(size=(200_000, 3))
+    centers[77_777] = 1e7, 0, 0
+    centers[[5, 1000, 199_999]] = 0, 9e4, 0
+    _, _, found = views(centers, 0.01)
+    assert found[0].startswith("4 of 200,000 spheres are far away")
+    assert "the farthest sphere 77777 at (1e+07, 0, 0)" in found[0]

@@ -286,6 +286,10 @@ def test_npz_of_axes(tmp_path: Path) -> None:
     np.testing.assert_array_equal(scene.spheres[0].centers, POINTS)
     assert scene.spheres[0].centers.dtype == np.float32
     assert scene.describe(1).values == {"t": 1}
+    np.savez(tmp_path / "a.npz", X=x, Y=y, Z=z, d=np.full(4, 3.0))
+    scene, found = loaded(tmp_path / "a.npz")
+    assert radii_of(scene) == [1.5] * 4
+    assert "array 'd' is taken as the diameter" in found[0]
 
 
 @pytest.mark.parametrize(
@@ -352,3 +356,40 @@ def test_the_command_line_warns_once_and_goes_on(
         assert json.loads(said.out)["warnings"][0].startswith("a.xyz: the labels 1, 2")
     assert main(["render", "a.xyz", *size, "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")
+
+
+# Scenes without spheres
+
+
+def test_a_data_file_without_particles_beside_others_is_told_of(tmp_path: Path) -> None:
+    written(tmp_path / "a.csv", "x,y,z,radius\n")
+    a_set = '[[spheres]]\nfile = "a.csv"\n'
+    ball = "[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1\n"
+    scene, found = loaded(written(tmp_path / "s.toml", a_set + ball))
+    assert (scene.count, found) == (1, ["a.csv: holds no particles"])
+    with pytest.raises(UserError, match=r"s\.toml: has no spheres: a\.csv holds no particles"):
+        loaded(written(tmp_path / "s.toml", a_set))
+
+
+@pytest.mark.parametrize("text", ["spheres = []\n", "[[spheres]]\ncenters = []\nradius = 1\n"])
+def test_a_scene_that_says_it_is_empty_is_its_background(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path / "s.toml", text)
+    size = ["--width", "8", "--height", "6", "--samples", "1", "--backend", "cpu"]
+    assert main(["render", "s.toml", *size]) == 0
+    assert "raytracer: warning: the scene has no spheres" in capsys.readouterr().err
+    written(tmp_path / "s.toml", "title = 'forgotten'\n")
+    assert main(["render", "s.toml", *size]) == 2
+    assert "s.toml: has no spheres" in capsys.readouterr().err
+
+
+def test_types_that_ase_took_for_atomic_numbers(tmp_path: Path) -> None:
+    head = "Properties=species:S:1:pos:R:3:type:I:1"
+    rows = "{} 0 0 0 {}\n{} 1 0 0 {}\n"
+    path = tmp_path / "a.xyz"
+    _, found = loaded(written(path, f"2\n{head}\n" + rows.format("H", 1, "He", 2)))
+    assert "the labels 1, 2 are taken as types" in found[0]
+    scene, found = loaded(written(path, f"2\n{head}\n" + rows.format("Cu", 1, "Zr", 2)))
+    assert (found, radii_of(scene)) == ([], [find("Cu").radius, find("Zr").radius])

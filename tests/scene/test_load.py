@@ -147,16 +147,18 @@ def test_defaults_of_a_file_are_those_of_python(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text("[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1\n")
     from_file = pack(load(tmp_path / "a.toml"))
     assert from_file.digest() == pack(Scene.from_arrays([[0.0, 0, 0]], 1.0)).digest()
-    (tmp_path / "b.toml").write_text("[camera]\n[render]\n[background]\n[materials.default]\n")
+    (tmp_path / "b.toml").write_text(
+        "spheres = []\n[camera]\n[render]\n[background]\n[materials.default]\n"
+    )
     assert pack(load(tmp_path / "b.toml")).digest() == pack(Scene()).digest()
-    (tmp_path / "c.toml").write_text("[ambient]\n")
+    (tmp_path / "c.toml").write_text("spheres = []\n[ambient]\n")
     ambient = load(tmp_path / "c.toml").ambient
     assert ambient is not None
     assert ambient.intensity == 0.1
 
 
 def test_no_light_at_all_can_be_said(tmp_path: Path) -> None:
-    (tmp_path / "a.toml").write_text("lights = []\n")
+    (tmp_path / "a.toml").write_text("spheres = []\nlights = []\n")
     assert len(pack(load(tmp_path / "a.toml")).lights) == 0
 
 

@@ -18,8 +18,8 @@ from raytracer.scene.scene import Ambient
         (Camera, {"position": (1, 2)}, r"camera\.position"),
         (Camera, {"position": (1, 2, float("nan"))}, r"camera\.position"),
         (Camera, {"position": (1, 2, 3), "look_at": (1, 2, 3)}, r"camera\.look_at"),
-        (Camera, {"position": (0, 0, 0)}, r"camera\.look_at"),
-        (Camera, {"position": (0, 5, 0)}, r"camera\.up"),
+        (Camera, {"position": (0, 5, 0), "look_at": (0, 0, 0)}, r"camera\.up"),
+        (Camera, {"fit": "every"}, r"camera\.fit: 'every' is neither"),
         (Camera, {"direction": (0, -1, 0)}, r"camera\.up"),
         (Camera, {"up": (0, 0, 0)}, r"camera\.up"),
         (Camera, {"direction": (0, 0, 0)}, r"camera\.direction"),
@@ -56,6 +56,7 @@ def test_fit_is_the_default_without_a_position() -> None:
     assert Camera().fit is True
     assert Camera(position=(0, 0, 1)).fit is False
     assert Camera(position=(0, 0, 1), fit=True).fit is True
+    assert Camera(fit="all").fit == "all"
     assert Camera(position=(3, 2, 1), look_at=(1, 1, 1)).backward() == (2.0, 1.0, 0.0)
     assert Camera(direction=(0, 0, 2)).backward() == (0.0, 0.0, 2.0)
 

@@ -92,10 +92,6 @@ def test_csv_colors_and_own_names(tmp_path: Path) -> None:
     np.testing.assert_array_equal(read(unit).color, [[0, 0.5, 1]])
 
 
-def test_csv_without_rows(tmp_path: Path) -> None:
-    assert load(write(tmp_path / "a.csv", "x,y,z,radius\n")).count == 0
-
-
 def colors_of(data: Particles) -> np.ndarray:
     assert data.color is not None
     return data.color if data.color_id is None else data.color[data.color_id]
@@ -176,3 +172,13 @@ def test_radius_of_particles_without_radii(tmp_path: Path) -> None:
     assert mean_spacing(np.zeros((5, 3))) == mean_spacing(np.zeros((0, 3))) == 1.0
     np.save(tmp_path / "a.npy", grid)
     assert load(tmp_path / "a.npy").spheres[0].radius == pytest.approx(0.45)
+
+
+def test_a_far_particle_does_not_change_the_radius_of_the_others(tmp_path: Path) -> None:
+    grid = np.stack(np.meshgrid(*[np.arange(10.0)] * 3), -1).reshape(-1, 3)
+    for far in (1e3, 1e9, 1e300):
+        assert mean_spacing(np.concatenate([grid, [[far, 0, 0]]])) == pytest.approx(0.9)
+    many = np.concatenate([grid] * 300)
+    assert mean_spacing(np.concatenate([many, [[0, 1e6, 0]]])) == mean_spacing(many)
+    both = np.concatenate([grid, grid + 1e4])
+    assert mean_spacing(both) == pytest.approx(10009 / 2000 ** (1 / 3))

@@ -41,8 +41,9 @@ class State:
     rest: bool
     turning: bool
     saving: bool
-    overlay: bool
-    help: bool
+    leaving: bool
+    overlay: int
+    help: int
     prompt: str | None
     notice: str
     trouble: str
@@ -95,7 +96,8 @@ class Host:
         return State(
             camera=viewer.camera, tone=viewer.tone, edits=viewer.edits, picked=viewer.picked,
             sharp=newest and frame.size == viewer.size, rest=rest, turning=viewer.turning,
-            saving=worker.saving is not None, overlay=viewer.overlay, help=viewer.help,
+            saving=worker.saving is not None, leaving=viewer.leaving, overlay=viewer.overlay,
+            help=viewer.help,
             prompt=viewer.prompt, notice=viewer.notice, trouble=viewer.trouble,
             pivot=viewer.view.pivot * buffers.scale + buffers.center,
             spheres=buffers.count, size=viewer.size,
@@ -144,7 +146,7 @@ class Host:
         viewer = self._window.viewer
         viewer.reset()
         viewer.picked = viewer.prompt = None
-        viewer.help, viewer.overlay, viewer.trouble = False, True, ""
+        viewer.help, viewer.overlay, viewer.trouble, viewer.leaving = 0, 1, "", False
         viewer._notice = "", 0.0
         self._window.on_deactivate()
 
@@ -154,7 +156,7 @@ class Host:
         kept = viewer.picked, viewer.help
         self._window.show_text(text)
         if not text:
-            viewer.picked, viewer.help = None, False
+            viewer.picked, viewer.help = None, 0
         try:
             return np.asarray(self._window.screenshot())
         finally:
@@ -177,6 +179,12 @@ class Host:
         """What the window draws of a picture, uint8 (h, w, 4), which it then shows on."""
         self._window.canvas.fill(pixels)
         return self.shot()
+
+    def papers(self) -> list[tuple[int, int, int, int]]:
+        """Left, bottom, width and height of what the text covers, in pixels."""
+        self.shot(text=True)
+        boxes = self._window._overlay.papers
+        return [(box.x, box.y, box.width, box.height) for box in boxes]
 
     def status(self) -> list[str]:
         """The lines of numbers."""

@@ -183,6 +183,46 @@ def test_a_double_click_on_the_ground_goes_to_the_place_that_was_hit(name: str) 
     assert giant_gap(viewer) > 0.0
 
 
+@pytest.mark.parametrize("fov", [0.5, 40.0, 150.0])
+@pytest.mark.parametrize("lone", [False, True], ids=["", "with a sphere far away"])
+def test_f_shows_all_between_giants(fov: float, lone: bool) -> None:
+    """A floor and two walls: most directions, and most distances, are in one of them."""
+    rng = np.random.default_rng(4)
+    walls = np.array([[0.0, -1003.0, 0.0], [-804.0, 0.0, 0.0], [0.0, 0.0, -804.0]])
+    far = np.array([[0.0, 30000.0, 0.0]])[: int(lone)]
+    centers = np.vstack([rng.normal(size=(60, 3)), walls, far])
+    radii = np.concatenate([np.full(60, 0.2), [1000.0, 800.0, 800.0], [0.2][: int(lone)]])
+    stage = stage_of(Scene.from_arrays(centers, radii), width=64, height=36)
+    chance = random.Random(3)
+    for turn in range(12):
+        viewer = viewer_of(stage, SIZE)
+        viewer.fit_all()
+        viewer.orbit(chance.uniform(-3.0, 3.0), chance.uniform(-1.5, 1.5))
+        viewer.view = moves.zoom(viewer.view, fov / 40.0)
+        viewer.fit_all()
+        assert giant_gap(viewer) > 0.0
+        seen = first_seen(viewer)
+        shown = np.count_nonzero(seen < 60)
+        assert shown > 20, turn
+
+
+def test_giants_are_told_from_the_rest() -> None:
+    """A sphere alone, or among its like, is no giant, however large its own scene makes it."""
+    stage = loaded("three_balls")
+    found = [stage.obstacles.is_giant(stage.sphere(index)[1]) for index in range(4)]
+    assert found == [True, False, False, False]
+    viewer = new_viewer("three_balls")
+    for index in range(4):
+        viewer.picked, viewer.hit_point = stage.scene.describe(index), None
+        assert viewer.giant_picked == found[index]
+    viewer.picked = stage.scene.describe(0)
+    center, radius = stage.sphere(0)
+    place = viewer.hit_place()
+    assert np.linalg.norm(place - center) == pytest.approx(radius)
+    nearest = np.linalg.norm(viewer.view.stand.eye - center) - radius
+    assert np.linalg.norm(viewer.view.stand.eye - place) == pytest.approx(nearest)
+
+
 def box_of_balls() -> Stage:
     """Balls of one size side by side: from within, every turn leads through one."""
     side = np.arange(-4.0, 5.0)

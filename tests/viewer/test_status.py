@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from raytracer.tone_settings import ToneSettings
 from raytracer.viewer.orders import Frame
-from raytracer.viewer.status import frame_rate, rays, status
+from raytracer.viewer.status import PLAIN, TECHNICAL, frame_rate, rays, status, tone_words
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,8 @@ def window(frame: Frame | None, tone: ToneSettings | None = None) -> Any:
     """What `status` reads of one."""
     job = SimpleNamespace(about={"backend": {"name": "cpu", "device": "Test Processor"}})
     stage = SimpleNamespace(name="a.toml", buffers=SimpleNamespace(count=12345), job=job)
-    viewer = SimpleNamespace(stage=stage, frame=frame, tone=tone or ToneSettings())
+    tone = tone or ToneSettings()
+    viewer = SimpleNamespace(stage=stage, frame=frame, tone=tone, overlay=PLAIN)
     presenter = SimpleNamespace(label="texture upload")
     return SimpleNamespace(viewer=viewer, presenter=presenter, rate=24.4)
 
@@ -76,14 +78,36 @@ def frame(samples: int, size: tuple[int, int] = (64, 48), rate: float = 2.5e6) -
 
 
 def test_status_says_what_is_shown() -> None:
-    assert status(window(None)) == ["a.toml   12,345 spheres", "Test Processor"]
-    moving = status(window(frame(1, (32, 24))))
-    assert moving[2:] == [
-        "32x24   1 of 16 samples", "2.5 Mrays/s   24 frames/s", "texture upload", "H for help",
-    ]  # fmt: skip
-    done = status(window(frame(16)))
-    assert "2.5 Mrays/s   finished" in done
-    assert "finished" in status(window(frame(16, rate=0.0)))
+    assert status(window(None)) == ["a.toml   12,345 spheres", "H for help"]
+    assert status(window(frame(1, (32, 24))))[1] == "quick draft, samples follow"
+    assert status(window(replace(frame(1), draft=True)))[1] == "quick draft, samples follow"
+    assert status(window(frame(3)))[1] == "3 of 16 samples per pixel"
+    assert status(window(frame(16)))[1] == "16 samples per pixel, finished"
     toned = status(window(frame(2), ToneSettings(exposure=1.0, tone="agx")))
-    assert "--exposure 1 --tone agx" in toned
-    assert toned[-1] == "H for help"
+    assert toned[2:] == ["exposure +1.00, tone curve agx", "H for help"]
+
+
+def test_what_is_technical_comes_after_it() -> None:
+    shown = window(frame(1, (32, 24)))
+    plain = status(shown)
+    shown.viewer.overlay = TECHNICAL
+    assert status(shown) == [
+        *plain, "", "Test Processor", "32x24 pixels rendered", "2.5 Mrays/s, 24 frames/s",
+        "shown by texture upload",
+    ]  # fmt: skip
+    shown.viewer.frame = frame(16, rate=0.0)
+    assert "24 frames/s" in status(shown)
+    shown.viewer.frame = None
+    assert status(shown)[2:] == ["", "Test Processor"]
+
+
+@pytest.mark.parametrize(
+    ("tone", "words"),
+    [
+        ({}, ""),
+        ({"exposure": "auto"}, "automatic exposure"),
+        ({"exposure": -1 / 3, "tone": "aces"}, "exposure -0.33, tone curve aces"),
+    ],
+)
+def test_tone_in_words(tone: dict[str, Any], words: str) -> None:
+    assert tone_words(ToneSettings(**tone)) == words

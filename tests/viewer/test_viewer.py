@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -347,6 +348,13 @@ def test_actions_that_show_little_say_what_they_did(viewer: Viewer) -> None:
 def test_a_scene_without_spheres_says_so() -> None:
     empty = viewer_of(stage_of(Scene(), width=64, height=48))
     assert empty.notice == "scene has no spheres"
+
+
+def test_warnings_of_loading_are_shown(tmp_path: Path) -> None:
+    path = tmp_path / "a.xyz"
+    path.write_text("2\n\n1 0 0 0\n2 1 0 0\n")
+    viewer = viewer_of(stage_of(path, width=64, height=48))
+    assert viewer.notice.startswith(f"{path}: the labels 1, 2 are taken as types")
 
 
 def test_a_ground_ball_is_left_out_where_the_rest_is_to_be_seen() -> None:

@@ -174,13 +174,47 @@ def test_cancel_leaves_one_thing_after_the_other(viewer: Viewer, tmp_path: Path)
 
 
 def test_panels_and_closing(viewer: Viewer) -> None:
-    assert (viewer.overlay, viewer.help, viewer.closing) == (True, False, False)
+    assert (viewer.overlay, viewer.help, viewer.closing) == (1, 0, False)
     viewer.toggle_overlay()
     viewer.toggle_help()
-    assert (viewer.overlay, viewer.help) == (False, True)
+    assert (viewer.overlay, viewer.help) == (2, 1)
+    viewer.toggle_overlay()
+    viewer.toggle_help()
+    assert (viewer.overlay, viewer.help) == (0, 0)
+    viewer.help_pages = 2
+    for page in (1, 2, 0):
+        viewer.toggle_help()
+        assert viewer.help == page
     viewer.close()
     assert viewer.closing
     assert viewer.failure is None
+
+
+def test_closing_waits_for_a_picture_that_is_saved(viewer: Viewer, tmp_path: Path) -> None:
+    worker: Any = viewer.worker
+    path = tmp_path / "kept.png"
+    viewer.save((8, 8), 1, path)
+    viewer.close()
+    assert (viewer.leaving, viewer.closing) == (True, False)
+    viewer.cancel()
+    assert (viewer.leaving, viewer.worker.saving is not None) == (False, True), "the window stays"
+    viewer.hear(Saved(path))
+    assert not viewer.closing
+    viewer.close()
+    viewer.hear(Saved(path))
+    assert viewer.closing
+    again = viewer_of(viewer.stage)
+    again.save((8, 8), 1, path)
+    again.close()
+    again.close()
+    assert again.closing, "the second time at once"
+    other = viewer_of(viewer.stage)
+    other.save((8, 8), 1, path)
+    other.close()
+    worker = other.worker
+    worker.saving = None
+    other.hear(Refused("kept.png: no space left"))
+    assert (other.leaving, other.closing) == (False, False), "so that the sentence can be read"
 
 
 def test_messages_are_shown_for_a_while(viewer: Viewer, monkeypatch: pytest.MonkeyPatch) -> None:

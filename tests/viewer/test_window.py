@@ -190,10 +190,17 @@ def test_the_overlay_says_what_is_shown_and_how(open_window: Open) -> None:
     remote.rest()
     lines = remote.ask("status")
     assert lines[0] == "balls.toml   5 spheres"
-    assert lines[2] == f"480x300   {SAMPLES} of {SAMPLES} samples"
-    assert lines[3].endswith("finished")
-    assert "rays/s" in lines[3]
-    assert lines[4:] == ["texture upload", "--tone agx", "H for help"]
+    finished = f"{SAMPLES} samples per pixel, finished"
+    assert lines[1:] == [finished, "tone curve agx", "H for help"]
     plain, text = remote.shot(), remote.shot(text=True)
     assert (plain != text).any(axis=-1)[:120, :240].mean() > 0.2
     assert (plain == text).all(axis=-1)[150:].all()
+    remote.press("I")
+    technical = remote.ask("status")
+    assert technical[:4] == lines
+    assert technical[6] == "480x300 pixels rendered"
+    assert "rays/s" in technical[7]
+    assert technical[8] == "shown by texture upload"
+    assert (remote.shot(text=True) != text).any()
+    remote.press("I")
+    assert (remote.shot(text=True) == plain).all()

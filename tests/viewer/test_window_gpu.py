@@ -59,7 +59,7 @@ def then(self, frame):
 
         viewer.hear = hearing
         for x, y in places:
-            viewer.pick(x, y)
+            viewer.pick(x, y, reach=0)
 
 Player._shown = then
 result = raytracer.preview(sys.argv[1], backend="cuda", offscreen=20, interop=interop,

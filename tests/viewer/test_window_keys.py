@@ -160,7 +160,7 @@ def printed(_: State, after: State, window: Remote) -> bool:
     copied = str(window.ask("clipboard")).strip() == last.strip()
     camera = after.camera
     shown: list[Any] = [camera.position, camera.look_at, camera.up]
-    return copied and np.allclose(places, shown, rtol=1e-13, atol=1e-13)
+    return copied and np.allclose(places, shown, rtol=1e-8, atol=1e-8)
 
 
 EFFECTS: dict[str, Check] = {
@@ -185,7 +185,7 @@ EFFECTS: dict[str, Check] = {
     "K": polishes(2**0.5), "SHIFT+K": polishes(0.5**0.5),
     "C": printed,
     "S": lambda _, after, __: after.prompt == "",
-    "I": lambda _, after, __: not after.overlay,
+    "I": lambda _, after, __: after.overlay == 2,
     "H": lambda _, after, __: after.help,
     "ESCAPE": lambda _, after, __: after.picked is None,
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations
 from time import perf_counter
 
 import numpy as np
@@ -112,3 +113,37 @@ def test_a_notice_goes_without_any_event(window: Remote, display: Display) -> No
     window.ask("put", {"_notice": ("saved b.png", perf_counter() + 2.0)})
     assert display.shows(plain)
     assert window.state.notice == ""
+
+
+SIZES = [(320, 240), (480, 320), (640, 400), (960, 540), (1280, 720), (1500, 900)]
+
+
+def assert_apart(remote: Remote, at_least: int) -> None:
+    """No panel is on another one, or beyond the window's edge."""
+    (width, height), boxes = remote.state.size, remote.ask("papers")
+    assert len(boxes) >= at_least
+    for x, y, wide, high in boxes:
+        assert min(x, y) >= 0
+        assert x + wide <= width
+        assert y + high <= height
+    for (x, y, wide, high), (x2, y2, wide2, high2) in combinations(boxes, 2):
+        assert x + wide <= x2 or x2 + wide2 <= x or y + high <= y2 or y2 + high2 <= y
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_panels_do_not_overlap(open_window: Open, size: tuple[int, int]) -> None:
+    """With everything that there can be at once, on displays of either density."""
+    remote = open_window("--width", str(size[0]), "--height", str(size[1]), "--samples", "1")
+    middle = [side // 2 for side in remote.rest().size]
+    remote.ask("act", "pick", *middle)
+    remote.until(lambda s: s.picked is not None, "the picked sphere")
+    for scale in (1.0, 2.0):
+        remote.ask("event", "on_scale", scale, int(96 * scale))
+        fits = size[0] >= 480 * scale and size[1] >= 320 * scale
+        for trouble, notice in (("", ""), ("", "exposure +0.33"), (SENTENCE, "not saved")):
+            message = {"trouble": trouble, "_notice": (notice, perf_counter() + FOREVER)}
+            for overlay in (1, 2):
+                remote.ask("put", message | {"overlay": overlay, "help": 0})
+                assert_apart(remote, 2 if fits and not trouble else 1)
+            remote.ask("put", {"help": 1})
+            assert_apart(remote, 1)

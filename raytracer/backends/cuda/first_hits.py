@@ -29,11 +29,16 @@ class FirstHits:
             self._pass = Pass(driver, arch, "aov", "RenderArgs")
 
     def find(
-        self, arguments: NDArray[np.void], camera: NDArray[np.void], frame: NDArray[np.void]
+        self,
+        arguments: NDArray[np.void],
+        camera: NDArray[np.void],
+        large: NDArray[np.void],
+        frame: NDArray[np.void],
     ) -> NDArray[np.void]:
         """First hits of a frame's pixels, structured (h, w), FirstHit.
 
         arguments: structured (1,), RenderArgs, of the scene, with the tiles of the frame.
+        camera, large: structured (1,), Camera, and (G,), LargeSphere.
         frame: with the filter "point".
         """
         import numpy as np
@@ -42,7 +47,9 @@ class FirstHits:
         shape = int(crop["y1"] - crop["y0"]), int(crop["x1"] - crop["x0"])
         found = np.empty(shape, layout.dtype("FirstHit"))
         driver = self._context.driver
-        for symbol, table in (("c_camera", camera), ("c_frame", frame)):
+        for symbol, table in (("c_camera", camera), ("c_large", large), ("c_frame", frame)):
+            if not len(table):
+                continue
             address, _ = self._pass.module.get_global(symbol)
             driver.memcpy_htod_async(address, table.tobytes(), self._copies.stream)
         memory = driver.mem_alloc(found.nbytes)

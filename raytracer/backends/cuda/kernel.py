@@ -30,6 +30,7 @@ TABLES = {
     "c_camera": ("Camera", "camera"),
     "c_lights": ("Light", "light"),
     "c_materials": ("Material", "material"),
+    "c_large": ("LargeSphere", "large sphere"),
     "c_frame": ("Frame", "frame"),
 }
 CONSTANT_BYTES = 64 << 10  # what CUDA has of it on every GPU

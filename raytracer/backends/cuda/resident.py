@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class CudaResident:
     """A scene in device memory.
 
-    Of `buffers` and `bvh` it keeps camera, lights and materials, and the spheres only where they
-    are few enough for constant memory: the host may drop the rest.
+    Of `buffers` and `bvh` it keeps camera, lights, materials and large spheres, and the spheres
+    only where they are few enough for constant memory: the host may drop the rest.
     """
 
     def __init__(self, context: PrimaryContext, buffers: SceneBuffers, bvh: Bvh) -> None:
@@ -29,6 +29,7 @@ class CudaResident:
         self._label, self._label_height = "", 0  # the height that the label is for; 0: none yet
         self.look(buffers)
         self.count = buffers.count
+        self.large = buffers.large
         self.node_count = len(bvh.nodes)
         self.sample = sample(bvh.spheres)
         self.ahead: Film | None = None  # the film whose sums are newer on the device

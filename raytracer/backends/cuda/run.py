@@ -136,6 +136,7 @@ class CudaBackend:
                 c_camera=resident.camera,
                 c_lights=resident.lights,
                 c_materials=resident.materials,
+                c_large=resident.large,
                 c_frame=frame,
             )
             if resident.few_spheres is not None:
@@ -233,7 +234,7 @@ class CudaBackend:
         arguments = _arguments(resident, picture)
         arguments["tile_end"] = picture.tiles
         with self.turn(), self._context.active():
-            return first_hits(self._device).find(arguments, resident.camera, frame)
+            return first_hits(self._device).find(arguments, resident.camera, resident.large, frame)
 
 
 def _launch_all(

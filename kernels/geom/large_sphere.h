@@ -1,0 +1,129 @@
+// Spheres so large that a float32 centre and radius cannot say where their surface is: a ground ball of
+// 10^7 units is placed to half a unit by them. Few scenes have any, and those a handful (at most
+// kMaxLargeSpheres): they are kept beside the tree and every ray is tested against each.
+//
+// The surface is described where the other spheres are, about the origin O of render space. With c the
+// centre, r the radius, n = c / |c|, k = 1 / |c|:
+//     height(p) = (|p - c|^2 - r^2) / (2 |c|) = k/2 |p|^2 - n . p + h,   h = (|c|^2 - r^2) / (2 |c|)
+// which is positive outside, zero on the surface and close to the distance from it. Every term is of the size
+// of p, so the error near O is a few half-ulps of |p| instead of r. h is computed exactly and rounded once
+// (raytracer/scene/large.py).
+#pragma once
+#include "sphere.h"
+#include "../core/structs.h"
+
+namespace RT_NS {
+
+constexpr int kMaxLargeSpheres = 16;
+
+template <class F> RT_HD F large_height(const rt::LargeSphere& s, Vec3<F> p) {
+  F bent = fma_(F(0.5f * s.curvature), dot(p, p), F(s.height));
+  return bent - dot(splat3<F>(s.normal), p);
+}
+
+// gradient of the height: outwards, and as long as r / |c| on the surface
+template <class F> RT_HD Vec3<F> large_gradient(const rt::LargeSphere& s, Vec3<F> p) {
+  return fma3(F(s.curvature), p, F(-1.0f) * splat3<F>(s.normal));
+}
+
+template <class F>
+struct LargeHit {
+  F t;               // nearest > 0; no hit: negative
+  MaskOf<F> inside;  // the ray starts inside
+};
+
+// Along the ray the height is k/2 t^2 + slope t + height(o); each root in the form that does not cancel. For
+// origins far away from O the discriminant is taken from the offset perpendicular to the ray, as in sphere_chord.
+template <class F> RT_HD LargeHit<F> large_nearest(const rt::LargeSphere& s, Vec3<F> origin, Vec3<F> direction) {
+  F k(s.curvature);
+  F height = large_height(s, origin);
+  Vec3<F> gradient = large_gradient(s, origin);
+  F slope = dot(gradient, direction);
+  Vec3<F> across = fma3(F(0.0f) - slope, direction, gradient);
+  F near_form = fma_(slope, slope, F(-2.0f * s.curvature) * height);
+  F far_form = F(1.0f - 2.0f * s.curvature * s.height) - dot(across, across);
+  F half2 = select(k * max_abs(origin) > F(1.0f), far_form, near_form);
+  F half = sqrt_(max_(half2, F(0.0f)));
+  MaskOf<F> inside = !(height > F(0.0f));
+  MaskOf<F> descends = slope < F(0.0f);
+  F enters = (height + height) / (half - slope);
+  F leaves = select(descends, (half - slope) / k, F(-2.0f) * height / (half + slope));
+  // as in sphere_nearest: an origin on the surface, turned away
+  MaskOf<F> on_surface = inside & !descends & (F(0.0f) - height <= F(kSurfaceError) * max_abs(origin));
+  MaskOf<F> misses = (half2 < F(0.0f)) | (!inside & !descends) | on_surface;
+  return {select(misses, F(-1.0f), select(inside, leaves, enters)), inside};
+}
+
+// Where a ray meets it: the point on the ray, put back on the surface.
+template <class F> RT_HD SurfacePoint<F> large_surface(const rt::LargeSphere& s, Vec3<F> origin, Vec3<F> direction) {
+  LargeHit<F> hit = large_nearest(s, origin, direction);
+  Vec3<F> near = fma3(hit.t, direction, origin);
+  Vec3<F> gradient = large_gradient(s, near);
+  Vec3<F> on = fma3(F(0.0f) - large_height(s, near) / dot(gradient, gradient), gradient, near);
+  Vec3<F> normal = select(hit.inside, F(-1.0f), F(1.0f)) * normalize(large_gradient(s, on));
+  return {fma3(F(kSurfaceError) * max_abs(on), normal, on), normal, hit.inside};
+}
+
+template <class F>
+struct LargeFirst {
+  F t;
+  UintOf<F> prim;
+};
+
+// What all large spheres do to a ray. Few scenes have any: not inlined, so that those without pay for one
+// comparison and no register.
+
+template <class F>
+RT_COLD LargeFirst<F> large_first(const rt::LargeSphere* large, int count, Vec3<F> origin, Vec3<F> direction, UintOf<F> self,
+                                  LargeFirst<F> first) {
+  for (int i = 0; i < count; ++i) {
+    F t = large_nearest(large[i], origin, direction).t;
+    UintOf<F> at(large[i].prim);
+    MaskOf<F> nearer = (t > F(0.0f)) & (t < first.t) & !(self == at);
+    first = {select(nearer, t, first.t), select(nearer, at, first.prim)};
+  }
+  return first;
+}
+
+template <class F>
+RT_COLD MaskOf<F> large_any(const rt::LargeSphere* large, int count, Vec3<F> origin, Vec3<F> direction, UintOf<F> self, F t_max) {
+  MaskOf<F> blocked = t_max < F(0.0f);
+  for (int i = 0; i < count; ++i) {
+    F t = large_nearest(large[i], origin, direction).t;
+    blocked = blocked | ((t > F(0.0f)) & (t < t_max) & !(self == UintOf<F>(large[i].prim)));
+  }
+  return blocked;
+}
+
+template <class F>
+RT_COLD SurfacePoint<F> large_point(const rt::LargeSphere* large, int count, UintOf<F> prim, SurfacePoint<F> p, Vec3<F> origin,
+                                    Vec3<F> direction) {
+  for (int i = 0; i < count; ++i) {
+    MaskOf<F> mine = prim == UintOf<F>(large[i].prim);
+    if (!any(mine)) continue;
+    SurfacePoint<F> q = large_surface(large[i], origin, direction);
+    p.position = {select(mine, q.position.x, p.position.x), select(mine, q.position.y, p.position.y),
+                  select(mine, q.position.z, p.position.z)};
+    p.normal = {select(mine, q.normal.x, p.normal.x), select(mine, q.normal.y, p.normal.y), select(mine, q.normal.z, p.normal.z)};
+    p.inside = (mine & q.inside) | (!mine & p.inside);
+  }
+  return p;
+}
+
+// Of what was met so far and the large spheres but `self` the nearer; equal distances go to the lower position.
+template <class F>
+RT_HD void large_closest(const rt::LargeSphere* large, int count, Vec3<F> origin, Vec3<F> direction, UintOf<F> self, F& t, UintOf<F>& prim) {
+  if (count == 0) return;
+  LargeFirst<F> first = large_first<F>(large, count, origin, direction, self, {t, prim});
+  t = first.t, prim = first.prim;
+}
+
+// Where a ray meets the sphere `prim`, whose centre and radius are given, be it large or not.
+template <class F>
+RT_HD SurfacePoint<F> surface_point(const rt::LargeSphere* large, int count, UintOf<F> prim, Vec3<F> center, F radius, Vec3<F> origin,
+                                    Vec3<F> direction) {
+  SurfacePoint<F> p = sphere_surface(center, radius, origin, direction);
+  return count == 0 ? p : large_point<F>(large, count, prim, p, origin, direction);
+}
+
+}  // namespace RT_NS

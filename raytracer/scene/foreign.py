@@ -1,0 +1,72 @@
+"""Files of other programs, which are not read: what is read, and how such a file becomes that."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from ..errors import shown
+
+_ASE = "from ase.io import read, write; write('{new}.xyz', read('{name}'))"
+_MDANALYSIS = "import MDAnalysis as m; m.Universe('{name}').atoms.write('{new}.xyz')"
+_OVITO = (  # ASE would make hydrogen of type 1
+    "from ovito.io import *; export_file(import_file('{name}'), '{new}.xyz', 'xyz', "
+    "columns=['Particle Type', 'Position.X', 'Position.Y', 'Position.Z'])"
+)
+_GSD = (
+    "import numpy, gsd.hoomd as g; p = g.open('{name}')[-1].particles; "
+    "numpy.savez('{new}.npz', centers=p.position, diameters=p.diameter)"
+)
+_PYVISTA = "import numpy, pyvista as p; numpy.savez('{new}.npz', centers=p.read('{name}').points)"
+_HDF5 = (
+    "import numpy, h5py; f = h5py.File('{name}'); "
+    "numpy.savez('{new}.npz', centers=f['PATH/OF/THE/POSITIONS'][:])"
+)
+_PARQUET = "import pandas; pandas.read_parquet('{name}').to_csv('{new}.csv', index=False)"
+_EXCEL = "import pandas; pandas.read_excel('{name}').to_csv('{new}.csv', index=False)"
+_TEXT = "import numpy; numpy.save('{new}.npy', numpy.loadtxt('{name}', usecols=(0, 1, 2)))"
+
+_KINDS = (
+    (".pdb .ent .cif .mol .sdf .gro .vasp .poscar .traj .cfg .xsf .cube .res", "ase", _ASE),
+    (".mol2 .pqr", "MDAnalysis", _MDANALYSIS),
+    (".lammpstrj .dump .lammpsdump .data .lmp .lammps", "ovito", _OVITO),
+    (".gsd", "gsd", _GSD),
+    (".vtu .vtp .vtk .vts .pvtu .ply .stl .obj .pcd", "pyvista", _PYVISTA),
+    (".h5 .hdf5 .hdf .h5md", "h5py", _HDF5),
+    (".parquet", "pandas pyarrow", _PARQUET),
+    (".xlsx", "pandas openpyxl", _EXCEL),
+    (".txt .dat .asc .tsv", "numpy", _TEXT),
+)
+"""Endings, the packages that the command needs, and the command for Python."""
+
+_PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip", ".tar", ".tgz", ".7z")
+_TRAJECTORIES = (".dcd", ".xtc", ".trr", ".nc")
+
+
+def way_out(path: Path) -> str:
+    """Return what to do with a file that is not read, for the end of a sentence, or "".
+
+    Args:
+        path: of the file; its ending says what it is.
+    """
+    suffix, name = path.suffix.lower(), str(path)
+    if not re.fullmatch(r"[\w./+-]{1,200}", name):  # what a shell could take for something else
+        name = f"NAME{shown(suffix)}"
+    new = name.removesuffix(name[-len(suffix) :]) if suffix else name
+    if suffix in _PACKED:
+        return "unpack it first"
+    if suffix in _TRAJECTORIES:
+        return (
+            "it holds coordinates without the atoms: write a frame to .xyz with its topology, for "
+            f"example MDAnalysis.Universe('TOPOLOGY', '{name}').atoms.write('{new}.xyz')"
+        )
+    for suffixes, packages, code in _KINDS:
+        if suffix in suffixes.split():
+            hint = (
+                ""
+                if code is not _TEXT
+                else ("call it .csv if its first line names the columns x, y, z; otherwise ")
+            )
+            command = code.format(name=name, new=new)
+            return f'{hint}convert it: pip install {packages} && python -c "{command}"'
+    return ""

@@ -1,0 +1,145 @@
+"""Spheres too large for a float32 centre and radius, described by their surface near the others.
+
+A float32 says where a sphere of radius R is to R / 2^24. What rests on it is then sunk by as much,
+and shadow rays start by as much above it: visible where R is more than a million times the radius
+of the smallest sphere. `kernels/geom/large_sphere.h` has the form that does not lose these digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import sqrt
+from typing import TYPE_CHECKING
+
+from ..warning import warn
+from .arrays import blocks
+from .placing import Space
+from .spheres import SphereSet
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+RATIO = 3.0e5
+"""Radius by that of the smallest sphere from which a sphere is large: errors of the ordinary form
+are then a seventh of that smallest radius."""
+
+LIMIT = 1.0e6
+"""The same ratio from which pictures of a sphere in the ordinary form are visibly wrong."""
+
+NEAR = 1.0 / 16.0
+"""The surface passes the middle of the scene within this part of the radius, or else the form does
+not help."""
+
+REGION = 2.0
+"""Distance from the middle, in units of render space, within which most spheres lie."""
+
+MOST = 16
+"""`kMaxLargeSpheres` of the kernels: every ray is tested against each."""
+
+
+def find_large(
+    sets: Sequence[SphereSet], space: Space, radius: NDArray[np.float32]
+) -> tuple[NDArray[np.int32], NDArray[np.void]]:
+    """Return the large spheres: their numbers, ascending, and their description for kernels.
+
+    Args:
+        sets: sphere sets, none of them empty.
+        space: render space.
+        radius: of all spheres in render space, float32 (N,).
+
+    Returns:
+        int32 (G,) and structured (G,), `LargeSphere`.
+    """
+    import numpy as np
+
+    from ..layout import dtype
+
+    candidates = _candidates(radius)
+    spheres = [(number, *_exact(sets, space, number)) for number in candidates]
+    near = [(number, c, r) for number, c, r in spheres if abs(_gap(c, r)) < NEAR * r]
+    near = sorted(sorted(near, key=lambda each: abs(_gap(*each[1:])))[:MOST])
+    _warn_of_others(spheres, {number for number, _, _ in near}, radius)
+    table = np.zeros(len(near), dtype("LargeSphere"))
+    for row, (_, center, size) in enumerate(near):
+        length = _length(center)
+        table[row]["normal"] = [float(x) / length for x in center]
+        table[row]["curvature"] = 1.0 / length
+        table[row]["height"] = float(_power(center, size)) / (2.0 * length)
+        table[row]["prim"] = len(radius) - len(near) + row
+    return np.array([number for number, _, _ in near], np.int32), table
+
+
+def _warn_of_others(
+    spheres: Sequence[tuple[int, Point, Fraction]], described: set[int], radius: NDArray[np.float32]
+) -> None:
+    """Warn of the largest sphere that stays in the ordinary form beyond its limit.
+
+    Only of those whose surface is where the others are: a sky around them touches none.
+    """
+    others = [
+        (float(r), number)
+        for number, c, r in spheres
+        if number not in described and abs(_gap(c, r)) < max(NEAR * r, REGION)
+    ]
+    size, number = max(others, default=(0.0, 0))
+    smallest = float(radius.min()) if len(radius) else 1.0
+    if size > LIMIT * smallest:
+        warn(
+            f"sphere {number} has {size / smallest:.0e} times the radius of the smallest: "
+            "shadows and contacts are right up to a factor of 1e6, or where its surface passes "
+            f"the middle of the small spheres, for at most {MOST} large ones"
+        )
+
+
+Point = tuple[Fraction, Fraction, Fraction]
+
+
+def _candidates(radius: NDArray[np.float32]) -> list[int]:
+    """Return the numbers of the largest spheres of at least RATIO times the smallest radius."""
+    import numpy as np
+
+    if not len(radius):
+        return []
+    limit = RATIO * float(radius.min())
+    if float(radius.max()) < limit:
+        return []
+    numbers = [np.flatnonzero(radius[rows] >= limit) + rows.start for rows in blocks(len(radius))]
+    found = np.concatenate(numbers)
+    largest = np.argsort(-radius[found], kind="stable")[: 64 * MOST]
+    return [int(number) for number in found[largest]]
+
+
+def _exact(sets: Sequence[SphereSet], space: Space, number: int) -> tuple[Point, Fraction]:
+    """Return centre and radius of a sphere in render space, without a rounding."""
+    row = number
+    for spheres in sets:
+        if row < spheres.count:
+            break
+        row -= spheres.count
+    scale = Fraction(space.scale)
+    transform = spheres.transform
+    given = [Fraction(float(x)) for x in spheres.centers[row]]
+    linear = [[Fraction(float(x)) for x in line] for line in transform.linear()]
+    x, y, z = (
+        (sum(a * b for a, b in zip(linear[axis], given, strict=True))
+         + Fraction(float(transform.translate[axis])) - Fraction(float(space.center[axis]))) / scale
+        for axis in range(3)
+    )  # fmt: skip
+    radius = spheres.radius if isinstance(spheres.radius, float) else spheres.radius[row]
+    return (x, y, z), Fraction(float(radius)) * Fraction(float(transform.scale)) / scale
+
+
+def _power(center: Point, radius: Fraction) -> Fraction:
+    """Return |center|^2 - radius^2."""
+    return sum((x * x for x in center), -radius * radius)
+
+
+def _length(center: Point) -> float:
+    return sqrt(float(sum(x * x for x in center)))
+
+
+def _gap(center: Point, radius: Fraction) -> float:
+    """Return the distance of the middle of the scene from the surface, about."""
+    return float(_power(center, radius)) / (_length(center) + float(radius))

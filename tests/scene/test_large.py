@@ -1,0 +1,75 @@
+"""Which spheres are described by their surface, and where it is."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer.buffers import SceneBuffers
+from raytracer.scene.large import MOST
+from raytracer.scene.pack import pack
+from raytracer.warning import collected
+
+
+def packed(*large: tuple[tuple[float, float, float], float]) -> SceneBuffers:
+    sets = [raytracer.SphereSet([[0.0, 1.0, 0.0], [3.0, 1.0, 0.5]], 1.0)]
+    sets += [raytracer.SphereSet([center], radius) for center, radius in large]
+    return pack(raytracer.Scene(spheres=sets))
+
+
+def test_none_in_an_ordinary_scene() -> None:
+    buffers = packed(((0.0, -1000.0, 0.0), 1000.0))
+    assert len(buffers.large) == len(buffers.large_id) == buffers.frame["large_count"][0] == 0
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.25, -3.0])
+@pytest.mark.parametrize("radius", [2.0**20, 2.0**40, 2.0**50])
+def test_the_height_of_the_middle_above_the_surface(radius: float, gap: float) -> None:
+    """Exact, where the float32 centre and radius are wrong by R / 2^24."""
+    buffers = packed(((0.0, -radius - gap, 0.0), radius))
+    row = buffers.large[0]
+    assert buffers.large_id.tolist() == [2]
+    assert buffers.frame["large_count"][0] == 1
+    assert row["prim"] == 2
+    np.testing.assert_array_equal(np.round(row["normal"], 6), (0, -1, 0))
+    middle = Fraction(float(buffers.center[1]))
+    length = Fraction(radius) + Fraction(gap) + middle
+    height = (length**2 - Fraction(radius) ** 2) / (2 * length)
+    assert row["height"] * buffers.scale == pytest.approx(float(height), rel=2e-7)
+
+
+def test_a_sphere_around_everything_stays_as_it_is() -> None:
+    with collected() as warnings:
+        buffers = packed(((0.0, 0.0, 0.0), 4e8))
+    assert len(buffers.large) == 0
+    assert not warnings
+
+
+def test_surfaces_beyond_the_limit_are_a_warning() -> None:
+    """Specks in two places, of which only one is the middle."""
+    specks = raytracer.SphereSet([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0], [0.0, 0.0, 1.0]], 1e-7)
+    balls = raytracer.SphereSet([[0.0, 0.0, 0.0], [0.0, -1.0, -1.0]], 1.0)
+    with collected() as warnings:
+        buffers = pack(raytracer.Scene(spheres=[specks, balls]))
+    assert buffers.large_id.tolist() == [3]
+    assert len(warnings) == 1
+    assert "sphere 4" in warnings[0]
+    assert "1e6" in warnings[0]
+
+
+def test_a_large_sphere_far_away_is_no_warning() -> None:
+    with collected() as warnings:
+        assert len(packed(((3e9, 2e9, 5e9), 1e9)).large) == 0
+    assert not warnings
+
+
+def test_at_most_sixteen() -> None:
+    walls = [((-1e7 - k, 0.0, 0.0), 1e7) for k in range(MOST + 4)]
+    with collected() as warnings:
+        buffers = packed(*walls)
+    assert len(buffers.large) == MOST
+    assert (np.diff(buffers.large_id) > 0).all()
+    assert len(warnings) == 1
