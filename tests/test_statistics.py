@@ -29,7 +29,7 @@ def metered(light: NDArray[np.float64], low: float = 10.0, high: float = 95.0) -
     """The exposure that a trimmed mean of log2 asks for, highlights darkened to white at most."""
     logs = np.sort(np.log2(light))
     part = logs[int(len(logs) * low / 100) : int(len(logs) * high / 100)]
-    return float(max(np.log2(0.18) - part.mean(), min(0.0, -part[-1])))
+    return float(max(np.log2(0.18) - part.mean(), min(0.0, np.log2(1.125) - part[-1])))
 
 
 def grey(values: Any, alpha: float = 1.0) -> Film:
@@ -159,6 +159,7 @@ def test_a_white_background_stays_white_behind_what_is_well_lit() -> None:
     codes = film.tonemap(exposure="auto")
     assert (codes[film.sums[..., 3] == 0] == 255).all()
     assert film.statistics().metered >= 0.0
+    assert film.statistics(meter="all").metered == 0.0
 
 
 def test_a_sun_does_not_fool_the_meter() -> None:
@@ -197,7 +198,7 @@ def test_one_pixel() -> None:
     assert found.stops == pytest.approx(0.0, abs=1e-6)
     assert found.metered == 0.0
     assert grey([0.07]).statistics().metered == pytest.approx(np.log2(0.18 / 0.07), abs=1e-3)
-    assert grey([7.0]).statistics().metered == pytest.approx(-np.log2(7.0), abs=1e-3)
+    assert grey([7.0]).statistics().metered == pytest.approx(np.log2(1.125 / 7.0), abs=1e-3)
 
 
 def test_what_is_not_finite_is_counted_and_nothing_else() -> None:

@@ -65,6 +65,9 @@ template <class F> RT_HD PixelLight<F> pixel_light(F r, F g, F b, F alpha) {
 // Middle grey: the luminance that the metered mean is brought to, unless that darkens highlights which are not
 // above white: a bright subject stays bright, and a white background white.
 constexpr float kMiddleGrey = 0.18f;
+// Highlights above this are darkened to it: the upper edge of the bin that 1 is in, because a percentile is not
+// known more exactly, and what is 1 must stay white.
+constexpr float kBrightestHighlight = 1.125f;
 constexpr float kMostStops = 64.0f;
 constexpr int kMeterStep = 4096;  // a stop, in the whole numbers that are summed: exact in any order
 
@@ -125,7 +128,7 @@ RT_HD bool is_metered(int bin, bool all) {
 RT_HD float metered_exposure(MeterSum sum) {
   if (sum.pixels == 0) return 0.0f;
   float to_grey = log2_(kMiddleGrey) - (float)((double)sum.level / (double)sum.pixels / kMeterStep);
-  float to_white = (float)((double)-sum.highlights / kMeterStep);
+  float to_white = log2_(kBrightestHighlight) - (float)((double)sum.highlights / kMeterStep);
   float stops = max_(to_grey, min_(to_white, 0.0f));
   return min_(max_(stops, -kMostStops), kMostStops);
 }

@@ -11,7 +11,7 @@ to be seen: one that escaped from a simulation, a wrong number in a file.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import hypot, inf
+from math import frexp, hypot, inf
 from typing import TYPE_CHECKING, Any
 
 from .arrays import BLOCK_ROWS, each_block
@@ -60,6 +60,14 @@ class Basis:
     forward: NDArray[np.float64]
 
 
+def _of_order_one(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a vector whose square is a float64, scaled by a power of two if it must be."""
+    import numpy as np
+
+    largest = float(np.abs(vector).max())
+    return vector if 1e-150 < largest < 1e150 else np.ldexp(vector, -frexp(largest)[1])
+
+
 def basis(backward: NDArray[np.float64], up: NDArray[np.float64]) -> Basis:
     """Return the axes of a view.
 
@@ -69,6 +77,7 @@ def basis(backward: NDArray[np.float64], up: NDArray[np.float64]) -> Basis:
     """
     import numpy as np
 
+    backward, up = _of_order_one(backward), _of_order_one(up)
     forward = -backward / np.linalg.norm(backward)
     right = np.cross(forward, up / np.linalg.norm(up))
     right /= np.linalg.norm(right)

@@ -112,7 +112,13 @@ def pack_frame(scene: Scene, settings: RenderSettings) -> NDArray[np.void]:
     ambient = scene.ambient
     if ambient is None:
         ambient = Ambient(intensity=KEY_AMBIENT) if scene.lights is None else Ambient()
-    frame["ambient"] = _linear(ambient.color) * ambient.intensity
+    light = _linear(ambient.color) * ambient.intensity
+    if not light.max() <= np.finfo(np.float32).max:
+        raise SceneError(
+            f"ambient.intensity: {ambient.intensity:g} is too bright for 32-bit numbers; give "
+            "less, or set the exposure"
+        )
+    frame["ambient"] = light
     return frame
 
 

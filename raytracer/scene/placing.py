@@ -25,7 +25,7 @@ REACH = 0.9
 """The part of the spheres that is to lie within about one unit of render space."""
 
 MOST_LENGTH = 1e300
-"""Lengths in scene units are below this, so that powers of two above them are float64."""
+"""Lengths in scene units are between this and its inverse: powers of two near them are float64."""
 
 OFF_THE_EDGE = 1.2
 """Factor before the scale is rounded to a power of two, so that scenes in round numbers, which
@@ -73,8 +73,11 @@ def render_space(sets: Sequence[SphereSet]) -> Space:
     extent = np.abs(centers - middle).max(axis=1) + radius
     extent.sort()
     typical = float(extent[int(REACH * (len(extent) - 1))])
-    if not typical < MOST_LENGTH:
-        raise SceneError("the spheres reach too far: lengths of a scene are below 1e300 units")
+    if not 1.0 / MOST_LENGTH < typical < MOST_LENGTH:
+        raise SceneError(
+            f"the spheres reach over {typical:g} scene units: use other units, so that lengths are "
+            f"between {1.0 / MOST_LENGTH:g} and {MOST_LENGTH:g}"
+        )
     _, exponent = frexp(typical * OFF_THE_EDGE)
     x, y, z = (float(v) for v in middle)
     return Space((x, y, z), 2.0**exponent)

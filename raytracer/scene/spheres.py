@@ -101,7 +101,7 @@ class SphereSet:
         """Store colours as (1, 3), (N, 3) or a palette (K, 3) with `color_id`."""
         import numpy as np
 
-        color = _plain(color)
+        color = _plain(color, where)
         if color_id is not None:
             self.color = _rows(color, self.color_space, where)
             self.color_id = _ids(color_id, self.count, len(self.color), where)
@@ -137,12 +137,12 @@ class SphereSet:
         self.color_id = ids
 
 
-def _plain(color: Any) -> Any:
+def _plain(color: Any, where: Where) -> Any:
     """Return what other libraries give, such as a column of a table, as an array or a list."""
     import numpy as np
 
     if not isinstance(color, (str, list, tuple, np.ndarray)) and hasattr(color, "__array__"):
-        color = np.asarray(color)
+        color = as_array(color, "color", where)
     if isinstance(color, np.ndarray) and color.dtype.kind in "UO":  # names, or rows of any kind
         return color.tolist()
     return color
