@@ -34,6 +34,9 @@ STANDARD_INPUT = Path("-")
 LINE_BYTES = 1 << 20
 """Longest line of a text file, its end included."""
 
+JSON_LEVELS = 64
+"""Most tables and lists in each other in metadata; those of a film have five."""
+
 PIECE = 1 << 20
 """Bytes of standard input that are copied at a time."""
 
@@ -347,7 +350,18 @@ def parse_json(text: str, source: str, what: str) -> dict[str, Any]:
         ) from None
     if not isinstance(found, dict):
         raise DataFileError(f"{source}: {what} are damaged: they are no object of JSON")
+    level: list[Any] = [found]
+    for _ in range(JSON_LEVELS):
+        level = [item for each in level for item in _items(each)]
+    if level:  # what prints it would go as deep
+        raise DataFileError(f"{source}: {what} are damaged: they are nested too deeply")
     return found
+
+
+def _items(value: Any) -> list[Any]:
+    """Return the tables and lists in a table or a list of JSON."""
+    inner = value.values() if isinstance(value, dict) else value
+    return [item for item in inner if isinstance(item, (dict, list))]
 
 
 def _first_line(problem: Exception) -> str:

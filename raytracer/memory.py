@@ -48,12 +48,12 @@ QUEUES = 8
 TILE = 64
 # A thread that packs or encodes: blocks of rows in float64, compressed blocks that wait.
 BLOCKS = 3 * MIB
-# Compressed data of a picture that wait to be written.
-ENCODED = 40 * MIB
 # NumPy writes arrays to archives in pieces of this size, of which it makes copies.
 ARCHIVE = 34 * MIB
 # Matplotlib, imported and drawing.
 PLOT = 72 * MIB
+# The part of a stage that small arrays and the allocator may add.
+MARGIN = 50
 # Modules that are imported on the way, and memory that the allocator keeps.
 MODULES = 14 * MIB
 # Address space that each thread reserves: its stack and its part of the heap.
@@ -141,7 +141,8 @@ class Need:
     @property
     def extra(self) -> int:
         """Bytes that the largest stage adds to what the process holds."""
-        return max(*self.stages.values(), 0) + MODULES
+        largest = max(*self.stages.values(), 0)
+        return largest + largest // MARGIN + MODULES
 
     @property
     def total(self) -> int:
@@ -153,7 +154,7 @@ class Need:
         """Bytes of address space that the process adds to its own."""
         threads = max(self.workers, thread_count(self.threads))
         space = max(self.stages["build"] + BUILD_SPACE * self.count, self.extra)
-        return space + MODULES + threads * THREAD_SPACE
+        return space + 3 * MODULES + threads * THREAD_SPACE
 
     def _saving(self, film: int, pixels: int) -> int:
         """Bytes that it takes to save a film of that size."""
@@ -166,12 +167,12 @@ class Need:
         channels = (4 if self.output.half else 8) + sum(
             AOVS[name] // 4 for name in self.output.aovs
         )
-        return FILM * pixels + channels * width * pixels + ENCODED
+        return FILM * pixels + channels * width * pixels + ARCHIVE
 
     def _encoding(self, pixels: int) -> int:
         """Bytes that it takes to write the picture."""
         raw = 4 * pixels * self.output.bits // 8
-        return min(raw + MIB, ENCODED + thread_count(self.threads) * BLOCKS)
+        return min(2 * raw, thread_count(self.threads) * BLOCKS)
 
 
 _told = 0
@@ -263,9 +264,9 @@ def require_room(
     source: the file, as messages call it. size: bytes in memory at most. remedy: what to do.
     Raises MemoryNeedError.
     """
-    _tell(max(held_memory() + size, peak_memory()))
+    _tell(max(held_memory() + size + MODULES, peak_memory()))
     known = [b for b in (available_memory(), available_address_space()) if b is not None]
-    if known and size > min(known):
+    if known and size + (MODULES if size > MODULES else 0) > min(known):
         raise MemoryNeedError(
             f"{source}: needs about {size_text(size)} of memory {purpose} and "
             f"{size_text(min(known))} is free: {remedy}"

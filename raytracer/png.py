@@ -65,6 +65,7 @@ def encode(pixels: Pixels, text: dict[str, str], threads: int = 0) -> bytes:
 def write(file: BinaryIO, pixels: Pixels, text: dict[str, str], threads: int = 0) -> None:
     """Write a PNG file in parts; its bytes do not depend on the number of threads.
 
+    file: one in which `seek` works.
     pixels: uint8 or uint16 (h, w, 3 or 4), sRGB, straight alpha.
     text: keys and ASCII values of the text chunks.
     threads: 0 takes every core that the process may use.
@@ -75,20 +76,49 @@ def write(file: BinaryIO, pixels: Pixels, text: dict[str, str], threads: int = 0
     file.write(SIGNATURE + chunk(b"IHDR", header) + chunk(b"sRGB", b"\0"))
     for key, value in text.items():
         file.write(chunk(b"tEXt", f"{key}\0{value}".encode("latin-1")))
-    for data in _gathered(_compressed(pixels, threads)):
-        file.write(chunk(b"IDAT", data))
+    _write_data(file, _compressed(pixels, threads))
     file.write(chunk(b"IEND", b""))
 
 
-def _gathered(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes in parts of at most `IDAT_BYTES`, all but the last of exactly that size."""
-    held = bytearray()
+def _write_data(file: BinaryIO, parts: Iterable[bytes]) -> None:
+    """Write IDAT chunks, all but the last of exactly `IDAT_BYTES`; nothing is held back.
+
+    The length of a chunk, which stands before it, is written when it is known.
+    """
+    data = _Chunk(file, b"IDAT")
     for part in parts:
-        held += part
-        while len(held) > IDAT_BYTES:
-            yield bytes(memoryview(held)[:IDAT_BYTES])
-            del held[:IDAT_BYTES]
-    yield bytes(held)
+        rest = memoryview(part)
+        while data.size + len(rest) > IDAT_BYTES:
+            room = IDAT_BYTES - data.size
+            data.add(rest[:room])
+            data.close()
+            data, rest = _Chunk(file, b"IDAT"), rest[room:]
+        data.add(rest)
+    data.close()
+
+
+class _Chunk:
+    """A chunk that is written in parts."""
+
+    def __init__(self, file: BinaryIO, kind: bytes) -> None:
+        self.size = 0
+        self._file, self._start = file, file.tell()
+        self._check = zlib.crc32(kind)
+        file.write(bytes(4) + kind)
+
+    def add(self, data: memoryview) -> None:
+        """Write more of its data."""
+        self.size += len(data)
+        self._check = zlib.crc32(data, self._check)
+        self._file.write(data)
+
+    def close(self) -> None:
+        """Write length and checksum."""
+        self._file.write(struct.pack(">I", self._check))
+        end = self._file.tell()
+        self._file.seek(self._start)
+        self._file.write(struct.pack(">I", self.size))
+        self._file.seek(end)
 
 
 def _compressed(pixels: Pixels, threads: int) -> Iterator[bytes]:

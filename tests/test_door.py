@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from raytracer import Film, door, load
+from raytracer import Film, door, load, png
 from raytracer.cli import main
 from raytracer.door import LINE_BYTES, opened
 from raytracer.errors import DataFileError, RaytracerError, SceneError, UserError
@@ -261,3 +261,15 @@ def test_names_of_files_cannot_reach_the_terminal(
     said = capsys.readouterr()
     assert "\\xff\\x1b[31mb.png" in said.out
     assert (said.out + said.err).replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize("depth", [100, 900, 100_000])
+def test_deep_metadata_are_refused(
+    depth: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = '{"a":' * depth + "1" + "}" * depth
+    chunk = png.chunk(b"tEXt", b"raytracer\0" + text.encode())
+    (tmp_path / "a.png").write_bytes(png.SIGNATURE + png.chunk(b"IHDR", bytes(13)) + chunk)
+    for options in ([], ["--json"]):
+        assert main(["info", str(tmp_path / "a.png"), *options]) == 2
+        assert "nested too deeply" in capsys.readouterr().err

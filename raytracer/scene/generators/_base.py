@@ -16,6 +16,15 @@ BLOCK = 1 << 18
 SPHERE = 19
 
 
+# Bytes per sphere while a block is made, in float64.
+BLOCK_MEMORY = 135
+FEWER = "use fewer, or a machine with more memory"
+
+
+def _block_bytes(count: int) -> int:
+    return min(count, BLOCK) * BLOCK_MEMORY
+
+
 @dataclass(frozen=True)
 class Part:
     """Spheres that share a material.
@@ -56,21 +65,30 @@ class Generator:
     symbols: Symbols | None = None
     # The size for a count, where it grows with the count (atoms keep theirs).
     extent: Callable[[int], float] | None = None
+    # Bytes per sphere at the peak of `build`, measured.
+    memory: int = 0
+    # How many spheres `build` makes for a count, where it may be far fewer.
+    made: Callable[[int], int] | None = None
 
     def parts(self, count: int, seed: int) -> list[Part]:
         """All spheres in memory, a list of parts with different materials.
 
         Raises MemoryNeedError if they will not fit.
         """
-        require_room(f"{count:,} spheres", count * SPHERE, "to be made")
         if self.build is not None:
+            made = self.made(count) if self.made else count
+            require_room(f"{made:,} spheres", made * self.memory, "to be made", FEWER)
             return self.build(count, seed)
+        require_room(
+            f"{count:,} spheres", count * SPHERE + _block_bytes(count), "to be made", FEWER
+        )
         return [_gather(self.blocks(count, seed), count)]
 
     def blocks(self, count: int, seed: int) -> Iterator[Part]:
         """The spheres of a pointwise generator, BLOCK of them at a time."""
         if self.block is None:
             raise TypeError("this generator makes all of its spheres at once")
+        require_room(f"{count:,} spheres", _block_bytes(count), "to be made", FEWER)
         for begin in range(0, count, BLOCK):
             yield self.block(begin, min(begin + BLOCK, count), count, seed)
 

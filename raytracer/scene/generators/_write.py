@@ -21,6 +21,8 @@ FIELDS: tuple[tuple[str, str, tuple[int, ...]], ...] = (
     ("radii", "<f4", ()),
     ("colors", "|u1", (3,)),
 )
+# Atoms that are written at a time.
+ROWS = 1 << 14
 # The line of an example scene that stands for its data.
 GENERATE = re.compile(r'^generate = \{ *name = "([a-z_]+)(?:/([a-z_]+))?".*\}$', re.MULTILINE)
 CAPTION = re.compile(r'^caption = ".*"$', re.MULTILINE)
@@ -88,9 +90,14 @@ def write_xyz(
     if found.symbols is None:
         raise OutputError(f"{target}: the generator '{name}' has no chemical elements; choose .npz")
     (part,) = found.parts(count, seed)
-    rows = zip(found.symbols(count, seed), part.centers.astype(float), strict=True)
-    lines = [f"{s:<2} {x:9.4f} {y:9.4f} {z:9.4f}" for s, (x, y, z) in rows]
-    output.write(target, "\n".join([str(part.count), found.summary, *lines, ""]), batch)
+    symbols = found.symbols(count, seed)
+    with output.replacing(target, batch) as file:
+        file.write(f"{part.count}\n{found.summary}\n".encode())
+        for start in range(0, part.count, ROWS):
+            centers = part.centers[start : start + ROWS].astype(float)
+            rows = zip(symbols[start : start + ROWS], centers, strict=True)
+            lines = [f"{s:<2} {x:9.4f} {y:9.4f} {z:9.4f}\n" for s, (x, y, z) in rows]
+            file.write("".join(lines).encode())
 
 
 def _example(name: str) -> str:

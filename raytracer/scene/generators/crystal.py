@@ -70,4 +70,5 @@ GENERATOR = Generator(
     count=30_000,
     build=build,
     extent=half_edge,
+    memory=125,
 )

@@ -102,5 +102,8 @@ def _push_apart(centers: NDArray[np.float64], radii: NDArray[np.float64], pairs:
 
 
 GENERATOR = Generator(
-    "a heap of grains with log-normal radii, settled on the ground", count=40_000, build=build
+    "a heap of grains with log-normal radii, settled on the ground",
+    count=40_000,
+    build=build,
+    memory=490,
 )

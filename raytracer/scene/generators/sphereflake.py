@@ -28,6 +28,11 @@ def depth_for(count: int) -> int:
     return depth
 
 
+def made(count: int) -> int:
+    """The spheres of the deepest flake with at most `count`."""
+    return sum(CHILDREN**level for level in range(depth_for(count) + 1))
+
+
 def child_frames() -> NDArray[np.float64]:
     """Nine rotations (9, 3, 3), columns right, axis, forward: the axis is the way to the child."""
     waist = np.deg2rad(60.0 * np.arange(6))
@@ -63,4 +68,6 @@ GENERATOR = Generator(
     "a sphereflake: 1 + 9 + 81 + ... balls, as many whole levels as the count allows",
     count=7381,
     build=build,
+    memory=130,
+    made=made,
 )

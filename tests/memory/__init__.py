@@ -1,0 +1,1 @@
+"""Measured memory beside the estimate."""

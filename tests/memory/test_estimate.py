@@ -1,0 +1,86 @@
+"""The estimate of memory is not below what commands use, and not far above it."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+
+def _measure() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("measure", Path(__file__).parent / "measure.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["measure"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+measure = _measure()
+SMALL = ["render, one colour", "render, xyz", "render, 300 lights", "generate sphereflake.npz"]
+LARGE = [
+    "render, colours",
+    "render, csv",
+    "render, 4K, 16 bits",
+    "render, 4K, film, variables",
+    "generate cloud.npz",
+    "describe",
+]
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="reads memory as Linux tells it"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "count"), [(n, 100_000) for n in SMALL] + [(n, 1_000_000) for n in LARGE]
+)
+def test_estimate(name: str, count: int, tmp_path: Path) -> None:
+    case = (measure.CASES | measure.GENERATED)[name]
+    found = measure.measured(name, case, count, tmp_path)
+    assert found.right, found.row()
+
+
+@pytest.mark.parametrize("name", ["resume, 4K", "tone, 4K, 16 bits"])
+def test_estimate_of_films(name: str, tmp_path: Path) -> None:
+    found = measure.measured(name, measure.FILM_CASES[name], 1000, tmp_path)
+    assert found.right, found.row()
+
+
+@pytest.mark.parametrize(
+    "options", [[], ["--bits", "16"], ["--film", "f.npz", "--aov", "depth,normal"]]
+)
+def test_what_a_refusal_proposes_works(options: list[str], tmp_path: Path) -> None:
+    """Under `ulimit -v`: first a sentence, then the size that it names is rendered."""
+    import re
+    import subprocess
+
+    scene = measure.spheres(tmp_path, 1000, "plain-npz")
+    start = [sys.executable, "-m", "raytracer", "render", str(scene), "-o", "a.png"]
+    limit = ["bash", "-c", 'ulimit -v 600000; exec "$@"', "limited"]
+
+    def render(width: int, height: int) -> subprocess.CompletedProcess[str]:
+        size = [
+            "--width",
+            str(width),
+            "--height",
+            str(height),
+            "--samples",
+            "1",
+            "--backend",
+            "cpu",
+        ]
+        command = [*limit, *start, *size, "--threads", "1", *options]
+        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+
+    refused = render(20_000, 10_000)
+    assert refused.returncode == 2, refused.stderr
+    found = re.search(r"a picture of (\d+)x(\d+) fits", refused.stderr)
+    assert found, refused.stderr
+    assert not (tmp_path / "a.png").exists()
+    done = render(int(found[1]), int(found[2]))
+    assert done.returncode == 0, done.stderr
