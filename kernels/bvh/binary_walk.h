@@ -16,10 +16,10 @@ struct BinaryNode {
 static_assert(sizeof(BinaryNode) == 32);
 
 struct BinaryTree {
-  static constexpr bool kLargeApart = false;
   const float4* nodes;  // two words a node
   const float4* spheres;
 
+  RT_DEVICE void leave_out(uint32_t) {}  // the builder did
   RT_DEVICE float4 sphere(uint32_t prim) const { return __ldg(spheres + (size_t)prim); }
 
   RT_DEVICE BinaryNode load(uint32_t index) const {

@@ -126,11 +126,10 @@ RT_DEVICE void thread_closest(const rt::Node* nodes, const float4* spheres, Vec3
 
 // the tree in the form that render/path.h asks for
 struct WideTree {
-  static constexpr bool kLargeApart = true;  // the builder leaves them out
   const rt::Node* nodes;
   const float4* spheres;
 
-  RT_DEVICE void leave_out(uint32_t) {}
+  RT_DEVICE void leave_out(uint32_t) {}  // the builder did
   RT_DEVICE float4 sphere(uint32_t prim) const { return __ldg(spheres + (size_t)prim); }
   RT_DEVICE void closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) const {
     thread_closest(nodes, spheres, o, d, self, t, prim);

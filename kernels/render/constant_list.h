@@ -12,7 +12,6 @@ struct ConstantFetch {
 };
 
 struct ConstantList {
-  static constexpr bool kLargeApart = true;
   const float4* spheres;
   uint32_t count, stored;
 

@@ -16,9 +16,8 @@ RT_DEVICE rt::Camera shown_camera(rt::Camera camera) {
   return camera;
 }
 
-template <Shows shows, bool large_apart>
+template <Shows shows>
 RT_DEVICE rt::Frame shown_frame(rt::Frame frame) {
-  if (!large_apart) frame.large_count = 0;  // they are among the others, tested like them
   if (shows < kPhong) frame.light_count = 0;
   if (shows < kShadows) frame.shadows = 0;
   if (shows < kMirrors) frame.max_depth = 0;
@@ -31,8 +30,8 @@ RT_DEVICE void render_pixel(const rt::RenderArgs& args, Walk walk) {
   const int tile = args.tile_begin + (int)(blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32);
   if (tile >= args.tile_end) return;
   const rt::Camera camera = shown_camera<shows>(c_camera);
-  const rt::Frame frame = shown_frame<shows, Walk::kLargeApart>(c_frame);
-  if constexpr (Walk::kLargeApart) walk.leave_out((uint32_t)frame.large_count);
+  const rt::Frame frame = shown_frame<shows>(c_frame);
+  walk.leave_out((uint32_t)frame.large_count);
   const PathScene scene = path_scene(args, camera, c_lights, c_materials, c_large, frame);
   const TilePixel at = tile_pixel(args, frame, tile);
   if (!at.inside) return;

@@ -7,7 +7,6 @@ namespace RT_NS {
 
 template <class Fetch>
 struct LinearList {
-  static constexpr bool kLargeApart = true;
   Fetch fetch;
   uint32_t count;
 

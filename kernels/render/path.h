@@ -3,7 +3,6 @@
 //   float4 sphere(prim)                    centre and radius
 //   void closest(o, d, self, t, prim)      nearest hit before t, but `self`
 //   bool blocked(o, d, self, t_max)        is anything but `self` in (0, t_max)?
-//   kLargeApart                            whether large spheres (geom/large_sphere.h), the last ones, are left out
 #pragma once
 #include "../bvh/node.h"
 #include "../shade/background.h"

@@ -13,21 +13,22 @@ if TYPE_CHECKING:
 LEAF = 4  # spheres of a leaf
 
 
-def build(tree: Bvh) -> Bvh:
+def build(tree: Bvh, large: int = 0) -> Bvh:
     """Halve by number along the longest axis of the box of the centres, level by level.
 
     tree: any hierarchy over the same spheres; only its spheres and their order are taken.
+    large: how many of the last spheres stay where they are, beside the tree; not all of them.
     Returns spheres and order in this tree's own order, and nodes as uint8 (M, 32): lo float32 (3,),
     first uint32, hi float32 (3,), count uint32, as kernels/bvh/binary_walk.h reads them. It takes
     about three seconds for a million spheres.
     """
     import numpy as np
 
-    count = len(tree.order)
+    count = len(tree.order) - large
     levels = max(int(np.ceil(np.log2(max(count, 1) / LEAF))), 0)
-    place = _places(tree.spheres, levels)
+    place = np.append(_places(tree.spheres[:count], levels), np.arange(count, count + large))
     spheres = tree.spheres[place]
-    nodes = _nodes(spheres, levels)
+    nodes = _nodes(spheres[:count], levels)
     return Bvh(nodes.view(np.uint8).reshape(len(nodes), -1), tree.order[place], spheres)
 
 

@@ -55,9 +55,9 @@ def _aos(buffers: SceneBuffers, tree: Bvh) -> Bvh:
     return replace(_list(buffers, tree), spheres=records)
 
 
-def _binary(_: SceneBuffers, tree: Bvh) -> Bvh:
+def _binary(buffers: SceneBuffers, tree: Bvh) -> Bvh:
     """A binary tree of float boxes; spheres and order are in its own order."""
-    return binary_tree.build(tree)
+    return binary_tree.build(tree, int(buffers.frame["large_count"][0]))
 
 
 LAYOUTS: dict[str, Callable[[SceneBuffers, Bvh], Bvh]] = {

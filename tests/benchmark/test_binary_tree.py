@@ -62,3 +62,14 @@ def test_no_spheres() -> None:
     _, binary = made(0)
     assert len(binary.order) == 0
     assert binary.nodes.shape == (1, NODE.itemsize)
+
+
+@pytest.mark.parametrize("large", [1, 3])
+def test_large_spheres_stay_at_the_end(large: int) -> None:
+    wide, _ = made(40)
+    binary = binary_tree.build(wide, large)
+    places = walk(binary.nodes.view(NODE).reshape(-1), binary.spheres, 7)
+    assert places == list(range(40 - large))
+    assert binary.order[-large:].tolist() == wide.order[-large:].tolist()
+    assert binary.spheres[-large:].tolist() == wide.spheres[-large:].tolist()
+    assert sorted(binary.order.tolist()) == list(range(40))
