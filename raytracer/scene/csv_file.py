@@ -13,6 +13,7 @@ from ..memory import require_room
 from . import naming
 from .arrays import distinct
 from .colors import parse_color
+from .lines import aside
 from .particles import Particles
 from .sheet import Sheet, long_row, read_sheet, tally
 
@@ -155,7 +156,6 @@ def _read(
     """Return the columns of numbers, (N, K), and that of texts, (N,)."""
     import numpy as np
 
-    counted = tally(file, sheet)
     names = numbers if text is None else [*numbers, text]
     kinds = [("numbers", "f8", (len(numbers),)), ("text", f"S{COLOR_BYTES}")]
     options = {
@@ -165,7 +165,9 @@ def _read(
         "usecols": [sheet.columns.index(name) for name in names],
         "ndmin": 2 if text is None else 1,
     }
-    table = load_table(file, names, **options)
+    with aside(lambda: tally(file, sheet)) as counting:
+        table = load_table(file, names, **options)
+    counted = counting.result()
     usual = sheet.first.count(sheet.separator or " ") * len(table)
     if counted.separators != usual or counted.quotes or usual > _separators(sheet, len(table)):
         found = long_row(file, sheet)
