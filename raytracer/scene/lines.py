@@ -13,7 +13,7 @@ BLOCK_BYTES = 1 << 17
 """Text looked through at a time: it stays in a core's cache."""
 
 
-COUNT_BYTES = 1 << 20
+COUNT_BYTES = 1 << 22
 """Text counted at a time."""
 
 Result = TypeVar("Result")
