@@ -91,12 +91,21 @@ def save(
     return path
 
 
+def check_source(path: str | Path) -> None:
+    """Refuse a file that by its name is no film. Raises DataFileError."""
+    path = Path(path)
+    if path != STANDARD_INPUT and path.suffix.lower() not in SUFFIXES:
+        raise DataFileError(
+            f"{path}: is not a film: films are .npz or .exr files, written by "
+            "`raytracer render --film`"
+        )
+
+
 def load(path: str | Path) -> Film:
     """Read a film; see `Film.load`."""
     path = path_of(path)
+    check_source(path)
     suffix = path.suffix.lower()
-    if path != STANDARD_INPUT and suffix not in SUFFIXES:
-        raise DataFileError(f"{path}: is not a film: films are .npz or .exr files")
     with opened(path, standard_input=True) as file:
         if file.is_standard_input:
             from raytracer import exr_header

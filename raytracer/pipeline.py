@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from raytracer import bvh, memory
 from raytracer.arguments import function, items, of_kind, text, whole
 from raytracer.backends.select import select
-from raytracer.errors import SceneError, UserError
+from raytracer.errors import SceneError, UserError, counted
 from raytracer.film import TRANSPARENT, Crop, Film, checked_crop
 from raytracer.film_file import check_aovs
 from raytracer.image import Image
@@ -100,7 +100,23 @@ def render(
         first = exposed.samples if first_sample is None else first_sample
         job.timings["frame"] = job.expose(exposed, first, job.settings.samples, progress)
         job.find_aovs(exposed, wanted)
+        if _is_blank(exposed):
+            warn_of_blank(job, exposed)
     return job.image(exposed, tone)
+
+
+def warn_of_blank(job: Job, film: Film) -> None:
+    """Warn of a whole picture in which no camera ray hit a sphere, though the scene has some."""
+    if job.about["spheres"] and film.crop == (0, 0, film.width, film.height):
+        warn(
+            "no camera ray hit a sphere, so the picture shows the background alone: change "
+            "position and look_at under [camera], or say fit = true there to frame the spheres"
+        )
+
+
+def _is_blank(film: Film) -> bool:
+    """Whether no sample hit a sphere. Row by row: of most pictures the first few rows tell."""
+    return film.samples > 0 and not any(row[:, 3].any() for row in film.sums)
 
 
 def prepare(
@@ -143,7 +159,7 @@ def prepare(
     if loaded.count == 0:
         warn("the scene has no spheres: the picture shows the background alone")
     memory.require_count(loaded.count, chosen.max_spheres, chosen.name)
-    spheres = f"{loaded.count:,} spheres"
+    spheres = counted(loaded.count, "sphere")
     with stage("pack", f"packing {spheres}"):
         given_back = isinstance(scene, (str, Path)) and not keep
         need = _need(loaded, settings, crop, threads, given_back, memory_of or memory.Output())

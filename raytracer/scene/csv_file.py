@@ -12,7 +12,7 @@ from ..errors import DataFileError, SceneError, shown, suggestion
 from ..memory import require_room
 from . import naming
 from .arrays import distinct
-from .colors import parse_color
+from .colors import OPAQUE, parse_color
 from .lines import aside
 from .particles import Particles
 from .sheet import Sheet, long_row, read_sheet, tally
@@ -136,6 +136,8 @@ def _note_unused(
     left = [column for column in sheet.columns if column and column not in chosen.values()]
     sizes = [] if {"radius", "diameter"} & set(chosen) else naming.sizes(left)
     colors = [] if {"r", "color"} & set(chosen) else naming.colors(left)
+    if "r" in chosen and (alpha := [each for each in left if naming.plain(each) in naming.ALPHA]):
+        notes.append(("color", f"{source}: {OPAQUE}: column '{shown(alpha[0])}' is ignored"))
     notes += naming.unused(source, "column", sizes, colors, 'r = "...", g = "...", b = "..."')
 
 

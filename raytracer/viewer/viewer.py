@@ -107,7 +107,8 @@ class Viewer(CameraActions, LookActions):
         return text
 
     def ask_size(self) -> None:
-        """Ask for the size of a PNG."""
+        """Ask for the size of a PNG; the help gives way to the question and to what follows."""
+        self.help = 0
         if self.worker.saving is None:
             self.prompt = ""
         else:

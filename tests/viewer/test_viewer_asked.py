@@ -125,7 +125,9 @@ def test_a_png_of_the_size_that_is_typed(
 
 
 def test_a_size_that_makes_no_sense_is_said(viewer: Viewer) -> None:
+    viewer.toggle_help()
     viewer.ask_size()
+    assert viewer.help == 0  # which would hide the sentence
     viewer.type("12")
     viewer.enter()
     assert "'12' is no size" in viewer.notice
@@ -158,8 +160,8 @@ def test_a_camera_that_was_moved_is_saved_as_it_is(viewer: Viewer, tmp_path: Pat
 
 def test_cancel_leaves_one_thing_after_the_other(viewer: Viewer, tmp_path: Path) -> None:
     picked(viewer, 1)
-    viewer.toggle_help()
     viewer.ask_size()
+    viewer.toggle_help()
     viewer.save((8, 8), 1, tmp_path / "kept.png")
     left: list[Callable[[], bool]] = [
         lambda: viewer.prompt is None,
