@@ -100,23 +100,7 @@ def render(
         first = exposed.samples if first_sample is None else first_sample
         job.timings["frame"] = job.expose(exposed, first, job.settings.samples, progress)
         job.find_aovs(exposed, wanted)
-        if _is_blank(exposed):
-            warn_of_blank(job, exposed)
     return job.image(exposed, tone)
-
-
-def warn_of_blank(job: Job, film: Film) -> None:
-    """Warn of a whole picture in which no camera ray hit a sphere, though the scene has some."""
-    if job.about["spheres"] and film.crop == (0, 0, film.width, film.height):
-        warn(
-            "no camera ray hit a sphere, so the picture shows the background alone: change "
-            "position and look_at under [camera], or say fit = true there to frame the spheres"
-        )
-
-
-def _is_blank(film: Film) -> bool:
-    """Whether no sample hit a sphere. Row by row: of most pictures the first few rows tell."""
-    return film.samples > 0 and not any(row[:, 3].any() for row in film.sums)
 
 
 def prepare(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +23,18 @@ from raytracer.errors import DataFileError, UserError, counted, escaped, suggest
 from raytracer.film import Crop, Film
 from raytracer.image import Image
 from raytracer.job import Job
-from raytracer.pipeline import film_for, prepare, warn_of_blank
+from raytracer.pipeline import film_for, prepare
 from raytracer.progress import ProgressBar, StageLine
 from raytracer.resources import peak_memory
 from raytracer.scene.load import check_there
 from raytracer.tone import check_bits
 from raytracer.tone_settings import ToneSettings
 from raytracer.warning import collected
+
+NOTHING_HIT = (
+    "no camera ray hit a sphere, so the picture shows the background alone: change position and "
+    "look_at under [camera], or say fit = true there to frame the spheres"
+)
 
 
 @dataclass(frozen=True)
@@ -108,16 +111,10 @@ class Task:
                 outputs=outputs,
                 memory_of=self.memory_of,
             )
-        self._tell(job, found)
+        self.warn(job, found)
         return job
 
-    def warn(self, job: Job, check: Callable[[], None]) -> None:
-        """Tell the warnings of a check that is made after the scene is ready."""
-        with collected() as found:
-            check()
-        self._tell(job, found)
-
-    def _tell(self, job: Job, found: list[str]) -> None:
+    def warn(self, job: Job, found: list[str]) -> None:
         """Print warnings at once, or leave them for the JSON."""
         job.warnings += found
         if not (self.quiet or self.as_json):
@@ -182,8 +179,8 @@ def run(task: Task) -> None:
         film, frames = _frames(task, job, crop, begun)
         image = job.image(film, task.tone, int(task.bits))
         bad = image.statistics.non_finite
-        if not image.statistics.covered:
-            task.warn(job, partial(warn_of_blank, job, film))
+        if not image.statistics.covered and film.crop == (0, 0, film.width, film.height):
+            task.warn(job, [NOTHING_HIT] if job.about["spheres"] else [])
         if task.film or task.histogram or bad:
             job.fetch(film)
             job.find_aovs(film, film_file.check_aovs(task.aov))

@@ -141,7 +141,7 @@ def test_one_picture_is_saved_at_a_time(viewer: Viewer, tmp_path: Path) -> None:
     saving = viewer.worker.saving
     viewer.ask_size()
     assert viewer.prompt is None
-    assert "kept.png comes first; Esc gives it up" in viewer.notice
+    assert "kept.png is still being saved; Esc cancels it" in viewer.notice
     with pytest.raises(UserError, match=r"kept\.png is not finished"):
         viewer.save((9, 9), 1, tmp_path / "other.png")
     assert viewer.worker.saving is saving
