@@ -28,6 +28,10 @@ SUFFIXES = (".npz", ".npy", ".csv", ".xyz", ".extxyz")
 Reader = Callable[[OpenFile, Mapping[str, str]], "Particles"]
 
 
+FEWEST, LOOKED_AT = 10, 1000
+"""Spheres from which on a guess about a column is made, and rows that it is made from."""
+
+
 @dataclass
 class Particles:
     """What a particle file holds; centres and radii are checked later, by the sphere set.
@@ -172,7 +176,28 @@ def _read_npy(file: OpenFile, names: Mapping[str, str]) -> Particles:
         )
     radius = array[:, 3] if array.shape[1] == 4 else None
     own = {"centers": "columns 0 to 2", "radius": "column 3"}
-    return Particles(file.source, array[:, :3], radius, names=own)
+    result = Particles(file.source, array[:, :3], radius, names=own)
+    if _is_no_radius(array):
+        result.notes.append(("radius", (
+            f"{file.source}: column 3 is taken as the radius, but each sphere is then larger than "
+            "the region of all centres: if it is another quantity, save columns 0 to 2 alone, or "
+            "say radius = ... in a scene file"
+        )))  # fmt: skip
+    return result
+
+
+def _is_no_radius(array: NDArray[Any]) -> bool:
+    """Whether the fourth column is rather a mass or a number: each sphere would hold all centres.
+
+    array: (N, 3) or (N, 4), of which a few rows are looked at.
+    """
+    import numpy as np
+
+    if array.shape[1] != 4 or len(array) < FEWEST or array.dtype.kind not in "iuf":
+        return False
+    rows = np.asarray(array[:: max(len(array) // LOOKED_AT, 1)], np.float64)
+    sides = np.ptp(rows[:, :3], axis=0)
+    return bool(rows[:, 3].min() > float(np.hypot.reduce(sides)) > 0.0)
 
 
 def _remedy(array: NDArray[Any]) -> str:

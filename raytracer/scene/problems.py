@@ -32,6 +32,9 @@ _MUST = {
 }
 
 
+PAIRS = (("radius", "radii"), ("color", "colors"))
+"""Fields that take one value for all spheres of a set, and those that take one for each."""
+
 # Pydantic's kinds of problem where a table belongs.
 _TABLES = ("dict_type", "model_attributes_type", "model_type")
 
@@ -51,7 +54,7 @@ def sentences(error: ValidationError, model: type[BaseModel], file: str) -> list
     for problem in problems[:MOST_SENTENCES]:
         path, owners, inside = _locate(problem["loc"], model)
         text = _brackets(problem, path, inside, file) or _describe(problem, owners, inside)
-        lines.append(f"{file}: {path}: {text}")
+        lines.append(f"{file}: {path}: {text}{_other_number(problem, owners)}")
     return lines + [""] * (len(problems) - len(lines))
 
 
@@ -117,6 +120,25 @@ def _brackets(
         form = f"[{place}], with one bracket" if toml else f'"{path}": {{...}}'
         return f"is {'one table' if kind != 'dict_type' else 'a table of names'}: write {form}"
     return None
+
+
+def _other_number(problem: ErrorDetails, owners: list[type[BaseModel]]) -> str:
+    """Return which field takes a value per sphere, or one for all, for the end of a sentence."""
+    name, value = str(problem["loc"][-1]), problem["input"]
+    known = {field for owner in owners for field in owner.model_fields}
+    for one, each in PAIRS:
+        if not {one, each} <= known:
+            continue
+        numbers = isinstance(value, list) and any(map(_is_number, value))
+        if name == one and isinstance(value, list) and not (one == "color" and numbers):
+            return f"; a value per sphere goes into {each}"
+        if name == each and isinstance(value, (int, float, str)):
+            return f"; one value for all spheres goes into {one}"
+    return ""
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float))
 
 
 def _describe(

@@ -55,6 +55,18 @@ SCENES = {
         "[materials]\ngold = 3\n",
         ["materials.gold: must be a table, not 3"],
     ),
+    "a list for a radius": (
+        "[[spheres]]\ncenters = [[0, 0, 0], [1, 0, 0]]\nradius = [1, 2]\n",
+        ["spheres[0].radius: must be a number", "a value per sphere goes into radii"],
+    ),
+    "a number for radii": (
+        "[[spheres]]\ncenters = [[0, 0, 0], [1, 0, 0]]\nradii = 2\n",
+        ["spheres[0].radii: must be a list", "one value for all spheres goes into radius"],
+    ),
+    "a list for a color": (
+        "[[spheres]]\ncenters = [[0, 0, 0], [1, 0, 0]]\ncolor = ['red', 'blue']\n",
+        ["spheres[0].color: ['red', 'blue'] is not a colour", "goes into colors"],
+    ),
     "no samples": ("[render]\nsamples = 0\n", ["render.samples: must be at least 1, not 0"]),
     "samples as text": (
         "[render]\nsamples = '4'\n",

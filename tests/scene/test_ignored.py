@@ -284,6 +284,17 @@ def test_an_array_of_another_shape_gets_a_remedy(
         load(tmp_path / "a.npy")
 
 
+@pytest.mark.parametrize(("fourth", "told"), [(1e10, 1), (0.1, 0), (2.0, 0)])
+def test_a_fourth_column_that_is_no_radius(tmp_path: Path, fourth: float, told: int) -> None:
+    """Masses, as tables of simulations have them: the picture would be one ball."""
+    line = np.linspace(0, 4, 20)
+    np.save(tmp_path / "a.npy", np.stack([line, line, line, np.full(20, fourth)], axis=1))
+    _, found = loaded(tmp_path / "a.npy")
+    assert ["column 3 is taken as the radius, but" in each for each in found] == [True] * told
+    text = '[[spheres]]\nfile = "a.npy"\nradius = 0.5\n'
+    assert loaded(written(tmp_path / "s.toml", text))[1] == []
+
+
 def test_text_in_another_encoding_gets_a_remedy(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes("x,y,z\n0,0,0\n".encode("utf-16"))
     with pytest.raises(UserError, match="is not text in UTF-8: save it in this encoding"):
