@@ -243,7 +243,11 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
         npz(centers=np.zeros((3, 2))),
         ["array 'centers': has shape (3, 2)"],
     ),
-    "text": ("a.npz", npz(centers=np.array([["a"] * 3])), ["array 'centers': holds <U1 values"]),
+    "text": (
+        "a.npz",
+        npz(centers=np.array([["a"] * 3])),
+        ["array 'centers': holds text, not real"],
+    ),
     "objects": (
         "a.npz",
         npz(centers=np.array([[{}] * 3], object)),
@@ -294,7 +298,7 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
     "npz of texts for diameters": (
         "a.npz",
         npz(centers=POINTS, diameters=np.array(["a", "b", "c"])),
-        ["array 'diameters': holds <U1 values"],
+        ["array 'diameters': holds text, not real"],
     ),
     "csv without rows": ("a.csv", "x,y,z,radius\n", ["holds no particles"]),
     "xyz without atoms": ("a.xyz", "0\n\n", ["holds no particles"]),
@@ -322,7 +326,7 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
     "not UTF-8": ("a.xyz", b"2\n\xff\xfe\n", ["is not text in UTF-8"]),
     "empty file": ("a.xyz", "", ["line 1: '' is not the number of atoms"]),
     "unknown ending": ("a.abc", "", ["'.abc' is no kind of scene or particle file", ".toml"]),
-    "scene that is a list": ("a.json", "[1, 2]", ["holds a list"]),
+    "scene that is a list": ("a.json", "[1, 2]", ["holds no object"]),
     "not JSON": ("a.json", '{"title": }', ["is not JSON", "line 1, column 11"]),
     "infinity in JSON": (
         "a.json",
