@@ -157,7 +157,9 @@ class OpenFile:
     def not_text(self, line: int | None = None) -> DataFileError:
         """Return the error for bytes that are not UTF-8."""
         where = "" if line is None else f"line {line} "
-        return DataFileError(f"{self.source}: {where}is not text in UTF-8")
+        return DataFileError(
+            f"{self.source}: {where}is not text in UTF-8: save it in this encoding"
+        )
 
 
 def path_of(path: object, name: str = "path") -> Path:

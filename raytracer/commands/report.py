@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from math import isfinite
@@ -49,6 +48,8 @@ def _block(brackets: str, rows: list[str], indent: str) -> str:
 
 def _flat(value: Any) -> str:
     """JSON on one line, every character of which prints."""
+    import json
+
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     if text.isprintable():
         return text

@@ -150,12 +150,11 @@ def _reader(suffix: str, source: str) -> Reader:
         from .xyz_file import read_xyz
 
         return read_xyz
-    from .foreign import way_out
+    from .foreign import unread, way_out
 
     known, way = ", ".join(SUFFIXES), way_out(Path(source))
     raise DataFileError(
-        f"{source}: files ending in '{shown(suffix)}' cannot be read; known are {known}"
-        + (f"; {way}" if way else "")
+        f"{source}: {unread(suffix)}; supported are {known}" + (f"; {way}" if way else "")
     )
 
 
@@ -169,10 +168,25 @@ def _read_npy(file: OpenFile, names: Mapping[str, str]) -> Particles:
     if array.ndim != 2 or array.shape[1] not in (3, 4):
         raise DataFileError(
             f"{file.source}: has shape {array.shape}; it must be (N, 3), or (N, 4) with radii"
+            f"{_remedy(array)}"
         )
     radius = array[:, 3] if array.shape[1] == 4 else None
     own = {"centers": "columns 0 to 2", "radius": "column 3"}
     return Particles(file.source, array[:, :3], radius, names=own)
+
+
+def _remedy(array: NDArray[Any]) -> str:
+    """Return what to do with an array of another shape, for the end of a sentence, or ""."""
+    if array.dtype.names:
+        fields = naming.listed(array.dtype.names)
+        return f": it has the fields {fields}; save them by their names with numpy.savez"
+    if array.ndim == 3:
+        return ": save one frame of it"
+    if array.ndim == 2 and array.shape[0] in (3, 4):
+        return ": save its transpose"
+    if array.ndim == 2 and array.shape[1] > 4:
+        return ": save only these columns"
+    return ""
 
 
 def _read_npz(file: OpenFile, names: Mapping[str, str]) -> Particles:

@@ -20,6 +20,7 @@ from .arrays import distinct
 from .csv_file import COLOR_BYTES, load_table, text_palette
 from .elements import table as table_of_elements
 from .labels import Labels
+from .lines import aside, has_ink, has_lines, pick_line
 from .particles import Particles
 
 if TYPE_CHECKING:
@@ -67,8 +68,12 @@ def read_xyz(file: OpenFile, names: Mapping[str, str]) -> Particles:
     _check_names(names, columns, source)
     wanted = _choose(names, columns, source)
     used = {part: (name, columns[name]) for part, name in wanted.items()}
-    table = _table(file, count, used)
-    result = Particles(source, table["centers"], notes=_notes(file, count, columns, wanted))
+    with aside(lambda: has_lines(file, 2 + count)) as longer:
+        table = _table(file, count, used)
+    notes = _notes(file, columns, wanted)
+    if longer.result():
+        notes += [("", note) for note in _following(file, count)]
+    result = Particles(source, table["centers"], notes=notes)
     if "radius" in used:
         result.radius = table["radius"]
     elif "diameter" in used:
@@ -141,22 +146,17 @@ def _meaning(name: str) -> str | None:
 
 
 def _notes(
-    file: OpenFile, count: int, columns: Mapping[str, Column], wanted: Mapping[str, str]
+    file: OpenFile, columns: Mapping[str, Column], wanted: Mapping[str, str]
 ) -> list[tuple[str, str]]:
-    """Return what to warn of: frames that follow, properties that are not used."""
+    """Return what to warn of: properties that are not used."""
     left = [name for name in columns if name not in wanted.values()]
     sizes = [] if {"radius", "diameter", "label"} & set(wanted) else naming.sizes(left)
     colors = [] if {"color", "label"} & set(wanted) else naming.colors(left)
-    notes = naming.unused(file.source, "property", sizes, colors, 'colors = "..."')
-    return [*notes, *(("", note) for note in _following(file, count))]
+    return naming.unused(file.source, "property", sizes, colors, 'colors = "..."')
 
 
 def _following(file: OpenFile, count: int) -> Iterator[str]:
     """Yield what to warn of if a file goes on after its first frame; the rest is not read."""
-    from .lines import has_ink, has_lines, pick_line
-
-    if not has_lines(file, 2 + count):
-        return
     comment = read_head(file)[1]
     line = pick_line(file, 1 + has_ink(comment.encode()) + count)
     if line is None:

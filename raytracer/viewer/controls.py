@@ -82,7 +82,7 @@ CONTROLS = (
     Control(MOVE, ("SHIFT+V",), "zoom", "narrower field of view", (-RATE,), True),
     Control(MOVE, ("SPACE",), "toggle_turntable", "turntable", shown="Space"),
     Control(GO, ("F", "HOME"), "fit_all", "show all spheres but a ground ball"),
-    Control(GO, ("SHIFT+F", "SHIFT+HOME"), "fit_giants", "show that too"),
+    Control(GO, ("SHIFT+F", "SHIFT+HOME"), "fit_giants", "show all spheres"),
     Control(GO, ("R",), "reset", "everything as in the scene"),
     Control(GO, ("O",), "toggle_projection", "perspective or orthographic"),
     Control(GO, ("X",), "along", "look along +x; with Shift along -x", (1, 0, 0)),
