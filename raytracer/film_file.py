@@ -190,6 +190,7 @@ def _checked(source: str, film: Film) -> Film:
         raise DataFileError(
             f"{source}: holds no film: sums must be float32 (h, w, 4) within the picture's size"
         )
+    film.sums = np.ascontiguousarray(film.sums)  # NumPy may have saved columns first
     for name, array in film.aovs.items():
         channels = len(AOVS[name])
         wanted = shape[:2] if channels == 1 else (*shape[:2], channels)

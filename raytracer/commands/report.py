@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
-from raytracer.errors import escaped
+from raytracer.arguments import MOST
+from raytracer.errors import escaped, shown_value
 
 
 def print_warning(sentence: str) -> None:
@@ -96,6 +97,8 @@ def _text(key: str, value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, (list, tuple)):
         return " ".join(_text(key, item) for item in value)
+    if isinstance(value, int) and abs(value) > MOST:  # a file may say what no machine has
+        return shown_value(value)
     if isinstance(value, (int, float)) and key.startswith("memory"):
         return f"{value / 2**30:.1f} GiB"
     if isinstance(value, int) and key == "spheres":

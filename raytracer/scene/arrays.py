@@ -102,7 +102,20 @@ def floats(value: Any, part: str, where: Where) -> NDArray[np.floating[Any]]:
         return array.astype(np.float32)
     if array.dtype.kind in "iuf":
         return array.astype(np.float64)
-    raise where.wrong(part, f"holds {array.dtype} values, not real numbers")
+    raise where.wrong(part, f"holds {_KINDS.get(array.dtype.kind, array.dtype)}, not real numbers")
+
+
+_KINDS = {
+    "O": "values of several kinds, or beyond 64 bits",
+    "b": "truth values",
+    "c": "complex numbers",
+    "M": "dates",
+    "m": "times",
+    "S": "text",
+    "U": "text",
+    "V": "records",
+}
+"""What messages call values that are no real numbers, by the kind of their type."""
 
 
 def check_centers(value: Any, where: Where) -> NDArray[np.floating[Any]]:

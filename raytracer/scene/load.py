@@ -153,13 +153,24 @@ def _json(text: str, source: str) -> dict[str, Any]:
     """Parse JSON."""
     import json
 
+    def table_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        values = dict(pairs)
+        if len(values) < len(pairs):  # of which JSON keeps the last, without a word
+            seen: set[str] = set()
+            for name, _ in pairs:
+                if name in seen:
+                    break
+                seen.add(name)
+            raise SceneError(f"{source}: the key '{shown(name)}' stands twice in one object")
+        return values
+
     try:
-        table = json.loads(text)
+        table = json.loads(text, object_pairs_hook=table_of)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise SceneError(f"{source}: is not JSON: {error.msg} ({place})") from None
     if not isinstance(table, dict):
-        raise SceneError(f"{source}: holds a {type(table).__name__}, not an object with a scene")
+        raise SceneError(f"{source}: holds no object with a scene; it must begin with '{{'")
     return table
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from pydantic import BaseModel
@@ -20,11 +20,11 @@ _MUST = {
     "dict_type": "a table",
     "finite_number": "a finite number",
     "float_type": "a number",
-    "greater_than": "above {gt:g}",
-    "greater_than_equal": "at least {ge:g}",
+    "greater_than": "above {gt}",
+    "greater_than_equal": "at least {ge}",
     "int_from_float": "a whole number",
     "int_type": "a whole number",
-    "less_than_equal": "at most {le:g}",
+    "less_than_equal": "at most {le}",
     "list_type": "a list",
     "model_attributes_type": "a table",
     "model_type": "a table",
@@ -166,9 +166,18 @@ def _describe(
     if kind == "value_error":
         return problem["msg"].removeprefix("Value error, ")
     if kind in _MUST:
-        return f"must be {_MUST[kind].format_map(context)}{_shown(value)}"
+        return f"must be {_MUST[kind].format_map(_in_full(context))}{_shown(value)}"
     text = problem["msg"].replace("Input should", "must")
     return f"{text[0].lower()}{text[1:]}{_shown(value)}"
+
+
+def _in_full(context: Mapping[str, Any]) -> dict[str, str]:
+    """Return the limits in an error's context as text; whole numbers with all their digits."""
+    return {
+        name: f"{limit:.0f}" if limit == limit // 1 and abs(limit) < 1e15 else f"{limit:g}"
+        for name, limit in context.items()
+        if isinstance(limit, (int, float))
+    }
 
 
 def _shown(value: Any) -> str:

@@ -190,7 +190,7 @@ def _one(color: Any, color_space: str, where: Where) -> NDArray[Any]:
             raise where.wrong("color", f"has shape {row.shape}; one colour has three numbers")
         return _rows(row[None], color_space, where)
     if color_space == "linear":
-        raise where.wrong("color", f"'{color}' is sRGB, but color_space says linear")
+        raise where.wrong("color", f"{shown_value(color)} is sRGB, but color_space says linear")
     try:
         return np.array([parse_color(color)], np.float64)
     except SceneError as error:

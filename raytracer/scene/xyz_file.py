@@ -80,7 +80,7 @@ def read_xyz(file: OpenFile, names: Mapping[str, str]) -> Particles:
         result.radius = table["diameter"] * 0.5
     if "color" in used:
         name, column = used["color"]
-        if column.kind == "S":
+        if column.kind == "S" and column.width == 1:
             result.color, result.color_id = text_palette(table["color"], source, name, 3)
         else:
             result.color = _colors(table["color"], column, source)
@@ -100,6 +100,7 @@ def _choose(names: Mapping[str, str], columns: Mapping[str, Column], source: str
     vectors = [name for name, column in columns.items() if column.width == 3]
     single = [name for name, column in columns.items() if column.width == 1]
     texts = [name for name in single if columns[name].kind == "S"]
+    colors = [name for name in vectors if columns[name].kind != "S"]
     position = names.get("centers") or naming.usual("centers", vectors) or "pos"
     if position not in vectors:
         raise DataFileError(f"{source}: line 2: Properties name no '{position}' of three columns")
@@ -110,8 +111,8 @@ def _choose(names: Mapping[str, str], columns: Mapping[str, Column], source: str
         "centers": position,
         "radius": radius,
         "diameter": diameter,
-        "color": names.get("colors") or naming.usual("color", [*vectors, *texts]),
-        "label": next((name for name in LABELS if name in columns), None),
+        "color": names.get("colors") or naming.usual("color", [*colors, *texts]),
+        "label": next((name for name in LABELS if name in single), None),
     }
     if wanted["label"] in SPECIES:
         wanted["type"] = next((name for name in TYPES if name in single), None)
@@ -291,6 +292,6 @@ def _table(file: OpenFile, count: int, used: Mapping[str, tuple[str, Column]]) -
 
 def _colors(values: NDArray[Any], column: Column, source: str) -> NDArray[Any]:
     """Return colours in 0..1 from reals in 0..1 or integers in 0..255."""
-    if column.width != 3:
+    if column.width != 3:  # also of texts
         raise DataFileError(f"{source}: line 2: Properties: a colour has three columns")
     return values / 255.0 if column.kind == "I" else values

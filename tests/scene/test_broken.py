@@ -255,7 +255,11 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
         npz(centers=np.zeros((3, 2))),
         ["array 'centers': has shape (3, 2)"],
     ),
-    "text": ("a.npz", npz(centers=np.array([["a"] * 3])), ["array 'centers': holds <U1 values"]),
+    "text": (
+        "a.npz",
+        npz(centers=np.array([["a"] * 3])),
+        ["array 'centers': holds text, not real"],
+    ),
     "objects": (
         "a.npz",
         npz(centers=np.array([[{}] * 3], object)),
@@ -306,7 +310,7 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
     "npz of texts for diameters": (
         "a.npz",
         npz(centers=POINTS, diameters=np.array(["a", "b", "c"])),
-        ["array 'diameters': holds <U1 values"],
+        ["array 'diameters': holds text, not real"],
     ),
     "csv without rows": ("a.csv", "x,y,z,radius\n", ["holds no particles"]),
     "xyz without atoms": ("a.xyz", "0\n\n", ["holds no particles"]),
@@ -342,7 +346,7 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
         "",
         ["files ending in '.abc' cannot be read", "supported are .toml"],
     ),
-    "scene that is a list": ("a.json", "[1, 2]", ["holds a list"]),
+    "scene that is a list": ("a.json", "[1, 2]", ["holds no object"]),
     "not JSON": ("a.json", '{"title": }', ["is not JSON", "line 1, column 11"]),
     "infinity in JSON": (
         "a.json",
