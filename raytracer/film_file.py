@@ -54,7 +54,9 @@ def check_target(path: str | Path, half: bool = False) -> Path:
     """Make sure that a film can be written there, before the work. Raises UserError."""
     path, half = path_of(path), truth(half, "half", UserError)
     if path.suffix.lower() not in SUFFIXES:
-        raise UserError(f"{path}: films are written as .npz or .exr: give a name that ends so")
+        raise UserError(
+            f"{path}: films are written as .npz or .exr: give a name with one of these endings"
+        )
     if half and path.suffix.lower() != ".exr":
         raise UserError(f"{path}: 16-bit floats are for .exr: leave out half, or write .exr")
     if path.suffix.lower() == ".exr":
