@@ -91,8 +91,12 @@ def save(
     return path
 
 
-def load(path: str | Path) -> Film:
-    """Read a film; see `Film.load`."""
+def load(path: str | Path, aovs: Sequence[str] = tuple(AOVS)) -> Film:
+    """Read a film; see `Film.load`.
+
+    aovs: names of the output variables to keep, where the film has them. Those of an .npz that are
+        not named are not read; OpenEXR reads all of a file.
+    """
     path = path_of(path)
     suffix = path.suffix.lower()
     if path != STANDARD_INPUT and suffix not in SUFFIXES:
@@ -101,7 +105,8 @@ def load(path: str | Path) -> Film:
         if file.is_standard_input:
             suffix = ".exr" if file.file.peek(4)[:4] == exr_header.MAGIC else ".npz"
         with reading(file.source, "a film"):
-            return _checked(file.source, _load_npz(file) if suffix == ".npz" else _load_exr(file))
+            reader = _load_npz if suffix == ".npz" else _load_exr
+            return _checked(file.source, reader(file, aovs))
 
 
 def _about(film: Film) -> str:
@@ -197,7 +202,7 @@ def _save_npz(film: Film, path: Path, batch: output.Batch | None) -> None:
         np.savez(file, film=np.array(_about(film)), sums=film.sums, **arrays)
 
 
-def _load_npz(file: OpenFile) -> Film:
+def _load_npz(file: OpenFile, wanted: Sequence[str]) -> Film:
     with Archive(file) as archive:
         members = archive.members
         if "film" not in members or "sums" not in members:
@@ -207,7 +212,7 @@ def _load_npz(file: OpenFile) -> Film:
             raise DataFileError(
                 f"{file.source}: its metadata have more than {size_text(ABOUT_BYTES)}"
             )
-        layers = [name for name in AOVS if f"aov_{name}" in members]
+        layers = [name for name in AOVS if name in wanted and f"aov_{name}" in members]
         archive.require_room(["film", "sums", *(f"aov_{name}" for name in layers)])
         about = archive.array("film")
         if about.shape != () or about.dtype.kind != "U":
@@ -265,7 +270,7 @@ def _save_exr(film: Film, path: Path, half: bool, batch: output.Batch | None) ->
             raise OSError(str(error).replace(file.name, str(path))) from error
 
 
-def _load_exr(file: OpenFile) -> Film:
+def _load_exr(file: OpenFile, wanted: Sequence[str]) -> Film:
     source = file.source
     exr = _require_openexr(file.path)
     header = exr_header.check(file)
@@ -287,7 +292,7 @@ def _load_exr(file: OpenFile) -> Film:
     layers = {
         name: letters
         for name, letters in AOVS.items()
-        if all(f"{name}.{letter}" in stored for letter in letters)
+        if name in wanted and all(f"{name}.{letter}" in stored for letter in letters)
     }
     aovs = {name: _stacked(stored, name, letters) for name, letters in layers.items()}
     if all(f"sums.{letter}" in stored for letter in "RGBA"):
