@@ -56,7 +56,7 @@ def program() -> None:
     A first picture, and your own particles:
       raytracer render scenes/three_balls.toml
       raytracer render atoms.xyz -o atoms.png
-      raytracer preview atoms.xyz          a window that you can turn
+      raytracer preview atoms.xyz          an interactive window
 
     \b
     What else there is:

@@ -8,14 +8,16 @@ is what is read. What a library raises over a broken file becomes one sentence.
 from __future__ import annotations
 
 import errno
+import io
 import os
+import select
 import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from raytracer.errors import (
     DataFileError,
@@ -27,6 +29,11 @@ from raytracer.errors import (
 )
 from raytracer.memory import size_text
 from raytracer.resources import available_memory
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+T = TypeVar("T")
 
 STANDARD_INPUT = Path("-")
 """The name that stands for standard input on the command line and in `raytracer.load`."""
@@ -150,7 +157,9 @@ class OpenFile:
     def not_text(self, line: int | None = None) -> DataFileError:
         """Return the error for bytes that are not UTF-8."""
         where = "" if line is None else f"line {line} "
-        return DataFileError(f"{self.source}: {where}is not text in UTF-8")
+        return DataFileError(
+            f"{self.source}: {where}is not text in UTF-8: save it in this encoding"
+        )
 
 
 def path_of(path: object, name: str = "path") -> Path:
@@ -197,6 +206,38 @@ def require_file(path: str | Path, source: str, error: type[UserError] = DataFil
         pass
 
 
+class _Regular(io.FileIO):
+    """A regular file whose failures become one sentence, wherever it is read.
+
+    Disks fail while a file is read, network file systems lose it, and those of the kernel (`/proc`)
+    refuse what looks like a file, or have nothing yet.
+    """
+
+    def __init__(self, descriptor: int, source: str, error: type[UserError]) -> None:
+        super().__init__(descriptor, "rb")
+        self._source, self._error = source, error
+
+    def readinto(self, buffer: Buffer, /) -> int:
+        with self._told():
+            return int(self._there(super().readinto(buffer)))
+
+    def readall(self) -> bytes:
+        with self._told():
+            return self._there(super().readall())
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as problem:
+            raise self._error(f"{self._source}: {reason(problem)}") from None
+
+    def _there(self, result: T | None) -> T:
+        if result is None:  # it would have to be waited for
+            raise self._error(f"{self._source}: is no regular file: it has no content yet")
+        return result
+
+
 def _descriptor(path: Path, source: str, error: type[UserError]) -> BufferedReader:
     """Return the stream of a regular file."""
     # Without O_NONBLOCK a pipe that nobody writes to would wait for ever, before it can be refused.
@@ -212,7 +253,7 @@ def _descriptor(path: Path, source: str, error: type[UserError]) -> BufferedRead
         if not stat.S_ISREG(mode):
             kind = next((text for test, text in _KINDS if test(mode)), "is no regular file")
             raise error(f"{source}: {kind}")
-        return os.fdopen(descriptor, "rb")
+        return BufferedReader(_Regular(descriptor, source, error))
     except BaseException:
         os.close(descriptor)
         raise
@@ -250,7 +291,7 @@ def _spool(source: str, error: type[UserError]) -> BufferedReader:
     try:
         copy: Any = tempfile.TemporaryFile()  # noqa: SIM115 - it is kept to the end
         stream = sys.stdin.buffer
-        while piece := stream.read(PIECE):
+        while piece := _next_piece(stream):
             total += len(piece)
             if total > limit:
                 copy.close()
@@ -261,6 +302,13 @@ def _spool(source: str, error: type[UserError]) -> BufferedReader:
         raise error(f"{source}: {reason(problem)}") from None
     spooled: BufferedReader = copy
     return spooled
+
+
+def _next_piece(stream: IO[bytes]) -> bytes:
+    """Return the next bytes of standard input; b"" at its end."""
+    while (piece := stream.read(PIECE)) is None:  # it does not wait for bytes by itself
+        select.select([stream], [], [])
+    return piece
 
 
 @contextmanager
@@ -369,7 +417,10 @@ def _first_line(problem: Exception) -> str:
     if isinstance(problem, OSError) and problem.strerror:
         return problem.strerror
     try:
-        lines = str(problem)[:400].strip().splitlines()
+        text = str(problem)[:400].strip()
+        if isinstance(problem, ValueError) and "int_max_str_digits" in text:
+            return "a number has thousands of digits"
+        lines = text.splitlines()
     except Exception:  # an exception that cannot be printed
         lines = []
     return shown(lines[0], 160) if lines else type(problem).__name__

@@ -110,6 +110,14 @@ def shown(text: str, most: int = TEXT_LETTERS) -> str:
     return escaped(text) if len(text) <= most else escaped(text[: most - 3]) + "..."
 
 
+def counted(count: int, noun: str, after: str = "") -> str:
+    """Return a number with its noun: "1 sphere", "2,000 spheres", "1 sample per pixel".
+
+    noun: in the singular. after: what follows the noun.
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}{after}"
+
+
 def shown_value(value: object, most: int = TEXT_LETTERS) -> str:
     """Return the `repr` of anything as a sentence quotes it; of large ones, only the start."""
     import reprlib

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.arguments import items, whole
-from raytracer.errors import UserError, shown_value
+from raytracer.errors import UserError, counted, shown_value
 from raytracer.settings import MAX_SIDE
 
 if TYPE_CHECKING:
@@ -178,9 +178,9 @@ def outline(film: Film, metadata: dict[str, Any]) -> str:
     parts = [f"{width}x{height}"]
     if (width, height) != (film.width, film.height):
         parts[0] += f" at {film.x0},{film.y0} of {film.width}x{film.height}"
-    parts.append(f"{film.samples} samples per pixel")
+    parts.append(counted(film.samples, "sample", " per pixel"))
     if "spheres" in metadata:
-        parts.append(f"{metadata['spheres']:,} spheres")
+        parts.append(counted(metadata["spheres"], "sphere"))
     if film.aovs:
         parts.append("with " + ", ".join(film.aovs))
     return ", ".join(parts)

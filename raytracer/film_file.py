@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer import exr_header, output
+from raytracer import output
 from raytracer.arguments import truth
 from raytracer.door import STANDARD_INPUT, OpenFile, opened, parse_json, path_of, printed, reading
 from raytracer.errors import DataFileError, UserError, shown, shown_value, suggestion
@@ -91,6 +91,16 @@ def save(
     return path
 
 
+def check_source(path: str | Path) -> None:
+    """Refuse a file that by its name is no film. Raises DataFileError."""
+    path = Path(path)
+    if path != STANDARD_INPUT and path.suffix.lower() not in SUFFIXES:
+        raise DataFileError(
+            f"{path}: is not a film: films are .npz or .exr files, written by "
+            "`raytracer render --film`"
+        )
+
+
 def load(path: str | Path, aovs: Sequence[str] = tuple(AOVS)) -> Film:
     """Read a film; see `Film.load`.
 
@@ -98,11 +108,12 @@ def load(path: str | Path, aovs: Sequence[str] = tuple(AOVS)) -> Film:
         not named are not read; OpenEXR reads all of a file.
     """
     path = path_of(path)
+    check_source(path)
     suffix = path.suffix.lower()
-    if path != STANDARD_INPUT and suffix not in SUFFIXES:
-        raise DataFileError(f"{path}: is not a film: films are .npz or .exr files")
     with opened(path, standard_input=True) as file:
         if file.is_standard_input:
+            from raytracer import exr_header
+
             suffix = ".exr" if file.file.peek(4)[:4] == exr_header.MAGIC else ".npz"
         with reading(file.source, "a film"):
             reader = _load_npz if suffix == ".npz" else _load_exr
@@ -184,6 +195,7 @@ def _checked(source: str, film: Film) -> Film:
         raise DataFileError(
             f"{source}: holds no film: sums must be float32 (h, w, 4) within the picture's size"
         )
+    film.sums = np.ascontiguousarray(film.sums)  # NumPy may have saved columns first
     for name, array in film.aovs.items():
         channels = len(AOVS[name])
         wanted = shape[:2] if channels == 1 else (*shape[:2], channels)
@@ -271,6 +283,8 @@ def _save_exr(film: Film, path: Path, half: bool, batch: output.Batch | None) ->
 
 
 def _load_exr(file: OpenFile, wanted: Sequence[str]) -> Film:
+    from raytracer import exr_header
+
     source = file.source
     exr = _require_openexr(file.path)
     header = exr_header.check(file)

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 HEADER_BYTES = 1 << 16
 """Longest header of an array; NumPy takes 10,000 letters of it."""
 
+MOST_DIMENSIONS = 64
+"""Most dimensions of an array of NumPy."""
+
 PIECE = 1 << 20
 """Bytes of a compressed member that are read at a time."""
 
@@ -110,14 +113,32 @@ def read_header(stream: IO[bytes], label: str) -> Header:
         if major == 3:  # in UTF-8 for the names of fields, which matter to nobody here
             text = text.decode("utf-8").encode("latin-1", "replace")
         packed = io.BytesIO(struct.pack("<I", len(text)) + text)
-        shape, fortran_order, dtype = npy.read_array_header_2_0(packed)
-        if any(isinstance(n, bool) or n < 0 for n in shape):
+        try:
+            shape, fortran_order, dtype = npy.read_array_header_2_0(packed)
+        except MemoryError:
+            raise
+        except Exception as problem:  # what it says are the words of a parser of Python
+            raise DataFileError(
+                f"{label}: its header is damaged: it describes no array of NumPy"
+            ) from problem
+        if any(isinstance(n, bool) or n < 0 for n in shape) or _is_beyond(shape, dtype):
             raise DataFileError(f"{label}: has the impossible shape {shown(str(shape))}")
+        if not dtype.itemsize or dtype.subdtype:  # which `numpy.empty` makes larger than it says
+            raise DataFileError(
+                f"{label}: holds values of the type {shown(str(dtype))}, not numbers"
+            )
     if dtype.hasobject:
         raise DataFileError(
             f"{label}: holds objects of Python (pickle), which are not read; save numbers"
         )
     return Header(shape, fortran_order, dtype)
+
+
+def _is_beyond(shape: tuple[int, ...], dtype: np.dtype[Any]) -> bool:
+    """Whether NumPy has no arrays of that shape, empty ones included."""
+    return len(shape) > MOST_DIMENSIONS or (
+        prod(max(n, 1) for n in shape) * max(dtype.itemsize, 1) >= 1 << 63
+    )
 
 
 def _require_bytes(header: Header, there: int, label: str) -> None:
@@ -187,7 +208,10 @@ class Archive:
 
     def require_room(self, names: list[str]) -> None:
         """Refuse arrays that will not fit into memory together."""
-        require_room(self.source, sum(self._entry(name).file_size for name in names))
+        entries = [self._entry(name) for name in names]
+        for entry in entries:
+            self._require_possible(entry)
+        require_room(self.source, sum(entry.file_size for entry in entries))
 
     def array(self, name: str) -> NDArray[Any]:
         """Read one array.
@@ -229,18 +253,27 @@ class Archive:
         label = self.label(entry.filename.removesuffix(".npy"))
         if entry.flag_bits & _ENCRYPTED:
             raise DataFileError(f"{label}: is encrypted, which is not read; save it without")
+        self._require_possible(entry)
         if entry.compress_type == zipfile.ZIP_STORED:
             yield self._stored(entry, label)  # type: ignore[misc]
             return
+        with reading(label, ".npz"):
+            stream = self._zip.open(entry)
+        with stream:
+            yield stream
+
+    def _require_possible(self, entry: zipfile.ZipInfo) -> None:
+        """Refuse a size that the directory says and that the file cannot hold."""
+        label = self.label(entry.filename.removesuffix(".npy"))
+        if max(entry.compress_size, 0) > self.file.size or (
+            entry.compress_type == zipfile.ZIP_STORED and entry.file_size != entry.compress_size
+        ):
+            raise _misplaced(label)
         if entry.file_size > max(RATIO * entry.compress_size, RATIO_BYTES):
             raise DataFileError(
                 f"{label}: says that {entry.compress_size:,} bytes hold {entry.file_size:,}, which "
                 "is a damaged or a hostile file"
             )
-        with reading(label, ".npz"):
-            stream = self._zip.open(entry)
-        with stream:
-            yield stream
 
     def _entry(self, name: str) -> zipfile.ZipInfo:
         entry = self.members.get(name)
@@ -251,7 +284,7 @@ class Archive:
 
     def _stored(self, entry: zipfile.ZipInfo, label: str) -> _Stored:
         """Return the bytes of an uncompressed member, after its local header was checked."""
-        broken = DataFileError(f"{label}: does not lie where the archive says; is it cut short?")
+        broken = _misplaced(label)
         file = self.file.file
         file.seek(entry.header_offset)
         start = file.read(_LOCAL_HEADER.size)
@@ -270,6 +303,10 @@ class Archive:
             raise broken
         file.seek(begin)
         return _Stored(file, begin, end)
+
+
+def _misplaced(label: str) -> DataFileError:
+    return DataFileError(f"{label}: does not lie where the archive says; is it cut short?")
 
 
 class _Stored:

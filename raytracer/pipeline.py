@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from raytracer import bvh, memory
 from raytracer.arguments import function, items, of_kind, text, whole
 from raytracer.backends.select import select
-from raytracer.errors import SceneError, UserError
+from raytracer.errors import SceneError, UserError, counted
 from raytracer.film import TRANSPARENT, Crop, Film, checked_crop
 from raytracer.film_file import check_aovs
 from raytracer.image import Image
@@ -143,7 +143,7 @@ def prepare(
     if loaded.count == 0:
         warn("the scene has no spheres: the picture shows the background alone")
     memory.require_count(loaded.count, chosen.max_spheres, chosen.name)
-    spheres = f"{loaded.count:,} spheres"
+    spheres = counted(loaded.count, "sphere")
     with stage("pack", f"packing {spheres}"):
         given_back = isinstance(scene, (str, Path)) and not keep
         need = _need(loaded, settings, crop, threads, given_back, memory_of or memory.Output())

@@ -215,7 +215,10 @@ def read_metadata(path: Path) -> dict[str, Any] | None:
     """
     with opened(path, standard_input=True) as file:
         if file.file.read(len(SIGNATURE)) != SIGNATURE:
-            raise DataFileError(f"{file.source}: is not a PNG file")
+            raise DataFileError(
+                f"{file.source}: is not a PNG file: name a picture; `raytracer scene check` "
+                "describes scene and particle files"
+            )
         for kind, size in _chunks(file):
             if kind != b"tEXt" or file.file.peek(len(KEY) + 1)[: len(KEY) + 1] != _KEY_START:
                 continue

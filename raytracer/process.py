@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Seconds until a signal is sent again whose exception was lost in a callback.
 _AGAIN = 0.005
+# Seconds for which words to people wait for a reader that has stopped reading.
+_PATIENCE = 1.0
 
 
 class Terminated(KeyboardInterrupt):
@@ -61,7 +63,7 @@ class _StandardOutput(io.FileIO):
         if self.failed:
             return memoryview(data).nbytes
         try:
-            return super().write(data)
+            return _write_waiting(self, data)
         except OSError as error:
             self.failed = True
             if error.errno == errno.EPIPE:
@@ -74,9 +76,23 @@ class _StandardError(io.FileIO):
 
     def write(self, data: Buffer, /) -> int:
         try:
-            return super().write(data)
+            return _write_waiting(self, data, _PATIENCE)
         except OSError:
             return memoryview(data).nbytes
+
+
+def _write_waiting(stream: io.FileIO, data: Buffer, seconds: float | None = None) -> int:
+    """Write to a stream that may be full; gives the number of bytes.
+
+    The descriptor is shared with other programs, one of which may have set it not to block.
+    seconds: to wait for room; None waits for ever. Raises OSError.
+    """
+    while (count := io.FileIO.write(stream, data)) is None:
+        import select
+
+        if not select.select([], [stream], [], seconds)[1]:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+    return count
 
 
 def run(command: Callable[[], int], stopped: Callable[[BaseException], int]) -> int:

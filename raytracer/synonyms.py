@@ -5,6 +5,10 @@ from __future__ import annotations
 NAMES: dict[str, tuple[str, ...]] = {
     # word, in small letters with "_" between parts -> our names for it, the first that fits is said
     "aa": ("samples",),
+    "ssaa": ("samples",),
+    "msaa": ("samples",),
+    "supersampling": ("samples",),
+    "antialias": ("samples",),
     "antialiasing": ("samples",),
     "n_samples": ("samples",),
     "num_samples": ("samples",),
@@ -35,6 +39,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "to": ("output",),
     "alpha": ("transparent",),
     "silent": ("quiet",),
+    "v": ("version",),
     "stops": ("exposure",),
     "ev": ("exposure",),
     "tonemap": ("tone",),

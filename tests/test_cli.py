@@ -154,6 +154,29 @@ def test_repeating_does_not_change_the_picture(scene: str) -> None:
         assert np.array_equal(np.asarray(one), np.asarray(three))
 
 
+@pytest.mark.parametrize(("target", "warned"), [([0, 0, 20], True), ([0, 0, 0], False)])
+def test_a_camera_that_sees_no_sphere(
+    target: list[int],
+    warned: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Of a picture of the background alone a warning says so, in the JSON too."""
+    monkeypatch.chdir(tmp_path)
+    camera = f"[camera]\nposition = [0, 0, 10]\nlook_at = {target}\n"
+    Path("away.toml").write_text(f"{camera}[[spheres]]\ncenters = [[0, 0, 0]]\n")
+    size = ["--width", "16", "--height", "12", "--samples", "1", "--backend", "cpu"]
+    assert main(["render", "away.toml", *size]) == 0
+    seen = capsys.readouterr()
+    assert ("raytracer: warning: no camera ray hit a sphere" in seen.err) == warned
+    assert "1 sample per pixel, 1 sphere, cpu" in seen.out
+    found = run_json(capsys, "render", "away.toml", *size)
+    assert ["no camera ray hit a sphere" in each for each in found["warnings"]] == [True] * warned
+    # A part of the picture may well be empty.
+    assert run_json(capsys, "render", "away.toml", *size, "--crop", "0,0,1,1")["warnings"] == []
+
+
 def test_options_override_the_scene(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = run_json(
         capsys, "render", scene, "--width", "9", "--samples", "1", "--filter", "tent",
@@ -203,7 +226,8 @@ def test_only_is_exactly_that_sample(scene: str, capsys: pytest.CaptureFixture[s
         (["render", "balls.toml", "--only", "0,0,-1"], "counted from 0"),
         (["render", "balls.toml", "--only", "0,0,0", "--repeat", "2"], "writes no picture"),
         (["render", "balls.toml", "--threads", "-1"], "threads = -1"),
-        (["info", "balls.toml"], "is not a PNG"),
+        (["info", "balls.toml"], "is not a PNG file: name a picture; `raytracer scene check`"),
+        (["tone", "balls.png"], "balls.png: is not a film: films are .npz or .exr"),
         (["info", "missing.png"], "there is no such file"),
         (["scene", "check", "missing.toml"], "missing.toml"),
         (["scene", "generate", "clowd"], "cloud"),
@@ -225,6 +249,17 @@ def test_a_mistake_is_one_sentence(
         (["a.png"], "did you mean `raytracer info a.png`?"),
         (["check"], "did you mean `raytracer scene check`?"),
         (["nothing"], "known are bench, devices"),
+        (["help"], "use `raytracer --help`"),
+        (["version"], "use `raytracer --version`"),
+        (["-V"], "did you mean '--version'?"),
+        (["examples"], "`raytracer render weekend` renders an example"),
+        (["scene", "list"], "`raytracer scene generate --list`"),
+        (["convert", "a.xyz"], "`raytracer render FILE` reads particle files"),
+        (["animate", "a.xyz"], "run `raytracer render` per frame"),
+        (["render", "a", "--dpi", "300"], "use '--width' and '--height'"),
+        (["render", "a", "--overwrite"], "is replaced without an option"),
+        (["render", "a", "--ssaa", "4"], "did you mean '--samples'?"),
+        (["render", "a", "--bonds"], "only spheres are drawn"),
         (["scene", "chek"], "did you mean `raytracer scene check`?"),
         (["scene", "a.toml"], "did you mean `raytracer scene check a.toml`?"),
         (["--spp", "3", "a"], "no such option '--spp' (see"),

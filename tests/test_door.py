@@ -273,3 +273,65 @@ def test_deep_metadata_are_refused(
     for options in ([], ["--json"]):
         assert main(["info", str(tmp_path / "a.png"), *options]) == 2
         assert "nested too deeply" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="no such file here")
+@pytest.mark.parametrize("name", ["a.toml", "a.json", "a.csv", "a.xyz", "a.npy", "a.npz", "f.exr"])
+def test_a_file_that_fails_while_it_is_read(name: str, tmp_path: Path) -> None:
+    """As disks and network file systems do; this one of the kernel looks like a regular file."""
+    path = tmp_path / name
+    path.symlink_to("/proc/self/clear_refs")
+    with pytest.raises(UserError) as caught:
+        (Film.load if name == "f.exr" else load)(path)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"spheres": [{"centers": [[0, 0, 0]], "radius": 1, "radius": 2}]}')
+    assert "the key 'radius' stands twice" in sentence(path)
+
+
+@pytest.mark.parametrize("suffix", [".toml", ".json"])
+def test_numbers_of_thousands_of_digits(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"a{suffix}"
+    digits = "9" * 5000
+    path.write_text(f"a = {digits}" if suffix == ".toml" else f'{{"a": {digits}}}')
+    assert "(a number has thousands of digits)" in sentence(path)
+
+
+@pytest.mark.parametrize(
+    ("columns", "row"),
+    [("species:S:1:pos:R:3:color:S:3", "O 0 0 0 a b c"), ("species:S:2:pos:R:3", "O a 0 0 0")],
+)
+def test_texts_of_several_columns_are_no_colours_and_no_labels(
+    columns: str, row: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.xyz"
+    path.write_text(f"1\nProperties={columns}\n{row}\n")
+    assert load(path).count == 1
+
+
+def test_a_limit_is_told_with_all_its_digits(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text("spheres = []\n[render]\nwidth = 99999999\n")
+    assert "must be at most 1048576, not" in sentence(path)
+
+
+def test_the_check_of_huge_spheres_says_nothing_of_numpy(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.npz"
+    np.savez(path, centers=np.eye(3), radii=np.full(3, 1e39))
+    assert main(["scene", "check", str(path)]) == 0
+    assert "1e+39" in capfd.readouterr().out
+
+
+def test_metadata_with_numbers_that_no_machine_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = f'{{"memory": {"9" * 400}, "a": {{"memory_free": [{"9" * 400}]}}, "spheres": 12}}'
+    chunk = png.chunk(b"tEXt", b"raytracer\0" + text.encode())
+    (tmp_path / "a.png").write_bytes(png.SIGNATURE + png.chunk(b"IHDR", bytes(13)) + chunk)
+    assert main(["info", str(tmp_path / "a.png")]) == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) < 100

@@ -286,3 +286,15 @@ def test_targets_are_checked_first(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert film_file.check_aovs("depth, id,depth") == ("depth", "id")
     with pytest.raises(UserError, match="did you mean 'normal'"):
         film_file.check_aovs("normals")
+
+
+def test_sums_whose_columns_go_first(tmp_path: Path) -> None:
+    """NumPy saves arrays as they lie in memory."""
+    film = full()
+    film.save(tmp_path / "a.npz")
+    stored = dict(np.load(tmp_path / "a.npz"))
+    stored["sums"] = np.asfortranarray(stored["sums"])
+    np.savez(tmp_path / "b.npz", **stored)
+    found = Film.load(tmp_path / "b.npz")
+    assert found.sums.tobytes() == film.sums.tobytes()
+    assert found.tonemap().tobytes() == film.tonemap().tobytes()

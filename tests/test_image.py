@@ -72,7 +72,7 @@ def test_matplotlib_shows_a_picture() -> None:
 
 
 def test_a_picture_and_a_film_show_themselves_in_a_line() -> None:
-    assert repr(picture()) == "<Image: 5x3, 1 samples per pixel, 3 spheres>"
+    assert repr(picture()) == "<Image: 5x3, 1 sample per pixel, 3 spheres>"
     film = Film.blank(20, 10, (2, 3, 6, 9))
     film.aovs["depth"] = np.zeros((6, 4))
     assert repr(film) == "<Film: 4x6 at 2,3 of 20x10, 0 samples per pixel, with depth>"

@@ -157,3 +157,40 @@ def test_a_file_is_read_with_its_sum(tmp_path: Path, threads: int) -> None:
             assert found == zlib.crc32(there.tobytes(), start)
     with pytest.raises(OSError, match="Bad file descriptor"):
         _core.read_file(9999, 0, np.zeros(4, np.uint8), 0, 1)
+
+
+@pytest.mark.parametrize("descr", ["'|S0'", "'<U0'", "'|V0'", "('<f8', (3,))", "('<f8', (0,))"])
+def test_values_without_a_size_take_no_memory(descr: str, tmp_path: Path) -> None:
+    """NumPy makes arrays of them that are larger than their headers say."""
+    text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': (1073741824, 3), }}\n"
+    head = b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text.encode()
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("centers.npy", head + bytes(300))
+    assert "holds values of the type" in sentence(tmp_path / "a.npz", stream.getvalue())
+
+
+@pytest.mark.parametrize("shape", ["(0, 9223372036854775807)", "(99999999999999999999, 0)"])
+def test_shapes_beyond_numpy_are_impossible(shape: str, tmp_path: Path) -> None:
+    text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}\n"
+    head = b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text.encode()
+    assert "impossible shape" in sentence(tmp_path / "a.npy", head)
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_size_that_the_file_cannot_hold_is_no_lack_of_memory(
+    compressed: bool, tmp_path: Path
+) -> None:
+    whole = bytearray(npz(compressed, centers=np.zeros((4, 3)), radii=np.ones(4)))
+    at = whole.index(b"PK\x01\x02")
+    struct.pack_into("<I", whole, at + 24, 0xFFFFFFF0)
+    said = sentence(tmp_path / "a.npz", bytes(whole))
+    assert "array 'centers'" in said
+    assert "memory" not in said
+
+
+def test_a_damaged_header_is_said_without_the_words_of_a_parser(tmp_path: Path) -> None:
+    text = b"{'descr': 'a'*9, 'fortran_order': False, 'shape': (1,), }\n"
+    head = b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text
+    said = sentence(tmp_path / "a.npy", head)
+    assert said.endswith("its header is damaged: it describes no array of NumPy")

@@ -326,3 +326,51 @@ def test_two_containers_write_one_file(tmp_path: Path) -> None:
         with Pillow.open("a.png") as picture:
             picture.load()
         assert [path.name for path in Path().iterdir()] == ["a.png"]
+
+
+def without_waiting(full: bool) -> tuple[int, int]:
+    """A pipe whose writing end does not block, as other programs leave it; full if asked."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    while full:
+        try:
+            os.write(writer, bytes(1 << 12))
+        except BlockingIOError:
+            break
+    return reader, writer
+
+
+def test_a_full_pipe_that_does_not_block_is_waited_for() -> None:
+    reader, writer = without_waiting(full=True)
+    command = [*shlex.split(COMMAND), "scene", "schema"]
+    with subprocess.Popen(command, stdout=writer, stderr=subprocess.PIPE) as done:
+        os.close(writer)
+        time.sleep(0.5)
+        with os.fdopen(reader, "rb") as stream:
+            text = stream.read()
+        assert done.stderr is not None
+        assert done.stderr.read() == b""
+    assert done.returncode == 0
+    assert text.endswith(b"}\n")
+
+
+def test_words_for_a_full_pipe_do_not_stop_the_work() -> None:
+    _, writer = without_waiting(full=True)
+    command = [*shlex.split(RENDER), "--progress"]
+    done = subprocess.run(command, stderr=writer, stdout=subprocess.PIPE, check=False)
+    assert done.returncode == 0
+    assert Path("a.png").exists()
+
+
+def test_standard_input_that_does_not_block_is_read_to_its_end() -> None:
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    command = [*shlex.split(COMMAND), "scene", "check", "-"]
+    with subprocess.Popen(command, stdin=reader, stdout=subprocess.PIPE) as done:
+        for line in ("[[spheres]]\n", "centers = [[0, 0, 0]]\n", "radius = 1\n"):
+            time.sleep(0.3)
+            os.write(writer, line.encode())
+        os.close(writer)
+        assert done.stdout is not None
+        assert b"spheres" in done.stdout.read()
+    assert done.returncode == 0

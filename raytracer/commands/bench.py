@@ -24,18 +24,18 @@ Examples:
   raytracer bench render --scene weekend      the ray tracer's own ladder, Mrays/s
   raytracer bench tone                        statistics and picture of a 4K film
   raytracer bench preview                     from a camera event to its picture
-  raytracer bench vecadd --compare old.json   ends with 1 if something is slower
+  raytracer bench vecadd --compare old.json   exit code 1 if something is slower
 """
 
 
 @click.command(short_help="Check and time kernels.", help=EXAMPLES)
 @click.argument("ops", nargs=-1, metavar="[OP ...]")
 @click.option("--list", "listed", is_flag=True, help="List operations, axes and variants.")
-@click.option("--variant", multiple=True, help="Label, name or number; may be repeated.")
-@click.option("--size", default="", help="Size of the largest axes: 4096, 1e6, 2^20; or several.")
-@click.option("--scene", multiple=True, help="An example scene, for render; repeatable.")
+@click.option("--variant", multiple=True, help="Variant, by label, name or number; repeatable.")
+@click.option("--size", default="", help="Size of the largest axes, such as 4096, 1e6 or 2^20.")
+@click.option("--scene", multiple=True, help="Example scene for `bench render`; repeatable.")
 @click.option("--axis", multiple=True, metavar="NAME=SIZE", help="Size of one axis; repeatable.")
-@click.option("--dtype", help="Type of the numbers, one of the operation's.")
+@click.option("--dtype", help="Data type, one of the operation's.")
 @click.option("--backend", type=CHOICE(["auto", "cpu", "cuda"]), default="auto", show_default=True)
 @click.option(
     "--input",
@@ -43,15 +43,15 @@ Examples:
     type=CHOICE(["normal", "uniform", "constant", "sorted", "zeros"]),
     default="normal",
     show_default=True,
-    help="What the inputs hold.",
+    help="Distribution of the input values.",
 )
-@click.option("--min-time", default=0.5, show_default=True, help="Seconds of measuring a row.")
-@click.option("--peers/--no-peers", default=True, help="Libraries' forms beside ours.")
-@click.option("--cold", "mode", flag_value="cold", default="cold", help="Caches emptied (default).")
-@click.option("--hot", "mode", flag_value="hot", help="Launches back to back.")
-@click.option("--sustained", "mode", flag_value="sustained", help="Back to back, two seconds.")
-@click.option("--save", type=click.Path(path_type=Path), metavar="FILE.json", help="Keep the run.")
-@click.option("--compare", type=click.Path(path_type=Path), metavar="FILE.json", help="With a run.")
+@click.option("--min-time", default=0.5, show_default=True, help="Seconds of measurement per row.")
+@click.option("--peers/--no-peers", default=True, help="Also time libraries that do the same.")
+@click.option("--cold", "mode", flag_value="cold", default="cold", help="Flush caches (default).")
+@click.option("--hot", "mode", flag_value="hot", help="Launch back to back.")
+@click.option("--sustained", "mode", flag_value="sustained", help="Back to back for two seconds.")
+@click.option("--save", type=click.Path(path_type=Path), metavar="FILE.json", help="Save results.")
+@click.option("--compare", type=click.Path(path_type=Path), metavar="FILE.json", help="Saved run.")
 @click.option(
     "--format",
     "form",
@@ -59,10 +59,12 @@ Examples:
     default="table",
     show_default=True,
 )
-@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.png", help="Draw the run.")
-@click.option("--explain", is_flag=True, help="Tell the ladder instead of timing it.")
-@click.option("--with", "mine", type=click.Path(path_type=Path), metavar="FILE.cu", help="Yours.")
-@click.option("--ncu", is_flag=True, help="Add Nsight Compute's counters of each kernel.")
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.png", help="Plot results.")
+@click.option("--explain", is_flag=True, help="Describe the variants without timing them.")
+@click.option(
+    "--with", "mine", type=click.Path(path_type=Path), metavar="FILE.cu", help="Your kernel."
+)
+@click.option("--ncu", is_flag=True, help="Add Nsight Compute's counters for each kernel.")
 @click.option("--profile", is_flag=True, help="Launch each variant once, for a profiler.")
 def bench(ops: tuple[str, ...], **options: Any) -> int:
     """Run the command; see EXAMPLES."""

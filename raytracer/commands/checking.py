@@ -62,7 +62,7 @@ def _bounds(buffers: SceneBuffers) -> dict[str, list[float]]:
     for axis, center in zip((buffers.x, buffers.y, buffers.z), buffers.center, strict=True):
         low.append(float(center + buffers.scale * float((axis - buffers.radius).min())))
         high.append(float(center + buffers.scale * float((axis + buffers.radius).max())))
-    radii = [float(buffers.scale * edge) for edge in (buffers.radius.min(), buffers.radius.max())]
+    radii = [buffers.scale * float(edge) for edge in (buffers.radius.min(), buffers.radius.max())]
     return {"low": low, "high": high, "radii": radii}
 
 

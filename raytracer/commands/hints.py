@@ -60,8 +60,36 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("output_dir", "outdir", "output_folder", "folder", "dir", "d"): (
         "name the file with '--output FOLDER/NAME.png'"
     ),
-    ("verbose", "v", "debug", "log"): "'--stats' and '--json' say more",
+    ("verbose", "v", "debug", "log"): "'--stats' and '--json' print more",
+    ("dpi", "ppi"): "a PNG has no size on paper here; use '--width' and '--height'",
+    ("fps", "animation", "animate", "movie", "turntable"): (
+        "one picture is rendered; for an animation, render a scene file per frame"
+    ),
+    ("overwrite", "force", "f", "yes"): (
+        "a picture that raytracer made is replaced without an option; '--output' replaces any"
+    ),
+    ("gamma", "srgb", "brightness", "contrast"): (
+        "pictures are sRGB; '--exposure' and '--tone' change what is shown"
+    ),
+    ("box", "bbox", "cell", "axes", "bonds", "legend"): "only spheres are drawn",
+    ("opacity", "transparency"): "spheres are opaque; '--transparent' leaves the background out",
 }  # fmt: skip
+
+# Commands that other programs have, and what to type here.
+COMMANDS: dict[tuple[str, ...], str] = {
+    ("help",): "use `raytracer --help` or `raytracer COMMAND --help`",
+    ("version",): "use `raytracer --version`",
+    ("list", "ls", "examples", "example", "demo", "scenes", "generators"): (
+        "`raytracer render weekend` renders an example scene; `raytracer scene generate --list` "
+        "lists the scenes that can be generated"
+    ),
+    ("convert", "import", "export", "load", "read", "write", "save"): (
+        "`raytracer render FILE` reads particle files as they are, and writes a PNG"
+    ),
+    ("animate", "animation", "movie", "video", "turntable"): (
+        "one picture is rendered at a time; for an animation, run `raytracer render` per frame"
+    ),
+}
 
 # Endings of files that a command other than `render` takes.
 OTHERS = {".png": "info", ".exr": "tone"}
@@ -118,6 +146,9 @@ def of_command(name: str, group: click.Group, path: str) -> str:
         if group.name == "scene" and use == "render":
             use = "scene check"
         return f"did you mean `raytracer {use} {name}`?"
+    for words, sentence in COMMANDS.items():
+        if name.lower() in words:
+            return sentence
     if near := nearest(name, group.commands):
         return f"did you mean `{path} {near}`?"
     for command in group.commands.values():

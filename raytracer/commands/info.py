@@ -7,7 +7,7 @@ import click
 
 @click.command(short_help="Print what made a picture.")
 @click.argument("file", metavar="FILE.png")
-@click.option("--json", "as_json", is_flag=True, help="Print the metadata as they are.")
+@click.option("--json", "as_json", is_flag=True, help="Print the metadata as JSON.")
 def info(file: str, as_json: bool) -> None:
     """Print what made a picture: version, scene, settings, backend and times.
 

@@ -9,32 +9,34 @@ import click
 from raytracer.tone_settings import CURVES
 
 
-@click.command(short_help="Open a window that one can turn.")
+@click.command(short_help="Open a scene in an interactive window.")
 @click.argument("scene", metavar="SCENE|DATA")
 @click.option("--backend", type=click.Choice(["auto", "cpu", "cuda"]), default="auto",
               show_default=True, help="Where to render.")  # fmt: skip
-@click.option("--width", type=int, help="Of the window, in pixels; default: the scene's.")
-@click.option("--height", type=int, help="Of the window, in pixels; default: the scene's.")
-@click.option("--samples", type=int, help="Samples a pixel at rest; default: the scene's.")
-@click.option("--watch", is_flag=True, help="Load the scene anew when a file of it changes.")
+@click.option("--width", type=int, help="Width of the window in pixels; default: the scene's.")
+@click.option("--height", type=int, help="Height of the window in pixels; default: the scene's.")
+@click.option("--samples", type=int, help="Samples per pixel at rest; default: the scene's.")
+@click.option("--watch", is_flag=True, help="Reload the scene when one of its files changes.")
 @click.option("--exposure", metavar="STOPS|auto", default="0", show_default=True,
-              help="To begin with.")  # fmt: skip
+              help="Initial exposure, in stops or metered.")  # fmt: skip
 @click.option("--tone", type=click.Choice(CURVES), default="linear", show_default=True,
-              help="Tone curve to begin with.")  # fmt: skip
+              help="Initial tone curve.")  # fmt: skip
 @click.option("--threads", type=int, default=0, help="CPU threads; default: every core, or "
               "RAYTRACER_THREADS.")  # fmt: skip
 @click.option("--offscreen", type=click.IntRange(0), metavar="FRAMES",
-              help="Without a display (EGL): drag for so many frames, rest, end.")  # fmt: skip
-@click.option("--screenshot", metavar="FILE.png", help="Write what the window shows at the end.")
-@click.option("--text/--no-text", default=None, help="Draw text over the picture; default: not "
-              "offscreen.")  # fmt: skip
+              help="Without a display (EGL): turn for FRAMES frames, rest, end.")  # fmt: skip
+@click.option(
+    "--screenshot", metavar="FILE.png", help="Write a screenshot of the window at the end."
+)
+@click.option("--text/--no-text", default=None, help="Draw text over the picture; default: yes, "
+              "but not offscreen.")  # fmt: skip
 @click.option("--adaptive/--full", default=True, show_default=True,
-              help="Coarser while it moves, where full size is too slow.")  # fmt: skip
+              help="Reduce the resolution while the camera moves, where needed.")  # fmt: skip
 @click.option("--interop/--no-interop", default=True, show_default=True,
-              help="CUDA: frames go to the window within the GPU.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="At the end print one JSON object.")
+              help="CUDA: pass frames to the window within the GPU.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object at the end.")
 def preview(scene: str, **options: Any) -> None:
-    """Turn a scene or a particle file in a window; H shows the keys.
+    """Show a scene or a particle file in an interactive window; H lists the keys.
 
     \b
     Examples:

@@ -39,14 +39,21 @@ def numbers(
 
 @click.command(short_help="Render a scene or a particle file to a PNG.")
 @click.argument("scene", metavar="SCENE|DATA")
-@click.option("-o", "--output", metavar="FILE.png", help="Default: NAME.png in the current folder.")
-@click.option("--width", type=int, help="Pixels.")
-@click.option("--height", type=int, help="Pixels.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE.png",
+    help="The picture; default: NAME.png in the current folder.",
+)
+@click.option("--width", type=int, help="Width of the picture in pixels.")
+@click.option("--height", type=int, help="Height of the picture in pixels.")
 @click.option("--samples", type=int, help="Samples per pixel.")
-@click.option("--filter", metavar="NAME", help="point, box, tent or gaussian.")
+@click.option(
+    "--filter", metavar="NAME", help="Reconstruction filter: point, box, tent or gaussian."
+)
 @click.option("--filter-radius", type=float, help="Half width of the filter in pixels.")
-@click.option("--seed", type=int, help="Of the sample pattern.")
-@click.option("--depth", "max_depth", type=int, help="Mirror bounces followed.")
+@click.option("--seed", type=int, help="Seed of the sample pattern.")
+@click.option("--depth", "max_depth", type=int, help="Maximum number of mirror bounces.")
 @click.option("--shadows/--no-shadows", default=None, help="Whether spheres cast shadows.")
 @click.option("--transparent", is_flag=True, help="Leave the background out.")
 @click.option("--backend", type=click.Choice(["auto", "cpu", "cuda"]), default="auto",
@@ -54,12 +61,21 @@ def numbers(
 @click.option("--threads", type=int, default=0, help="CPU threads; default: every core, or "
               "RAYTRACER_THREADS.")  # fmt: skip
 @tone_options
-@click.option("--film", metavar="FILE", help="Also save the film, .npz or .exr.")
-@click.option("--half", is_flag=True, help="16-bit floats in .exr; such films are not resumed.")
-@click.option("--aov", metavar="LIST", help="On the film: depth,normal,albedo,id,position,samples.")
-@click.option("--resume", metavar="FILM", help="Add --samples more to a saved film.")
+@click.option("--film", metavar="FILE", help="Also save the film, as .npz or .exr.")
 @click.option(
-    "--crop", metavar="x0,y0,x1,y1", callback=numbers, help="Render only these pixels, half open."
+    "--half", is_flag=True, help="Save the film as 16-bit floats (.exr); it cannot be resumed."
+)
+@click.option(
+    "--aov",
+    metavar="LIST",
+    help="Output variables to save on the film: depth,normal,albedo,id,position,samples.",
+)
+@click.option("--resume", metavar="FILM", help="Add --samples more samples to a saved film.")
+@click.option(
+    "--crop",
+    metavar="x0,y0,x1,y1",
+    callback=numbers,
+    help="Render only these pixels; x1 and y1 are excluded.",
 )
 @click.option(
     "--only",
@@ -68,11 +84,11 @@ def numbers(
     help="Replay one sample and print its radiance.",
 )
 @click.option("--repeat", type=click.IntRange(1), default=1, metavar="N",
-              help="Render the frame N times for the statistics of its time.")  # fmt: skip
+              help="Render the frame N times and print statistics of the time.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
-@click.option("--progress/--no-progress", default=None, help="Default: on a terminal, if it takes "
-              "longer than a second.")  # fmt: skip
+@click.option("--progress/--no-progress", default=None, help="Show a progress bar; default: on "
+              "a terminal, if rendering takes longer than a second.")  # fmt: skip
 def render(scene: str, **options: Any) -> None:
     """Render a scene file (TOML or JSON) or a particle file (npz, npy, csv, xyz) to a PNG.
 
@@ -87,7 +103,7 @@ def render(scene: str, **options: Any) -> None:
       raytracer render scenes/galaxy.toml --film galaxy.npz --aov depth,id
       raytracer render scenes/galaxy.toml --resume galaxy.npz --film galaxy.npz
 
-    Numbers that are not given come from the scene file. The name of an example scene without a
+    Settings that are not given come from the scene file. The name of an example scene without a
     folder is enough: raytracer render three_balls.
     """
     tone = take_settings(options)

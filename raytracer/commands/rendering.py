@@ -19,7 +19,7 @@ from raytracer.commands.developing import (
 )
 from raytracer.commands.report import print_json, print_lines, print_warning
 from raytracer.door import STANDARD_INPUT
-from raytracer.errors import DataFileError, UserError, escaped, suggestion
+from raytracer.errors import DataFileError, UserError, counted, escaped, suggestion
 from raytracer.film import Crop, Film
 from raytracer.image import Image
 from raytracer.job import Job
@@ -30,6 +30,11 @@ from raytracer.scene.load import check_there
 from raytracer.tone import check_bits
 from raytracer.tone_settings import ToneSettings
 from raytracer.warning import collected
+
+NOTHING_HIT = (
+    "no camera ray hit a sphere, so the picture shows the background alone: change position and "
+    "look_at under [camera], or say fit = true there to frame the spheres"
+)
 
 
 @dataclass(frozen=True)
@@ -111,11 +116,15 @@ class Task:
                 outputs=outputs,
                 memory_of=self.memory_of(begun),
             )
-        job.warnings = found
+        self.warn(job, found)
+        return job
+
+    def warn(self, job: Job, found: list[str]) -> None:
+        """Print warnings at once, or leave them for the JSON."""
+        job.warnings += found
         if not (self.quiet or self.as_json):
             for sentence in found:
                 print_warning(sentence)
-        return job
 
     @property
     def carried(self) -> tuple[str, ...]:
@@ -181,6 +190,8 @@ def run(task: Task) -> None:
         film, frames = _frames(task, job, crop, begun)
         image = job.image(film, task.tone, int(task.bits))
         bad = image.statistics.non_finite
+        if not image.statistics.covered and film.crop == (0, 0, film.width, film.height):
+            task.warn(job, [NOTHING_HIT] if job.about["spheres"] else [])
         if task.film or task.histogram or bad:
             job.fetch(film)
             job.find_aovs(film, film_file.check_aovs(task.aov))
@@ -289,14 +300,15 @@ def _announce(task: Task, job: Job, crop: Crop | None) -> None:
     if sys.stderr.isatty() if shown is None else shown:
         settings = job.settings
         x0, y0, x1, y1 = crop or (0, 0, settings.width, settings.height)
-        print(f"rendering {escaped(task.path.name)}: {x1 - x0}x{y1 - y0}, {settings.samples} "
-              f"samples per pixel, {_work(job)}", file=sys.stderr, flush=True)  # fmt: skip
+        samples = counted(settings.samples, "sample", " per pixel")
+        print(f"rendering {escaped(task.path.name)}: {x1 - x0}x{y1 - y0}, {samples}, {_work(job)}",
+              file=sys.stderr, flush=True)  # fmt: skip
 
 
 def _work(job: Job) -> str:
     """How many spheres, and what renders them."""
     backend = job.about["backend"]
-    return f"{job.about['spheres']:,} spheres, {backend['name']} ({backend['device']})"
+    return f"{counted(job.about['spheres'], 'sphere')}, {backend['name']} ({backend['device']})"
 
 
 def _summary(job: Job, film: Film, frames: list[float], written: list[Path]) -> str:
@@ -308,8 +320,8 @@ def _summary(job: Job, film: Film, frames: list[float], written: list[Path]) -> 
     times = _quartiles(frames)
     picture, *others = written
     lines = [
-        f"wrote {picture}: {_size(picture)}, {size}, {film.samples} samples per pixel, "
-        f"{_work(job)}, "
+        f"wrote {picture}: {_size(picture)}, {size}, "
+        f"{counted(film.samples, 'sample', ' per pixel')}, {_work(job)}, "
         f"frame {_seconds(times['median'])}, total {_seconds(job.timings['total'])}",
         *(f"wrote {path}: {_size(path)}" for path in others),
     ]

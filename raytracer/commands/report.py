@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
-from raytracer.errors import escaped
+from raytracer.arguments import MOST
+from raytracer.errors import escaped, shown_value
 
 
 def print_warning(sentence: str) -> None:
@@ -48,6 +48,8 @@ def _block(brackets: str, rows: list[str], indent: str) -> str:
 
 def _flat(value: Any) -> str:
     """JSON on one line, every character of which prints."""
+    import json
+
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     if text.isprintable():
         return text
@@ -95,6 +97,8 @@ def _text(key: str, value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, (list, tuple)):
         return " ".join(_text(key, item) for item in value)
+    if isinstance(value, int) and abs(value) > MOST:  # a file may say what no machine has
+        return shown_value(value)
     if isinstance(value, (int, float)) and key.startswith("memory"):
         return f"{value / 2**30:.1f} GiB"
     if isinstance(value, int) and key == "spheres":

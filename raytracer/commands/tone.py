@@ -15,10 +15,10 @@ from raytracer.commands.tone_options import take_settings, tone_options
     "-o",
     "--output",
     metavar="FILE.png",
-    help="Of one film; default: NAME.png in the current folder.",
+    help="The picture, of one film; default: NAME.png in the current folder.",
 )
 @tone_options
-@click.option("--lock", is_flag=True, help="One automatic exposure for all films together.")
+@click.option("--lock", is_flag=True, help="Meter one automatic exposure for all films.")
 @click.option("--threads", type=int, default=0, help="CPU threads; default: every core, or "
               "RAYTRACER_THREADS.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
@@ -32,7 +32,7 @@ def tone(films: tuple[str, ...], **options: Any) -> None:
       raytracer tone galaxy.exr --exposure 0.5 --bits 16 -o brighter.png
       raytracer tone frame*.npz --exposure auto --lock
 
-    The last makes the frames of an animation with one exposure in common.
+    The last gives all frames of an animation the same exposure.
     """
     settings = take_settings(options)
     from raytracer.commands.toning import Task, run

@@ -26,22 +26,22 @@ def percentiles(
 
 OPTIONS = (
     click.option("--exposure", metavar="STOPS|auto", default="0", show_default=True,
-                 help="Stops to be added, or auto: metered on what camera rays hit."),
+                 help="Exposure in stops, or auto: metered where camera rays hit a sphere."),
     click.option("--tone", type=click.Choice(CURVES), default="linear", show_default=True,
                  help="Tone curve."),
     click.option("--white", type=float, default=4.0, show_default=True,
-                 help="Luminance that reinhard shows as white."),
+                 help="Luminance that the reinhard curve maps to white."),
     click.option("--dither/--no-dither", default=None,
-                 help="Ordered dither against bands in gradients.  [default: with 8 bits]"),
+                 help="Dither gradients, against banding.  [default: with 8 bits]"),
     click.option("--meter", type=click.Choice(METERS), default="covered", show_default=True,
-                 help="What is metered: what camera rays hit, or the whole picture."),
+                 help="Pixels to meter: those in which a sphere was hit, or all."),
     click.option("--meter-range", metavar="LOW,HIGH", default="10,95", show_default=True,
-                 callback=percentiles, help="Percentiles of them between which is metered."),
+                 callback=percentiles, help="Percentiles of luminance that are metered."),
     click.option("--bits", type=click.Choice(["8", "16"]), default="8", show_default=True,
-                 help="Bits a channel of the PNG."),
-    click.option("--stats", is_flag=True, help="Print what is in the film and the picture."),
+                 help="Bits per channel of the PNG."),
+    click.option("--stats", is_flag=True, help="Print statistics of the film and the picture."),
     click.option("--histogram", metavar="FILE.png",
-                 help="Draw the distribution of light before and after the curve."),
+                 help="Plot the luminance before and after the tone curve."),
 )  # fmt: skip
 
 

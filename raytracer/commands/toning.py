@@ -17,7 +17,7 @@ from raytracer.commands.developing import (
     warn_of_non_finite,
 )
 from raytracer.commands.report import print_json, print_lines
-from raytracer.errors import UserError
+from raytracer.errors import UserError, counted
 from raytracer.film import Film
 from raytracer.image import Image
 from raytracer.resources import peak_memory
@@ -54,6 +54,8 @@ class Task:
             )
         if self.lock and not self.settings.automatic:
             raise UserError("--lock shares an automatic exposure: give --exposure auto as well")
+        for film in self.films:
+            film_file.check_source(film)
         names = [self.output or str(default_picture(film)) for film in self.films]
         if len(set(names)) < len(names):
             raise UserError("two of the films have the same name: tone them one by one with -o")
@@ -110,7 +112,7 @@ def _summary(image: Image, target: Path, stats: bool) -> str:
     height, width = image.film.sums.shape[:2]
     found = image.statistics
     lines = [
-        f"wrote {target}: {width}x{height}, {image.film.samples} samples per pixel, "
+        f"wrote {target}: {width}x{height}, {counted(image.film.samples, 'sample', ' per pixel')}, "
         f"{image.settings.tone}, exposure {found.exposure:+.2f}"
     ]
     return "\n".join([*lines, *(found.lines() if stats else [])])

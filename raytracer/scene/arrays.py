@@ -70,6 +70,8 @@ def as_array(value: Any, part: str, where: Where) -> NDArray[Any]:
     """Return anything array-like as an array. Raises UserError if that cannot be done."""
     import numpy as np
 
+    if value is None:
+        raise where.wrong(part, "is None; give an array of numbers")
     try:
         return np.asarray(value)
     except ValueError:
@@ -100,7 +102,20 @@ def floats(value: Any, part: str, where: Where) -> NDArray[np.floating[Any]]:
         return array.astype(np.float32)
     if array.dtype.kind in "iuf":
         return array.astype(np.float64)
-    raise where.wrong(part, f"holds {array.dtype} values, not real numbers")
+    raise where.wrong(part, f"holds {_KINDS.get(array.dtype.kind, array.dtype)}, not real numbers")
+
+
+_KINDS = {
+    "O": "values of several kinds, or beyond 64 bits",
+    "b": "truth values",
+    "c": "complex numbers",
+    "M": "dates",
+    "m": "times",
+    "S": "text",
+    "U": "text",
+    "V": "records",
+}
+"""What messages call values that are no real numbers, by the kind of their type."""
 
 
 def check_centers(value: Any, where: Where) -> NDArray[np.floating[Any]]:
@@ -114,7 +129,7 @@ def check_centers(value: Any, where: Where) -> NDArray[np.floating[Any]]:
         centers = centers.reshape(0, 3)
     if centers.ndim != 2 or centers.shape[1] != 3:
         turned = centers.ndim == 2 and centers.shape[0] == 3
-        hint = ": give its transpose" if turned else ""
+        hint = ": give its transpose" if turned else ": give one frame" if centers.ndim == 3 else ""
         raise where.wrong("centers", f"has shape {centers.shape}; sphere centres are (N, 3){hint}")
     bad = first_not_finite(centers)
     if bad is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from ..errors import SceneError, shown, shown_value, suggestion
+from ..errors import SceneError, nearest, shown, shown_value
 from ..warning import warn
 from .arrays import each_block
 
@@ -74,7 +74,9 @@ def _parse_text(text: str) -> RGB:
 
     if found := digits_of(text):
         return _parse_text(found)
-    raise SceneError(f"there is no colour named '{shown(text)}'; {suggestion(text, known())}")
+    near = nearest(text, known())  # of all names the list would be long
+    hint = f"did you mean '{near}'?" if near else "write '#rrggbb', or a name of CSS or matplotlib"
+    raise SceneError(f"there is no colour named '{shown(text)}'; {hint}")
 
 
 def srgb_to_linear(values: Any) -> NDArray[np.float64]:

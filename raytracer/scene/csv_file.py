@@ -12,7 +12,8 @@ from ..errors import DataFileError, SceneError, shown, suggestion
 from ..memory import require_room
 from . import naming
 from .arrays import distinct
-from .colors import parse_color
+from .colors import OPAQUE, parse_color
+from .lines import aside
 from .particles import Particles
 from .sheet import Sheet, long_row, read_sheet, tally
 
@@ -135,6 +136,8 @@ def _note_unused(
     left = [column for column in sheet.columns if column and column not in chosen.values()]
     sizes = [] if {"radius", "diameter"} & set(chosen) else naming.sizes(left)
     colors = [] if {"r", "color"} & set(chosen) else naming.colors(left)
+    if "r" in chosen and (alpha := [each for each in left if naming.plain(each) in naming.ALPHA]):
+        notes.append(("color", f"{source}: {OPAQUE}: column '{shown(alpha[0])}' is ignored"))
     notes += naming.unused(source, "column", sizes, colors, 'r = "...", g = "...", b = "..."')
 
 
@@ -155,7 +158,6 @@ def _read(
     """Return the columns of numbers, (N, K), and that of texts, (N,)."""
     import numpy as np
 
-    counted = tally(file, sheet)
     names = numbers if text is None else [*numbers, text]
     kinds = [("numbers", "f8", (len(numbers),)), ("text", f"S{COLOR_BYTES}")]
     options = {
@@ -165,7 +167,9 @@ def _read(
         "usecols": [sheet.columns.index(name) for name in names],
         "ndmin": 2 if text is None else 1,
     }
-    table = load_table(file, names, **options)
+    with aside(lambda: tally(file, sheet)) as counting:
+        table = load_table(file, names, **options)
+    counted = counting.result()
     usual = sheet.first.count(sheet.separator or " ") * len(table)
     if counted.separators != usual or counted.quotes or usual > _separators(sheet, len(table)):
         found = long_row(file, sheet)

@@ -43,6 +43,12 @@ _PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip", ".tar", ".tgz", ".7z")
 _TRAJECTORIES = (".dcd", ".xtc", ".trr", ".nc")
 
 
+def unread(suffix: str) -> str:
+    """Return the start of the sentence about a file with this ending, or with none."""
+    what = f"files ending in '{shown(suffix)}'" if suffix else "files without an ending"
+    return f"{what} cannot be read"
+
+
 def way_out(path: Path) -> str:
     """Return what to do with a file that is not read, for the end of a sentence, or "".
 

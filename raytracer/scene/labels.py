@@ -155,8 +155,8 @@ def _assumed(names: list[str]) -> str:
     other = ' (or labels = "elements" in the set if they are atomic numbers)' if numbers else ""
     return (
         f"the {label} {verb} taken as {noun}, not as {'elements' if several else 'an element'}: "
-        f'give an element = "Cu", or a radius and a color, under [elements.{_key(names[0])}] in a '
-        f"scene file{other}"
+        f'to change that, write element = "Cu", or radius and color, under '
+        f"[elements.{_key(names[0])}] in a scene file{other}"
     )
 
 

@@ -8,7 +8,6 @@ of the smallest sphere. `kernels/geom/large_sphere.h` has the form that does not
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from math import sqrt
 from typing import TYPE_CHECKING
 
@@ -18,8 +17,12 @@ from .placing import Space
 from .spheres import SphereSet
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     import numpy as np
     from numpy.typing import NDArray
+
+    Point = tuple[Fraction, Fraction, Fraction]
 
 RATIO = 3.0e5
 """Radius by that of the smallest sphere from which a sphere is large: errors of the ordinary form
@@ -93,9 +96,6 @@ def _warn_of_others(
         )
 
 
-Point = tuple[Fraction, Fraction, Fraction]
-
-
 def _candidates(radius: NDArray[np.float32]) -> list[int]:
     """Return the numbers of the largest spheres of at least RATIO times the smallest radius."""
     import numpy as np
@@ -113,6 +113,8 @@ def _candidates(radius: NDArray[np.float32]) -> list[int]:
 
 def _exact(sets: Sequence[SphereSet], space: Space, number: int) -> tuple[Point, Fraction]:
     """Return centre and radius of a sphere in render space, without a rounding."""
+    from fractions import Fraction  # late: few scenes have large spheres
+
     row = number
     for spheres in sets:
         if row < spheres.count:

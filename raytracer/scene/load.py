@@ -85,12 +85,12 @@ def _suffix_of(file: OpenFile) -> str:
     suffix = file.path.suffix.lower()
     known = [*SCENE_SUFFIXES, *particles.SUFFIXES]
     if suffix not in known:
-        from .foreign import way_out
+        from .foreign import unread, way_out
 
         way = way_out(file.path)
         raise SceneError(
-            f"{file.source}: '{shown(suffix)}' is no kind of scene or particle file that is read; "
-            f"known are {', '.join(known)}" + (f"; {way}" if way else "")
+            f"{file.source}: {unread(suffix)}; supported are {', '.join(known)}"
+            + (f"; {way}" if way else "")
         )
     return suffix
 
@@ -144,7 +144,7 @@ def read_table(file: OpenFile, suffix: str) -> dict[str, Any]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise SceneError(f"{file.source}: is not text in UTF-8") from None
+        raise SceneError(f"{file.source}: is not text in UTF-8: save it in this encoding") from None
     with reading(file.source, "JSON" if is_json else "TOML", SceneError):
         return _json(text, file.source) if is_json else _toml(text, file.source)
 
@@ -153,13 +153,24 @@ def _json(text: str, source: str) -> dict[str, Any]:
     """Parse JSON."""
     import json
 
+    def table_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        values = dict(pairs)
+        if len(values) < len(pairs):  # of which JSON keeps the last, without a word
+            seen: set[str] = set()
+            for name, _ in pairs:
+                if name in seen:
+                    break
+                seen.add(name)
+            raise SceneError(f"{source}: the key '{shown(name)}' stands twice in one object")
+        return values
+
     try:
-        table = json.loads(text)
+        table = json.loads(text, object_pairs_hook=table_of)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise SceneError(f"{source}: is not JSON: {error.msg} ({place})") from None
     if not isinstance(table, dict):
-        raise SceneError(f"{source}: holds a {type(table).__name__}, not an object with a scene")
+        raise SceneError(f"{source}: holds no object with a scene; it must begin with '{{'")
     return table
 
 

@@ -25,6 +25,9 @@ USUAL = {
 }
 """The names of each part that are known without being told, the likeliest first."""
 
+ALPHA = ("a", "alpha", "color_a", "color_alpha", "rgba_3", "color_3", "colors_3", "opacity")
+"""Names of a column that is the alpha of colours, where r, g and b are there too."""
+
 for _index, _axis in enumerate("xyz"):
     _stems = ("position", "positions", "pos", "coordinates", "coord", "center", "centers", "centre")
     USUAL[_axis] = (

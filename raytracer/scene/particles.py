@@ -28,6 +28,10 @@ SUFFIXES = (".npz", ".npy", ".csv", ".xyz", ".extxyz")
 Reader = Callable[[OpenFile, Mapping[str, str]], "Particles"]
 
 
+FEWEST, LOOKED_AT = 10, 1000
+"""Spheres from which on a guess about a column is made, and rows that it is made from."""
+
+
 @dataclass
 class Particles:
     """What a particle file holds; centres and radii are checked later, by the sphere set.
@@ -150,12 +154,11 @@ def _reader(suffix: str, source: str) -> Reader:
         from .xyz_file import read_xyz
 
         return read_xyz
-    from .foreign import way_out
+    from .foreign import unread, way_out
 
     known, way = ", ".join(SUFFIXES), way_out(Path(source))
     raise DataFileError(
-        f"{source}: files ending in '{shown(suffix)}' cannot be read; known are {known}"
-        + (f"; {way}" if way else "")
+        f"{source}: {unread(suffix)}; supported are {known}" + (f"; {way}" if way else "")
     )
 
 
@@ -169,10 +172,46 @@ def _read_npy(file: OpenFile, names: Mapping[str, str]) -> Particles:
     if array.ndim != 2 or array.shape[1] not in (3, 4):
         raise DataFileError(
             f"{file.source}: has shape {array.shape}; it must be (N, 3), or (N, 4) with radii"
+            f"{_remedy(array)}"
         )
     radius = array[:, 3] if array.shape[1] == 4 else None
     own = {"centers": "columns 0 to 2", "radius": "column 3"}
-    return Particles(file.source, array[:, :3], radius, names=own)
+    result = Particles(file.source, array[:, :3], radius, names=own)
+    if _is_no_radius(array):
+        result.notes.append(("radius", (
+            f"{file.source}: column 3 is taken as the radius, but each sphere is then larger than "
+            "the region of all centres: if it is another quantity, save columns 0 to 2 alone, or "
+            "say radius = ... in a scene file"
+        )))  # fmt: skip
+    return result
+
+
+def _is_no_radius(array: NDArray[Any]) -> bool:
+    """Whether the fourth column is rather a mass or a number: each sphere would hold all centres.
+
+    array: (N, 3) or (N, 4), of which a few rows are looked at.
+    """
+    import numpy as np
+
+    if array.shape[1] != 4 or len(array) < FEWEST or array.dtype.kind not in "iuf":
+        return False
+    rows = np.asarray(array[:: max(len(array) // LOOKED_AT, 1)], np.float64)
+    sides = np.ptp(rows[:, :3], axis=0)
+    return bool(rows[:, 3].min() > float(np.hypot.reduce(sides)) > 0.0)
+
+
+def _remedy(array: NDArray[Any]) -> str:
+    """Return what to do with an array of another shape, for the end of a sentence, or ""."""
+    if array.dtype.names:
+        fields = naming.listed(array.dtype.names)
+        return f": it has the fields {fields}; save them by their names with numpy.savez"
+    if array.ndim == 3:
+        return ": save one frame of it"
+    if array.ndim == 2 and array.shape[0] in (3, 4):
+        return ": save its transpose"
+    if array.ndim == 2 and array.shape[1] > 4:
+        return ": save only these columns"
+    return ""
 
 
 def _read_npz(file: OpenFile, names: Mapping[str, str]) -> Particles:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from pydantic import BaseModel
@@ -20,17 +20,20 @@ _MUST = {
     "dict_type": "a table",
     "finite_number": "a finite number",
     "float_type": "a number",
-    "greater_than": "above {gt:g}",
-    "greater_than_equal": "at least {ge:g}",
+    "greater_than": "above {gt}",
+    "greater_than_equal": "at least {ge}",
     "int_from_float": "a whole number",
     "int_type": "a whole number",
-    "less_than_equal": "at most {le:g}",
+    "less_than_equal": "at most {le}",
     "list_type": "a list",
     "model_attributes_type": "a table",
     "model_type": "a table",
     "string_type": "text",
 }
 
+
+PAIRS = (("radius", "radii"), ("color", "colors"))
+"""Fields that take one value for all spheres of a set, and those that take one for each."""
 
 # Pydantic's kinds of problem where a table belongs.
 _TABLES = ("dict_type", "model_attributes_type", "model_type")
@@ -51,7 +54,7 @@ def sentences(error: ValidationError, model: type[BaseModel], file: str) -> list
     for problem in problems[:MOST_SENTENCES]:
         path, owners, inside = _locate(problem["loc"], model)
         text = _brackets(problem, path, inside, file) or _describe(problem, owners, inside)
-        lines.append(f"{file}: {path}: {text}")
+        lines.append(f"{file}: {path}: {text}{_other_number(problem, owners)}")
     return lines + [""] * (len(problems) - len(lines))
 
 
@@ -119,6 +122,25 @@ def _brackets(
     return None
 
 
+def _other_number(problem: ErrorDetails, owners: list[type[BaseModel]]) -> str:
+    """Return which field takes a value per sphere, or one for all, for the end of a sentence."""
+    name, value = str(problem["loc"][-1]), problem["input"]
+    known = {field for owner in owners for field in owner.model_fields}
+    for one, each in PAIRS:
+        if not {one, each} <= known:
+            continue
+        numbers = isinstance(value, list) and any(map(_is_number, value))
+        if name == one and isinstance(value, list) and not (one == "color" and numbers):
+            return f"; a value per sphere goes into {each}"
+        if name == each and isinstance(value, (int, float, str)):
+            return f"; one value for all spheres goes into {one}"
+    return ""
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float))
+
+
 def _describe(
     problem: ErrorDetails, owners: list[type[BaseModel]], inside: list[type[BaseModel]]
 ) -> str:
@@ -144,9 +166,18 @@ def _describe(
     if kind == "value_error":
         return problem["msg"].removeprefix("Value error, ")
     if kind in _MUST:
-        return f"must be {_MUST[kind].format_map(context)}{_shown(value)}"
+        return f"must be {_MUST[kind].format_map(_in_full(context))}{_shown(value)}"
     text = problem["msg"].replace("Input should", "must")
     return f"{text[0].lower()}{text[1:]}{_shown(value)}"
+
+
+def _in_full(context: Mapping[str, Any]) -> dict[str, str]:
+    """Return the limits in an error's context as text; whole numbers with all their digits."""
+    return {
+        name: f"{limit:.0f}" if limit == limit // 1 and abs(limit) < 1e15 else f"{limit:g}"
+        for name, limit in context.items()
+        if isinstance(limit, (int, float))
+    }
 
 
 def _shown(value: Any) -> str:

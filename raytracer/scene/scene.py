@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import mapping, of_kind, text
-from ..errors import SceneError, shown, shown_value, suggestion
+from ..errors import SceneError, counted, shown, shown_value, suggestion
 from ..settings import RenderSettings
 from .looks import Ambient, Background, Camera, DirectionalLight, Light, Material, PointLight
 from .spheres import SphereSet
@@ -121,7 +121,7 @@ class Scene:
         sets = len(self.spheres)
         fitted = self.camera is None or self.camera.fit
         parts = [
-            f"{self.count:,} spheres in {sets} set{'' if sets == 1 else 's'}",
+            f"{counted(self.count, 'sphere')} in {counted(sets, 'set')}",
             "fitted camera" if fitted else f"camera at {self.camera.position}",  # type: ignore[union-attr]
             "standard light" if self.lights is None else f"{len(self.lights)} lights",
             f"{self.render.width}x{self.render.height}",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import mapping, of_kind, text
-from ..errors import SceneError, shown_value
+from ..errors import SceneError, counted, shown_value
 from ..warning import warn
 from .arrays import Where, as_array, blocks, check_centers, check_radius, first_not_finite, floats
 from .colors import COLOR_SPACES, OPAQUE, parse_color
@@ -95,7 +95,7 @@ class SphereSet:
 
     def __repr__(self) -> str:
         origin = f" from {self.source}" if self.source else ""
-        return f"<SphereSet: {self.count:,} spheres{origin}>"
+        return f"<SphereSet: {counted(self.count, 'sphere')}{origin}>"
 
     def _set_color(self, color: Any, color_id: Any, where: Where) -> None:
         """Store colours as (1, 3), (N, 3) or a palette (K, 3) with `color_id`."""
@@ -190,7 +190,7 @@ def _one(color: Any, color_space: str, where: Where) -> NDArray[Any]:
             raise where.wrong("color", f"has shape {row.shape}; one colour has three numbers")
         return _rows(row[None], color_space, where)
     if color_space == "linear":
-        raise where.wrong("color", f"'{color}' is sRGB, but color_space says linear")
+        raise where.wrong("color", f"{shown_value(color)} is sRGB, but color_space says linear")
     try:
         return np.array([parse_color(color)], np.float64)
     except SceneError as error:

@@ -20,6 +20,7 @@ from .arrays import distinct
 from .csv_file import COLOR_BYTES, load_table, text_palette
 from .elements import table as table_of_elements
 from .labels import Labels
+from .lines import aside, has_ink, has_lines, pick_line
 from .particles import Particles
 
 if TYPE_CHECKING:
@@ -67,15 +68,19 @@ def read_xyz(file: OpenFile, names: Mapping[str, str]) -> Particles:
     _check_names(names, columns, source)
     wanted = _choose(names, columns, source)
     used = {part: (name, columns[name]) for part, name in wanted.items()}
-    table = _table(file, count, used)
-    result = Particles(source, table["centers"], notes=_notes(file, count, columns, wanted))
+    with aside(lambda: has_lines(file, 2 + count)) as longer:
+        table = _table(file, count, used)
+    notes = _notes(file, columns, wanted)
+    if longer.result():
+        notes += [("", note) for note in _following(file, count)]
+    result = Particles(source, table["centers"], notes=notes)
     if "radius" in used:
         result.radius = table["radius"]
     elif "diameter" in used:
         result.radius = table["diameter"] * 0.5
     if "color" in used:
         name, column = used["color"]
-        if column.kind == "S":
+        if column.kind == "S" and column.width == 1:
             result.color, result.color_id = text_palette(table["color"], source, name, 3)
         else:
             result.color = _colors(table["color"], column, source)
@@ -95,6 +100,7 @@ def _choose(names: Mapping[str, str], columns: Mapping[str, Column], source: str
     vectors = [name for name, column in columns.items() if column.width == 3]
     single = [name for name, column in columns.items() if column.width == 1]
     texts = [name for name in single if columns[name].kind == "S"]
+    colors = [name for name in vectors if columns[name].kind != "S"]
     position = names.get("centers") or naming.usual("centers", vectors) or "pos"
     if position not in vectors:
         raise DataFileError(f"{source}: line 2: Properties name no '{position}' of three columns")
@@ -105,8 +111,8 @@ def _choose(names: Mapping[str, str], columns: Mapping[str, Column], source: str
         "centers": position,
         "radius": radius,
         "diameter": diameter,
-        "color": names.get("colors") or naming.usual("color", [*vectors, *texts]),
-        "label": next((name for name in LABELS if name in columns), None),
+        "color": names.get("colors") or naming.usual("color", [*colors, *texts]),
+        "label": next((name for name in LABELS if name in single), None),
     }
     if wanted["label"] in SPECIES:
         wanted["type"] = next((name for name in TYPES if name in single), None)
@@ -140,22 +146,17 @@ def _meaning(name: str) -> str | None:
 
 
 def _notes(
-    file: OpenFile, count: int, columns: Mapping[str, Column], wanted: Mapping[str, str]
+    file: OpenFile, columns: Mapping[str, Column], wanted: Mapping[str, str]
 ) -> list[tuple[str, str]]:
-    """Return what to warn of: frames that follow, properties that are not used."""
+    """Return what to warn of: properties that are not used."""
     left = [name for name in columns if name not in wanted.values()]
     sizes = [] if {"radius", "diameter", "label"} & set(wanted) else naming.sizes(left)
     colors = [] if {"color", "label"} & set(wanted) else naming.colors(left)
-    notes = naming.unused(file.source, "property", sizes, colors, 'colors = "..."')
-    return [*notes, *(("", note) for note in _following(file, count))]
+    return naming.unused(file.source, "property", sizes, colors, 'colors = "..."')
 
 
 def _following(file: OpenFile, count: int) -> Iterator[str]:
     """Yield what to warn of if a file goes on after its first frame; the rest is not read."""
-    from .lines import has_ink, has_lines, pick_line
-
-    if not has_lines(file, 2 + count):
-        return
     comment = read_head(file)[1]
     line = pick_line(file, 1 + has_ink(comment.encode()) + count)
     if line is None:
@@ -291,6 +292,6 @@ def _table(file: OpenFile, count: int, used: Mapping[str, tuple[str, Column]]) -
 
 def _colors(values: NDArray[Any], column: Column, source: str) -> NDArray[Any]:
     """Return colours in 0..1 from reals in 0..1 or integers in 0..255."""
-    if column.width != 3:
+    if column.width != 3:  # also of texts
         raise DataFileError(f"{source}: line 2: Properties: a colour has three columns")
     return values / 255.0 if column.kind == "I" else values

@@ -60,7 +60,7 @@ class CameraActions(Seen):
         """Look along an axis of the scene."""
         self._turn(view.along(self.view, (x, y, z)))
         if hypot(*np.cross(self.view.stand.axes.forward, (x, y, z))) > IN_THE_WAY:
-            self.notify("a large sphere is in the way of looking along this axis")
+            self.notify("a large sphere is in the way: look along the opposite axis")
 
     def fit_all(self) -> None:
         """Show every sphere but giants, as a ground ball is one."""

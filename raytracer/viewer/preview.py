@@ -79,7 +79,7 @@ def preview(
     notice: Notice | None = None,
     say: Callable[[str], None] = print,
 ) -> PreviewResult:
-    """Open a window that one can turn, and return when it is closed.
+    """Open an interactive window, and return when it is closed.
 
     scene: a Scene, or the path of a scene or particle file.
     backend: "auto" (CUDA where it works, else the CPU), "cpu" or "cuda".

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from raytracer.errors import counted
+
 if TYPE_CHECKING:
     from raytracer.tone_settings import ToneSettings
     from raytracer.viewer.orders import Frame
@@ -18,7 +20,7 @@ def status(window: PreviewWindow) -> list[str]:
     """Scene, how far the picture is, and the tone; at the level TECHNICAL also how it is made."""
     viewer = window.viewer
     count = viewer.stage.buffers.count
-    lines = [f"{viewer.stage.name}   {count:,} {'sphere' if count == 1 else 'spheres'}"]
+    lines = [f"{viewer.stage.name}   {counted(count, 'sphere')}"]
     frame = viewer.frame
     if frame is not None:
         lines.append(_progress(frame))
@@ -34,7 +36,7 @@ def _progress(frame: Frame) -> str:
     """How far the picture is."""
     wanted = frame.order.samples
     if frame.finished:
-        return f"{wanted} {'sample' if wanted == 1 else 'samples'} per pixel, finished"
+        return counted(wanted, "sample", " per pixel, finished")
     if frame.draft or frame.size != frame.order.size:
         return "quick draft, samples follow"
     return f"{frame.samples} of {wanted} samples per pixel"

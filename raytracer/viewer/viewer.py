@@ -107,11 +107,12 @@ class Viewer(CameraActions, LookActions):
         return text
 
     def ask_size(self) -> None:
-        """Ask for the size of a PNG."""
+        """Ask for the size of a PNG; the help gives way to the question and to what follows."""
+        self.help = 0
         if self.worker.saving is None:
             self.prompt = ""
         else:
-            self.notify(f"{self.worker.saving.path} comes first; Esc gives it up")
+            self.notify(f"{self.worker.saving.path} is still being saved; Esc cancels it")
 
     def type(self, text: str) -> None:
         """Add to what is typed for the size."""
@@ -223,7 +224,7 @@ class Viewer(CameraActions, LookActions):
             self.edits = edits.Edits()
             self.view = self._scene_view()
             self.order()
-        self.notify(f"{stage.name} was loaded anew")
+        self.notify(f"{stage.name} was reloaded")
         self._say_of_scene()
         self._pick_again()
 
@@ -233,7 +234,7 @@ class Viewer(CameraActions, LookActions):
         if before is None:
             return
         if before.id >= self.stage.buffers.count:
-            self.notify(f"{self.stage.name} was loaded anew; sphere {before.id:,} is gone")
+            self.notify(f"{self.stage.name} was reloaded; sphere {before.id:,} is gone")
             return
         stage, point = self.stage, self.hit_point
 

@@ -244,7 +244,7 @@ class Worker:
                 saving = None
             self._saving = None if saving else self._saving
         if saving is not None:
-            self._tell(Refused(f"{saving.path}: not saved, because the scene was loaded anew"))
+            self._tell(Refused(f"{saving.path}: not saved, because the scene was reloaded"))
         for each in left:
             each.close()
 

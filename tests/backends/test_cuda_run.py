@@ -57,7 +57,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
     monkeypatch.setattr(context, "load_driver", lambda: fake)
     monkeypatch.setattr(run, "why_not", lambda _: None)
     monkeypatch.setattr(kernel, "render_variant", lambda _arch, _label: VARIANT)
-    monkeypatch.setattr(kernel.compiler, "load", lambda *_: Cubin(b"", ""))  # type: ignore[attr-defined]
+    monkeypatch.setattr(kernel.compiler, "load", lambda *_: Cubin(b"c_spheres", ""))  # type: ignore[attr-defined]
     monkeypatch.setattr(transfer, "CHUNK", 64)
     caches = context.primary_context, transfer.staging, kernel.render_kernel
     for cached in caches:

@@ -55,6 +55,18 @@ SCENES = {
         "[materials]\ngold = 3\n",
         ["materials.gold: must be a table, not 3"],
     ),
+    "a list for a radius": (
+        "[[spheres]]\ncenters = [[0, 0, 0], [1, 0, 0]]\nradius = [1, 2]\n",
+        ["spheres[0].radius: must be a number", "a value per sphere goes into radii"],
+    ),
+    "a number for radii": (
+        "[[spheres]]\ncenters = [[0, 0, 0], [1, 0, 0]]\nradii = 2\n",
+        ["spheres[0].radii: must be a list", "one value for all spheres goes into radius"],
+    ),
+    "a list for a color": (
+        "[[spheres]]\ncenters = [[0, 0, 0], [1, 0, 0]]\ncolor = ['red', 'blue']\n",
+        ["spheres[0].color: ['red', 'blue'] is not a colour", "goes into colors"],
+    ),
     "no samples": ("[render]\nsamples = 0\n", ["render.samples: must be at least 1, not 0"]),
     "samples as text": (
         "[render]\nsamples = '4'\n",
@@ -243,7 +255,11 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
         npz(centers=np.zeros((3, 2))),
         ["array 'centers': has shape (3, 2)"],
     ),
-    "text": ("a.npz", npz(centers=np.array([["a"] * 3])), ["array 'centers': holds <U1 values"]),
+    "text": (
+        "a.npz",
+        npz(centers=np.array([["a"] * 3])),
+        ["array 'centers': holds text, not real"],
+    ),
     "objects": (
         "a.npz",
         npz(centers=np.array([[{}] * 3], object)),
@@ -294,15 +310,19 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
     "npz of texts for diameters": (
         "a.npz",
         npz(centers=POINTS, diameters=np.array(["a", "b", "c"])),
-        ["array 'diameters': holds <U1 values"],
+        ["array 'diameters': holds text, not real"],
     ),
     "csv without rows": ("a.csv", "x,y,z,radius\n", ["holds no particles"]),
     "xyz without atoms": ("a.xyz", "0\n\n", ["holds no particles"]),
     "npz without particles": ("a.npz", npz(centers=np.zeros((0, 3))), ["holds no particles"]),
-    "protein": ("a.pdb", "", ["known are .toml", "pip install ase", "write('", "a.xyz', read('"]),
+    "protein": (
+        "a.pdb",
+        "",
+        ["supported are .toml", "pip install ase", "write('", "a.xyz', read('"],
+    ),
     "LAMMPS dump": ("a.lammpstrj", "", ["pip install ovito", "import_file('"]),
     "GSD file": ("a.gsd", "", ["pip install gsd", "a.npz', centers=p.position"]),
-    "mesh": ("a.VTU", "", ["'.vtu' is no kind", "pip install pyvista"]),
+    "mesh": ("a.VTU", "", ["files ending in '.vtu' cannot", "pip install pyvista"]),
     "trajectory": ("a.xtc", "", ["coordinates without the atoms", "TOPOLOGY"]),
     "packed": ("a.xyz.gz", "", ["unpack it first"]),
     "plain text": ("a.dat", "", ["call it .csv if its first line names the columns"]),
@@ -321,8 +341,12 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
     "broken lattice": ("a.xyz", XYZ.replace("Prop", 'Lattice="1 2" Prop'), ["Lattice: '1 2'"]),
     "not UTF-8": ("a.xyz", b"2\n\xff\xfe\n", ["is not text in UTF-8"]),
     "empty file": ("a.xyz", "", ["line 1: '' is not the number of atoms"]),
-    "unknown ending": ("a.abc", "", ["'.abc' is no kind of scene or particle file", ".toml"]),
-    "scene that is a list": ("a.json", "[1, 2]", ["holds a list"]),
+    "unknown ending": (
+        "a.abc",
+        "",
+        ["files ending in '.abc' cannot be read", "supported are .toml"],
+    ),
+    "scene that is a list": ("a.json", "[1, 2]", ["holds no object"]),
     "not JSON": ("a.json", '{"title": }', ["is not JSON", "line 1, column 11"]),
     "infinity in JSON": (
         "a.json",

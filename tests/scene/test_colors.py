@@ -48,7 +48,7 @@ def test_parse(written: Any, rgb: tuple[float, float, float]) -> None:
         ("#ff800", "#rrggbb"),
         ("tab:bleu", "did you mean 'tab:blue'"),
         ("1.5", "a grey goes from '0' to '1'"),
-        ("-0.5", "no colour named"),
+        ("-0.5", "no colour named '-0.5'; write '#rrggbb', or a name of CSS"),
         ([0, 0.5, 1, 2], "from 0 to 1"),
         ("#gg0000", "#rrggbb"),
         ([0, 0.5], "three numbers"),

@@ -255,6 +255,58 @@ def test_colours_of_tables(
     assert len(pack_colors(scene.spheres)[0]) == 2
 
 
+@pytest.mark.parametrize(("name", "told"), [("A", 1), ("alpha", 1), ("opacity", 1), ("mass", 0)])
+def test_a_column_of_alphas_is_told_of(tmp_path: Path, name: str, told: int) -> None:
+    rows = BALLS.format("1,0,0,0.5", "0,0,1,0.5")
+    _, found = loaded(written(tmp_path / "a.csv", f"x,y,z,R,G,B,{name}\n" + rows))
+    ignored = f"there is no transparency yet: column '{name}' is ignored"
+    assert [ignored in each for each in found] == [True] * told
+    _, found = loaded(
+        written(tmp_path / "a.csv", f"x,y,z,radius,{name}\n" + BALLS.format("1,1", "1,1"))
+    )
+    assert found == []  # which has no colours
+
+
+@pytest.mark.parametrize(
+    ("array", "remedy"),
+    [
+        (np.zeros((3, 50)), "save its transpose"),
+        (np.zeros((2, 50, 3)), "save one frame of it"),
+        (np.zeros((50, 7)), "save only these columns"),
+        (np.zeros(50, [("x", float), ("mass", float)]), "fields 'x', 'mass'; save them by their"),
+    ],
+)
+def test_an_array_of_another_shape_gets_a_remedy(
+    tmp_path: Path, array: np.ndarray, remedy: str
+) -> None:
+    np.save(tmp_path / "a.npy", array)
+    with pytest.raises(UserError, match=rf"a\.npy: has shape .*{remedy}"):
+        load(tmp_path / "a.npy")
+
+
+@pytest.mark.parametrize(("fourth", "told"), [(1e10, 1), (0.1, 0), (2.0, 0)])
+def test_a_fourth_column_that_is_no_radius(tmp_path: Path, fourth: float, told: int) -> None:
+    """Masses, as tables of simulations have them: the picture would be one ball."""
+    line = np.linspace(0, 4, 20)
+    np.save(tmp_path / "a.npy", np.stack([line, line, line, np.full(20, fourth)], axis=1))
+    _, found = loaded(tmp_path / "a.npy")
+    assert ["column 3 is taken as the radius, but" in each for each in found] == [True] * told
+    text = '[[spheres]]\nfile = "a.npy"\nradius = 0.5\n'
+    assert loaded(written(tmp_path / "s.toml", text))[1] == []
+
+
+def test_text_in_another_encoding_gets_a_remedy(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes("x,y,z\n0,0,0\n".encode("utf-16"))
+    with pytest.raises(UserError, match="is not text in UTF-8: save it in this encoding"):
+        load(tmp_path / "a.csv")
+
+
+def test_arrays_that_are_none(tmp_path: Path) -> None:
+    centers: Any = None
+    with pytest.raises(UserError, match="centers: is None; give an array"):
+        Scene.from_arrays(centers)
+
+
 def test_colour_names_in_extended_xyz(tmp_path: Path) -> None:
     text = "2\nProperties=pos:R:3:radius:R:1:color:S:1\n0 0 0 1 red\n2 0 0 1 #00f\n"
     scene, found = loaded(written(tmp_path / "a.xyz", text))

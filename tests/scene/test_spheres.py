@@ -51,7 +51,7 @@ def test_integers_and_lists() -> None:
         (np.zeros((3, 9)), 1.0, r"centers: has shape \(3, 9\); .*: give its transpose"),
         ([[0, 0, 0], [1, 2]], 1.0, "centers: the rows differ in length"),
         ([["a", "b", "c"]], 1.0, "centers: holds"),
-        ([[1j, 0, 0]], 1.0, "centers: holds complex128"),
+        ([[1j, 0, 0]], 1.0, "centers: holds complex numbers"),
         ([[0, 0, 0]] * 3, [1, 0, 1], "radius: sphere 1 has radius 0"),
         ([[0, 0, 0]] * 3, [1, 1, -2], "radius: sphere 2 has radius -2"),
         ([[0, 0, 0]] * 3, [1, np.nan, 1], "radius: sphere 1 has radius nan"),

@@ -125,7 +125,9 @@ def test_a_png_of_the_size_that_is_typed(
 
 
 def test_a_size_that_makes_no_sense_is_said(viewer: Viewer) -> None:
+    viewer.toggle_help()
     viewer.ask_size()
+    assert viewer.help == 0  # which would hide the sentence
     viewer.type("12")
     viewer.enter()
     assert "'12' is no size" in viewer.notice
@@ -139,7 +141,7 @@ def test_one_picture_is_saved_at_a_time(viewer: Viewer, tmp_path: Path) -> None:
     saving = viewer.worker.saving
     viewer.ask_size()
     assert viewer.prompt is None
-    assert "kept.png comes first; Esc gives it up" in viewer.notice
+    assert "kept.png is still being saved; Esc cancels it" in viewer.notice
     with pytest.raises(UserError, match=r"kept\.png is not finished"):
         viewer.save((9, 9), 1, tmp_path / "other.png")
     assert viewer.worker.saving is saving
@@ -158,8 +160,8 @@ def test_a_camera_that_was_moved_is_saved_as_it_is(viewer: Viewer, tmp_path: Pat
 
 def test_cancel_leaves_one_thing_after_the_other(viewer: Viewer, tmp_path: Path) -> None:
     picked(viewer, 1)
-    viewer.toggle_help()
     viewer.ask_size()
+    viewer.toggle_help()
     viewer.save((8, 8), 1, tmp_path / "kept.png")
     left: list[Callable[[], bool]] = [
         lambda: viewer.prompt is None,

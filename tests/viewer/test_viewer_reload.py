@@ -41,7 +41,7 @@ def test_it_shows_the_new_scene_and_says_so() -> None:
     assert last(viewer).stage is stage
     assert last(viewer).look.count == 50
     assert viewer.trouble == ""
-    assert viewer.notice == "scene was loaded anew"
+    assert viewer.notice == "scene was reloaded"
     assert_same_buffers(last(viewer).look, pack(stage.scene))
 
 

@@ -38,7 +38,7 @@ def test_an_edited_scene_is_shown_with_the_camera_of_before(watched: Remote, sce
     watched.ask("act", "orbit", 0.4, 0.1)
     before = watched.rest()
     edit(scene, SCENE.replace("crimson", "gold"))
-    after = watched.until(lambda s: s.notice == "balls.toml was loaded anew" and s.rest, "the edit")
+    after = watched.until(lambda s: s.notice == "balls.toml was reloaded" and s.rest, "the edit")
     for name in ("position", "look_at", "vertical_fov"):
         assert getattr(after.camera, name) == pytest.approx(getattr(before.camera, name))
     printed = scene.with_name("printed.toml")
@@ -57,7 +57,7 @@ def test_a_camera_that_was_edited_is_taken(watched: Remote, scene: Path) -> None
 def test_an_edited_data_file_is_shown(watched: Remote, scene: Path) -> None:
     before = watched.shot()
     write_balls(scene.parent, factor=1.5)
-    watched.until(lambda s: "loaded anew" in s.notice and s.rest, "the data")
+    watched.until(lambda s: "reloaded" in s.notice and s.rest, "the data")
     shown = watched.shot()
     assert (shown != before).any()
     np.testing.assert_array_equal(shown, rendered(scene))
@@ -83,7 +83,7 @@ def test_a_broken_edit_leaves_the_last_good_picture(
     assert (watched.shot() != good).any()
     edit(scene, SCENE.replace("crimson", "gold"))
     state = watched.until(lambda s: not s.trouble and s.rest, "the good edit")
-    assert "loaded anew" in state.notice
+    assert "reloaded" in state.notice
 
 
 def test_a_file_that_is_missing_for_a_moment_is_waited_for(watched: Remote, scene: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_data_file_that_was_renamed(watched: Remote, scene: Path) -> None:
     """It never comes back: the scene names the other one by then."""
     (scene.parent / "balls.npz").rename(scene.parent / "other.npz")
     edit(scene, SCENE.replace("balls.npz", "other.npz").replace("crimson", "gold"))
-    watched.until(lambda s: "loaded anew" in s.notice and s.rest and not s.trouble, "the edit")
+    watched.until(lambda s: "reloaded" in s.notice and s.rest and not s.trouble, "the edit")
     np.testing.assert_array_equal(watched.shot(), rendered(scene))
 
 

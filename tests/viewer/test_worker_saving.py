@@ -120,7 +120,7 @@ def test_another_scene_gives_up_pictures_of_the_one_before(
         window.hear(Saved)
         assert_saved(path, b.scene)
     else:
-        assert "the scene was loaded anew" in window.hear(Refused).sentence
+        assert "the scene was reloaded" in window.hear(Refused).sentence
         assert not path.exists()
     if not any(shown.finished for shown in window.shown):
         window.finish(order)

@@ -75,6 +75,8 @@ class RenderKernel:
         self.stream = staging(ordinal).stream
         self._written: dict[int, bytes] = {}  # constant memory by address
         cubin = compiler.load(Path(str(self.variant.path)), self.arch)
+        # Asking the driver for a symbol that is not there is an error of its own.
+        self._lists_spheres = SPHERES.encode() in cubin.code
         with self._context.active() as driver:
             self._module = driver.module_from_buffer(cubin.code)
             self._function = self._module.get_function(ENTRY)
@@ -113,10 +115,9 @@ class RenderKernel:
 
         The kernel reads them from there if its sphere count says that they fit.
         """
-        try:
-            address, size = self._module.get_global(SPHERES)
-        except self._context.driver.LogicError:
-            return  # this variant has no such table
+        if not self._lists_spheres:
+            return
+        address, size = self._module.get_global(SPHERES)
         if spheres.nbytes <= size:
             self._write(address, spheres)
 
