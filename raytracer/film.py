@@ -91,6 +91,29 @@ class Film:
         height, width = self.sums.shape[:2]
         return self.x0, self.y0, self.x0 + width, self.y0 + height
 
+    def require_whole(self) -> None:
+        """Refuse a film of which a part was replaced by something else.
+
+        Raises UserError that names the part.
+        """
+        shape: tuple[int, ...] = getattr(self.sums, "shape", ())
+        if not isinstance(self.sums, np.ndarray) or (
+            self.sums.dtype != np.float32 or len(shape) != 3 or shape[2] != 4 or not self.sums.size
+        ):
+            raise UserError(
+                f"sums: {shown_value(self.sums)} are no sums of a film: they are float32 (h, w, 4)"
+            )
+        if not self.sums.flags.c_contiguous:
+            self.sums = np.ascontiguousarray(self.sums)
+        for name in ("samples", "x0", "y0", "width", "height"):
+            setattr(self, name, whole(getattr(self, name), name, 0, 2**31 - 1, UserError))
+        height, width = shape[0], shape[1]
+        if self.x0 + width > self.width or self.y0 + height > self.height:
+            raise UserError(
+                f"sums: {width}x{height} pixels at {self.x0},{self.y0} reach beyond the picture of "
+                f"{self.width}x{self.height}"
+            )
+
     @property
     def is_of_old_format(self) -> bool:
         """Whether an earlier version rendered it, which did not record what samples hit.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer import output
-from raytracer.arguments import truth
+from raytracer.arguments import mapping, truth
 from raytracer.door import STANDARD_INPUT, OpenFile, opened, parse_json, path_of, printed, reading
 from raytracer.errors import DataFileError, UserError, shown, shown_value, suggestion
 from raytracer.film import Backdrop, Crop, Film, checked_crop
@@ -83,13 +83,16 @@ def save(
     film: Film, path: str | Path, half: bool = False, batch: output.Batch | None = None
 ) -> Path:
     """Write a film; see `Film.save`."""
+    film.require_whole()
+    _require_aovs(film)
+    about = _about(film)
     files = output.OutputSet()
     files.reads(*film.inputs)
     path = check_target(files.writes(path, "the film"), half)
     if path.suffix.lower() == ".npz":
-        _save_npz(film, path, batch)
+        _save_npz(film, about, path, batch)
     else:
-        _save_exr(film, path, half, batch)
+        _save_exr(film, about, path, half, batch)
     return path
 
 
@@ -103,8 +106,12 @@ def check_source(path: str | Path) -> None:
         )
 
 
-def load(path: str | Path) -> Film:
-    """Read a film; see `Film.load`."""
+def load(path: str | Path, aovs: Sequence[str] = tuple(AOVS)) -> Film:
+    """Read a film; see `Film.load`.
+
+    aovs: names of the output variables to keep, where the film has them. Those of an .npz that are
+        not named are not read; OpenEXR reads all of a file.
+    """
     path = path_of(path)
     check_source(path)
     suffix = path.suffix.lower()
@@ -114,7 +121,8 @@ def load(path: str | Path) -> Film:
 
             suffix = ".exr" if file.file.peek(4)[:4] == exr_header.MAGIC else ".npz"
         with reading(file.source, "a film"):
-            return _checked(file.source, _load_npz(file) if suffix == ".npz" else _load_exr(file))
+            reader = _load_npz if suffix == ".npz" else _load_exr
+            return _checked(file.source, reader(file, aovs))
 
 
 def _about(film: Film) -> str:
@@ -128,7 +136,13 @@ def _about(film: Film) -> str:
     }
     if film.backdrop is not None:
         about["backdrop"] = asdict(film.backdrop)
-    return json.dumps(about)
+    try:
+        return json.dumps(about)
+    except Exception:  # whatever the methods of a foreign object raise
+        raise UserError(
+            f"metadata: {shown_value(film.metadata)} holds what JSON has not; use texts, numbers, "
+            "lists and dictionaries"
+        ) from None
 
 
 def _film(source: str, about: str, sums: NDArray[Any], aovs: dict[str, NDArray[Any]]) -> Film:
@@ -193,25 +207,38 @@ def _checked(source: str, film: Film) -> Film:
             f"{source}: holds no film: sums must be float32 (h, w, 4) within the picture's size"
         )
     film.sums = np.ascontiguousarray(film.sums)  # NumPy may have saved columns first
-    for name, array in film.aovs.items():
-        channels = len(AOVS[name])
-        wanted = shape[:2] if channels == 1 else (*shape[:2], channels)
-        kind = "u" if name in WHOLE else "f"
-        if array.shape != wanted or array.dtype.kind != kind or array.dtype.itemsize > 4:
-            raise DataFileError(
-                f"{source}: the output variable {name} is {array.dtype} {array.shape}, and the "
-                f"film needs {'uint32' if kind == 'u' else 'float32'} {wanted}"
-            )
+    try:
+        _require_aovs(film)
+    except UserError as error:
+        raise DataFileError(f"{source}: {error}") from None
     return film
 
 
-def _save_npz(film: Film, path: Path, batch: output.Batch | None) -> None:
+def _require_aovs(film: Film) -> None:
+    """Refuse output variables that do not fit the sums. Raises UserError."""
+    shape = film.sums.shape
+    for name, array in mapping(film.aovs, "aovs", UserError).items():
+        if name not in AOVS or not isinstance(array, np.ndarray):
+            raise UserError(
+                f"aovs: {shown_value(name)} is no array of an output variable; known are "
+                f"{', '.join(AOVS)}"
+            )
+        wanted = shape[:2] if len(AOVS[name]) == 1 else (*shape[:2], len(AOVS[name]))
+        kind = "u" if name in WHOLE else "f"
+        if array.shape != wanted or array.dtype.kind != kind or array.dtype.itemsize > 4:
+            raise UserError(
+                f"the output variable {name} is {array.dtype} {array.shape}, and the film needs "
+                f"{'uint32' if kind == 'u' else 'float32'} {wanted}"
+            )
+
+
+def _save_npz(film: Film, about: str, path: Path, batch: output.Batch | None) -> None:
     arrays: dict[str, Any] = {f"aov_{name}": array for name, array in film.aovs.items()}
     with output.replacing(path, batch) as file:
-        np.savez(file, film=np.array(_about(film)), sums=film.sums, **arrays)
+        np.savez(file, film=np.array(about), sums=film.sums, **arrays)
 
 
-def _load_npz(file: OpenFile) -> Film:
+def _load_npz(file: OpenFile, wanted: Sequence[str]) -> Film:
     with Archive(file) as archive:
         members = archive.members
         if "film" not in members or "sums" not in members:
@@ -221,7 +248,7 @@ def _load_npz(file: OpenFile) -> Film:
             raise DataFileError(
                 f"{file.source}: its metadata have more than {size_text(ABOUT_BYTES)}"
             )
-        layers = [name for name in AOVS if f"aov_{name}" in members]
+        layers = [name for name in AOVS if name in wanted and f"aov_{name}" in members]
         archive.require_room(["film", "sums", *(f"aov_{name}" for name in layers)])
         about = archive.array("film")
         if about.shape != () or about.dtype.kind != "U":
@@ -239,7 +266,7 @@ def _require_openexr(path: Path) -> Any:
     return OpenEXR
 
 
-def _save_exr(film: Film, path: Path, half: bool, batch: output.Batch | None) -> None:
+def _save_exr(film: Film, about: str, path: Path, half: bool, batch: output.Batch | None) -> None:
     """The mean as the main RGBA, the output variables as layers, the sums (float only) as one.
 
     The mean is what other programs show; it cannot be turned back into sums bit for bit.
@@ -270,7 +297,7 @@ def _save_exr(film: Film, path: Path, half: bool, batch: output.Batch | None) ->
         "type": exr.scanlineimage,
         "displayWindow": tuple(np.array(end, np.int32) for end in window),
         "dataWindow": tuple(np.array(end, np.int32) for end in corner),
-        "raytracer": _about(film),
+        "raytracer": about,
     }
     with output.replacing(path, batch) as file:
         try:
@@ -279,7 +306,7 @@ def _save_exr(film: Film, path: Path, half: bool, batch: output.Batch | None) ->
             raise OSError(str(error).replace(file.name, str(path))) from error
 
 
-def _load_exr(file: OpenFile) -> Film:
+def _load_exr(file: OpenFile, wanted: Sequence[str]) -> Film:
     from raytracer import exr_header
 
     source = file.source
@@ -303,7 +330,7 @@ def _load_exr(file: OpenFile) -> Film:
     layers = {
         name: letters
         for name, letters in AOVS.items()
-        if all(f"{name}.{letter}" in stored for letter in letters)
+        if name in wanted and all(f"{name}.{letter}" in stored for letter in letters)
     }
     aovs = {name: _stacked(stored, name, letters) for name, letters in layers.items()}
     if all(f"sums.{letter}" in stored for letter in "RGBA"):

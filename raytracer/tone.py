@@ -83,6 +83,7 @@ def measure(film: Film, settings: ToneSettings, threads: int = 0) -> NDArray[np.
     """The film's histogram and the exposure that metering asks for: structured (1,), Tally."""
     from raytracer import _core
 
+    film.require_whole()
     tally = new_tally()
     args = film_arguments(film, settings)
     _core.measure_film(film.sums, args, _bytes(tally), thread_count(threads))
@@ -119,6 +120,7 @@ def develop(
 
     settings = settings or ToneSettings()
     check_bits(bits, settings)
+    film.require_whole()
     if tally is None:
         tally = measure(film, settings, threads) if settings.automatic else new_tally()
     if out is None:

@@ -452,6 +452,27 @@ def test_full_memory_is_one_sentence(
     assert capsys.readouterr().err.startswith("raytracer: there is not enough memory (Unable")
 
 
+def test_a_limit_of_threads_is_one_sentence(
+    scene: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> float:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(CpuBackend, "render", fail)
+    assert main(["render", scene, "--backend", "cpu"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("raytracer: no thread could be started: the number of processes")
+    assert said.count("\n") == 1
+
+
+def test_the_check_of_a_scene_says_when_it_does_not_fit(
+    scene: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("raytracer.memory.PACKED", 1 << 50)
+    assert main(["scene", "check", scene]) == 2
+    assert "of memory to be checked" in capsys.readouterr().err
+
+
 def test_the_line_of_a_stage_waits_and_goes(capsys: pytest.CaptureFixture[str]) -> None:
     with StageLine(show=None) as line:
         line("hidden")

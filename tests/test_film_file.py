@@ -15,6 +15,7 @@ from raytracer import film_file
 from raytracer.cli import main
 from raytracer.errors import DataFileError, OutputError, UserError
 from raytracer.film import Film
+from raytracer.npz import Archive
 from support.films import wild
 
 exr_only = pytest.mark.skipif(
@@ -45,6 +46,29 @@ def scene() -> raytracer.Scene:
     return raytracer.Scene.from_arrays(
         np.zeros((1, 3)), np.ones(1), render=raytracer.RenderSettings(width=16, height=12)
     )
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_output_variables_that_are_not_asked_for_are_left_out(tmp_path: Path, suffix: str) -> None:
+    path = full().save(tmp_path / f"a{suffix}")
+    assert set(film_file.load(path, ("depth", "id")).aovs) == {"depth", "id"}
+    assert film_file.load(path, ()).aovs == {}
+
+
+def test_tone_does_not_read_output_variables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = full().save(tmp_path / "a.npz")
+    read: list[str] = []
+    array = Archive.array
+
+    def noted(archive: Archive, name: str) -> Any:
+        read.append(name)
+        return array(archive, name)
+
+    monkeypatch.setattr(Archive, "array", noted)
+    assert main(["tone", str(path), "-o", str(tmp_path / "a.png"), "-q"]) == 0
+    assert read == ["film", "sums"]
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
@@ -274,3 +298,35 @@ def test_sums_whose_columns_go_first(tmp_path: Path) -> None:
     found = Film.load(tmp_path / "b.npz")
     assert found.sums.tobytes() == film.sums.tobytes()
     assert found.tonemap().tobytes() == film.tonemap().tobytes()
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "says"),
+    [
+        ("sums", [1, 2], "^sums: "),
+        ("sums", np.zeros((7, 9, 4)), "^sums: "),
+        ("sums", np.zeros((99, 9, 4), np.float32), "reach beyond the picture"),
+        ("sums", (n for n in range(3)), "^sums: "),
+        ("samples", "2", "^samples: "),
+        ("samples", -1, "^samples: "),
+        ("x0", np.zeros(3), "^x0: "),
+        ("metadata", {"a": object()}, "^metadata: "),
+        ("aovs", {"depth": [1.0]}, "'depth' is no array"),
+        ("aovs", {"depth": np.zeros((2, 2), np.float32)}, "the output variable depth is"),
+        ("aovs", {"evil": np.zeros((7, 9), np.float32)}, "'evil' is no array"),
+        ("aovs", 5, "^aovs: "),
+    ],
+)
+def test_a_film_with_odd_parts_is_neither_saved_nor_developed(
+    part: str, value: Any, says: str, tmp_path: Path
+) -> None:
+    film = full()
+    setattr(film, part, value)
+    with pytest.raises(UserError, match=says):
+        film.save(tmp_path / "a.npz")
+    assert not list(tmp_path.iterdir())
+    if part not in ("metadata", "aovs"):
+        with pytest.raises(UserError, match=says):
+            film.tonemap()
+        with pytest.raises(UserError, match=says):
+            film.statistics()

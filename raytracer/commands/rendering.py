@@ -96,10 +96,15 @@ class Task:
             plots.check(outputs.writes(self.histogram, "--histogram"))
         return files.check_picture(outputs.writes(target, "the picture"))
 
-    def prepare(self, crop: Crop | None, outputs: files.OutputSet | None = None) -> Job:
+    def prepare(
+        self,
+        crop: Crop | None,
+        outputs: files.OutputSet | None = None,
+        begun: Film | None = None,
+    ) -> Job:
         """The scene made ready; its warnings are printed at once, or go to the JSON.
 
-        outputs: must not be among the files that it is made of.
+        outputs: must not be among the files that it is made of. begun: the film that is resumed.
         """
         with collected() as found, StageLine(self.shows_progress) as line:
             job = prepare(
@@ -111,7 +116,7 @@ class Task:
                 transparent=self.transparent,
                 notice=line,
                 outputs=outputs,
-                memory_of=self.memory_of,
+                memory_of=self.memory_of(begun),
             )
         self.warn(job, found)
         return job
@@ -124,15 +129,21 @@ class Task:
                 print_warning(sentence)
 
     @property
-    def memory_of(self) -> memory.Output:
-        """What is made of the film, for the estimate of memory."""
+    def carried(self) -> tuple[str, ...]:
+        """Output variables that go from the film that is resumed to the one that is saved."""
+        made = film_file.check_aovs(self.aov)
+        return tuple(name for name in film_file.AOVS if self.film and name not in made)
+
+    def memory_of(self, begun: Film | None) -> memory.Output:
+        """What is made of the film, for the estimate of memory; begun: the one that is resumed."""
         return memory.Output(
             bits=int(self.bits),
             aovs=film_file.check_aovs(self.aov),
             film=Path(self.film).suffix.lower() if self.film else "",
             half=self.half,
             histogram=self.histogram is not None,
-            begun=self.resume is not None,
+            begun=begun is not None,
+            carried=tuple(begun.aovs) if begun else (),
         )
 
     @property
@@ -171,9 +182,9 @@ def run(task: Task) -> None:
     check_there(task.path)
     outputs = files.OutputSet()
     target = task.check(outputs)
-    begun = Film.load(task.resume) if task.resume else None
+    begun = film_file.load(task.resume, task.carried) if task.resume else None
     crop = task.crop or part_of(begun)
-    with task.prepare(crop, outputs) as job:
+    with task.prepare(crop, outputs, begun) as job:
         _announce(task, job, crop)
         if task.film:
             size = job.settings.width, job.settings.height
@@ -264,7 +275,8 @@ def run_only(task: Task) -> None:
         )
     if sample < 0:
         raise UserError(f"--only {x},{y},{sample}: samples are counted from 0")
-    with task.prepare(None) as job:
+    # The estimate of memory counts one pixel; whether that pixel exists depends on the scene.
+    with task.prepare((0, 0, 1, 1)) as job:
         film = _one_sample(job, x, y, sample)
     red, green, blue, coverage = (float(value) for value in film.sums[0, 0])
     if task.as_json:
