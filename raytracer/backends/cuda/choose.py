@@ -6,6 +6,7 @@ measured on an H200 with random and example scenes (kernels/README.md, "The rend
 
 from __future__ import annotations
 
+from math import inf, sqrt
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -61,15 +62,16 @@ def median_radius(spheres: NDArray[np.float32], camera: NDArray[np.void], height
     import numpy as np
 
     view: Any = camera[0]
-    half_width, half_height = (float(np.linalg.norm(view[name])) for name in ("right", "up"))
-    offset = spheres[:, :3] - view["origin"]
-    depth, radius = offset @ view["forward"], spheres[:, 3]
-    # half the picture's width and height at the sphere, and the scale there, per scene unit
+    axes = np.stack([view["forward"], view["right"], view["up"]])
+    half_width, half_height = (sqrt(float(axis @ axis)) for axis in axes[1:])
+    depth, across, up = axes @ (spheres[:, :3] - view["origin"]).T
+    radius = spheres[:, 3]
+    # half the picture's size at the sphere is that many times half_width and half_height
     extent = depth if view["kind"] == PERSPECTIVE else np.ones_like(depth)
-    across = np.abs(offset @ view["right"]) / half_width
-    up = np.abs(offset @ view["up"]) / half_height
-    seen = (depth > 0) & (across <= half_width * extent + radius)
-    seen &= up <= half_height * extent + radius
-    if not seen.any():
-        return float("inf")
-    return float(np.median(radius[seen] / extent[seen])) * height / (2 * half_height)
+    seen = (depth > 0) & (np.abs(across) <= half_width * (half_width * extent + radius))
+    seen &= np.abs(up) <= half_height * (half_height * extent + radius)
+    shares = radius[seen] / extent[seen]
+    if not len(shares):
+        return inf
+    middle = len(shares) // 2
+    return float(np.partition(shares, middle)[middle]) * height / (2 * half_height)
