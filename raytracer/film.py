@@ -51,7 +51,7 @@ class Film:
     sums: float32 (h, w, 4), row 0 is the top: linear RGB summed over the samples, and how many of
         the samples hit a sphere. Without a backdrop RGB is premultiplied by coverage; with one it
         holds the backdrop where samples hit nothing.
-    samples: how many samples a pixel the sums hold.
+    samples: how many samples per pixel the sums hold.
     x0, y0: the pixel of the full picture that sums[0, 0] is.
     width, height: the size of the full picture in pixels.
     aovs: arbitrary output variables by name, of the ray through each pixel's centre, (h, w) or
@@ -155,7 +155,7 @@ class Film:
     def tonemap(self, *, bits: int = 8, threads: int = 0, **settings: Any) -> Pixels:
         """The film as a picture.
 
-        bits: 8 or 16 a channel. threads: 0 takes every core that the process may use.
+        bits: 8 or 16 per channel. threads: 0 takes every core that the process may use.
         settings: `exposure`, `tone`, `white`, `dither`, `meter` and `meter_range`, as
             `ToneSettings` describes them; the defaults leave colours alone.
         Returns uint8 or uint16 (h, w, 4), sRGB with straight alpha.

@@ -54,7 +54,9 @@ def check_target(path: str | Path, half: bool = False) -> Path:
     """Make sure that a film can be written there, before the work. Raises UserError."""
     path, half = path_of(path), truth(half, "half", UserError)
     if path.suffix.lower() not in SUFFIXES:
-        raise UserError(f"{path}: films are written as .npz or .exr: give a name that ends so")
+        raise UserError(
+            f"{path}: films are written as .npz or .exr: give a name with one of these endings"
+        )
     if half and path.suffix.lower() != ".exr":
         raise UserError(f"{path}: 16-bit floats are for .exr: leave out half, or write .exr")
     if path.suffix.lower() == ".exr":
@@ -104,8 +106,12 @@ def check_source(path: str | Path) -> None:
         )
 
 
-def load(path: str | Path) -> Film:
-    """Read a film; see `Film.load`."""
+def load(path: str | Path, aovs: Sequence[str] = tuple(AOVS)) -> Film:
+    """Read a film; see `Film.load`.
+
+    aovs: names of the output variables to keep, where the film has them. Those of an .npz that are
+        not named are not read; OpenEXR reads all of a file.
+    """
     path = path_of(path)
     check_source(path)
     suffix = path.suffix.lower()
@@ -115,7 +121,8 @@ def load(path: str | Path) -> Film:
 
             suffix = ".exr" if file.file.peek(4)[:4] == exr_header.MAGIC else ".npz"
         with reading(file.source, "a film"):
-            return _checked(file.source, _load_npz(file) if suffix == ".npz" else _load_exr(file))
+            reader = _load_npz if suffix == ".npz" else _load_exr
+            return _checked(file.source, reader(file, aovs))
 
 
 def _about(film: Film) -> str:
@@ -231,7 +238,7 @@ def _save_npz(film: Film, about: str, path: Path, batch: output.Batch | None) ->
         np.savez(file, film=np.array(about), sums=film.sums, **arrays)
 
 
-def _load_npz(file: OpenFile) -> Film:
+def _load_npz(file: OpenFile, wanted: Sequence[str]) -> Film:
     with Archive(file) as archive:
         members = archive.members
         if "film" not in members or "sums" not in members:
@@ -241,7 +248,7 @@ def _load_npz(file: OpenFile) -> Film:
             raise DataFileError(
                 f"{file.source}: its metadata have more than {size_text(ABOUT_BYTES)}"
             )
-        layers = [name for name in AOVS if f"aov_{name}" in members]
+        layers = [name for name in AOVS if name in wanted and f"aov_{name}" in members]
         archive.require_room(["film", "sums", *(f"aov_{name}" for name in layers)])
         about = archive.array("film")
         if about.shape != () or about.dtype.kind != "U":
@@ -299,7 +306,7 @@ def _save_exr(film: Film, about: str, path: Path, half: bool, batch: output.Batc
             raise OSError(str(error).replace(file.name, str(path))) from error
 
 
-def _load_exr(file: OpenFile) -> Film:
+def _load_exr(file: OpenFile, wanted: Sequence[str]) -> Film:
     from raytracer import exr_header
 
     source = file.source
@@ -323,7 +330,7 @@ def _load_exr(file: OpenFile) -> Film:
     layers = {
         name: letters
         for name, letters in AOVS.items()
-        if all(f"{name}.{letter}" in stored for letter in letters)
+        if name in wanted and all(f"{name}.{letter}" in stored for letter in letters)
     }
     aovs = {name: _stacked(stored, name, letters) for name, letters in layers.items()}
     if all(f"sums.{letter}" in stored for letter in "RGBA"):

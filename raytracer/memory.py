@@ -37,6 +37,7 @@ BUILD_SPACE = 24
 FILM = 16
 # Output variables of a film.
 AOVS = {"depth": 4, "normal": 12, "albedo": 12, "id": 4, "position": 12, "samples": 4}
+INTEGERS = ("id", "samples")
 
 # Bytes of first hits that are turned into output variables at a time, and what is made of them.
 HITS = 8 * MIB
@@ -52,6 +53,12 @@ BLOCKS = 3 * MIB
 ARCHIVE = 34 * MIB
 # Matplotlib, imported and drawing.
 PLOT = 72 * MIB
+# Bytes per pixel behind a window: a copy of the film while samples are added, and pictures that are
+# painted, wait and are shown.
+BEHIND_WINDOW = FILM + 3 * 4
+# Of OpenGL, as Mesa's software rasterizer has it: code, and bytes per pixel of the window's buffers
+# and the texture.
+OPENGL, OPENGL_PIXEL = 36 * MIB, 12
 # The part of a stage that small arrays and the allocator may add.
 MARGIN = 50
 # Memory that a proposal leaves free: what is free changes between two runs of the same command.
@@ -67,11 +74,13 @@ class Output:
     """What is made of a film.
 
     bits: of the picture, per channel.
-    aovs: names of the output variables on the film.
+    aovs: names of the output variables that are put on the film.
     film: ".npz" or ".exr" if the film is saved, else "".
     half: whether an .exr holds 16-bit floats.
     histogram: whether one is drawn.
     begun: whether the film is in memory already.
+    carried: names of the output variables that are on it.
+    window: whether it is shown in a window while samples are added.
     """
 
     bits: int = 8
@@ -80,6 +89,8 @@ class Output:
     half: bool = False
     histogram: bool = False
     begun: bool = False
+    carried: tuple[str, ...] = ()
+    window: bool = False
 
 
 @dataclass(frozen=True)
@@ -114,6 +125,7 @@ class Need:
         picture = film + out.bits // 2 * pixels
         aovs = sum(AOVS[name] for name in out.aovs) * pixels
         drawn = 0 if not out.histogram else PLOT
+        window = film + BEHIND_WINDOW * pixels + OPENGL + OPENGL_PIXEL * pixels
         return {
             "pack": packed + self.workers * BLOCKS,
             "build": packed + BUILD * n - self.scene,
@@ -123,6 +135,7 @@ class Need:
             "film": -self.scene + picture + aovs + self._saving(film + aovs, pixels),
             "picture": -self.scene + picture + aovs + self._encoding(pixels),
             "histogram": -self.scene + picture + aovs + drawn,
+            "window": resident + self.renderers * self.scratch + window if out.window else 0,
         }
 
     @property
@@ -165,11 +178,13 @@ class Need:
         if self.output.film != ".exr":
             return 0
         # The mean, a plane for each channel, and what OpenEXR compresses at a time.
-        width = 2 if self.output.half else 4
-        channels = (4 if self.output.half else 8) + sum(
-            AOVS[name] // 4 for name in self.output.aovs
-        )
-        return FILM * pixels + channels * width * pixels + ARCHIVE
+        half = self.output.half
+        names = (*self.output.aovs, *self.output.carried)
+        # Integers are handed over as they are.
+        variables = sum(AOVS[n] // (2 if half else 1) for n in names if n not in INTEGERS)
+        # Halves: the mean and its coverage, which is in float32 too. Floats: mean and sums.
+        planes = 5 * 2 + 4 if half else 8 * 4
+        return (FILM + planes + variables) * pixels + ARCHIVE
 
     def _encoding(self, pixels: int) -> int:
         """Bytes that it takes to write the picture."""

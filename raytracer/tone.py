@@ -27,7 +27,7 @@ def check_bits(bits: int, settings: ToneSettings | None = None) -> None:
             f"a PNG has 8 or 16 bits per channel, not {shown_value(bits)}: use bits=8 or bits=16"
         )
     if bits == 16 and settings is not None and settings.dither is True:
-        raise UserError("dither is for 8 bits a channel: leave it out, or use 8 bits")
+        raise UserError("dither is for 8 bits per channel: leave it out, or use 8 bits")
 
 
 def arguments(
@@ -139,7 +139,7 @@ def encode(film: Film, bits: int = 8, threads: int = 0) -> Pixels:
 
 
 def statistics(film: Film, settings: ToneSettings, threads: int = 0) -> Statistics:
-    """The statistics of a film, and of its picture with 8 bits a channel."""
+    """The statistics of a film, and of its picture with 8 bits per channel."""
     tally = measure(film, settings, threads)
     develop(film, settings, 8, threads, tally)
     return statistics_of(tally, settings.stops(tally))

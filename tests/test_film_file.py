@@ -15,6 +15,7 @@ from raytracer import film_file
 from raytracer.cli import main
 from raytracer.errors import DataFileError, OutputError, UserError
 from raytracer.film import Film
+from raytracer.npz import Archive
 from support.films import wild
 
 exr_only = pytest.mark.skipif(
@@ -45,6 +46,29 @@ def scene() -> raytracer.Scene:
     return raytracer.Scene.from_arrays(
         np.zeros((1, 3)), np.ones(1), render=raytracer.RenderSettings(width=16, height=12)
     )
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_output_variables_that_are_not_asked_for_are_left_out(tmp_path: Path, suffix: str) -> None:
+    path = full().save(tmp_path / f"a{suffix}")
+    assert set(film_file.load(path, ("depth", "id")).aovs) == {"depth", "id"}
+    assert film_file.load(path, ()).aovs == {}
+
+
+def test_tone_does_not_read_output_variables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = full().save(tmp_path / "a.npz")
+    read: list[str] = []
+    array = Archive.array
+
+    def noted(archive: Archive, name: str) -> Any:
+        read.append(name)
+        return array(archive, name)
+
+    monkeypatch.setattr(Archive, "array", noted)
+    assert main(["tone", str(path), "-o", str(tmp_path / "a.png"), "-q"]) == 0
+    assert read == ["film", "sums"]
 
 
 @pytest.mark.parametrize("suffix", FORMATS)

@@ -27,14 +27,16 @@ from raytracer.pipeline import film_for, prepare
 from raytracer.progress import ProgressBar, StageLine
 from raytracer.resources import peak_memory
 from raytracer.scene.load import check_there
+from raytracer.statistics import Statistics
 from raytracer.tone import check_bits
 from raytracer.tone_settings import ToneSettings
 from raytracer.warning import collected
 
-NOTHING_HIT = (
-    "no camera ray hit a sphere, so the picture shows the background alone: change position and "
-    "look_at under [camera], or say fit = true there to frame the spheres"
-)
+FEW = 1e-3
+"""Share of the pixels in which spheres are easily overlooked."""
+
+LARGE = 10_000
+"""Pixels of a picture in which that share is of interest."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class Task:
         check_bits(int(self.bits), self.tone)
         if (self.half or self.aov) and not self.film:
             raise UserError(
-                "--half and --aov are about the film that is saved: give --film FILE too"
+                "--half and --aov change the film that is saved: give --film FILE as well"
             )
         if self.resume and self.repeat > 1:
             raise UserError("--repeat renders the same frame again: leave it or --resume out")
@@ -94,10 +96,15 @@ class Task:
             plots.check(outputs.writes(self.histogram, "--histogram"))
         return files.check_picture(outputs.writes(target, "the picture"))
 
-    def prepare(self, crop: Crop | None, outputs: files.OutputSet | None = None) -> Job:
+    def prepare(
+        self,
+        crop: Crop | None,
+        outputs: files.OutputSet | None = None,
+        begun: Film | None = None,
+    ) -> Job:
         """The scene made ready; its warnings are printed at once, or go to the JSON.
 
-        outputs: must not be among the files that it is made of.
+        outputs: must not be among the files that it is made of. begun: the film that is resumed.
         """
         with collected() as found, StageLine(self.shows_progress) as line:
             job = prepare(
@@ -109,7 +116,7 @@ class Task:
                 transparent=self.transparent,
                 notice=line,
                 outputs=outputs,
-                memory_of=self.memory_of,
+                memory_of=self.memory_of(begun),
             )
         self.warn(job, found)
         return job
@@ -122,15 +129,21 @@ class Task:
                 print_warning(sentence)
 
     @property
-    def memory_of(self) -> memory.Output:
-        """What is made of the film, for the estimate of memory."""
+    def carried(self) -> tuple[str, ...]:
+        """Output variables that go from the film that is resumed to the one that is saved."""
+        made = film_file.check_aovs(self.aov)
+        return tuple(name for name in film_file.AOVS if self.film and name not in made)
+
+    def memory_of(self, begun: Film | None) -> memory.Output:
+        """What is made of the film, for the estimate of memory; begun: the one that is resumed."""
         return memory.Output(
             bits=int(self.bits),
             aovs=film_file.check_aovs(self.aov),
             film=Path(self.film).suffix.lower() if self.film else "",
             half=self.half,
             histogram=self.histogram is not None,
-            begun=self.resume is not None,
+            begun=begun is not None,
+            carried=tuple(begun.aovs) if begun else (),
         )
 
     @property
@@ -169,9 +182,9 @@ def run(task: Task) -> None:
     check_there(task.path)
     outputs = files.OutputSet()
     target = task.check(outputs)
-    begun = Film.load(task.resume) if task.resume else None
+    begun = film_file.load(task.resume, task.carried) if task.resume else None
     crop = task.crop or part_of(begun)
-    with task.prepare(crop, outputs) as job:
+    with task.prepare(crop, outputs, begun) as job:
         _announce(task, job, crop)
         if task.film:
             size = job.settings.width, job.settings.height
@@ -179,8 +192,8 @@ def run(task: Task) -> None:
         film, frames = _frames(task, job, crop, begun)
         image = job.image(film, task.tone, int(task.bits))
         bad = image.statistics.non_finite
-        if not image.statistics.covered and film.crop == (0, 0, film.width, film.height):
-            task.warn(job, [NOTHING_HIT] if job.about["spheres"] else [])
+        if job.about["spheres"] and film.crop == (0, 0, film.width, film.height):
+            task.warn(job, _nearly_blank(image.statistics))
         if task.film or task.histogram or bad:
             job.fetch(film)
             job.find_aovs(film, film_file.check_aovs(task.aov))
@@ -195,6 +208,21 @@ def run(task: Task) -> None:
     elif not task.quiet:
         shown = image.statistics.lines() if task.stats else []
         print_lines("\n".join([_summary(job, film, frames, written), *shown]))
+
+
+def _nearly_blank(found: Statistics) -> list[str]:
+    """Warnings of a whole picture that shows nothing, or next to nothing, of its spheres."""
+    if not found.covered:
+        return [
+            "no camera ray hit a sphere, so the picture shows the background alone: change "
+            "position and look_at under [camera], or say fit = true there to frame the spheres"
+        ]
+    if found.pixels >= LARGE and found.covered < FEW * found.pixels:
+        return [
+            f"camera rays hit spheres in only {found.covered:,} of {found.pixels:,} pixels: to "
+            "show them larger, change position and look_at under [camera], or their radius"
+        ]
+    return []
 
 
 def _write(task: Task, target: Path, film: Film, image: Image) -> None:
@@ -247,7 +275,8 @@ def run_only(task: Task) -> None:
         )
     if sample < 0:
         raise UserError(f"--only {x},{y},{sample}: samples are counted from 0")
-    with task.prepare(None) as job:
+    # The estimate of memory counts one pixel; whether that pixel exists depends on the scene.
+    with task.prepare((0, 0, 1, 1)) as job:
         film = _one_sample(job, x, y, sample)
     red, green, blue, coverage = (float(value) for value in film.sums[0, 0])
     if task.as_json:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
 from raytracer.job import NO_SPHERE, Job
+from raytracer.memory import Output
 from raytracer.pipeline import Notice, prepare
 from raytracer.scene.lighting import pack_lights
 from raytracer.scene.pack import retake
@@ -80,6 +81,7 @@ class Stage:
                 threads=threads,
                 notice=notice,
                 keep=True,
+                memory_of=Output(window=True),
                 outputs=outputs,
             )
         job.warnings = found

@@ -113,13 +113,13 @@ def film(suffix: str, *options: str) -> Case:
     """A command that begins with a film of 4K, with all output variables."""
 
     def case(folder: Path, count: int) -> Arguments:
-        path = folder / f"film.{suffix}"
+        path = folder / f"film-{count}.{suffix}"
         if not path.exists():
-            run(rendering(*FILM, "--film", str(path), size=LARGE)(folder, 1000), folder)
+            run(rendering(*FILM, "--film", str(path), size=LARGE)(folder, count), folder)
         first, *rest = (text.replace("FILM", str(path)) for text in options)
         if first == "tone":
             return [first, *rest, "-o", str(folder / "t.png"), "-q"]
-        return rendering(*FILM, first, *rest, size=LARGE)(folder, 1000)
+        return rendering("plain-npz", first, *rest, size=LARGE)(folder, count)
 
     return case
 
@@ -133,19 +133,40 @@ def lights(folder: Path, count: int) -> Arguments:
     return ["render", str(folder / "lights.toml"), *rendering()(folder, count)[2:]]
 
 
+def preview(*options: str) -> Case:
+    """Steps of dragging in a window of 4K without a display, then samples at rest."""
+
+    def case(folder: Path, count: int) -> Arguments:
+        width, height = (str(side) for side in LARGE)
+        return [
+            "preview", str(spheres(folder, count, "plain-npz")), "--offscreen", "5", "--samples",
+            "4", "--width", width, "--height", height, "--backend", "cpu", "--json", *options,
+        ]  # fmt: skip
+
+    return case
+
+
+def only(folder: Path, count: int) -> Arguments:
+    """One sample of one pixel of a picture of 4K."""
+    width, height = (str(side) for side in LARGE)
+    data = str(spheres(folder, count, "plain-npz"))
+    size = ["--width", width, "--height", height]
+    return ["render", data, "--only", "5,5,0", *size, "--backend", "cpu", "-q"]
+
+
 def generated(name: str, suffix: str) -> Case:
     """A generator."""
 
     def case(folder: Path, count: int) -> Arguments:
         path = folder / f"{name}{suffix}"
-        path.unlink(missing_ok=True)
-        return ["scene", "generate", name, "--count", str(count), "-o", str(path)]
+        return ["scene", "generate", name, "--count", str(count), "-o", str(path), "--force"]
 
     return case
 
 
 LARGE = (3840, 2160)
-FILM = ("plain-npz", "--aov", "depth,normal,albedo,id,position,samples")
+VARIABLES = ("--aov", "depth,normal,albedo,id,position,samples")
+FILM = ("plain-npz", *VARIABLES)
 CASES: dict[str, Case] = {
     "render, one colour": rendering(),
     "render, colours": rendering("colored-npz"),
@@ -161,15 +182,28 @@ CASES: dict[str, Case] = {
     "render, 4K, histogram": rendering("plain-npz", "--histogram", "FOLDER/h.png", size=LARGE),
     "render, 4K, film": rendering("plain-npz", "--film", "FOLDER/b.npz", size=LARGE),
     "render, 4K, film, variables": rendering(*FILM, "--film", "FOLDER/b.npz", size=LARGE),
+    "render, 4K, film, exr": rendering("plain-npz", "--film", "FOLDER/b.exr", size=LARGE),
     "render, 4K, film, variables, exr": rendering(*FILM, "--film", "FOLDER/b.exr", size=LARGE),
+    "render, 4K, film, exr, 16 bits": rendering(
+        "plain-npz", "--film", "FOLDER/b.exr", "--half", size=LARGE
+    ),
+    "render, 4K, film, variables, exr, 16 bits": rendering(
+        *FILM, "--film", "FOLDER/b.exr", "--half", size=LARGE
+    ),
+    "render, 4K, one sample": only,
+    "preview, 4K": preview(),
     "describe": lambda folder, count: [
         "scene", "describe", str(spheres(folder, count, "colored-npz")), "5"
     ],
 }  # fmt: skip
-# Independent of the number of spheres.
+# They begin with a film.
 FILM_CASES: dict[str, Case] = {
-    "resume, 4K": film("npz", "--resume", "FILM", "--film", "FOLDER/c.npz"),
-    "resume, 4K, exr": film("exr", "--resume", "FILM", "--film", "FOLDER/c.exr"),
+    "resume, 4K": film("npz", "--resume", "FILM"),
+    "resume, 4K, film": film("npz", "--resume", "FILM", "--film", "FOLDER/c.npz"),
+    "resume, 4K, film, variables": film(
+        "npz", "--resume", "FILM", "--film", "FOLDER/c.npz", *VARIABLES
+    ),
+    "resume, 4K, film, exr": film("exr", "--resume", "FILM", "--film", "FOLDER/c.exr"),
     "tone, 4K": film("npz", "tone", "FILM"),
     "tone, 4K, 16 bits": film("npz", "tone", "FILM", "--bits", "16"),
     "tone, 4K, exr": film("exr", "tone", "FILM"),
@@ -178,7 +212,8 @@ GENERATED: dict[str, Case] = {
     f"generate {name}{suffix}": generated(name, suffix)
     for name, suffix in (
         ("cloud", ".npz"), ("galaxy", ".npz"), ("plummer", ".npz"), ("crystal", ".npz"),
-        ("sphereflake", ".npz"), ("molecule", ".npz"), ("molecule", ".xyz"),
+        ("sphereflake", ".npz"), ("weekend", ".npz"), ("molecule", ".npz"), ("molecule", ".xyz"),
+        ("pile", ".npz"), ("cloud", ".toml"), ("weekend", ".toml"), ("molecule", ".toml"),
     )
 }  # fmt: skip
 
@@ -203,15 +238,12 @@ def measured(name: str, case: Case, count: int, folder: Path) -> Figures:
     return Figures(name, count, found["estimate"], found["peak"])
 
 
-def chosen(counts: list[int], only: str) -> Iterator[tuple[str, Case, int]]:
+def chosen(counts: list[int], word: str) -> Iterator[tuple[str, Case, int]]:
     """Cases whose name contains a word, with the number of spheres."""
     for count in counts:
-        for name, case in (CASES | GENERATED).items():
-            if only in name:
+        for name, case in (CASES | FILM_CASES | GENERATED).items():
+            if word in name:
                 yield name, case, count
-    for name, case in FILM_CASES.items():
-        if only in name:
-            yield name, case, 1000
 
 
 def main() -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from support.display import drawing_missing, missing
 
 
 def _measure() -> ModuleType:
@@ -21,13 +24,23 @@ def _measure() -> ModuleType:
 
 
 measure = _measure()
-SMALL = ["render, one colour", "render, xyz", "render, 300 lights", "generate sphereflake.npz"]
+SMALL = [
+    "render, one colour",
+    "render, xyz",
+    "render, 300 lights",
+    "render, 4K, one sample",
+    "render, 4K, film, exr, 16 bits",
+    "generate sphereflake.npz",
+    "generate pile.npz",
+]
 LARGE = [
     "render, colours",
     "render, csv",
     "render, 4K, 16 bits",
     "render, 4K, film, variables",
     "generate cloud.npz",
+    "generate crystal.npz",
+    "generate weekend.toml",
     "describe",
 ]
 
@@ -40,15 +53,31 @@ pytestmark = pytest.mark.skipif(
     ("name", "count"), [(n, 100_000) for n in SMALL] + [(n, 1_000_000) for n in LARGE]
 )
 def test_estimate(name: str, count: int, tmp_path: Path) -> None:
+    if "exr" in name:
+        pytest.importorskip("OpenEXR")
     case = (measure.CASES | measure.GENERATED)[name]
     found = measure.measured(name, case, count, tmp_path)
     assert found.right, found.row()
 
 
-@pytest.mark.parametrize("name", ["resume, 4K", "tone, 4K, 16 bits"])
-def test_estimate_of_films(name: str, tmp_path: Path) -> None:
-    found = measure.measured(name, measure.FILM_CASES[name], 1000, tmp_path)
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("resume, 4K", 1000),
+        ("resume, 4K, film, variables", 1000),
+        ("tone, 4K", 1000),
+        ("tone, 4K, 16 bits", 1000),
+    ],
+)
+def test_estimate_of_films(name: str, count: int, tmp_path: Path) -> None:
+    found = measure.measured(name, measure.FILM_CASES[name], count, tmp_path)
     assert found.right, found.row()
+
+
+def test_estimate_of_a_window(tmp_path: Path) -> None:
+    missing(drawing_missing(dict(os.environ), headless=True))
+    found = measure.measured("preview", measure.CASES["preview, 4K"], 1000, tmp_path)
+    assert found.estimate >= found.peak, found.row()
 
 
 @pytest.mark.parametrize(

@@ -14,15 +14,9 @@ from raytracer.memory import require_room
 BLOCK = 1 << 18
 # Bytes of a sphere: centre and radius as float32, colour as uint8.
 SPHERE = 19
-
-
-# Bytes per sphere while a block is made, in float64.
-BLOCK_MEMORY = 135
+# What the allocator keeps of arrays that are given back, at most; larger ones it returns at once.
+KEPT = 24 << 20
 FEWER = "use fewer, or a machine with more memory"
-
-
-def _block_bytes(count: int) -> int:
-    return min(count, BLOCK) * BLOCK_MEMORY
 
 
 @dataclass(frozen=True)
@@ -65,30 +59,44 @@ class Generator:
     symbols: Symbols | None = None
     # The size for a count, where it grows with the count (atoms keep theirs).
     extent: Callable[[int], float] | None = None
-    # Bytes per sphere at the peak of `build`, measured.
+    # Bytes per sphere at the peak of `build` or `block`: tracemalloc's figure and 2%.
     memory: int = 0
-    # How many spheres `build` makes for a count, where it may be far fewer.
+    # How many spheres `build` makes for a count, where that differs by more than 1%.
     made: Callable[[int], int] | None = None
+
+    def peak(self, count: int, whole: bool = True) -> int:
+        """Bytes of memory that it takes to make the spheres.
+
+        whole: all in memory, not block after block.
+        """
+        if self.build is not None:
+            arrays = self.memory * (self.made(count) if self.made else count)
+            return arrays + min(arrays // 4, KEPT)
+        # A block is given back when the next one is complete.
+        blocks = min(count, BLOCK) * self.memory + min(max(count - BLOCK, 0), BLOCK) * SPHERE
+        return blocks + (SPHERE * count if whole else 0)
+
+    def require_room(self, count: int, whole: bool = True) -> None:
+        """Refuse more spheres than memory has room for; arguments as for `peak`.
+
+        Raises MemoryNeedError.
+        """
+        require_room(f"{count:,} spheres", self.peak(count, whole), "to be made", FEWER)
 
     def parts(self, count: int, seed: int) -> list[Part]:
         """All spheres in memory, a list of parts with different materials.
 
         Raises MemoryNeedError if they will not fit.
         """
+        self.require_room(count)
         if self.build is not None:
-            made = self.made(count) if self.made else count
-            require_room(f"{made:,} spheres", made * self.memory, "to be made", FEWER)
             return self.build(count, seed)
-        require_room(
-            f"{count:,} spheres", count * SPHERE + _block_bytes(count), "to be made", FEWER
-        )
         return [_gather(self.blocks(count, seed), count)]
 
     def blocks(self, count: int, seed: int) -> Iterator[Part]:
         """The spheres of a pointwise generator, BLOCK of them at a time."""
         if self.block is None:
             raise TypeError("this generator makes all of its spheres at once")
-        require_room(f"{count:,} spheres", _block_bytes(count), "to be made", FEWER)
         for begin in range(0, count, BLOCK):
             yield self.block(begin, min(begin + BLOCK, count), count, seed)
 

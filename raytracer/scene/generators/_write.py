@@ -62,7 +62,12 @@ def write(name: str, found: Generator, target: Path, count: int, seed: int) -> l
 def write_npz(
     found: Generator, target: Path, count: int, seed: int, batch: output.Batch | None = None
 ) -> None:
-    """The arrays, uncompressed; those of a pointwise generator are never all in memory."""
+    """The arrays, uncompressed; those of a pointwise generator are never all in memory.
+
+    Raises MemoryNeedError if there is no room to make them.
+    """
+    if found.block is not None:
+        found.require_room(count, whole=False)
     with (
         output.replacing(target, batch) as file,
         zipfile.ZipFile(file, "w", allowZip64=True) as archive,

@@ -37,5 +37,8 @@ def block(begin: int, end: int, count: int, seed: int) -> Part:
 
 
 GENERATOR = Generator(
-    "equal spheres, uniform in the unit cube, which they fill to 8%", count=1_000_000, block=block
+    "equal spheres, uniform in the unit cube, which they fill to 8%",
+    count=1_000_000,
+    block=block,
+    memory=98,
 )

@@ -49,6 +49,11 @@ def half_edge(count: int) -> int:
     return max(1, int((places - 1.0) / 2.0 + 0.5))
 
 
+def made(count: int) -> int:
+    """The atoms that are left of the block, but for its surface."""
+    return int(SHARE_LEFT / 2.0 * (2 * half_edge(count) + 1) ** 3)
+
+
 def lattice(half: int) -> NDArray[np.int64]:
     """Atoms (N, 3) of the uncut block with its void, in half lattice constants: i + j + k even."""
     side = np.arange(-half, half + 1)
@@ -70,5 +75,6 @@ GENERATOR = Generator(
     count=30_000,
     build=build,
     extent=half_edge,
-    memory=125,
+    memory=98,
+    made=made,
 )

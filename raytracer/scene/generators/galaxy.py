@@ -72,5 +72,8 @@ def _arms(index: NDArray[np.uint32], seed: int) -> NDArray[np.float64]:
 
 
 GENERATOR = Generator(
-    "a barred spiral galaxy of old and young stars, radius 1", count=300_000, block=block
+    "a barred spiral galaxy of old and young stars, radius 1",
+    count=300_000,
+    block=block,
+    memory=130,
 )

@@ -105,5 +105,5 @@ GENERATOR = Generator(
     "a heap of grains with log-normal radii, settled on the ground",
     count=40_000,
     build=build,
-    memory=490,
+    memory=415,
 )

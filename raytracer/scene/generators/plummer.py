@@ -44,4 +44,5 @@ GENERATOR = Generator(
     "a star cluster: Plummer's density, Salpeter's masses, colours by temperature",
     count=60_000,
     block=block,
+    memory=135,
 )

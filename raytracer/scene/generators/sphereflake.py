@@ -68,6 +68,6 @@ GENERATOR = Generator(
     "a sphereflake: 1 + 9 + 81 + ... balls, as many whole levels as the count allows",
     count=7381,
     build=build,
-    memory=130,
+    memory=126,
     made=made,
 )

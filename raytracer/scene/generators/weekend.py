@@ -95,5 +95,5 @@ GENERATOR = Generator(
     "small balls of many colours about three big ones (parts: matte, metal, glass)",
     count=487,
     build=build,
-    memory=135,
+    memory=125,
 )
