@@ -23,6 +23,7 @@ from raytracer.commands.scene import scene
 from raytracer.commands.tone import tone
 from raytracer.errors import RaytracerError
 from raytracer.process import Terminated
+from raytracer.resources import NO_THREADS, is_lack_of_threads
 from raytracer.warning import passed_to
 
 # What a shell expects of a program that was stopped by Ctrl-C.
@@ -93,12 +94,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         return _say(_sentence(error.format_message()), error.exit_code)
     except MemoryError as error:
-        return _say(_sentence(f"there is not enough memory ({error})"), 1)
+        return _say(_no_memory(error), 1)
+    except RuntimeError as error:
+        if not is_lack_of_threads(error):
+            raise
+        return _say(NO_THREADS, 1)
     except (_StoppedError, click.Abort, KeyboardInterrupt) as error:
         return stopped(error)
     finally:
         output.tidy()
     return code if isinstance(code, int) else 0
+
+
+def _no_memory(error: MemoryError) -> str:
+    """Say that memory ran out, and what was asked for where that is known."""
+    what = " ".join(str(error).split()).rstrip(".")
+    return (
+        f"there is not enough memory{f' ({what})' if what else ''}: use fewer spheres, a smaller "
+        "picture, or a machine with more memory"
+    )
 
 
 def _misuse(error: click.UsageError) -> int:

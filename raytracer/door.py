@@ -28,7 +28,7 @@ from raytracer.errors import (
     shown_value,
 )
 from raytracer.memory import size_text
-from raytracer.resources import available_memory
+from raytracer.resources import available_memory, is_lack_of_threads
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -340,6 +340,8 @@ def reading(source: str, kind: str, error: type[UserError] = DataFileError) -> I
     except UnicodeDecodeError as problem:
         raise error(f"{source}: cannot be read as {kind} (it is not {problem.encoding})") from None
     except Exception as problem:
+        if is_lack_of_threads(problem):  # which is no fault of the file
+            raise
         raise error(f"{source}: cannot be read as {kind} ({_first_line(problem)})") from problem
 
 

@@ -51,7 +51,7 @@ class Film:
     sums: float32 (h, w, 4), row 0 is the top: linear RGB summed over the samples, and how many of
         the samples hit a sphere. Without a backdrop RGB is premultiplied by coverage; with one it
         holds the backdrop where samples hit nothing.
-    samples: how many samples a pixel the sums hold.
+    samples: how many samples per pixel the sums hold.
     x0, y0: the pixel of the full picture that sums[0, 0] is.
     width, height: the size of the full picture in pixels.
     aovs: arbitrary output variables by name, of the ray through each pixel's centre, (h, w) or
@@ -90,6 +90,29 @@ class Film:
         """x0, y0, x1, y1 of the rectangle that the film holds, half open, in pixels."""
         height, width = self.sums.shape[:2]
         return self.x0, self.y0, self.x0 + width, self.y0 + height
+
+    def require_whole(self) -> None:
+        """Refuse a film of which a part was replaced by something else.
+
+        Raises UserError that names the part.
+        """
+        shape: tuple[int, ...] = getattr(self.sums, "shape", ())
+        if not isinstance(self.sums, np.ndarray) or (
+            self.sums.dtype != np.float32 or len(shape) != 3 or shape[2] != 4 or not self.sums.size
+        ):
+            raise UserError(
+                f"sums: {shown_value(self.sums)} are no sums of a film: they are float32 (h, w, 4)"
+            )
+        if not self.sums.flags.c_contiguous:
+            self.sums = np.ascontiguousarray(self.sums)
+        for name in ("samples", "x0", "y0", "width", "height"):
+            setattr(self, name, whole(getattr(self, name), name, 0, 2**31 - 1, UserError))
+        height, width = shape[0], shape[1]
+        if self.x0 + width > self.width or self.y0 + height > self.height:
+            raise UserError(
+                f"sums: {width}x{height} pixels at {self.x0},{self.y0} reach beyond the picture of "
+                f"{self.width}x{self.height}"
+            )
 
     @property
     def is_of_old_format(self) -> bool:
@@ -132,7 +155,7 @@ class Film:
     def tonemap(self, *, bits: int = 8, threads: int = 0, **settings: Any) -> Pixels:
         """The film as a picture.
 
-        bits: 8 or 16 a channel. threads: 0 takes every core that the process may use.
+        bits: 8 or 16 per channel. threads: 0 takes every core that the process may use.
         settings: `exposure`, `tone`, `white`, `dither`, `meter` and `meter_range`, as
             `ToneSettings` describes them; the defaults leave colours alone.
         Returns uint8 or uint16 (h, w, 4), sRGB with straight alpha.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer import output
-from raytracer.arguments import truth
+from raytracer.arguments import mapping, truth
 from raytracer.door import STANDARD_INPUT, OpenFile, opened, parse_json, path_of, printed, reading
 from raytracer.errors import DataFileError, UserError, shown, shown_value, suggestion
 from raytracer.film import Backdrop, Crop, Film, checked_crop
@@ -54,7 +54,9 @@ def check_target(path: str | Path, half: bool = False) -> Path:
     """Make sure that a film can be written there, before the work. Raises UserError."""
     path, half = path_of(path), truth(half, "half", UserError)
     if path.suffix.lower() not in SUFFIXES:
-        raise UserError(f"{path}: films are written as .npz or .exr: give a name that ends so")
+        raise UserError(
+            f"{path}: films are written as .npz or .exr: give a name with one of these endings"
+        )
     if half and path.suffix.lower() != ".exr":
         raise UserError(f"{path}: 16-bit floats are for .exr: leave out half, or write .exr")
     if path.suffix.lower() == ".exr":
@@ -81,13 +83,16 @@ def save(
     film: Film, path: str | Path, half: bool = False, batch: output.Batch | None = None
 ) -> Path:
     """Write a film; see `Film.save`."""
+    film.require_whole()
+    _require_aovs(film)
+    about = _about(film)
     files = output.OutputSet()
     files.reads(*film.inputs)
     path = check_target(files.writes(path, "the film"), half)
     if path.suffix.lower() == ".npz":
-        _save_npz(film, path, batch)
+        _save_npz(film, about, path, batch)
     else:
-        _save_exr(film, path, half, batch)
+        _save_exr(film, about, path, half, batch)
     return path
 
 
@@ -131,7 +136,13 @@ def _about(film: Film) -> str:
     }
     if film.backdrop is not None:
         about["backdrop"] = asdict(film.backdrop)
-    return json.dumps(about)
+    try:
+        return json.dumps(about)
+    except Exception:  # whatever the methods of a foreign object raise
+        raise UserError(
+            f"metadata: {shown_value(film.metadata)} holds what JSON has not; use texts, numbers, "
+            "lists and dictionaries"
+        ) from None
 
 
 def _film(source: str, about: str, sums: NDArray[Any], aovs: dict[str, NDArray[Any]]) -> Film:
@@ -196,22 +207,35 @@ def _checked(source: str, film: Film) -> Film:
             f"{source}: holds no film: sums must be float32 (h, w, 4) within the picture's size"
         )
     film.sums = np.ascontiguousarray(film.sums)  # NumPy may have saved columns first
-    for name, array in film.aovs.items():
-        channels = len(AOVS[name])
-        wanted = shape[:2] if channels == 1 else (*shape[:2], channels)
-        kind = "u" if name in WHOLE else "f"
-        if array.shape != wanted or array.dtype.kind != kind or array.dtype.itemsize > 4:
-            raise DataFileError(
-                f"{source}: the output variable {name} is {array.dtype} {array.shape}, and the "
-                f"film needs {'uint32' if kind == 'u' else 'float32'} {wanted}"
-            )
+    try:
+        _require_aovs(film)
+    except UserError as error:
+        raise DataFileError(f"{source}: {error}") from None
     return film
 
 
-def _save_npz(film: Film, path: Path, batch: output.Batch | None) -> None:
+def _require_aovs(film: Film) -> None:
+    """Refuse output variables that do not fit the sums. Raises UserError."""
+    shape = film.sums.shape
+    for name, array in mapping(film.aovs, "aovs", UserError).items():
+        if name not in AOVS or not isinstance(array, np.ndarray):
+            raise UserError(
+                f"aovs: {shown_value(name)} is no array of an output variable; known are "
+                f"{', '.join(AOVS)}"
+            )
+        wanted = shape[:2] if len(AOVS[name]) == 1 else (*shape[:2], len(AOVS[name]))
+        kind = "u" if name in WHOLE else "f"
+        if array.shape != wanted or array.dtype.kind != kind or array.dtype.itemsize > 4:
+            raise UserError(
+                f"the output variable {name} is {array.dtype} {array.shape}, and the film needs "
+                f"{'uint32' if kind == 'u' else 'float32'} {wanted}"
+            )
+
+
+def _save_npz(film: Film, about: str, path: Path, batch: output.Batch | None) -> None:
     arrays: dict[str, Any] = {f"aov_{name}": array for name, array in film.aovs.items()}
     with output.replacing(path, batch) as file:
-        np.savez(file, film=np.array(_about(film)), sums=film.sums, **arrays)
+        np.savez(file, film=np.array(about), sums=film.sums, **arrays)
 
 
 def _load_npz(file: OpenFile, wanted: Sequence[str]) -> Film:
@@ -242,7 +266,7 @@ def _require_openexr(path: Path) -> Any:
     return OpenEXR
 
 
-def _save_exr(film: Film, path: Path, half: bool, batch: output.Batch | None) -> None:
+def _save_exr(film: Film, about: str, path: Path, half: bool, batch: output.Batch | None) -> None:
     """The mean as the main RGBA, the output variables as layers, the sums (float only) as one.
 
     The mean is what other programs show; it cannot be turned back into sums bit for bit.
@@ -273,7 +297,7 @@ def _save_exr(film: Film, path: Path, half: bool, batch: output.Batch | None) ->
         "type": exr.scanlineimage,
         "displayWindow": tuple(np.array(end, np.int32) for end in window),
         "dataWindow": tuple(np.array(end, np.int32) for end in corner),
-        "raytracer": _about(film),
+        "raytracer": about,
     }
     with output.replacing(path, batch) as file:
         try:

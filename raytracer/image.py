@@ -95,7 +95,7 @@ class Image:
         return self._shown(self._developed(8)[0]).astype(np.uint8, copy=False)
 
     def to_uint16(self) -> NDArray[np.uint16]:
-        """The same with 16 bits a channel."""
+        """The same with 16 bits per channel."""
         return self._shown(self._developed(16)[0]).astype(np.uint16, copy=False)
 
     def codes(self, bits: int = 8) -> tone.Pixels:

@@ -61,6 +61,8 @@ BEHIND_WINDOW = FILM + 3 * 4
 OPENGL, OPENGL_PIXEL = 36 * MIB, 12
 # The part of a stage that small arrays and the allocator may add.
 MARGIN = 50
+# Memory that a proposal leaves free: what is free changes between two runs of the same command.
+SPARE = 8 * MIB
 # Modules that are imported on the way, and memory that the allocator keeps.
 MODULES = 14 * MIB
 # Address space that each thread reserves: its stack and its part of the heap.
@@ -240,7 +242,7 @@ def require(
     raise MemoryNeedError(
         f"{need.count:,} spheres at {need.width}x{need.height} need about "
         f"{size_text(size(need))} of {where} and {size_text(available)} is free: "
-        f"{_what_fits(need, available, size)}"
+        f"{_what_fits(need, available - min(SPARE, available // 8), size)}"
     )
 
 

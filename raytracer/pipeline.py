@@ -56,7 +56,7 @@ def render(
     backend: "auto" (CUDA where it works, else the CPU), "cpu" or "cuda".
     width, height: size of the picture in pixels. These and the next seven come from the scene's
         settings where they are None.
-    samples: samples a pixel to add.
+    samples: samples per pixel to add.
     filter, filter_radius: "point", "box", "tent" or "gaussian", and its half width in pixels.
     seed: of the sample pattern.
     max_depth: how many mirror bounces are followed.

@@ -1,4 +1,4 @@
-"""PNG files, 8 or 16 bits a channel, with the metadata of the program.
+"""PNG files, 8 or 16 bits per channel, with the metadata of the program.
 
 Pillow cannot write 16-bit colour. For 8 bits it gives files of the same size in twice the time, and
 importing it takes longer than encoding most pictures, so all depths are written here.

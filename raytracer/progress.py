@@ -65,7 +65,7 @@ class StageLine:
 
 
 class ProgressBar:
-    """Called with the fraction done; shows the rate in samples a second and the time left.
+    """Called with the fraction done; shows the rate in samples per second and the time left.
 
     samples: how many samples the whole render takes.
     show: True always, False never, None if standard error is a terminal.

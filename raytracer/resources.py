@@ -19,6 +19,18 @@ MOST_THREADS = 16
 """Most threads for each usable core."""
 
 
+NO_THREADS = (
+    "no thread could be started: the number of processes is limited here (ulimit -u, or pids.max "
+    "of a container); allow more, or end others"
+)
+"""What a lack of threads is called."""
+
+
+def is_lack_of_threads(error: BaseException) -> bool:
+    """Whether an exception of Python means that the system has no more threads for the process."""
+    return isinstance(error, RuntimeError) and str(error).startswith("can't start new thread")
+
+
 def kernels() -> Traversable:
     """The folder of the kernel sources, in a wheel and in a source tree alike."""
     return _folder("kernels")

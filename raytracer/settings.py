@@ -20,7 +20,7 @@ MAX_SIDE = 1 << 20
 """Largest picture side in pixels: far beyond any film, small enough that sums of rows fit int32."""
 
 MAX_SAMPLES = 1 << 24
-"""Most samples a pixel: film sums are float32, which counts no further than 2**24."""
+"""Most samples per pixel: film sums are float32, which counts no further than 2**24."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class RenderSettings:
 
     Args:
         width, height: size of the picture in pixels.
-        samples: samples a pixel.
+        samples: samples per pixel.
         filter: "point" (the pixel's centre), "box", "tent" or "gaussian".
         filter_radius: half width of the filter in pixels; None takes the filter's own.
         seed: seed of the sample points, 0 to 2**32 - 1.

@@ -27,7 +27,7 @@ def check_bits(bits: int, settings: ToneSettings | None = None) -> None:
             f"a PNG has 8 or 16 bits per channel, not {shown_value(bits)}: use bits=8 or bits=16"
         )
     if bits == 16 and settings is not None and settings.dither is True:
-        raise UserError("dither is for 8 bits a channel: leave it out, or use 8 bits")
+        raise UserError("dither is for 8 bits per channel: leave it out, or use 8 bits")
 
 
 def arguments(
@@ -83,6 +83,7 @@ def measure(film: Film, settings: ToneSettings, threads: int = 0) -> NDArray[np.
     """The film's histogram and the exposure that metering asks for: structured (1,), Tally."""
     from raytracer import _core
 
+    film.require_whole()
     tally = new_tally()
     args = film_arguments(film, settings)
     _core.measure_film(film.sums, args, _bytes(tally), thread_count(threads))
@@ -119,6 +120,7 @@ def develop(
 
     settings = settings or ToneSettings()
     check_bits(bits, settings)
+    film.require_whole()
     if tally is None:
         tally = measure(film, settings, threads) if settings.automatic else new_tally()
     if out is None:
@@ -137,7 +139,7 @@ def encode(film: Film, bits: int = 8, threads: int = 0) -> Pixels:
 
 
 def statistics(film: Film, settings: ToneSettings, threads: int = 0) -> Statistics:
-    """The statistics of a film, and of its picture with 8 bits a channel."""
+    """The statistics of a film, and of its picture with 8 bits per channel."""
     tally = measure(film, settings, threads)
     develop(film, settings, 8, threads, tally)
     return statistics_of(tally, settings.stops(tally))

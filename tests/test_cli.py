@@ -177,6 +177,24 @@ def test_a_camera_that_sees_no_sphere(
     assert run_json(capsys, "render", "away.toml", *size, "--crop", "0,0,1,1")["warnings"] == []
 
 
+@pytest.mark.parametrize(("distance", "warned"), [(1000.0, True), (30.0, False)])
+def test_a_camera_that_sees_next_to_nothing(
+    distance: float,
+    warned: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    camera = f"[camera]\nposition = [0, 0, {distance}]\nlook_at = [0.1, 0, 0]\n"
+    Path("far.toml").write_text(f"{camera}[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 9.0\n")
+    size = ["--width", "160", "--height", "120", "--samples", "1", "--backend", "cpu"]
+    found = run_json(capsys, "render", "far.toml", *size)
+    few = [f"in only {found['statistics']['covered']} of 19,200 pixels" in each
+           for each in found["warnings"]]  # fmt: skip
+    assert few == [True] * warned
+
+
 def test_options_override_the_scene(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
     found = run_json(
         capsys, "render", scene, "--width", "9", "--samples", "1", "--filter", "tent",
@@ -432,6 +450,27 @@ def test_full_memory_is_one_sentence(
     monkeypatch.setattr(CpuBackend, "render", fail)
     assert main(["render", scene, "--backend", "cpu"]) == 1
     assert capsys.readouterr().err.startswith("raytracer: there is not enough memory (Unable")
+
+
+def test_a_limit_of_threads_is_one_sentence(
+    scene: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> float:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(CpuBackend, "render", fail)
+    assert main(["render", scene, "--backend", "cpu"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("raytracer: no thread could be started: the number of processes")
+    assert said.count("\n") == 1
+
+
+def test_the_check_of_a_scene_says_when_it_does_not_fit(
+    scene: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("raytracer.memory.PACKED", 1 << 50)
+    assert main(["scene", "check", scene]) == 2
+    assert "of memory to be checked" in capsys.readouterr().err
 
 
 def test_the_line_of_a_stage_waits_and_goes(capsys: pytest.CaptureFixture[str]) -> None:

@@ -335,3 +335,15 @@ def test_metadata_with_numbers_that_no_machine_has(
     (tmp_path / "a.png").write_bytes(png.SIGNATURE + png.chunk(b"IHDR", bytes(13)) + chunk)
     assert main(["info", str(tmp_path / "a.png")]) == 0
     assert max(map(len, capsys.readouterr().out.splitlines())) < 100
+
+
+def test_a_column_of_a_thousand_colours_and_no_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.csv"
+    rows = (f"{n},0,0,#{n:06x}\n" for n in range(1, 40_000))
+    path.write_text("x,y,z,color\n" + "".join(rows))
+    assert load(path).count == 39_999
+    monkeypatch.setattr("raytracer.scene.arrays.TEXT_MEMORY", 1 << 40)
+    with pytest.raises(UserError, match=r"needs about .* of memory to be read"):
+        load(path)

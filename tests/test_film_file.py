@@ -298,3 +298,35 @@ def test_sums_whose_columns_go_first(tmp_path: Path) -> None:
     found = Film.load(tmp_path / "b.npz")
     assert found.sums.tobytes() == film.sums.tobytes()
     assert found.tonemap().tobytes() == film.tonemap().tobytes()
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "says"),
+    [
+        ("sums", [1, 2], "^sums: "),
+        ("sums", np.zeros((7, 9, 4)), "^sums: "),
+        ("sums", np.zeros((99, 9, 4), np.float32), "reach beyond the picture"),
+        ("sums", (n for n in range(3)), "^sums: "),
+        ("samples", "2", "^samples: "),
+        ("samples", -1, "^samples: "),
+        ("x0", np.zeros(3), "^x0: "),
+        ("metadata", {"a": object()}, "^metadata: "),
+        ("aovs", {"depth": [1.0]}, "'depth' is no array"),
+        ("aovs", {"depth": np.zeros((2, 2), np.float32)}, "the output variable depth is"),
+        ("aovs", {"evil": np.zeros((7, 9), np.float32)}, "'evil' is no array"),
+        ("aovs", 5, "^aovs: "),
+    ],
+)
+def test_a_film_with_odd_parts_is_neither_saved_nor_developed(
+    part: str, value: Any, says: str, tmp_path: Path
+) -> None:
+    film = full()
+    setattr(film, part, value)
+    with pytest.raises(UserError, match=says):
+        film.save(tmp_path / "a.npz")
+    assert not list(tmp_path.iterdir())
+    if part not in ("metadata", "aovs"):
+        with pytest.raises(UserError, match=says):
+            film.tonemap()
+        with pytest.raises(UserError, match=says):
+            film.statistics()

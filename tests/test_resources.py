@@ -115,9 +115,19 @@ def test_the_sentence_names_a_number_of_spheres_that_fits() -> None:
     number = int(sentence.split("at most ")[1].split(" ")[0].replace(",", ""))
     assert number > 10**7
     memory.require(memory.Need(number, 1280, 720, looks=4 * number), available, extra)
-    number += 1000
+    number += number // 50
     with pytest.raises(MemoryNeedError):
         memory.require(memory.Need(number, 1280, 720, looks=4 * number), available, extra)
+
+
+def test_what_is_proposed_fits_with_a_little_less_as_well() -> None:
+    """What is free changes between two runs of the same command."""
+    available = 2**29
+    with pytest.raises(MemoryNeedError) as caught:
+        memory.require(memory.Need(10, 100_000, 50_000), available, extra)
+    size = str(caught.value).split("a picture of ")[1].split(" ")[0]
+    width, height = (int(side) for side in size.split("x"))
+    memory.require(memory.Need(10, width, height), available - 7 * memory.MIB, extra)
 
 
 @pytest.mark.parametrize(

@@ -214,7 +214,7 @@ def test_the_histogram_holds_every_pixel() -> None:
         (["tone", "a.npz", "-o", "a.jpg"], "ends in .png"),
         (["render", "balls.toml", "--film", "f.tif"], "as .npz or .exr"),
         (["render", "balls.toml", "--film", "f.npz", "--half"], "16-bit floats are for .exr"),
-        (["render", "balls.toml", "--aov", "id"], "give --film FILE too"),
+        (["render", "balls.toml", "--aov", "id"], "give --film FILE as well"),
         (["render", "balls.toml", "--film", "f.npz", "--aov", "idd"], "no output variable 'idd'"),
         (["render", "balls.toml", "--resume", "none.npz"], "there is no such file"),
         (["render", "balls.toml", "--resume", "a.npz"], "use the same size and crop"),

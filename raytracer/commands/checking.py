@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from raytracer import memory
 from raytracer.door import STANDARD_INPUT, path_of
 
 if TYPE_CHECKING:
@@ -18,9 +19,11 @@ def describe(file: str) -> dict[str, Any]:
     Raises UserError with what is wrong.
     """
     from raytracer.scene.load import load
-    from raytracer.scene.pack import camera_of, pack
+    from raytracer.scene.pack import camera_of, pack, packed_looks
 
     scene = load(file)
+    packed = memory.Need(scene.count, 1, 1, looks=packed_looks(scene)).stages["pack"]
+    memory.require_room(file, packed, "to be checked")
     buffers = pack(scene)
     camera = _fields(camera_of(scene, scene.render, buffers))
     if scene.camera is None or scene.camera.fit:

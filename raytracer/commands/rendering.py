@@ -27,14 +27,16 @@ from raytracer.pipeline import film_for, prepare
 from raytracer.progress import ProgressBar, StageLine
 from raytracer.resources import peak_memory
 from raytracer.scene.load import check_there
+from raytracer.statistics import Statistics
 from raytracer.tone import check_bits
 from raytracer.tone_settings import ToneSettings
 from raytracer.warning import collected
 
-NOTHING_HIT = (
-    "no camera ray hit a sphere, so the picture shows the background alone: change position and "
-    "look_at under [camera], or say fit = true there to frame the spheres"
-)
+FEW = 1e-3
+"""Share of the pixels in which spheres are easily overlooked."""
+
+LARGE = 10_000
+"""Pixels of a picture in which that share is of interest."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class Task:
         check_bits(int(self.bits), self.tone)
         if (self.half or self.aov) and not self.film:
             raise UserError(
-                "--half and --aov are about the film that is saved: give --film FILE too"
+                "--half and --aov change the film that is saved: give --film FILE as well"
             )
         if self.resume and self.repeat > 1:
             raise UserError("--repeat renders the same frame again: leave it or --resume out")
@@ -190,8 +192,8 @@ def run(task: Task) -> None:
         film, frames = _frames(task, job, crop, begun)
         image = job.image(film, task.tone, int(task.bits))
         bad = image.statistics.non_finite
-        if not image.statistics.covered and film.crop == (0, 0, film.width, film.height):
-            task.warn(job, [NOTHING_HIT] if job.about["spheres"] else [])
+        if job.about["spheres"] and film.crop == (0, 0, film.width, film.height):
+            task.warn(job, _nearly_blank(image.statistics))
         if task.film or task.histogram or bad:
             job.fetch(film)
             job.find_aovs(film, film_file.check_aovs(task.aov))
@@ -206,6 +208,21 @@ def run(task: Task) -> None:
     elif not task.quiet:
         shown = image.statistics.lines() if task.stats else []
         print_lines("\n".join([_summary(job, film, frames, written), *shown]))
+
+
+def _nearly_blank(found: Statistics) -> list[str]:
+    """Warnings of a whole picture that shows nothing, or next to nothing, of its spheres."""
+    if not found.covered:
+        return [
+            "no camera ray hit a sphere, so the picture shows the background alone: change "
+            "position and look_at under [camera], or say fit = true there to frame the spheres"
+        ]
+    if found.pixels >= LARGE and found.covered < FEW * found.pixels:
+        return [
+            f"camera rays hit spheres in only {found.covered:,} of {found.pixels:,} pixels: to "
+            "show them larger, change position and look_at under [camera], or their radius"
+        ]
+    return []
 
 
 def _write(task: Task, target: Path, film: Film, image: Image) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DataFileError, SceneError, UserError, shown_value
+from ..memory import require_room
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,6 +42,13 @@ def each_block(count: int, work: Callable[[slice], None]) -> None:
     with ThreadPoolExecutor(min(thread_count(), 16)) as pool:
         for _ in pool.map(work, blocks(count)):
             pass
+
+
+FEW_TEXTS = 1 << 14
+"""Different texts in a column whose memory is not worth a look."""
+
+TEXT_MEMORY = 500
+"""Bytes of memory that a different text in a column takes: the text, its index and its colour."""
 
 
 class Where:
@@ -179,16 +187,21 @@ def first_not_finite(array: NDArray[np.floating[Any]]) -> int | None:
     return None
 
 
-def distinct(column: NDArray[np.bytes_]) -> tuple[list[str], NDArray[np.int32]]:
+def distinct(column: NDArray[np.bytes_], source: str) -> tuple[list[str], NDArray[np.int32]]:
     """Return the different texts of a column in the order of their first use, and each row's index.
 
     Args:
         column: (N,), texts of a multiple of 8 bytes.
+        source: the file, for messages.
+
+    Raises:
+        MemoryNeedError: there are more different texts than memory has room for.
     """
     import numpy as np
 
     # Texts are compared as numbers, block by block: sorting millions of texts is slow.
     known: dict[bytes, int] = {}
+    room = FEW_TEXTS
     ids = np.empty(len(column), np.int32)
     for rows in blocks(len(column)):
         block = np.ascontiguousarray(column[rows])
@@ -199,4 +212,7 @@ def distinct(column: NDArray[np.bytes_]) -> tuple[list[str], NDArray[np.int32]]:
         for place in np.argsort(index):
             here[place] = known.setdefault(bytes(block[index[place]]), len(known))
         ids[rows] = np.array(here, np.int32)[inverse]
+        if len(known) > room:  # until there are twice as many
+            require_room(source, TEXT_MEMORY * len(known))
+            room = 2 * len(known)
     return [text.decode("utf-8", "replace") for text in known], ids

@@ -211,7 +211,7 @@ def text_palette(
     """
     import numpy as np
 
-    texts, ids = distinct(words)
+    texts, ids = distinct(words, source)
     colors = []
     for index, text in enumerate(texts):
         try:

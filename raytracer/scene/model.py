@@ -47,7 +47,7 @@ class Render(Model):
     height: Annotated[Whole, Field(ge=1, le=MAX_SIDE)] = _RENDER.height
     """Height of the picture in pixels."""
     samples: Annotated[Whole, Field(ge=1, le=MAX_SAMPLES)] = _RENDER.samples
-    """Samples a pixel."""
+    """Samples per pixel."""
     filter: Literal["point", "box", "tent", "gaussian"] = "gaussian"
     """Reconstruction filter; "point" takes every sample at the pixel's centre."""
     filter_radius: Annotated[Number, Field(ge=0, le=16)] | None = None

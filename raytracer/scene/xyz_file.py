@@ -85,7 +85,7 @@ def read_xyz(file: OpenFile, names: Mapping[str, str]) -> Particles:
         else:
             result.color = _colors(table["color"], column, source)
     if "label" in used:
-        labels, ids = distinct(table["label"])
+        labels, ids = distinct(table["label"], source)
         if "type" in used:
             labels = _as_types(labels, ids, table["type"])
         result.labels = Labels(labels, ids, _meaning(wanted["label"]))

@@ -65,7 +65,7 @@ class Pace:
         return at(self.level, full)
 
     def record(self, pixels: int, seconds: float, shown: float = 0.0) -> None:
-        """Learn from a moving frame of one sample a pixel.
+        """Learn from a moving frame of one sample per pixel.
 
         seconds: to the picture. shown: from there until it was on the window.
         """

@@ -113,7 +113,7 @@ def parse_size(text: str, size: tuple[int, int], samples: int) -> tuple[tuple[in
     """What was typed for a picture: "3840x2160", "3840x2160 64" or nothing.
 
     size, samples: what is taken where nothing was typed.
-    Returns width and height in pixels, and samples a pixel. Raises UserError.
+    Returns width and height in pixels, and samples per pixel. Raises UserError.
     """
     words = text.lower().replace("×", "x").split()
     wrong = UserError(f"{text!r} is no size: type WIDTHxHEIGHT and, if you like, samples")
