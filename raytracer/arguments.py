@@ -7,11 +7,15 @@ the value in the plain type of Python, or a UserError that names the argument.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 from math import inf
 from operator import index
 from typing import Any
 
 from .errors import SceneError, UserError, shown, shown_value, suggestion
+
+MOST_ITEMS = 1 << 20
+"""Most items of a list that is no array: numbers of a vector, lights, sets of spheres."""
 
 MOST = 2**63
 """Whole numbers are below this: what comes after them counts in 64 bits."""
@@ -140,9 +144,12 @@ def items(value: Any, name: str, error: type[UserError] = SceneError) -> list[An
     try:
         if isinstance(value, (str, bytes, bytearray)):
             raise TypeError
-        return list(value)
+        result = list(islice(value, MOST_ITEMS + 1))
     except Exception:
         raise error(f"{name}: {shown_value(value)} is no list") from None
+    if len(result) > MOST_ITEMS:  # perhaps without an end
+        raise error(f"{name}: has more than {MOST_ITEMS:,} items")
+    return result
 
 
 def mapping(value: Any, name: str, error: type[UserError] = SceneError) -> Mapping[str, Any]:

@@ -132,7 +132,7 @@ class Need:
             "render": resident + film + self.renderers * self.scratch,
             "develop": resident + picture,
             "variables": resident + picture + aovs + (HITS_PEAK if aovs else 0),
-            "film": -self.scene + picture + aovs + self._saving(film + aovs, pixels),
+            "film": -self.scene + picture + aovs + self._saving(FILM * pixels + aovs, pixels),
             "picture": -self.scene + picture + aovs + self._encoding(pixels),
             "histogram": -self.scene + picture + aovs + drawn,
             "window": resident + self.renderers * self.scratch + window if out.window else 0,

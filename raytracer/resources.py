@@ -20,8 +20,8 @@ MOST_THREADS = 16
 
 
 NO_THREADS = (
-    "no thread could be started: the number of processes is limited here (ulimit -u, or pids.max "
-    "of a container); allow more, or end others"
+    "no thread could be started: processes or memory are limited here (ulimit -u, -v or -d, or "
+    "pids.max of a container); allow more, or end others"
 )
 """What a lack of threads is called."""
 

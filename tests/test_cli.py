@@ -461,7 +461,7 @@ def test_a_limit_of_threads_is_one_sentence(
     monkeypatch.setattr(CpuBackend, "render", fail)
     assert main(["render", scene, "--backend", "cpu"]) == 1
     said = capsys.readouterr().err
-    assert said.startswith("raytracer: no thread could be started: the number of processes")
+    assert said.startswith("raytracer: no thread could be started: processes or memory")
     assert said.count("\n") == 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SceneError, nearest, shown, shown_value
@@ -37,7 +38,7 @@ def parse_color(value: Any) -> RGB:
     if isinstance(value, str):
         return _parse_text(value.strip())
     try:
-        parts = [float(v) for v in value if not isinstance(v, (str, bool))]
+        parts = [float(v) for v in islice(value, 5) if not isinstance(v, (str, bool))]
         complete = len(parts) == len(value) and len(parts) in (3, 4)
     except Exception:  # whatever a foreign object raises
         complete = False

@@ -186,7 +186,7 @@ class Scene:
 
 def _parts(name: str, values: Sequence[Any], kind: type | tuple[type, ...]) -> None:
     """Refuse parts of a scene that are no sequence, or of the wrong kind."""
-    if not isinstance(values, Sequence) or isinstance(values, (str, bytes)):
+    if not isinstance(values, Sequence) or isinstance(values, (str, bytes, memoryview)):
         raise SceneError(f"{name}: {shown_value(values)} is no list")
     for value in values:
         of_kind(value, name, kind)

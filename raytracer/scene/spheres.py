@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import mapping, of_kind, text
@@ -170,7 +171,7 @@ def _triple(color: Any, index: int, where: Where) -> tuple[Any, ...]:
     """Return one colour of a list, which is no name, as three numbers."""
     from numbers import Real
 
-    parts = tuple(color) if isinstance(color, Iterable) else ()
+    parts = tuple(islice(color, 5)) if isinstance(color, Iterable) else ()
     if len(parts) not in (3, 4) or not all(isinstance(part, Real) for part in parts):
         raise where.wrong(
             "color",

@@ -29,10 +29,11 @@ def vector(value: Any, name: str) -> Vector:
     Raises:
         SceneError: it is not three finite numbers.
     """
+    from itertools import islice
     from math import isfinite
 
     try:
-        parts = [float(v) for v in value]
+        parts = [float(v) for v in islice(value, 4)]  # it may have no end
     except Exception:  # whatever a foreign object raises
         parts = []
     if len(parts) != 3 or isinstance(value, (str, bytes, bytearray, set, dict)):

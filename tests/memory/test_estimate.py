@@ -64,6 +64,7 @@ def test_estimate(name: str, count: int, tmp_path: Path) -> None:
     ("name", "count"),
     [
         ("resume, 4K", 1000),
+        ("resume, 4K, film", 1000),
         ("resume, 4K, film, variables", 1000),
         ("tone, 4K", 1000),
         ("tone, 4K, 16 bits", 1000),
