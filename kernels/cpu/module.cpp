@@ -79,9 +79,13 @@ template <class Work> void interruptible(Work work) {
     bool done = false;
     std::exception_ptr failure;
     std::thread worker;
+    // Held until this thread waits: while it still runs, a scheduler counts its core as taken and puts two
+    // threads of the work on one other core, for the first milliseconds.
+    std::unique_lock<std::mutex> lock(mutex);
     if (main) {
       try {
         worker = std::thread([&] {
+          { std::lock_guard<std::mutex> asleep(mutex); }
           try {
             work(&cancel);
           } catch (...) {
@@ -99,7 +103,6 @@ template <class Work> void interruptible(Work work) {
       work(&cancel);
       return;
     }
-    std::unique_lock<std::mutex> lock(mutex);
     while (!ended.wait_for(lock, kSignalInterval, [&] { return done; })) {
       if (raised) continue;
       lock.unlock();

@@ -14,6 +14,9 @@ namespace rt {
 // Bytes that a thread reads and then sums: they are in its L2 cache still.
 static constexpr size_t kPiece = 1 << 19;
 
+// Pieces of a thread at least (32 MiB, some milliseconds): starting one for less takes longer than it saves.
+static constexpr size_t kLeastPieces = 64;
+
 // As `pread`, until all bytes are there, the file ends or an error occurs.
 static int64_t read_whole(int descriptor, int64_t offset, uint8_t* out, size_t size) {
   size_t done = 0;
@@ -40,7 +43,7 @@ int64_t read_file(int descriptor, int64_t offset, uint8_t* out, size_t size, uin
     const int64_t n = read_whole(descriptor, offset + (int64_t)start, out + start, length);
     parts[(size_t)i] = {n, n > 0 ? crc32(0, out + start, (size_t)n) : 0, n < 0 ? errno : 0};
   };
-  ThreadPool pool(std::max(1, std::min(threads, (int)std::min<size_t>(pieces, 64))));
+  ThreadPool pool(std::max(1, std::min(threads, (int)std::min<size_t>(pieces / kLeastPieces, 64))));
   pool.each((int64_t)pieces, work);
   const uint32_t shift = crc32_shift(kPiece);
   int64_t done = 0;
