@@ -61,6 +61,9 @@ template <class T> class Structs {
 // takes long, the main thread gives it to another one, looks for signals at this interval, and cancels.
 constexpr std::chrono::milliseconds kSignalInterval(50);
 
+// How long the main thread may take from its wait until its core is free.
+constexpr std::chrono::microseconds kFallAsleep(50);
+
 bool is_main_thread() {
   nb::module_ threading = nb::module_::import_("threading");
   return threading.attr("current_thread")().is(threading.attr("main_thread")());
@@ -85,7 +88,8 @@ template <class Work> void interruptible(Work work) {
     if (main) {
       try {
         worker = std::thread([&] {
-          { std::lock_guard<std::mutex> asleep(mutex); }
+          { std::lock_guard<std::mutex> waiting(mutex); }
+          std::this_thread::sleep_for(kFallAsleep);
           try {
             work(&cancel);
           } catch (...) {
