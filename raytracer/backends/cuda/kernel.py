@@ -51,8 +51,9 @@ def render_variant(arch: str, label: str = PACKETS) -> Variant:
     raise BackendError(f"no render kernel {label} supports {arch} (those that do: {known})")
 
 
-def compile_all(ordinal: int) -> None:
-    """Compile the production kernels of a device that are not at hand yet, side by side.
+@cache
+def compile_production(ordinal: int) -> None:
+    """Compile the production kernels of a device that are not at hand yet, side by side, once.
 
     Another view may need another one, and a window must not wait for a compiler then.
     """

@@ -12,7 +12,7 @@ from raytracer.backends.cuda.check import check_memory
 from raytracer.backends.cuda.choose import PACKETS
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.first_hits import first_hits
-from raytracer.backends.cuda.kernel import TILE, RenderKernel, compile_all, render_kernel
+from raytracer.backends.cuda.kernel import TILE, RenderKernel, compile_production, render_kernel
 from raytracer.backends.cuda.pictures import DevicePicture
 from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.backends.cuda.resident import CudaResident
@@ -85,7 +85,7 @@ class CudaBackend:
         arrays = _sphere_arrays(buffers, bvh)
         resident = CudaResident(self._context, buffers, bvh)
         if self._label is None:
-            compile_all(self._device)
+            compile_production(self._device)
         stream = self.kernel_of(resident, buffers.frame).stream
         # The kernel was loaded before the memory is counted: its code takes some.
         sizes = {name: int(array.nbytes) for name, array in arrays.items()}
