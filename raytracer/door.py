@@ -391,7 +391,7 @@ def parse_json(text: str, source: str, what: str) -> dict[str, Any]:
     import json
 
     try:
-        found = json.loads(text)
+        found = json.loads(text, object_pairs_hook=lambda pairs: unique(pairs, source))
     except RecursionError:
         raise DataFileError(f"{source}: {what} are damaged: they are nested too deeply") from None
     except ValueError as problem:
@@ -406,6 +406,30 @@ def parse_json(text: str, source: str, what: str) -> dict[str, Any]:
     if level:  # what prints it would go as deep
         raise DataFileError(f"{source}: {what} are damaged: they are nested too deeply")
     return found
+
+
+def unique(
+    pairs: list[tuple[str, Any]], source: str, error: type[UserError] = DataFileError
+) -> dict[str, Any]:
+    """Return an object of JSON, which keeps the last of several values without a word.
+
+    Args:
+        pairs: the keys and their values.
+        source: what messages call the file.
+        error: what to raise.
+
+    Raises:
+        UserError: of the kind `error`: a key has two values.
+    """
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                break
+            seen.add(name)
+        raise error(f"{source}: the key '{shown(name)}' stands twice in one object")
+    return values
 
 
 def _items(value: Any) -> list[Any]:

@@ -105,11 +105,12 @@ def _attributes(data: bytes, source: str) -> dict[str, bytes]:
         if end < 0 or kind_end < 0 or kind_end + 5 > len(data):
             raise DataFileError(f"{source}: its header is damaged or cut short")
         (size,) = struct.unpack_from("<I", data, kind_end + 1)
-        start = kind_end + 5
+        name, start = data[at:end].decode("latin-1"), kind_end + 5
         if start + size > len(data):
-            name = shown(data[at:end].decode("latin-1"))
-            raise DataFileError(f"{source}: its header is damaged at '{name}', or cut short")
-        found[data[at:end].decode("latin-1")] = data[start : start + size]
+            raise DataFileError(f"{source}: its header is damaged at '{shown(name)}', or cut short")
+        if name in found:
+            raise DataFileError(f"{source}: its header is damaged: '{shown(name)}' stands twice")
+        found[name] = data[start : start + size]
         at = start + size
 
 
@@ -122,6 +123,9 @@ def _channels(data: bytes) -> dict[str, int]:
         kind, _, x_step, y_step = struct.unpack_from("<4i", data, end + 1)
         if not 0 <= kind < len(_SIZES) or (x_step, y_step) != (1, 1) or len(found) > CHANNELS:
             raise ValueError
-        found[data[at:end].decode("utf-8")] = _SIZES[kind]
+        name = data[at:end].decode("utf-8")
+        if name in found:
+            raise ValueError
+        found[name] = _SIZES[kind]
         at = end + 17
     return found

@@ -56,6 +56,9 @@ RATIO = 1100
 RATIO_BYTES = 1 << 26
 """Size up to which a larger ratio does no harm."""
 
+MOST_NAMES = 8
+"""Most names of arrays that one sentence lists."""
+
 _LOCAL_HEADER = struct.Struct("<4s5H3L2H")
 _LOCAL_MAGIC = b"PK\x03\x04"
 _END = struct.Struct("<4s4H2LH")
@@ -192,9 +195,11 @@ class Archive:
                     f"{file.source}: is not an .npz file, or is cut short"
                 ) from error
             raise
-        self.members = {
-            entry.filename.removesuffix(".npy"): entry for entry in self._zip.infolist()
-        }
+        entries = self._zip.infolist()
+        self.members = {entry.filename.removesuffix(".npy"): entry for entry in entries}
+        if len(self.members) < len(entries):  # of which only the last would be found
+            self._zip.close()
+            raise _doubled(file.source, entries)
 
     def __enter__(self) -> Archive:
         return self
@@ -303,6 +308,19 @@ class Archive:
             raise broken
         file.seek(begin)
         return _Stored(file, begin, end)
+
+
+def _doubled(source: str, entries: list[zipfile.ZipInfo]) -> DataFileError:
+    """Return the error for an archive with several members of one name."""
+    from collections import Counter
+
+    counts = Counter(entry.filename.removesuffix(".npy") for entry in entries)
+    names = [name for name, count in counts.items() if count > 1]
+    listed = ", ".join(f"'{shown(name)}'" for name in names[:MOST_NAMES])
+    more = f" and {len(names) - MOST_NAMES:,} others" if len(names) > MOST_NAMES else ""
+    return DataFileError(
+        f"{source}: holds more than one array named {listed}{more}; keep one of each name"
+    )
 
 
 def _misplaced(label: str) -> DataFileError:

@@ -292,6 +292,16 @@ def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:
     assert "the key 'radius' stands twice" in sentence(path)
 
 
+def test_a_key_of_metadata_that_stands_twice_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = b'raytracer\0{"spheres": 1, "spheres": 2}'
+    chunks = png.chunk(b"IHDR", bytes(13)) + png.chunk(b"tEXt", body)
+    (tmp_path / "a.png").write_bytes(png.SIGNATURE + chunks)
+    assert main(["info", str(tmp_path / "a.png")]) == 2
+    assert "a.png: the key 'spheres' stands twice" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("suffix", [".toml", ".json"])
 def test_numbers_of_thousands_of_digits(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"a{suffix}"

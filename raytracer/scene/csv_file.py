@@ -92,6 +92,8 @@ def _choose(
         if found := naming.guess(left, source, "column"):
             chosen[found[0]] = found[1]
             notes.append(("radius", found[2]))
+    line = f"{source}: line {sheet.line}"
+    naming.require_one(chosen.values(), sheet.columns, line, "column", told.values())
     _note_unused(sheet, chosen, notes, source)
     order = ("x", "y", "z", "radius", "diameter", "r", "g", "b", "color")
     return {part: chosen[part] for part in order if part in chosen}, notes

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..door import STANDARD_INPUT, OpenFile, opened, path_of, reading
+from ..door import STANDARD_INPUT, OpenFile, opened, path_of, reading, unique
 from ..errors import DataFileError, SceneError, nearest, shown
 from ..memory import require_room
 from ..warning import warn
@@ -153,19 +153,8 @@ def _json(text: str, source: str) -> dict[str, Any]:
     """Parse JSON."""
     import json
 
-    def table_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        values = dict(pairs)
-        if len(values) < len(pairs):  # of which JSON keeps the last, without a word
-            seen: set[str] = set()
-            for name, _ in pairs:
-                if name in seen:
-                    break
-                seen.add(name)
-            raise SceneError(f"{source}: the key '{shown(name)}' stands twice in one object")
-        return values
-
     try:
-        table = json.loads(text, object_pairs_hook=table_of)
+        table = json.loads(text, object_pairs_hook=lambda pairs: unique(pairs, source, SceneError))
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise SceneError(f"{source}: is not JSON: {error.msg} ({place})") from None

@@ -7,9 +7,9 @@ each run of spaces, points and colons: OVITO's "Position.X" and ParaView's "Poin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-from ..errors import shown
+from ..errors import DataFileError, shown
 
 _CENTERS = ("centers", "centres", "center", "centre", "positions", "position", "pos",
             "coordinates", "coords", "points", "xyz")  # fmt: skip
@@ -38,6 +38,8 @@ for _index, _axis in enumerate("xyz"):
 GUESSES = {"radius": "r", "diameter": "d"}
 """Names of one letter that are taken where nothing better is there, with a warning."""
 
+_PLURAL = {"column": "columns", "array": "arrays", "property": "properties"}
+
 _UNIT = re.compile(r"\s*(\[[^\]]*\]|\([^)]*\)|/\s*\S+)\s*$")
 _SIZE = re.compile(r"(^|_)(size|sizes|sigma|scale|width|rad\w*|diam\w*)(_|$)")
 _COLOR = re.compile(r"colou?r|rgb|(^|_)(red|green|blue|hue)(_|$)")
@@ -65,6 +67,40 @@ def usual(part: str, known: Iterable[str]) -> str | None:
         if name in by_plain:
             return by_plain[name]
     return None
+
+
+def require_one(
+    chosen: Iterable[str],
+    names: Sequence[str],
+    source: str,
+    kind: str,
+    told: Collection[str] = (),
+) -> None:
+    """Refuse names that more than one column or array has.
+
+    A name that was told, or is written as in `USUAL`, means only what is called exactly so.
+
+    Args:
+        chosen: names that are read.
+        names: all names in the file.
+        source: the file, with the line of the names if there is one.
+        kind: "column", "array" or "property".
+        told: names that the user gave.
+
+    Raises:
+        DataFileError: two names are the same.
+    """
+    for name in chosen:
+        exact = name in told or name == plain(name)
+        same = [
+            each for each in names if each == name or (not exact and plain(each) == plain(name))
+        ]
+        if len(same) > 1:
+            but = "" if same.count(name) == len(same) else " but for units and capital letters"
+            raise DataFileError(
+                f"{source}: the {_PLURAL[kind]} {listed(same)} have the same name{but}; rename or remove "
+                "all but one"
+            )
 
 
 def guess(names: Iterable[str], source: str, kind: str) -> tuple[str, str, str] | None:
@@ -123,11 +159,11 @@ def unused(
         ("color", colors, way),
     ):
         if names:
-            several = "s" if len(names) > 1 else ""
+            several = len(names) > 1
             what = "radii" if part == "radius" else "colours"
-            verb = "are" if several else "is"
+            noun, verb = (_PLURAL[kind], "are") if several else (kind, "is")
             found.append((part, (
-                f"{source}: {kind}{several} {listed(names)} {verb} not used: to take {what} from "
+                f"{source}: {noun} {listed(names)} {verb} not used: to take {what} from "
                 f"there, say arrays = {{{key}}} in a scene file"
             )))  # fmt: skip
     return found

@@ -222,6 +222,7 @@ def _read_npz(file: OpenFile, names: Mapping[str, str]) -> Particles:
         known = list(archive.members)
         chosen = _choose(names, known, file.source)
         notes = _guessed(chosen, known, file.source)
+        naming.require_one(chosen.values(), known, file.source, "array", names.values())
         archive.require_room(list(chosen.values()))
         arrays = {part: archive.array(name) for part, name in chosen.items()}
     notes += _unused(chosen, known, file.source)

@@ -36,6 +36,9 @@ SPECIES = ("species", "element", "symbol")
 LABELS = (*SPECIES, *ATOMIC_NUMBERS, *TYPES)
 """Properties that hold labels, the likeliest first."""
 
+READ_KEYS = ("Lattice", "Properties")
+"""Keys of the comment that are read."""
+
 MOST_COLUMNS = 10_000
 """Most columns that Properties may name."""
 
@@ -67,6 +70,8 @@ def read_xyz(file: OpenFile, names: Mapping[str, str]) -> Particles:
     columns = properties(comment, source)
     _check_names(names, columns, source)
     wanted = _choose(names, columns, source)
+    line = f"{source}: line 2"
+    naming.require_one(wanted.values(), list(columns), line, "property", names.values())
     used = {part: (name, columns[name]) for part, name in wanted.items()}
     with aside(lambda: has_lines(file, 2 + count)) as longer:
         table = _table(file, count, used)
@@ -188,7 +193,7 @@ def read_head(file: OpenFile) -> tuple[int, str]:
 
 def properties(comment: str, source: str) -> dict[str, Column]:
     """Return the columns of a file: those of Properties, or of a plain file."""
-    pairs = _pairs(comment)
+    pairs = _pairs(comment, source)
     if "Lattice" in pairs:
         _check_lattice(pairs["Lattice"], source)
     if "Properties" not in pairs:
@@ -204,6 +209,11 @@ def properties(comment: str, source: str) -> dict[str, Column]:
             raise DataFileError(
                 f"{source}: line 2: Properties name more than {MOST_COLUMNS:,} columns"
             )
+        if name in columns:
+            raise DataFileError(
+                f"{source}: line 2: Properties name '{shown(name)}' twice; give each property a "
+                "name of its own"
+            )
         columns[name] = Column(kind, first, int(width))
         first += int(width)
     if len(words) % 3:
@@ -213,13 +223,19 @@ def properties(comment: str, source: str) -> dict[str, Column]:
     return columns
 
 
-def _pairs(comment: str) -> dict[str, str]:
-    """Return the key=value pairs of a comment; values may be quoted or in braces."""
+def _pairs(comment: str, source: str) -> dict[str, str]:
+    """Return the key=value pairs of a comment; values may be quoted or in braces.
+
+    Raises:
+        DataFileError: a key that is read has two values.
+    """
     pairs: dict[str, str] = {}
     unclosed: set[str] = set()
     at = 0
     while key := _KEY.search(comment, at):
         at = key.end()
+        if key[1] in READ_KEYS and key[1] in pairs:
+            raise DataFileError(f"{source}: line 2: {key[1]} stands there twice; leave out one")
         close = _QUOTES.get(comment[at : at + 1], "")
         end = comment.find(close, at + 1) if close and close not in unclosed else -1
         if end >= 0:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import warnings
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -227,6 +229,16 @@ def npz(**arrays: Any) -> bytes:
     return file.getvalue()
 
 
+def doubled(*names: str) -> bytes:
+    """An archive with an array of centres under each of these names."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # zipfile warns of what is wanted here
+        for name in names:
+            archive.writestr(name, npy(np.zeros((3, 3))))
+    return file.getvalue()
+
+
 POINTS = np.zeros((3, 3), np.float32)
 BAD_POINTS = POINTS.copy()
 BAD_POINTS[1, 2] = np.nan
@@ -311,6 +323,61 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
         "a.npz",
         npz(centers=POINTS, diameters=np.array(["a", "b", "c"])),
         ["array 'diameters': holds text, not real"],
+    ),
+    "csv with a doubled column": (
+        "a.csv",
+        "# a table\nx,x,y,z\n1,2,3,4\n",
+        ["line 2: the columns 'x', 'x' have the same name; rename or remove all but one"],
+    ),
+    "csv with a doubled radius": (
+        "a.csv",
+        "x;y;z;radius;radius\n1;2;3;4;5\n",
+        ["line 1: the columns 'radius', 'radius' have the same name"],
+    ),
+    "csv with a doubled colour": (
+        "a.csv",
+        "x y z r g b r\n1 2 3 0 0 1 1\n",
+        ["line 1: the columns 'r', 'r' have the same name"],
+    ),
+    "csv with two units": (
+        "a.csv",
+        "X [nm],X [m],y,z\n1,2,3,4\n",
+        ["the columns 'X [nm]', 'X [m]' have the same name but for units and capital letters"],
+    ),
+    "xyz with a doubled property": (
+        "a.xyz",
+        "1\nProperties=species:S:1:pos:R:3:pos:R:3\nH 0 0 0 1 1 1\n",
+        ["line 2: Properties name 'pos' twice"],
+    ),
+    "xyz with a property in two ways of writing": (
+        "a.xyz",
+        "1\nProperties=species:S:1:Pos:R:3:POS:R:3\nH 0 0 0 1 1 1\n",
+        ["line 2: the properties 'Pos', 'POS' have the same name but for"],
+    ),
+    "xyz with Properties twice": (
+        "a.xyz",
+        "1\nProperties=species:S:1:pos:R:3 Properties=pos:R:3:q:R:1\n0 0 0 1\n",
+        ["line 2: Properties stands there twice"],
+    ),
+    "npz with a doubled member": (
+        "a.npz",
+        doubled("centers.npy", "radii.npy", "centers.npy"),
+        ["holds more than one array named 'centers'; keep one of each name"],
+    ),
+    "npz with two members that make one array": (
+        "a.npz",
+        doubled("centers", "centers.npy"),
+        ["holds more than one array named 'centers'"],
+    ),
+    "npz with many doubled members": (
+        "a.npz",
+        doubled(*(f"a{n % 30}.npy" for n in range(60))),
+        ["named 'a0', 'a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7' and 22 others; keep"],
+    ),
+    "npz with an array in two ways of writing": (
+        "a.npz",
+        npz(Centers=POINTS, CENTERS=POINTS),
+        ["the arrays 'Centers', 'CENTERS' have the same name but for"],
     ),
     "csv without rows": ("a.csv", "x,y,z,radius\n", ["holds no particles"]),
     "xyz without atoms": ("a.xyz", "0\n\n", ["holds no particles"]),
@@ -479,7 +546,7 @@ def test_a_comment_is_read_in_linear_time(comment: str) -> None:
 def test_pairs_of_a_comment() -> None:
     comment = 'Lattice="1 2" a = \'b c\' d={e f} --g=h i="j k= l'
     expected = {"Lattice": "1 2", "a": "b c", "d": "e f", "g": "h", "i": '"j', "k": "l"}
-    assert _pairs(comment) == expected
+    assert _pairs(comment, "a.xyz") == expected
 
 
 @pytest.mark.parametrize("width", ["10001", "99999999999", "9" * 5000, "\u0660"])

@@ -212,6 +212,12 @@ def test_diameters_are_halved(tmp_path: Path, name: str) -> None:
         assert (found, radii_of(scene)) == ([], [0.5, 1.5])
 
 
+def test_several_unused_properties_are_named_in_the_plural(tmp_path: Path) -> None:
+    text = "1\nProperties=pos:R:3:red:R:1:green:R:1\n0 0 0 1 1\n"
+    _, found = loaded(written(tmp_path / "a.xyz", text))
+    assert "properties 'red', 'green' are not used" in found[0]
+
+
 def test_diameters_that_a_scene_file_names(tmp_path: Path) -> None:
     written(tmp_path / "a.csv", "x,y,z,w\n" + BALLS.format(1, 3))
     text = '[[spheres]]\nfile = "a.csv"\narrays = {diameters = "w"}\n'

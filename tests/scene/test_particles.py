@@ -38,6 +38,13 @@ def test_npz(tmp_path: Path, points: np.ndarray) -> None:
     assert spheres.centers.dtype == np.float32
 
 
+def test_doubled_columns_that_are_not_read_do_no_harm(tmp_path: Path) -> None:
+    table = write(tmp_path / "a.csv", "x,X [m],id,y,z,id,,\n1,9,9,2,3,9,9,9\n")
+    np.testing.assert_array_equal(read(table).centers, [[1, 2, 3]])
+    told = read(table, {"x": "X [m]"})
+    np.testing.assert_array_equal(told.centers, [[9, 2, 3]])
+
+
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_npz_with_own_names(tmp_path: Path, points: np.ndarray, save: object) -> None:
     order_f = np.asfortranarray(points.astype(np.float64))
