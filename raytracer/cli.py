@@ -21,7 +21,7 @@ from raytracer.commands.render import render
 from raytracer.commands.report import print_warning
 from raytracer.commands.scene import scene
 from raytracer.commands.tone import tone
-from raytracer.errors import RaytracerError
+from raytracer.errors import RaytracerError, fitted, shown
 from raytracer.process import Terminated
 from raytracer.resources import NO_THREADS, is_lack_of_threads
 from raytracer.warning import passed_to
@@ -122,9 +122,9 @@ def _misuse(error: click.UsageError) -> int:
         error.show()
         return error.exit_code
     command = context.command_path if context else "raytracer"
-    sentence = _sentence(error.format_message())
+    sentence = fitted(_sentence(error.format_message()))
     if isinstance(error, click.NoSuchOption):  # click lists all that look like it, in brackets
-        sentence = f"no such option '{error.option_name}'"
+        sentence = f"no such option '{shown(error.option_name)}'"
         if hint := hints.of_option(error.option_name, context.command if context else None):
             sentence += f"; {hint}"
     return _say(f"{sentence} (see `{command} --help`)", error.exit_code)
@@ -161,6 +161,6 @@ def _written() -> str:
 
 def _say(text: str, code: int) -> int:
     """Print one sentence a line, each with the program's name."""
-    for sentence in text.splitlines():
-        print(f"raytracer: {sentence}", file=sys.stderr)
+    for sentence in text.split("\n"):
+        print(f"raytracer: {fitted(sentence)}", file=sys.stderr)
     return code

@@ -206,6 +206,14 @@ def require_file(path: str | Path, source: str, error: type[UserError] = DataFil
         pass
 
 
+def is_file(path: str | Path) -> bool:
+    """Whether there is a regular file; False too where the system does not say, whatever it is."""
+    try:
+        return stat.S_ISREG(Path(path).stat().st_mode)
+    except (OSError, ValueError):
+        return False
+
+
 class _Regular(io.FileIO):
     """A regular file whose failures become one sentence, wherever it is read.
 

@@ -37,7 +37,7 @@ class RaytracerError(Exception):
 
     def __init__(self, *sentences: str) -> None:
         most = self.most_sentences
-        kept = [_sentence(str(sentence)) for sentence in sentences[:most]]
+        kept = [fitted(str(sentence)) for sentence in sentences[:most]]
         if len(sentences) > most:
             kept.append(f"and {len(sentences) - most:,} more mistakes")
         super().__init__(*kept)
@@ -131,7 +131,7 @@ def shown_value(value: object, most: int = TEXT_LETTERS) -> str:
         return f"<{type(value).__name__}>"
 
 
-def _sentence(text: str) -> str:
+def fitted(text: str) -> str:
     """Return a sentence that fits a terminal; where it is cut, its remedy at the end stays."""
     if len(text) > SENTENCE_LETTERS:
         head = SENTENCE_LETTERS * 2 // 3

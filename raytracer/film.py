@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.arguments import items, whole
+from raytracer.arguments import MOST, items, whole
 from raytracer.errors import UserError, counted, shown_value
 from raytracer.settings import MAX_SIDE
 
@@ -202,8 +202,9 @@ def outline(film: Film, metadata: dict[str, Any]) -> str:
     if (width, height) != (film.width, film.height):
         parts[0] += f" at {film.x0},{film.y0} of {film.width}x{film.height}"
     parts.append(counted(film.samples, "sample", " per pixel"))
-    if "spheres" in metadata:
-        parts.append(counted(metadata["spheres"], "sphere"))
+    spheres = metadata.get("spheres")
+    if type(spheres) is int and 0 <= spheres <= MOST:  # files may say anything
+        parts.append(counted(spheres, "sphere"))
     if film.aovs:
         parts.append("with " + ", ".join(film.aovs))
     return ", ".join(parts)

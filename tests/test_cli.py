@@ -307,6 +307,49 @@ def test_misuse_is_one_sentence_that_names_the_help(
     assert sentence[len("raytracer: ")].islower()
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["{}"],
+        ["--{}"],
+        ["scene", "{}"],
+        ["scene", "check", "{}"],
+        ["scene", "generate", "{}"],
+        ["scene", "generate", "cloud", "-o", "{}"],
+        ["scene", "describe", "a.xyz", "{}"],
+        ["render", "{}"],
+        ["render", "{}.toml"],
+        ["render", "a.toml", "--{}"],
+        ["render", "a.toml", "-o", "{}"],
+        ["render", "a.toml", "--width", "{}"],
+        ["render", "a.toml", "--filter", "{}"],
+        ["render", "a.toml", "--aov", "{}", "--film", "a.npz"],
+        ["render", "a.toml", "--backend", "{}"],
+        ["render", "a.toml", "--crop", "{}"],
+        ["render", "a.toml", "{}"],
+        ["tone", "{}"],
+        ["tone", "{}.npz"],
+        ["info", "{}"],
+        ["bench", "{}"],
+        ["bench", "vecadd", "--axis", "{}"],
+        ["bench", "vecadd", "--size", "{}"],
+        ["bench", "vecadd", "--compare", "{}"],
+        ["bench", "vecadd", "--plot", "{}"],
+        ["bench", "vecadd", "--dtype", "{}"],
+        ["preview", "{}"],
+    ],
+)
+def test_words_of_the_command_line_are_escaped_and_cut(
+    arguments: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    for word in ("\x1b]0;owned\x07\n\u202e", "\udc9b31m", "x" * 100_000, "\x1b" * 100_000):
+        sentence = error_of(capsys, *(each.replace("{}", word) for each in arguments))
+        assert sentence[:-1].isprintable()
+        assert len(sentence) < 12_000  # each letter may become an escape sequence
+
+
 def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) in (0, 2)  # as the version of click has it
     captured = capsys.readouterr()

@@ -343,3 +343,10 @@ def test_an_attribute_of_exr_that_stands_twice_is_refused(name: bytes, tmp_path:
     path.write_bytes(data[:at] + attribute + data[at:])
     with pytest.raises(DataFileError, match=f"a.exr: .*'{name.partition(bytes(1))[0].decode()}'"):
         Film.load(path)
+
+
+@pytest.mark.parametrize("spheres", ["many", None, -1, 10**400, 1.5, {}])
+def test_a_film_whose_metadata_are_odd_can_be_shown(spheres: Any) -> None:
+    film = full()
+    film.metadata["spheres"] = spheres
+    assert repr(film) == repr(full()).replace(", 12 spheres", "")

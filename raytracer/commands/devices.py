@@ -16,7 +16,7 @@ def devices(as_json: bool) -> None:
       raytracer devices --json
     """
     from raytracer.backends.select import devices as find
-    from raytracer.commands.report import outline, print_json
+    from raytracer.commands.report import print_json, print_outline
 
     found = find()
     if as_json:
@@ -27,5 +27,4 @@ def devices(as_json: bool) -> None:
         print(f"{entry['backend']:<5} {state}")
         if entry["reason"]:
             print(f"      {entry['reason']}")
-        for line in outline(entry["details"], "      "):
-            print(line)
+        print_outline(entry["details"], "      ")

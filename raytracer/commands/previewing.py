@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.commands.rendering import scene_path
 from raytracer.commands.report import print_json, print_lines
+from raytracer.errors import escaped
 from raytracer.progress import StageLine
 from raytracer.scene.load import check_there
 from raytracer.tone_settings import ToneSettings
@@ -67,4 +68,4 @@ def summary(result: PreviewResult) -> str:
 
 def _aside(text: str) -> None:
     """Standard output has nothing but the JSON object."""
-    print(text, file=sys.stderr)
+    print(escaped(text), file=sys.stderr)

@@ -32,7 +32,7 @@ def check(file: str, as_json: bool) -> None:
       raytracer scene check atoms.xyz --json
     """
     from raytracer.commands.checking import describe
-    from raytracer.commands.report import outline, print_json, print_warning
+    from raytracer.commands.report import print_json, print_outline, print_warnings
     from raytracer.warning import collected
 
     with collected() as warnings:
@@ -40,10 +40,8 @@ def check(file: str, as_json: bool) -> None:
     if as_json:
         print_json(found | {"warnings": warnings})
         return
-    for sentence in warnings:
-        print_warning(sentence)
-    for line in outline(found):
-        print(line)
+    print_warnings(warnings)
+    print_outline(found)
 
 
 @scene.command(short_help="Say what is known of one sphere, its row of the data file too.")
@@ -63,7 +61,7 @@ def describe(file: str, number: int, as_json: bool) -> None:
     """
     from dataclasses import asdict
 
-    from raytracer.commands.report import print_json, print_warning
+    from raytracer.commands.report import print_json, print_warnings
     from raytracer.scene.load import load
     from raytracer.warning import collected
 
@@ -72,8 +70,7 @@ def describe(file: str, number: int, as_json: bool) -> None:
     if as_json:
         print_json(asdict(found) | {"warnings": warnings})
         return
-    for sentence in warnings:
-        print_warning(sentence)
+    print_warnings(warnings)
     for line in found.lines():
         print(line)
 
