@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 MOST_SENTENCES = 10
 """Most sentences of one error that are kept; of more, the number is told."""
@@ -85,6 +86,23 @@ class WriteError(OutputError):
 
 class InstallError(UserError, ImportError):
     """The package is not installed where Python found it."""
+
+
+@contextmanager
+def naming(source: str) -> Iterator[None]:
+    """Put a file before each sentence of a UserError of the block that does not begin with it.
+
+    Args:
+        source: what messages call the file, or "" where there is none.
+    """
+    try:
+        yield
+    except UserError as error:
+        start = f"{fitted(source)}: "
+        if not source or all(each.startswith(start) for each in error.sentences):
+            raise
+        sentences = (s if s.startswith(start) else start + s for s in error.sentences)
+        raise type(error)(*sentences) from error.__cause__
 
 
 def escaped(text: str) -> str:

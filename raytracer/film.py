@@ -61,6 +61,7 @@ class Film:
     metadata: what made it, as JSON types; `digest` is that of scene, camera and settings.
     inputs: the scene file and its data files, which `save` does not overwrite.
     backdrop: the background that is in the sums; None if it is transparent.
+    source: the file it was loaded from, for messages.
     """
 
     sums: NDArray[np.float32]
@@ -73,6 +74,7 @@ class Film:
     metadata: dict[str, Any] = field(default_factory=dict)
     inputs: tuple[Path, ...] = field(default=(), repr=False, compare=False)
     backdrop: Backdrop | None = None
+    source: str = field(default="", repr=False, compare=False)
 
     def __repr__(self) -> str:
         return f"<Film: {outline(self, self.metadata)}>"
@@ -150,6 +152,7 @@ class Film:
             dict(self.metadata),
             self.inputs,
             self.backdrop,
+            self.source,
         )
 
     def tonemap(self, *, bits: int = 8, threads: int = 0, **settings: Any) -> Pixels:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.commands.rendering import scene_path
 from raytracer.commands.report import print_json, print_lines
-from raytracer.errors import escaped
 from raytracer.progress import StageLine
 from raytracer.scene.load import check_there
 from raytracer.tone_settings import ToneSettings
@@ -26,7 +25,9 @@ def run(scene: str, options: dict[str, Any]) -> None:
     tone = ToneSettings(options.pop("exposure"), options.pop("tone"))
     as_json = options.pop("as_json")
     with StageLine() as line:
-        result = preview(path, tone=tone, notice=line, say=_aside if as_json else print, **options)
+        result = preview(
+            path, tone=tone, notice=line, say=_aside if as_json else print_lines, **options
+        )
     if result.unsaved is not None:
         _aside(f"raytracer: {result.unsaved} was not saved: the window was closed first")
     if as_json:
@@ -68,4 +69,4 @@ def summary(result: PreviewResult) -> str:
 
 def _aside(text: str) -> None:
     """Standard output has nothing but the JSON object."""
-    print(escaped(text), file=sys.stderr)
+    print_lines(text, sys.stderr)

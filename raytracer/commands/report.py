@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from math import isfinite
-from typing import Any
+from typing import Any, TextIO
 
 from raytracer.arguments import MOST
 from raytracer.errors import counted, escaped, shown, shown_value
@@ -34,9 +34,12 @@ def print_warnings(sentences: Sequence[str]) -> None:
         print_warning(f"and {counted(left, 'more warning')}; --json prints all")
 
 
-def print_lines(text: str) -> None:
-    """Lines on standard output; characters in them that a terminal would obey are escaped."""
-    print("\n".join(escaped(line) for line in text.split("\n")))
+def print_lines(text: str, file: TextIO | None = None) -> None:
+    """Lines on standard output; characters in them that a terminal would obey are escaped.
+
+    file: another stream.
+    """
+    print("\n".join(escaped(line) for line in text.split("\n")), file=file)
 
 
 def print_json(value: Any) -> None:

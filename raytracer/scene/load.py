@@ -68,7 +68,7 @@ def load(path: str | PathLike[str]) -> Scene:
                 raise DataFileError(
                     f"{file.source}: holds no particles, so there is nothing to show"
                 )
-            return Scene(spheres=(sphere_set(data),), title=target.stem)
+            return Scene(spheres=(sphere_set(data),), title=target.stem, source=file.source)
         from .compose import compose
 
         return compose(read_table(file, suffix), Path(file.source))
