@@ -7,10 +7,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+import raytracer
 from raytracer.cli import INTERRUPTED
 
 # Seconds; a tenth of a second is what it takes. On a loaded machine nobody should wait for a test.
@@ -120,3 +122,27 @@ def test_while_generating(tmp_path: Path, delay: float) -> None:
 @pytest.mark.parametrize("delay", [1.2, 3.0])
 def test_while_saving_a_large_picture(tmp_path: Path, delay: float) -> None:
     interrupted(tmp_path, delay, "-c", SAVE_A_LARGE_PICTURE)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_a_handler_that_returns_runs_during_the_work_and_changes_nothing(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("raytracer.backends.cpu.BUDGET", 1e9)
+    scene = raytracer.load(Path(__file__).parent.parent / "scenes" / "sphereflake.toml")
+    size: Any = {"width": 160, "height": 120, "samples": 64, "backend": "cpu", "threads": threads}
+    expected = np.asarray(raytracer.render(scene, **size))
+    calls: list[float] = []
+    before = signal.signal(signal.SIGALRM, lambda *_: calls.append(time.monotonic()))
+    signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+    try:
+        begin = time.monotonic()
+        image = raytracer.render(scene, **size)
+        end = time.monotonic()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    # One call of the compiled part makes the whole picture: these handlers ran during it.
+    middle = [at for at in calls if 0.2 < (at - begin) / (end - begin) < 0.8]
+    assert len(middle) > 1
+    assert np.array_equal(np.asarray(image), expected)

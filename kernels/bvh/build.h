@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "../core/structs.h"
+#include "../cpu/cancel.h"
 
 namespace rt {
 
@@ -18,7 +19,7 @@ struct BuildOptions {
   // numbers of spheres that stay out of the tree, ascending; they are the last in leaf order
   const int32_t* apart = nullptr;
   int64_t apart_count = 0;
-  const int32_t* cancel = nullptr;  // not zero: stop, and throw Cancelled
+  Cancel* cancel = nullptr;  // the build throws Cancelled when it is requested
 };
 
 struct BuildResult {

@@ -7,8 +7,9 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <exception>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <type_traits>
@@ -20,6 +21,7 @@
 #include "../io/read_file.h"
 #include "launch.h"
 #include "scene_check.h"
+#include "threads.h"
 #include "tone.h"
 
 namespace nb = nanobind;
@@ -57,69 +59,60 @@ template <class T> class Structs {
   Py_buffer view_{};
 };
 
-// Python hands signals to its main thread alone, between its own instructions. So that Ctrl-C ends work that
-// takes long, the main thread gives it to another one, looks for signals at this interval, and cancels.
-constexpr std::chrono::milliseconds kSignalInterval(50);
-
-// How long the main thread may take from its wait until its core is free.
-constexpr std::chrono::microseconds kFallAsleep(50);
-
 bool is_main_thread() {
   nb::module_ threading = nb::module_::import_("threading");
   return threading.attr("current_thread")().is(threading.attr("main_thread")());
 }
 
-// Calls work(cancel) without the interpreter lock; work stops early when *cancel is not zero. What a handler of
-// signals raised (KeyboardInterrupt) is then raised here.
-template <class Work> void interruptible(Work work) {
-  int32_t cancel = 0;
-  const bool main = is_main_thread();
-  bool raised = false;
-  {
-    nb::gil_scoped_release release;
+// How often work on Python's main thread looks for signals.
+constexpr std::chrono::milliseconds kSignalInterval(50);
+
+// Asks `cancel` to check for signals at this interval, as long as it lives. Its thread does nothing else. It is
+// not waited for: on a busy machine, that took longer than most calls do.
+class SignalTimer {
+ public:
+  explicit SignalTimer(rt::Cancel& cancel) {
+    try {
+      std::thread([shared = shared_, &cancel] {
+        std::unique_lock<std::mutex> lock(shared->mutex);
+        while (!shared->ended.wait_for(lock, kSignalInterval, [&] { return shared->end; })) cancel.ask();
+      }).detach();
+    } catch (const std::system_error&) {
+      // no more threads to be had: signals wait for the end of the work
+    }
+  }
+  ~SignalTimer() {
+    std::lock_guard<std::mutex> lock(shared_->mutex);
+    shared_->end = true;  // the thread touches `cancel` under the lock alone
+    shared_->ended.notify_one();
+  }
+
+ private:
+  struct Shared {
     std::mutex mutex;
     std::condition_variable ended;
-    bool done = false;
-    std::exception_ptr failure;
-    std::thread worker;
-    // Held until this thread waits: while it still runs, a scheduler counts its core as taken and puts two
-    // threads of the work on one other core, for the first milliseconds.
-    std::unique_lock<std::mutex> lock(mutex);
-    if (main) {
-      try {
-        worker = std::thread([&] {
-          { std::lock_guard<std::mutex> waiting(mutex); }
-          std::this_thread::sleep_for(kFallAsleep);
-          try {
-            work(&cancel);
-          } catch (...) {
-            failure = std::current_exception();
-          }
-          std::lock_guard<std::mutex> lock(mutex);
-          done = true;
-          ended.notify_one();
-        });
-      } catch (const std::system_error&) {
-        // no more threads to be had
-      }
-    }
-    if (!worker.joinable()) {
-      work(&cancel);
-      return;
-    }
-    while (!ended.wait_for(lock, kSignalInterval, [&] { return done; })) {
-      if (raised) continue;
-      lock.unlock();
-      {
-        nb::gil_scoped_acquire acquire;
-        raised = PyErr_CheckSignals() != 0;
-      }
-      if (raised) __atomic_store_n(&cancel, 1, __ATOMIC_RELAXED);
-      lock.lock();
-    }
-    lock.unlock();
-    worker.join();
-    if (failure && !raised) std::rethrow_exception(failure);
+    bool end = false;
+  };
+  std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
+};
+
+// Calls work(cancel) without the interpreter lock. On Python's main thread, handlers of signals run meanwhile;
+// if one raises (KeyboardInterrupt), the work stops early and the exception is raised here.
+template <class Work> void interruptible(Work work) {
+  bool raised = false;
+  const auto run_handlers = [](void* raised) {
+    nb::gil_scoped_acquire acquire;
+    return *(bool*)raised = PyErr_CheckSignals() != 0;
+  };
+  const bool main = is_main_thread();
+  rt::Cancel cancel(main ? +run_handlers : nullptr, &raised);
+  try {
+    nb::gil_scoped_release release;
+    std::optional<SignalTimer> timer;
+    if (main) timer.emplace(cancel);
+    work(&cancel);
+  } catch (const rt::Cancelled&) {
+    if (!raised) throw;
   }
   if (raised) throw nb::python_error();
 }
@@ -187,7 +180,7 @@ nb::tuple build_bvh(In<float, 1> x, In<float, 1> y, In<float, 1> z, In<float, 1>
   options.threads = threads;
   options.apart = large.data(), options.apart_count = (int64_t)large.size();
   rt::BuildResult r;
-  interruptible([&](const int32_t* cancel) {
+  interruptible([&](rt::Cancel* cancel) {
     options.cancel = cancel;
     r = rt::build_bvh(x.data(), y.data(), z.data(), radius.data(), (int64_t)n, options);
   });
@@ -259,7 +252,7 @@ int64_t render(In<uint8_t, 2> nodes, In<float, 2> spheres, In<int32_t, 1> order,
   if (first_tile < 0) throw nb::value_error("the first tile has number 0");
   scene.view.film = film.data();
   int64_t next = first_tile;
-  interruptible([&](const int32_t* cancel) {
+  interruptible([&](rt::Cancel* cancel) {
     scene.view.cancel = cancel;
     next = rt::render(scene.view, first_tile, budget, threads);
   });
@@ -285,7 +278,7 @@ void first_hits(In<uint8_t, 2> nodes, In<float, 2> spheres, In<int32_t, 1> order
   SceneArrays scene(nodes, spheres, order, color, color_id, large, camera, frame);
   scene.check(out, sizeof(rt::FirstHit), false);
   rt::FirstHit* to = (rt::FirstHit*)out.data();
-  interruptible([&](const int32_t* cancel) {
+  interruptible([&](rt::Cancel* cancel) {
     scene.view.cancel = cancel;
     rt::first_hits(scene.view, to, threads);
   });
@@ -309,7 +302,7 @@ void check_tone(const Structs<rt::ToneArgs>& args, const Out<uint8_t, 1>& tally,
 void measure_film(In<float, 3> sums, nb::object arguments, Out<uint8_t, 1> tally, int threads) {
   Structs<rt::ToneArgs> args(arguments);
   check_tone(args, tally, sums);
-  interruptible([&](const int32_t* cancel) {
+  interruptible([&](rt::Cancel* cancel) {
     rt::measure_film(sums.data(), *args.data(), *(rt::Tally*)tally.data(), threads, cancel);
   });
 }
@@ -328,7 +321,7 @@ void develop_film(In<float, 3> sums, nb::object arguments, Out<uint8_t, 1> tally
   for (size_t a = 0; a < 3; ++a)
     if (out.shape(a) != sums.shape(a)) throw nb::value_error("out and sums differ in shape");
   void* to = out.data();
-  interruptible([&](const int32_t* cancel) {
+  interruptible([&](rt::Cancel* cancel) {
     rt::develop_film(sums.data(), *args.data(), *(rt::Tally*)tally.data(), to, threads, cancel);
   });
 }

@@ -2,6 +2,7 @@
 // headers are compiled once per instruction set.
 #pragma once
 #include "../core/structs.h"
+#include "cancel.h"
 
 namespace rt {
 
@@ -19,14 +20,13 @@ struct SceneView {
   float* film;             // RGBA sums of the crop, row-major
   int64_t sphere_count;
   const LargeSphere* large;  // Frame::large_count of them; the last spheres in leaf order
-  const int32_t* cancel;   // not zero: stop, nobody wants the picture any more
+  Cancel* cancel;
 };
 
 }  // namespace rt
 
 namespace RT_NS {
 
-// Polled between packets and rays, so that even the slowest tile stops within a fraction of a second.
-RT_HD bool is_cancelled(const rt::SceneView& s) { return __atomic_load_n(s.cancel, __ATOMIC_RELAXED) != 0; }
+RT_HD bool is_cancelled(const rt::SceneView& s) { return s.cancel->requested(); }
 
 }  // namespace RT_NS

@@ -8,7 +8,10 @@ namespace rt {
 // before it goes to sleep (about 20 us).
 static constexpr int kSpins = 2000;
 
-ThreadPool::ThreadPool(int threads, const int32_t* cancel) : cancel_(cancel) {
+// How often the caller polls for a stop while it waits for the other threads.
+static constexpr std::chrono::milliseconds kPollInterval(50);
+
+ThreadPool::ThreadPool(int threads, Cancel* cancel) : cancel_(cancel) {
   try {
     for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { loop(i); });
   } catch (...) {
@@ -69,7 +72,11 @@ void ThreadPool::run(const std::function<void(int)>& fn) {
   call(0);
   for (int i = 0; i < kSpins && pending_.load() != 0; ++i) std::this_thread::yield();
   std::unique_lock<std::mutex> lock(mutex_);
-  done_.wait(lock, [&] { return pending_.load() == 0; });
+  while (!done_.wait_for(lock, kPollInterval, [&] { return pending_.load() == 0; })) {
+    lock.unlock();
+    cancelled();  // other threads still work: this one looks whether they shall
+    lock.lock();
+  }
   if (failure_) std::rethrow_exception(failure_);
   throw_if_cancelled();
 }

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "cancel.h"
+
 namespace rt {
 
 // Thrown by work that was cancelled before it was done.
@@ -18,9 +20,9 @@ struct Cancelled : std::exception {
 
 class ThreadPool {
  public:
-  // threads: the caller's included; fewer if the system has no more. cancel: set by another thread, or
-  // null; when it is not zero no more items are begun, and a run ends with Cancelled
-  explicit ThreadPool(int threads, const int32_t* cancel = nullptr);
+  // threads: the caller's included; fewer if the system has no more. cancel: null, or polled before each
+  // item and while the caller waits; once it is requested no more items are begun, and a run ends with Cancelled
+  explicit ThreadPool(int threads, Cancel* cancel = nullptr);
   ~ThreadPool();
   int size() const { return (int)workers_.size() + 1; }
   // fn(thread) on every thread, the caller's included; returns when all are done. What one of them
@@ -32,8 +34,8 @@ class ThreadPool {
  private:
   void loop(int index);
   void call(int thread);
-  bool cancelled() const { return cancel_ && __atomic_load_n(cancel_, __ATOMIC_RELAXED); }
-  void throw_if_cancelled() const {
+  bool cancelled() { return cancel_ && cancel_->requested(); }
+  void throw_if_cancelled() {
     if (cancelled()) throw Cancelled();
   }
   std::vector<std::thread> workers_;
@@ -44,7 +46,7 @@ class ThreadPool {
   std::atomic<int> pending_{0};
   std::exception_ptr failure_;  // the first of a run
   bool stop_ = false;
-  const int32_t* cancel_;
+  Cancel* cancel_;
 };
 
 }  // namespace rt

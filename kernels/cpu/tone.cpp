@@ -27,7 +27,7 @@ int useful_threads(int64_t items, int threads) {
 
 }  // namespace
 
-void measure_film(const float* sums, const ToneArgs& args, Tally& tally, int threads, const int32_t* cancel) {
+void measure_film(const float* sums, const ToneArgs& args, Tally& tally, int threads, Cancel* cancel) {
   const int32_t rows = rows_of_run(args);
   const int64_t runs = (args.height + rows - 1) / rows;
   const auto measure = current_isa().measure;
@@ -65,7 +65,7 @@ float meter_tally(const ToneArgs& args, const Tally& tally) {
 }
 
 void develop_film(const float* sums, const ToneArgs& args, Tally& tally, void* out, int threads,
-                  const int32_t* cancel) {
+                  Cancel* cancel) {
   const int32_t rows = rows_of_run(args);
   const int64_t runs = (args.height + rows - 1) / rows;
   const int64_t row_bytes = 4 * (int64_t)args.width * (args.bits / 8);
