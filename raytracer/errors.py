@@ -11,6 +11,9 @@ MOST_SENTENCES = 10
 SENTENCE_LETTERS = 1000
 """Longest sentence that is kept whole; of a longer one the start and the end are."""
 
+NO_MEMORY = "needs more memory than is free: use a part of it, or a machine with more"
+"""What is said of a file where memory runs out; more than was estimated is rare."""
+
 TEXT_LETTERS = 60
 """Longest text from a file or an argument that a sentence quotes whole."""
 
@@ -94,15 +97,23 @@ def naming(source: str) -> Iterator[None]:
 
     Args:
         source: what messages call the file, or "" where there is none.
+
+    Raises:
+        MemoryNeedError: memory ran out, and there is a file.
     """
     try:
         yield
     except UserError as error:
         start = f"{fitted(source)}: "
-        if not source or all(each.startswith(start) for each in error.sentences):
+        mistakes, count = error.args[:MOST_SENTENCES], error.args[MOST_SENTENCES:]
+        if source:
+            told = (s if s.startswith(start) else fitted(start + s) for s in mistakes)
+            error.args = (*told, *count)
+        raise
+    except MemoryError:
+        if not source:
             raise
-        sentences = (s if s.startswith(start) else start + s for s in error.sentences)
-        raise type(error)(*sentences) from error.__cause__
+        raise MemoryNeedError(f"{source}: {NO_MEMORY}") from None
 
 
 def escaped(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 from pathlib import Path
@@ -487,12 +488,27 @@ def test_several_mistakes_are_a_line_each(scene: str, capsys: pytest.CaptureFixt
 def test_full_memory_is_one_sentence(
     scene: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    unmapped = ImportError("a.so: failed to map segment from shared object")
+    unmapped.__context__ = ImportError("advice of many lines\n" * 9)
+    errors: list[Exception] = [
+        MemoryError(),
+        MemoryError("std::bad_alloc"),
+        MemoryError("Unable to allocate 9.31 GiB for an array with shape (9, 9) and data type u1"),
+        OSError(errno.ENOMEM, "Cannot allocate memory"),
+        unmapped,
+        ImportError("libx.so: cannot allocate memory in static TLS block"),
+    ]
+
     def fail(*_: Any) -> float:
-        raise MemoryError("Unable to allocate 9 GiB.")
+        raise error
 
     monkeypatch.setattr(CpuBackend, "render", fail)
-    assert main(["render", scene, "--backend", "cpu"]) == 1
-    assert capsys.readouterr().err.startswith("raytracer: there is not enough memory (Unable")
+    for error in errors:
+        assert main(["render", scene, "--backend", "cpu"]) == 2
+        said = capsys.readouterr().err
+        asked = ", 9.31 GiB more were needed" if "9.31" in str(error) else ""
+        assert said.startswith(f"raytracer: there is not enough memory{asked}: use fewer spheres")
+        assert said.count("\n") == 1
 
 
 def test_a_limit_of_threads_is_one_sentence(
