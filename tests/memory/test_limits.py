@@ -28,8 +28,8 @@ COMMANDS = [
     ["bench", "--list"],
 ]
 
-# MiB. Below the first the interpreter itself does not start.
-LIMITS = [16, 24, 60, 116, 124, 150]
+# MiB. Below the first the interpreter itself may not start.
+LIMITS = [32, 60, 116, 124, 150]
 
 NO_LIMITS = pytest.mark.skipif(sys.platform != "linux", reason="limits count otherwise here")
 
