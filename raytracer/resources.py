@@ -78,6 +78,14 @@ def thread_count(asked: int = 0) -> int:
     return min(int(digits[:9]), MOST_THREADS * _usable_cores())
 
 
+def busy_threads(asked: int = 0) -> int:
+    """How many threads to use for work that needs memory for each, and no more than the cores give.
+
+    Arguments and errors as for `thread_count`.
+    """
+    return min(thread_count(asked), _usable_cores())
+
+
 def _usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

@@ -5,8 +5,8 @@
 namespace rt {
 
 constexpr int kTileRays = 4096;              // rays of one sample of a tile (64 x 64 pixels)
-constexpr int kShadowBatch = 2 * kTileRays;  // shadow rays to one light that are traced together
-constexpr int kShadowQueues = 8;             // lights that have a queue at the same time (0.6 MB each)
+constexpr int kShadowBatch = kTileRays;      // shadow rays to one light that are traced together: those of a bounce
+constexpr int kShadowQueues = 8;             // lights that have a queue at the same time (0.3 MB each)
 
 // Arrays side by side must not lie a multiple of 4096 bytes apart, or they fight for the same few lines
 // of the first cache; and a vector may be stored past the last ray.
