@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from raytracer import bvh, memory
 from raytracer.arguments import function, items, of_kind, text, whole
 from raytracer.backends.select import select
-from raytracer.errors import SceneError, UserError, counted
+from raytracer.errors import SceneError, UserError, counted, naming
 from raytracer.film import TRANSPARENT, Crop, Film, checked_crop
 from raytracer.film_file import check_aovs
 from raytracer.image import Image
@@ -145,7 +145,9 @@ def prepare(
         settings = loaded.render.override(**(overrides or {}))
     if loaded.count == 0:
         warn("the scene has no spheres: the picture shows the background alone")
-    memory.require_count(loaded.count, chosen.max_spheres, chosen.name)
+    source = loaded.source
+    with naming(source):
+        memory.require_count(loaded.count, chosen.max_spheres, chosen.name)
     spheres = counted(loaded.count, "sphere")
     with stage("pack", f"packing {spheres}"):
         need = _need(loaded, settings, crop, threads, memory_of or memory.Output())
@@ -153,9 +155,10 @@ def prepare(
             need = replace(need, kept=memory.PACKED * loaded.count)
         elif isinstance(scene, (str, Path)):
             need = replace(need, scene=nbytes(loaded))
-        memory.require_host(need)
-        if (free := device.get("memory_free")) is not None:
-            memory.require_device(need, free)
+        with naming(source):
+            memory.require_host(need)
+            if (free := device.get("memory_free")) is not None:
+                memory.require_device(need, free)
         buffers = _packed(loaded, settings, transparent)
     kept = (loaded, buffers) if keep else None
     del loaded
@@ -163,9 +166,9 @@ def prepare(
         digest = buffers.digest()
     with stage("build", f"building the hierarchy over {spheres}"):
         tree = bvh.build(buffers, threads)
-    if free is not None:
-        memory.require_device(replace(need, tree=tree.nbytes), free)
-    with stage("upload", f"bringing {spheres} to the {chosen.name} backend"):
+    with stage("upload", f"bringing {spheres} to the {chosen.name} backend"), naming(source):
+        if free is not None:
+            memory.require_device(replace(need, tree=tree.nbytes), free)
         resident = chosen.upload(buffers, tree)
     sizes = {
         "buffers": buffers.nbytes,
@@ -181,7 +184,8 @@ def prepare(
         kept, inputs,
     )  # fmt: skip
     del buffers, tree  # of which the backend and the job keep what they need
-    _require_rest(job, need, on_host=free is None)
+    with naming(source):
+        _require_rest(job, need, on_host=free is None)
     return job
 
 
@@ -258,20 +262,26 @@ def film_for(
 
     own: the earlier film itself, which the caller does not need as it is.
     """
-    if film is not None and film.metadata.get("half"):
+    blank = Film.blank(settings.width, settings.height, crop)
+    if film is None:
+        return blank
+    with naming(film.source):
+        _check_pixels(film, blank)
+    return film if own else film.copy()
+
+
+def _check_pixels(film: Film, blank: Film) -> None:
+    """Refuse a film to which nothing can be added, or of other pixels. Raises UserError."""
+    if film.metadata.get("half"):
         raise UserError(
             "the film was stored with 16-bit floats, which keep no sums to add to: resume one "
             "that was saved as .npz or as .exr with 32-bit floats"
         )
-    blank = Film.blank(settings.width, settings.height, crop)
-    if film is None:
-        return blank
     if (film.crop, film.width, film.height) != (blank.crop, blank.width, blank.height):
         raise UserError(
             f"the film holds pixels {film.crop} of {film.width}x{film.height} and the render asks "
             f"for {blank.crop} of {blank.width}x{blank.height}: use the same size and crop"
         )
-    return film if own else film.copy()
 
 
 class _Stages:

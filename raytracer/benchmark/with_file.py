@@ -7,11 +7,14 @@ import shutil
 from pathlib import Path
 
 from raytracer import resources, variants
+from raytracer.door import opened, reading
 from raytracer.errors import UserError
 from raytracer.ops.base import Op
 from raytracer.variants import Variant
 
 NUMBER = 99
+SOURCE_BYTES = 1 << 24
+NAME_LETTERS = 100
 HEADERS = (".h", ".cuh", ".hpp")
 
 
@@ -19,27 +22,27 @@ def adopt(op: Op, path: Path, folder: Path) -> Variant:
     """Copy a kernel and what it may include into `folder`; a variant that compiles there.
 
     path: the user's .cu file, with the header lines of a variant; it may include headers beside
-        it, and those of kernels/ as "../core/compat.h" or "core/compat.h".
+        it, and those of kernels/ as "../../core/compat.h" or "core/compat.h".
     folder: empty; becomes a folder of kernels.
     Raises UserError for a file that cannot be read or lacks the entry, VariantError for its header.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot be read as a CUDA source ({error})") from error
+    with opened(path, error=UserError) as file:
+        data = file.read(SOURCE_BYTES, UserError)
+        with reading(file.source, "a CUDA source", UserError):
+            text = data.decode("utf-8")
     if not re.search(rf"__global__[^;{{]*\b{op.name}\s*\(", text) or 'extern "C"' not in text:
         raise UserError(
             f'{path}: lacks the entry of {op.name}: extern "C" __global__ void {op.name}(…); '
             "kernels/README.md shows its arguments"
         )
     _copy_headers(Path(str(resources.kernels())), folder)
-    place = folder / op.name
-    place.mkdir(exist_ok=True)
+    place = folder / variants.LADDERS / op.name
+    place.mkdir(parents=True, exist_ok=True)
     for beside in path.resolve().parent.iterdir():
         if beside.suffix in HEADERS and beside.is_file():
             shutil.copyfile(beside, place / beside.name)
     words = re.findall(r"[a-z0-9]+", re.sub(r"^\d+_", "", path.stem.lower())) or ["mine"]
-    target = place / f"{NUMBER}_{'_'.join(words)}.cu"
+    target = place / f"{NUMBER}_{'_'.join(words)[:NAME_LETTERS].rstrip('_')}.cu"
     target.write_text(text, encoding="utf-8")
     return variants.read(op.name, target)
 
