@@ -67,8 +67,8 @@ BEHIND_WINDOW = FILM + 3 * 4
 # Of OpenGL, as Mesa's software rasterizer has it: code, and bytes per pixel of the window's buffers
 # and the texture.
 OPENGL, OPENGL_PIXEL = 20 * MIB, 12
-# Spheres that the camera of a window is kept out of, and bytes of each, while they are looked for: of
-# centre and radius, and of numbers; of as many others that they are chosen from, numbers again.
+# Spheres that the camera of a window is kept out of, and bytes of each, while they are looked for:
+# of centre and radius, and of numbers; of as many others that they are chosen from, numbers again.
 OBSTACLES, OBSTACLE, CANDIDATE = 1 << 18, 40, 24
 # The part of a stage that small arrays and the allocator may add.
 MARGIN = 50
