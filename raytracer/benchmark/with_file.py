@@ -44,7 +44,7 @@ def adopt(op: Op, path: Path, folder: Path) -> Variant:
     words = re.findall(r"[a-z0-9]+", re.sub(r"^\d+_", "", path.stem.lower())) or ["mine"]
     target = place / f"{NUMBER}_{'_'.join(words)[:NAME_LETTERS].rstrip('_')}.cu"
     target.write_text(text, encoding="utf-8")
-    return variants.read(op.name, target)
+    return variants.read(op.name, target, folder)
 
 
 def _copy_headers(root: Path, folder: Path) -> None:
