@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from raytracer.errors import (
+    NO_MEMORY,
     DataFileError,
     MemoryNeedError,
     RaytracerError,
@@ -28,7 +29,7 @@ from raytracer.errors import (
     shown_value,
 )
 from raytracer.memory import size_text
-from raytracer.resources import available_memory, is_lack_of_threads
+from raytracer.resources import available_memory, is_lack_of_memory, is_lack_of_threads
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -206,6 +207,14 @@ def require_file(path: str | Path, source: str, error: type[UserError] = DataFil
         pass
 
 
+def is_file(path: str | Path) -> bool:
+    """Whether there is a regular file; False too where the system does not say, whatever it is."""
+    try:
+        return stat.S_ISREG(Path(path).stat().st_mode)
+    except (OSError, ValueError):
+        return False
+
+
 class _Regular(io.FileIO):
     """A regular file whose failures become one sentence, wherever it is read.
 
@@ -331,10 +340,6 @@ def reading(source: str, kind: str, error: type[UserError] = DataFileError) -> I
             yield
     except RaytracerError:
         raise
-    except MemoryError:
-        raise MemoryNeedError(
-            f"{source}: needs more memory than is free: use a part of it, or a machine with more"
-        ) from None
     except RecursionError:
         raise error(f"{source}: cannot be read as {kind} (it is nested too deeply)") from None
     except UnicodeDecodeError as problem:
@@ -342,6 +347,8 @@ def reading(source: str, kind: str, error: type[UserError] = DataFileError) -> I
     except Exception as problem:
         if is_lack_of_threads(problem):  # which is no fault of the file
             raise
+        if is_lack_of_memory(problem):
+            raise MemoryNeedError(f"{source}: {NO_MEMORY}") from None
         raise error(f"{source}: cannot be read as {kind} ({_first_line(problem)})") from problem
 
 

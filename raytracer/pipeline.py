@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from raytracer import bvh, memory
 from raytracer.arguments import function, items, of_kind, text, whole
 from raytracer.backends.select import select
-from raytracer.errors import SceneError, UserError, counted
+from raytracer.errors import SceneError, UserError, counted, naming
 from raytracer.film import TRANSPARENT, Crop, Film, checked_crop
 from raytracer.film_file import check_aovs
 from raytracer.image import Image
@@ -142,14 +142,17 @@ def prepare(
         settings = loaded.render.override(**(overrides or {}))
     if loaded.count == 0:
         warn("the scene has no spheres: the picture shows the background alone")
-    memory.require_count(loaded.count, chosen.max_spheres, chosen.name)
+    source = loaded.source
+    with naming(source):
+        memory.require_count(loaded.count, chosen.max_spheres, chosen.name)
     spheres = counted(loaded.count, "sphere")
     with stage("pack", f"packing {spheres}"):
         given_back = isinstance(scene, (str, Path)) and not keep
         need = _need(loaded, settings, crop, threads, given_back, memory_of or memory.Output())
-        memory.require_host(need)
-        if (free := device.get("memory_free")) is not None:
-            memory.require_device(need, free)
+        with naming(source):
+            memory.require_host(need)
+            if (free := device.get("memory_free")) is not None:
+                memory.require_device(need, free)
         buffers = _packed(loaded, settings, transparent)
     kept = (loaded, buffers) if keep else None
     del loaded
@@ -157,7 +160,7 @@ def prepare(
         digest = buffers.digest()
     with stage("build", f"building the hierarchy over {spheres}"):
         tree = bvh.build(buffers, threads)
-    with stage("upload", f"bringing {spheres} to the {chosen.name} backend"):
+    with stage("upload", f"bringing {spheres} to the {chosen.name} backend"), naming(source):
         resident = chosen.upload(buffers, tree)
     sizes = {
         "buffers": buffers.nbytes,
@@ -237,20 +240,26 @@ def film_for(
 
     own: the earlier film itself, which the caller does not need as it is.
     """
-    if film is not None and film.metadata.get("half"):
+    blank = Film.blank(settings.width, settings.height, crop)
+    if film is None:
+        return blank
+    with naming(film.source):
+        _check_pixels(film, blank)
+    return film if own else film.copy()
+
+
+def _check_pixels(film: Film, blank: Film) -> None:
+    """Refuse a film to which nothing can be added, or of other pixels. Raises UserError."""
+    if film.metadata.get("half"):
         raise UserError(
             "the film was stored with 16-bit floats, which keep no sums to add to: resume one "
             "that was saved as .npz or as .exr with 32-bit floats"
         )
-    blank = Film.blank(settings.width, settings.height, crop)
-    if film is None:
-        return blank
     if (film.crop, film.width, film.height) != (blank.crop, blank.width, blank.height):
         raise UserError(
             f"the film holds pixels {film.crop} of {film.width}x{film.height} and the render asks "
             f"for {blank.crop} of {blank.width}x{blank.height}: use the same size and crop"
         )
-    return film if own else film.copy()
 
 
 class _Stages:

@@ -13,10 +13,10 @@ from raytracer._version import __version__
 from raytracer.arguments import function, items, mapping, real, text, truth, whole
 from raytracer.backends.cuda.compile import find_nvcc, nvcc_version
 from raytracer.backends.cuda.probe import why_not
-from raytracer.backends.cuda.sources import kernel_digest
 from raytracer.benchmark import host
 from raytracer.benchmark.axes import points
 from raytracer.benchmark.choice import Choice, dtype_of, operations_of
+from raytracer.benchmark.digests import kernel_digest
 from raytracer.door import path_of
 from raytracer.errors import BackendError, UserError, suggestion
 from raytracer.ops.base import Op, Work

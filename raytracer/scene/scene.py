@@ -48,6 +48,7 @@ class Scene:
         render: settings used unless `raytracer.render` is told otherwise.
         title: name of the picture.
         caption: a sentence about it.
+        source: the file it was loaded from, for messages.
 
     Raises:
         SceneError: a part is of the wrong kind or names an unknown material.
@@ -62,6 +63,7 @@ class Scene:
     render: RenderSettings = field(default_factory=RenderSettings)
     title: str = ""
     caption: str = ""
+    source: str = ""
 
     def __post_init__(self) -> None:
         _parts("spheres", self.spheres, SphereSet)
@@ -77,6 +79,7 @@ class Scene:
         of_kind(self.render, "render", RenderSettings)
         text(self.title, "title")
         text(self.caption, "caption")
+        text(self.source, "source")
         for index, spheres in enumerate(self.spheres):
             try:
                 self.material_of(spheres)

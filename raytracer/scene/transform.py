@@ -72,7 +72,8 @@ class Transform:
 
         result = np.eye(3) * self.scale
         for axis, degrees in enumerate(self.rotate):
-            result = rotation(axis, degrees) @ result
+            # Not `@`: linear algebra ends the process where it finds no room for its buffers.
+            result = np.einsum("ij,jk->ik", rotation(axis, degrees), result)
         return result
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
+from raytracer.errors import TEXT_LETTERS, DataFileError, shown
 from raytracer.job import NO_SPHERE, Job
 from raytracer.memory import Output
 from raytracer.pipeline import Notice, prepare
@@ -93,7 +94,14 @@ class Stage:
     @property
     def name(self) -> str:
         """What to call it."""
-        return self.path.name if self.path else self.scene.title or "scene"
+        return shown(self.path.name if self.path else self.scene.title or "scene")
+
+    @property
+    def stem(self) -> str:
+        """What names of its pictures begin with; a title may hold what no file name can."""
+        if self.path:
+            return self.path.stem
+        return re.sub(r"[^\w +-]", "_", self.scene.title)[:TEXT_LETTERS].strip() or "scene"
 
     @property
     def extent(self) -> float:
