@@ -1,19 +1,13 @@
-"""The operations of the bench: one file each, found by listing this folder.
-
->>> from raytracer import ops
->>> c = ops.vecadd(a, b)                              # on the GPU, by the last variant it can run
->>> c = ops.matmul(a, b, variant="04_shared_tiles")
-"""
+"""The operations of the bench: one file each, found by listing this folder."""
 
 from __future__ import annotations
 
 import pkgutil
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+from raytracer.benchmark.operations.base import Op
 from raytracer.errors import UserError, suggestion
-from raytracer.ops.base import Op
 
 
 @cache
@@ -38,11 +32,3 @@ def find(name: str) -> Op:
     except KeyError:
         hint = suggestion(name, names())
         raise UserError(f"there is no operation {name!r} to bench; {hint}") from None
-
-
-# At once: an operation's own file would otherwise be what `raytracer.ops.vecadd` names.
-globals().update(modules())
-
-if TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Op: ...

@@ -1,0 +1,55 @@
+"""The bench's operations as functions of NumPy arrays, on the GPU.
+
+>>> from raytracer import ops
+>>> c = ops.vecadd(a, b)                              # by the last variant that the GPU can run
+>>> c = ops.matmul(a, b, variant="04_shared_tiles")
+
+`names()` lists them; `raytracer bench --list` says what each takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from raytracer.benchmark import operations
+from raytracer.benchmark.operations import names
+from raytracer.benchmark.operations.base import Op, bfloat16_bits, from_bfloat16
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Operation", "bfloat16_bits", "from_bfloat16", "names"]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operation as a function."""
+
+    declared: Op
+
+    def __call__(self, *arrays: NDArray[Any], variant: str | None = None) -> Any:
+        """Compute it on the GPU.
+
+        arrays: the inputs, in order, as NumPy arrays. variant: label, name or number; by default
+            the last one that the device can run.
+        Returns the output, or a tuple of them. Raises UserError for arrays that do not fit,
+        BackendError without a usable GPU.
+        """
+        from raytracer.benchmark.call import call  # the backends are loaded for a call alone
+
+        return call(self.declared, arrays, variant)
+
+    def __repr__(self) -> str:
+        return f"raytracer.ops.{self.declared.name}: {self.declared.summary}"
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    if name.startswith("_") or name not in names():
+        raise AttributeError(f"module 'raytracer.ops' has no operation {name!r}")
+    return Operation(operations.find(name))
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *names()]
