@@ -17,8 +17,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeGuard, TypeVar
 
+from raytracer.arguments import is_a, plain
 from raytracer.errors import (
     NO_MEMORY,
     DataFileError,
@@ -166,9 +167,14 @@ class OpenFile:
 def path_of(path: object, name: str = "path") -> Path:
     """Return a path that was given as an argument. Raises UserError if it is none."""
     try:
-        return Path(os.fspath(path))  # type: ignore[call-overload]
-    except TypeError:
+        return Path(plain(os.fspath(plain(path))))
+    except Exception:  # whatever a foreign object raises
         raise UserError(f"{name}: {shown_value(path)} is not the path of a file") from None
+
+
+def is_path(value: object) -> TypeGuard[str | Path]:
+    """Whether a value says a path: a text or a `Path`."""
+    return is_a(value, (str, Path))
 
 
 @contextmanager

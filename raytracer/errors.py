@@ -155,9 +155,17 @@ def shown_value(value: object, most: int = TEXT_LETTERS) -> str:
     short.maxstring = short.maxother = short.maxlong = most
     short.maxlevel = 3
     try:
-        return shown(short.repr(value), most)
+        return shown(str.__str__(short.repr(value)), most)
     except Exception:  # whatever the `repr` of a foreign object does
-        return f"<{type(value).__name__}>"
+        return f"<{type_name(value)}>"
+
+
+def type_name(value: object) -> str:
+    """Return the name of a value's class, which may have one of its own for it."""
+    try:
+        return shown(str.__str__(type(value).__name__))
+    except Exception:
+        return "object"
 
 
 def fitted(text: str) -> str:

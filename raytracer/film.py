@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.arguments import MOST, items, whole
+from raytracer.arguments import MOST, is_a, items, whole
 from raytracer.errors import UserError, counted, shown_value
 from raytracer.settings import MAX_SIDE
 
@@ -98,8 +98,10 @@ class Film:
 
         Raises UserError that names the part.
         """
+        if is_a(self.sums, np.ndarray):
+            self.sums = np.asarray(self.sums)  # no subclass
         shape: tuple[int, ...] = getattr(self.sums, "shape", ())
-        if not isinstance(self.sums, np.ndarray) or (
+        if not is_a(self.sums, np.ndarray) or (
             self.sums.dtype != np.float32 or len(shape) != 3 or shape[2] != 4 or not self.sums.size
         ):
             raise UserError(

@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from raytracer import bvh, memory
-from raytracer.arguments import function, items, of_kind, text, whole
+from raytracer.arguments import function, is_a, items, of_kind, text, whole
 from raytracer.backends.select import select
-from raytracer.errors import SceneError, UserError, counted, naming
+from raytracer.door import is_path, path_of
+from raytracer.errors import SceneError, UserError, counted, naming, type_name
 from raytracer.film import TRANSPARENT, Crop, Film, checked_crop
 from raytracer.film_file import check_aovs
 from raytracer.image import Image
@@ -127,11 +128,13 @@ def prepare(
     memory_of: what will be made of the film, for the estimate of memory.
     Memory of one stage that the next does not need is given back in between.
     """
+    if is_path(scene):
+        scene = path_of(scene, "scene")
     stage = _Stages(notice)
     with stage("start", "looking for a GPU"):
         thread_count(threads)
         chosen: Any = backend
-        if not hasattr(backend, "max_spheres") or isinstance(backend, type):
+        if not _is_backend(backend):
             chosen = select(chosen, threads)
         device = {"name": chosen.name} | chosen.describe()
     with stage("load", "loading the scene"):
@@ -147,7 +150,7 @@ def prepare(
         memory.require_count(loaded.count, chosen.max_spheres, chosen.name)
     spheres = counted(loaded.count, "sphere")
     with stage("pack", f"packing {spheres}"):
-        given_back = isinstance(scene, (str, Path)) and not keep
+        given_back = is_path(scene) and not keep
         need = _need(loaded, settings, crop, threads, given_back, memory_of or memory.Output())
         with naming(source):
             memory.require_host(need)
@@ -168,13 +171,21 @@ def prepare(
         "bvh_per_sphere": round(tree.nbytes / max(buffers.count, 1), 2),
         "resident": resident.nbytes,
     }
-    path = Path(scene) if isinstance(scene, (str, Path)) else None
+    path = Path(scene) if is_path(scene) else None
     made_by = about(path, digest, buffers.count, settings, device)
     space = buffers.center, buffers.scale
     return Job(
         settings, chosen, resident, buffers.frame, threads, stage.timings, sizes, made_by, space,
         kept, inputs,
     )  # fmt: skip
+
+
+def _is_backend(value: Any) -> bool:
+    """Whether a value is the backend of an earlier job."""
+    try:
+        return hasattr(value, "max_spheres") and not is_a(value, type)
+    except Exception:  # whatever a foreign object raises
+        return False
 
 
 def _packed(scene: Scene, settings: RenderSettings, transparent: bool) -> SceneBuffers:
@@ -189,21 +200,20 @@ def _packed(scene: Scene, settings: RenderSettings, transparent: bool) -> SceneB
 
 
 def _loaded(scene: Scene | str | Path) -> Scene:
-    if isinstance(scene, (str, Path)):
+    if is_path(scene):
         from raytracer.scene.load import load
 
         return load(scene)
     from raytracer.scene.scene import Scene as Kind
 
-    if not isinstance(scene, Kind):
-        kind = type(scene).__name__
-        raise SceneError(f"scene: give a raytracer.Scene or a path, not a {kind}")
-    return scene
+    if not is_a(scene, Kind):
+        raise SceneError(f"scene: give a raytracer.Scene or a path, not a {type_name(scene)}")
+    return cast(Kind, scene)
 
 
 def _inputs(source: Scene | str | Path, scene: Scene) -> tuple[Path, ...]:
     """The files that a scene was made of: its own and those of its sphere sets, absolute."""
-    own = [Path(source).absolute()] if isinstance(source, (str, Path)) else []
+    own = [Path(source).absolute()] if is_path(source) else []
     return (*own, *(spheres.file.path for spheres in scene.spheres if spheres.file))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.door import is_path
 from raytracer.errors import TEXT_LETTERS, DataFileError, shown
 from raytracer.job import NO_SPHERE, Job
 from raytracer.memory import Output
@@ -88,7 +89,7 @@ class Stage:
         job.warnings = found
         assert job.kept is not None
         scene, buffers = job.kept
-        path = Path(source) if isinstance(source, (str, Path)) else None
+        path = Path(source) if is_path(source) else None
         return cls(scene, buffers, job, path, Obstacles.of(buffers, scene.camera))
 
     @property
@@ -182,6 +183,6 @@ class Stage:
 
 def require_file(source: Scene | str | Path) -> Path:
     """The path of what is to be watched; raises DataFileError for what is no file."""
-    if not isinstance(source, (str, Path)):
+    if not is_path(source):
         raise DataFileError("watch: a scene made in Python has no file to watch: give its path")
     return Path(source)
