@@ -18,10 +18,11 @@ struct Wave {
   float ox[kRayStride], oy[kRayStride], oz[kRayStride];
   float dx[kRayStride], dy[kRayStride], dz[kRayStride];
   float t[kRayStride];
-  float throughput[kRayStride];
+  float throughput[3][kRayStride];  // RGB; of camera rays it is 1 and not stored
   uint32_t prim[kRayStride], self[kRayStride], slot[kRayStride];  // slot: the camera ray it came from
   int count;
-  bool is_primary;  // camera rays: slot i is ray i
+  int depth;  // 0: camera rays; slot i is ray i
+  uint32_t sample;
 };
 
 // shadow rays to one light, with what each adds if nothing blocks it
@@ -42,6 +43,7 @@ struct alignas(64) Scratch {
   Wave wave[2];
   float r[kRayStride], g[kRayStride], b[kRayStride], alpha[kRayStride];  // one sample
   float sum[4][kRayStride];  // the film's values of the tile's pixels
+  uint32_t x[kRayStride], y[kRayStride];  // the pixels of the slots
   ShadowQueue* shadow;  // one for each light of a group: kShadowQueues, or fewer if there are fewer lights
   int queued;           // rays shaded since the queues were empty: no queue holds more
 };
