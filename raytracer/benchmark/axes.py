@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from itertools import product
 
+from raytracer.benchmark.operations.base import Op
 from raytracer.errors import UserError
-from raytracer.ops.base import Op
 
 _POWER = re.compile(r"(\d{1,20})(?:\^|\*\*)(\d{1,4})")
 

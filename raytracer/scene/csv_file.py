@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..door import OpenFile
 from ..errors import DataFileError, SceneError, shown, suggestion
-from ..memory import require_room
+from ..memory import has_room, require_room
 from . import naming
 from .arrays import distinct
 from .colors import OPAQUE, parse_color
-from .lines import aside, pick_line
+from .lines import aside, count_lines, pick_line
 from .particles import Particles
 from .sheet import Sheet, long_row, read_sheet, tally
 
@@ -44,7 +44,7 @@ def read_csv(file: OpenFile, names: Mapping[str, str]) -> Particles:
     chosen, notes = _choose(sheet, names, source)
     text = chosen.get("color")
     wanted = [part for part in chosen if part != "color"]
-    _require_room(file, sheet.first, len(chosen))
+    _require_room(file, sheet, chosen)
     numbers, words = _read(file, sheet, [chosen[p] for p in wanted], text)
     columns = {part: numbers[:, place] for place, part in enumerate(wanted)}
     result = Particles(source, numbers[:, :3], notes=notes)
@@ -230,10 +230,22 @@ def text_palette(
     return np.array(colors, np.float64).reshape(-1, 3), ids
 
 
-def _require_room(file: OpenFile, line: str, columns: int) -> None:
-    """Refuse a table that will not fit; its lines are as long as this one, or not even twice."""
-    if line:
-        require_room(file.source, file.size // (2 * len(line)) * columns * 8)
+def _require_room(file: OpenFile, sheet: Sheet, chosen: Mapping[str, str]) -> None:
+    """Refuse a table that will not fit. Its rows are counted if the shortest ones would not.
+
+    chosen: columns by part. Colours are read once more as 0..1, diameters as radii.
+    """
+    row = 8 * len(chosen)
+    if "color" in chosen:
+        row += COLOR_BYTES + 4
+    if "r" in chosen:
+        row += 24
+    if "diameter" in chosen:
+        row += 8
+    # A separator or a line's end after each cell, and something in those that are read.
+    most = file.size // (len(sheet.columns) + len(chosen)) + 1
+    if not has_room(most * row):
+        require_room(file.source, count_lines(file) * row)
 
 
 def _no_column(name: str, sheet: Sheet, source: str) -> DataFileError:
