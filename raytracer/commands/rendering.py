@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from raytracer import film_file, memory
 from raytracer import histogram as plots
@@ -39,8 +38,7 @@ LARGE = 10_000
 """Pixels of a picture in which that share is of interest."""
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(NamedTuple):
     """The options of one call."""
 
     scene: str

@@ -10,9 +10,8 @@ to be seen: one that escaped from a simulation, a wrong number in a file.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import frexp, hypot, inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .arrays import BLOCK_ROWS, each_block
 
@@ -51,8 +50,7 @@ GOLDEN = 0.6180339887498949
 """Steps of this part of a range visit it evenly and never fall in step with rows of a lattice."""
 
 
-@dataclass(frozen=True, eq=False)
-class Basis:
+class Basis(NamedTuple):
     """The axes of a view, orthonormal, float64 (3,) each."""
 
     right: NDArray[np.float64]
@@ -170,16 +168,15 @@ def _cos_sin(tangent: float) -> tuple[float, float]:
     return 1.0 / length, tangent / length
 
 
-@dataclass(frozen=True, eq=False)
-class Outliers:
+class Outliers(NamedTuple):
     """The spheres that a fitted camera leaves out.
 
     Args:
-        count: how many.
+        total: how many.
         farthest: number of the one that is farthest out.
     """
 
-    count: int
+    total: int
     farthest: int
 
 
@@ -227,7 +224,7 @@ def _reach(
     if max(m - float(n @ center) for m, n in zip(found, planes, strict=True)) <= limit:
         return found, None  # nothing that is far out asks for a larger frame
     nearer, outliers = _maxima(spheres, planes, center, limit)
-    if outliers is None or outliers.count > max(len(spheres[0]) // FEW, 1):
+    if outliers is None or outliers.total > max(len(spheres[0]) // FEW, 1):
         return found, None
     return nearer, outliers
 

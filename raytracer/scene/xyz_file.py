@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..door import OpenFile
@@ -50,8 +49,7 @@ _WORD = re.compile(r"\S+")
 _QUOTES = {'"': '"', "'": "'", "{": "}"}
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """One property: its kind (S text, R real, I integer, L logical), first column and width."""
 
     kind: str
