@@ -419,9 +419,12 @@ def unique(
         error: what to raise.
 
     Raises:
-        UserError: of the kind `error`: a key has two values.
+        UserError: of the kind `error`: a key has two values, or is no text (half a surrogate pair).
     """
     values = dict(pairs)
+    for name in values:
+        if not name.isascii() and any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise error(f"{source}: the key '{shown(name)}' holds half a surrogate pair")
     if len(values) < len(pairs):
         seen: set[str] = set()
         for name, _ in pairs:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Bins of kernels/tone/measure.h: three of their own, then eight a stop from 2**-16 to 2**15.
+# Bins of kernels/film/measure.h: three of their own, then eight a stop from 2**-16 to 2**15.
 BINS = 256
 UNCOVERED, NON_FINITE, BLACK = 0, 1, 2
 FIRST, LAST = 4, 252

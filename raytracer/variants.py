@@ -1,6 +1,6 @@
 """Finds the variants of an operation: one file each, described by the lines at its top.
 
-A variant is `kernels/<op>/NN_name.cu`, and its first lines say what it is::
+A variant is `kernels/ladders/<op>/NN_name.cu`, and its first lines say what it is::
 
     // title: Warp tiles
     // idea: each warp computes a 64 x 32 tile, so that a value
@@ -56,6 +56,7 @@ OPTIONAL_KEYS = (
     "layout",
     "shows",
 )
+LADDERS = "ladders"  # folder of kernels/ with a folder for each operation
 MAX_STEPS = 9
 MAX_BOX = 256  # CUDA driver API, cuTensorMapEncodeTiled
 MAX_BLOCK_THREADS = 1024  # CUDA programming guide, table of technical specifications
@@ -140,6 +141,11 @@ class Variant:
     shows: str = ""
 
     @property
+    def place(self) -> str:
+        """Where the file is in the sources, for messages."""
+        return f"kernels/{LADDERS}/{self.op}/{self.path.name}"
+
+    @property
     def threads(self) -> int:
         """Threads of a block."""
         return prod(self.block)
@@ -156,19 +162,21 @@ class Variant:
         Raises VariantError where the header's arithmetic makes no sense.
         """
         names = {**axes, "sm": multiprocessors, "block": self.threads}
-        place = f"kernels/{self.op}/{self.path.name}"
         if not self.grid:
-            raise VariantError(f"{place}: the header lacks a value for 'grid'; add `// grid: …`")
+            raise VariantError(
+                f"{self.place}: the header lacks a value for 'grid'; add `// grid: …`"
+            )
         try:
             sizes = whole_numbers(self.grid, names)
             shared = whole_numbers(self.shared, names)
             scratch = whole_numbers(self.scratch, names)
         except ExpressionError as error:
-            raise VariantError(f"{place}: {error}") from error
+            raise VariantError(f"{self.place}: {error}") from error
         memory = (*shared, *scratch)
         if len(sizes) > 3 or len(memory) != 2 or min(*sizes, *memory) < 0:
             raise VariantError(
-                f"{place}: grid {sizes} with shared {shared} and scratch {scratch} is no launch"
+                f"{self.place}: grid {sizes} with shared {shared} and scratch {scratch} "
+                "is no launch"
             )
         x, y, z = (max(size, 1) for size in (*sizes, 1, 1)[:3])
         return Launch((x, y, z), *memory)
@@ -199,12 +207,12 @@ def split_architecture(arch: str) -> tuple[int, str]:
 def discover(op: str, root: Traversable | None = None) -> list[Variant]:
     """The variants of an operation, by number.
 
-    op: name of the folder under kernels/, for instance "render".
+    op: name of the folder under kernels/ladders/, for instance "render".
     root: the kernels folder; the one shipped with the package by default.
     Raises VariantError for an unknown operation, a bad file name or header, or a number that
     is used twice.
     """
-    folder = (root or resources.kernels()).joinpath(op)
+    folder = _ladders(root).joinpath(op)
     if not folder.is_dir():
         hint = suggestion(op, operations(root))
         raise VariantError(f"there is no operation {op!r} with GPU variants; {hint}")
@@ -212,21 +220,22 @@ def discover(op: str, root: Traversable | None = None) -> list[Variant]:
     for first, second in pairwise(variants):
         if first.number == second.number:
             raise VariantError(
-                f"kernels/{op}: {first.path.name} and {second.path.name} have the same number; "
-                "give one of them another"
+                f"kernels/{LADDERS}/{op}: {first.path.name} and {second.path.name} have the same "
+                "number; give one of them another"
             )
     return variants
 
 
 def operations(root: Traversable | None = None) -> list[str]:
-    """Names of the folders under kernels/ that hold variants, sorted."""
-    folders = (path for path in (root or resources.kernels()).iterdir() if path.is_dir())
+    """Names of the folders under kernels/ladders/ that hold variants, sorted."""
+    ladders = _ladders(root)
+    folders = (path for path in ladders.iterdir() if path.is_dir()) if ladders.is_dir() else ()
     return sorted(folder.name for folder in folders if any(_sources(folder)))
 
 
 def read(op: str, path: Traversable) -> Variant:
     """Read one variant from its file; raises VariantError where name or header are wrong."""
-    place = f"kernels/{op}/{path.name}"
+    place = f"kernels/{LADDERS}/{op}/{path.name}"
     match = _FILE_NAME.fullmatch(path.name)
     if match is None:
         raise VariantError(
@@ -250,6 +259,10 @@ def read(op: str, path: Traversable) -> Variant:
         path=path,
         **{key: header[key] for key in OPTIONAL_KEYS if header.get(key)},
     )
+
+
+def _ladders(root: Traversable | None) -> Traversable:
+    return (root or resources.kernels()).joinpath(LADDERS)
 
 
 def _sources(folder: Traversable) -> Iterator[Traversable]:

@@ -292,6 +292,14 @@ def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:
     assert "the key 'radius' stands twice" in sentence(path)
 
 
+@pytest.mark.parametrize("where", ["", '"camera": {', '"spheres": [{'])
+def test_half_a_surrogate_pair_in_a_key(tmp_path: Path, where: str) -> None:
+    path = tmp_path / "a.json"
+    end = {"": "}", '"camera": {': "}}", '"spheres": [{': "}]}"}[where]
+    path.write_text("{" + where + r'"s\ud800pheres": 1' + end)
+    assert r"the key 's\ud800pheres' holds half a surrogate pair" in sentence(path)
+
+
 def test_a_key_of_metadata_that_stands_twice_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

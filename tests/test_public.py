@@ -138,7 +138,8 @@ def test_imports_go_one_way(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("library", "folders"), [("pycuda", {"backends/cuda", "viewer"}), ("pyglet", {"viewer"})]
+    ("library", "folders"),
+    [("pycuda", {"backends/cuda", "benchmark/cuda", "viewer"}), ("pyglet", {"viewer"})],
 )
 def test_libraries_stay_in_their_folders(library: str, folders: set[str]) -> None:
     users = {

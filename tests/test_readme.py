@@ -144,11 +144,11 @@ def test_map_is_the_tree() -> None:
 def test_every_kernel_file_is_described() -> None:
     text = KERNELS.read_text(encoding="utf-8")
     folder = KERNELS.parent
-    described = set(re.findall(r"`(\w+/\w+\.(?:h|cpp))`", text))
+    described = set(re.findall(r"`((?:\w+/)+\w+\.(?:h|cuh|cpp))`", text))
     there = {
         path.relative_to(folder).as_posix()
-        for suffix in ("h", "cpp")
-        for path in folder.glob(f"*/*.{suffix}")
+        for suffix in ("h", "cuh", "cpp")
+        for path in folder.rglob(f"*.{suffix}")
     }
     assert described == there
 

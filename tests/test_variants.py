@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from raytracer import variants
-from raytracer.variants import VariantError, discover, operations
+from raytracer.variants import LADDERS, VariantError, discover, operations
 
 HEADER = {
     "title": "One thread a pixel",
@@ -16,6 +16,7 @@ HEADER = {
     "needs": "sm_80+",
     "source": "own",
 }
+SUM = f"{LADDERS}/sum"
 ARCHITECTURES = ("sm_80", "sm_90a", "sm_120")
 
 
@@ -37,7 +38,7 @@ def message(root: Path, op: str = "sum") -> str:
 
 
 def test_reads_every_field(tmp_path: Path) -> None:
-    path = write(tmp_path / "sum", "07_warp_tiles.cu", block="32 x 4", needs="sm_90a, sm_120+")
+    path = write(tmp_path / SUM, "07_warp_tiles.cu", block="32 x 4", needs="sm_90a, sm_120+")
     (variant,) = discover("sum", tmp_path)
     assert (variant.op, variant.number, variant.name) == ("sum", 7, "warp_tiles")
     assert variant.label == "07_warp_tiles"
@@ -54,24 +55,26 @@ def test_reads_every_field(tmp_path: Path) -> None:
 
 def test_sorts_by_number_and_skips_other_files(tmp_path: Path) -> None:
     for name in ("10_last.cu", "02_second.cu", "01_first.cu"):
-        write(tmp_path / "sum", name)
-    (tmp_path / "sum" / "sum.h").write_text("no variant")
+        write(tmp_path / SUM, name)
+    (tmp_path / SUM / "sum.h").write_text("no variant")
     assert [v.label for v in discover("sum", tmp_path)] == ["01_first", "02_second", "10_last"]
 
 
 def test_a_value_goes_on_over_indented_lines(tmp_path: Path) -> None:
     write(
-        tmp_path / "sum", "01_a.cu", idea="each warp\n//       takes a row\n// remark without key"
+        tmp_path / SUM,
+        "01_a.cu",
+        idea="each warp\n//       takes a row\n// remark without key",
     )
     (variant,) = discover("sum", tmp_path)
     assert variant.idea == "each warp takes a row"
 
 
 def test_operations_are_the_folders_with_variants(tmp_path: Path) -> None:
-    write(tmp_path / "sum", "01_a.cu")
-    write(tmp_path / "dot", "01_a.cu")
-    (tmp_path / "core").mkdir()
-    (tmp_path / "README.md").write_text("no folder")
+    write(tmp_path / SUM, "01_a.cu")
+    write(tmp_path / LADDERS / "dot", "01_a.cu")
+    (tmp_path / LADDERS / "core").mkdir()
+    (tmp_path / LADDERS / "README.md").write_text("no folder")
     assert operations(tmp_path) == ["dot", "sum"]
 
 
@@ -87,14 +90,14 @@ def test_operations_are_the_folders_with_variants(tmp_path: Path) -> None:
     ],
 )
 def test_admits(tmp_path: Path, needs: str, admitted: set[str]) -> None:
-    write(tmp_path / "sum", "01_a.cu", needs=needs)
+    write(tmp_path / SUM, "01_a.cu", needs=needs)
     (variant,) = discover("sum", tmp_path)
     assert {arch for arch in ARCHITECTURES if variant.admits(arch)} == admitted
 
 
 @pytest.mark.parametrize("arch", ["90", "sm90", "sm_", "compute_90", "sm_90b"])
 def test_admits_refuses_what_is_no_architecture(tmp_path: Path, arch: str) -> None:
-    write(tmp_path / "sum", "01_a.cu")
+    write(tmp_path / SUM, "01_a.cu")
     (variant,) = discover("sum", tmp_path)
     with pytest.raises(VariantError, match="not a GPU architecture"):
         variant.admits(arch)
@@ -102,47 +105,47 @@ def test_admits_refuses_what_is_no_architecture(tmp_path: Path, arch: str) -> No
 
 @pytest.mark.parametrize("file_name", ["1_a.cu", "001_a.cu", "a.cu", "01-a.cu", "01_A.cu"])
 def test_refuses_a_bad_file_name(tmp_path: Path, file_name: str) -> None:
-    write(tmp_path / "sum", file_name)
-    assert message(tmp_path).startswith(f"kernels/sum/{file_name}: a variant's file is called")
+    write(tmp_path / SUM, file_name)
+    assert message(tmp_path).startswith(f"kernels/{SUM}/{file_name}: a variant's file is called")
 
 
 @pytest.mark.parametrize("key", variants.KEYS)
 @pytest.mark.parametrize("value", [None, ""])
 def test_refuses_a_missing_value(tmp_path: Path, key: str, value: str | None) -> None:
-    write(tmp_path / "sum", "01_a.cu", **{key: value})
+    write(tmp_path / SUM, "01_a.cu", **{key: value})
     assert message(tmp_path).startswith(
-        f"kernels/sum/01_a.cu: the header lacks a value for {key!r}"
+        f"kernels/{SUM}/01_a.cu: the header lacks a value for {key!r}"
     )
 
 
 @pytest.mark.parametrize("block", ["0", "8x", "8x8x8x8", "8,8", "33x32", "-4", "many"])
 def test_refuses_a_bad_block(tmp_path: Path, block: str) -> None:
-    write(tmp_path / "sum", "01_a.cu", block=block)
+    write(tmp_path / SUM, "01_a.cu", block=block)
     assert f"block {block!r} is not a thread block" in message(tmp_path)
 
 
 @pytest.mark.parametrize("needs", ["80", "sm_80 sm_90", "sm_90a+", "sm_80+,", "anything"])
 def test_refuses_bad_needs(tmp_path: Path, needs: str) -> None:
-    write(tmp_path / "sum", "01_a.cu", needs=needs)
+    write(tmp_path / SUM, "01_a.cu", needs=needs)
     assert "is not an architecture" in message(tmp_path)
 
 
 def test_refuses_unknown_and_repeated_keys(tmp_path: Path) -> None:
-    path = write(tmp_path / "sum", "01_a.cu", idea="x\n// blocks: 3")
-    assert message(tmp_path).startswith("kernels/sum/01_a.cu, line 3: unknown key 'blocks'")
+    path = write(tmp_path / SUM, "01_a.cu", idea="x\n// blocks: 3")
+    assert message(tmp_path).startswith(f"kernels/{SUM}/01_a.cu, line 3: unknown key 'blocks'")
     path.unlink()
-    write(tmp_path / "sum", "01_a.cu", idea="x\n// idea: y")
-    assert message(tmp_path).startswith("kernels/sum/01_a.cu, line 3: 'idea' is given twice")
+    write(tmp_path / SUM, "01_a.cu", idea="x\n// idea: y")
+    assert message(tmp_path).startswith(f"kernels/{SUM}/01_a.cu, line 3: 'idea' is given twice")
 
 
 def test_refuses_a_number_used_twice(tmp_path: Path) -> None:
-    write(tmp_path / "sum", "01_a.cu")
-    write(tmp_path / "sum", "01_b.cu")
+    write(tmp_path / SUM, "01_a.cu")
+    write(tmp_path / SUM, "01_b.cu")
     assert "have the same number" in message(tmp_path)
 
 
 def test_refuses_an_unknown_operation(tmp_path: Path) -> None:
-    write(tmp_path / "sum", "01_a.cu")
+    write(tmp_path / SUM, "01_a.cu")
     assert message(tmp_path, "product").endswith("'product' with GPU variants; known are sum")
 
 

@@ -71,7 +71,7 @@
   F(float, background_bottom, 3) F(int32_t, opaque, 1) /* what an opaque film's sums hold where nothing was hit */ \
   F(float, background_top, 3) F(int32_t, pad, 1)
 
-// what a film holds: the histogram of tone/measure.h, and what its bins cannot say
+// what a film holds: the histogram of film/measure.h, and what its bins cannot say
 #define RT_TALLY(F)                                                                               \
   F(uint32_t, bins, 256)                                                                          \
   F(double, luminance_sum, 1) F(double, log2_sum, 1) /* of all finite pixels; of those in bins of light */ \

@@ -1,5 +1,5 @@
 // First hits of a row of pixels. Compiled once per instruction set (RT_ISA_*), each in a namespace of its own.
-#include "../render/first_hit.h"
+#include "../integrator/first_hit.h"
 #include "tile.h"
 #include "traverse_single.h"
 

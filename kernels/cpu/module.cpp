@@ -14,11 +14,11 @@
 #include <thread>
 #include <type_traits>
 
-#include "../bvh/build.h"
+#include "bvh/build.h"
 #include "../core/layout.h"
 #include "../core/sampling.h"
-#include "../io/crc32.h"
-#include "../io/read_file.h"
+#include "io/crc32.h"
+#include "io/read_file.h"
 #include "launch.h"
 #include "scene_check.h"
 #include "threads.h"

@@ -1,6 +1,6 @@
 // Camera rays of one sample of a tile: made, put into packets, traced.
 #pragma once
-#include "../render/camera.h"
+#include "../integrator/camera.h"
 #include "packet.h"
 #include "tile.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 #include "primary.h"
 #include "shadow.h"
-#include "../render/integrator.h"
+#include "../integrator/integrator.h"
 #include "../shade/background.h"
 
 namespace RT_NS {

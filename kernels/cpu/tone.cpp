@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "../tone/measure.h"
+#include "../film/measure.h"
 #include "launch.h"
 #include "threads.h"
 

@@ -1,6 +1,6 @@
 // Rows of a film, eight pixels at a time. Compiled once per instruction set (RT_ISA_*), each in a namespace of its own.
-#include "../tone/develop.h"
-#include "../tone/measure.h"
+#include "../film/develop.h"
+#include "../film/measure.h"
 #include "tone_rows.h"
 #include "wide.h"
 

@@ -19,8 +19,9 @@ def build(tree: Bvh, large: int = 0) -> Bvh:
     tree: any hierarchy over the same spheres; only its spheres and their order are taken.
     large: how many of the last spheres stay where they are, beside the tree; not all of them.
     Returns spheres and order in this tree's own order, and nodes as uint8 (M, 32): lo float32 (3,),
-    first uint32, hi float32 (3,), count uint32, as kernels/bvh/binary_walk.h reads them. It takes
-    about three seconds for a million spheres.
+    first uint32, hi float32 (3,), count uint32, as
+    kernels/ladders/render/binary_walk.cuh reads them. It takes about three seconds for a million
+    spheres.
     """
     import numpy as np
 

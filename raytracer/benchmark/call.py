@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raytracer.backends.cuda.bench import Session
-from raytracer.backends.cuda.bench_kernel import SizeError
 from raytracer.benchmark.choice import select
+from raytracer.benchmark.cuda.kernel import SizeError
+from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.gpu import Plan, Source, compute
 from raytracer.errors import BackendError, UserError
 from raytracer.ops.base import Arrays, Op

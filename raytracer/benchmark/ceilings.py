@@ -5,9 +5,9 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-from raytracer.backends.cuda.bench import Session
-from raytracer.backends.cuda.bench_kernel import Kernel
-from raytracer.backends.cuda.guarded import Memory
+from raytracer.benchmark.cuda.guarded import Memory
+from raytracer.benchmark.cuda.kernel import Kernel
+from raytracer.benchmark.cuda.session import Session
 from raytracer.errors import RaytracerError
 from raytracer.variants import discover
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from raytracer.backends.cuda.bench import Session
-from raytracer.backends.cuda.guarded import Memory
 from raytracer.benchmark import noise
+from raytracer.benchmark.cuda.guarded import Memory
+from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.gpu import Plan
 
 COUNT = 12

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from raytracer.backends.cuda.bench import Session
-from raytracer.backends.cuda.bench_kernel import Enqueue, Kernel, Matrix, RefusedError, SizeError
 from raytracer.backends.cuda.context import translated
-from raytracer.backends.cuda.guarded import Memory
 from raytracer.benchmark import clocks, noise, peers
+from raytracer.benchmark.cuda.guarded import Memory
+from raytracer.benchmark.cuda.kernel import Enqueue, Kernel, Matrix, RefusedError, SizeError
+from raytracer.benchmark.cuda.session import Session
 from raytracer.errors import RaytracerError
 from raytracer.ops.base import Arrays, Op, relative_error
 from raytracer.variants import Variant

@@ -42,9 +42,9 @@ class Rung:
         """What runs it. Raises RaytracerError where it cannot run."""
         if self.variant is None:
             return CpuBackend(threads)
-        from raytracer.backends.cuda.bench_kernel import RefusedError
         from raytracer.backends.cuda.probe import devices
         from raytracer.backends.cuda.run import CudaBackend
+        from raytracer.benchmark.cuda.kernel import RefusedError
 
         arch = str(devices()[0]["architecture"])
         if not self.variant.admits(arch):
@@ -90,7 +90,7 @@ def _of_variant(variant: Variant) -> Rung:
     level = pictures.everything(variant.shows)
     if level not in pictures.LEVELS:
         hint = suggestion(level, pictures.LEVELS)
-        raise UserError(f"kernels/render/{variant.path.name} shows {level!r}; {hint}")
+        raise UserError(f"{variant.place} shows {level!r}; {hint}")
     return Rung(variant.label, variant.title, level, variant.layout, variant)
 
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from raytracer.ops.base import Arrays, Axes, Peer
 
 if TYPE_CHECKING:
-    from raytracer.backends.cuda.bench import Session
-    from raytracer.backends.cuda.guarded import Memory
+    from raytracer.benchmark.cuda.guarded import Memory
+    from raytracer.benchmark.cuda.session import Session
     from raytracer.benchmark.gpu import Plan
 
 CUB = Path(__file__).parent / "cub"
@@ -90,8 +90,8 @@ def _compiled(
     peer: Peer, session: Session, plan: Plan, memory: Memory, arrays: Arrays
 ) -> Callable[[], Any]:
     """The library's launch on our inputs and on outputs of its own, checked where ours are."""
-    from raytracer.backends.cuda.guarded import Memory
-    from raytracer.backends.cuda.library import Launcher, build
+    from raytracer.benchmark.cuda.guarded import Memory
+    from raytracer.benchmark.cuda.library import Launcher, build
 
     path = build(CUB / f"{plan.op.name}.cu", session.arch)
     library = Launcher(path, plan.op.sizes(plan.axes))

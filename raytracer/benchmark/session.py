@@ -7,12 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from raytracer.backends.cuda.bench import Session
-from raytracer.backends.cuda.bench_kernel import Kernel, RefusedError
 from raytracer.backends.cuda.context import translated
 from raytracer.benchmark import ceilings, copies, gpu, ncu
 from raytracer.benchmark.axes import points
 from raytracer.benchmark.choice import Choice, dtype_of, sources, temporary_folder
+from raytracer.benchmark.cuda.kernel import Kernel, RefusedError
+from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.datasheet import card
 from raytracer.benchmark.run import SUSTAINED_SECONDS, result
 from raytracer.errors import RaytracerError

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from raytracer import tone
-from raytracer.backends.cuda import library
-from raytracer.backends.cuda.bench import Session
-from raytracer.backends.cuda.guarded import Memory
 from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.benchmark import noise
+from raytracer.benchmark.cuda import library
+from raytracer.benchmark.cuda.guarded import Memory
+from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.tones import settings
 from raytracer.errors import RaytracerError
 

@@ -65,8 +65,8 @@ def on_device(
     min_time: float, peers: bool = True, size: tuple[int, int] = SIZE
 ) -> tuple[dict[str, Any], list[Any]]:
     """The device with its ceilings, and the results on it; each is checked before it is timed."""
-    from raytracer.backends.cuda.bench import Session
     from raytracer.benchmark import ceilings
+    from raytracer.benchmark.cuda.session import Session
     from raytracer.benchmark.tone_device import ToneBench
 
     with Session() as session:

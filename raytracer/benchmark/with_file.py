@@ -19,7 +19,7 @@ def adopt(op: Op, path: Path, folder: Path) -> Variant:
     """Copy a kernel and what it may include into `folder`; a variant that compiles there.
 
     path: the user's .cu file, with the header lines of a variant; it may include headers beside
-        it, and those of kernels/ as "../core/compat.h" or "core/compat.h".
+        it, and those of kernels/ as "../../core/compat.h" or "core/compat.h".
     folder: empty; becomes a folder of kernels.
     Raises UserError for a file that cannot be read or lacks the entry, VariantError for its header.
     """
@@ -33,8 +33,8 @@ def adopt(op: Op, path: Path, folder: Path) -> Variant:
             "kernels/README.md shows its arguments"
         )
     _copy_headers(Path(str(resources.kernels())), folder)
-    place = folder / op.name
-    place.mkdir(exist_ok=True)
+    place = folder / variants.LADDERS / op.name
+    place.mkdir(parents=True, exist_ok=True)
     for beside in path.resolve().parent.iterdir():
         if beside.suffix in HEADERS and beside.is_file():
             shutil.copyfile(beside, place / beside.name)

@@ -1,8 +1,8 @@
 """What an operation of the bench declares: arguments, axes, reference, tolerance and work.
 
 A new operation is one file in this folder with one subclass of `Op` and an instance named `OP`.
-A kernel `kernels/<op>/NN_name.cu` is called with the addresses of the inputs, then those of the
-outputs, in the order of the dictionaries below, then `Op.sizes` as long long.
+A kernel `kernels/ladders/<op>/NN_name.cu` is called with the addresses of the inputs, then those of
+the outputs, in the order of the dictionaries below, then `Op.sizes` as long long.
 """
 
 from __future__ import annotations

@@ -98,8 +98,8 @@ def require_one(
         if len(same) > 1:
             but = "" if same.count(name) == len(same) else " but for units and capital letters"
             raise DataFileError(
-                f"{source}: the {_PLURAL[kind]} {listed(same)} have the same name{but}; rename or remove "
-                "all but one"
+                f"{source}: the {_PLURAL[kind]} {listed(same)} have the same name{but}; "
+                "rename or remove all but one"
             )
 
 

@@ -36,16 +36,16 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("RAYTRACER_CUBINS", raising=False)
     root = tmp_path / "kernels"
     (root / "core").mkdir(parents=True)
-    (root / "fill").mkdir()
+    (root / "ladders/fill").mkdir(parents=True)
     (root / "core" / "value.h").write_text('#pragma once\n#  include "deeper.h"\n')
     (root / "core" / "deeper.h").write_text("#define VALUE 3.0f\n")
-    (root / "fill" / "01_plain.cu").write_text(KERNEL.format(needs="sm_80+"))
+    (root / "ladders/fill/01_plain.cu").write_text(KERNEL.format(needs="sm_80+"))
     return root
 
 
 @pytest.fixture
 def source(tree: Path) -> Path:
-    return tree / "fill" / "01_plain.cu"
+    return tree / "ladders/fill" / "01_plain.cu"
 
 
 def silent(_: str) -> None:
@@ -58,7 +58,7 @@ def test_closure_follows_includes_beside_the_file_and_under_the_root(
     assert list(include_closure(source, tree)) == [
         "core/deeper.h",
         "core/value.h",
-        "fill/01_plain.cu",
+        "ladders/fill/01_plain.cu",
     ]
 
 
@@ -285,7 +285,7 @@ def test_compile_all_keeps_cubins_where_another_machine_finds_them(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    (tree / "fill" / "02_hopper.cu").write_text(KERNEL.format(needs="sm_90a"))
+    (tree / "ladders/fill" / "02_hopper.cu").write_text(KERNEL.format(needs="sm_90a"))
     folder = tmp_path / "carry"
     arguments = ["--kernels", str(tree), "-o", str(folder), "--arch", "sm_80", "sm_90a"]
     assert compile_all.main(arguments) == 0
@@ -299,7 +299,7 @@ def test_compile_all_keeps_cubins_where_another_machine_finds_them(
     monkeypatch.setenv("RAYTRACER_NVCC", "/nowhere/nvcc")
     monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path / "empty"))
     monkeypatch.setenv("RAYTRACER_CUBINS", str(folder))
-    source = tree / "fill" / "02_hopper.cu"
+    source = tree / "ladders/fill" / "02_hopper.cu"
     assert compiler.load(source, "sm_90a", tree, silent).code.startswith(b"\x7fELF")
 
 

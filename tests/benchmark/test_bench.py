@@ -253,7 +253,7 @@ MINE = """\
 // grid: ceil(n / 64)
 // needs: sm_80+
 // source: me
-#include "../core/compat.h"
+#include "../../core/compat.h"
 #include "mine.h"
 extern "C" __global__ void vecadd(const float* a, const float* b, float* c, long long n) {}
 """
@@ -270,7 +270,7 @@ def test_own_kernel_is_adopted_with_what_it_includes(tmp_path: Path) -> None:
     assert (found.op, found.title, found.threads) == ("vecadd", "Mine", 64)
     source = Path(str(found.path))
     closure = include_closure(source, tmp_path / "kernels")
-    assert {"vecadd/mine.h", "core/compat.h"} <= set(closure)
+    assert {"ladders/vecadd/mine.h", "core/compat.h"} <= set(closure)
 
 
 @pytest.mark.parametrize(

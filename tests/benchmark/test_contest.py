@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from raytracer import ops
-from raytracer.backends.cuda import bench as device
-from raytracer.backends.cuda import bench_kernel, context, transfer
-from raytracer.backends.cuda.bench import Session
-from raytracer.backends.cuda.bench_kernel import RefusedError, spilled
+from raytracer.backends.cuda import context, transfer
 from raytracer.backends.cuda.cache import Cubin
-from raytracer.backends.cuda.guarded import Memory
+from raytracer.benchmark.cuda import kernel as bench_kernel
+from raytracer.benchmark.cuda import session as device
+from raytracer.benchmark.cuda.guarded import Memory
+from raytracer.benchmark.cuda.kernel import RefusedError, spilled
+from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.gpu import Plan, Source, checks, contest
 from raytracer.variants import Variant, discover
 from support.fake_bench import BenchDriver, Compute

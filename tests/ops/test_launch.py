@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raytracer.arithmetic import ExpressionError, whole_numbers
-from raytracer.variants import Launch, Variant, VariantError, discover
+from raytracer.variants import LADDERS, Launch, Variant, VariantError, discover
 
 HEADER = """\
 // title: Sum
@@ -21,8 +21,8 @@ HEADER = """\
 
 
 def variant(folder: Path, *more: str) -> Variant:
-    place = folder / "sum"
-    place.mkdir()
+    place = folder / LADDERS / "sum"
+    place.mkdir(parents=True)
     lines = "".join(f"// {line}\n" for line in more)
     (place / "01_a.cu").write_text(HEADER.format(more=lines))
     return discover("sum", folder)[0]

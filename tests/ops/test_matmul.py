@@ -16,7 +16,7 @@ KERNELS = ["matmul", "matmul_bf16"]
 
 
 def swizzled(row: int, chunk: int) -> int:
-    """Byte offset in a tile of rows of 128 bytes, as kernels/matmul_bf16/tile.h has it."""
+    """Byte offset in a tile of rows of 128 bytes: kernels/ladders/matmul_bf16/tile.cuh."""
     return row * 128 + ((chunk ^ (row & 7)) << 4)
 
 
@@ -134,7 +134,7 @@ def test_rows_of_64_bytes_are_free_of_conflicts_with_the_64_byte_swizzle(chunk: 
 
 
 def lanes() -> list[tuple[int, int]]:
-    """Row and column of every lane of a warp, as kernels/matmul/lanes.h has them."""
+    """Row and column of every lane of a warp, as kernels/ladders/matmul/lanes.cuh has them."""
     return [(lane >> 1 & 7, (lane & 1) | (lane >> 3 & 2)) for lane in range(32)]
 
 
@@ -155,7 +155,7 @@ def test_lanes_may_share_their_16_byte_loads() -> None:
 
 @pytest.mark.parametrize("stride", [132, 128 + 4, 256 + 4])
 def test_transposing_copies_meet_different_banks(stride: int) -> None:
-    # kernels/matmul/pipeline.h: a warp copies 8 steps of k x 4 rows of A, 4 bytes each
+    # kernels/ladders/matmul/pipeline.cuh: a warp copies 8 steps of k x 4 rows of A, 4 bytes each
     met = {(step * stride + row) % BANKS for step, row in product(range(8), range(4))}
     assert len(met) == BANKS
 
@@ -175,7 +175,7 @@ def test_grids_cover_every_tile(name: str, size: int) -> None:
     [(1, True), (64, True), (1024, True), (1536, True), (1920, True), (1921, False), (4096, False)],
 )
 def test_grid_of_small_tiles_is_told_from_one_of_large_tiles(size: int, small: bool) -> None:
-    # kernels/matmul/15_by_size.cu takes 64 x 64 tiles if the grid is that of 64 x 64 tiles
+    # kernels/ladders/matmul/15_by_size.cu takes 64 x 64 tiles if the grid is that of 64 x 64 tiles
     (variant,) = (each for each in variants.discover("matmul") if each.name == "by_size")
     blocks = variant.launch({"m": size, "n": size, "k": 5}, 132).grid[0]
     assert (blocks == (-(-size // 64)) ** 2) is small
@@ -186,7 +186,7 @@ def test_grid_of_small_tiles_is_told_from_one_of_large_tiles(size: int, small: b
     ("rows", "cols", "band"), [(1, 1, 16), (3, 5, 2), (33, 7, 16), (16, 16, 16)]
 )
 def test_tile_order_visits_every_tile_once(rows: int, cols: int, band: int) -> None:
-    # kernels/matmul/tile_order.h
+    # kernels/ladders/matmul/tile_order.cuh
     seen = []
     for block in range(rows * cols):
         number, within = divmod(block, band * cols)

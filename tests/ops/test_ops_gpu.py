@@ -12,8 +12,8 @@ import pytest
 
 from raytracer import ops, variants
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda.bench import Session
-from raytracer.backends.cuda.bench_kernel import RefusedError, SizeError
+from raytracer.benchmark.cuda.kernel import RefusedError, SizeError
+from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.gpu import Plan, Source, wrong
 from raytracer.errors import RaytracerError, UserError
 from raytracer.resources import thread_count

@@ -117,7 +117,7 @@ def test_devices(installed: Installed) -> None:
 
 def test_kernels_are_found(installed: Installed) -> None:
     names = installed.python(LIST_KERNELS).split()
-    assert {"CMakeLists.txt", "core", "render"} <= set(names)
+    assert {"CMakeLists.txt", "core", "cuda"} <= set(names)
 
 
 def test_renders_from_another_folder(installed: Installed) -> None:

@@ -45,7 +45,7 @@ class BenchDriver(FakeDriver):
         assert min(grid) >= 1
         assert list(more) == ["shared_size"]
         if len(arguments) == 2:
-            return  # the multiply-adds of kernels/ceiling: nothing to see
+            return  # the multiply-adds of kernels/ladders/ceiling: nothing to see
         a, b, c, n = arguments
         self.launches += 1
         first, second = (self.view(each, 4 * n).view(np.float32) for each in (a, b))

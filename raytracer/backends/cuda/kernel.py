@@ -24,7 +24,7 @@ ENTRY = "render"
 TILE = (
     8,
     4,
-)  # pixels, one to a thread of a warp; kernels/render numbers its tiles by rows of these
+)  # pixels, one to a thread of a warp; kernels/cuda numbers its tiles by rows of these
 # Constant memory that every launch reads: symbol -> struct and what to call one of them.
 TABLES = {
     "c_camera": ("Camera", "camera"),
@@ -149,7 +149,7 @@ class RenderKernel:
         address, size = self._module.get_global("layout_table")
         found = np.empty(size // 4, np.int32)
         driver.memcpy_dtoh(found, address)
-        check_layout(found.tolist(), layout.table(), f"kernels/{OPERATION}/{self.variant.label}.cu")
+        check_layout(found.tolist(), layout.table(), self.variant.place)
 
 
 @cache

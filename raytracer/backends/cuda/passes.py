@@ -33,8 +33,7 @@ class Pass:
         address, size = self.module.get_global("layout_table")
         found = np.empty(size // 4, np.int32)
         driver.memcpy_dtoh(found, address)
-        place = f"kernels/{operation}/{self.variant.label}.cu"
-        check_layout(found.tolist(), layout.table(), place)
+        check_layout(found.tolist(), layout.table(), self.variant.place)
         self._function = self.module.get_function(operation)
         self._function.prepare([f"{layout.dtype(struct).itemsize}s"])
 

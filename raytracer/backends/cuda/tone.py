@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from raytracer.film import Backdrop
     from raytracer.tone_settings import ToneSettings
 
-SCRATCH_BYTES = 1 << 17  # kernels/tone/tally.h holds its scratch against this
+SCRATCH_BYTES = 1 << 17  # kernels/cuda/tally.cuh holds its scratch against this
 ENTRIES = ("tally", "tone")  # the histogram pass, the picture pass
 
 

@@ -1,0 +1,35 @@
+// The BVH is built on the host: binned surface area heuristic (Wald 2007), straight into 8-wide
+// quantised nodes. Spheres come out in leaf order. The result does not depend on the thread count.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "../../core/structs.h"
+#include "../cancel.h"
+
+namespace rt {
+
+struct SpherePrim {
+  float x, y, z, radius;
+};
+
+struct BuildOptions {
+  int threads = 1;
+  int max_leaf = 8;    // most spheres in a slot
+  // numbers of spheres that stay out of the tree, ascending; they are the last in leaf order
+  const int32_t* apart = nullptr;
+  int64_t apart_count = 0;
+  Cancel* cancel = nullptr;  // the build throws Cancelled when it is requested
+};
+
+struct BuildResult {
+  std::unique_ptr<SpherePrim[]> spheres;  // leaf order
+  std::unique_ptr<int32_t[]> order;       // leaf position -> index in the input
+  std::vector<Node> nodes;                // nodes[0] is the root; empty without spheres
+};
+
+// x, y, z, radius: count floats each, finite, radius > 0
+BuildResult build_bvh(const float* x, const float* y, const float* z, const float* radius, int64_t count,
+                      const BuildOptions& options);
+
+}  // namespace rt

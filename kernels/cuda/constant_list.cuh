@@ -1,0 +1,37 @@
+// The linear list in constant memory, for scenes that fit there; larger ones are read from global memory.
+#pragma once
+#include "linear_list.cuh"
+
+constexpr uint32_t kConstantSpheres = 3328;  // 52 KiB; the other tables take 10 of the 64
+__constant__ float4 c_spheres[kConstantSpheres];
+
+namespace RT_NS {
+
+struct ConstantFetch {
+  RT_DEVICE float4 operator()(uint32_t i) const { return c_spheres[i]; }
+};
+
+struct ConstantList {
+  const float4* spheres;
+  uint32_t count, stored;
+
+  RT_DEVICE void leave_out(uint32_t large) { count -= large; }
+  RT_DEVICE bool fits() const { return stored <= kConstantSpheres; }
+  RT_DEVICE float4 sphere(uint32_t prim) const { return VectorFetch{spheres}(prim); }
+  RT_DEVICE void closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) const {
+    if (fits())
+      LinearList<ConstantFetch>{{}, count}.closest(o, d, self, t, prim);
+    else
+      LinearList<VectorFetch>{{spheres}, count}.closest(o, d, self, t, prim);
+  }
+  RT_DEVICE bool blocked(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) const {
+    if (fits()) return LinearList<ConstantFetch>{{}, count}.blocked(o, d, self, t_max);
+    return LinearList<VectorFetch>{{spheres}, count}.blocked(o, d, self, t_max);
+  }
+};
+
+RT_DEVICE ConstantList constant_list(const rt::RenderArgs& args) {
+  return {(const float4*)args.spheres, (uint32_t)args.sphere_count, (uint32_t)args.sphere_count};
+}
+
+}  // namespace RT_NS

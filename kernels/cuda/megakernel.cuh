@@ -1,0 +1,51 @@
+// The body of a CUDA render kernel: a warp renders a tile of 8 x 4 pixels, a thread its pixel, sample
+// after sample in ascending order, so that a film does not show how its samples were cut into launches.
+#pragma once
+#include "thread_walk.cuh"
+#include "warp_walk.cuh"
+#include "path.cuh"
+
+namespace RT_NS {
+
+RT_DEVICE WarpBundle camera_bundle(const rt::Camera& cam, Vec3<float> origin) {
+  WarpBundle f;
+  f.parallel = cam.kind == kCameraOrthographic;
+  f.axis = splat3<float>(cam.forward);
+  f.u = normalize(splat3<float>(cam.right));
+  f.v = normalize(splat3<float>(cam.up));
+  f.apex.x = __shfl_sync(kFullWarp, origin.x, 0);
+  f.apex.y = __shfl_sync(kFullWarp, origin.y, 0);
+  f.apex.z = __shfl_sync(kFullWarp, origin.z, 0);
+  // parallel rays start on one plane, each point of it rounded to its own size
+  f.reach = f.parallel ? max_abs(f.apex) : 0.0f;
+  return f;
+}
+
+RT_DEVICE void render_tile(const rt::RenderArgs& args, const PathScene& s, const SphereSource& spheres, int tile,
+                           WarpScratch& scratch) {
+  const rt::Frame& frame = *s.frame;
+  const TilePixel at = tile_pixel(args, frame, tile);
+  const WideTree tree = {(const rt::Node*)args.nodes, spheres.global};
+  float4* out = (float4*)args.film + at.film;
+  float4 sum = *out;
+  const float row_height = background_height_row<float>(frame.height, (uint32_t)at.y);
+  bool coherent = true;  // until a packet was left: those of the tile's later samples would be too
+  for (int i = 0; i < args.sample_count; ++i) {
+    Ray<float> ray = camera_ray<float>(*s.camera, frame, (uint32_t)at.x, (uint32_t)at.y, (uint32_t)args.sample_begin + (uint32_t)i);
+    float t = kInfinity;
+    uint32_t prim = kNoPrim;
+    if (args.sphere_count > 0) {
+      large_closest<float>(s.large, frame.large_count, ray.origin, ray.direction, kNoPrim, t, prim);
+      if (coherent)
+        coherent = warp_closest(tree.nodes, spheres, camera_bundle(*s.camera, ray.origin), scratch, ray.origin, ray.direction, t, prim);
+      if (!coherent)
+        thread_closest(tree.nodes, spheres.global, ray.origin, ray.direction, kNoPrim, t, prim);
+      __syncwarp();
+    }
+    float4 l = trace_path(s, tree, ray, prim, row_height);
+    sum = make_float4(sum.x + l.x, sum.y + l.y, sum.z + l.z, sum.w + l.w);
+  }
+  if (at.inside) *out = sum;
+}
+
+}  // namespace RT_NS

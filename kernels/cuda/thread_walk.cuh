@@ -1,0 +1,142 @@
+// One thread, one ray (CUDA): shadow rays and mirrored rays, which have no bundle.
+#pragma once
+#include "../geom/sphere.h"
+#include "../bvh/node.h"
+
+namespace RT_NS {
+
+struct ThreadRay {
+  Vec3<float> origin, direction, inverse;
+};
+
+RT_DEVICE ThreadRay thread_ray(Vec3<float> o, Vec3<float> d) {
+  return {o, d, vec3(safe_inverse(d.x), safe_inverse(d.y), safe_inverse(d.z))};
+}
+
+RT_DEVICE float byte_of(uint32_t word, int i) { return (float)(word >> 8 * i & 255u); }
+
+// Slots of a node, as bits, whose boxes the ray meets before t_max, and where.
+struct ThreadHits {
+  uint32_t mask, inner, child_base, sphere_base, ends_lo, ends_hi;
+};
+
+template <class Visit>
+RT_DEVICE ThreadHits intersect_boxes(const rt::Node* nodes, uint32_t index, const ThreadRay& r, float t_max, Visit entered) {
+  const uint4* p = (const uint4*)(nodes + (size_t)index);
+  const uint4 head = __ldg(p), tail = __ldg(p + 1), x = __ldg(p + 2), y = __ldg(p + 3), z = __ldg(p + 4);
+  Vec3<float> rel = vec3(__uint_as_float(head.x), __uint_as_float(head.y), __uint_as_float(head.z)) - r.origin;
+  Vec3<float> cell = vec3(__uint_as_float((head.w & 255u) << 23), __uint_as_float((head.w >> 8 & 255u) << 23),
+                          __uint_as_float((head.w >> 16 & 255u) << 23));
+  float reach = max_(abs_(rel.x) + 255.0f * cell.x, max_(abs_(rel.y) + 255.0f * cell.y, abs_(rel.z) + 255.0f * cell.z));
+  float error = kBoxError * reach;
+  bool back_x = r.direction.x < 0.0f, back_y = r.direction.y < 0.0f, back_z = r.direction.z < 0.0f;
+  Vec3<float> step = cell * r.inverse;
+  Vec3<float> out = vec3(back_x ? -error : error, back_y ? -error : error, back_z ? -error : error);
+  Vec3<float> near = (rel - out) * r.inverse, far = (rel + out) * r.inverse;
+  // words 0, 1: low sides of slots 0-3, 4-7; words 2, 3: high sides
+  const uint32_t nx[2] = {back_x ? x.z : x.x, back_x ? x.w : x.y}, fx[2] = {back_x ? x.x : x.z, back_x ? x.y : x.w};
+  const uint32_t ny[2] = {back_y ? y.z : y.x, back_y ? y.w : y.y}, fy[2] = {back_y ? y.x : y.z, back_y ? y.y : y.w};
+  const uint32_t nz[2] = {back_z ? z.z : z.x, back_z ? z.w : z.y}, fz[2] = {back_z ? z.x : z.z, back_z ? z.y : z.w};
+  uint32_t mask = 0;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    int h = i >> 2, b = i & 3;
+    float t0 = max_(max_(fma_(byte_of(nx[h], b), step.x, near.x), fma_(byte_of(ny[h], b), step.y, near.y)),
+                    max_(fma_(byte_of(nz[h], b), step.z, near.z), 0.0f));
+    float t1 = min_(min_(fma_(byte_of(fx[h], b), step.x, far.x), fma_(byte_of(fy[h], b), step.y, far.y)),
+                    min_(fma_(byte_of(fz[h], b), step.z, far.z), t_max));
+    if (t0 <= t1) mask |= 1u << i, entered(i, t0);
+  }
+  return {mask, head.w >> 24, tail.x, tail.y, tail.z, tail.w};
+}
+
+RT_DEVICE uint32_t slot_end(const ThreadHits& h, int slot) {
+  return slot < 4 ? h.ends_lo >> 8 * slot & 255u : h.ends_hi >> 8 * (slot - 4) & 255u;
+}
+RT_DEVICE uint32_t slot_begin(const ThreadHits& h, int slot) { return slot ? slot_end(h, slot - 1) : 0u; }
+
+// Is anything but `self` in (0, t_max)? One stack entry holds all waiting children of a node.
+RT_DEVICE bool thread_any_hit(const rt::Node* nodes, const float4* spheres, Vec3<float> o, Vec3<float> d, uint32_t self,
+                              float t_max) {
+  ThreadRay ray = thread_ray(o, d);
+  uint2 stack[kMaxLevels];  // one entry a level: base of the children; waiting slots | inner slots << 8
+  int top = 0;
+  uint32_t node = 0;
+  for (;;) {
+    ThreadHits h = intersect_boxes(nodes, node, ray, t_max, [](int, float) {});
+    for (uint32_t m = h.mask & ~h.inner; m; m &= m - 1) {
+      int slot = __ffs(m) - 1;
+      uint32_t end = h.sphere_base + slot_end(h, slot);
+      for (uint32_t at = h.sphere_base + slot_begin(h, slot); at < end; ++at) {
+        float4 s = __ldg(spheres + (size_t)at);
+        Chord<float> c = sphere_chord(vec3(s.x, s.y, s.z) - o, s.w, d);
+        if (c.half2 >= 0.0f && at != self && sphere_blocks(c, s.w, t_max)) return true;
+      }
+    }
+    uint32_t walk = h.mask & h.inner;
+    uint2 group = make_uint2(h.child_base, walk | h.inner << 8);
+    if (!walk) {
+      if (top == 0) return false;
+      group = stack[--top];
+    }
+    uint32_t slot = __ffs(group.y & 255u) - 1, rest = group.y & (group.y - 1);
+    if (rest & 255u) stack[top++] = make_uint2(group.x, rest);
+    node = group.x + __popc(group.y >> 8 & ((1u << slot) - 1u));
+  }
+}
+
+// Nearest hit with t < t but `self`; equal t: the lower leaf position.
+RT_DEVICE void thread_closest(const rt::Node* nodes, const float4* spheres, Vec3<float> o, Vec3<float> d, uint32_t self,
+                              float& t, uint32_t& prim) {
+  ThreadRay ray = thread_ray(o, d);
+  struct Entry {
+    uint32_t node;
+    float t;
+  } stack[kMaxWaiting];
+  int top = 0;
+  uint32_t node = 0;
+  for (;;) {
+    float entry[8];
+    ThreadHits h = intersect_boxes(nodes, node, ray, t, [&](int i, float e) { entry[i] = e; });
+    int first = top;
+    for (uint32_t m = h.mask; m; m &= m - 1) {
+      int slot = __ffs(m) - 1;
+      if (h.inner >> slot & 1u) {
+        Entry e = {h.child_base + __popc(h.inner & ((1u << slot) - 1u)), entry[slot]};
+        int k = top++;
+        for (; k > first && stack[k - 1].t < e.t; --k) stack[k] = stack[k - 1];
+        stack[k] = e;
+        continue;
+      }
+      uint32_t end = h.sphere_base + slot_end(h, slot);
+      for (uint32_t at = h.sphere_base + slot_begin(h, slot); at < end; ++at) {
+        if (at == self) continue;
+        float4 s = __ldg(spheres + (size_t)at);
+        float found = sphere_nearest(sphere_chord(vec3(s.x, s.y, s.z) - o, s.w, d), s.w);
+        if (found > 0.0f && (found < t || (found == t && at < prim))) t = found, prim = at;
+      }
+    }
+    float at;
+    do {
+      if (top == 0) return;
+      node = stack[--top].node, at = stack[top].t;
+    } while (at > t);
+  }
+}
+
+// the tree in the form that path.cuh asks for
+struct WideTree {
+  const rt::Node* nodes;
+  const float4* spheres;
+
+  RT_DEVICE void leave_out(uint32_t) {}  // the builder did
+  RT_DEVICE float4 sphere(uint32_t prim) const { return __ldg(spheres + (size_t)prim); }
+  RT_DEVICE void closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) const {
+    thread_closest(nodes, spheres, o, d, self, t, prim);
+  }
+  RT_DEVICE bool blocked(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) const {
+    return thread_any_hit(nodes, spheres, o, d, self, t_max);
+  }
+};
+
+}  // namespace RT_NS

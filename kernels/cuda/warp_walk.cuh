@@ -1,0 +1,198 @@
+// A warp takes its 32 rays through the tree together (CUDA).
+//
+// The rays share an apex, or a direction, and lie inside four planes. A node visit is one step of the
+// warp: lane i tests child i mod 8 against plane i / 8. The spheres of a node are first tested against the
+// planes, one lane a sphere, and those that reach into the bundle against all rays, one lane a ray.
+#pragma once
+#include "../geom/sphere.h"
+#include "../bvh/node.h"
+
+namespace RT_NS {
+
+constexpr unsigned kFullWarp = 0xffffffffu;
+
+struct WarpStackEntry {
+  uint32_t node;
+  float depth;
+};
+
+// per warp, in shared memory
+struct WarpScratch {
+  float4 plane[4];  // normal, offset; inside: n . (x - apex) + offset <= 0
+  WarpStackEntry stack[kMaxWaiting + 3];  // a multiple of 16 bytes
+};
+
+struct WarpBundle {
+  Vec3<float> apex, axis, u, v;  // apex: where the rays meet, or any point near parallel ones
+  bool parallel;
+  float reach;                   // farthest ray origin from the apex
+};
+
+RT_DEVICE float warp_min(float a) {
+  int i = __float_as_int(a);
+  i = __reduce_min_sync(kFullWarp, i < 0 ? i ^ 0x7fffffff : i);
+  return __int_as_float(i < 0 ? i ^ 0x7fffffff : i);
+}
+RT_DEVICE float warp_max(float a) { return -warp_min(-a); }
+
+// This lane's plane, 0..3: -u, +u, -v, +v; also stored for all.
+RT_DEVICE float4 make_plane(const WarpBundle& f, int which, float limit) {
+  float sign = which & 1 ? 1.0f : -1.0f;
+  Vec3<float> n = sign * (which < 2 ? f.u : f.v);
+  if (f.parallel) return make_float4(n.x, n.y, n.z, -sign * limit);
+  n = fma3(-sign * limit, f.axis, n);
+  n = (1.0f / sqrt_(dot(n, n))) * n;
+  return make_float4(n.x, n.y, n.z, 0.0f);
+}
+
+RT_DEVICE float4 warp_planes(const WarpBundle& f, Vec3<float> o, Vec3<float> d, WarpScratch& w) {
+  Vec3<float> e = f.parallel ? o - f.apex : d;
+  float inv = f.parallel ? 1.0f : 1.0f / dot(d, f.axis);
+  float a = dot(e, f.u) * inv, b = dot(e, f.v) * inv;
+  float limit[4] = {warp_min(a), warp_max(a), warp_min(b), warp_max(b)};
+  int lane = threadIdx.x & 31, which = lane >> 3;
+  float mine = which == 0 ? limit[0] : which == 1 ? limit[1] : which == 2 ? limit[2] : limit[3];
+  float4 p = make_plane(f, which, mine);
+  if ((lane & 7) == 0) w.plane[which] = p;
+  __syncwarp();
+  return p;
+}
+
+struct WarpNode {
+  uint4 head, tail;  // origin and exponents; bases and leaf ends
+  Vec3<float> rel, cell;
+  float error;
+};
+
+RT_DEVICE WarpNode load_node(const rt::Node* nodes, uint32_t index, const WarpBundle& f) {
+  const uint4* p = (const uint4*)(nodes + (size_t)index);
+  WarpNode n;
+  n.head = __ldg(p), n.tail = __ldg(p + 1);
+  n.rel = vec3(__uint_as_float(n.head.x), __uint_as_float(n.head.y), __uint_as_float(n.head.z)) - f.apex;
+  n.cell = vec3(__uint_as_float((n.head.w & 255u) << 23), __uint_as_float((n.head.w >> 8 & 255u) << 23),
+                __uint_as_float((n.head.w >> 16 & 255u) << 23));
+  float reach = max_(abs_(n.rel.x) + 255.0f * n.cell.x, abs_(n.rel.y) + 255.0f * n.cell.y);
+  reach = max_(max_(reach, abs_(n.rel.z) + 255.0f * n.cell.z), f.reach);
+  n.error = kBoxError * reach;
+  return n;
+}
+
+// n . (corner of the child's box that is lowest along n)
+RT_DEVICE float lowest_corner(const WarpNode& n, const uint8_t* child, Vec3<float> dir) {
+  float x = fma_((float)__ldg(child + (dir.x < 0.0f ? 8 : 0)), n.cell.x, n.rel.x);
+  float y = fma_((float)__ldg(child + (dir.y < 0.0f ? 24 : 16)), n.cell.y, n.rel.y);
+  float z = fma_((float)__ldg(child + (dir.z < 0.0f ? 40 : 32)), n.cell.z, n.rel.z);
+  return fma_(dir.z, z, fma_(dir.y, y, dir.x * x));
+}
+
+// how many of eight bytes are <= k
+RT_DEVICE int bytes_not_above(uint32_t lo, uint32_t hi, uint32_t k) {
+  uint32_t kk = k * 0x01010101u;
+  return (__popc(__vcmpleu4(lo, kk)) + __popc(__vcmpleu4(hi, kk))) >> 3;
+}
+
+RT_DEVICE void test_sphere(float4 s, uint32_t at, Vec3<float> o, Vec3<float> d, float& t, uint32_t& prim) {
+  float found = sphere_nearest(sphere_chord(vec3(s.x, s.y, s.z) - o, s.w, d), s.w);
+  if (found > 0.0f && (found < t || (found == t && at < prim))) t = found, prim = at;
+}
+
+// Spheres in leaf order. Those of a small scene are in constant memory too, which serves all lanes of a
+// warp at once when they read the same one.
+struct SphereSource {
+  const float4* global;
+  const float4* constant;  // null: the scene is too large
+  RT_DEVICE float4 of_lane(size_t i) const { return __ldg(global + i); }
+  RT_DEVICE float4 of_warp(size_t i) const { return constant ? constant[i] : __ldg(global + i); }
+};
+
+// The node's spheres in the slots `slots`; updates this lane's hit. Gives how many all lanes tested.
+RT_DEVICE int warp_leaves(const WarpNode& n, uint32_t slots, const SphereSource& spheres, const WarpBundle& f, WarpScratch& w,
+                           Vec3<float> o, Vec3<float> d, float limit, float& t, uint32_t& prim) {
+  uint32_t total = n.tail.w >> 24;
+  int tested = 0;
+  for (uint32_t base = 0; base < total; base += 32) {
+    uint32_t k = base + (threadIdx.x & 31);
+    bool in = k < total && (slots >> bytes_not_above(n.tail.z, n.tail.w, k) & 1u);
+    if (in) {
+      float4 s = spheres.of_lane((size_t)n.tail.y + k);
+      Vec3<float> rel = vec3(s.x, s.y, s.z) - f.apex;
+      float size = s.w + n.error;
+      float depth = dot(rel, f.axis);
+      in = depth - size <= limit && depth + size >= 0.0f;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        float4 p = w.plane[i];
+        in = in && fma_(p.z, rel.z, fma_(p.y, rel.y, fma_(p.x, rel.x, p.w))) <= size;
+      }
+    }
+    uint32_t touched = __ballot_sync(kFullWarp, in);
+    tested += __popc(touched);
+    for (uint32_t m = touched; m; m &= m - 1) {
+      uint32_t at = n.tail.y + base + (uint32_t)(__ffs(m) - 1);
+      test_sphere(spheres.of_warp(at), at, o, d, t, prim);
+    }
+  }
+  return tested;
+}
+
+// What a bundle may cost before its rays had better go alone, in instructions of a warp: about what 32
+// rays take by themselves. Where a sphere is small beside a pixel a bundle meets more than its rays do.
+constexpr int kBundleBudget = 20000;
+constexpr int kNodeCost = 100, kSphereCost = 24;
+
+// Nearest hit of every lane's ray with t < t; all 32 lanes call it together. False: it gave up, and what
+// was found so far bounds the search.
+RT_DEVICE bool warp_closest(const rt::Node* nodes, const SphereSource& spheres, const WarpBundle& f, WarpScratch& w,
+                            Vec3<float> o, Vec3<float> d, float& t, uint32_t& prim) {
+  const int lane = threadIdx.x & 31, child = lane & 7;
+  const float4 mine = warp_planes(f, o, d, w);
+  const Vec3<float> normal = vec3(mine.x, mine.y, mine.z);
+  const float cosine = dot(d, f.axis);
+  float limit = kInfinity;  // depth along the axis beyond which no lane looks
+  uint32_t node = 0;
+  int top = 0, left = kBundleBudget;
+  for (;;) {
+    if (left < 0) return false;
+    left -= kNodeCost;
+    WarpNode n = load_node(nodes, node, f);
+    const uint8_t* boxes = (const uint8_t*)(nodes + (size_t)node) + 32 + child;
+    float depth = lowest_corner(n, boxes, f.axis) - n.error;
+    bool in = lowest_corner(n, boxes, normal) + mine.w <= n.error && depth <= limit;
+    // boxes behind the apex straddle the planes, which meet there
+    if (depth < 0.0f) in = in && lowest_corner(n, boxes, -1.0f * f.axis) <= n.error;
+    uint32_t hit = __ballot_sync(kFullWarp, in);
+    hit &= hit >> 16, hit &= hit >> 8;
+    const uint32_t inner = n.head.w >> 24;
+    // slots whose end is not the end before; an inner or empty slot has no spheres
+    uint32_t before_lo = n.tail.z << 8, before_hi = n.tail.w << 8 | n.tail.z >> 24;
+    uint32_t differs = child < 4 ? (n.tail.z ^ before_lo) >> 8 * child : (n.tail.w ^ before_hi) >> 8 * (child - 4);
+    uint32_t leaves = __ballot_sync(kFullWarp, (differs & 255u) != 0) & hit & 255u;
+    if (leaves) {
+      left -= kSphereCost * warp_leaves(n, leaves, spheres, f, w, o, d, limit, t, prim);
+      limit = warp_max(t * cosine);
+    }
+    uint32_t walk = hit & inner;
+    if (walk) {
+      // nearest on top: a child goes above those that are farther
+      int above = 0;
+      for (uint32_t m = walk; m; m &= m - 1) {
+        int j = __ffs(m) - 1;
+        float other = __shfl_sync(kFullWarp, depth, j);
+        above += other > depth || (other == depth && j > child);
+      }
+      if (lane < 8 && (walk >> child & 1u))
+        w.stack[top + above] = {n.tail.x + __popc(inner & ((1u << child) - 1u)), depth};
+      top += __popc(walk);
+      __syncwarp();
+    }
+    float next_depth;
+    do {
+      if (top == 0) return true;
+      WarpStackEntry e = w.stack[--top];
+      node = e.node, next_depth = e.depth;
+    } while (next_depth > limit);
+    __syncwarp();
+  }
+}
+
+}  // namespace RT_NS

@@ -1,0 +1,35 @@
+// title: one thread, one pixel
+// idea: a warp has a tile of 8 x 4 pixels, as when rendering, and each thread walks the tree alone: first
+//       hits are found once a picture, so they need no bundle
+// block: 128
+// needs: sm_80+
+// source: Ylitie, Karras, Laine 2017 (wide compressed nodes)
+#include "../../cuda/thread_walk.cuh"
+#include "../../core/layout.h"
+#include "../../integrator/first_hit.h"
+
+__constant__ rt::Camera c_camera;
+__constant__ rt::Frame c_frame;
+__constant__ rt::LargeSphere c_large[rt::kMaxLargeSpheres];
+extern "C" __device__ const int layout_table[] = RT_LAYOUT_TABLE;
+
+extern "C" __global__ void __launch_bounds__(128) aov(const __grid_constant__ rt::RenderArgs args) {
+  int tile = args.tile_begin + (int)blockIdx.x * 4 + threadIdx.x / 32, lane = threadIdx.x % 32;
+  int x = c_frame.x0 + tile % args.tiles_x * 8 + lane % 8, y = c_frame.y0 + tile / args.tiles_x * 4 + lane / 8;
+  if (tile >= args.tile_end || x >= c_frame.x1 || y >= c_frame.y1) return;
+  rt::FirstHit& out = ((rt::FirstHit*)args.film)[(size_t)(y - c_frame.y0) * (c_frame.x1 - c_frame.x0) + (x - c_frame.x0)];
+  out = rt::no_hit();
+  if (args.sphere_count == 0) return;
+  rt::Ray<float> ray = rt::camera_ray<float>(c_camera, c_frame, (uint32_t)x, (uint32_t)y, 0u);
+  float t = rt::kInfinity;
+  uint32_t prim = rt::kNoPrim;
+  rt::large_closest<float>(c_large, c_frame.large_count, ray.origin, ray.direction, rt::kNoPrim, t, prim);
+  rt::thread_closest((const rt::Node*)args.nodes, (const float4*)args.spheres, ray.origin, ray.direction, rt::kNoPrim, t, prim);
+  if (prim == rt::kNoPrim) return;
+  float4 s = __ldg((const float4*)args.spheres + prim);
+  int32_t sphere = __ldg((const int32_t*)args.order + prim);
+  const float* rgb = (const float*)args.color +
+                     rt::color_place(c_frame, sphere, [&](int32_t i) { return __ldg((const int32_t*)args.color_id + i); });
+  rt::SurfacePoint<float> point = rt::surface_point<float>(c_large, c_frame.large_count, prim, rt::vec3(s.x, s.y, s.z), s.w, ray.origin, ray.direction);
+  out = rt::first_hit(point, t, rt::vec3(__ldg(rgb), __ldg(rgb + 1), __ldg(rgb + 2)), (uint32_t)sphere);
+}

@@ -1,0 +1,16 @@
+// title: 16-byte loads and stores
+// idea: a thread computes neighbouring points along k, as many as fit into 16 bytes, and loads and
+//       stores them together: a quarter of the instructions in float32, half in float64
+// block: 128
+// grid: elements
+// needs: sm_80+
+// source: CUDA C++ Best Practices Guide, memory throughput
+#include "points.cuh"
+
+using rt::Real;
+
+extern "C" __global__ void __launch_bounds__(128)
+    contraction(const Real* u, const Real* d, Real* gx, Real* gy, Real* gz, long long elements) {
+  RT_STAGE_MEMORY;
+  rt::gradient_packs(rt::Stage<true, 128>{u_copy, d_copy}, u, d, gx, gy, gz, elements);
+}

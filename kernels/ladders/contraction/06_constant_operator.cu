@@ -1,0 +1,18 @@
+// title: operator in constant memory
+// idea: a thread has a whole line and all of the operator's indices are known when compiled: each value
+//       of the operator is an operand of the multiply-add, without load or register
+// block: 256
+// grid: ceil(elements / max(1, 256 // (n * n)))
+// shared: 8 * max(1, 256 // (n * n)) * n * n * (n + 1)
+// constant: d
+// needs: sm_80+
+// source: own
+#include "lines.cuh"
+
+using rt::Real;
+
+extern "C" __global__ void __launch_bounds__(256)
+    contraction(const Real* u, const Real*, Real* gx, Real* gy, Real* gz, long long elements) {
+  extern __shared__ double shared[];
+  rt::gradient_lines((Real*)shared, u, gx, gy, gz, elements);
+}

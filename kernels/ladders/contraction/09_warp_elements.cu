@@ -1,0 +1,16 @@
+// title: an element a warp
+// idea: a warp stages and computes its own element and never waits for the rest of the block
+// block: 128
+// grid: ceil(elements * n * n * n / 2048)
+// needs: sm_80+
+// source: Abdelfattah et al. 2021, GPU algorithms for efficient exascale discretizations
+#include "teams.cuh"
+
+using rt::Real;
+using Team = rt::Teams<128, true, 1>;
+
+extern "C" __global__ void __launch_bounds__(128, rt::kBlocksOf128)
+    contraction(const Real* u, const Real* d, Real* gx, Real* gy, Real* gz, long long elements) {
+  __shared__ rt::Pack shared[Team::kShared];
+  rt::gradient_in_turn<Team>(shared, u, d, gx, gy, gz, elements);
+}

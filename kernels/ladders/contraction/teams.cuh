@@ -1,0 +1,89 @@
+// How teams walk over the elements: loads that wait, and loads that run ahead.
+#pragma once
+#include <cuda_pipeline.h>
+#include "tiles.cuh"
+
+namespace rt {
+
+// Calls copy(to, from) for each pack of `count` elements that this thread brings into shared memory.
+template <class Team, class Copy>
+RT_DEVICE void stage_group(Pack* to, const Real* from, int count, Copy copy) {
+  constexpr int kPacksOfPlane = kPlaneSize / kWidth;
+  for (int t = Team::thread(); t < count * kN * kPacksOfPlane; t += Team::kThreads)
+    copy(to + t / kPacksOfPlane * (kStagedPlane / kWidth) + t % kPacksOfPlane, (const Pack*)from + t);
+}
+
+// The range of groups of a team: first, stride, end.
+template <class Team>
+struct Walk {
+  long long first, stride, end;
+  long long elements;
+
+  RT_DEVICE explicit Walk(long long elements)
+      : first((long long)blockIdx.x * Team::kTeams + Team::team()),
+        stride((long long)gridDim.x * Team::kTeams),
+        end((elements + Team::kGroup - 1) / Team::kGroup),
+        elements(elements) {}
+  RT_DEVICE long long offset(long long group) const { return group * Team::kGroup * kSize; }
+  RT_DEVICE int count(long long group) const {
+    if constexpr (Team::kGroup == 1) return 1;  // known when compiled: loops over the group are unrolled
+    long long left = elements - group * Team::kGroup;
+    return left < Team::kGroup ? (int)left : Team::kGroup;
+  }
+};
+
+// Loads, waits, computes. shared: [kTeams][kPacks].
+template <class Team>
+RT_DEVICE void gradient_in_turn(Pack* shared, const Real* u, const Real* d, Real* gx, Real* gy, Real* gz,
+                                long long elements) {
+  Walk<Team> walk(elements);
+  Place place = place_of<Team>();
+  Pack* copy = shared + Team::team() * Team::kPacks;
+  Rows rows;
+  if (walk.first < walk.end) load_rows(rows, d, place.role);
+  for (long long group = walk.first; group < walk.end; group += walk.stride) {
+    long long at = walk.offset(group);
+    int count = walk.count(group);
+    if constexpr (Team::kStaged) {
+      stage_group<Team>(copy, u + at, count, [](Pack* to, const Pack* from) { *to = *from; });
+      Team::sync();
+    }
+    gradient_group<Team>(rows, place, Team::kStaged ? (const Real*)copy : u + at, gx + at, gy + at, gz + at, count);
+    Team::sync();  // all have read this group before the next one overwrites it
+  }
+}
+
+// Copies of the next group travel to a second buffer while this one is computed.
+template <class Team>
+RT_DEVICE void gradient_ahead(Pack* shared, const Real* u, const Real* d, Real* gx, Real* gy, Real* gz,
+                              long long elements) {
+  if constexpr (Team::kBuffers < 2) {
+    gradient_in_turn<Team>(shared, u, d, gx, gy, gz, elements);
+  } else {
+    Walk<Team> walk(elements);
+    Place place = place_of<Team>();
+    Pack* buffer = shared + Team::team() * Team::kPacks;
+    Pack* other = buffer + Team::kPacks / 2;
+    auto start = [](Pack* to, const Pack* from) { __pipeline_memcpy_async(to, from, sizeof(Pack)); };
+    if (walk.first >= walk.end) return;  // the whole team
+    stage_group<Team>(buffer, u + walk.offset(walk.first), walk.count(walk.first), start);
+    __pipeline_commit();
+    Rows rows;
+    load_rows(rows, d, place.role);
+    for (long long group = walk.first; group < walk.end; group += walk.stride) {
+      long long next = group + walk.stride;
+      if (next < walk.end) stage_group<Team>(other, u + walk.offset(next), walk.count(next), start);
+      __pipeline_commit();         // one batch a round, empty in the last
+      __pipeline_wait_prior(1);    // this thread's copies of this group are there
+      Team::sync();                // and those of the others
+      long long at = walk.offset(group);
+      gradient_group<Team>(rows, place, (const Real*)buffer, gx + at, gy + at, gz + at, walk.count(group));
+      Team::sync();  // before copies of the round after next overwrite it
+      Pack* done = buffer;
+      buffer = other;
+      other = done;
+    }
+  }
+}
+
+}  // namespace rt

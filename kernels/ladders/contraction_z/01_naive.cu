@@ -1,0 +1,12 @@
+// title: naive
+// idea: a thread a point: reads a line of u and a row of the operator; caches catch what is read again
+// block: 256
+// grid: ceil(elements * n * n * n / block)
+// needs: sm_80+
+// source: definition
+#include "../contraction/naive.cuh"
+
+extern "C" __global__ void __launch_bounds__(256)
+    contraction_z(const rt::Real* u, const rt::Real* d, rt::Real* v, long long elements) {
+  rt::contract_point<rt::Along::z>(u, d, v, elements);
+}

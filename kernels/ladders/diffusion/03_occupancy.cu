@@ -1,0 +1,17 @@
+// title: the same, four blocks a multiprocessor
+// idea: at most 64 registers a thread: more elements are on their way at a time
+// block: 256
+// grid: ceil(elements / max(1, 256 // (n * n)))
+// shared: 8 * 2 * max(1, 256 // (n * n)) * n * n * (n + 1)
+// constant: d
+// needs: sm_80+
+// source: own; the operator is BK5 of Fischer et al. 2020, Scalability of high-performance PDE solvers
+#include "diffusion.cuh"
+
+using rt::Real;
+
+extern "C" __global__ void __launch_bounds__(256, 4)
+    diffusion(const Real* u, const Real* __restrict__ g, const Real*, Real* v, long long elements) {
+  extern __shared__ double shared[];
+  rt::diffusion_lines((Real*)shared, u, g, v, elements);
+}

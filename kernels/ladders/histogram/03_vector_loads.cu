@@ -1,0 +1,14 @@
+// title: 16-byte loads
+// idea: a thread loads sixteen keys at once, and two such loads are under way together: enough
+//       bytes in flight. What is left are the keys of a warp that meet in a bank of shared memory
+// block: 1024
+// grid: max(1, min(2 * sm, ceil(n / 16384)))
+// needs: sm_80+
+// source: CUDA C++ Best Practices Guide, memory throughput
+#include "../../cuda/block_histogram.cuh"
+
+extern "C" __global__ void __launch_bounds__(1024, 2)
+    histogram(const unsigned char* keys, unsigned* bins, long long n) {
+  __shared__ unsigned shared[rt::kBins];
+  rt::histogram_block<1, 1024, 2>(rt::ByteKeys(keys, n), shared, bins);
+}

@@ -1,0 +1,18 @@
+// title: fused, a line a thread
+// idea: an element stays in shared memory from the first axis to the last, so that 3 numbers a point
+//       travel, not 7; along z it turns round in registers
+// block: 256
+// grid: ceil(elements / max(1, 256 // (n * n)))
+// shared: 8 * max(1, 256 // (n * n)) * n * n * (n + 1)
+// constant: b
+// needs: sm_80+
+// source: own; the operator is BK1 of Fischer et al. 2020, Scalability of high-performance PDE solvers
+#include "mass.cuh"
+
+using rt::Real;
+
+extern "C" __global__ void __launch_bounds__(256)
+    mass(const Real* u, const Real* w, const Real*, Real* v, long long elements) {
+  extern __shared__ double shared[];
+  rt::mass_lines((Real*)shared, u, w, v, elements);
+}

@@ -1,0 +1,90 @@
+// The bulk copy engine (TMA), driven by tensor maps, and the barriers in shared memory that its copies
+// report to (sm_90 and later; PTX ISA, "mbarrier" and "cp.async.bulk.tensor").
+//
+// One thread asks for a box of a matrix; the engine computes addresses, swizzles, fills what lies
+// outside of the matrix with zeros and counts the bytes off at a barrier. A barrier's phase ends when
+// all arrivals that it was made for have come and all bytes that were announced have landed; who waits
+// names the phase by its parity.
+#pragma once
+#include <cuda.h>
+
+#include "async_copy.cuh"
+
+using Barrier = unsigned long long;
+
+__device__ __forceinline__ void make_barrier(Barrier* barrier, int arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
+}
+
+// After the barriers are made, by the thread that made them: the copy engine and other blocks of the
+// cluster see them from now on.
+__device__ __forceinline__ void publish_barriers() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+// One arrival, which also announces the bytes that copies will bring in this phase.
+__device__ __forceinline__ void expect(Barrier* barrier, int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
+               : "memory");
+}
+
+__device__ __forceinline__ void arrive(Barrier* barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+}
+
+// At the same barrier of block `rank` of the cluster.
+__device__ __forceinline__ void arrive_at(Barrier* barrier, int rank) {
+  asm volatile(
+      "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
+      "mbarrier.arrive.shared::cluster.b64 _, [there];\n}\n" ::"r"(shared_address(barrier)),
+      "r"(rank)
+      : "memory");
+}
+
+__device__ __forceinline__ void wait(Barrier* barrier, int parity) {
+  asm volatile(
+      "{\n.reg .pred done;\nagain:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@done bra finished;\nbra again;\nfinished:\n}\n" ::"r"(shared_address(barrier)),
+      "r"(parity)
+      : "memory");
+}
+
+// Bring the map near before its first use.
+__device__ __forceinline__ void prefetch_map(const CUtensorMap* map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
+// The box whose first element is (row, col) into shared memory.
+__device__ __forceinline__ void copy_box(void* to, const CUtensorMap* map, int row, int col, Barrier* barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(
+          shared_address(to)),
+      "l"(map), "r"(shared_address(barrier)), "r"(col), "r"(row)
+      : "memory");
+}
+
+// Shared memory into the box; what lies outside of the matrix is not written. Follow with commit_boxes.
+__device__ __forceinline__ void write_box(const CUtensorMap* map, int row, int col, const void* from) {
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map),
+               "r"(shared_address(from)), "r"(col), "r"(row)
+               : "memory");
+}
+
+__device__ __forceinline__ void commit_boxes() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+
+// Until the shared memory of all but the youngest `Pending` groups has been read.
+template <int Pending> __device__ __forceinline__ void wait_boxes_read() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Pending) : "memory");
+}
+
+// A ring of stages: where one is, and the parity of the phase of its barriers.
+template <int Stages> struct Ring {
+  int stage = 0, parity = 0;
+  __device__ __forceinline__ void advance() {
+    if (++stage == Stages) {
+      stage = 0;
+      parity ^= 1;
+    }
+  }
+};

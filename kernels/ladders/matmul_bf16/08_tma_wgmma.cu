@@ -1,0 +1,22 @@
+// title: TMA and wgmma
+// idea: one thread fetches, two warpgroups multiply straight from what has landed; registers move from
+//       the warpgroup that copies to those that multiply
+// maps: a 128x64 swizzle128, b 256x64 swizzle128
+// block: 384
+// grid: ceil(m / 128) * ceil(n / 256)
+// shared: 4 * (128 + 256) * 128 + 1024
+// needs: sm_90a
+// source: PTX ISA, wgmma and setmaxnreg; pranjalssh, fast.cu (the tile)
+#include "tma_wgmma.cuh"
+
+struct Plan : TmaPlan {
+  static constexpr bool kPersistent = false;
+};
+
+__constant__ CUtensorMap c_map_a, c_map_b;
+
+extern "C" __global__ void __launch_bounds__(384, 1)
+    matmul_bf16(const bf16*, const bf16*, float* __restrict__ c, long long m, long long n, long long k) {
+  extern __shared__ __align__(1024) unsigned char shared_bytes[];
+  TmaWgmma<Plan>(shared_bytes).run(&c_map_a, &c_map_b, nullptr, c, m, n, k);
+}

@@ -1,0 +1,22 @@
+// title: C by the copy engine
+// idea: C goes through shared memory and the engine writes it while the next tile is multiplied; no
+//       thread waits for its own stores
+// maps: a 128x64 swizzle128, b 256x64 swizzle128, c 64x32 swizzle128
+// block: 384
+// grid: min(sm, ceil(m / 128) * ceil(n / 256))
+// shared: 4 * (128 + 256) * 128 + 4 * 64 * 128 + 1024
+// needs: sm_90a
+// source: CUDA C++ Programming Guide, tensor memory access
+#include "tma_wgmma.cuh"
+
+struct Plan : TmaPlan {
+  static constexpr int kChunks = 2;
+};
+
+__constant__ CUtensorMap c_map_a, c_map_b, c_map_c;
+
+extern "C" __global__ void __launch_bounds__(384, 1)
+    matmul_bf16(const bf16*, const bf16*, float* __restrict__ c, long long m, long long n, long long k) {
+  extern __shared__ __align__(1024) unsigned char shared_bytes[];
+  TmaWgmma<Plan>(shared_bytes).run(&c_map_a, &c_map_b, &c_map_c, c, m, n, k);
+}

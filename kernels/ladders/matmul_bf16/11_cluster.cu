@@ -1,0 +1,22 @@
+// title: clusters of two
+// idea: two blocks below each other share the columns of B: each fetches half and the engine delivers
+//       it to both, which halves what B costs the L2 cache
+// maps: a 128x64 swizzle128, b 128x64 swizzle128, c 64x32 swizzle128
+// block: 384
+// grid: 2 * min(sm // 2, ceil(m / 256) * ceil(n / 256))
+// shared: 4 * (128 + 256) * 128 + 4 * 64 * 128 + 1024
+// needs: sm_90a
+// source: CUDA C++ Programming Guide, thread block clusters; pranjalssh, fast.cu
+#include "tma_wgmma.cuh"
+
+struct Plan : TmaPlan {
+  static constexpr int kCluster = 2, kChunks = 2, kBoxB = 128;
+};
+
+__constant__ CUtensorMap c_map_a, c_map_b, c_map_c;
+
+extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384, 1)
+    matmul_bf16(const bf16*, const bf16*, float* __restrict__ c, long long m, long long n, long long k) {
+  extern __shared__ __align__(1024) unsigned char shared_bytes[];
+  TmaWgmma<Plan>(shared_bytes).run(&c_map_a, &c_map_b, &c_map_c, c, m, n, k);
+}

@@ -1,0 +1,217 @@
+// TMA feeds wgmma: a warpgroup that only copies, one or two that multiply 64 rows of C each. What a rung
+// turns on is its plan, a struct that begins as TmaPlan.
+#pragma once
+#include <cuda_bf16.h>
+
+#include "../matmul/tile_order.cuh"
+#include "../matmul/tma.cuh"
+#include "named_barrier.cuh"
+#include "store.cuh"
+#include "swizzle.cuh"
+#include "wgmma.cuh"
+
+using bf16 = __nv_bfloat16;
+
+// A box of which every block of the cluster gets a copy, at the same place, counted at its own barrier.
+__device__ __forceinline__ void copy_box_to_all(void* to, const CUtensorMap* map, int row, int col, Barrier* barrier,
+                                                unsigned short blocks) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+      "[%0], [%1, {%3, %4}], [%2], %5;" ::"r"(shared_address(to)),
+      "l"(map), "r"(shared_address(barrier)), "r"(col), "r"(row), "h"(blocks)
+      : "memory");
+}
+
+struct TmaPlan {
+  static constexpr bool kPersistent = true;  // blocks stay and take every gridDim-th tile
+  static constexpr bool kFewest = false;     // only as many of them as the same number of rounds needs
+  // Two blocks below each other share the columns of B: each fetches half, the engine delivers to both.
+  static constexpr int kCluster = 1;
+  // Pieces of shared memory a warpgroup, through which the engine writes C while the next tile is
+  // multiplied; 0: threads write it.
+  static constexpr int kChunks = 0;
+  static constexpr int kGroups = 2;  // warpgroups that multiply; a third one of the block idles beside one
+  static constexpr int kCols = 256, kStages = 4;
+  static constexpr int kBoxA = 128, kBoxB = 256;  // rows of the maps' boxes
+};
+
+template <class Plan> struct TmaWgmma {
+  static constexpr int kGroups = Plan::kGroups, kGroupRows = 64, kCols = Plan::kCols, kCluster = Plan::kCluster;
+  static constexpr int kRows = kGroups * kGroupRows;
+  static constexpr int kDepth = 64, kRowBytes = 128, kStages = Plan::kStages, kChunks = Plan::kChunks;
+  static constexpr int kBytesA = kRows * kRowBytes, kBytesB = kCols * kRowBytes;
+  static constexpr int kStageBytes = kBytesA + kBytesB;
+  static constexpr int kColsOfBlock = kCols / kCluster;  // of B that one block fetches
+  static constexpr int kChunkCols = 32;                  // of C that one store writes: 128 bytes
+  static constexpr int kChunkBytes = kGroupRows * kRowBytes;
+  static constexpr int kParts = kCols / kChunkCols;
+  static constexpr int kBandRows = 2048;  // tiles at work together cover about a square of C
+  static_assert(kRows % Plan::kBoxA == 0 && kColsOfBlock % Plan::kBoxB == 0, "whole boxes");
+  using Sums = float[kCols / 2];
+
+  unsigned char* shared;  // stages, then chunks of C for each group, then barriers
+  Barrier *full, *empty;
+  int rank;  // in the cluster
+
+  __device__ __forceinline__ explicit TmaWgmma(unsigned char* bytes) : shared(bytes), rank(0) {
+    full = reinterpret_cast<Barrier*>(chunks() + kChunks * kGroups * kChunkBytes);
+    empty = full + kStages;
+    if constexpr (kCluster > 1) asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  }
+  __device__ __forceinline__ unsigned char* chunks() const { return shared + kStages * kStageBytes; }
+
+  __device__ __forceinline__ static void meet_cluster() {
+    if constexpr (kCluster > 1)
+      asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+    else
+      __syncthreads();
+  }
+
+  // Calls each(tile) for the tiles of C of this block.
+  template <class Each> __device__ __forceinline__ void for_tiles(long long m, long long n, Each each) const {
+    const long long rows = (m + kCluster * kRows - 1) / (kCluster * kRows), cols = (n + kCols - 1) / kCols;
+    const long long tiles = rows * cols, clusters = gridDim.x / kCluster;
+    const long long rounds = (tiles + clusters - 1) / clusters;
+    const long long step = Plan::kFewest ? (tiles + rounds - 1) / rounds : clusters;
+    if (blockIdx.x / kCluster >= step) return;
+    for (long long index = blockIdx.x / kCluster; index < tiles; index += step) {
+      Tile tile = tile_of<kCluster * kRows, kCols, kBandRows / (kCluster * kRows)>(index, m, n);
+      tile.row += rank * kRows;
+      each(tile);
+      if (!Plan::kPersistent) break;
+    }
+  }
+
+  // By one thread.
+  __device__ __forceinline__ void copy_all(const CUtensorMap* a, const CUtensorMap* b, long long m, long long n,
+                                           int steps) {
+    Ring<kStages> ring;
+    for_tiles(m, n, [&](Tile tile) {
+      for (int t = 0; t < steps; ++t, ring.advance()) {
+        wait(empty + ring.stage, ring.parity ^ 1);  // at first at once: that phase lies behind
+        unsigned char* to = shared + ring.stage * kStageBytes;
+        Barrier* there = full + ring.stage;
+        expect(there, kStageBytes);
+#pragma unroll
+        for (int row = 0; row < kRows; row += Plan::kBoxA)
+          copy_box(to + row * kRowBytes, a, static_cast<int>(tile.row) + row, t * kDepth, there);
+#pragma unroll
+        for (int i = 0; i < kColsOfBlock; i += Plan::kBoxB) {
+          const int col = rank * kColsOfBlock + i;
+          unsigned char* to_b = to + kBytesA + col * kRowBytes;
+          if constexpr (kCluster > 1)
+            copy_box_to_all(to_b, b, static_cast<int>(tile.col) + col, t * kDepth, there, (1 << kCluster) - 1);
+          else
+            copy_box(to_b, b, static_cast<int>(tile.col) + col, t * kDepth, there);
+        }
+      }
+    });
+  }
+
+  // The group is done with a stage: whoever fills it, in this block and in the other, may go on.
+  __device__ __forceinline__ void release(int stage) {
+    const int thread = threadIdx.x % 128;
+    if constexpr (kCluster > 1) {
+      if (thread < kCluster) arrive_at(empty + stage, thread);
+    } else {
+      if (thread == 0) arrive(empty + stage);
+    }
+  }
+
+  __device__ __forceinline__ void multiply_all(const CUtensorMap* map_c, float* c, long long m, long long n,
+                                               int steps) {
+    const int group = threadIdx.x / 128 - 1;
+    const int first_row = group * kGroupRows;
+    Ring<kStages> ring;
+    for_tiles(m, n, [&](Tile tile) {
+      Sums sum;
+#pragma unroll
+      for (int i = 0; i < kCols / 2; ++i) sum[i] = 0.0f;
+      int before = 0;
+      for (int t = 0; t < steps; ++t, ring.advance()) {
+        wait(full + ring.stage, ring.parity);
+        const unsigned char* stage = shared + ring.stage * kStageBytes;
+        const unsigned char* rows = stage + first_row * kRowBytes;
+        fence_registers();
+#pragma unroll
+        for (int s = 0; s < kDepth / 16; ++s)
+          multiply_async(sum, describe_tile(rows + s * 32), describe_tile(stage + kBytesA + s * 32));
+        commit_products();
+        wait_products<1>();  // of the step before; this one goes on
+        if (t > 0) release(before);
+        before = ring.stage;
+      }
+      wait_products<0>();
+      release(before);
+      tile.row += first_row;
+      if constexpr (kChunks > 0)
+        write_boxes(map_c, sum, tile, group);
+      else
+        write(c, sum, tile, m, n);
+    });
+    if constexpr (kChunks > 0) wait_boxes_read<0>();  // the block's memory must last until then
+  }
+
+  __device__ __forceinline__ static void write(float* c, const Sums& sum, Tile tile, long long m, long long n) {
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+    const long long row = tile.row + warp * 16 + lane / 4, col = tile.col + lane % 4 * 2;
+#pragma unroll
+    for (int j = 0; j < kCols / 8; ++j) {
+      store2(c, row, col + j * 8, m, n, sum[4 * j], sum[4 * j + 1]);
+      store2(c, row + 8, col + j * 8, m, n, sum[4 * j + 2], sum[4 * j + 3]);
+    }
+  }
+
+  // 64 rows of 32 columns at a time, through the group's chunks in turn.
+  __device__ __forceinline__ void write_boxes(const CUtensorMap* map, const Sums& sum, Tile tile, int group) {
+    static_assert(kParts % kChunks == 0, "a tile begins with chunk 0");
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+    const int row = warp * 16 + lane / 4;
+    const bool asks = threadIdx.x % 128 == 0;
+#pragma unroll
+    for (int part = 0; part < kParts; ++part) {
+      unsigned char* chunk = chunks() + (group * kChunks + part % kChunks) * kChunkBytes;
+      if (asks) wait_boxes_read<kChunks - 1>();  // the store that used this chunk has read it
+      meet(1 + group, 128);
+#pragma unroll
+      for (int j = 0; j < kChunkCols / 8; ++j) {
+        const float* v = sum + (part * kChunkCols / 8 + j) * 4;
+        const int at = row * kRowBytes + (j * 8 + lane % 4 * 2) * 4;
+        *reinterpret_cast<float2*>(chunk + swizzle<kRowBytes>(at)) = make_float2(v[0], v[1]);
+        *reinterpret_cast<float2*>(chunk + swizzle<kRowBytes>(at + 8 * kRowBytes)) = make_float2(v[2], v[3]);
+      }
+      fence_async_proxy();
+      meet(1 + group, 128);
+      if (asks) {
+        write_box(map, static_cast<int>(tile.row), static_cast<int>(tile.col) + part * kChunkCols, chunk);
+        commit_boxes();
+      }
+    }
+  }
+
+  __device__ __forceinline__ void run(const CUtensorMap* a, const CUtensorMap* b, const CUtensorMap* map_c, float* c,
+                                      long long m, long long n, long long k) {
+    if (threadIdx.x == 0) {
+      prefetch_map(a);
+      prefetch_map(b);
+      for (int s = 0; s < kStages; ++s) {
+        make_barrier(full + s, 1);
+        make_barrier(empty + s, kGroups * kCluster);
+      }
+      publish_barriers();
+    }
+    meet_cluster();
+    const int steps = static_cast<int>((k + kDepth - 1) / kDepth);
+    if (threadIdx.x < 128) {
+      asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+      if (threadIdx.x == 0) copy_all(a, b, m, n, steps);
+    } else if (threadIdx.x < 128 * (1 + kGroups)) {
+      asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+      multiply_all(map_c, c, m, n, steps);
+    }
+    if constexpr (kCluster > 1) {
+      __syncwarp();
+      meet_cluster();  // no block leaves while another still delivers to it
+    }
+  }
+};

@@ -1,0 +1,30 @@
+// title: linear list of structs
+// idea: one thread a pixel tests every sphere; a sphere is a struct in global memory, its colour beside its
+//       geometry; parallel rays, flat colours
+// block: 128
+// layout: aos
+// shows: flat
+// needs: sm_80+
+// source: Sanders and Kandrot, CUDA by Example, 2010, chapter 6
+#include "ladder.cuh"
+#include "../../cuda/linear_list.cuh"
+
+// As it is often written first: 28 bytes, no alignment above 4, four loads for a test. The colour is what
+// such a struct carries through the caches; shading takes it from the table that all rungs share.
+struct Record {
+  float x, y, z, radius;
+  float red, green, blue;
+};
+
+struct RecordFetch {
+  const Record* spheres;
+  RT_DEVICE float4 operator()(uint32_t i) const {
+    const Record& s = spheres[i];
+    return make_float4(s.x, s.y, s.z, s.radius);
+  }
+};
+
+extern "C" __global__ void render(const __grid_constant__ rt::RenderArgs args) {
+  rt::LinearList<RecordFetch> list = {{(const Record*)args.spheres}, (uint32_t)args.sphere_count};
+  rt::render_pixel<rt::kFlat>(args, list);
+}

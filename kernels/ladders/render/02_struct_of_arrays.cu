@@ -1,0 +1,23 @@
+// title: struct of arrays
+// idea: x, y, z and radius are arrays of their own: no byte of colour comes along, but still four loads
+// block: 128
+// layout: soa
+// shows: flat
+// needs: sm_80+
+// source: CUDA C++ best practices guide, coalesced access to global memory
+#include "ladder.cuh"
+#include "../../cuda/linear_list.cuh"
+
+struct ArraysFetch {
+  const float *x, *y, *z, *radius;
+  RT_DEVICE float4 operator()(uint32_t i) const {
+    return make_float4(__ldg(x + (size_t)i), __ldg(y + (size_t)i), __ldg(z + (size_t)i), __ldg(radius + (size_t)i));
+  }
+};
+
+extern "C" __global__ void render(const __grid_constant__ rt::RenderArgs args) {
+  const float* x = (const float*)args.spheres;
+  const size_t n = (size_t)args.sphere_count;
+  rt::LinearList<ArraysFetch> list = {{x, x + n, x + 2 * n, x + 3 * n}, (uint32_t)n};
+  rt::render_pixel<rt::kFlat>(args, list);
+}

@@ -1,0 +1,14 @@
+// title: one 16-byte load a sphere
+// idea: geometry apart from looks, and a sphere's four numbers in one aligned word: one load for a test
+// block: 128
+// layout: list
+// shows: flat
+// needs: sm_80+
+// source: CUDA C++ programming guide, device memory accesses
+#include "ladder.cuh"
+#include "../../cuda/linear_list.cuh"
+
+extern "C" __global__ void render(const __grid_constant__ rt::RenderArgs args) {
+  rt::LinearList<rt::VectorFetch> list = {{(const float4*)args.spheres}, (uint32_t)args.sphere_count};
+  rt::render_pixel<rt::kFlat>(args, list);
+}

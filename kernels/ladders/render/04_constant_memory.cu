@@ -1,0 +1,14 @@
+// title: spheres in constant memory
+// idea: all threads of a warp read the same sphere, which constant memory gives to all of them at once from
+//       a cache of its own; scenes that do not fit there are read from global memory
+// block: 128
+// layout: list
+// shows: flat
+// needs: sm_80+
+// source: Sanders and Kandrot, CUDA by Example, 2010, chapter 6
+#include "ladder.cuh"
+#include "../../cuda/constant_list.cuh"
+
+extern "C" __global__ void render(const __grid_constant__ rt::RenderArgs args) {
+  rt::render_pixel<rt::kFlat>(args, rt::constant_list(args));
+}

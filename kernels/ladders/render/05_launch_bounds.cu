@@ -1,0 +1,13 @@
+// title: launch bounds
+// idea: the compiler is told how many threads a block has and how many blocks shall fit, and fits registers to it
+// block: 128
+// layout: list
+// shows: flat
+// needs: sm_80+
+// source: CUDA C++ programming guide, launch bounds
+#include "ladder.cuh"
+#include "../../cuda/constant_list.cuh"
+
+extern "C" __global__ void __launch_bounds__(128, 16) render(const __grid_constant__ rt::RenderArgs args) {
+  rt::render_pixel<rt::kFlat>(args, rt::constant_list(args));
+}

@@ -1,0 +1,13 @@
+// title: mirrors
+// idea: mirrored rays in a loop, not a recursion: the share that is mirrored on is one number
+// block: 128
+// layout: list
+// shows: mirrors
+// needs: sm_80+
+// source: Whitted 1980
+#include "ladder.cuh"
+#include "../../cuda/constant_list.cuh"
+
+extern "C" __global__ void __launch_bounds__(128, 8) render(const __grid_constant__ rt::RenderArgs args) {
+  rt::render_pixel<rt::kMirrors>(args, rt::constant_list(args));
+}

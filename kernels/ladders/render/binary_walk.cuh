@@ -1,0 +1,105 @@
+// One thread, one ray, and a binary tree with boxes of floats (CUDA): the textbook's walk, beside the
+// compressed tree of thread_walk.cuh. The tree is made by raytracer/benchmark/binary_tree.py.
+#pragma once
+#include "../../cuda/thread_walk.cuh"
+
+namespace RT_NS {
+
+constexpr int kBinaryLevels = 32;  // halved by number down to leaves: 2^31 spheres need fewer
+
+struct BinaryNode {
+  float lo[3];
+  uint32_t first;  // inner: its two children stand together there; leaf: its first sphere
+  float hi[3];
+  uint32_t count;  // spheres of a leaf; 0 for an inner node
+};
+static_assert(sizeof(BinaryNode) == 32);
+
+struct BinaryTree {
+  const float4* nodes;  // two words a node
+  const float4* spheres;
+
+  RT_DEVICE void leave_out(uint32_t) {}  // the builder did
+  RT_DEVICE float4 sphere(uint32_t prim) const { return __ldg(spheres + (size_t)prim); }
+
+  RT_DEVICE BinaryNode load(uint32_t index) const {
+    float4 a = __ldg(nodes + 2 * (size_t)index), b = __ldg(nodes + 2 * (size_t)index + 1);
+    return {{a.x, a.y, a.z}, as_uint(a.w), {b.x, b.y, b.z}, as_uint(b.w)};
+  }
+
+  // Where the ray enters the box, which is widened as kBoxError asks; infinity: not before t_max.
+  RT_DEVICE static float entry(const BinaryNode& n, const ThreadRay& r, float t_max) {
+    Vec3<float> lo = splat3<float>(n.lo) - r.origin, hi = splat3<float>(n.hi) - r.origin;
+    float error = kBoxError * max_(max_abs(lo), max_abs(hi));
+    Vec3<float> e = vec3(error, error, error);
+    Vec3<float> a = lo - e, b = hi + e;
+    a = vec3(a.x * r.inverse.x, a.y * r.inverse.y, a.z * r.inverse.z);
+    b = vec3(b.x * r.inverse.x, b.y * r.inverse.y, b.z * r.inverse.z);
+    float t0 = max_(max_(min_(a.x, b.x), min_(a.y, b.y)), max_(min_(a.z, b.z), 0.0f));
+    float t1 = min_(min_(max_(a.x, b.x), max_(a.y, b.y)), min_(max_(a.z, b.z), t_max));
+    return t0 <= t1 ? t0 : kInfinity;
+  }
+
+  RT_DEVICE void closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) const {
+    const ThreadRay ray = thread_ray(o, d);
+    struct Entry {
+      uint32_t node;
+      float t;
+    } stack[kBinaryLevels];
+    int top = 0;
+    BinaryNode n = load(0);
+    for (;;) {
+      if (n.count) {
+        for (uint32_t at = n.first; at < n.first + n.count; ++at) {
+          if (at == self) continue;
+          float4 s = sphere(at);
+          float found = sphere_nearest(sphere_chord(vec3(s.x, s.y, s.z) - o, s.w, d), s.w);
+          if (found > 0.0f && (found < t || (found == t && at < prim))) t = found, prim = at;
+        }
+      } else {
+        const uint32_t left = n.first;
+        const BinaryNode a = load(left), b = load(left + 1);
+        const float ta = entry(a, ray, t), tb = entry(b, ray, t);
+        const bool b_first = tb < ta;
+        if (max_(ta, tb) < kInfinity) stack[top++] = {b_first ? left : left + 1, max_(ta, tb)};
+        if (min_(ta, tb) < kInfinity) {
+          n = b_first ? b : a;
+          continue;
+        }
+      }
+      do {
+        if (top == 0) return;
+      } while (stack[--top].t > t);
+      n = load(stack[top].node);
+    }
+  }
+
+  RT_DEVICE bool blocked(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) const {
+    const ThreadRay ray = thread_ray(o, d);
+    uint32_t stack[kBinaryLevels];
+    int top = 0;
+    BinaryNode n = load(0);
+    for (;;) {
+      if (n.count) {
+        for (uint32_t at = n.first; at < n.first + n.count; ++at) {
+          float4 s = sphere(at);
+          Chord<float> c = sphere_chord(vec3(s.x, s.y, s.z) - o, s.w, d);
+          if (c.half2 >= 0.0f && at != self && sphere_blocks(c, s.w, t_max)) return true;
+        }
+      } else {
+        const uint32_t left = n.first;
+        const BinaryNode a = load(left), b = load(left + 1);
+        const bool in_a = entry(a, ray, t_max) < kInfinity, in_b = entry(b, ray, t_max) < kInfinity;
+        if (in_a && in_b) stack[top++] = left + 1;
+        if (in_a || in_b) {
+          n = in_a ? a : b;
+          continue;
+        }
+      }
+      if (top == 0) return false;
+      n = load(stack[--top]);
+    }
+  }
+};
+
+}  // namespace RT_NS

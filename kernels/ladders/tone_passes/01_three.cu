@@ -1,0 +1,30 @@
+// title: exposure, curve and code values in a pass each
+// idea: what the one pass is compared with: between the stages the picture goes through memory as floats.
+//       Launched three times; the first reads `film` and writes `scratch`, the second changes `scratch`
+// block: 256
+// grid: max(1, min(8 * sm, ceil(n / 256)))
+// needs: sm_80+
+// source: own
+#include "../../core/layout.h"
+#include "../../cuda/picture.cuh"
+
+extern "C" __device__ const int layout_table[] = RT_LAYOUT_TABLE;
+
+extern "C" __global__ void __launch_bounds__(256) tone_passes(const __grid_constant__ rt::ToneArgs args) {
+  const rt::Development d = rt::development(args, args.automatic ? ((const rt::Tally*)args.tally)->exposure : args.exposure);
+  float4* between = (float4*)args.scratch;
+  int n = args.width * args.height, stride = (int)(gridDim.x * blockDim.x);
+  for (int i = (int)(blockIdx.x * blockDim.x + threadIdx.x); i < n; i += stride) {
+    float4 p = args.stage == 0 ? ((const float4*)args.film)[i] : between[i];
+    if (args.stage == 0) {
+      rt::Vec3<float> light = rt::expose_pixel(d, p.x, p.y, p.z, p.w);
+      between[i] = make_float4(light.x, light.y, light.z, p.w);
+    } else if (args.stage == 1) {
+      rt::Vec3<float> light = rt::tone_curve(d.curve, d.white, rt::vec3(p.x, p.y, p.z));
+      between[i] = make_float4(light.x, light.y, light.z, p.w);
+    } else {
+      uint32_t x = (uint32_t)(args.x0 + i % args.width), y = (uint32_t)(args.y0 + i / args.width);
+      rt::store_codes((unsigned*)args.out + i, rt::encode_pixel(d, rt::vec3(p.x, p.y, p.z), p.w, x, y));
+    }
+  }
+}

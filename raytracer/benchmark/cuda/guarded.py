@@ -1,0 +1,82 @@
+"""Arrays on one GPU with guards behind them: a kernel that writes too far is found out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Self
+
+from raytracer.backends.cuda.context import translated
+from raytracer.backends.cuda.transfer import staging
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from raytracer.benchmark.cuda.session import Session
+
+GUARD = 256  # bytes after each array that no kernel may touch
+POISON = 0xFFFFFFFF  # NaN as a float, and no plausible count
+
+
+class Memory:
+    """Named arrays on the device, each followed by a guard; close it."""
+
+    def __init__(self, session: Session, sizes: Mapping[str, int]) -> None:
+        """Allocate; sizes in bytes by name. Raises MemoryNeedError where they do not fit."""
+        self._session = session
+        self._sizes = dict(sizes)
+        self._taken: dict[str, Any] = {}
+        try:
+            with translated(session.driver):
+                for name, size in sizes.items():
+                    self._taken[name] = session.driver.mem_alloc(_padded(size) + GUARD)
+        except BaseException:
+            self.close()
+            raise
+
+    def address(self, name: str) -> int:
+        """Where an array begins."""
+        return int(self._taken[name])
+
+    def upload(self, name: str, array: NDArray[Any]) -> None:
+        """Queue a copy to the device."""
+        staging(self._session.ordinal).to_device(array, self.address(name))
+
+    def download(self, name: str, array: NDArray[Any]) -> None:
+        """Copy into an array of the same size, and wait."""
+        with translated(self._session.driver):
+            staging(self._session.ordinal).to_host(self.address(name), array)
+
+    def poison(self, name: str) -> None:
+        """Fill an array and its guard with what no kernel writes."""
+        self._session.fill(self.address(name), _padded(self._sizes[name]) + GUARD, POISON)
+
+    def clear(self, name: str) -> None:
+        """Queue the filling of an array with zeros."""
+        self._session.fill(self.address(name), self._sizes[name], 0)
+
+    def overrun(self, name: str) -> bool:
+        """Whether something was written behind a poisoned array."""
+        import numpy as np
+
+        size = self._sizes[name]
+        tail = np.empty(_padded(size) + GUARD - size, np.uint8)
+        with translated(self._session.driver):
+            staging(self._session.ordinal).to_host(self.address(name) + size, tail)
+        return bool((tail != 0xFF).any())
+
+    def close(self) -> None:
+        """Give the memory back."""
+        while self._taken:
+            with suppress(self._session.driver.Error):
+                self._taken.popitem()[1].free()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _padded(size: int) -> int:
+    return -(-size // GUARD) * GUARD

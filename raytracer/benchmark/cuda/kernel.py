@@ -1,0 +1,152 @@
+"""A variant of the bench on one GPU: compiled, its constants filled, launched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda.context import translated
+from raytracer.benchmark.cuda import tensor_map
+from raytracer.errors import RaytracerError
+
+if TYPE_CHECKING:
+    from raytracer.benchmark.cuda.session import Session
+    from raytracer.variants import Variant
+
+Enqueue = Callable[[], Any]
+Matrix = tuple[int, tuple[int, int], str]  # address, rows and columns, type
+
+# A number of the driver's header, for releases of PyCUDA that lack the name.
+MAX_DYNAMIC_SHARED = 8
+
+
+class RefusedError(RaytracerError):
+    """A kernel that this device cannot run; the sentence says why."""
+
+
+class SizeError(RefusedError):
+    """Sizes that this kernel cannot take; it can run others."""
+
+
+class Kernel:
+    """One variant, compiled with given macros and loaded."""
+
+    def __init__(
+        self,
+        session: Session,
+        variant: Variant,
+        macros: Mapping[str, str],
+        root: Path | None = None,
+        shipped: bool = True,
+    ) -> None:
+        """Load it, compiling if need be; raises RefusedError where the device cannot run it."""
+        if not variant.admits(session.arch):
+            needs = ", ".join(map(str, variant.needs))
+            raise RefusedError(f"needs {needs}; this GPU is {session.arch}")
+        source = Path(str(variant.path))
+        cubin = compiler.load(source, session.arch, root, shipped=shipped, macros=macros)
+        self.variant, self._session, self._log = variant, session, cubin.log
+        with translated(session.driver):
+            self._module = session.driver.module_from_buffer(cubin.code)
+            self._functions = [self._entry(name) for name in variant.entries]
+
+    def _entry(self, name: str) -> Any:
+        try:
+            return self._module.get_function(name)
+        except self._session.driver.LogicError:
+            raise RefusedError(f'has no entry: extern "C" __global__ void {name}(…)') from None
+
+    def resources(self) -> dict[str, int]:
+        """Registers a thread and static shared bytes, the most of any step; bytes spilled."""
+        return {
+            "registers": max(int(each.num_regs) for each in self._functions),
+            "shared": self._static(),
+            "spilled": spilled(self._log),
+        }
+
+    def _static(self) -> int:
+        return max(int(each.shared_size_bytes) for each in self._functions)
+
+    def fill_constants(self, inputs: Mapping[str, tuple[int, int]]) -> None:
+        """Copy the inputs that the header names into constant memory.
+
+        inputs: address on the device and bytes by name. Raises RefusedError where the kernel has
+        no such array, or one of another size.
+        """
+        for name in self.variant.constant.split():
+            if name not in inputs:
+                raise RefusedError(f"constant: there is no input {name!r}")
+            address, nbytes = inputs[name]
+            place = self._constant(f"c_{name}", nbytes)
+            driver = self._session.driver
+            with translated(driver):
+                driver.memcpy_dtod_async(place, address, nbytes, self._session.stream)
+
+    def fill_maps(self, matrices: Mapping[str, Matrix]) -> None:
+        """Make the tensor maps that the header asks for, and copy them into constant memory.
+
+        Not passed as arguments: PyCUDA packs those without the gaps that their alignment needs.
+        matrices: address, shape and type by name. Raises SizeError where a matrix has no map.
+        """
+        for asked in self.variant.maps:
+            if asked.array not in matrices:
+                raise RefusedError(f"maps: there is no matrix {asked.array!r}")
+            address, shape, dtype = matrices[asked.array]
+            box = asked.rows, asked.cols
+            try:
+                made = tensor_map.encode(address, shape, dtype, box, asked.swizzle)
+            except tensor_map.PitchError as error:
+                raise SizeError(f"{asked.array}: {error}") from error
+            place = self._constant(asked.constant, tensor_map.BYTES)
+            with translated(self._session.driver):
+                self._session.driver.memcpy_htod(place, made)
+
+    def _constant(self, name: str, nbytes: int) -> Any:
+        """Where an array of constant memory lies; it must have that size."""
+        driver = self._session.driver
+        with translated(driver):
+            try:
+                place, room = self._module.get_global(name)
+            except driver.LogicError:
+                raise RefusedError(f"has no __constant__ {name}") from None
+        if nbytes != room:
+            raise RefusedError(f"{name} has {room} bytes, and {nbytes} are to go there")
+        return place
+
+    def bind(self, axes: Mapping[str, int], pointers: list[int], sizes: tuple[int, ...]) -> Enqueue:
+        """A function that queues one launch of each step.
+
+        Raises RefusedError for too much shared memory, MemoryNeedError for too much scratch.
+        """
+        launch = self.variant.launch(axes, self._session.multiprocessors)
+        static = self._static()
+        if launch.shared + static > self._session.shared_limit:
+            limit = self._session.shared_limit
+            raise RefusedError(f"needs {launch.shared + static} bytes of shared memory of {limit}")
+        driver, stream = self._session.driver, self._session.stream
+        with translated(driver):
+            scratch = [driver.mem_alloc(launch.scratch)] if launch.scratch else []
+            addresses = [*pointers, *map(int, scratch)]
+            for function in self._functions:
+                if launch.shared > 48 << 10:
+                    names = driver.function_attribute
+                    key = getattr(names, "MAX_DYNAMIC_SHARED_SIZE_BYTES", None)
+                    function.set_attribute(key or names(MAX_DYNAMIC_SHARED), launch.shared)
+                function.prepare(["P"] * len(addresses) + ["q"] * len(sizes))
+        block, arguments, steps = self.variant.block, (*addresses, *sizes), self._functions
+
+        def enqueue(_held: Any = scratch) -> None:  # the memory lives as long as the function
+            for function in steps:
+                function.prepared_async_call(
+                    launch.grid, block, stream, *arguments, shared_size=launch.shared
+                )
+
+        return enqueue
+
+
+def spilled(log: str) -> int:
+    """Bytes spilled, from what the assembler said."""
+    return sum(int(size) for size in re.findall(r"(\d+) bytes spill", log))

@@ -1,0 +1,172 @@
+"""Times work on one GPU: queued launches between events, and what the device is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from types import TracebackType
+from typing import Any, Self
+
+from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda.context import primary_context, translated
+from raytracer.backends.cuda.probe import device_details, why_not
+from raytracer.backends.cuda.transfer import staging
+from raytracer.benchmark.cuda.graph import Graph
+from raytracer.errors import BackendError
+
+Enqueue = Callable[[], Any]
+
+SCRATCH = 256 << 20  # bytes written to flush the L2 cache and to let the host run ahead
+SHORT = 20e-6  # seconds: shorter kernels are replayed from a graph, or queued behind other work
+BATCH = 32
+# A number of the driver's header, for releases of PyCUDA that lack the name.
+OPTIN_SHARED = 97
+
+
+class Session:
+    """One GPU, its context current: `with Session() as session`. Raises BackendError."""
+
+    def __init__(self, ordinal: int = 0) -> None:
+        """Find the GPU of that number."""
+        if reason := why_not(ordinal):
+            raise BackendError(f"the kernels cannot run here: {reason}")
+        self.ordinal = ordinal
+        self._context = primary_context(ordinal)
+        self.driver = self._context.driver
+        self.arch = compiler.architecture(self._context.device.compute_capability())
+        self._open = ExitStack()
+        self._scratch: Any = None
+        self._events: list[Any] = []
+        self._unrecorded: list[Enqueue] = []  # work that no graph can hold
+
+    def __enter__(self) -> Self:
+        self._open.enter_context(self._context.active())
+        self.stream = staging(self.ordinal).stream
+        names = self.driver.device_attribute
+        read = self._context.device.get_attribute
+        self.multiprocessors = int(read(names.MULTIPROCESSOR_COUNT))
+        self.l2_bytes = int(read(names.L2_CACHE_SIZE))
+        optin = getattr(names, "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN", None) or names(OPTIN_SHARED)
+        self.shared_limit = int(read(optin))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        if self._scratch is not None:
+            with suppress(self.driver.Error):
+                self._scratch.free()
+            self._scratch = None
+        self._open.__exit__(kind, error, at)  # what PyCUDA raised becomes a sentence
+
+    def describe(self) -> dict[str, Any]:
+        """Name, architecture, memory and driver of the GPU, for records."""
+        about = device_details(self.ordinal)
+        return {k: v for k, v in about.items() if k != "memory_free"} | {"l2_bytes": self.l2_bytes}
+
+    @property
+    def bus_id(self) -> str:
+        """Where the GPU sits, as NVML asks for it."""
+        return str(self._context.device.pci_bus_id())
+
+    def free_memory(self) -> int:
+        """Bytes free on the device."""
+        return int(self.driver.mem_get_info()[0])
+
+    def total_memory(self) -> int:
+        """Bytes of the device's memory."""
+        return int(self.driver.mem_get_info()[1])
+
+    def fill(self, address: int, nbytes: int, word: int) -> None:
+        """Queue the filling of memory (a multiple of 4 bytes) with a 32-bit word."""
+        self.driver.memset_d32_async(address, word, nbytes // 4, self.stream)
+
+    def flush(self) -> None:
+        """Queue a write that leaves nothing of earlier data in the L2 cache."""
+        if self._scratch is None:
+            self._scratch = self.driver.mem_alloc(max(SCRATCH, 4 * self.l2_bytes))
+        self.fill(int(self._scratch), max(SCRATCH, 4 * self.l2_bytes), 0)
+
+    def wait(self) -> None:
+        """Wait for all that is queued; faults of kernels come out here as BackendError."""
+        with translated(self.driver):
+            self.stream.synchronize()
+
+    def cold(self, launch: Enqueue, count: int, flush: bool) -> list[float]:
+        """Seconds of `count` launches, each by itself; `flush` empties the L2 cache before each."""
+        events = self._pairs(count)
+        self.flush()  # the host queues ahead while this runs
+        for start, end in events:
+            if flush:
+                self.flush()
+            start.record(self.stream)
+            launch()
+            end.record(self.stream)
+        self.wait()
+        return [float(end.time_since(start)) * 1e-3 for start, end in events]
+
+    def hot(self, launch: Enqueue, count: int, lead: int) -> float:
+        """Seconds a launch, of `count` back to back; `lead` fillers queue before them."""
+        ((start, end),) = self._pairs(1)
+        for _ in range(lead):
+            self.flush()
+        launch()
+        start.record(self.stream)
+        for _ in range(count):
+            launch()
+        end.record(self.stream)
+        self.wait()
+        return float(end.time_since(start)) * 1e-3 / count
+
+    def replayed(self, launch: Enqueue, count: int, times: int) -> list[float]:
+        """Seconds a launch, `times` over, of `count` recorded into a graph and replayed.
+
+        Raises BackendError for work that cannot be recorded.
+        """
+
+        def work() -> None:
+            for _ in range(count):
+                launch()
+
+        with Graph(self.stream.handle, work) as graph:
+            graph.launch()
+            samples = [self.hot(graph.launch, 1, 1) / count for _ in range(times)]
+            self.wait()
+        return samples
+
+    def short(self, launch: Enqueue) -> list[float]:
+        """Samples of a kernel that ends before the host could launch the next."""
+        if launch not in self._unrecorded:
+            try:
+                return self.replayed(launch, BATCH, 8)
+            except BackendError:
+                self._unrecorded.append(launch)
+        return [self.hot(launch, BATCH, 5) for _ in range(8)]
+
+    def turn(
+        self, launch: Enqueue, mode: str, seconds: float, estimate: float, flush: bool
+    ) -> list[float]:
+        """Samples for about so many seconds; mode "cold", "hot" or "sustained"."""
+        if mode == "cold":
+            count = max(1, min(16, int(seconds / estimate)))
+            return self.cold(launch, count, flush)
+        if estimate < SHORT:
+            return self.short(launch)
+        batch = max(1, min(1000, int(2e-3 / estimate)))
+        rounds = max(1, min(50, int(seconds / (batch * estimate))))
+        return [self.hot(launch, batch, 0) for _ in range(rounds)]
+
+    def profiled(self, launch: Enqueue) -> None:
+        """One launch between the marks that profilers look for."""
+        self.driver.start_profiler()
+        launch()
+        self.wait()
+        self.driver.stop_profiler()
+
+    def _pairs(self, count: int) -> list[tuple[Any, Any]]:
+        while len(self._events) < count:
+            self._events.append((self.driver.Event(), self.driver.Event()))
+        return self._events[:count]

@@ -1,0 +1,182 @@
+"""Tensor maps: what the driver is asked for, and the swizzle against a model of its bits."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from conftest import backend_missing
+from raytracer import variants
+from raytracer.benchmark.cuda import tensor_map
+from raytracer.benchmark.cuda.guarded import Memory
+from raytracer.benchmark.cuda.kernel import Kernel, SizeError
+from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.with_file import adopt
+from raytracer.errors import BackendError
+from raytracer.resources import kernels
+from raytracer.variants import MapRequest
+
+ROWS = 64
+HEADER = """// title: a box
+// idea: shows shared memory as the copy engine leaves it
+// block: 32
+// grid: 1
+// maps: a 64x{values} swizzle{swizzle}
+// needs: sm_90a, sm_120
+// source: own
+"""
+BODY = """#include "../matmul/tma.h"
+
+__constant__ CUtensorMap c_map_a;
+
+extern "C" __global__ void __launch_bounds__(32)
+    boxes(const void*, uint4* out, long long row, long long col) {
+  __shared__ __align__(1024) unsigned char box[64 * 128];
+  __shared__ Barrier landed;
+  if (threadIdx.x == 0) {
+    make_barrier(&landed, 1);
+    publish_barriers();
+    expect(&landed, 64 * BYTES);
+    copy_box(box, &c_map_a, (int)row, (int)col, &landed);
+  }
+  __syncthreads();
+  wait(&landed, 0);
+  for (int i = threadIdx.x; i < 64 * BYTES / 16; i += 32) out[i] = ((const uint4*)box)[i];
+}
+"""
+
+
+def model(offsets: NDArray[np.int64], row_bytes: int) -> NDArray[np.int64]:
+    """The bits of an offset that count the 16-byte pieces of a row, XOR bits 7 and up."""
+    swizzled = offsets.copy()
+    for bit in range({64: 2, 128: 3}[row_bytes]):
+        swizzled ^= ((offsets >> (7 + bit)) & 1) << (4 + bit)
+    return swizzled
+
+
+def swizzle_of_the_kernels(row_bytes: int) -> Callable[[int], int]:
+    """The expression of kernels/ladders/matmul_bf16/swizzle.cuh, read from its source."""
+    text = (Path(str(kernels())) / "ladders/matmul_bf16/swizzle.cuh").read_text(encoding="utf-8")
+    mask = re.search(r"kMask = (.+);", text)
+    result = re.search(r"return (.+);", text)
+    assert mask is not None
+    assert result is not None
+    bits = eval(mask[1].replace("/", "//"), {"RowBytes": row_bytes})
+    return lambda offset: int(eval(result[1], {"offset": offset, "kMask": bits}))
+
+
+@pytest.mark.parametrize("row_bytes", [64, 128])
+def test_swizzle_is_the_model(row_bytes: int) -> None:
+    offsets = np.arange(ROWS * row_bytes)
+    found = list(map(swizzle_of_the_kernels(row_bytes), offsets.tolist()))
+    assert found == model(offsets, row_bytes).tolist()
+
+
+@pytest.mark.parametrize("row_bytes", [64, 128])
+def test_model_spreads_a_column_over_the_banks(row_bytes: int) -> None:
+    pieces = row_bytes // 16
+    assert sorted(model(np.arange(1024), row_bytes)) == list(range(1024))
+    for piece in range(pieces):
+        places = model(np.arange(8) * row_bytes + piece * 16, row_bytes)
+        assert len(set(places % 128 // 16)) == 8
+
+
+class Library:
+    """Notes what the driver is asked for."""
+
+    def __init__(self, status: int = 0) -> None:
+        self.status = status
+        self.asked: tuple[Any, ...] = ()
+
+    def cuTensorMapEncodeTiled(self, place: Any, *asked: Any) -> int:  # noqa: N802
+        assert place.value % tensor_map.ALIGNMENT == 0
+        ctypes.memset(place.value, 7, tensor_map.BYTES)
+        self.asked = asked
+        return self.status
+
+
+def test_encode_asks_for_the_fastest_dimension_first() -> None:
+    library = Library()
+    made = tensor_map.encode(4096, (10, 24), "bfloat16", (8, 16), 64, library)
+    assert made == b"\7" * 128
+    kind, rank, address, sizes, strides, box, steps, *_, swizzle, _, _ = library.asked
+    assert (kind.value, rank.value, address.value, swizzle.value) == (9, 2, 4096, 2)
+    assert (list(sizes), list(strides), list(box), list(steps)) == ([24, 10], [48], [16, 8], [1, 1])
+
+
+def test_rows_that_are_no_multiple_of_16_bytes_have_no_map() -> None:
+    with pytest.raises(tensor_map.PitchError, match="these have 50"):
+        tensor_map.encode(0, (10, 25), "bfloat16", (8, 16), 0, Library())
+
+
+def test_what_the_driver_refuses_is_said() -> None:
+    with pytest.raises(BackendError, match=r"refuses a tensor map of 10 x 8 float32"):
+        tensor_map.encode(0, (10, 8), "float32", (8, 16), 0, Library(status=1))
+
+
+def write(folder: Path, swizzle: int, values: int) -> Path:
+    path = folder / "box.cu"
+    body = BODY.replace("BYTES", str(swizzle))
+    path.write_text(HEADER.format(swizzle=swizzle, values=values) + body, encoding="utf-8")
+    return path
+
+
+def test_header_asks_for_maps(tmp_path: Path) -> None:
+    op: Any = SimpleNamespace(name="boxes")
+    variant = adopt(op, write(tmp_path, 128, 64), tmp_path / "kernels")
+    assert variant.maps == (MapRequest("a", 64, 64, 128),)
+
+
+def test_two_maps_of_one_array_have_two_names(tmp_path: Path) -> None:
+    path = tmp_path / "01_box.cu"
+    text = HEADER.replace("a 64x{values} swizzle{swizzle}", "a 64x64 swizzle128, a 8x32 as low")
+    path.write_text(text, encoding="utf-8")
+    first, second = variants.read("boxes", path).maps
+    assert (first.constant, second.constant) == ("c_map_a", "c_map_low")
+    assert second == MapRequest("a", 8, 32, 0, "low")
+
+
+@pytest.mark.parametrize("entry", ["a", "a 64", "a 64x512", "a 0x8", "a 64x64 swizzle16"])
+def test_maps_that_make_no_sense_are_refused(tmp_path: Path, entry: str) -> None:
+    path = tmp_path / "01_box.cu"
+    path.write_text(HEADER.replace("a 64x{values} swizzle{swizzle}", entry), encoding="utf-8")
+    with pytest.raises(variants.VariantError, match="is no tensor map"):
+        variants.read("boxes", path)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("swizzle", [64, 128])
+def test_copy_engine_swizzles_as_the_model(tmp_path: Path, swizzle: int) -> None:
+    if reason := backend_missing("cuda"):
+        pytest.skip(f"cuda: {reason}")
+    op: Any = SimpleNamespace(name="boxes")
+    (tmp_path / "kernels").mkdir()
+    values = swizzle // 2
+    variant = adopt(op, write(tmp_path, swizzle, values), tmp_path / "kernels")
+    matrix = np.arange(100 * 200, dtype=np.uint16).reshape(100, 200)
+    row, col = 50, 8  # the box reaches past the last row: zeros
+    wanted = np.zeros((ROWS, values), np.uint16)
+    wanted[: 100 - row] = matrix[row:, col : col + values]
+    offsets = np.arange(wanted.nbytes)
+    with Session() as session:
+        if not variant.admits(session.arch):
+            pytest.skip(f"TMA: needs sm_90 or sm_120, this is {session.arch}")
+        kernel = Kernel(session, variant, {}, tmp_path / "kernels", shipped=False)
+        with Memory(session, {"a": matrix.nbytes, "out": wanted.nbytes}) as memory:
+            memory.upload("a", matrix)
+            address = memory.address("a")
+            kernel.fill_maps({"a": (address, matrix.shape, "bfloat16")})
+            kernel.bind({}, [address, memory.address("out")], (row, col))()
+            found = np.empty(wanted.nbytes, np.uint8)
+            memory.download("out", found)
+            with pytest.raises(SizeError, match="multiple of 16"):
+                kernel.fill_maps({"a": (address, (100, 201), "bfloat16")})
+    assert (found[model(offsets, swizzle)] == wanted.view(np.uint8).ravel()).all()
