@@ -104,6 +104,9 @@ def _weighted_median(values: NDArray[np.float64], radius: NDArray[np.float64]) -
     """
     import numpy as np
 
+    if radius.min() == radius.max():
+        lower = (len(values) - 1) // 2
+        return float(np.partition(values, lower)[lower])
     order = np.argsort(values, kind="stable")
     weight = np.cumsum((radius.min() / radius)[order])
     return float(values[order[int(np.searchsorted(weight, 0.5 * weight[-1]))]])
