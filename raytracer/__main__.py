@@ -23,7 +23,11 @@ def main() -> int:
     # Where SIGINT is ignored (nohup), it stays so.
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, _quit)
-    from raytracer import cli, process
+    try:
+        from raytracer import cli, process
+    except (MemoryError, SystemError):  # the latter where an extension of Python finds none
+        os.write(2, b"raytracer: there is not enough memory to start: allow more by ulimit -v\n")
+        return 2
 
     return process.run(cli.main, cli.stopped)
 

@@ -12,13 +12,39 @@ from math import inf
 from operator import index
 from typing import Any
 
-from .errors import SceneError, UserError, shown, shown_value, suggestion
+from .errors import SceneError, UserError, shown, shown_value, suggestion, type_name
 
 MOST_ITEMS = 1 << 20
 """Most items of a list that is no array: numbers of a vector, lights, sets of spheres."""
 
 MOST = 2**63
 """Whole numbers are below this: what comes after them counts in 64 bits."""
+
+
+def is_a(value: object, kind: type | tuple[type, ...]) -> bool:
+    """Whether a value is of a class by its type; `isinstance` asks the value, which may lie."""
+    return issubclass(type(value), kind)
+
+
+def plain(value: Any) -> Any:
+    """Return a text, number, list, tuple or dictionary of a subclass as Python's own type.
+
+    No method of the subclass is called. Other values are returned as they are.
+    """
+    for kind, own in _OWN.items():
+        if is_a(value, kind):
+            return value if type(value) in (kind, bool) else own(value)
+    return value
+
+
+_OWN: dict[type, Callable[[Any], Any]] = {
+    str: str.__str__,
+    int: int.__index__,
+    float: float.__float__,
+    list: list.copy,
+    tuple: lambda value: tuple.__getitem__(value, slice(None)),
+    dict: lambda value: dict(tuple(dict.items(value))),  # `dict.copy` asks its `keys`
+}
 
 
 def real(
@@ -42,10 +68,11 @@ def real(
         UserError: it is no number or out of range.
     """
     try:
-        is_array = getattr(value, "ndim", 0) != 0
-        if is_array or isinstance(value, (str, bytes, bytearray)):
+        own = plain(value)
+        is_array = getattr(own, "ndim", 0) != 0
+        if is_array or is_a(own, (str, bytes, bytearray)):
             raise TypeError
-        number = float(value)
+        number = float(own)
     except Exception:  # whatever a foreign object raises
         raise error(f"{name}: {shown_value(value)} is not a number") from None
     if not (low < number if above else low <= number) or not number <= high or abs(number) == inf:
@@ -70,9 +97,9 @@ def whole(
         UserError: it is no whole number or out of range.
     """
     try:
-        if isinstance(value, bool):
+        if is_a(value, bool):
             raise TypeError
-        number = index(value)
+        number = index(plain(value))
     except Exception:
         raise error(f"{name}: {shown_value(value)} is not a whole number") from None
     if not low <= number <= high:
@@ -87,9 +114,9 @@ def truth(value: Any, name: str, error: type[UserError] = SceneError) -> bool:
         UserError: it is neither.
     """
     try:
-        if not isinstance(value, (bool, int)) and type(value).__module__ != "numpy":
+        if not is_a(value, int) and type(value).__module__ != "numpy":
             raise TypeError
-        number = int(value)
+        number = int(plain(value))
     except Exception:
         number = -1
     if number not in (0, 1):
@@ -109,29 +136,29 @@ def one_of(
     Raises:
         UserError: it is none of them; the message names the nearest.
     """
-    words = list(known)
-    if not isinstance(value, str):
+    words, word = list(known), plain(value)
+    if not is_a(word, str):
         raise error(f"{name}: {shown_value(value)} is no text; known are {', '.join(words)}")
-    if value not in words:
-        raise error(f"{name}: there is no {what} '{shown(value)}'; {suggestion(value, words)}")
-    return str(value)
+    if word not in words:
+        raise error(f"{name}: there is no {what} '{shown(word)}'; {suggestion(word, words)}")
+    return str(word)
 
 
 def text(value: Any, name: str, error: type[UserError] = SceneError) -> str:
     """Return a text. Raises UserError if it is none."""
-    if not isinstance(value, str):
+    if not is_a(value, str):
         raise error(f"{name}: {shown_value(value)} is no text")
-    return str(value)
+    return str(plain(value))
 
 
 def of_kind(
     value: Any, name: str, kind: type | tuple[type, ...], error: type[UserError] = SceneError
 ) -> Any:
     """Return an object of a class. Raises UserError if it is of another."""
-    if not isinstance(value, kind):
+    if not is_a(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
         wanted = " or ".join(k.__name__ for k in kinds)
-        raise error(f"{name}: got a {type(value).__name__} where a {wanted} belongs")
+        raise error(f"{name}: got a {type_name(value)} where a {wanted} belongs")
     return value
 
 
@@ -142,9 +169,9 @@ def items(value: Any, name: str, error: type[UserError] = SceneError) -> list[An
         UserError: it has none.
     """
     try:
-        if isinstance(value, (str, bytes, bytearray)):
+        if is_a(value, (str, bytes, bytearray)):
             raise TypeError
-        result = list(islice(value, MOST_ITEMS + 1))
+        result = list(islice(plain(value), MOST_ITEMS + 1))
     except Exception:
         raise error(f"{name}: {shown_value(value)} is no list") from None
     if len(result) > MOST_ITEMS:  # perhaps without an end
@@ -154,9 +181,15 @@ def items(value: Any, name: str, error: type[UserError] = SceneError) -> list[An
 
 def mapping(value: Any, name: str, error: type[UserError] = SceneError) -> Mapping[str, Any]:
     """Return a dictionary with texts for keys. Raises UserError if it is none."""
-    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-        raise error(f"{name}: {shown_value(value)} is no dictionary of names")
-    return value
+    try:
+        own = plain(value)
+        if not is_a(own, Mapping) or not all(is_a(key, str) for key in own):
+            raise TypeError
+        if type(own) is dict and all(type(key) is str for key in own):
+            return own
+        return {plain(key): own[key] for key in own}
+    except Exception:  # whatever a foreign object raises
+        raise error(f"{name}: {shown_value(value)} is no dictionary of names") from None
 
 
 def function(

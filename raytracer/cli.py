@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from signal import SIGPIPE
@@ -21,9 +22,9 @@ from raytracer.commands.render import render
 from raytracer.commands.report import print_warning
 from raytracer.commands.scene import scene
 from raytracer.commands.tone import tone
-from raytracer.errors import RaytracerError
+from raytracer.errors import MemoryNeedError, RaytracerError, fitted, shown
 from raytracer.process import Terminated
-from raytracer.resources import NO_THREADS, is_lack_of_threads
+from raytracer.resources import NO_THREADS, is_lack_of_memory, is_lack_of_threads
 from raytracer.warning import passed_to
 
 # What a shell expects of a program that was stopped by Ctrl-C.
@@ -93,12 +94,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _misuse(error)
     except click.ClickException as error:
         return _say(_sentence(error.format_message()), error.exit_code)
-    except MemoryError as error:
-        return _say(_no_memory(error), 1)
-    except RuntimeError as error:
-        if not is_lack_of_threads(error):
-            raise
-        return _say(NO_THREADS, 1)
+    except (MemoryError, ImportError, OSError, RuntimeError, SystemError) as error:
+        if is_lack_of_threads(error):
+            return _say(NO_THREADS, 1)
+        if is_lack_of_memory(error):
+            return _say(_no_memory(error), MemoryNeedError.exit_code)
+        raise
     except (_StoppedError, click.Abort, KeyboardInterrupt) as error:
         return stopped(error)
     finally:
@@ -106,12 +107,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _no_memory(error: MemoryError) -> str:
-    """Say that memory ran out, and what was asked for where that is known."""
-    what = " ".join(str(error).split()).rstrip(".")
+def _no_memory(error: BaseException) -> str:
+    """Say that memory ran out, and how much was asked for where that is known."""
+    asked = re.search(r"llocate ([\d.]+ [KMGT]iB)", str(error))  # NumPy says so
     return (
-        f"there is not enough memory{f' ({what})' if what else ''}: use fewer spheres, a smaller "
-        "picture, or a machine with more memory"
+        f"there is not enough memory{f', {asked[1]} more were needed' if asked else ''}: use fewer "
+        "spheres, a smaller picture, or a machine with more memory"
     )
 
 
@@ -122,9 +123,9 @@ def _misuse(error: click.UsageError) -> int:
         error.show()
         return error.exit_code
     command = context.command_path if context else "raytracer"
-    sentence = _sentence(error.format_message())
+    sentence = fitted(_sentence(error.format_message()))
     if isinstance(error, click.NoSuchOption):  # click lists all that look like it, in brackets
-        sentence = f"no such option '{error.option_name}'"
+        sentence = f"no such option '{shown(error.option_name)}'"
         if hint := hints.of_option(error.option_name, context.command if context else None):
             sentence += f"; {hint}"
     return _say(f"{sentence} (see `{command} --help`)", error.exit_code)
@@ -161,6 +162,6 @@ def _written() -> str:
 
 def _say(text: str, code: int) -> int:
     """Print one sentence a line, each with the program's name."""
-    for sentence in text.splitlines():
-        print(f"raytracer: {sentence}", file=sys.stderr)
+    for sentence in text.split("\n"):
+        print(f"raytracer: {fitted(sentence)}", file=sys.stderr)
     return code

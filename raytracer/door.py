@@ -17,9 +17,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeGuard, TypeVar
 
+from raytracer.arguments import is_a, plain
 from raytracer.errors import (
+    NO_MEMORY,
     DataFileError,
     MemoryNeedError,
     RaytracerError,
@@ -28,7 +30,7 @@ from raytracer.errors import (
     shown_value,
 )
 from raytracer.memory import size_text
-from raytracer.resources import available_memory, is_lack_of_threads
+from raytracer.resources import available_memory, is_lack_of_memory, is_lack_of_threads
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -165,9 +167,14 @@ class OpenFile:
 def path_of(path: object, name: str = "path") -> Path:
     """Return a path that was given as an argument. Raises UserError if it is none."""
     try:
-        return Path(os.fspath(path))  # type: ignore[call-overload]
-    except TypeError:
+        return Path(plain(os.fspath(plain(path))))
+    except Exception:  # whatever a foreign object raises
         raise UserError(f"{name}: {shown_value(path)} is not the path of a file") from None
+
+
+def is_path(value: object) -> TypeGuard[str | Path]:
+    """Whether a value says a path: a text or a `Path`."""
+    return is_a(value, (str, Path))
 
 
 @contextmanager
@@ -204,6 +211,14 @@ def require_file(path: str | Path, source: str, error: type[UserError] = DataFil
     """Refuse a path that `opened` would refuse."""
     with _descriptor(Path(path), source, error):
         pass
+
+
+def is_file(path: str | Path) -> bool:
+    """Whether there is a regular file; False too where the system does not say, whatever it is."""
+    try:
+        return stat.S_ISREG(Path(path).stat().st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 class _Regular(io.FileIO):
@@ -331,10 +346,6 @@ def reading(source: str, kind: str, error: type[UserError] = DataFileError) -> I
             yield
     except RaytracerError:
         raise
-    except MemoryError:
-        raise MemoryNeedError(
-            f"{source}: needs more memory than is free: use a part of it, or a machine with more"
-        ) from None
     except RecursionError:
         raise error(f"{source}: cannot be read as {kind} (it is nested too deeply)") from None
     except UnicodeDecodeError as problem:
@@ -342,6 +353,8 @@ def reading(source: str, kind: str, error: type[UserError] = DataFileError) -> I
     except Exception as problem:
         if is_lack_of_threads(problem):  # which is no fault of the file
             raise
+        if is_lack_of_memory(problem):
+            raise MemoryNeedError(f"{source}: {NO_MEMORY}") from None
         raise error(f"{source}: cannot be read as {kind} ({_first_line(problem)})") from problem
 
 

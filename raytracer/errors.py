@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 MOST_SENTENCES = 10
 """Most sentences of one error that are kept; of more, the number is told."""
 
 SENTENCE_LETTERS = 1000
 """Longest sentence that is kept whole; of a longer one the start and the end are."""
+
+NO_MEMORY = "needs more memory than is free: use a part of it, or a machine with more"
+"""What is said of a file where memory runs out; more than was estimated is rare."""
 
 TEXT_LETTERS = 60
 """Longest text from a file or an argument that a sentence quotes whole."""
@@ -37,7 +41,7 @@ class RaytracerError(Exception):
 
     def __init__(self, *sentences: str) -> None:
         most = self.most_sentences
-        kept = [_sentence(str(sentence)) for sentence in sentences[:most]]
+        kept = [fitted(str(sentence)) for sentence in sentences[:most]]
         if len(sentences) > most:
             kept.append(f"and {len(sentences) - most:,} more mistakes")
         super().__init__(*kept)
@@ -87,6 +91,31 @@ class InstallError(UserError, ImportError):
     """The package is not installed where Python found it."""
 
 
+@contextmanager
+def naming(source: str) -> Iterator[None]:
+    """Put a file before each sentence of a UserError of the block that does not begin with it.
+
+    Args:
+        source: what messages call the file, or "" where there is none.
+
+    Raises:
+        MemoryNeedError: memory ran out, and there is a file.
+    """
+    try:
+        yield
+    except UserError as error:
+        start = f"{fitted(source)}: "
+        mistakes, count = error.args[:MOST_SENTENCES], error.args[MOST_SENTENCES:]
+        if source:
+            told = (s if s.startswith(start) else fitted(start + s) for s in mistakes)
+            error.args = (*told, *count)
+        raise
+    except MemoryError:
+        if not source:
+            raise
+        raise MemoryNeedError(f"{source}: {NO_MEMORY}") from None
+
+
 def escaped(text: str) -> str:
     """Return a text with every character that does not print written as its escape sequence.
 
@@ -126,12 +155,20 @@ def shown_value(value: object, most: int = TEXT_LETTERS) -> str:
     short.maxstring = short.maxother = short.maxlong = most
     short.maxlevel = 3
     try:
-        return shown(short.repr(value), most)
+        return shown(str.__str__(short.repr(value)), most)
     except Exception:  # whatever the `repr` of a foreign object does
-        return f"<{type(value).__name__}>"
+        return f"<{type_name(value)}>"
 
 
-def _sentence(text: str) -> str:
+def type_name(value: object) -> str:
+    """Return the name of a value's class, which may have one of its own for it."""
+    try:
+        return shown(str.__str__(type(value).__name__))
+    except Exception:
+        return "object"
+
+
+def fitted(text: str) -> str:
     """Return a sentence that fits a terminal; where it is cut, its remedy at the end stays."""
     if len(text) > SENTENCE_LETTERS:
         head = SENTENCE_LETTERS * 2 // 3

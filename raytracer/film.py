@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.arguments import items, whole
+from raytracer.arguments import MOST, is_a, items, whole
 from raytracer.errors import UserError, counted, shown_value
 from raytracer.settings import MAX_SIDE
 
@@ -60,6 +60,7 @@ class Film:
     metadata: what made it, as JSON types; `digest` is that of scene, camera and settings.
     inputs: the scene file and its data files, which `save` does not overwrite.
     backdrop: the background that is in the sums; None if it is transparent.
+    source: the file it was loaded from, for messages.
     """
 
     sums: NDArray[np.float32]
@@ -72,6 +73,7 @@ class Film:
     metadata: dict[str, Any] = field(default_factory=dict)
     inputs: tuple[Path, ...] = field(default=(), repr=False, compare=False)
     backdrop: Backdrop | None = None
+    source: str = field(default="", repr=False, compare=False)
 
     def __repr__(self) -> str:
         return f"<Film: {outline(self, self.metadata)}>"
@@ -95,8 +97,10 @@ class Film:
 
         Raises UserError that names the part.
         """
+        if is_a(self.sums, np.ndarray):
+            self.sums = np.asarray(self.sums)  # no subclass
         shape: tuple[int, ...] = getattr(self.sums, "shape", ())
-        if not isinstance(self.sums, np.ndarray) or (
+        if not is_a(self.sums, np.ndarray) or (
             self.sums.dtype != np.float32 or len(shape) != 3 or shape[2] != 4 or not self.sums.size
         ):
             raise UserError(
@@ -149,6 +153,7 @@ class Film:
             dict(self.metadata),
             self.inputs,
             self.backdrop,
+            self.source,
         )
 
     def tonemap(self, *, bits: int = 8, threads: int = 0, **settings: Any) -> Pixels:
@@ -201,8 +206,9 @@ def outline(film: Film, metadata: dict[str, Any]) -> str:
     if (width, height) != (film.width, film.height):
         parts[0] += f" at {film.x0},{film.y0} of {film.width}x{film.height}"
     parts.append(counted(film.samples, "sample", " per pixel"))
-    if "spheres" in metadata:
-        parts.append(counted(metadata["spheres"], "sphere"))
+    spheres = metadata.get("spheres")
+    if type(spheres) is int and 0 <= spheres <= MOST:  # files may say anything
+        parts.append(counted(spheres, "sphere"))
     if film.aovs:
         parts.append("with " + ", ".join(film.aovs))
     return ", ".join(parts)

@@ -120,7 +120,9 @@ def load(path: str | Path, aovs: Sequence[str] = tuple(AOVS)) -> Film:
             suffix = ".exr" if file.file.peek(4)[:4] == exr_header.MAGIC else ".npz"
         with reading(file.source, "a film"):
             reader = _load_npz if suffix == ".npz" else _load_exr
-            return _checked(file.source, reader(file, aovs))
+            film = _checked(file.source, reader(file, aovs))
+            film.source = file.source
+            return film
 
 
 def _about(film: Film) -> str:

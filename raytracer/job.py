@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from raytracer._version import __version__
-from raytracer.errors import UserError
+from raytracer.errors import UserError, naming
 from raytracer.film import TRANSPARENT
 from raytracer.image import Image
 from raytracer.layout import dtype
@@ -73,7 +73,8 @@ class Job:
         fetch: False leaves the sums with the backend until `fetch`.
         Raises UserError for the film of another picture, or for samples that cannot be numbered.
         """
-        self.check_film(film)
+        with naming(film.source):
+            self.check_film(film)
         check_samples(first, count)
         frame = self._frame_of(film)
         frame["sample_begin"] = first

@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from raytracer import bvh, memory
-from raytracer.arguments import function, items, of_kind, text, whole
+from raytracer.arguments import function, is_a, items, of_kind, text, whole
 from raytracer.backends.select import select
-from raytracer.errors import SceneError, UserError, counted
+from raytracer.door import is_path, path_of
+from raytracer.errors import SceneError, UserError, counted, naming, type_name
 from raytracer.film import TRANSPARENT, Crop, Film, checked_crop
 from raytracer.film_file import check_aovs
 from raytracer.image import Image
@@ -127,11 +129,16 @@ def prepare(
     memory_of: what will be made of the film, for the estimate of memory.
     Memory of one stage that the next does not need is given back in between.
     """
+    if is_path(scene):
+        scene = path_of(scene, "scene")
     stage = _Stages(notice)
     with stage("start", "looking for a GPU"):
+        if isinstance(scene, (str, Path)) and Path(scene).suffix.lower() in (".npz", ".npy"):
+            # Takes as long as reading 100,000 spheres does, and is no part of that.
+            import_module("raytracer.npz")
         thread_count(threads)
         chosen: Any = backend
-        if not hasattr(backend, "max_spheres") or isinstance(backend, type):
+        if not _is_backend(backend):
             chosen = select(chosen, threads)
         device = {"name": chosen.name} | chosen.describe()
     with stage("load", "loading the scene"):
@@ -142,14 +149,17 @@ def prepare(
         settings = loaded.render.override(**(overrides or {}))
     if loaded.count == 0:
         warn("the scene has no spheres: the picture shows the background alone")
-    memory.require_count(loaded.count, chosen.max_spheres, chosen.name)
+    source = loaded.source
+    with naming(source):
+        memory.require_count(loaded.count, chosen.max_spheres, chosen.name)
     spheres = counted(loaded.count, "sphere")
     with stage("pack", f"packing {spheres}"):
-        given_back = isinstance(scene, (str, Path)) and not keep
+        given_back = is_path(scene) and not keep
         need = _need(loaded, settings, crop, threads, given_back, memory_of or memory.Output())
-        memory.require_host(need)
-        if (free := device.get("memory_free")) is not None:
-            memory.require_device(need, free)
+        with naming(source):
+            memory.require_host(need)
+            if (free := device.get("memory_free")) is not None:
+                memory.require_device(need, free)
         buffers = _packed(loaded, settings, transparent)
     kept = (loaded, buffers) if keep else None
     del loaded
@@ -157,7 +167,7 @@ def prepare(
         digest = buffers.digest()
     with stage("build", f"building the hierarchy over {spheres}"):
         tree = bvh.build(buffers, threads)
-    with stage("upload", f"bringing {spheres} to the {chosen.name} backend"):
+    with stage("upload", f"bringing {spheres} to the {chosen.name} backend"), naming(source):
         resident = chosen.upload(buffers, tree)
     sizes = {
         "buffers": buffers.nbytes,
@@ -165,13 +175,21 @@ def prepare(
         "bvh_per_sphere": round(tree.nbytes / max(buffers.count, 1), 2),
         "resident": resident.nbytes,
     }
-    path = Path(scene) if isinstance(scene, (str, Path)) else None
+    path = Path(scene) if is_path(scene) else None
     made_by = about(path, digest, buffers.count, settings, device)
     space = buffers.center, buffers.scale
     return Job(
         settings, chosen, resident, buffers.frame, threads, stage.timings, sizes, made_by, space,
         kept, inputs,
     )  # fmt: skip
+
+
+def _is_backend(value: Any) -> bool:
+    """Whether a value is the backend of an earlier job."""
+    try:
+        return hasattr(value, "max_spheres") and not is_a(value, type)
+    except Exception:  # whatever a foreign object raises
+        return False
 
 
 def _packed(scene: Scene, settings: RenderSettings, transparent: bool) -> SceneBuffers:
@@ -186,21 +204,20 @@ def _packed(scene: Scene, settings: RenderSettings, transparent: bool) -> SceneB
 
 
 def _loaded(scene: Scene | str | Path) -> Scene:
-    if isinstance(scene, (str, Path)):
+    if is_path(scene):
         from raytracer.scene.load import load
 
         return load(scene)
     from raytracer.scene.scene import Scene as Kind
 
-    if not isinstance(scene, Kind):
-        kind = type(scene).__name__
-        raise SceneError(f"scene: give a raytracer.Scene or a path, not a {kind}")
-    return scene
+    if not is_a(scene, Kind):
+        raise SceneError(f"scene: give a raytracer.Scene or a path, not a {type_name(scene)}")
+    return cast(Kind, scene)
 
 
 def _inputs(source: Scene | str | Path, scene: Scene) -> tuple[Path, ...]:
     """The files that a scene was made of: its own and those of its sphere sets, absolute."""
-    own = [Path(source).absolute()] if isinstance(source, (str, Path)) else []
+    own = [Path(source).absolute()] if is_path(source) else []
     return (*own, *(spheres.file.path for spheres in scene.spheres if spheres.file))
 
 
@@ -237,20 +254,26 @@ def film_for(
 
     own: the earlier film itself, which the caller does not need as it is.
     """
-    if film is not None and film.metadata.get("half"):
+    blank = Film.blank(settings.width, settings.height, crop)
+    if film is None:
+        return blank
+    with naming(film.source):
+        _check_pixels(film, blank)
+    return film if own else film.copy()
+
+
+def _check_pixels(film: Film, blank: Film) -> None:
+    """Refuse a film to which nothing can be added, or of other pixels. Raises UserError."""
+    if film.metadata.get("half"):
         raise UserError(
             "the film was stored with 16-bit floats, which keep no sums to add to: resume one "
             "that was saved as .npz or as .exr with 32-bit floats"
         )
-    blank = Film.blank(settings.width, settings.height, crop)
-    if film is None:
-        return blank
     if (film.crop, film.width, film.height) != (blank.crop, blank.width, blank.height):
         raise UserError(
             f"the film holds pixels {film.crop} of {film.width}x{film.height} and the render asks "
             f"for {blank.crop} of {blank.width}x{blank.height}: use the same size and crop"
         )
-    return film if own else film.copy()
 
 
 class _Stages:

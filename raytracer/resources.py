@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from raytracer.errors import UserError, shown_value
+from raytracer.errors import MemoryNeedError, UserError, shown_value
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -24,6 +25,46 @@ NO_THREADS = (
     "pids.max of a container); allow more, or end others"
 )
 """What a lack of threads is called."""
+
+
+START_SPACE, START_DATA = 96 << 20, 48 << 20
+"""Bytes of address space, and those of them that can be written, in which NumPy can be imported.
+Its linear algebra ends the process where there is less."""
+
+_UNMAPPED = ("cannot allocate memory", "failed to map segment")
+"""What the linker says of a library for which there is no memory."""
+
+
+def require_start() -> None:
+    """Refuse to start where NumPy cannot be imported. Raises MemoryNeedError."""
+    import resource
+
+    limits = (
+        (resource.RLIMIT_AS, "VmSize:", START_SPACE, "v"),
+        (resource.RLIMIT_DATA, "VmData:", START_DATA, "d"),
+    )
+    for limit, field, need, option in limits:
+        left = _left(limit, field)
+        if left is not None and left < need:
+            raise MemoryNeedError(
+                f"{need >> 20} MiB of address space are needed to start and {left >> 20} MiB is "
+                f"free: allow more by ulimit -{option}"
+            )
+
+
+def is_lack_of_memory(error: BaseException | None) -> bool:
+    """Whether an exception, or one behind it, means that the process gets no more memory."""
+    while error is not None:
+        if isinstance(error, MemoryError):
+            return True
+        if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+            return True
+        if isinstance(error, SystemError) and available_address_space() is not None:
+            return True  # an extension of Python got none and did not say so
+        if isinstance(error, ImportError) and any(w in str(error).lower() for w in _UNMAPPED):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def is_lack_of_threads(error: BaseException) -> bool:
@@ -112,13 +153,23 @@ def available_address_space(root: Path = Path("/")) -> int | None:
         import resource
     except ImportError:
         return None
-    figures = []
-    for limit, field in ((resource.RLIMIT_AS, "VmSize:"), (resource.RLIMIT_DATA, "VmData:")):
-        allowed = resource.getrlimit(limit)[0]
-        used = [int(t.split()[1]) for t in _lines(root / "proc/self/status") if t.startswith(field)]
-        if allowed != resource.RLIM_INFINITY and used:
-            figures.append(max(allowed - used[0] * 1024, 0))
+    limits = ((resource.RLIMIT_AS, "VmSize:"), (resource.RLIMIT_DATA, "VmData:"))
+    figures = [left for each in limits if (left := _left(*each, root)) is not None]
     return min(figures) if figures else None
+
+
+def _left(limit: int, field: str, root: Path = Path("/")) -> int | None:
+    """Bytes that a limit of this process leaves; None without it.
+
+    field: of /proc/self/status, what counts against it.
+    """
+    import resource
+
+    allowed = resource.getrlimit(limit)[0]
+    if allowed == resource.RLIM_INFINITY:
+        return None
+    used = [int(t.split()[1]) for t in _lines(root / "proc/self/status") if t.startswith(field)]
+    return max(allowed - used[0] * 1024, 0) if used else None
 
 
 def available_memory(root: Path = Path("/")) -> int | None:

@@ -22,7 +22,7 @@ Pixels = NDArray[np.uint8] | NDArray[np.uint16]
 
 def check_bits(bits: int, settings: ToneSettings | None = None) -> None:
     """Refuse depths that no PNG has, and dither where nothing is rounded coarsely."""
-    if not isinstance(bits, int) or bits not in (8, 16):
+    if type(bits) is not int or bits not in (8, 16):
         raise UserError(
             f"a PNG has 8 or 16 bits per channel, not {shown_value(bits)}: use bits=8 or bits=16"
         )

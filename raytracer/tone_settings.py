@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import items, real, truth
+from raytracer.arguments import is_a, items, plain, real, truth
 from raytracer.errors import UserError, shown_value, suggestion
 from raytracer.tone_names import CURVES, METERS
 
@@ -53,14 +53,16 @@ class ToneSettings:
     def __post_init__(self) -> None:
         object.__setattr__(self, "exposure", _exposure(self.exposure))
         for name, known in (("tone", CURVES), ("meter", METERS)):
-            value = getattr(self, name)
-            if not isinstance(value, str):
+            value = plain(getattr(self, name))
+            object.__setattr__(self, name, value)
+            if not is_a(value, str):
                 raise UserError(f"{name} {shown_value(value)}: known are {', '.join(known)}")
             if value not in known:
                 raise UserError(f"{name} {shown_value(value)}: {suggestion(value, known)}")
         white = real(self.white, "white", 1e-3, 65504.0, error=UserError)
         object.__setattr__(self, "white", white)
-        if not (isinstance(self.dither, str) and self.dither == "auto"):
+        object.__setattr__(self, "dither", plain(self.dither))
+        if not (is_a(self.dither, str) and self.dither == "auto"):
             try:
                 object.__setattr__(self, "dither", truth(self.dither, "dither", UserError))
             except UserError:
@@ -97,10 +99,11 @@ def _pair(value: Any) -> list[Any]:
 
 def _exposure(value: float | str) -> float | str:
     """A number of stops or "auto"; raises UserError."""
-    if isinstance(value, str) and value == "auto":
+    own = plain(value)
+    if is_a(own, str) and own == "auto":
         return "auto"
     try:
-        stops = float(value)
+        stops = float(own)
     except Exception:  # whatever a foreign object raises
         stops = float("nan")
     if abs(stops) <= MAX_STOPS:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from .errors import escaped
+from .errors import fitted
 
 # What the innermost block of this thread does with a warning; None outside of one.
 _listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
@@ -30,7 +30,7 @@ def warn(sentence: str) -> None:
     Args:
         sentence: what, where (file and field) and what to do, in one line.
     """
-    sentence = escaped(sentence)
+    sentence = fitted(sentence)
     listener = _listener.get()
     if listener is not None:
         listener(sentence)
@@ -58,9 +58,11 @@ def collected() -> Iterator[list[str]]:
         The sentences so far, in their order; the list grows while the block runs.
     """
     found: list[str] = []
+    known: set[str] = set()
 
     def add(sentence: str) -> None:
-        if sentence not in found:
+        if sentence not in known:
+            known.add(sentence)
             found.append(sentence)
 
     with passed_to(add):

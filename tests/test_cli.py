@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 from pathlib import Path
@@ -307,6 +308,49 @@ def test_misuse_is_one_sentence_that_names_the_help(
     assert sentence[len("raytracer: ")].islower()
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["{}"],
+        ["--{}"],
+        ["scene", "{}"],
+        ["scene", "check", "{}"],
+        ["scene", "generate", "{}"],
+        ["scene", "generate", "cloud", "-o", "{}"],
+        ["scene", "describe", "a.xyz", "{}"],
+        ["render", "{}"],
+        ["render", "{}.toml"],
+        ["render", "a.toml", "--{}"],
+        ["render", "a.toml", "-o", "{}"],
+        ["render", "a.toml", "--width", "{}"],
+        ["render", "a.toml", "--filter", "{}"],
+        ["render", "a.toml", "--aov", "{}", "--film", "a.npz"],
+        ["render", "a.toml", "--backend", "{}"],
+        ["render", "a.toml", "--crop", "{}"],
+        ["render", "a.toml", "{}"],
+        ["tone", "{}"],
+        ["tone", "{}.npz"],
+        ["info", "{}"],
+        ["bench", "{}"],
+        ["bench", "vecadd", "--axis", "{}"],
+        ["bench", "vecadd", "--size", "{}"],
+        ["bench", "vecadd", "--compare", "{}"],
+        ["bench", "vecadd", "--plot", "{}"],
+        ["bench", "vecadd", "--dtype", "{}"],
+        ["preview", "{}"],
+    ],
+)
+def test_words_of_the_command_line_are_escaped_and_cut(
+    arguments: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    for word in ("\x1b]0;owned\x07\n\u202e", "\udc9b31m", "x" * 100_000, "\x1b" * 100_000):
+        sentence = error_of(capsys, *(each.replace("{}", word) for each in arguments))
+        assert sentence[:-1].isprintable()
+        assert len(sentence) < 12_000  # each letter may become an escape sequence
+
+
 def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) in (0, 2)  # as the version of click has it
     captured = capsys.readouterr()
@@ -444,12 +488,27 @@ def test_several_mistakes_are_a_line_each(scene: str, capsys: pytest.CaptureFixt
 def test_full_memory_is_one_sentence(
     scene: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    unmapped = ImportError("a.so: failed to map segment from shared object")
+    unmapped.__context__ = ImportError("advice of many lines\n" * 9)
+    errors: list[Exception] = [
+        MemoryError(),
+        MemoryError("std::bad_alloc"),
+        MemoryError("Unable to allocate 9.31 GiB for an array with shape (9, 9) and data type u1"),
+        OSError(errno.ENOMEM, "Cannot allocate memory"),
+        unmapped,
+        ImportError("libx.so: cannot allocate memory in static TLS block"),
+    ]
+
     def fail(*_: Any) -> float:
-        raise MemoryError("Unable to allocate 9 GiB.")
+        raise error
 
     monkeypatch.setattr(CpuBackend, "render", fail)
-    assert main(["render", scene, "--backend", "cpu"]) == 1
-    assert capsys.readouterr().err.startswith("raytracer: there is not enough memory (Unable")
+    for error in errors:
+        assert main(["render", scene, "--backend", "cpu"]) == 2
+        said = capsys.readouterr().err
+        asked = ", 9.31 GiB more were needed" if "9.31" in str(error) else ""
+        assert said.startswith(f"raytracer: there is not enough memory{asked}: use fewer spheres")
+        assert said.count("\n") == 1
 
 
 def test_a_limit_of_threads_is_one_sentence(

@@ -205,6 +205,64 @@ def test_text_of_files_cannot_reach_the_terminal(
         assert said.replace("\n", "").isprintable()
 
 
+def spread(folder: Path) -> list[Path]:
+    """Files with much text of every kind."""
+    long, lines = "a" * 1_000_000, "b\n" * 5000
+    toml = folder / "a.toml"
+    toml.write_text(
+        f'title = "{long}"\ncaption = """{long}\n{lines}"""\n'
+        f"{BALL.decode()}material = '{long}'\n[materials.{long}]\nmirror = 0.5\n"
+        + "".join(f"[materials.m{n}]\n" for n in range(5000))
+    )
+    sets = folder / "sets.toml"
+    sets.write_text(BALL.decode() * 5000)
+    about = {
+        "title": long, long: long, "list": [long] * 3, "numbers": [1.5] * 100_000,
+        "tables": [{f"{n}{long}": long for n in range(3)}], "lines": "b\n" * 100_000,
+        "many": {str(n): n for n in range(20_000)}, "deep": {"a": {"b": {long: [[long]]}}},
+    }  # fmt: skip
+    picture = folder / "a.png"
+    chunk = png.chunk(b"tEXt", b"raytracer\0" + json.dumps(about).encode())
+    picture.write_bytes(png.SIGNATURE + png.chunk(b"IHDR", bytes(13)) + chunk)
+    return [toml, sets, picture]
+
+
+def test_long_text_of_files_is_cut(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for path in spread(tmp_path):
+        command = ["info"] if path.suffix == ".png" else ["scene", "check"]
+        assert main([*command, str(path)]) == 0
+        said = capsys.readouterr().out
+        assert max(map(len, said.splitlines())) <= 1000
+        assert said.count("\n") <= 401
+        assert len(said) < 50_000
+        assert "--json prints all" in said or path.name == "a.toml"
+        assert main([*command, str(path), "--json"]) == 0
+        json.loads(capsys.readouterr().out)
+
+
+def test_long_names_in_files_are_cut_in_warnings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = "a" * 100_000
+    colors = ", ".join(f'"#{n:06x}00"' for n in range(5000))
+    centers = ", ".join(["[0, 0, 0]"] * 5000)
+    texts = {
+        "a.csv": f"x,y,z,size {long},{long} rgb,r [{long}]\n1,2,3,4,5,6\n2,2,3,4,5,6\n",
+        "a.xyz": f"2\nProperties=pos:R:3:{long}_size:R:1:{long}_rgb:R:1\n1 2 3 4 5\n2 2 3 4 5\n",
+        "b.xyz": "2\nlabels\n" + f"{'X' * 5000} 0 0 0\n{'Y' * 5000} 1 1 1\n",
+        "a.toml": f"[[spheres]]\nradius = 1.0\ncenters = [{centers}]\ncolors = [{colors}]\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+        assert main(["scene", "check", str(tmp_path / name)]) == 0
+        said = capsys.readouterr().err
+        assert said
+        assert len(said) < 5000
+        assert main(["scene", "check", str(tmp_path / name), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["warnings"]
+    assert "and 4,980 more warnings; --json prints all" in said
+
+
 def test_errors_are_short_and_print() -> None:
     error = RaytracerError("a" * 100_000 + "\x1b\udc80 remedy")
     assert len(str(error)) < 1100

@@ -343,3 +343,27 @@ def test_an_attribute_of_exr_that_stands_twice_is_refused(name: bytes, tmp_path:
     path.write_bytes(data[:at] + attribute + data[at:])
     with pytest.raises(DataFileError, match=f"a.exr: .*'{name.partition(bytes(1))[0].decode()}'"):
         Film.load(path)
+
+
+@pytest.mark.parametrize("spheres", ["many", None, -1, 10**400, 1.5, {}])
+def test_a_film_whose_metadata_are_odd_can_be_shown(spheres: Any) -> None:
+    film = full()
+    film.metadata["spheres"] = spheres
+    assert repr(film) == repr(full()).replace(", 12 spheres", "")
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_film_that_cannot_be_resumed_is_named(
+    suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, film = tmp_path / f"a{suffix}", tmp_path / "scene.toml"
+    film.write_text("[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n")
+    command = ["render", str(film), "-o", str(tmp_path / "a.png"), "--backend", "cpu"]
+    small = [*command, "--width", "8", "--height", "6"]
+    assert main([*small, "--samples", "1", "--film", str(path)]) == 0
+    capsys.readouterr()
+    for other in ([*small, "--seed", "3"], [*command, "--width", "8", "--height", "7"]):
+        assert main([*other, "--resume", str(path)]) == 2
+        assert capsys.readouterr().err.startswith(f"raytracer: {path}: the film ")
+    with pytest.raises(UserError, match=rf"a\{suffix}: the film is of another picture"):
+        raytracer.render(raytracer.load(film), film=Film.load(path), seed=3, width=8, height=6)

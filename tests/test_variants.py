@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from raytracer import variants
-from raytracer.variants import LADDERS, VariantError, discover, operations
+from raytracer.variants import (
+    LADDERS,
+    PRODUCT,
+    VariantError,
+    discover,
+    flags_of,
+    operations,
+    product,
+    products,
+)
 
 HEADER = {
     "title": "One thread a pixel",
@@ -153,5 +162,50 @@ def test_every_variant_of_the_package_is_sound() -> None:
     """Each can be compiled for at least one architecture that the checks compile for."""
     found = [variant for op in operations() for variant in discover(op)]
     assert "render" in operations()
-    for variant in found:
-        assert any(variant.admits(arch) for arch in ARCHITECTURES), variant.path
+    for kernel in [*products(), *found]:
+        assert any(kernel.admits(arch) for arch in ARCHITECTURES), kernel.path
+
+
+FUSED = "--fmad=false"
+
+
+def test_kernels_of_the_product_are_read_by_name(tmp_path: Path) -> None:
+    path = write(tmp_path / PRODUCT, "draw.cu", grid="ceil(n / 64)", flags="--fmad=false")
+    kernel = product("draw", tmp_path)
+    assert (kernel.name, kernel.path, kernel.flags) == ("draw", path, (FUSED,))
+    assert kernel.place == "kernels/cuda/draw.cu"
+    assert kernel.launch({"n": 65}, 1).grid == (2, 1, 1)
+    assert products(tmp_path) == [kernel]
+    with pytest.raises(VariantError, match="no kernel 'drwa' in kernels/cuda; did you mean 'draw'"):
+        product("drwa", tmp_path)
+
+
+def test_a_kernel_of_the_product_has_no_keys_of_ladders(tmp_path: Path) -> None:
+    write(tmp_path / PRODUCT, "draw.cu", shows="flat")
+    with pytest.raises(VariantError, match="'shows' is for the bench's ladders"):
+        product("draw", tmp_path)
+
+
+def test_a_rung_takes_over_the_header_of_the_product(tmp_path: Path) -> None:
+    write(tmp_path / PRODUCT, "draw.cu", title="Theirs", flags=f"{FUSED} --maxrregcount=64")
+    gone = dict.fromkeys(HEADER)
+    path = write(tmp_path / SUM, "01_a.cu", **{**gone, "idea": "own", "product": "draw"})
+    (rung,) = discover("sum", tmp_path)
+    assert (rung.title, rung.idea, rung.block) == ("Theirs", "own", (8, 8, 1))
+    assert rung.flags == flags_of(path, tmp_path) == (FUSED, "--maxrregcount=64")
+    write(tmp_path / SUM, "01_a.cu", **{**gone, "product": "drawn"})
+    assert message(tmp_path) == "there is no kernel 'drawn' in kernels/cuda; did you mean 'draw'?"
+
+
+@pytest.mark.parametrize("flags", ["-fmad=false", "--include=x.h", "-O0", "--fmad=a b"])
+def test_refuses_flags_that_a_cubins_key_does_not_cover(tmp_path: Path, flags: str) -> None:
+    path = write(tmp_path / SUM, "01_a.cu", flags=flags)
+    assert "give options of nvcc out of --fmad" in message(tmp_path)
+    with pytest.raises(VariantError, match=r"01_a\.cu: flags"):
+        flags_of(path, tmp_path)
+
+
+def test_what_renders_rounds_as_the_cpu_does() -> None:
+    """The pictures of CPU and GPU agree only if no multiply-add is fused unasked."""
+    ours = [*products(), *discover("render"), *discover("tone")]
+    assert {kernel.place for kernel in ours if kernel.flags != (FUSED,)} == set()

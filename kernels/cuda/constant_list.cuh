@@ -1,5 +1,6 @@
 // The linear list in constant memory, for scenes that fit there; larger ones are read from global memory.
 #pragma once
+#include "../core/structs.h"
 #include "linear_list.cuh"
 
 constexpr uint32_t kConstantSpheres = 3328;  // 52 KiB; the other tables take 10 of the 64

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from raytracer.arguments import is_a, plain
 from raytracer.errors import BackendError, shown_value
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ def select(name: str = "auto", threads: int = 0) -> Backend:
     """
     from raytracer.backends.cpu import CpuBackend
 
-    if not isinstance(name, str) or name not in NAMES:
+    name = plain(name)
+    if not is_a(name, str) or name not in NAMES:
         raise BackendError(
             f"there is no backend {shown_value(name)}: choose one of {', '.join(NAMES)}"
         )

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from raytracer.errors import DataFileError
+from raytracer.door import opened, parse_json, reading
+from raytracer.errors import DataFileError, fitted, shown
 
 SAME, FASTER, SLOWER, UNSURE = "SAME", "FASTER", "SLOWER", "UNSURE"
 FLOOR = 0.01  # a change of less is none
+RECORD_BYTES = 1 << 26  # a record of everything has less than a megabyte
 LOUD = 0.03  # above this noise nothing is called the same
 
 
@@ -54,22 +55,27 @@ def change(where: str, old: dict[str, float], new: dict[str, float]) -> Change:
 
 def text(changes: list[Change], old: dict[str, Any], new: dict[str, Any]) -> str:
     """The comparison for people."""
-    lines = [str(change) for change in changes] or ["the records have no row in common"]
+    lines = [fitted(str(change)) for change in changes] or ["the records have no row in common"]
     devices = [record["device"].get("device") for record in (old, new)]
     if devices[0] != devices[1]:
-        lines.append(f"the records are of different devices: {devices[0]} and {devices[1]}")
+        first, second = (shown(str(device)) for device in devices)
+        lines.append(f"the records are of different devices: {first} and {second}")
     return "\n".join(lines) + "\n"
 
 
 def read(path: Path) -> dict[str, Any]:
     """A saved record; raises DataFileError."""
+    with opened(path) as file:
+        text = file.read(RECORD_BYTES)
+        with reading(file.source, "JSON"):
+            record = parse_json(text.decode("utf-8"), file.source, "its results")
     try:
-        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        _ = [row["label"] for result in record["results"] for row in result["rows"]]
-        _ = record["device"]["device"], record["backend"]
-    except OSError as error:
-        raise DataFileError(f"{path}: cannot be read ({error.strerror})") from error
-    except (ValueError, KeyError, TypeError) as error:
+        for _, time in _rows(record):
+            figures = [time[name] for name in ("median", "q1", "q3")]
+            if not all(type(v) in (int, float) and 0.0 < v < math.inf for v in figures):
+                raise ValueError
+        _ = record["device"].get("device"), record["backend"]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataFileError(f"{path}: is no record of `raytracer bench --save`") from error
     return record
 

@@ -50,7 +50,7 @@ class Rung:
         if not self.variant.admits(arch):
             needs = ", ".join(map(str, self.variant.needs))
             raise RefusedError(f"needs {needs}; this GPU is {arch}")
-        return CudaBackend(kernel=self.label)
+        return CudaBackend(kernel=self.variant)
 
 
 @dataclass
@@ -87,7 +87,7 @@ def rungs(backend: str, wanted: Sequence[str] = ()) -> list[Rung]:
 
 
 def _of_variant(variant: Variant) -> Rung:
-    level = pictures.everything(variant.shows)
+    level = variant.shows
     if level not in pictures.LEVELS:
         hint = suggestion(level, pictures.LEVELS)
         raise UserError(f"{variant.place} shows {level!r}; {hint}")

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from raytracer import bvh, output
 from raytracer._version import __version__
-from raytracer.backends.cuda.sources import digest, kernel_digest, kernels_root
+from raytracer.benchmark.digests import kernel_digest, sources_digest
 from raytracer.benchmark.protocol import LIT, counts
 from raytracer.film import Film
 from raytracer.pipeline import prepare
@@ -171,13 +171,6 @@ def record(
         },
         "rows": rows,
     }
-
-
-def sources_digest() -> str:
-    """The digest of every C++ and CUDA source, the CPU's and the BVH's included."""
-    root = kernels_root()
-    paths = [path for path in root.rglob("*") if path.suffix in (".h", ".cpp", ".cu")]
-    return digest({path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(paths)})
 
 
 def command(argv: list[str]) -> str:

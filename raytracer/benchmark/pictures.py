@@ -29,11 +29,6 @@ GAUSSIAN = 3  # Frame.filter, where the scene's own is the pixel's centre
 STEP, SHARE, MEAN = 514, 1e-3, 6.5
 
 
-def everything(level: str) -> str:
-    """The level of a `shows:` line; a kernel without one shows everything."""
-    return level or "samples"
-
-
 def includes(level: str, part: str) -> bool:
     """Whether a picture of this level has this part."""
     order = list(LEVELS)

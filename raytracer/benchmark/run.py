@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from raytracer._version import __version__
-from raytracer.arguments import function, items, mapping, real, text, truth, whole
+from raytracer.arguments import function, is_a, items, mapping, plain, real, text, truth, whole
 from raytracer.backends.cuda.compile import find_nvcc, nvcc_version
 from raytracer.backends.cuda.probe import why_not
-from raytracer.backends.cuda.sources import kernel_digest
 from raytracer.benchmark import host
 from raytracer.benchmark.axes import points
 from raytracer.benchmark.choice import Choice, dtype_of, operations_of
+from raytracer.benchmark.digests import kernel_digest
 from raytracer.door import path_of
 from raytracer.errors import BackendError, UserError, suggestion
 from raytracer.ops.base import Op, Work
@@ -235,15 +235,16 @@ def _record(on: str, device: dict[str, Any], results: list[dict[str, Any]]) -> d
 
 def _several(value: int | Sequence[int], name: str) -> list[int]:
     """One size or several as a list."""
-    several = [value] if isinstance(value, (int, float)) else items(value, name, UserError)
-    numbers = [int(v) if isinstance(v, float) and v.is_integer() else v for v in several]
+    several = [value] if is_a(value, (int, float)) else items(value, name, UserError)
+    plainly = [plain(v) for v in several]
+    numbers = [int(v) if is_a(v, float) and v.is_integer() else v for v in plainly]
     return [whole(number, name, error=UserError) for number in numbers]
 
 
 def _texts(value: str | Sequence[str], name: str) -> tuple[str, ...]:
     """One text or several as a tuple."""
-    if isinstance(value, str):
-        return (value,)
+    if is_a(value, str):
+        return (text(value, name, UserError),)
     return tuple(text(each, name, UserError) for each in items(value, name, UserError))
 
 

@@ -17,6 +17,7 @@ from raytracer.benchmark.cuda.guarded import Memory
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.tones import settings
 from raytracer.errors import RaytracerError
+from raytracer.variants import discover
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +39,8 @@ class ToneBench:
         self._memory = Memory(session, sizes)
         self._memory.upload("film", film.sums)
         self._kernels = tone_kernels(session.ordinal)
-        self._three = Pass(session.driver, session.arch, "tone_passes", "ToneArgs")
+        three = discover("tone")[0]
+        self._three = Pass(session.driver, session.arch, three, "tone", "ToneArgs")
 
     def __enter__(self) -> Self:
         return self
@@ -60,7 +62,7 @@ class ToneBench:
         args = self._arguments("linear", automatic=False)
         args["scratch"] = self._memory.address("between")
         axes = {"n": self._width * self._height}
-        grid = self._three.variant.launch(axes, self._session.multiprocessors).grid
+        grid = self._three.kernel.launch(axes, self._session.multiprocessors).grid
         for stage in range(3):
             args["stage"] = stage
             self._three.launch(grid, args, self._session.stream)

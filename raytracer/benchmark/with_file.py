@@ -7,11 +7,14 @@ import shutil
 from pathlib import Path
 
 from raytracer import resources, variants
+from raytracer.door import opened, reading
 from raytracer.errors import UserError
 from raytracer.ops.base import Op
 from raytracer.variants import Variant
 
 NUMBER = 99
+SOURCE_BYTES = 1 << 24
+NAME_LETTERS = 100
 HEADERS = (".h", ".cuh", ".hpp")
 
 
@@ -23,10 +26,10 @@ def adopt(op: Op, path: Path, folder: Path) -> Variant:
     folder: empty; becomes a folder of kernels.
     Raises UserError for a file that cannot be read or lacks the entry, VariantError for its header.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot be read as a CUDA source ({error})") from error
+    with opened(path, error=UserError) as file:
+        data = file.read(SOURCE_BYTES, UserError)
+        with reading(file.source, "a CUDA source", UserError):
+            text = data.decode("utf-8")
     if not re.search(rf"__global__[^;{{]*\b{op.name}\s*\(", text) or 'extern "C"' not in text:
         raise UserError(
             f'{path}: lacks the entry of {op.name}: extern "C" __global__ void {op.name}(…); '
@@ -39,9 +42,9 @@ def adopt(op: Op, path: Path, folder: Path) -> Variant:
         if beside.suffix in HEADERS and beside.is_file():
             shutil.copyfile(beside, place / beside.name)
     words = re.findall(r"[a-z0-9]+", re.sub(r"^\d+_", "", path.stem.lower())) or ["mine"]
-    target = place / f"{NUMBER}_{'_'.join(words)}.cu"
+    target = place / f"{NUMBER}_{'_'.join(words)[:NAME_LETTERS].rstrip('_')}.cu"
     target.write_text(text, encoding="utf-8")
-    return variants.read(op.name, target)
+    return variants.read(op.name, target, folder)
 
 
 def _copy_headers(root: Path, folder: Path) -> None:

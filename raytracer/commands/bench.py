@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from raytracer.resources import require_start
+
 CHOICE = click.Choice
 EXAMPLES = """Check and time kernels, and NumPy where there is no GPU.
 
@@ -68,6 +70,7 @@ Examples:
 @click.option("--profile", is_flag=True, help="Launch each variant once, for a profiler.")
 def bench(ops: tuple[str, ...], **options: Any) -> int:
     """Run the command; see EXAMPLES."""
+    require_start()
     from raytracer.benchmark.axes import parse_axes, parse_size
 
     options["sizes"] = [parse_size(word) for word in options.pop("size").split(",") if word]

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raytracer.door import STANDARD_INPUT
-from raytracer.errors import OutputError
+from raytracer.door import STANDARD_INPUT, is_file
+from raytracer.errors import OutputError, escaped
 from raytracer.png import is_foreign
 from raytracer.tone import non_finite_pixels
 
@@ -27,7 +27,7 @@ def default_picture(source: str | Path) -> Path:
     """
     stem = "stdin" if Path(source) == STANDARD_INPUT else Path(source).stem
     path = Path(f"{stem}.png")
-    if path.is_file() and is_foreign(path):
+    if is_file(path) and is_foreign(path):
         raise OutputError(
             f"{path}: exists and was not made by raytracer: give another name, or this one to "
             "replace it, with -o FILE.png"
@@ -56,8 +56,8 @@ def warn_of_metering(name: str, film: Film, settings: ToneSettings, quiet: bool)
     """Say on standard error if the meter cannot tell what was hit from the background."""
     if film.is_of_old_format and settings.automatic and settings.meter == "covered" and not quiet:
         print(
-            f"raytracer: {name}: was saved by an earlier version, which did not record what was "
-            "hit: the background is metered too; render it anew, or give --exposure STOPS",
+            f"raytracer: {escaped(name)}: was saved by an earlier version, which did not record "
+            "what was hit: the background is metered too; render it anew, or give --exposure STOPS",
             file=sys.stderr,
         )
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from raytracer.resources import require_start
+
 
 @click.command(short_help="Show what can render here, and what is missing.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
@@ -15,8 +17,9 @@ def devices(as_json: bool) -> None:
       raytracer devices
       raytracer devices --json
     """
+    require_start()
     from raytracer.backends.select import devices as find
-    from raytracer.commands.report import outline, print_json
+    from raytracer.commands.report import print_json, print_outline
 
     found = find()
     if as_json:
@@ -27,5 +30,4 @@ def devices(as_json: bool) -> None:
         print(f"{entry['backend']:<5} {state}")
         if entry["reason"]:
             print(f"      {entry['reason']}")
-        for line in outline(entry["details"], "      "):
-            print(line)
+        print_outline(entry["details"], "      ")

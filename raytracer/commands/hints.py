@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from raytracer.errors import nearest
+from raytracer.errors import nearest, shown
 
 FILE = "is set in a scene file"
 
@@ -104,7 +104,7 @@ class Group(click.Group):
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
             hint = of_command(name, self, ctx.command_path)
-            raise click.UsageError(f"no such command '{name}'; {hint}", ctx)
+            raise click.UsageError(f"no such command '{shown(name)}'; {hint}", ctx)
         return super().resolve_command(ctx, args)
 
 
@@ -133,7 +133,7 @@ def _of_a_command_below(name: str, group: click.Group) -> str:
     """That an option belongs behind the name of a command, or ""."""
     for command in group.commands.values():
         if any(name in option.opts for option in command.params):
-            return f"it goes after the command: `raytracer {command.name} ... {name}`"
+            return f"it goes after the command: `raytracer {command.name} ... {shown(name)}`"
     return ""
 
 
@@ -145,7 +145,7 @@ def of_command(name: str, group: click.Group, path: str) -> str:
     if use := _of_a_file(name):
         if group.name == "scene" and use == "render":
             use = "scene check"
-        return f"did you mean `raytracer {use} {name}`?"
+        return f"did you mean `raytracer {use} {shown(name)}`?"
     for words, sentence in COMMANDS.items():
         if name.lower() in words:
             return sentence
@@ -159,6 +159,7 @@ def of_command(name: str, group: click.Group, path: str) -> str:
 
 def _of_a_file(name: str) -> str:
     """The command that takes a file or an example scene of this name, or ""."""
+    from raytracer.door import is_file
     from raytracer.resources import scenes
     from raytracer.scene import particles
     from raytracer.scene.load import SCENE_SUFFIXES
@@ -168,6 +169,6 @@ def _of_a_file(name: str) -> str:
     if suffix in OTHERS:
         return OTHERS[suffix]
     known = (*SCENE_SUFFIXES, *particles.SUFFIXES)
-    if suffix in known or path.is_file():
+    if suffix in known or is_file(path):
         return "render"
-    return "render" if name and (scenes() / f"{name}.toml").is_file() else ""
+    return "render" if name and is_file(Path(str(scenes())) / f"{name}.toml") else ""

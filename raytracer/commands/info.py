@@ -18,7 +18,7 @@ def info(file: str, as_json: bool) -> None:
     """
     from pathlib import Path
 
-    from raytracer.commands.report import outline, print_json
+    from raytracer.commands.report import print_json, print_outline
     from raytracer.errors import DataFileError
     from raytracer.png import read_metadata
 
@@ -29,5 +29,4 @@ def info(file: str, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    for line in outline(found):
-        print(line)
+    print_outline(found)

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from raytracer.resources import require_start
 from raytracer.tone_names import CURVES
 
 
@@ -47,6 +48,7 @@ def preview(scene: str, **options: Any) -> None:
 
     C prints the camera as TOML for a scene file, S saves a PNG of any size.
     """
+    require_start()
     from raytracer.commands.previewing import run
 
     run(scene, options)

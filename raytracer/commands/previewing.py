@@ -32,7 +32,9 @@ def run(scene: str, options: dict[str, Any]) -> None:
     tone = ToneSettings(options.pop("exposure"), options.pop("tone"))
     as_json = options.pop("as_json")
     with StageLine() as line:
-        result = preview(path, tone=tone, notice=line, say=_aside if as_json else print, **options)
+        result = preview(
+            path, tone=tone, notice=line, say=_aside if as_json else print_lines, **options
+        )
     if result.unsaved is not None:
         _aside(f"raytracer: {result.unsaved} was not saved: the window was closed first")
     if as_json:
@@ -74,4 +76,4 @@ def summary(result: PreviewResult) -> str:
 
 def _aside(text: str) -> None:
     """Standard output has nothing but the JSON object."""
-    print(text, file=sys.stderr)
+    print_lines(text, sys.stderr)

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from raytracer.commands.tone_options import take_settings, tone_options
+from raytracer.resources import require_start
 
 SETTINGS = (
     "width",
@@ -106,6 +107,7 @@ def render(scene: str, **options: Any) -> None:
     Settings that are not given come from the scene file. The name of an example scene without a
     folder is enough: raytracer render three_balls.
     """
+    require_start()
     tone = take_settings(options)
     from raytracer.commands.rendering import Task, run, run_only
 

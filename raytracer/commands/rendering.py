@@ -16,8 +16,8 @@ from raytracer.commands.developing import (
     record,
     warn_of_non_finite,
 )
-from raytracer.commands.report import print_json, print_lines, print_warning
-from raytracer.door import STANDARD_INPUT
+from raytracer.commands.report import print_json, print_lines, print_warnings
+from raytracer.door import STANDARD_INPUT, is_file
 from raytracer.errors import DataFileError, UserError, counted, escaped, suggestion
 from raytracer.film import Crop, Film
 from raytracer.image import Image
@@ -123,8 +123,7 @@ class Task(NamedTuple):
         """Print warnings at once, or leave them for the JSON."""
         job.warnings += found
         if not (self.quiet or self.as_json):
-            for sentence in found:
-                print_warning(sentence)
+            print_warnings(found)
 
     @property
     def carried(self) -> tuple[str, ...]:
@@ -168,8 +167,8 @@ def scene_path(scene: str) -> Path:
 
     folder = Path(str(scenes()))
     example = folder / f"{path.stem}.toml"
-    if example.exists() or path.is_dir():
-        return example if example.exists() else path
+    if is_file(example) or path.is_dir():
+        return example if is_file(example) else path
     hint = suggestion(path.stem, sorted(each.stem for each in folder.glob("*.toml")))
     raise DataFileError(f"{path}: there is no such file and no example scene of that name; {hint}")
 

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from math import isfinite
-from typing import Any
+from typing import Any, TextIO
 
 from raytracer.arguments import MOST
-from raytracer.errors import escaped, shown_value
+from raytracer.errors import counted, escaped, shown, shown_value
+
+LINE_LETTERS = 1000
+"""Longest text from a file that is printed whole, and longest line."""
+
+MOST_LINES = 400
+"""Most lines that describe a file, and most numbers of a list."""
+
+MOST_WARNINGS = 20
+"""Most warnings that are printed."""
 
 
 def print_warning(sentence: str) -> None:
@@ -16,9 +26,20 @@ def print_warning(sentence: str) -> None:
     print(f"raytracer: warning: {sentence}", file=sys.stderr, flush=True)
 
 
-def print_lines(text: str) -> None:
-    """Lines on standard output; characters in them that a terminal would obey are escaped."""
-    print("\n".join(escaped(line) for line in text.split("\n")))
+def print_warnings(sentences: Sequence[str]) -> None:
+    """Print warnings on standard error; of too many, the first and the number of the others."""
+    for sentence in sentences[:MOST_WARNINGS]:
+        print_warning(sentence)
+    if (left := len(sentences) - MOST_WARNINGS) > 0:
+        print_warning(f"and {counted(left, 'more warning')}; --json prints all")
+
+
+def print_lines(text: str, file: TextIO | None = None) -> None:
+    """Lines on standard output; characters in them that a terminal would obey are escaped.
+
+    file: another stream.
+    """
+    print("\n".join(escaped(line) for line in text.split("\n")), file=file)
 
 
 def print_json(value: Any) -> None:
@@ -65,16 +86,24 @@ def _finite(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 
-def outline(value: dict[str, Any], indent: str = "") -> Iterator[str]:
-    """The lines of a nested dictionary, keys aligned; what is empty is left out.
+def print_outline(value: dict[str, Any], indent: str = "") -> None:
+    """Print the lines of a nested dictionary for people; of too many, the first.
 
-    Its values may be any of JSON: they may come from a file. Characters that a terminal would obey
-    are escaped.
+    Its values may be any of JSON: they may come from a file. Text is escaped, and cut where it is
+    too long.
     """
-    known = {escaped(str(key)): item for key, item in value.items()}
-    found = {key: item for key, item in known.items() if item not in (None, {}, [], "")}
-    width = max((len(key) for key in found), default=0)
-    for key, item in found.items():
+    lines = outline(value, indent)
+    for line in islice(lines, MOST_LINES):
+        print(line if len(line) <= LINE_LETTERS else line[: LINE_LETTERS - 3] + "...")
+    if left := sum(1 for _ in lines):
+        print(f"{indent}... {counted(left, 'more line')}; --json prints all")
+
+
+def outline(value: dict[str, Any], indent: str = "") -> Iterator[str]:
+    """The lines of a nested dictionary, keys aligned; what is empty is left out."""
+    found = [(shown(str(k)), item) for k, item in value.items() if item not in (None, {}, [], "")]
+    width = max((len(key) for key, _ in found), default=0)
+    for key, item in found:
         label = "seconds" if key == "timings" else key.replace("_", " ")
         if isinstance(item, dict):
             yield f"{indent}{label}"
@@ -82,11 +111,12 @@ def outline(value: dict[str, Any], indent: str = "") -> Iterator[str]:
         elif isinstance(item, list) and all(isinstance(part, dict) for part in item):
             yield f"{indent}{label}"
             for part in item:
-                pairs = (f"{escaped(str(k))} {_text(k, v)}" for k, v in part.items())
+                pairs = (f"{shown(str(k))} {_text(k, v)}" for k, v in part.items())
                 yield f"{indent}  " + ", ".join(pairs)
         elif isinstance(item, str) and "\n" in item:
             yield f"{indent}{label}"
-            yield from (f"{indent}  {escaped(line)}".rstrip() for line in item.splitlines())
+            cut = item if len(item) <= LINE_LETTERS else item[: LINE_LETTERS - 3] + "..."
+            yield from (f"{indent}  {escaped(line)}".rstrip() for line in cut.splitlines())
         else:
             yield f"{indent}{label:<{width}}  {_text(key, item)}"
 
@@ -96,11 +126,11 @@ def _text(key: str, value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (list, tuple)):
-        return " ".join(_text(key, item) for item in value)
+        return " ".join(_text(key, item) for item in value[:MOST_LINES])
     if isinstance(value, int) and abs(value) > MOST:  # a file may say what no machine has
         return shown_value(value)
     if isinstance(value, (int, float)) and key.startswith("memory"):
         return f"{value / 2**30:.1f} GiB"
     if isinstance(value, int) and key == "spheres":
         return f"{value:,}"
-    return f"{value:.4g}" if isinstance(value, float) else escaped(str(value))
+    return f"{value:.4g}" if isinstance(value, float) else shown(str(value), LINE_LETTERS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from raytracer.commands.hints import Group
+from raytracer.resources import require_start
 
 
 @click.group(cls=Group, short_help="Check scene files, make large scenes.")
@@ -31,8 +32,9 @@ def check(file: str, as_json: bool) -> None:
       raytracer scene check scenes/three_balls.toml
       raytracer scene check atoms.xyz --json
     """
+    require_start()
     from raytracer.commands.checking import describe
-    from raytracer.commands.report import outline, print_json, print_warning
+    from raytracer.commands.report import print_json, print_outline, print_warnings
     from raytracer.warning import collected
 
     with collected() as warnings:
@@ -40,10 +42,8 @@ def check(file: str, as_json: bool) -> None:
     if as_json:
         print_json(found | {"warnings": warnings})
         return
-    for sentence in warnings:
-        print_warning(sentence)
-    for line in outline(found):
-        print(line)
+    print_warnings(warnings)
+    print_outline(found)
 
 
 @scene.command(short_help="Say what is known of one sphere, its row of the data file too.")
@@ -61,9 +61,10 @@ def describe(file: str, number: int, as_json: bool) -> None:
       raytracer scene describe atoms.xyz 17
       raytracer scene describe scenes/molecule.toml 0 --json
     """
+    require_start()
     from dataclasses import asdict
 
-    from raytracer.commands.report import print_json, print_warning
+    from raytracer.commands.report import print_json, print_warnings
     from raytracer.scene.load import load
     from raytracer.warning import collected
 
@@ -72,8 +73,7 @@ def describe(file: str, number: int, as_json: bool) -> None:
     if as_json:
         print_json(asdict(found) | {"warnings": warnings})
         return
-    for sentence in warnings:
-        print_warning(sentence)
+    print_warnings(warnings)
     for line in found.lines():
         print(line)
 
@@ -124,6 +124,7 @@ def generate(
       raytracer scene generate sphereflake -o sphereflake.toml
       raytracer scene generate cloud --count 1000000 --seed 7 -o cloud.npz
     """
+    require_start()
     from raytracer.commands.report import print_lines
     from raytracer.scene import generate as generators
 

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from raytracer.commands.tone_options import take_settings, tone_options
+from raytracer.resources import require_start
 
 
 @click.command(short_help="Make pictures of saved films without rendering.")
@@ -34,6 +35,7 @@ def tone(films: tuple[str, ...], **options: Any) -> None:
 
     The last gives all frames of an animation the same exposure.
     """
+    require_start()
     settings = take_settings(options)
     from raytracer.commands.toning import Task, run
 

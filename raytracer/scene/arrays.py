@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from ..arguments import is_a, plain
 from ..errors import DataFileError, SceneError, UserError, shown_value
 from ..memory import require_room
 
@@ -51,6 +53,10 @@ TEXT_MEMORY = 500
 """Bytes of memory that a different text in a column takes: the text, its index and its colour."""
 
 
+ITEM_MEMORY = 40
+"""Bytes of memory for an item of a foreign sequence."""
+
+
 class Where:
     """Says in a message where an array came from: a file and array, or an argument.
 
@@ -81,11 +87,38 @@ def as_array(value: Any, part: str, where: Where) -> NDArray[Any]:
     if value is None:
         raise where.wrong(part, "is None; give an array of numbers")
     try:
-        return np.asarray(value)
+        own = plain(value)
+        return np.asarray(_finite(own, part, where) if _is_foreign(own) else own)
+    except UserError:
+        raise
     except ValueError:
         raise where.wrong(part, "the rows differ in length") from None
     except Exception:  # whatever a foreign object raises
         raise where.wrong(part, f"{shown_value(value)} is no array") from None
+
+
+def _is_foreign(value: Any) -> bool:
+    """Whether NumPy would ask a value for item after item, until it says that there is none."""
+    import numpy as np
+
+    known = (list, tuple, str, bytes, bytearray, memoryview, np.ndarray, np.generic, Mapping)
+    if is_a(value, known) or any(hasattr(value, f"__array{end}__") for end in _PROTOCOLS):
+        return False
+    try:
+        memoryview(value)
+    except TypeError:
+        return hasattr(type(value), "__len__") and hasattr(type(value), "__getitem__")
+    return False
+
+
+_PROTOCOLS = ("", "_interface", "_struct")
+
+
+def _finite(value: Any, part: str, where: Where) -> list[Any]:
+    """Return the items of a foreign sequence, as many as it says to have."""
+    count = len(value)
+    require_room(where.place(part), ITEM_MEMORY * count)
+    return list(islice(iter(value), count))
 
 
 def floats(value: Any, part: str, where: Where) -> NDArray[np.floating[Any]]:

@@ -6,6 +6,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from ..arguments import is_a, plain
 from ..errors import SceneError, nearest, shown, shown_value
 from ..warning import warn
 from .arrays import each_block
@@ -35,11 +36,12 @@ def parse_color(value: Any) -> RGB:
     Raises:
         SceneError: the value is no colour.
     """
-    if isinstance(value, str):
-        return _parse_text(value.strip())
+    own = plain(value)
+    if is_a(own, str):
+        return _parse_text(own.strip())
     try:
-        parts = [float(v) for v in islice(value, 5) if not isinstance(v, (str, bool))]
-        complete = len(parts) == len(value) and len(parts) in (3, 4)
+        parts = [float(plain(v)) for v in islice(own, 5) if not is_a(v, (str, bool))]
+        complete = len(parts) == len(own) and len(parts) in (3, 4)
     except Exception:  # whatever a foreign object raises
         complete = False
     if not complete:

@@ -101,7 +101,7 @@ class _Composer:
             raise SceneError(*(f"{self.path}: {p}" for p in self.problems))
         self.require_spheres(spheres)
         texts = {name: content.get(name, "") for name in ("title", "caption")}
-        return Scene(spheres=spheres, **texts, **parts)
+        return Scene(spheres=spheres, source=str(self.path), **texts, **parts)
 
     def require_spheres(self, spheres: list[SphereSet]) -> None:
         """Refuse a scene without spheres, unless it says itself that it has none."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..door import STANDARD_INPUT, OpenFile, opened, path_of, reading, unique
-from ..errors import DataFileError, SceneError, nearest, shown
+from ..errors import DataFileError, SceneError, naming, nearest, shown
 from ..memory import require_room
 from ..warning import warn
 from . import particles
@@ -60,7 +60,10 @@ def load(path: str | PathLike[str]) -> Scene:
     """
     target = path_of(path)
     check_there(target)
-    with opened(target, error=SceneError, standard_input=True) as file:
+    with (
+        opened(target, error=SceneError, standard_input=True) as file,
+        naming(file.source),
+    ):
         suffix = _suffix_of(file)
         if suffix in particles.SUFFIXES:
             data = particles.read_open(file, suffix)
@@ -68,7 +71,7 @@ def load(path: str | PathLike[str]) -> Scene:
                 raise DataFileError(
                     f"{file.source}: holds no particles, so there is nothing to show"
                 )
-            return Scene(spheres=(sphere_set(data),), title=target.stem)
+            return Scene(spheres=(sphere_set(data),), title=target.stem, source=file.source)
         from .compose import compose
 
         return compose(read_table(file, suffix), Path(file.source))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import hypot, inf
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import one_of, real, truth
+from ..arguments import is_a, one_of, plain, real, truth
 from ..errors import SceneError, shown_value
 from .colors import RGB, parse_color
 from .transform import Vector, vector
@@ -87,11 +87,12 @@ class Camera:
         if self.height is not None:
             height = real(self.height, "camera.height", 0.0, inf, above=True)
             set_field(self, "height", height)
-        if isinstance(self.fit, str) and self.fit != "all":
+        set_field(self, "fit", plain(self.fit))
+        if is_a(self.fit, str) and self.fit != "all":
             raise SceneError(
                 f"camera.fit: {shown_value(self.fit)} is neither true, false nor 'all'"
             )
-        if not isinstance(self.fit, str):
+        if not is_a(self.fit, str):
             fitted = self.position is None if self.fit is None else truth(self.fit, "camera.fit")
             set_field(self, "fit", fitted)
         self._check_consistency()

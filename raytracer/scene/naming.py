@@ -97,9 +97,9 @@ def require_one(
         ]
         if len(same) > 1:
             but = "" if same.count(name) == len(same) else " but for units and capital letters"
+            what = f"{_PLURAL[kind]} {listed(same)}"
             raise DataFileError(
-                f"{source}: the {_PLURAL[kind]} {listed(same)} have the same name{but}; "
-                "rename or remove all but one"
+                f"{source}: the {what} have the same name{but}; rename or remove all but one"
             )
 
 
@@ -115,9 +115,10 @@ def guess(names: Iterable[str], source: str, kind: str) -> tuple[str, str, str] 
     for part, key in (("radius", "radii"), ("diameter", "diameters")):
         name = left.get(GUESSES[part])
         if name is not None:
+            quoted = shown(name)
             sentence = (
-                f"{source}: {kind} '{name}' is taken as the {part}: to be certain, call it {part}, "
-                f'or say arrays = {{{key} = "{name}"}} in a scene file'
+                f"{source}: {kind} '{quoted}' is taken as the {part}: to be certain, call it "
+                f'{part}, or say arrays = {{{key} = "{quoted}"}} in a scene file'
             )
             return part, name, sentence
     return None

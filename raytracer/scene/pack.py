@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..buffers import SceneBuffers
+from ..errors import naming
 from ..settings import RenderSettings
 from ..warning import warn
 from .large import find_large
@@ -40,9 +41,14 @@ def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
     Raises:
         SceneError: a sphere that float32 cannot hold, or a camera that fits nothing.
     """
+    with naming(scene.source):
+        return _packed(scene, settings or scene.render)
+
+
+def _packed(scene: Scene, settings: RenderSettings) -> SceneBuffers:
+    """Return the arrays; see `pack`."""
     import numpy as np
 
-    settings = settings or scene.render
     sets = [s for s in scene.spheres if s.count]
     space = render_space(sets)
     spheres = place(sets, space)
@@ -117,6 +123,12 @@ def camera_of(
     Raises:
         SceneError: a sphere that float32 cannot hold.
     """
+    with naming(scene.source):
+        return _camera_of(scene, settings, buffers)
+
+
+def _camera_of(scene: Scene, settings: RenderSettings, buffers: SceneBuffers | None) -> Camera:
+    """Return the camera; see `camera_of`."""
     camera = scene.camera or Camera()
     if not camera.fit and camera.look_at is not None:
         return camera
@@ -149,12 +161,13 @@ def retake(
         SceneError: a camera that float32 cannot hold.
     """
     x, y, z = (float(v) for v in buffers.center)
-    lights = pack_lights(scene, Space((x, y, z), buffers.scale), stand.axes)
-    frame = pack_frame(scene, settings)
+    with naming(scene.source):
+        lights = pack_lights(scene, Space((x, y, z), buffers.scale), stand.axes)
+        frame = pack_frame(scene, settings)
+        camera = stand.pack(settings.width / settings.height)
     for name in ("color_mode", "material_count", "material_mode", "large_count"):
         frame[name] = buffers.frame[name]
     frame["light_count"] = len(lights)
-    camera = stand.pack(settings.width / settings.height)
     return replace(buffers, camera=camera, lights=lights, frame=frame)
 
 

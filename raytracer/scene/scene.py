@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import mapping, of_kind, text
+from ..arguments import is_a, items, mapping, of_kind, plain, text
 from ..errors import SceneError, counted, shown, shown_value, suggestion
 from ..settings import RenderSettings
 from .looks import Ambient, Background, Camera, DirectionalLight, Light, Material, PointLight
@@ -48,6 +48,7 @@ class Scene:
         render: settings used unless `raytracer.render` is told otherwise.
         title: name of the picture.
         caption: a sentence about it.
+        source: the file it was loaded from, for messages.
 
     Raises:
         SceneError: a part is of the wrong kind or names an unknown material.
@@ -62,12 +63,14 @@ class Scene:
     render: RenderSettings = field(default_factory=RenderSettings)
     title: str = ""
     caption: str = ""
+    source: str = ""
 
     def __post_init__(self) -> None:
-        _parts("spheres", self.spheres, SphereSet)
+        self.spheres = _parts("spheres", self.spheres, SphereSet)
         if self.lights is not None:
-            _parts("lights", self.lights, (PointLight, DirectionalLight))
-        for material in mapping(self.materials, "materials").values():
+            self.lights = _parts("lights", self.lights, (PointLight, DirectionalLight))
+        self.materials = mapping(self.materials, "materials")
+        for material in self.materials.values():
             of_kind(material, "materials", Material)
         if self.camera is not None:
             of_kind(self.camera, "camera", Camera)
@@ -75,8 +78,9 @@ class Scene:
             of_kind(self.ambient, "ambient", Ambient)
         of_kind(self.background, "background", Background)
         of_kind(self.render, "render", RenderSettings)
-        text(self.title, "title")
-        text(self.caption, "caption")
+        self.title = text(self.title, "title")
+        self.caption = text(self.caption, "caption")
+        self.source = text(self.source, "source")
         for index, spheres in enumerate(self.spheres):
             try:
                 self.material_of(spheres)
@@ -184,9 +188,12 @@ class Scene:
         raise SceneError(f"there is no material named '{shown(material)}'; {hint}")
 
 
-def _parts(name: str, values: Sequence[Any], kind: type | tuple[type, ...]) -> None:
-    """Refuse parts of a scene that are no sequence, or of the wrong kind."""
-    if not isinstance(values, Sequence) or isinstance(values, (str, bytes, memoryview)):
+def _parts(name: str, values: Any, kind: type | tuple[type, ...]) -> Sequence[Any]:
+    """Return parts of a scene; refuses what is no sequence, or of the wrong kind."""
+    own = plain(values)
+    if not is_a(own, Sequence) or is_a(own, (str, bytes, memoryview)):
         raise SceneError(f"{name}: {shown_value(values)} is no list")
-    for value in values:
+    found: Sequence[Any] = own if is_a(own, (list, tuple)) else items(own, name)
+    for value in found:
         of_kind(value, name, kind)
+    return found

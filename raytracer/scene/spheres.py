@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import reprlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import mapping, of_kind, text
+from ..arguments import is_a, mapping, of_kind, plain, text
+from ..arguments import items as as_items
 from ..errors import SceneError, counted, shown_value
 from ..warning import warn
 from .arrays import Where, as_array, blocks, check_centers, check_radius, first_not_finite, floats
@@ -63,19 +63,19 @@ class SphereSet:
         names: Mapping[str, str] | None = None,
         file: DataFile | None = None,
     ) -> None:
-        if not isinstance(color_space, str) or color_space not in COLOR_SPACES:
+        color_space, material = plain(color_space), plain(material)
+        if not is_a(color_space, str) or color_space not in COLOR_SPACES:
             raise SceneError(
                 f"color_space: {shown_value(color_space)} is neither 'srgb' nor 'linear'"
             )
-        if not isinstance(material, (str, Material)):
+        if not is_a(material, (str, Material)):
             raise SceneError(f"material: {shown_value(material)} is neither a Material nor a name")
         if transform is not None:
             of_kind(transform, "transform", Transform)
         if file is not None:
             of_kind(file, "file", DataFile)
-        where = Where(
-            text(source, "source"), dict(mapping({} if names is None else names, "names"))
-        )
+        source = text(source, "source")
+        where = Where(source, dict(mapping({} if names is None else names, "names")))
         self.centers = check_centers(centers, where)
         self.radius = check_radius(
             default_radius(self.centers) if radius is None else radius, len(self.centers), where
@@ -130,7 +130,7 @@ class SphereSet:
         palette: list[NDArray[Any]] = []
         ids = np.empty(len(names), np.int32)
         for index, name in enumerate(names):
-            key = name if isinstance(name, str) else _triple(name, index, where)
+            key = plain(name) if is_a(name, str) else _triple(name, index, where)
             ids[index] = place = seen.setdefault(key, len(seen))
             if place == len(palette):
                 palette.append(_one(key, self.color_space, where))
@@ -142,40 +142,54 @@ def _plain(color: Any, where: Where) -> Any:
     """Return what other libraries give, such as a column of a table, as an array or a list."""
     import numpy as np
 
-    if not isinstance(color, (str, list, tuple, np.ndarray)) and hasattr(color, "__array__"):
-        color = as_array(color, "color", where)
-    if isinstance(color, np.ndarray) and color.dtype.kind in "UO":  # names, or rows of any kind
-        return color.tolist()
+    color = plain(color)
+    if is_a(color, np.ndarray) or (not is_a(color, (str, list, tuple)) and _has_array(color)):
+        color = as_array(color, "color", where)  # no subclass of an array
+    if is_a(color, np.ndarray):
+        return color.tolist() if color.dtype.kind in "UO" else color  # names, or rows of any kind
+    if is_a(color, Sequence) and not is_a(color, (str, list, tuple)):
+        return as_items(color, where.place("color"))
     return color
+
+
+def _has_array(value: Any) -> bool:
+    """Whether a foreign object can be had as an array."""
+    try:
+        return hasattr(value, "__array__")
+    except Exception:  # whatever it raises
+        return False
 
 
 def _is_one_color(color: Any) -> bool:
     """Whether a value says one colour for all spheres."""
     import numpy as np
 
-    if isinstance(color, str):
+    if is_a(color, str):
         return True
-    if isinstance(color, np.ndarray):
-        return color.ndim == 1
-    if not isinstance(color, Sequence) or len(color) not in (3, 4):
+    if is_a(color, np.ndarray):
+        return bool(color.ndim == 1)
+    if not is_a(color, Sequence) or len(color) not in (3, 4):
         return False
-    return not any(isinstance(v, (str, Sequence, np.ndarray)) for v in color)
+    return not any(is_a(v, (str, Sequence, np.ndarray)) for v in color)
 
 
 def _is_list_of_names(color: Any) -> bool:
     """Whether a value is a list in which at least one colour is a name."""
-    return isinstance(color, (list, tuple)) and any(isinstance(v, str) for v in color)
+    return is_a(color, (list, tuple)) and any(is_a(v, str) for v in color)
 
 
 def _triple(color: Any, index: int, where: Where) -> tuple[Any, ...]:
     """Return one colour of a list, which is no name, as three numbers."""
     from numbers import Real
 
-    parts = tuple(islice(color, 5)) if isinstance(color, Iterable) else ()
-    if len(parts) not in (3, 4) or not all(isinstance(part, Real) for part in parts):
+    try:
+        parts = tuple(map(plain, islice(plain(color), 5)))
+    except Exception:  # whatever a foreign object raises
+        parts = ()
+    if len(parts) not in (3, 4) or not all(is_a(part, Real) for part in parts):
         raise where.wrong(
             "color",
-            f"colour {index} is {reprlib.repr(color)}; "
+            f"colour {index} is {shown_value(color)}; "
             "give '#rrggbb', a colour name or three numbers from 0 to 1",
         )
     return parts
@@ -185,8 +199,8 @@ def _one(color: Any, color_space: str, where: Where) -> NDArray[Any]:
     """Return one colour as (1, 3)."""
     import numpy as np
 
-    if not isinstance(color, str):
-        row = np.asarray(color)
+    if not is_a(color, str):
+        row = as_array(color, "color", where)
         if row.shape not in ((3,), (4,)):
             raise where.wrong("color", f"has shape {row.shape}; one colour has three numbers")
         return _rows(row[None], color_space, where)
@@ -202,14 +216,14 @@ def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:
     """Return colours (K, 3) as uint8, or as float in range; takes (K, 4) with an alpha too."""
     import numpy as np
 
-    array = np.asarray(color) if isinstance(color, np.ndarray) else floats(color, "color", where)
+    array = color if is_a(color, np.ndarray) else floats(color, "color", where)
     if array.size == 0:
         array = array.reshape(0, 3)
     if array.ndim != 2 or array.shape[1] not in (3, 4):
         raise where.wrong("color", f"has shape {array.shape}; colours are (N, 3)")
     if array.dtype == np.uint8:
         return _opaque(array, 255, where)
-    if array.dtype.kind in "iu" and isinstance(color, np.ndarray):
+    if array.dtype.kind in "iu" and is_a(color, np.ndarray):
         if array.size and (array.min() < 0 or array.max() > 255):
             raise where.wrong("color", "holds integers outside 0..255")
         return _opaque(array.astype(np.uint8), 255, where)

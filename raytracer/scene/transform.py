@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import real
+from ..arguments import is_a, plain, real
 from ..errors import SceneError, shown_value
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ def vector(value: Any, name: str) -> Vector:
     from math import isfinite
 
     try:
-        parts = [float(v) for v in islice(value, 4)]  # it may have no end
+        parts = [float(plain(v)) for v in islice(plain(value), 4)]  # it may have no end
     except Exception:  # whatever a foreign object raises
         parts = []
-    if len(parts) != 3 or isinstance(value, (str, bytes, bytearray, set, dict)):
+    if len(parts) != 3 or is_a(value, (str, bytes, bytearray, set, dict)):
         raise SceneError(f"{name}: {shown_value(value)} is not three numbers")
     if not all(map(isfinite, parts)):
         raise SceneError(f"{name}: {shown_value(value)} is not finite")
@@ -72,7 +72,8 @@ class Transform:
 
         result = np.eye(3) * self.scale
         for axis, degrees in enumerate(self.rotate):
-            result = rotation(axis, degrees) @ result
+            # Not `@`: linear algebra ends the process where it finds no room for its buffers.
+            result = np.einsum("ij,jk->ik", rotation(axis, degrees), result)
         return result
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer import output
 from raytracer.arguments import function, of_kind, truth, whole
+from raytracer.door import is_path, path_of
 from raytracer.errors import RaytracerError, UserError
 from raytracer.resources import thread_count
 from raytracer.tone_settings import ToneSettings
@@ -104,18 +105,20 @@ def preview(
     function(notice, "notice")
     function(say, "say")
     thread_count(threads)
-    if offscreen is not None and whole(offscreen, "offscreen", error=UserError) < 0:
+    if offscreen is not None and (offscreen := whole(offscreen, "offscreen", error=UserError)) < 0:
         raise UserError(f"offscreen {offscreen}: give a number of frames, 0 or more")
+    if is_path(scene):
+        scene = path_of(scene, "scene")
     file = require_file(scene) if watch else None
     outputs = output.OutputSet()
-    if isinstance(scene, (str, Path)):
+    if isinstance(scene, Path):
         outputs.reads(scene)
     target = None
     if screenshot is not None:
         target = output.check_picture(outputs.writes(screenshot, "the screenshot"))
     opening.open_display(offscreen is not None)
     overrides = {"width": width, "height": height, "samples": samples}
-    source = scene if not isinstance(scene, str) else Path(scene)
+    source = scene
 
     def load(step: Notice) -> Stage:
         """Again, on the same backend."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
@@ -104,9 +105,9 @@ class Saving:
 def free_name(stem: str) -> Path:
     """A name for a picture that no file in the current folder has yet: STEM-view-1.png etc."""
     number = 1
-    while (path := Path(f"{stem}-view-{number}.png")).exists():
+    while os.path.lexists(name := f"{stem}-view-{number}.png"):
         number += 1
-    return path
+    return Path(name)
 
 
 def parse_size(text: str, size: tuple[int, int], samples: int) -> tuple[tuple[int, int], int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
+from raytracer.door import is_path
+from raytracer.errors import TEXT_LETTERS, DataFileError, shown
 from raytracer.job import NO_SPHERE, Job
 from raytracer.memory import Output
 from raytracer.pipeline import Notice, prepare
@@ -87,13 +89,20 @@ class Stage:
         job.warnings = found
         assert job.kept is not None
         scene, buffers = job.kept
-        path = Path(source) if isinstance(source, (str, Path)) else None
+        path = Path(source) if is_path(source) else None
         return cls(scene, buffers, job, path, Obstacles.of(buffers, scene.camera))
 
     @property
     def name(self) -> str:
         """What to call it."""
-        return self.path.name if self.path else self.scene.title or "scene"
+        return shown(self.path.name if self.path else self.scene.title or "scene")
+
+    @property
+    def stem(self) -> str:
+        """What names of its pictures begin with; a title may hold what no file name can."""
+        if self.path:
+            return self.path.stem
+        return re.sub(r"[^\w +-]", "_", self.scene.title)[:TEXT_LETTERS].strip() or "scene"
 
     @property
     def extent(self) -> float:
@@ -174,6 +183,6 @@ class Stage:
 
 def require_file(source: Scene | str | Path) -> Path:
     """The path of what is to be watched; raises DataFileError for what is no file."""
-    if not isinstance(source, (str, Path)):
+    if not is_path(source):
         raise DataFileError("watch: a scene made in Python has no file to watch: give its path")
     return Path(source)

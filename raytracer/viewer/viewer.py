@@ -144,7 +144,7 @@ class Viewer(CameraActions, LookActions):
         if seen.framed:
             seen = view.to_all(seen, self.stage.buffers, size[0] / size[1])
         look = self.stage.look(seen, size, self.edits)
-        path = path or free_name(Path(self.stage.name).stem)
+        path = path or free_name(self.stage.stem)
         order = Order(self.stage, look, self.tone, samples)
         self.worker.save(Saving(order, path, self.camera_toml(seen)))
 

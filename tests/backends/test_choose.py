@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,11 @@ import pytest
 
 from raytracer import bvh, layout
 from raytracer.backends.cuda import choose
+from raytracer.backends.cuda.sources import include_closure, kernels_root
 from raytracer.benchmark import pictures, renders
 from raytracer.film import Film
 from raytracer.scene.pack import pack
-from raytracer.variants import discover
+from raytracer.variants import Variant, discover, product
 from support.project import to_project
 from support.scenes import random_scene
 
@@ -72,11 +74,19 @@ def test_kernel_by_count_tree_and_size() -> None:
     assert choose.kernel_for(1000, 50, small[:0], view, 720) == choose.PACKETS
 
 
-def test_production_kernels_render_everything() -> None:
-    variants = {variant.label: variant for variant in discover("render")}
-    for label in choose.PRODUCTION:
-        assert pictures.everything(variants[label].shows) == "samples"
-        assert variants[label].layout in ("", "list")  # both read spheres in leaf order
+def test_production_kernels_are_rungs_that_render_everything() -> None:
+    rungs = {sources_of(variant)[0]: variant for variant in discover("render")}
+    for name in choose.PRODUCTION:
+        rung = rungs[f"cuda/{name}.cu"]
+        assert list(pictures.LEVELS)[-1] == rung.shows
+        assert rung.layout in ("", "list")  # both read spheres in leaf order
+
+
+def sources_of(variant: Variant) -> list[str]:
+    """The sources below kernels/ that a rung is made of; the product's first."""
+    root = kernels_root()
+    closure = include_closure(Path(str(variant.path)), root)
+    return sorted(name for name in closure if name.endswith(".cu"))
 
 
 @pytest.mark.gpu
@@ -90,11 +100,12 @@ def test_every_kernel_gives_the_same_film(count: int, seed: int) -> None:
     buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=3))
     tree = bvh.build(buffers)
     films = []
-    for label in (None, *choose.PRODUCTION):
-        backend, film = CudaBackend(kernel=label), Film.blank(*SIZE)
+    for name in (None, *choose.PRODUCTION):
+        backend = CudaBackend(kernel=None if name is None else product(name))
+        film = Film.blank(*SIZE)
         with backend.upload(buffers, tree) as resident:
-            if label is None:
-                chosen = backend.kernel_of(resident, buffers.frame).variant.label
+            if name is None:
+                chosen = backend.kernel_of(resident, buffers.frame).kernel.name
                 assert (chosen == choose.LIST) == (count <= choose.MAX_LISTED)
             backend.render(resident, buffers.frame, film)
         films.append(film.sums)
@@ -111,10 +122,10 @@ def test_a_camera_that_moves_away_gets_another_kernel() -> None:
     buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=1))
     backend = CudaBackend()
     with backend.upload(buffers, bvh.build(buffers)) as resident:
-        near = backend.kernel_of(resident, buffers.frame).variant.label
+        near = backend.kernel_of(resident, buffers.frame).kernel.name
         buffers.camera["origin"] -= 1000 * buffers.camera["forward"]
         resident.look(buffers)
-        far = backend.kernel_of(resident, buffers.frame).variant.label
+        far = backend.kernel_of(resident, buffers.frame).kernel.name
     assert (near, far) == (choose.PACKETS, choose.THREADS)
 
 

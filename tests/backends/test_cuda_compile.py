@@ -12,8 +12,10 @@ from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import compile_all, own_files
 from raytracer.backends.cuda.cache import Cubin, CubinName
-from raytracer.backends.cuda.sources import digest, include_closure, kernel_digest
+from raytracer.backends.cuda.sources import digest, include_closure, kernels_root
+from raytracer.benchmark.digests import kernel_digest
 from raytracer.errors import BackendError
+from raytracer.variants import products
 
 needs_nvcc = pytest.mark.skipif(compiler.find_nvcc() is None, reason="nvcc is missing")
 
@@ -122,8 +124,19 @@ def test_architecture_of_each_generation() -> None:
 
 
 def test_flags_keep_the_numbers_of_the_cpu() -> None:
-    assert "--fmad=false" in compiler.FLAGS
-    assert not any("fast" in flag for flag in compiler.FLAGS)
+    root = kernels_root()
+    for kernel in products():
+        flags = compiler.flags(Path(str(kernel.path)), root)
+        assert "--fmad=false" in flags, kernel.place
+        assert not any("fast" in flag for flag in flags), kernel.place
+
+
+def test_flags_of_the_header_enter_the_key(tree: Path, source: Path) -> None:
+    plain = compiler.cubin_name(source, "sm_80", tree)
+    assert "--fmad=false" not in compiler.flags(source, tree)
+    source.write_text(f"// flags: --fmad=false\n{KERNEL.format(needs='sm_80+')}")
+    assert compiler.flags(source, tree)[-1] == "--fmad=false"
+    assert compiler.cubin_name(source, "sm_80", tree).source_key != plain.source_key
 
 
 def test_nvcc_that_is_named_but_missing_is_not_replaced_by_another(
@@ -291,9 +304,9 @@ def test_compile_all_keeps_cubins_where_another_machine_finds_them(
     assert compile_all.main(arguments) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in lines[:-1]] == [
-        "fill/01_plain sm_80",
-        "fill/01_plain sm_90a",
-        "fill/02_hopper sm_90a",
+        "kernels/ladders/fill/01_plain.cu sm_80",
+        "kernels/ladders/fill/01_plain.cu sm_90a",
+        "kernels/ladders/fill/02_hopper.cu sm_90a",
     ]
     assert re.search(r": fill \d+ registers, 0 bytes shared, 0 bytes spilled$", lines[0])
     monkeypatch.setenv("RAYTRACER_NVCC", "/nowhere/nvcc")
@@ -325,5 +338,5 @@ def test_compile_all_without_nvcc_or_kernels(
     assert compile_all.main(["--kernels", str(tree)]) == 2
     assert "nvcc is missing" in capsys.readouterr().err
     assert [job.label for job in compile_all.jobs(tree, ["sm_75", "sm_120"])] == [
-        "fill/01_plain sm_120"
+        "kernels/ladders/fill/01_plain.cu sm_120"
     ]

@@ -153,13 +153,17 @@ def test_large_array_goes_to_the_device_and_back() -> None:
 
 
 def test_errors_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dataclasses import replace
+
     from raytracer.backends.cuda.context import PrimaryContext
     from raytracer.backends.cuda.run import CudaBackend
+    from raytracer.variants import Requirement, product
 
     with pytest.raises(raytracer.UserError, match="there is no GPU 99"):
         CudaBackend(device=99)
-    with pytest.raises(raytracer.UserError, match="no render kernel 99_none"):
-        sums_with(CudaBackend(kernel="99_none"))
+    elsewhere = replace(product("render_packet"), needs=(Requirement(70, "", False),))
+    with pytest.raises(raytracer.UserError, match=r"render_packet\.cu needs sm_70; this GPU is"):
+        sums_with(CudaBackend(kernel=elsewhere))
     monkeypatch.setattr(PrimaryContext, "memory", lambda _: (1000, 1 << 30))
     with pytest.raises(raytracer.UserError, match="GPU memory"):
         sums_with(CudaBackend())

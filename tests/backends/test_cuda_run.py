@@ -18,13 +18,19 @@ from raytracer.buffers import SceneBuffers
 from raytracer.bvh import Bvh
 from raytracer.errors import BackendError, MemoryNeedError, UserError
 from raytracer.film import Film
-from raytracer.variants import Requirement, Variant
+from raytracer.variants import Kernel, Requirement
 from support.fake_cuda import FakeDriver
 
 COUNT = 37
 WIDTH, HEIGHT = 19, 10
-VARIANT = Variant(
-    "render", 1, "fake", "Fake", "none", (128, 1, 1), (Requirement(80, "", True),), "", Path("01")
+KERNEL = Kernel(
+    name="fake",
+    title="Fake",
+    idea="none",
+    block=(128, 1, 1),
+    needs=(Requirement(80, "", True),),
+    source="",
+    path=Path("fake.cu"),
 )
 
 
@@ -56,7 +62,8 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
     fake.view(*fake.symbols["layout_table"])[:] = table.view(np.uint8)
     monkeypatch.setattr(context, "load_driver", lambda: fake)
     monkeypatch.setattr(run, "why_not", lambda _: None)
-    monkeypatch.setattr(kernel, "render_variant", lambda _arch, _label: VARIANT)
+    monkeypatch.setattr(run, "production", lambda *_: KERNEL)
+    monkeypatch.setattr(kernel, "production", lambda *_: KERNEL)
     monkeypatch.setattr(kernel.compiler, "load", lambda *_: Cubin(b"c_spheres", ""))  # type: ignore[attr-defined]
     monkeypatch.setattr(transfer, "CHUNK", 64)
     caches = context.primary_context, transfer.staging, kernel.render_kernel

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -140,11 +141,44 @@ def test_comparison_of_records() -> None:
 
 
 def test_records_that_are_none(tmp_path: Path) -> None:
-    with pytest.raises(DataFileError, match="cannot be read"):
+    with pytest.raises(DataFileError, match="there is no such file"):
         compare.read(tmp_path / "none.json")
-    (tmp_path / "a.json").write_text('{"results": 3}')
-    with pytest.raises(DataFileError, match="is no record"):
-        compare.read(tmp_path / "a.json")
+    os.mkfifo(tmp_path / "pipe.json")
+    with pytest.raises(DataFileError, match="is a pipe"):
+        compare.read(tmp_path / "pipe.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"results": 3}', "is no record"),
+        ("[]", "they are no object"),
+        ("\u00e4".encode("latin-1"), "it is not utf-8"),
+        ("[" * 100_000, "nested too deeply"),
+        (json.dumps(record(device=None)), "is no record"),
+        (json.dumps(record(results=[3])), "is no record"),
+        (json.dumps(record(0.0)), "is no record"),
+        (json.dumps(record(float("nan"))), "is no record"),
+        (json.dumps(record(-1.0)), "is no record"),
+        (json.dumps(record()).replace('"median": 0.001', '"median": "fast"'), "is no record"),
+    ],
+)
+def test_damaged_records_are_one_sentence(text: str | bytes, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(DataFileError, match=words):
+        compare.read(path)
+
+
+def test_text_of_a_record_is_escaped_and_cut() -> None:
+    old, new = record(), record()
+    for each in (old, new):
+        each["results"][0]["rows"][0]["label"] = "\x1b[31m" * 1000
+        each["results"][0]["rows"][1]["label"] = "\x1b]0;owned\x07"
+    old["device"] = {"device": "\x1b]0;owned\x07" * 1000}
+    lines = compare.text(compare.compare(old, new), old, new).splitlines()
+    assert len(lines) == 4
+    assert all(line.isprintable() and len(line) < 10_000 for line in lines)
 
 
 # reports
@@ -289,7 +323,7 @@ def test_own_kernels_that_break_a_rule(
     path.write_text(text)
     with pytest.raises(error, match=words):
         with_file.adopt(ops.find("vecadd"), path, tmp_path / "kernels")
-    with pytest.raises(UserError, match="cannot be read"):
+    with pytest.raises(UserError, match="there is no such file"):
         with_file.adopt(ops.find("vecadd"), tmp_path / "none.cu", tmp_path / "kernels")
 
 

@@ -16,7 +16,7 @@ import raytracer
 from raytracer import bvh
 from raytracer.backends.cpu import CpuBackend
 from raytracer.backends.cuda.compile_all import ARCHITECTURES
-from raytracer.backends.cuda.kernel import render_variant
+from raytracer.backends.cuda.kernel import production
 from raytracer.benchmark import layouts, pictures, rays, renders, report, run
 from raytracer.benchmark.ladder import Ladder, Rung, of_level, rungs
 from raytracer.buffers import SceneBuffers
@@ -62,13 +62,13 @@ def test_every_variant_is_a_rung_and_the_last_one_is_complete() -> None:
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
-def test_no_flag_takes_the_kernel_that_shows_everything(arch: str) -> None:
-    chosen = render_variant(arch)
-    assert (chosen.shows, chosen.layout) == ("", "")
-    assert chosen == discover("render")[-1]
-    assert render_variant(arch, "02_struct_of_arrays").layout == "soa"
-    with pytest.raises(BackendError, match="no render kernel 99_none"):
-        render_variant(arch, "99_none")
+def test_the_last_rung_is_the_usual_kernel_of_the_product(arch: str) -> None:
+    chosen, rung = production(), discover("render")[-1]
+    assert chosen.admits(arch)
+    assert (rung.shows, rung.layout) == ("samples", "")
+    same = ("title", "idea", "block", "needs", "source", "flags")
+    assert [getattr(rung, name) for name in same] == [getattr(chosen, name) for name in same]
+    assert f'#include "../../cuda/{chosen.path.name}"' in rung.code
 
 
 def test_rungs_by_label_name_and_number() -> None:

@@ -50,7 +50,7 @@ def test_a_record_tells_no_places_of_the_machine() -> None:
 
 
 def test_the_digest_of_all_sources_is_steady_and_not_that_of_the_gpu_alone() -> None:
-    from raytracer.backends.cuda.sources import kernel_digest
+    from raytracer.benchmark.digests import kernel_digest, sources_digest
 
-    assert measure.sources_digest() == measure.sources_digest()
-    assert measure.sources_digest() != kernel_digest()
+    assert sources_digest() == sources_digest()
+    assert sources_digest() != kernel_digest()

@@ -11,6 +11,7 @@ import pytest
 from raytracer import ops, variants
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.compile_all import macros_of
+from raytracer.backends.cuda.sources import kernels_root
 from raytracer.benchmark.call import matched
 from raytracer.errors import UserError
 from raytracer.ops.base import DISTRIBUTIONS, bfloat16_bits, draw, from_bfloat16, relative_error
@@ -154,9 +155,10 @@ def test_relative_error() -> None:
 def test_macros_and_fused_arithmetic_enter_the_cubins_name() -> None:
     vecadd = Path(str(variants.discover("vecadd")[0].path))
     render = Path(str(variants.discover("render")[0].path))
-    assert "--fmad=false" in compiler.flags(render)
-    assert "--fmad=false" not in compiler.flags(vecadd)
-    assert compiler.flags(vecadd, {"B": "2", "A": "1"})[-2:] == ("-DA=1", "-DB=2")
+    root = kernels_root()
+    assert "--fmad=false" in compiler.flags(render, root)
+    assert "--fmad=false" not in compiler.flags(vecadd, root)
+    assert compiler.flags(vecadd, root, {"B": "2", "A": "1"})[-2:] == ("-DA=1", "-DB=2")
     each: list[dict[str, str] | None] = [None, {"A": "1"}, {"A": "2"}, {"B": "1"}]
     names = [compiler.cubin_name(vecadd, "sm_80", macros=macros).file for macros in each]
     assert len(set(names)) == len(names)

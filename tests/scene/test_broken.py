@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from raytracer import load
-from raytracer.errors import DataFileError, MemoryNeedError, UserError
+from raytracer.cli import main
+from raytracer.errors import DataFileError, MemoryNeedError, SceneError, UserError
 from raytracer.scene.pack import pack
 from raytracer.scene.xyz_file import _pairs, properties
 
@@ -518,6 +519,64 @@ def test_every_problem_is_told_at_once(tmp_path: Path) -> None:
         load(path)
     lines = str(caught.value).splitlines()
     assert [line.split(": ")[1] for line in lines] == ["render.width", "render.smples", "camera.up"]
+
+
+TWO = "[[spheres]]\ncenters = [[0, 0, 0], [1, 0, 0]]\nradius = 0.1\n"
+
+# Text of scene.toml, then the field or the file that the message must name.
+UNPACKABLE = {
+    "light too far": (
+        TWO + "[[lights]]\ntype = 'point'\nposition = [1e40, 0, 0]\n",
+        "lights[0].position: is too far",
+    ),
+    "light too bright": (
+        TWO + "[[lights]]\ntype = 'directional'\ndirection = [0, 1, 0]\nintensity = 1e39\n",
+        "lights[0].intensity: 1e+39 is too bright",
+    ),
+    "ambient light too bright": (TWO + "[ambient]\nintensity = 1e39\n", "ambient.intensity: 1e+39"),
+    "camera too far": (
+        TWO + "[camera]\nposition = [1e40, 0, 0]\nlook_at = [0, 0, 0]\n",
+        "camera.position: too far",
+    ),
+    "camera in the middle": (
+        BALL + "[camera]\nposition = [0, 0, 0]\n",
+        "camera.look_at: is missing",
+    ),
+    "spheres too small": (BALL + BALL.replace("1.0", "1e-30"), "sphere 0 is too far, too large or"),
+    "units too large": (BALL.replace("1.0", "1e305"), "the spheres reach over 1e+305 scene units"),
+    "data too large": (
+        BALL * 40 + "[[spheres]]\nfile = 'a.npz'\nradius = 1e30\n",
+        "a.npz: sphere 0 is too far",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNPACKABLE)
+def test_what_cannot_be_packed_names_the_scene_file(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, words = UNPACKABLE[name]
+    np.savez(tmp_path / "a.npz", centers=POINTS)
+    path = tmp_path / "scene.toml"
+    path.write_text(text)
+    picture = ["-o", str(tmp_path / "a.png")]
+    render = ["render", str(path), "--backend", "cpu"]
+    check = ["scene", "check", str(path)]
+    for command in ([*render, *picture], [*render, "--only", "0,0,0"], check):
+        assert main(command) == 2
+        assert capsys.readouterr().err.startswith(f"raytracer: {path}: {words}")
+    with pytest.raises(SceneError) as caught:
+        pack(load(path))
+    assert str(caught.value).startswith(f"{path}: {words}")
+
+
+def test_a_data_file_that_cannot_be_packed_is_named_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.npy"
+    np.save(path, [[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 1e-30]])
+    with pytest.raises(SceneError) as caught:
+        pack(load(path))
+    assert str(caught.value).startswith(f"{path}: sphere ")
+    assert str(caught.value).count(str(path)) == 1
 
 
 def test_lengths_too_far_apart_name_the_file(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ def write_record(path: Path, stats: Mapping[str, Sized], exit_status: int) -> No
     stats: pytest's outcome name -> reports.
     """
     import raytracer
-    from raytracer.backends.cuda.sources import kernel_digest
+    from raytracer.benchmark.digests import kernel_digest
 
     record: dict[str, Any] = {
         "what": "pytest -m gpu",

@@ -221,6 +221,16 @@ def test_a_stage_is_called_by_its_file_or_its_title(tmp_path: Path) -> None:
     assert stage_of(str(path)).path == path
 
 
+def test_a_title_that_is_no_name_of_a_file(tmp_path: Path) -> None:
+    stage = stage_of(balls(title="../a\0\x1b[31m " + "b" * 1000))
+    assert stage.name.startswith("../a\\x00\\x1b[31m bbb")
+    assert len(stage.name) < 80
+    assert stage.stem.startswith("___a__")
+    (tmp_path / f"{stage.stem}-view-1.png").touch()
+    assert stage_of(balls(title=" \n")).stem == "_"
+    assert stage_of(balls()).stem == "scene"
+
+
 def test_a_stage_is_closed_in_the_backend_s_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     """A window on the same GPU waits meanwhile; what was closed is known by then."""
     stage = stage_of(balls())

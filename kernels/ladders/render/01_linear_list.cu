@@ -4,6 +4,7 @@
 // block: 128
 // layout: aos
 // shows: flat
+// flags: --fmad=false
 // needs: sm_80+
 // source: Sanders and Kandrot, CUDA by Example, 2010, chapter 6
 #include "ladder.cuh"
@@ -26,5 +27,5 @@ struct RecordFetch {
 
 extern "C" __global__ void render(const __grid_constant__ rt::RenderArgs args) {
   rt::LinearList<RecordFetch> list = {{(const Record*)args.spheres}, (uint32_t)args.sphere_count};
-  rt::render_pixel<rt::kFlat>(args, list);
+  rt::render_shown<rt::kFlat>(args, list);
 }

@@ -3,6 +3,7 @@
 // block: 128
 // layout: soa
 // shows: flat
+// flags: --fmad=false
 // needs: sm_80+
 // source: CUDA C++ best practices guide, coalesced access to global memory
 #include "ladder.cuh"
@@ -19,5 +20,5 @@ extern "C" __global__ void render(const __grid_constant__ rt::RenderArgs args) {
   const float* x = (const float*)args.spheres;
   const size_t n = (size_t)args.sphere_count;
   rt::LinearList<ArraysFetch> list = {{x, x + n, x + 2 * n, x + 3 * n}, (uint32_t)n};
-  rt::render_pixel<rt::kFlat>(args, list);
+  rt::render_shown<rt::kFlat>(args, list);
 }

@@ -3,6 +3,7 @@
 // block: 128
 // layout: list
 // shows: flat
+// flags: --fmad=false
 // needs: sm_80+
 // source: CUDA C++ programming guide, device memory accesses
 #include "ladder.cuh"
@@ -10,5 +11,5 @@
 
 extern "C" __global__ void render(const __grid_constant__ rt::RenderArgs args) {
   rt::LinearList<rt::VectorFetch> list = {{(const float4*)args.spheres}, (uint32_t)args.sphere_count};
-  rt::render_pixel<rt::kFlat>(args, list);
+  rt::render_shown<rt::kFlat>(args, list);
 }

@@ -4,11 +4,12 @@
 // block: 128
 // layout: list
 // shows: flat
+// flags: --fmad=false
 // needs: sm_80+
 // source: Sanders and Kandrot, CUDA by Example, 2010, chapter 6
 #include "ladder.cuh"
 #include "../../cuda/constant_list.cuh"
 
 extern "C" __global__ void render(const __grid_constant__ rt::RenderArgs args) {
-  rt::render_pixel<rt::kFlat>(args, rt::constant_list(args));
+  rt::render_shown<rt::kFlat>(args, rt::constant_list(args));
 }

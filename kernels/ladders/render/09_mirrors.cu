@@ -3,11 +3,12 @@
 // block: 128
 // layout: list
 // shows: mirrors
+// flags: --fmad=false
 // needs: sm_80+
 // source: Whitted 1980
 #include "ladder.cuh"
 #include "../../cuda/constant_list.cuh"
 
 extern "C" __global__ void __launch_bounds__(128, 8) render(const __grid_constant__ rt::RenderArgs args) {
-  rt::render_pixel<rt::kMirrors>(args, rt::constant_list(args));
+  rt::render_shown<rt::kMirrors>(args, rt::constant_list(args));
 }

@@ -3,6 +3,7 @@
 // block: 128
 // layout: binary
 // shows: samples
+// flags: --fmad=false
 // needs: sm_80+
 // source: Kay and Kajiya 1986; Aila and Laine 2009 (one thread a ray, a stack of its own)
 #include "binary_walk.cuh"
@@ -10,5 +11,5 @@
 
 extern "C" __global__ void __launch_bounds__(128, 8) render(const __grid_constant__ rt::RenderArgs args) {
   rt::BinaryTree tree = {(const float4*)args.nodes, (const float4*)args.spheres};
-  rt::render_pixel<rt::kSamples>(args, tree);
+  rt::render_shown<rt::kSamples>(args, tree);
 }

@@ -1,13 +1,3 @@
-// title: wide compressed BVH
-// idea: eight children a node in 80 bytes, split by surface area: fewer, larger steps and a tenth of the bytes
-// block: 128
+// product: render_thread
 // shows: samples
-// needs: sm_80+
-// source: Ylitie, Karras, Laine 2017 (wide compressed nodes)
-#include "../../cuda/thread_walk.cuh"
-#include "ladder.cuh"
-
-extern "C" __global__ void __launch_bounds__(128, 8) render(const __grid_constant__ rt::RenderArgs args) {
-  rt::WideTree tree = {(const rt::Node*)args.nodes, (const float4*)args.spheres};
-  rt::render_pixel<rt::kSamples>(args, tree);
-}
+#include "../../cuda/render_thread.cu"

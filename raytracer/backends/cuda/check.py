@@ -9,6 +9,7 @@ from raytracer.errors import BackendError, MemoryNeedError, RaytracerError
 
 if TYPE_CHECKING:
     from raytracer.layout import Table
+    from raytracer.variants import Kernel
 
 # Fragments of the driver's own texts (cuGetErrorString), and what they mean for a user.
 _MEANINGS = (
@@ -82,6 +83,13 @@ def flatten(table: Table) -> list[int]:
         for size, fields in table.values()
         for number in (size, *(offset for _, _, _, offset in fields))
     ]
+
+
+def check_supported(kernel: Kernel, arch: str) -> None:
+    """Raise BackendError if a kernel cannot be compiled for an architecture, like "sm_90a"."""
+    if not kernel.admits(arch):
+        needs = ", ".join(map(str, kernel.needs))
+        raise BackendError(f"{kernel.place} needs {needs}; this GPU is {arch}")
 
 
 def check_layout(found: Sequence[int], table: Table, kernel: str) -> None:

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LIST = "10_antialiasing"  # every sphere for every ray, out of constant memory
-THREADS = "12_wide_bvh"  # each camera ray walks the tree alone
-PACKETS = "13_packet"  # the camera rays of a tile walk the tree together
+LIST = "render_list"  # every sphere for every ray, out of constant memory
+THREADS = "render_thread"  # each camera ray walks the tree alone
+PACKETS = "render_packet"  # the camera rays of a tile walk the tree together
 PRODUCTION = (LIST, THREADS, PACKETS)
 
 MAX_LISTED = 20
@@ -42,7 +42,7 @@ def sample(spheres: NDArray[np.float32]) -> NDArray[np.float32]:
 def kernel_for(
     count: int, nodes: int, some: NDArray[np.float32], camera: NDArray[np.void], height: int
 ) -> str:
-    """The label of the render kernel for a view.
+    """The name of the render kernel for a view.
 
     count: spheres. nodes: of the tree. some: of the spheres, as `sample` gives them.
     camera: structured (1,), dtype Camera. height: of the whole picture in pixels.

@@ -17,16 +17,17 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from raytracer import ops
 from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import own_files
 from raytracer.backends.cuda.cache import Cubin, CubinName
 from raytracer.backends.cuda.sources import digest, include_closure, kernels_root
 from raytracer.errors import BackendError
+from raytracer.variants import flags_of
 
-# No fused multiply-add but where a kernel writes one, and never --use_fast_math: the same numbers
-# as on the CPU are worth more than the few per cent.
-FLAGS = ("-std=c++17", "-O3", "--fmad=false", "-lineinfo")
+# Of every kernel; a kernel's header adds its own. The product's have --fmad=false there, no fused
+# multiply-add but where a kernel writes one, and never --use_fast_math: the same numbers as on the
+# CPU are worth more than the few per cent.
+FLAGS = ("-std=c++17", "-O3", "-lineinfo")
 # Variables that change what nvcc makes of the same command line.
 ENVIRONMENT = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN")
 _FOLDERS = ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")
@@ -75,15 +76,13 @@ def _version_of(nvcc: Path, _modified: int) -> str:
     return done.stdout.strip()
 
 
-def flags(source: Path, macros: Macros | None = None) -> tuple[str, ...]:
-    """The options for a kernel.
+def flags(source: Path, root: Path, macros: Macros | None = None) -> tuple[str, ...]:
+    """The options for a kernel: every kernel's, those of its header, and the macros.
 
-    source: the .cu file, in the folder of its operation. macros: names and values for -D.
+    source: the .cu file. root: the kernels folder. macros: names and values for -D.
     """
-    # The bench's operations have no numbers of the CPU to keep, and live on fused multiply-adds.
-    fused = source.parent.name in ops.names() or source.parent.name == "ceiling"
-    own = [flag for flag in FLAGS if not (fused and flag == "--fmad=false")]
-    return (*own, *(f"-D{name}={value}" for name, value in sorted((macros or {}).items())))
+    defined = (f"-D{name}={value}" for name, value in sorted((macros or {}).items()))
+    return (*FLAGS, *flags_of(source, root), *defined)
 
 
 def cubin_name(
@@ -100,7 +99,7 @@ def cubin_name(
     return CubinName(
         stem=f"{source.parent.name}-{source.stem}",
         arch=arch,
-        source_key=digest(include_closure(source, root), arch, *flags(source, macros)),
+        source_key=digest(include_closure(source, root), arch, *flags(source, root, macros)),
         compiler_key=compiler,
     )
 
@@ -158,7 +157,8 @@ def compile_source(
     with tempfile.TemporaryDirectory(prefix="raytracer-") as folder:
         output = Path(folder, "kernel.cubin")
         target = ["-cubin", f"-arch={arch}", "-o", str(output), str(source)]
-        command = [str(nvcc), *flags(source, macros), "-Xptxas", "-v", "-I", str(root), *target]
+        options = [*flags(source, root, macros), "-Xptxas", "-v", "-I", str(root)]
+        command = [str(nvcc), *options, *target]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         log = _steady(f"{done.stdout}{done.stderr}")
         if done.returncode != 0 or not output.is_file():

@@ -21,7 +21,7 @@ from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.sources import kernels_root
 from raytracer.errors import RaytracerError
-from raytracer.variants import Variant, discover, operations
+from raytracer.variants import Kernel, discover, operations, products
 
 ARCHITECTURES = ("sm_80", "sm_90a", "sm_120")
 AT_ONCE = 2  # nvcc takes a core and up to a gigabyte for a large kernel
@@ -29,17 +29,17 @@ AT_ONCE = 2  # nvcc takes a core and up to a gigabyte for a large kernel
 
 @dataclass(frozen=True)
 class Job:
-    """One variant for one architecture."""
+    """One kernel for one architecture."""
 
-    variant: Variant
+    kernel: Kernel
     arch: str
     macros: tuple[tuple[str, str], ...] = ()
 
     @property
     def label(self) -> str:
-        """For people: operation, variant, architecture, and the macros if there are any."""
+        """For people: file, architecture, and the macros if there are any."""
         macros = "".join(f" {name}={value}" for name, value in self.macros)
-        return f"{self.variant.op}/{self.variant.label} {self.arch}{macros}"
+        return f"{self.kernel.place} {self.arch}{macros}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -71,15 +71,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def jobs(root: Path, architectures: Sequence[str]) -> list[Job]:
-    """Every variant under `root`, for those of the architectures that its `needs:` line admits."""
-    variants = [variant for op in operations(root) for variant in discover(op, root)]
-    return [
-        Job(v, arch, macros)
-        for v in variants
-        for arch in architectures
-        if v.admits(arch)
-        for macros in macros_of(v.op)
-    ]
+    """Every kernel under `root`, for those of the architectures that its `needs:` line admits."""
+    made = [Job(each, arch) for each in products(root) for arch in architectures]
+    for variant in (variant for op in operations(root) for variant in discover(op, root)):
+        made += [
+            Job(variant, arch, macros) for arch in architectures for macros in macros_of(variant.op)
+        ]
+    return [job for job in made if job.kernel.admits(job.arch)]
 
 
 def macros_of(op: str) -> list[tuple[tuple[str, str], ...]]:
@@ -94,7 +92,7 @@ def macros_of(op: str) -> list[tuple[tuple[str, str], ...]]:
 
 def run(job: Job, root: Path, output: Path | None) -> str:
     """Compile one kernel into the cache, and into `output` if given; tells what it takes."""
-    source = Path(str(job.variant.path))
+    source = Path(str(job.kernel.path))
     macros = dict(job.macros)
     cubin = compiler.load(source, job.arch, root, lambda _: None, shipped=False, macros=macros)
     if output is not None:

@@ -11,10 +11,13 @@ from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.launch import blocks
 from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.transfer import staging
+from raytracer.variants import product
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+NAME = "first_hits"
 
 
 class FirstHits:
@@ -26,7 +29,7 @@ class FirstHits:
         self._copies = staging(ordinal)
         arch = compiler.architecture(self._context.device.compute_capability())
         with self._context.active() as driver:
-            self._pass = Pass(driver, arch, "aov", "RenderArgs")
+            self._pass = Pass(driver, arch, product(NAME), NAME, "RenderArgs")
 
     def find(
         self,
@@ -56,7 +59,7 @@ class FirstHits:
         try:
             arguments = arguments.copy()
             arguments["film"] = int(memory)
-            grid = blocks(int(arguments["tile_end"][0]), self._pass.variant.threads), 1
+            grid = blocks(int(arguments["tile_end"][0]), self._pass.kernel.threads), 1
             self._pass.launch(grid, arguments, self._copies.stream)
             self._copies.to_host(int(memory), found)
         finally:

@@ -1,4 +1,4 @@
-"""The compiled render kernel on a device: loaded, checked, its constant memory filled."""
+"""A compiled render kernel on a device: loaded, checked, its constant memory filled."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer import layout
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda.check import check_layout
+from raytracer.backends.cuda.check import check_layout, check_supported
 from raytracer.backends.cuda.choose import PACKETS, PRODUCTION
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.launch import Piece, blocks
 from raytracer.backends.cuda.transfer import staging
-from raytracer.errors import BackendError, UserError
-from raytracer.variants import Variant, discover
+from raytracer.errors import UserError
+from raytracer.variants import Kernel, product
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-OPERATION = "render"
 ENTRY = "render"
 TILE = (
     8,
@@ -37,18 +36,10 @@ CONSTANT_BYTES = 64 << 10  # what CUDA has of it on every GPU
 SPHERES = "c_spheres"  # optional; holds the spheres of scenes small enough
 
 
-def render_variant(arch: str, label: str = PACKETS) -> Variant:
-    """The render kernel for an architecture.
-
-    label: number and name, for instance "13_packet", which is the default.
-    Raises BackendError if there is none.
-    """
-    variants = [variant for variant in discover(OPERATION) if variant.admits(arch)]
-    for variant in variants:
-        if variant.label == label:
-            return variant
-    known = ", ".join(variant.label for variant in variants) or "none"
-    raise BackendError(f"no render kernel {label} supports {arch} (those that do: {known})")
+@cache
+def production(name: str = PACKETS) -> Kernel:
+    """A kernel of PRODUCTION by name, its file read once."""
+    return product(name)
 
 
 @cache
@@ -60,22 +51,26 @@ def compile_production(ordinal: int) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     arch = compiler.architecture(primary_context(ordinal).device.compute_capability())
-    sources = [Path(str(render_variant(arch, label).path)) for label in PRODUCTION]
+    sources = [Path(str(production(name).path)) for name in PRODUCTION]
     with ThreadPoolExecutor(len(sources)) as pool:
         list(pool.map(lambda source: compiler.load(source, arch), sources))
 
 
 class RenderKernel:
-    """One variant, ready to launch; its methods need the device's context active."""
+    """One kernel, ready to launch; its methods need the device's context active."""
 
-    def __init__(self, ordinal: int, label: str = PACKETS) -> None:
-        """Load a variant for a device, compiling it if need be."""
+    def __init__(self, ordinal: int, kernel: Kernel) -> None:
+        """Load a kernel for a device, compiling it if need be.
+
+        Raises BackendError where the device cannot run it.
+        """
         self._context = primary_context(ordinal)
         self.arch = compiler.architecture(self._context.device.compute_capability())
-        self.variant = render_variant(self.arch, label)
+        check_supported(kernel, self.arch)
+        self.kernel = kernel
         self.stream = staging(ordinal).stream
         self._written: dict[int, bytes] = {}  # constant memory by address
-        cubin = compiler.load(Path(str(self.variant.path)), self.arch)
+        cubin = compiler.load(Path(str(self.kernel.path)), self.arch)
         # Asking the driver for a symbol that is not there is an error of its own.
         self._lists_spheres = SPHERES.encode() in cubin.code
         with self._context.active() as driver:
@@ -89,7 +84,7 @@ class RenderKernel:
         """What the kernel takes on this device, for records."""
         with self._context.active():
             return {
-                "kernel": self.variant.label,
+                "kernel": self.kernel.label,
                 "registers": int(self._function.num_regs),
                 "local_bytes": int(self._function.local_size_bytes),
                 "shared_bytes": int(self._function.shared_size_bytes),
@@ -127,7 +122,7 @@ class RenderKernel:
 
         arguments: a RenderArgs as bytes, for the same piece.
         """
-        x, y, z = self.variant.block
+        x, y, z = self.kernel.block
         start, end = self._events
         grid = (blocks(piece.tiles, x * y * z), 1)
         start.record(self.stream)
@@ -149,10 +144,10 @@ class RenderKernel:
         address, size = self._module.get_global("layout_table")
         found = np.empty(size // 4, np.int32)
         driver.memcpy_dtoh(found, address)
-        check_layout(found.tolist(), layout.table(), self.variant.place)
+        check_layout(found.tolist(), layout.table(), self.kernel.place)
 
 
 @cache
-def render_kernel(ordinal: int, label: str = PACKETS) -> RenderKernel:
-    """The kernel of a device, loaded once."""
-    return RenderKernel(ordinal, label)
+def render_kernel(ordinal: int, kernel: Kernel) -> RenderKernel:
+    """A kernel on a device, loaded once."""
+    return RenderKernel(ordinal, kernel)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer import layout
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda.check import check_layout
-from raytracer.errors import BackendError
-from raytracer.variants import Variant, discover
+from raytracer.backends.cuda.check import check_layout, check_supported
+from raytracer.variants import Kernel
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,34 +16,27 @@ if TYPE_CHECKING:
 
 
 class Pass:
-    """The last variant of an operation that the device admits; its context must be active."""
+    """A kernel on a device; its context must be active."""
 
-    def __init__(self, driver: Any, arch: str, operation: str, struct: str) -> None:
+    def __init__(self, driver: Any, arch: str, kernel: Kernel, entry: str, struct: str) -> None:
         """Load it, compiling if need be.
 
-        arch: "sm_90a". operation: its folder, and the name of its entry. struct: of its arguments.
-        Raises BackendError if no variant supports the device.
+        arch: "sm_90a". entry: its name in the code. struct: of its arguments.
+        Raises BackendError if it does not support the device.
         """
         import numpy as np
 
-        self.variant: Variant = _variant(operation, arch)
-        cubin = compiler.load(Path(str(self.variant.path)), arch)
+        check_supported(kernel, arch)
+        self.kernel = kernel
+        cubin = compiler.load(Path(str(self.kernel.path)), arch)
         self.module = driver.module_from_buffer(cubin.code)
         address, size = self.module.get_global("layout_table")
         found = np.empty(size // 4, np.int32)
         driver.memcpy_dtoh(found, address)
-        check_layout(found.tolist(), layout.table(), self.variant.place)
-        self._function = self.module.get_function(operation)
+        check_layout(found.tolist(), layout.table(), self.kernel.place)
+        self._function = self.module.get_function(entry)
         self._function.prepare([f"{layout.dtype(struct).itemsize}s"])
 
     def launch(self, grid: tuple[int, ...], arguments: NDArray[np.void], stream: Any) -> None:
         """Queue it. arguments: structured (1,), of the struct."""
-        self._function.prepared_async_call(grid, self.variant.block, stream, arguments.tobytes())
-
-
-def _variant(operation: str, arch: str) -> Variant:
-    """The last variant that the architecture admits."""
-    able = [variant for variant in discover(operation) if variant.admits(arch)]
-    if not able:
-        raise BackendError(f"no {operation} kernel supports {arch}")
-    return able[-1]
+        self._function.prepared_async_call(grid, self.kernel.block, stream, arguments.tobytes())

@@ -26,7 +26,7 @@ class CudaResident:
 
     def __init__(self, context: PrimaryContext, buffers: SceneBuffers, bvh: Bvh) -> None:
         """Allocate nothing yet; `allocate` and `film` do."""
-        self._label, self._label_height = "", 0  # the height that the label is for; 0: none yet
+        self._name, self._name_height = "", 0  # the height that the name is for; 0: none yet
         self.look(buffers)
         self.count = buffers.count
         self.large = buffers.large
@@ -64,16 +64,16 @@ class CudaResident:
         """The address of memory that was allocated; 0 for an empty one."""
         return int(self._allocations.get(name, 0))
 
-    def kernel_label(self, height: int) -> str:
+    def kernel_name(self, height: int) -> str:
         """The render kernel that suits the present camera. height: of the picture in pixels."""
-        if self._label_height != height:
-            self._label = kernel_for(self.count, self.node_count, self.sample, self.camera, height)
-            self._label_height = height
-        return self._label
+        if self._name_height != height:
+            self._name = kernel_for(self.count, self.node_count, self.sample, self.camera, height)
+            self._name_height = height
+        return self._name
 
     def look(self, buffers: SceneBuffers) -> None:
         """Keep the tables for the next launch; nothing is copied now."""
-        self._label_height = 0
+        self._name_height = 0
         self.camera, self.lights, self.materials = buffers.camera, buffers.lights, buffers.materials
 
     def __enter__(self) -> Self:

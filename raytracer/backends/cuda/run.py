@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Any
 from raytracer import layout
 from raytracer.backends.cuda import launch
 from raytracer.backends.cuda.check import check_memory
-from raytracer.backends.cuda.choose import PACKETS
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.first_hits import first_hits
-from raytracer.backends.cuda.kernel import TILE, RenderKernel, compile_production, render_kernel
+from raytracer.backends.cuda.kernel import (
+    TILE,
+    RenderKernel,
+    compile_production,
+    production,
+    render_kernel,
+)
 from raytracer.backends.cuda.pictures import DevicePicture
 from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.backends.cuda.resident import CudaResident
@@ -31,6 +36,7 @@ if TYPE_CHECKING:
     from raytracer.film import Film
     from raytracer.tone import Pixels
     from raytracer.tone_settings import ToneSettings
+    from raytracer.variants import Kernel
 
 SPHERE_ARRAYS = ("nodes", "spheres", "order", "color", "color_id", "material_id")
 
@@ -46,20 +52,20 @@ MAX_SPHERES = 2**31 - 1
 class CudaBackend:
     """Renders on one GPU, in its primary context.
 
-    device: its number, as CUDA counts. kernel: label of a render variant, for the bench; by default
-        each view gets the one that suits it.
+    device: its number, as CUDA counts. kernel: a render kernel, for the bench; by default each view
+        gets the one that suits it.
     Raises BackendError, which says what is missing, if the GPU cannot be used.
     """
 
     name = "cuda"
     max_spheres = MAX_SPHERES
 
-    def __init__(self, device: int = 0, kernel: str | None = None) -> None:
+    def __init__(self, device: int = 0, kernel: Kernel | None = None) -> None:
         """Check what is there; code is loaded with the first scene."""
         if reason := why_not(device):
             raise BackendError(f"the cuda backend cannot run here: {reason}")
         self._device = device
-        self._label = kernel
+        self._kernel = kernel
         self._context = primary_context(device)
 
     def describe(self) -> dict[str, Any]:
@@ -69,13 +75,14 @@ class CudaBackend:
     @property
     def kernel(self) -> RenderKernel:
         """The render kernel that was asked for, or the usual one; loaded at first use."""
-        return render_kernel(self._device, self._label or PACKETS)
+        return render_kernel(self._device, self._kernel or production())
 
     def kernel_of(self, resident: CudaResident, frame: NDArray[np.void]) -> RenderKernel:
         """The render kernel for a view of a scene. frame: structured (1,), dtype Frame."""
-        if self._label is not None:
+        if self._kernel is not None:
             return self.kernel
-        return render_kernel(self._device, resident.kernel_label(int(frame["height"][0])))
+        name = resident.kernel_name(int(frame["height"][0]))
+        return render_kernel(self._device, production(name))
 
     def upload(self, buffers: SceneBuffers, bvh: Bvh) -> CudaResident:
         """Copy a scene to the device.
@@ -84,7 +91,7 @@ class CudaBackend:
         """
         arrays = _sphere_arrays(buffers, bvh)
         resident = CudaResident(self._context, buffers, bvh)
-        if self._label is None:
+        if self._kernel is None:
             compile_production(self._device)
         stream = self.kernel_of(resident, buffers.frame).stream
         # The kernel was loaded before the memory is counted: its code takes some.

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from raytracer.errors import BackendError
 from raytracer.resources import kernels
-from raytracer.variants import discover, operations
 
 _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include\b[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
 _QUOTED = re.compile(rb'"([^"]+)"')
@@ -59,16 +58,6 @@ def digest(closure: dict[str, bytes], *more: str) -> str:
     for text in more:
         hasher.update(f"{len(text)}\0{text}".encode())
     return hasher.hexdigest()
-
-
-def kernel_digest(root: Path | None = None) -> str:
-    """The digest of every source that some GPU variant is made of, for records of measurements."""
-    root = root or kernels_root()
-    closure: dict[str, bytes] = {}
-    for op in operations(root):
-        for variant in discover(op, root):
-            closure |= include_closure(Path(str(variant.path)), root)
-    return digest(dict(sorted(closure.items())))
 
 
 def _included(path: Path, contents: bytes, root: Path) -> list[Path]:

@@ -13,6 +13,7 @@ from raytracer.backends.cuda.context import PrimaryContext, primary_context
 from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.transfer import staging
 from raytracer.errors import RaytracerError
+from raytracer.variants import product
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from raytracer.tone_settings import ToneSettings
 
 SCRATCH_BYTES = 1 << 17  # kernels/cuda/tally.cuh holds its scratch against this
-ENTRIES = ("tally", "tone")  # the histogram pass, the picture pass
+ENTRIES = ("tally", "tone")  # the histogram pass, the picture pass; also the kernels' names
 
 
 class ToneKernels:
@@ -41,7 +42,9 @@ class ToneKernels:
         names = self._context.driver.device_attribute
         self.multiprocessors = int(device.get_attribute(names.MULTIPROCESSOR_COUNT))
         with self._context.active() as driver:
-            self.passes = {name: Pass(driver, self.arch, name, "ToneArgs") for name in ENTRIES}
+            self.passes = {
+                name: Pass(driver, self.arch, product(name), name, "ToneArgs") for name in ENTRIES
+            }
             self._grids: dict[tuple[str, int, int], tuple[int, int, int]] = {}
             sizes = layout.dtype("Tally").itemsize, SCRATCH_BYTES
             self._memory = [driver.mem_alloc(size) for size in sizes]
@@ -93,7 +96,7 @@ class ToneKernels:
         grid = self._grids.get(key)
         if grid is None:  # 0.1 ms of arithmetic on the host, as long as the kernel takes
             axes = {"width": width, "height": height, "n": width * height}
-            grid = self.passes[entry].variant.launch(axes, self.multiprocessors).grid
+            grid = self.passes[entry].kernel.launch(axes, self.multiprocessors).grid
             self._grids[key] = grid
         self.passes[entry].launch(grid, args, stream or self.stream)
 

@@ -56,7 +56,8 @@ def build(count: int, seed: int) -> list[Part]:
     for level in range(depth + 1):
         levels.append(part("default", centers, radius, rgb(COLORS[min(level, len(COLORS) - 1)])))
         if level < depth:
-            frames = (frames[:, None] @ frames_of_children[None]).reshape(-1, 3, 3)
+            # Not `@`: linear algebra ends the process where it finds no room for its buffers.
+            frames = np.einsum("nij,mjk->nmik", frames, frames_of_children).reshape(-1, 3, 3)
             # A child touches its parent: their centres are r + r / 3 apart.
             centers = np.repeat(centers, CHILDREN, axis=0)
             centers = centers + radius * (1.0 + SHRINK) * frames[:, :, 1]

@@ -3,10 +3,11 @@
 //       ahead. The block that finishes last meters the exposure, so no second kernel reads the bins
 // block: 512
 // grid: max(1, min(3 * sm, ceil(n / 1024)))
+// flags: --fmad=false
 // needs: sm_80+
 // source: threadFenceReduction (CUDA samples) for the last block
-#include "../../cuda/block_histogram.cuh"
-#include "../../cuda/tally.cuh"
+#include "block_histogram.cuh"
+#include "tally.cuh"
 
 extern "C" __device__ const int layout_table[] = RT_LAYOUT_TABLE;
 

@@ -3,6 +3,7 @@
 //       Launched three times; the first reads `film` and writes `scratch`, the second changes `scratch`
 // block: 256
 // grid: max(1, min(8 * sm, ceil(n / 256)))
+// flags: --fmad=false
 // needs: sm_80+
 // source: own
 #include "../../core/layout.h"
@@ -10,7 +11,7 @@
 
 extern "C" __device__ const int layout_table[] = RT_LAYOUT_TABLE;
 
-extern "C" __global__ void __launch_bounds__(256) tone_passes(const __grid_constant__ rt::ToneArgs args) {
+extern "C" __global__ void __launch_bounds__(256) tone(const __grid_constant__ rt::ToneArgs args) {
   const rt::Development d = rt::development(args, args.automatic ? ((const rt::Tally*)args.tally)->exposure : args.exposure);
   float4* between = (float4*)args.scratch;
   int n = args.width * args.height, stride = (int)(gridDim.x * blockDim.x);

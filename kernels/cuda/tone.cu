@@ -3,10 +3,11 @@
 //       the film up: the histogram pass read it downwards, so that its last rows are still in the L2 cache
 // block: 32x8
 // grid: ceil(width / 32), max(1, min(ceil(height / 16), 12 * sm // ceil(width / 32)))
+// flags: --fmad=false
 // needs: sm_80+
 // source: own
-#include "../../core/layout.h"
-#include "../../cuda/picture.cuh"
+#include "../core/layout.h"
+#include "picture.cuh"
 
 extern "C" __device__ const int layout_table[] = RT_LAYOUT_TABLE;
 

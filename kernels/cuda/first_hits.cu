@@ -2,18 +2,19 @@
 // idea: a warp has a tile of 8 x 4 pixels, as when rendering, and each thread walks the tree alone: first
 //       hits are found once a picture, so they need no bundle
 // block: 128
+// flags: --fmad=false
 // needs: sm_80+
 // source: Ylitie, Karras, Laine 2017 (wide compressed nodes)
-#include "../../cuda/thread_walk.cuh"
-#include "../../core/layout.h"
-#include "../../integrator/first_hit.h"
+#include "thread_walk.cuh"
+#include "../core/layout.h"
+#include "../integrator/first_hit.h"
 
 __constant__ rt::Camera c_camera;
 __constant__ rt::Frame c_frame;
 __constant__ rt::LargeSphere c_large[rt::kMaxLargeSpheres];
 extern "C" __device__ const int layout_table[] = RT_LAYOUT_TABLE;
 
-extern "C" __global__ void __launch_bounds__(128) aov(const __grid_constant__ rt::RenderArgs args) {
+extern "C" __global__ void __launch_bounds__(128) first_hits(const __grid_constant__ rt::RenderArgs args) {
   int tile = args.tile_begin + (int)blockIdx.x * 4 + threadIdx.x / 32, lane = threadIdx.x % 32;
   int x = c_frame.x0 + tile % args.tiles_x * 8 + lane % 8, y = c_frame.y0 + tile / args.tiles_x * 4 + lane / 8;
   if (tile >= args.tile_end || x >= c_frame.x1 || y >= c_frame.y1) return;

@@ -1,0 +1,21 @@
+// title: warp packets, then threads
+// idea: a warp's 32 camera rays walk the tree as one bundle; shadow and mirrored rays walk it alone
+// block: 128
+// flags: --fmad=false
+// needs: sm_80+
+// source: Reshetov et al. 2005 (frustum culling); Ylitie, Karras, Laine 2017 (wide compressed nodes)
+#include "megakernel.cuh"
+#include "tables.cuh"
+
+constexpr int kConstantSpheres = 1024;  // with the lights and materials, 27 of the 64 KiB
+__constant__ float4 c_spheres[kConstantSpheres];
+
+extern "C" __global__ void __launch_bounds__(128, 8) render(const __grid_constant__ rt::RenderArgs args) {
+  __shared__ rt::WarpScratch scratch[4];
+  int warp = threadIdx.x / 32;
+  int tile = args.tile_begin + (int)blockIdx.x * 4 + warp;
+  if (tile >= args.tile_end) return;
+  rt::PathScene scene = rt::path_scene(args, c_camera, c_lights, c_materials, c_large, c_frame);
+  rt::SphereSource spheres = {(const float4*)args.spheres, args.sphere_count <= kConstantSpheres ? c_spheres : nullptr};
+  rt::render_tile(args, scene, spheres, tile, scratch[warp]);
+}

@@ -1,0 +1,2 @@
+// product: tone
+#include "../../cuda/tone.cu"

@@ -1,0 +1,73 @@
+"""Which file of kernels/ may include which: `Layers` of kernels/README.md."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from raytracer.resources import kernels
+
+ROOT = Path(str(kernels()))
+# Read by both compilers, from the bottom up: a header includes its own layer and those below.
+SHARED = ["core", "geom", "bvh", "shade", "integrator", "film"]
+# Film lies beside these, on lights' layer.
+APART = {("film", name) for name in ("geom", "bvh", "integrator")}
+# Read by one compiler: what each may include besides itself.
+ONE_SIDED = {"cpu": SHARED, "cuda": SHARED, "ladders": [*SHARED, "cuda"]}
+SUFFIXES = {
+    **{name: {".h"} for name in SHARED},
+    "cpu": {".h", ".cpp"},
+    "cuda": {".cuh", ".cu"},
+    "ladders": {".cuh", ".cu"},
+}
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
+SOURCES = sorted(
+    path for path in ROOT.rglob("*") if path.suffix in {".h", ".hpp", ".cpp", ".cuh", ".cu"}
+)
+
+
+def layer(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0]
+
+
+def included(path: Path) -> list[Path]:
+    """What a file includes by name in quotes, as files."""
+    names = INCLUDE.findall(path.read_text(encoding="utf-8"))
+    return [(path.parent / name).resolve() for name in names]
+
+
+def allowed(unit: str) -> set[str]:
+    """The folders that a folder's files may include, its own among them."""
+    if unit in ONE_SIDED:
+        return {unit, *ONE_SIDED[unit]}
+    below = SHARED[: SHARED.index(unit) + 1]
+    return {name for name in below if (unit, name) not in APART}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_includes_go_one_way(path: Path) -> None:
+    unit = layer(path)
+    assert path.suffix in SUFFIXES[unit], f"kernels/{unit} holds {SUFFIXES[unit]}"
+    for target in included(path):
+        assert target.is_file(), f"{target}: give the path from the including file"
+        assert layer(target) in allowed(unit), f"kernels/{unit} must not include {target}"
+
+
+def test_every_folder_has_a_place() -> None:
+    assert {layer(path) for path in SOURCES} == set(SUFFIXES)
+    assert allowed("cuda").isdisjoint({"cpu", "ladders"})
+    assert allowed("cpu").isdisjoint({"cuda", "ladders"})
+    assert allowed("shade") == {"core", "geom", "bvh", "shade"}
+    assert allowed("film") == {"core", "shade", "film"}
+
+
+def test_a_file_that_is_compiled_is_included_by_rungs_of_the_product_only() -> None:
+    pairs = {
+        (layer(path), layer(target))
+        for path in SOURCES
+        for target in included(path)
+        if target.suffix in (".cu", ".cpp")
+    }
+    assert pairs == {("ladders", "cuda")}
