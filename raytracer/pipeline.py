@@ -133,7 +133,7 @@ def prepare(
         scene = path_of(scene, "scene")
     stage = _Stages(notice)
     with stage("start", "looking for a GPU"):
-        if isinstance(scene, (str, Path)) and Path(scene).suffix.lower() in (".npz", ".npy"):
+        if is_path(scene) and Path(scene).suffix.lower() in (".npz", ".npy"):
             # Takes as long as reading 100,000 spheres does, and is no part of that.
             import_module("raytracer.npz")
         thread_count(threads)
