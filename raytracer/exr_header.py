@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from raytracer.door import OpenFile, copy_limited, reading
 from raytracer.errors import DataFileError, shown
-from raytracer.memory import require_room
 from raytracer.settings import MAX_SIDE
 
 MAGIC = b"\x76\x2f\x31\x01"
@@ -45,17 +44,30 @@ class ExrHeader:
     channels: dict[str, int]
     compression: int
 
+    @property
+    def row(self) -> int:
+        """Bytes of a row of all channels."""
+        return self.width * sum(self.channels.values())
+
+    def reading(self, size: int) -> int:
+        """Bytes of memory that OpenEXR takes to read all channels of a file of that size.
+
+        Beside them it has a block of rows three times: as it is, as bytes side by side, and
+        compressed.
+        """
+        block = self.row * min(_ROWS[self.compression], self.height)
+        return self.row * self.height + 2 * block + min(block, size)
+
 
 def check(file: OpenFile) -> ExrHeader:
     """Read the header of an OpenEXR file that could be a film.
 
     Raises:
         DataFileError: it is no OpenEXR file of rows, or its header contradicts the file.
-        MemoryNeedError: the pixels do not fit.
     """
     with reading(file.source, "OpenEXR"):
         header = _read(file)
-        pixels = header.width * header.height * sum(header.channels.values())
+        pixels = header.row * header.height
         rows = _ROWS[header.compression]
         blocks = -(-header.height // rows)
         # Each block has its place in the table and a head of its own.
@@ -64,7 +76,6 @@ def check(file: OpenFile) -> ExrHeader:
                 f"{file.source}: is cut short: {file.size:,} bytes are too few for the "
                 f"{header.width}x{header.height} pixels that it says"
             )
-        require_room(file.source, 2 * pixels)
     return header
 
 

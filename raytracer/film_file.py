@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,11 @@ from raytracer.arguments import mapping, truth
 from raytracer.door import STANDARD_INPUT, OpenFile, opened, parse_json, path_of, printed, reading
 from raytracer.errors import DataFileError, UserError, shown, shown_value, suggestion
 from raytracer.film import Backdrop, Crop, Film, checked_crop
-from raytracer.memory import size_text
+from raytracer.memory import require_room, size_text
 from raytracer.settings import MAX_SAMPLES
+
+if TYPE_CHECKING:
+    from raytracer.exr_header import ExrHeader
 
 # 2: the background is opaque and in the sums; their fourth channel tells what samples hit. 1: it is
 # transparent, or (of earlier versions) opaque with a fourth channel that is full everywhere.
@@ -314,6 +317,7 @@ def _load_exr(file: OpenFile, wanted: Sequence[str]) -> Film:
     source = file.source
     exr = _require_openexr(file.path)
     header = exr_header.check(file)
+    require_room(source, header.reading(file.size) + _stacking(header, wanted))
     with (
         reading(source, "OpenEXR"),
         printed() as said,
@@ -344,6 +348,19 @@ def _load_exr(file: OpenFile, wanted: Sequence[str]) -> Film:
     film.metadata["half"] = True  # the sums are gone: this is the mean of the samples
     film.metadata["samples_before"], film.samples = film.samples, 1
     return film
+
+
+def _stacking(header: ExrHeader, wanted: Sequence[str]) -> int:
+    """Bytes of the layers that `_load_exr` puts together from channels."""
+    has = header.channels
+    sums = "sums" if "sums.R" in has else ""
+    size = sum(has.get(f"{sums}.{name}" if sums else name, 0) for name in "RGBA")
+    if not sums:
+        size += 16  # the mean as float32
+    for name in wanted:
+        if len(AOVS[name]) > 1:
+            size += sum(has.get(f"{name}.{letter}", 0) for letter in AOVS[name])
+    return size * header.width * header.height
 
 
 def _stacked(stored: dict[str, NDArray[Any]], layer: str, names: str) -> NDArray[Any]:

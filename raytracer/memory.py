@@ -1,8 +1,9 @@
 """How much memory a job needs, stage by stage, and a refusal in one sentence where it will not fit.
 
 The estimate is of resident memory at its highest, the interpreter included: what the process holds
-now, and what the largest stage adds to that. It is an upper bound, at most 10% or 48 MB above what
-is measured; `python -m tests.memory.measure` compares the two, docs/robustness.md has the figures.
+now, and what the largest stage adds to that. It is made before the spheres are packed, and again
+when the hierarchy is built and its size is known. It is an upper bound, at most 10% or 48 MB above
+what is measured; `tests/memory/measure.py` compares the two, docs/robustness.md has the figures.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from raytracer.errors import MemoryNeedError, UserError
 from raytracer.resources import (
     available_address_space,
     available_memory,
+    busy_threads,
     held_memory,
     peak_memory,
     thread_count,
@@ -28,8 +30,11 @@ PACKED = 16
 BUILD = 40
 # Spheres in leaf order and the order, which stay.
 LEAVES = 20
-# Nodes: 3 to 7, and 10 in the worst case known, spheres in a row.
-NODES = 9
+# Nodes of 80 bytes. As few as there are as a rule: the lowest have eight slots of four spheres.
+NODES = 3
+# As many as there can be. Above the lowest, which hold nine spheres or more, every slot is used: N
+# nodes have 7 N + 1 slots that lead to spheres and not to nodes.
+MOST_NODES = 12
 # Address space of the build beyond what it touches: nodes before and after they are gathered.
 BUILD_SPACE = 24
 
@@ -44,11 +49,14 @@ HITS = 8 * MIB
 HITS_PEAK = 4 * HITS
 # A thread of the renderer: two waves of rays, and shadow rays for each of up to eight lights.
 SCRATCH = MIB // 2
-QUEUE = 620_000
+QUEUE = 310_000
 QUEUES = 8
 TILE = 64
 # A thread that packs or encodes: blocks of rows in float64, compressed blocks that wait.
 BLOCKS = 3 * MIB
+# Rows that OpenEXR compresses at a time, and how often it has them in memory: as they are, as bytes
+# side by side, and compressed.
+EXR_ROWS, EXR_BUFFERS = 16, 3
 # NumPy writes arrays to archives in pieces of this size, of which it makes copies.
 ARCHIVE = 34 * MIB
 # Matplotlib, imported and drawing.
@@ -58,7 +66,10 @@ PLOT = 72 * MIB
 BEHIND_WINDOW = FILM + 3 * 4
 # Of OpenGL, as Mesa's software rasterizer has it: code, and bytes per pixel of the window's buffers
 # and the texture.
-OPENGL, OPENGL_PIXEL = 36 * MIB, 12
+OPENGL, OPENGL_PIXEL = 20 * MIB, 12
+# Spheres that the camera of a window is kept out of, and bytes of each, while they are looked for:
+# of centre and radius, and of numbers; of as many others that they are chosen from, numbers again.
+OBSTACLES, OBSTACLE, CANDIDATE = 1 << 18, 40, 24
 # The part of a stage that small arrays and the allocator may add.
 MARGIN = 50
 # Memory that a proposal leaves free: what is free changes between two runs of the same command.
@@ -103,6 +114,10 @@ class Need:
     kept: bytes of the scene and its packed arrays that stay.
     lights, threads: numbers; threads 0 is every core.
     output: what is made of the film.
+    nodes: bytes per sphere of the hierarchy's nodes.
+    tree: bytes of the hierarchy, where it is built; `nodes` then has no meaning.
+    ready: bytes of the scene that its backend holds on the host and gives back when the film is
+        saved; None before it is there.
     """
 
     count: int
@@ -114,29 +129,51 @@ class Need:
     lights: int = 1
     threads: int = 0
     output: Output = field(default_factory=Output)
+    nodes: int = NODES
+    tree: int = 0
+    ready: int | None = None
 
     @property
     def stages(self) -> dict[str, int]:
         """Bytes at the peak of each stage."""
-        n, pixels, out = self.count, self.width * self.height, self.output
-        packed = PACKED * n + self.looks
-        resident = self.looks + (LEAVES + NODES) * n - self.scene + self.kept
+        pixels, out = self.width * self.height, self.output
+        # What is there while samples are added, and when all of them are.
+        resident = self.looks + self.hierarchy - self.scene + self.kept
+        rendered = -self.scene
+        if self.ready is not None:
+            resident, rendered = 0, -self.ready
         film = 0 if out.begun else FILM * pixels
         picture = film + out.bits // 2 * pixels
         aovs = sum(AOVS[name] for name in out.aovs) * pixels
         drawn = 0 if not out.histogram else PLOT
-        window = film + BEHIND_WINDOW * pixels + OPENGL + OPENGL_PIXEL * pixels
-        return {
-            "pack": packed + self.workers * BLOCKS,
-            "build": packed + BUILD * n - self.scene,
+        near = min(self.count, OBSTACLES)
+        obstacles = OBSTACLE * near + CANDIDATE * min(self.count - near, near)
+        window = film + BEHIND_WINDOW * pixels + OPENGL + OPENGL_PIXEL * pixels + obstacles
+        return self._preparing | {
             "render": resident + film + self.renderers * self.scratch,
             "develop": resident + picture,
             "variables": resident + picture + aovs + (HITS_PEAK if aovs else 0),
-            "film": -self.scene + picture + aovs + self._saving(FILM * pixels + aovs, pixels),
-            "picture": -self.scene + picture + aovs + self._encoding(pixels),
-            "histogram": -self.scene + picture + aovs + drawn,
+            "film": rendered + picture + aovs + self._saving(FILM * pixels + aovs, pixels),
+            "picture": rendered + picture + aovs + self._encoding(pixels),
+            "histogram": rendered + picture + aovs + drawn,
             "window": resident + self.renderers * self.scratch + window if out.window else 0,
         }
+
+    @property
+    def _preparing(self) -> dict[str, int]:
+        """Bytes at the peak of the stages until the backend has the scene."""
+        if self.ready is not None:
+            return {}
+        packed = PACKED * self.count + self.looks
+        return {
+            "pack": packed + self.workers * BLOCKS,
+            "build": packed + BUILD * self.count - self.scene,
+        }
+
+    @property
+    def hierarchy(self) -> int:
+        """Bytes of nodes, and of the spheres in leaf order."""
+        return self.tree or (LEAVES + self.nodes) * self.count
 
     @property
     def workers(self) -> int:
@@ -161,14 +198,18 @@ class Need:
 
     @property
     def total(self) -> int:
-        """Resident memory of the process at its highest, as far as it is known now."""
-        return max(held_memory() + self.extra, peak_memory())
+        """Resident memory of the process at its highest, as far as it is known now.
+
+        Of the stages that are over, the estimate is what counts, not what they took.
+        """
+        peak = peak_memory() if self.ready is None else 0
+        return max(held_memory() + self.extra, peak)
 
     @property
     def address_space(self) -> int:
         """Bytes of address space that the process adds to its own."""
         threads = max(self.workers, thread_count(self.threads))
-        space = max(self.stages["build"] + BUILD_SPACE * self.count, self.extra)
+        space = max(self.stages.get("build", 0) + BUILD_SPACE * self.count, self.extra)
         return space + 3 * MODULES + threads * THREAD_SPACE
 
     def _saving(self, film: int, pixels: int) -> int:
@@ -179,17 +220,19 @@ class Need:
             return 0
         # The mean, a plane for each channel, and what OpenEXR compresses at a time.
         half = self.output.half
-        names = (*self.output.aovs, *self.output.carried)
+        aovs = (*self.output.aovs, *self.output.carried)
         # Integers are handed over as they are.
-        variables = sum(AOVS[n] // (2 if half else 1) for n in names if n not in INTEGERS)
+        variables = sum(AOVS[n] // (2 if half else 1) for n in aovs if n not in INTEGERS)
+        whole = sum(AOVS[n] for n in aovs if n in INTEGERS)
         # Halves: the mean and its coverage, which is in float32 too. Floats: mean and sums.
         planes = 5 * 2 + 4 if half else 8 * 4
-        return (FILM + planes + variables) * pixels + ARCHIVE
+        block = min(EXR_ROWS, self.height) * (planes + variables + whole) * self.width
+        return (FILM + planes + variables) * pixels + EXR_BUFFERS * block
 
     def _encoding(self, pixels: int) -> int:
         """Bytes that it takes to write the picture."""
         raw = 4 * pixels * self.output.bits // 8
-        return min(2 * raw, thread_count(self.threads) * BLOCKS)
+        return min(2 * raw, busy_threads(self.threads) * BLOCKS)
 
 
 _told = 0
@@ -210,7 +253,7 @@ def device(need: Need) -> int:
     pixels = need.width * need.height
     hits = min(48 * pixels, HITS) if need.output.aovs else 0
     picture = need.output.bits // 2 * pixels
-    return need.looks + (LEAVES + NODES) * need.count + FILM * pixels + max(picture, hits)
+    return need.looks + need.hierarchy + FILM * pixels + max(picture, hits)
 
 
 def require_host(need: Need) -> None:
@@ -220,8 +263,10 @@ def require_host(need: Need) -> None:
     """
     _tell(need.total)
     require(need, available_memory(), lambda n: n.extra)
-    space = "address space (ulimit -v or -d)"
-    require(need, available_address_space(), lambda n: n.address_space, space)
+    if need.ready is None:  # threads that have come and gone have left their address space behind
+        space = "address space (ulimit -v or -d)"
+        most = replace(need, nodes=MOST_NODES)
+        require(most, available_address_space(), lambda n: n.address_space, space)
 
 
 def require_device(need: Need, available: int) -> None:
@@ -291,7 +336,11 @@ def require_room(
 
 
 def _what_fits(need: Need, available: int, size: Callable[[Need], int]) -> str:
-    """What to change, in a few words: threads if that is enough, else picture or spheres."""
+    """What to change, in a few words: threads if that is enough, else picture or spheres.
+
+    It fits with as many nodes as there can be.
+    """
+    need = replace(need, nodes=MOST_NODES)
 
     def fits(changed: Need) -> bool:
         return size(changed) <= available
@@ -314,7 +363,9 @@ def _what_fits(need: Need, available: int, size: Callable[[Need], int]) -> str:
         looks, scene, kept = (int(n * share) for n in (need.looks, need.scene, need.kept))
         return replace(need, count=count, looks=looks + 1, scene=scene, kept=kept)
 
-    if count := _largest(need.count, lambda count: fits(fewer(count))):
+    # Once the spheres are with the backend, what they take is no part of what is still needed.
+    most = need.count if need.ready is None else 0
+    if count := _largest(most, lambda count: fits(fewer(count))):
         return f"at most {count:,} spheres fit"
     return "use fewer spheres and a smaller picture"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -129,6 +130,8 @@ def prepare(
     memory_of: what will be made of the film, for the estimate of memory.
     Memory of one stage that the next does not need is given back in between.
     """
+    from raytracer.scene.pack import nbytes
+
     if is_path(scene):
         scene = path_of(scene, "scene")
     stage = _Stages(notice)
@@ -154,8 +157,11 @@ def prepare(
         memory.require_count(loaded.count, chosen.max_spheres, chosen.name)
     spheres = counted(loaded.count, "sphere")
     with stage("pack", f"packing {spheres}"):
-        given_back = is_path(scene) and not keep
-        need = _need(loaded, settings, crop, threads, given_back, memory_of or memory.Output())
+        need = _need(loaded, settings, crop, threads, memory_of or memory.Output())
+        if keep:
+            need = replace(need, kept=memory.PACKED * loaded.count)
+        elif is_path(scene):
+            need = replace(need, scene=nbytes(loaded))
         with naming(source):
             memory.require_host(need)
             if (free := device.get("memory_free")) is not None:
@@ -168,6 +174,8 @@ def prepare(
     with stage("build", f"building the hierarchy over {spheres}"):
         tree = bvh.build(buffers, threads)
     with stage("upload", f"bringing {spheres} to the {chosen.name} backend"), naming(source):
+        if free is not None:
+            memory.require_device(replace(need, tree=tree.nbytes), free)
         resident = chosen.upload(buffers, tree)
     sizes = {
         "buffers": buffers.nbytes,
@@ -178,10 +186,27 @@ def prepare(
     path = Path(scene) if is_path(scene) else None
     made_by = about(path, digest, buffers.count, settings, device)
     space = buffers.center, buffers.scale
-    return Job(
+    job = Job(
         settings, chosen, resident, buffers.frame, threads, stage.timings, sizes, made_by, space,
         kept, inputs,
     )  # fmt: skip
+    del buffers, tree  # of which the backend and the job keep what they need
+    with naming(source):
+        _require_rest(job, need, on_host=free is None)
+    return job
+
+
+def _require_rest(job: Job, need: memory.Need, on_host: bool) -> None:
+    """Refuse what the render still needs if it will not fit beside the scene that is ready.
+
+    need: of the whole job. on_host: whether the backend has the scene there.
+    Raises MemoryNeedError.
+    """
+    try:
+        memory.require_host(replace(need, ready=job.resident.nbytes if on_host else 0))
+    except BaseException:
+        job.resident.close()
+        raise
 
 
 def _is_backend(value: Any) -> bool:
@@ -226,11 +251,10 @@ def _need(
     settings: RenderSettings,
     crop: Crop | None,
     threads: int,
-    given_back: bool,
     output: memory.Output,
 ) -> memory.Need:
-    """What a job allocates from here on; given_back: the scene, once it is packed."""
-    from raytracer.scene.pack import nbytes, packed_looks
+    """What a job allocates from here on, if it keeps no scene and gives none back."""
+    from raytracer.scene.pack import packed_looks
 
     x0, y0, x1, y1 = checked_crop(settings.width, settings.height, crop)
     looks = packed_looks(scene)
@@ -239,8 +263,6 @@ def _need(
         x1 - x0,
         y1 - y0,
         looks=looks,
-        scene=nbytes(scene) if given_back else 0,
-        kept=0 if given_back else memory.PACKED * scene.count,
         lights=1 if scene.lights is None else len(scene.lights),
         threads=threads,
         output=output,

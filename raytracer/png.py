@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from raytracer.door import OpenFile, opened, parse_json
 from raytracer.errors import DataFileError
 from raytracer.memory import size_text
-from raytracer.resources import thread_count
+from raytracer.resources import busy_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -145,7 +145,7 @@ def _in_order(
     from collections import deque
     from concurrent.futures import Future, ThreadPoolExecutor
 
-    count = thread_count(threads)
+    count = busy_threads(threads)
     waiting: deque[Future[tuple[bytes, int]]] = deque()
     pool = ThreadPoolExecutor(count)
     try:

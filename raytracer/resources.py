@@ -59,12 +59,22 @@ def is_lack_of_memory(error: BaseException | None) -> bool:
             return True
         if isinstance(error, OSError) and error.errno == errno.ENOMEM:
             return True
-        if isinstance(error, SystemError) and available_address_space() is not None:
+        if isinstance(error, SystemError) and _is_limited():
             return True  # an extension of Python got none and did not say so
         if isinstance(error, ImportError) and any(w in str(error).lower() for w in _UNMAPPED):
             return True
         error = error.__cause__ or error.__context__
     return False
+
+
+def _is_limited() -> bool:
+    """Whether there is a limit of address space; takes no memory to find out, for there is none."""
+    try:
+        import resource
+    except ImportError:
+        return False
+    kinds = resource.RLIMIT_AS, resource.RLIMIT_DATA
+    return any(resource.getrlimit(kind)[0] != resource.RLIM_INFINITY for kind in kinds)
 
 
 def is_lack_of_threads(error: BaseException) -> bool:
@@ -117,6 +127,14 @@ def thread_count(asked: int = 0) -> int:
         )
     # Nine digits are more than any limit, and Python refuses to convert thousands of them.
     return min(int(digits[:9]), MOST_THREADS * _usable_cores())
+
+
+def busy_threads(asked: int = 0) -> int:
+    """How many threads to use for work that needs memory for each, and no more than the cores give.
+
+    Arguments and errors as for `thread_count`.
+    """
+    return min(thread_count(asked), _usable_cores())
 
 
 def _usable_cores() -> int:

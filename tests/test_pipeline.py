@@ -155,6 +155,19 @@ def test_what_does_not_fit_is_refused_before_it_is_built(monkeypatch: pytest.Mon
         render()
 
 
+def test_what_does_not_fit_beside_the_hierarchy_is_refused_before_it_is_rendered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    free = iter([2**40, 1000])
+    closed: list[object] = []
+    monkeypatch.setattr("raytracer.memory.available_memory", lambda: next(free))
+    monkeypatch.setattr("raytracer.backends.cpu.CpuResident.close", lambda it: closed.append(it))
+    monkeypatch.setattr(CpuBackend, "render", lambda *_: pytest.fail("was rendered"))
+    with pytest.raises(MemoryNeedError, match="3 spheres at 24x16 need about"):
+        render()
+    assert len(closed) == 1
+
+
 def test_more_than_the_backend_counts_is_refused_before_it_is_packed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -158,6 +158,41 @@ def test_the_sentence_names_threads_that_fit(monkeypatch: pytest.MonkeyPatch) ->
     memory.require(replace(need, threads=threads), need.extra - 2**25, extra)
 
 
+def test_what_is_proposed_fits_with_any_hierarchy() -> None:
+    """How many nodes there are is known when they are made."""
+    available = 2**30
+    need = memory.Need(15_000_000, 20_000, 20_000)
+    with pytest.raises(MemoryNeedError) as caught:
+        memory.require(need, available, extra)
+    size = str(caught.value).split("a picture of ")[1].split(" ")[0]
+    width, height = (int(side) for side in size.split("x"))
+    proposed = replace(need, width=width, height=height)
+    memory.require(replace(proposed, nodes=memory.MOST_NODES), available, extra)
+
+
+def test_once_the_scene_is_ready_only_the_picture_counts() -> None:
+    need = memory.Need(10**8, 1280, 720, looks=10**9)
+    ready = replace(need, ready=0)
+    assert ready.extra < 2**26 < need.extra
+    with pytest.raises(MemoryNeedError, match="fewer spheres and a smaller picture"):
+        memory.require(ready, 1000, extra)
+
+
+def test_a_scene_that_was_given_back_leaves_room_for_the_film() -> None:
+    need = memory.Need(10**7, 2048, 2048, output=memory.Output(film=".exr"))
+    given_back = replace(need, ready=2 * 10**8)
+    assert replace(need, ready=0).stages["film"] - given_back.stages["film"] == 2 * 10**8
+    assert replace(need, ready=0).stages["render"] == given_back.stages["render"]
+
+
+def test_the_estimate_is_no_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was taken already says nothing about how good the estimate was."""
+    monkeypatch.setattr(memory, "peak_memory", lambda: 2**40)
+    need = memory.Need(10, 64, 64)
+    assert need.total == 2**40
+    assert replace(need, ready=0).total < 2**40
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -227,5 +262,7 @@ def test_threads_beyond_the_cores_are_cut(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv(resources.THREADS_VARIABLE, "9" * 5000)
     assert resources.thread_count() == 2 * resources.MOST_THREADS
     monkeypatch.setenv(resources.THREADS_VARIABLE, "000")
+    assert resources.busy_threads(100_000) == 2
+    assert resources.busy_threads(1) == 1
     with pytest.raises(UserError, match="at least 1"):
         resources.thread_count()

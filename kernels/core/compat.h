@@ -83,6 +83,8 @@ RT_DEVICE float quotient(float a, float b) {
   float q = a * r;
   return fmaf(fmaf(-b, q, a), r, q);
 }
+// through the read-only cache
+template <class T> RT_DEVICE T load_global(const T* p) { return __ldg(p); }
 RT_HD float as_float(uint32_t a) { return __uint_as_float(a); }
 RT_HD uint32_t as_uint(float a) { return __float_as_uint(a); }
 #else
@@ -93,6 +95,7 @@ RT_HD float fma_(float a, float b, float c) { return a * b + c; }
 #endif
 RT_HD float sqrt_(float a) { return __builtin_sqrtf(a); }
 RT_HD float floor_(float a) { return __builtin_floorf(a); }
+template <class T> RT_HD T load_global(const T* p) { return *p; }
 RT_HD float as_float(uint32_t a) {
   float f;
   memcpy(&f, &a, 4);

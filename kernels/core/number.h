@@ -23,6 +23,12 @@ RT_HD float abs_(float a) { return a < 0.0f ? -a : a; }
 RT_HD float select(bool m, float a, float b) { return m ? a : b; }
 RT_HD uint32_t select(bool m, uint32_t a, uint32_t b) { return m ? a : b; }
 RT_HD bool any(bool m) { return m; }
+// the same answer for all lanes
+template <class F> RT_HD MaskOf<F> splat_mask(bool m) { return F(m ? 1.0f : 0.0f) > F(0.0f); }
+// An element of an array in global memory, and of a table that may be in constant memory.
+RT_HD float gather(const float* base, uint32_t index) { return load_global(base + (size_t)index); }
+RT_HD uint32_t gather(const int32_t* base, uint32_t index) { return (uint32_t)load_global(base + (size_t)index); }
+RT_HD float lookup(const float* base, uint32_t index) { return base[index]; }
 RT_HD float to_float(uint32_t a) { return (float)a; }
 RT_HD uint32_t to_uint(float a) { return (uint32_t)(int32_t)a; }  // towards zero; 0 <= a < 2^31
 

@@ -1,4 +1,4 @@
-// Randomness is a function of place: hashes of (seed, pixel, use), never a stream.
+// Randomness is a function of place: hashes of (seed, pixel, sample, dimension), never a stream.
 #pragma once
 #include "number.h"
 
@@ -13,12 +13,15 @@ template <class U> RT_HD U mix32(U x) {
   return x ^ (x >> 16);
 }
 
-// key of one pixel and one named use of randomness
-template <class U> RT_HD U pixel_key(uint32_t seed, U x, U y, uint32_t use) {
-  U h = mix32(x ^ U(seed * 0x9e3779b9u + use * 0x7f4a7c15u + 0x165667b1u));
+// key of one pixel and one dimension
+template <class U> RT_HD U pixel_key(uint32_t seed, U x, U y, uint32_t dimension) {
+  U h = mix32(x ^ U(seed * 0x9e3779b9u + dimension * 0x7f4a7c15u + 0x165667b1u));
   return mix32(h + y * U(0x27d4eb2fu));
 }
 
-enum RandomUse : uint32_t { kUseFilterX = 0, kUseFilterY = 1 };
+// What a random number decides: its use and its bounce make its dimension.
+enum SampleUse : uint32_t { kUseFilter = 0, kUseLight = 1, kUseBsdf = 2, kUseTermination = 3 };
+constexpr uint32_t kSampleUses = 4;
+constexpr uint32_t kShuffle = 0x40000000u;  // keys of shuffles, beyond those of numbers
 
 }  // namespace RT_NS

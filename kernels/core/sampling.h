@@ -1,5 +1,5 @@
-// Owen-scrambled Sobol points and the reconstruction filters that they sample.
-// Point s of a pixel depends on (seed, pixel, s) only, so n samples and then m more are n + m samples.
+// Random numbers of a path, from Owen-scrambled Sobol points, and the reconstruction filters that they sample.
+// A number depends on (seed, pixel, sample, bounce, use) only, so n samples and then m more are n + m samples.
 #pragma once
 #include "rng.h"
 
@@ -24,13 +24,15 @@ template <class U> RT_HD U owen_scramble_reversed(U x, U key) {
   return x ^ (x * U(0x53a22864u));
 }
 
-// The first two Sobol dimensions of sample s, bit-reversed (the scramble above wants them so).
-// Dimension 0 is the van der Corput sequence, whose reversal is s itself.
-RT_HD uint32_t sobol1_reversed(uint32_t s) {
-  uint32_t r = 0;
-  for (uint32_t v = 1; s; s >>= 1, v ^= v << 1)  // column i of the Pascal matrix mod 2, reversed
-    if (s & 1u) r ^= v;
-  return r;
+// The second Sobol dimension of point s, bit-reversed as the scramble wants it; that of the first, the van der
+// Corput sequence, is s itself. Over GF(2), with bits as coefficients, it is s(x + 1): halves are shifted apart
+// and then by their own lower halves, as in any Taylor shift.
+template <class U> RT_HD U sobol1_reversed(U s) {
+  s = s ^ ((s >> 16) & U(0x0000ffffu));
+  s = s ^ ((s >> 8) & U(0x00ff00ffu));
+  s = s ^ ((s >> 4) & U(0x0f0f0f0fu));
+  s = s ^ ((s >> 2) & U(0x33333333u));
+  return s ^ ((s >> 1) & U(0x55555555u));
 }
 
 template <class U> RT_HD auto unit_float(U x) { return to_float(x >> 8) * decltype(to_float(x))(5.9604645e-8f); }
@@ -62,12 +64,33 @@ template <class F> RT_HD F filter_sample(int32_t kind, float radius, F u) {
   return F(0.0f);
 }
 
-// Point of the unit square for sample s of pixel (x, y).
-template <class U, class F> RT_HD void sample_point(uint32_t seed, U x, U y, uint32_t s, F& u0, F& u1) {
-  U a = owen_scramble_reversed(U(s), pixel_key(seed, x, y, kUseFilterX));
-  U b = owen_scramble_reversed(U(sobol1_reversed(s)), pixel_key(seed, x, y, kUseFilterY));
-  u0 = unit_float(reverse_bits(a));
-  u1 = unit_float(reverse_bits(b));
+// Which point of its sequence a sample takes in a dimension. The first dimension takes them in order; each other
+// shuffles them by a nested permutation of its own, which moves every aligned block of 2^k points as one, so that
+// dimensions are independent of each other and each stays stratified (Burley, JCGT 9(4), 2020).
+template <class U> RT_HD U sample_index(uint32_t seed, U x, U y, uint32_t s, uint32_t dimension) {
+  if (dimension == 0) return U(s);
+  return reverse_bits(owen_scramble_reversed(reverse_bits(U(s)), pixel_key(seed, x, y, kShuffle + dimension)));
+}
+
+// A number in [0, 1) for sample s of pixel (x, y): what it decides, and after how many bounces.
+template <class F> RT_HD F sample_1d(uint32_t seed, UintOf<F> x, UintOf<F> y, uint32_t s, uint32_t bounce, SampleUse use) {
+  const uint32_t dimension = bounce * kSampleUses + use;
+  const UintOf<F> index = sample_index(seed, x, y, s, dimension);
+  return unit_float(reverse_bits(owen_scramble_reversed(index, pixel_key(seed, x, y, 2 * dimension))));
+}
+
+template <class F>
+struct Sample2d {
+  F u, v;
+};
+
+// A point of the unit square; u is sample_1d of the same use.
+template <class F> RT_HD Sample2d<F> sample_2d(uint32_t seed, UintOf<F> x, UintOf<F> y, uint32_t s, uint32_t bounce, SampleUse use) {
+  const uint32_t dimension = bounce * kSampleUses + use;
+  const UintOf<F> index = sample_index(seed, x, y, s, dimension);
+  const UintOf<F> u = owen_scramble_reversed(index, pixel_key(seed, x, y, 2 * dimension));
+  const UintOf<F> v = owen_scramble_reversed(sobol1_reversed(index), pixel_key(seed, x, y, 2 * dimension + 1));
+  return {unit_float(reverse_bits(u)), unit_float(reverse_bits(v))};
 }
 
 }  // namespace RT_NS

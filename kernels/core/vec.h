@@ -17,6 +17,16 @@ template <class F> RT_HD Vec3<F> operator-(Vec3<F> a, Vec3<F> b) { return {a.x -
 template <class F> RT_HD Vec3<F> operator*(Vec3<F> a, Vec3<F> b) { return {a.x * b.x, a.y * b.y, a.z * b.z}; }
 template <class F> RT_HD Vec3<F> operator*(F s, Vec3<F> a) { return {s * a.x, s * a.y, s * a.z}; }
 
+// three floats that begin at 3 * index
+template <class F> RT_HD Vec3<F> gather3(const float* base, UintOf<F> index) {
+  UintOf<F> at = index + index + index;
+  return {gather(base, at), gather(base + 1, at), gather(base + 2, at)};
+}
+template <> RT_HD Vec3<float> gather3<float>(const float* base, uint32_t index) {
+  const float* v = base + 3 * (size_t)index;  // may be beyond 2^32
+  return {gather(v, 0u), gather(v, 1u), gather(v, 2u)};
+}
+
 // a + s * b
 template <class F> RT_HD Vec3<F> fma3(F s, Vec3<F> b, Vec3<F> a) {
   return {fma_(s, b.x, a.x), fma_(s, b.y, a.y), fma_(s, b.z, a.z)};

@@ -19,10 +19,9 @@ void first_hit_row(const rt::SceneView& s, rt::FirstHit* row, int y) {
     }
     const float* c = s.spheres + 4 * (size_t)prim;
     int32_t sphere = s.order[prim];
-    const float* rgb = s.color + color_place(frame, sphere, [&](int32_t i) { return s.color_id[i]; });
     SurfacePoint<float> point =
         surface_point<float>(s.large, frame.large_count, prim, vec3(c[0], c[1], c[2]), c[3], ray.origin, ray.direction);
-    out = first_hit(point, t, vec3(rgb[0], rgb[1], rgb[2]), (uint32_t)sphere);
+    out = first_hit(point, t, load_albedo<float>(s, (uint32_t)sphere), (uint32_t)sphere);
   }
 }
 

@@ -4,9 +4,12 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
-#include <memory>
+#include <new>
 
 #include "threads.h"
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 #if RT_X86
 #include <xmmintrin.h>
 #endif
@@ -35,6 +38,40 @@ class FlushDenormals {
  public:
   FlushDenormals() {}
 #endif
+};
+
+// What a thread works in. It goes back to the system when the thread is done: an allocator keeps what is freed,
+// for each thread that there was.
+class Workspace {
+ public:
+  explicit Workspace(int lights) {
+    const size_t queues = (size_t)std::clamp(lights, 1, kShadowQueues);
+    size_ = sizeof(Scratch) + queues * sizeof(ShadowQueue);
+    pages_ = take(size_);
+    scratch_ = new (pages_) Scratch;  // not value-initialised
+    scratch_->shadow = new (static_cast<char*>(pages_) + sizeof(Scratch)) ShadowQueue[queues];
+  }
+  ~Workspace() { give_back(pages_, size_); }
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+  Scratch& scratch() { return *scratch_; }
+
+ private:
+#if defined(__linux__)
+  static void* take(size_t size) {
+    void* pages = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) throw std::bad_alloc();
+    return pages;
+  }
+  static void give_back(void* pages, size_t size) { munmap(pages, size); }
+#else
+  static void* take(size_t size) { return ::operator new(size, std::align_val_t(alignof(Scratch))); }
+  static void give_back(void* pages, size_t) { ::operator delete(pages, std::align_val_t(alignof(Scratch))); }
+#endif
+
+  size_t size_;
+  void* pages_;
+  Scratch* scratch_;
 };
 
 // the crop in tiles of `side` pixels
@@ -100,13 +137,11 @@ int64_t render(const SceneView& scene, int64_t first, double budget, int threads
   std::atomic<int64_t> next{first};
   auto work = [&](int) {
     FlushDenormals mode;
-    std::unique_ptr<Scratch> scratch(new Scratch);  // not value-initialised
-    std::unique_ptr<ShadowQueue[]> queues(new ShadowQueue[(size_t)std::clamp(scene.frame->light_count, 1, kShadowQueues)]);
-    scratch->shadow = queues.get();
+    Workspace space(scene.frame->light_count);
     while (std::chrono::duration<double>(Clock::now() - start).count() < budget) {
       int64_t i = next.fetch_add(1);
       if (i >= count || is_cancelled(scene)) break;
-      render_tile(scene, *scratch, tiles.at(i));
+      render_tile(scene, space.scratch(), tiles.at(i));
     }
   };
   threads = (int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(count - first, 1));

@@ -201,8 +201,10 @@ class SceneArrays {
     if (color.shape(1) != 3) throw nb::value_error("color: a colour has three numbers");
     const void* addresses[] = {nodes.data(), spheres.data(), order.data(), color.data(), color_id.data()};
     for (const void* address : addresses) check_aligned(address);
-    view = {nodes.shape(0) ? (const rt::Node*)nodes.data() : nullptr, spheres.data(), order.data(), color.data(), color_id.data(),
-            nullptr, &camera_.one(), nullptr, nullptr, &frame_.one(), nullptr, (int64_t)spheres.shape(0), large_.data(), nullptr};
+    view.order = order.data(), view.color = color.data(), view.color_id = color_id.data();
+    view.camera = &camera_.one(), view.frame = &frame_.one(), view.large = large_.data();
+    view.nodes = nodes.shape(0) ? (const rt::Node*)nodes.data() : nullptr;
+    view.spheres = spheres.data(), view.sphere_count = (int64_t)spheres.shape(0);
     lengths = {(int64_t)nodes.shape(0), (int64_t)color.shape(0), (int64_t)color_id.shape(0), 0, 0, 0, large_.count()};
   }
   const rt::Frame& frame() const { return *view.frame; }
@@ -232,7 +234,7 @@ class SceneArrays {
       throw nb::value_error("the film's shape is not that of the frame's crop");
   }
 
-  rt::SceneView view;
+  rt::SceneView view{};
   rt::SceneLengths lengths;
 
  private:
@@ -326,9 +328,18 @@ void develop_film(In<float, 3> sums, nb::object arguments, Out<uint8_t, 1> tally
   });
 }
 
-nb::object sample_points(uint32_t seed, uint32_t x, uint32_t y, size_t count) {
+nb::object sample_numbers(uint32_t seed, uint32_t x, uint32_t y, size_t count, uint32_t bounce, uint32_t use) {
+  std::unique_ptr<float[]> p(new float[count + 1]);
+  for (size_t s = 0; s < count; ++s) p[s] = rt::sample_1d<float>(seed, x, y, (uint32_t)s, bounce, (rt::SampleUse)use);
+  return own<float, 1>(std::move(p), {count});
+}
+
+nb::object sample_points(uint32_t seed, uint32_t x, uint32_t y, size_t count, uint32_t bounce, uint32_t use) {
   std::unique_ptr<float[]> p(new float[2 * count + 1]);
-  for (size_t s = 0; s < count; ++s) rt::sample_point(seed, x, y, (uint32_t)s, p[2 * s], p[2 * s + 1]);
+  for (size_t s = 0; s < count; ++s) {
+    const rt::Sample2d<float> point = rt::sample_2d<float>(seed, x, y, (uint32_t)s, bounce, (rt::SampleUse)use);
+    p[2 * s] = point.u, p[2 * s + 1] = point.v;
+  }
   return own<float, 2>(std::move(p), {count, 2});
 }
 
@@ -389,7 +400,10 @@ NB_MODULE(_core, m) {
   m.def("meter", meter, "arguments"_a, "tally"_a.noconvert(), "The exposure in stops that a Tally asks for.");
   m.def("develop_film", develop_film, "sums"_a.noconvert(), "arguments"_a, "tally"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
         "Film sums float32 (h, w, 4) to code values, uint8 or uint16 (h, w, 4), straight alpha; counts into the Tally.");
-  m.def("sample_points", sample_points, "seed"_a, "x"_a, "y"_a, "count"_a, "The first points of a pixel, float32 (count, 2) in [0, 1).");
+  m.def("sample_numbers", sample_numbers, "seed"_a, "x"_a, "y"_a, "count"_a, "bounce"_a = 0, "use"_a = 0,
+        "A pixel's first numbers for one use at one bounce, float32 (count,) in [0, 1).");
+  m.def("sample_points", sample_points, "seed"_a, "x"_a, "y"_a, "count"_a, "bounce"_a = 0, "use"_a = 0,
+        "A pixel's first points for one use at one bounce, float32 (count, 2) in [0, 1).");
   m.def("filter_points", filter_points, "kind"_a, "radius"_a, "u"_a.noconvert(), "Offsets from the pixel's centre for u in [0, 1).");
   m.def("read_file", read_file, "descriptor"_a, "offset"_a, "out"_a.noconvert(), "crc"_a, "threads"_a,
         "Fills out, uint8 (N,), from an open file -> bytes that there were, CRC-32 of what had `crc` followed by these.");

@@ -35,14 +35,21 @@ RT_HD Rect quad_rect(const BundleFrame& f, const Packet& r, int quad) {
   return {reduce_min(a0), reduce_max(a1), reduce_min(b0), reduce_max(b1)};
 }
 
-// Block's rays -> r, and the bundle they form
-RT_HD BundleFrame make_block(const rt::SceneView& s, int x, int y, uint32_t sample, Packet& r) {
+// The pixels of the tile in the order of its rays: block by block, and in a block quad by quad.
+RT_HD void make_pixels(const TileBlocks& blocks, rt::Scratch& k) {
+  for (int block = 0; block < blocks.count(); ++block)
+    for (int at = 0; at < kPacket; at += kWide) {
+      UW i = lane_iota() + UW((uint32_t)at);
+      store(k.x + block * kPacket + at, UW((uint32_t)blocks.x(block)) + ((i >> 4) & UW(1u)) * UW(4u) + (i & UW(3u)));
+      store(k.y + block * kPacket + at, UW((uint32_t)blocks.y(block)) + (i >> 5) * UW(4u) + ((i >> 2) & UW(3u)));
+    }
+}
+
+// The rays of a block's pixels -> r, and the bundle they form
+RT_HD BundleFrame make_block(const rt::SceneView& s, const uint32_t* x, const uint32_t* y, uint32_t sample, Packet& r) {
   const rt::Camera& cam = *s.camera;
   for (int at = 0; at < kPacket; at += kWide) {
-    UW i = lane_iota() + UW((uint32_t)at);
-    UW px = UW((uint32_t)x) + ((i >> 4) & UW(1u)) * UW(4u) + (i & UW(3u));
-    UW py = UW((uint32_t)y) + (i >> 5) * UW(4u) + ((i >> 2) & UW(3u));
-    Ray<FW> ray = camera_ray<FW>(cam, *s.frame, px, py, sample);
+    Ray<FW> ray = camera_ray<FW>(cam, *s.frame, load<UW>(x + at), load<UW>(y + at), sample);
     store(r.ox + at, ray.origin.x), store(r.oy + at, ray.origin.y), store(r.oz + at, ray.origin.z);
     store(r.dx + at, ray.direction.x), store(r.dy + at, ray.direction.y), store(r.dz + at, ray.direction.z);
     store(r.t + at, FW(kInfinity));
@@ -94,18 +101,18 @@ RT_HD void trace_block(const rt::SceneView& s, const BundleFrame& f, Packet& r) 
     packet_closest<true>(s, planes, r);
 }
 
-inline void primary_wave(const rt::SceneView& s, const TileBlocks& blocks, uint32_t sample, rt::Wave& w) {
+inline void primary_wave(const rt::SceneView& s, const rt::Scratch& k, const TileBlocks& blocks, uint32_t sample, rt::Wave& w) {
   w.count = blocks.count() * kPacket;
-  w.is_primary = true;
+  w.depth = 0, w.sample = sample;
   for (int block = 0; block < blocks.count() && !is_cancelled(s); ++block) {
     Packet r;
-    BundleFrame f = make_block(s, blocks.x(block), blocks.y(block), sample, r);
-    trace_block(s, f, r);
     int at = block * kPacket;
+    BundleFrame f = make_block(s, k.x + at, k.y + at, sample, r);
+    trace_block(s, f, r);
     memcpy(w.ox + at, r.ox, sizeof r.ox), memcpy(w.oy + at, r.oy, sizeof r.oy), memcpy(w.oz + at, r.oz, sizeof r.oz);
     memcpy(w.dx + at, r.dx, sizeof r.dx), memcpy(w.dy + at, r.dy, sizeof r.dy), memcpy(w.dz + at, r.dz, sizeof r.dz);
     memcpy(w.t + at, r.t, sizeof r.t), memcpy(w.prim + at, r.prim, sizeof r.prim);
-    for (int i = 0; i < kPacket; ++i) w.throughput[at + i] = 1.0f, w.slot[at + i] = (uint32_t)(at + i);
+    for (int i = 0; i < kPacket; ++i) w.slot[at + i] = (uint32_t)(at + i);
   }
 }
 

@@ -41,19 +41,20 @@ void render_tile(const rt::SceneView& s, rt::Scratch& k, rt::TileRect rect) {
   TileBlocks blocks(rect);
   const int rays = blocks.count() * kPacket;
   load_film(s, k, blocks);
+  make_pixels(blocks, k);
   for (int n = 0; n < s.frame->sample_count; ++n) {
     memset(k.r, 0, sizeof(float) * (size_t)rays);
     memset(k.g, 0, sizeof(float) * (size_t)rays);
     memset(k.b, 0, sizeof(float) * (size_t)rays);
     for (int i = 0; i < s.frame->light_count && i < rt::kShadowQueues; ++i) k.shadow[i].count = 0;
     k.queued = 0;
-    primary_wave(s, blocks, (uint32_t)s.frame->sample_begin + (uint32_t)n, k.wave[0]);
+    primary_wave(s, k, blocks, (uint32_t)s.frame->sample_begin + (uint32_t)n, k.wave[0]);
     for (int depth = 0; k.wave[depth & 1].count; ++depth) {
       rt::Wave &w = k.wave[depth & 1], &next = k.wave[(depth & 1) ^ 1];
       if (depth > 0)
         for (int i = 0; i < w.count && !is_cancelled(s); ++i)
           closest_hit(s, vec3(w.ox[i], w.oy[i], w.oz[i]), vec3(w.dx[i], w.dy[i], w.dz[i]), w.self[i], w.t[i], w.prim[i]);
-      shade_wave(s, k, w, depth, blocks, next);
+      shade_wave(s, k, w, next);
       if (is_cancelled(s)) return;  // the queues are half full: the film keeps what it had
     }
     add_sample(k, rays);

@@ -5,8 +5,8 @@
 namespace rt {
 
 constexpr int kTileRays = 4096;              // rays of one sample of a tile (64 x 64 pixels)
-constexpr int kShadowBatch = 2 * kTileRays;  // shadow rays to one light that are traced together
-constexpr int kShadowQueues = 8;             // lights that have a queue at the same time (0.6 MB each)
+constexpr int kShadowBatch = kTileRays;      // shadow rays to one light that are traced together: those of a bounce
+constexpr int kShadowQueues = 8;             // lights that have a queue at the same time (0.3 MB each)
 
 // Arrays side by side must not lie a multiple of 4096 bytes apart, or they fight for the same few lines
 // of the first cache; and a vector may be stored past the last ray.
@@ -18,10 +18,11 @@ struct Wave {
   float ox[kRayStride], oy[kRayStride], oz[kRayStride];
   float dx[kRayStride], dy[kRayStride], dz[kRayStride];
   float t[kRayStride];
-  float throughput[kRayStride];
+  float throughput[3][kRayStride];  // RGB; of camera rays it is 1 and not stored
   uint32_t prim[kRayStride], self[kRayStride], slot[kRayStride];  // slot: the camera ray it came from
   int count;
-  bool is_primary;  // camera rays: slot i is ray i
+  int depth;  // 0: camera rays; slot i is ray i
+  uint32_t sample;
 };
 
 // shadow rays to one light, with what each adds if nothing blocks it
@@ -42,6 +43,7 @@ struct alignas(64) Scratch {
   Wave wave[2];
   float r[kRayStride], g[kRayStride], b[kRayStride], alpha[kRayStride];  // one sample
   float sum[4][kRayStride];  // the film's values of the tile's pixels
+  uint32_t x[kRayStride], y[kRayStride];  // the pixels of the slots
   ShadowQueue* shadow;  // one for each light of a group: kShadowQueues, or fewer if there are fewer lights
   int queued;           // rays shaded since the queues were empty: no queue holds more
 };

@@ -192,6 +192,7 @@ using MW = MaskOf<FW>;
 constexpr int kWide = Lanes<FW>::count;
 
 RT_HD void store_packed(uint32_t* p, UW a, uint32_t mask) { store_packed((float*)p, as_float(a), mask); }
+RT_HD FW lookup(const float* base, UW index) { return gather(base, index); }
 template <int N> RT_HD bool any(WideM<N> m) { return bits(m) != 0; }
 template <class V> RT_HD V load(const float* p) { return load(p, (V*)nullptr); }
 template <class V> RT_HD V load(const uint32_t* p) { return load(p, (V*)nullptr); }

@@ -8,6 +8,7 @@
 #include "thread_walk.cuh"
 #include "../core/layout.h"
 #include "../integrator/first_hit.h"
+#include "../integrator/scene.h"
 
 __constant__ rt::Camera c_camera;
 __constant__ rt::Frame c_frame;
@@ -29,8 +30,8 @@ extern "C" __global__ void __launch_bounds__(128) first_hits(const __grid_consta
   if (prim == rt::kNoPrim) return;
   float4 s = __ldg((const float4*)args.spheres + prim);
   int32_t sphere = __ldg((const int32_t*)args.order + prim);
-  const float* rgb = (const float*)args.color +
-                     rt::color_place(c_frame, sphere, [&](int32_t i) { return __ldg((const int32_t*)args.color_id + i); });
+  const rt::SceneTables tables = {(const int32_t*)args.order, (const float*)args.color, (const int32_t*)args.color_id, nullptr,
+                                  &c_camera, nullptr, nullptr, c_large, &c_frame};
   rt::SurfacePoint<float> point = rt::surface_point<float>(c_large, c_frame.large_count, prim, rt::vec3(s.x, s.y, s.z), s.w, ray.origin, ray.direction);
-  out = rt::first_hit(point, t, rt::vec3(__ldg(rgb), __ldg(rgb + 1), __ldg(rgb + 2)), (uint32_t)sphere);
+  out = rt::first_hit(point, t, rt::load_albedo<float>(tables, (uint32_t)sphere), (uint32_t)sphere);
 }

@@ -21,17 +21,17 @@ RT_DEVICE WarpBundle camera_bundle(const rt::Camera& cam, Vec3<float> origin) {
   return f;
 }
 
-RT_DEVICE void render_tile(const rt::RenderArgs& args, const PathScene& s, const SphereSource& spheres, int tile,
+RT_DEVICE void render_tile(const rt::RenderArgs& args, const rt::SceneTables& s, const SphereSource& spheres, int tile,
                            WarpScratch& scratch) {
   const rt::Frame& frame = *s.frame;
   const TilePixel at = tile_pixel(args, frame, tile);
   const WideTree tree = {(const rt::Node*)args.nodes, spheres.global};
   float4* out = (float4*)args.film + at.film;
   float4 sum = *out;
-  const float row_height = background_height_row<float>(frame.height, (uint32_t)at.y);
   bool coherent = true;  // until a packet was left: those of the tile's later samples would be too
   for (int i = 0; i < args.sample_count; ++i) {
-    Ray<float> ray = camera_ray<float>(*s.camera, frame, (uint32_t)at.x, (uint32_t)at.y, (uint32_t)args.sample_begin + (uint32_t)i);
+    const uint32_t x = (uint32_t)at.x, y = (uint32_t)at.y, sample = (uint32_t)args.sample_begin + (uint32_t)i;
+    Ray<float> ray = camera_ray<float>(*s.camera, frame, x, y, sample);
     float t = kInfinity;
     uint32_t prim = kNoPrim;
     if (args.sphere_count > 0) {
@@ -42,7 +42,7 @@ RT_DEVICE void render_tile(const rt::RenderArgs& args, const PathScene& s, const
         thread_closest(tree.nodes, spheres.global, ray.origin, ray.direction, kNoPrim, t, prim);
       __syncwarp();
     }
-    float4 l = trace_path(s, tree, ray, prim, row_height);
+    float4 l = trace_path(s, tree, path_start<float>(ray, prim, x, y, sample));
     sum = make_float4(sum.x + l.x, sum.y + l.y, sum.z + l.z, sum.w + l.w);
   }
   if (at.inside) *out = sum;

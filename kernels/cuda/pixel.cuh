@@ -11,18 +11,18 @@ RT_DEVICE void render_pixel(const rt::RenderArgs& args, Walk walk, const rt::Cam
   const int tile = args.tile_begin + (int)(blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32);
   if (tile >= args.tile_end) return;
   walk.leave_out((uint32_t)frame.large_count);
-  const PathScene scene = path_scene(args, camera, c_lights, c_materials, c_large, frame);
+  const rt::SceneTables scene = scene_tables(args, camera, c_lights, c_materials, c_large, frame);
   const TilePixel at = tile_pixel(args, frame, tile);
   if (!at.inside) return;
   float4* out = (float4*)args.film + at.film;
   float4 sum = *out;
-  const float row_height = background_height_row<float>(frame.height, (uint32_t)at.y);
   for (int i = 0; i < samples; ++i) {
-    Ray<float> ray = camera_ray<float>(camera, frame, (uint32_t)at.x, (uint32_t)at.y, (uint32_t)args.sample_begin + (uint32_t)i);
+    const uint32_t x = (uint32_t)at.x, y = (uint32_t)at.y, sample = (uint32_t)args.sample_begin + (uint32_t)i;
+    Ray<float> ray = camera_ray<float>(camera, frame, x, y, sample);
     float t = kInfinity;
     uint32_t prim = kNoPrim;
     if (args.sphere_count > 0) path_closest(scene, walk, ray, kNoPrim, t, prim);
-    float4 l = trace_path(scene, walk, ray, prim, row_height);
+    float4 l = trace_path(scene, walk, path_start<float>(ray, prim, x, y, sample));
     sum = make_float4(sum.x + l.x, sum.y + l.y, sum.z + l.z, sum.w + l.w);
   }
   *out = sum;

@@ -15,7 +15,7 @@ extern "C" __global__ void __launch_bounds__(128, 8) render(const __grid_constan
   int warp = threadIdx.x / 32;
   int tile = args.tile_begin + (int)blockIdx.x * 4 + warp;
   if (tile >= args.tile_end) return;
-  rt::PathScene scene = rt::path_scene(args, c_camera, c_lights, c_materials, c_large, c_frame);
+  rt::SceneTables scene = rt::scene_tables(args, c_camera, c_lights, c_materials, c_large, c_frame);
   rt::SphereSource spheres = {(const float4*)args.spheres, args.sphere_count <= kConstantSpheres ? c_spheres : nullptr};
   rt::render_tile(args, scene, spheres, tile, scratch[warp]);
 }

@@ -18,10 +18,9 @@ template <class F>
 RT_HD Ray<F> camera_ray(const rt::Camera& cam, const rt::Frame& frame, UintOf<F> x, UintOf<F> y, uint32_t s) {
   F sx = F(0.5f), sy = F(0.5f);
   if (frame.filter != kFilterPoint) {
-    F u0, u1;
-    sample_point(frame.seed, x, y, s, u0, u1);
-    sx = sx + filter_sample(frame.filter, frame.filter_radius, u0);
-    sy = sy + filter_sample(frame.filter, frame.filter_radius, u1);
+    const Sample2d<F> point = sample_2d<F>(frame.seed, x, y, s, 0, kUseFilter);
+    sx = sx + filter_sample(frame.filter, frame.filter_radius, point.u);
+    sy = sy + filter_sample(frame.filter, frame.filter_radius, point.v);
   }
   F u = fma_(to_float(x) + sx, F(2.0f / (float)frame.width), F(-1.0f));
   F v = fma_(to_float(y) + sy, F(-2.0f / (float)frame.height), F(1.0f));

@@ -21,10 +21,4 @@ RT_HD rt::FirstHit first_hit(const SurfacePoint<float>& p, float t, Vec3<float> 
           {p.position.x, p.position.y, p.position.z}, 0.0f};
 }
 
-// where the colour of a sphere begins, in floats
-template <class ColorId> RT_HD size_t color_place(const rt::Frame& frame, int32_t sphere, ColorId color_id) {
-  if (frame.color_mode == 0) return 0;
-  return 3 * (size_t)(frame.color_mode == 1 ? sphere : color_id(sphere));
-}
-
 }  // namespace RT_NS

@@ -12,6 +12,22 @@ struct Phong {
   F ambient, diffuse, specular, shininess, mirror;
 };
 
+// one material for all
+template <class F> RT_HD Phong<F> load_phong(const rt::Material* m) {
+  return {F(m->ambient), F(m->diffuse), F(m->specular), F(m->shininess), F(m->mirror)};
+}
+
+// material `id` of a table
+template <class F> RT_HD Phong<F> load_phong(const rt::Material* table, UintOf<F> id) {
+  const float* m = &table->ambient;
+  const UintOf<F> at = id * UintOf<F>((uint32_t)(sizeof(rt::Material) / sizeof(float)));
+  return {lookup(m, at), lookup(m + 1, at), lookup(m + 2, at), lookup(m + 3, at), lookup(m + 4, at)};
+}
+
+// Share of the light that the surface scatters in all directions; the rest is mirrored. The highlight is the
+// blurred mirror image of a light, so this does not scale it: chrome keeps its glint.
+template <class F> RT_HD F scattered_share(const Phong<F>& m) { return F(1.0f) - m.mirror; }
+
 // reflected radiance for unit light colour, as (factor on albedo, factor on white)
 template <class F>
 struct PhongTerms {

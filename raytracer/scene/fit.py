@@ -85,7 +85,12 @@ def basis(backward: NDArray[np.float64], up: NDArray[np.float64]) -> Basis:
 
 
 def perspective(
-    spheres: Spheres, axes: Basis, half_height: float, aspect: float, everything: bool = False
+    spheres: Spheres,
+    axes: Basis,
+    half_height: float,
+    aspect: float,
+    everything: bool = False,
+    skipped: NDArray[np.intp] | None = None,
 ) -> tuple[NDArray[np.float64], Outliers | None]:
     """Return the eye of the nearest perspective camera that sees the spheres whole.
 
@@ -99,6 +104,7 @@ def perspective(
         half_height: tangent of half the vertical field of view.
         aspect: width by height.
         everything: whether to frame spheres that are far from all others too.
+        skipped: numbers of spheres that are not framed, ascending.
 
     Returns:
         float64 (3,), in the space of the spheres; what was left out.
@@ -108,7 +114,7 @@ def perspective(
     for side, (cosine, sine) in zip((axes.right, axes.up), angles, strict=True):
         planes.append(cosine * side - sine * axes.forward)
         planes.append(-cosine * side - sine * axes.forward)
-    (right, left, top, bottom), outliers = _reach(spheres, planes, everything)
+    (right, left, top, bottom), outliers = _reach(spheres, planes, everything, skipped)
     depth = min(
         -(right + left) / (2.0 * angles[0][1]),
         -(top + bottom) / (2.0 * angles[1][1]),
@@ -119,7 +125,11 @@ def perspective(
 
 
 def orthographic(
-    spheres: Spheres, axes: Basis, aspect: float, everything: bool = False
+    spheres: Spheres,
+    axes: Basis,
+    aspect: float,
+    everything: bool = False,
+    skipped: NDArray[np.intp] | None = None,
 ) -> tuple[NDArray[np.float64], float, Outliers | None]:
     """Return eye and half height of the tightest orthographic camera that sees the spheres.
 
@@ -128,13 +138,14 @@ def orthographic(
         axes: the view.
         aspect: width by height.
         everything: whether to frame spheres that are far from all others too.
+        skipped: numbers of spheres that are not framed, ascending.
 
     Returns:
         float64 (3,) in the space of the spheres, in front of them all; half the picture's height;
         what was left out.
     """
     planes = [axes.right, -axes.right, axes.up, -axes.up, -axes.forward]
-    (right, left, top, bottom, front), outliers = _reach(spheres, planes, everything)
+    (right, left, top, bottom, front), outliers = _reach(spheres, planes, everything, skipped)
     half = max((top + bottom) / 2.0, (right + left) / 2.0 / aspect) / (1.0 - MARGIN)
     # One picture height of air, so that no sphere touches the plane the rays start from.
     depth = -front - 2.0 * half
@@ -153,15 +164,35 @@ def middle(spheres: Spheres) -> NDArray[np.float64]:
     """
     import numpy as np
 
-    giants = spheres[3] > GIANT
-    if giants.any() and not giants.all():
-        x, y, z, radius = (array[~giants] for array in spheres)
-        spheres = x, y, z, radius
     axes = np.eye(3)
-    reached, _ = _reach(spheres, [*axes, *-axes], everything=False)
+    reached, _ = _reach(spheres, [*axes, *-axes], everything=False, skipped=giants(spheres[3]))
     low, high = -np.array(reached[3:], np.float64), np.array(reached[:3], np.float64)
     center: NDArray[np.float64] = (low + high) / 2.0
     return center
+
+
+def giants(radius: NDArray[np.float32]) -> NDArray[np.intp]:
+    """Return the numbers of the spheres beside which the others are small, ascending.
+
+    Args:
+        radius: in render space, float32 (N,).
+
+    Returns:
+        (G,); none, if there are no others.
+    """
+    import numpy as np
+
+    found = np.flatnonzero(radius > GIANT)
+    return found if len(found) < len(radius) else found[:0]
+
+
+def within(numbers: NDArray[np.intp], rows: slice) -> NDArray[np.intp]:
+    """Return which of some numbers, ascending, are in a block of rows, counted from its start."""
+    import numpy as np
+
+    first, last = np.searchsorted(numbers, (rows.start, rows.stop))
+    found: NDArray[np.intp] = numbers[first:last] - rows.start
+    return found
 
 
 def _cos_sin(tangent: float) -> tuple[float, float]:
@@ -197,7 +228,9 @@ def stray(
         return None
     x, y, z = centers.T
     with np.errstate(over="ignore"):
-        middle, limit = _bulk((x, y, z, np.broadcast_to(np.float32(0.0), x.shape)))
+        middle, limit = _bulk(
+            (x, y, z, np.broadcast_to(np.float32(0.0), x.shape)), np.empty(0, np.intp)
+        )
         corner = np.maximum(high - middle, middle - low)
         if float(np.linalg.norm(corner)) <= limit:
             return None
@@ -211,31 +244,44 @@ def stray(
 
 
 def _reach(
-    spheres: Spheres, planes: list[NDArray[np.float64]], everything: bool
+    spheres: Spheres,
+    planes: list[NDArray[np.float64]],
+    everything: bool,
+    skipped: NDArray[np.intp] | None = None,
 ) -> tuple[list[float], Outliers | None]:
     """Return max(n . c + r) over the spheres, for each normal n, and what was left out.
 
-    everything: whether to take spheres that are far from all others too.
+    everything: whether to take spheres that are far from all others too. skipped: numbers of
+    spheres that are not looked at, ascending; without them in memory a second time.
     """
-    if len(spheres[0]) == 0:
+    import numpy as np
+
+    skipped = np.empty(0, np.intp) if skipped is None else skipped
+    count = len(spheres[0]) - len(skipped)
+    if count == 0:
         return [1.0] * len(planes), None
-    found, _ = _maxima(spheres, planes)
-    if everything or len(spheres[0]) < FEWEST:
+    found, _ = _maxima(spheres, planes, skipped)
+    if everything or count < FEWEST:
         return found, None
-    center, limit = _bulk(spheres)
+    center, limit = _bulk(spheres, skipped)
     if max(m - float(n @ center) for m, n in zip(found, planes, strict=True)) <= limit:
         return found, None  # nothing that is far out asks for a larger frame
-    nearer, outliers = _maxima(spheres, planes, center, limit)
-    if outliers is None or outliers.total > max(len(spheres[0]) // FEW, 1):
+    nearer, outliers = _maxima(spheres, planes, skipped, center, limit)
+    if outliers is None or outliers.total > max(count // FEW, 1):
         return found, None
     return nearer, outliers
 
 
-def _bulk(spheres: tuple[Column, Column, Column, Column]) -> tuple[NDArray[np.float64], float]:
+def _bulk(
+    spheres: tuple[Column, Column, Column, Column], skipped: NDArray[np.intp]
+) -> tuple[NDArray[np.float64], float]:
     """Return the middle of the spheres and the distance from it beyond which one is far out."""
     import numpy as np
 
-    rows = _spread(len(spheres[0]))
+    rows = _spread(len(spheres[0]) - len(skipped))
+    if len(skipped):
+        # Counted without those that are skipped; as many of these come before a row.
+        rows += np.searchsorted(skipped - np.arange(len(skipped)), rows, side="right")
     *centers, radius = (array[rows].astype(np.float64) for array in spheres)
     center = np.array([_median(axis) for axis in centers])
     # A column at a time: rows of three numbers take NumPy four times as long.
@@ -245,12 +291,12 @@ def _bulk(spheres: tuple[Column, Column, Column, Column]) -> tuple[NDArray[np.fl
     return center, FAR * float(np.partition(reach, others)[others])
 
 
-def _spread(count: int) -> NDArray[np.int64] | slice:
+def _spread(count: int) -> NDArray[np.int64]:
     """Return at most `SAMPLE` of so many rows, evenly spread."""
     import numpy as np
 
     if count <= SAMPLE:
-        return slice(None)
+        return np.arange(count)
     steps = (np.arange(SAMPLE, dtype=np.uint64) * np.uint64(GOLDEN)) % np.uint64(TURN)
     return (steps * np.uint64(count) // np.uint64(TURN)).astype(np.int64)
 
@@ -267,6 +313,7 @@ def _median(values: NDArray[np.float64]) -> float:
 def _maxima(
     spheres: Spheres,
     planes: list[NDArray[np.float64]],
+    skipped: NDArray[np.intp],
     center: NDArray[np.float64] | None = None,
     limit: float = inf,
 ) -> tuple[list[float], Outliers | None]:
@@ -286,10 +333,13 @@ def _maxima(
         cx, cy, cz, r = (a[rows].astype(np.float64) for a in (x, y, z, radius))
         total, part = np.empty_like(r), np.empty_like(r)
         block = rows.start // BLOCK_ROWS
+        hidden = within(skipped, rows)
+        r[hidden] = -inf
         out = None
         if center is not None:
             offset = np.stack([cx, cy, cz]) - center[:, None]
             distance = np.sqrt((offset * offset).sum(axis=0)) - r
+            distance[hidden] = -inf
             out = distance > limit
             far[block] = np.count_nonzero(out)
             last = int(np.argmax(distance))

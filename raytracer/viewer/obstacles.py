@@ -14,16 +14,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.memory import OBSTACLES
+from raytracer.scene.fit import giants, within
 from raytracer.scene.looks import Camera
 from raytracer.viewer import view as moves
 
 if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
+    from raytracer.scene.fit import Spheres
     from raytracer.viewer.vectors import Vector
     from raytracer.viewer.view import View
 
-MOST = 1 << 18
+MOST = OBSTACLES
 """Spheres that are looked at, the largest ones: a scan of these takes less than a millisecond."""
+
+PIECE = MOST
+"""Spheres of which the largest are found at a time: it bounds the memory."""
 
 CLEARANCE = 0.02
 """Height above a giant, as part of the distance to the pivot or of render space's unit if that is
@@ -67,19 +73,17 @@ class Obstacles:
     def of(cls, buffers: SceneBuffers, camera: Camera | None = None) -> Obstacles:
         """Those of a scene. camera: its own."""
         spheres = moves.spheres_of(buffers)
-        large = moves.giants(buffers)
+        large = giants(buffers.radius)
         x, y, z, radius = (array[large].astype(np.float64) for array in spheres)
         centers = np.stack([x, y, z], axis=1)
         outside = np.full(len(radius), True)
         if camera is not None and camera.position is not None and not camera.fit:
             eye = moves.space_of(buffers).point(camera.position)
             outside = np.linalg.norm(centers - eye, axis=1) >= radius
-        if large.any():
-            spheres = tuple(array[~large] for array in spheres)  # type: ignore[assignment]
-        low, high = _bounds(spheres)
+        low, high = moves.bounds(spheres, large)
         corner = np.maximum(np.abs(low), np.abs(high))
         return cls(
-            centers[outside], radius[outside], _largest(spheres), low, high,
+            centers[outside], radius[outside], _largest(spheres, large), low, high,
             moves.reach(buffers), min(float(np.linalg.norm(corner)), moves.FARTHEST),
         )  # fmt: skip
 
@@ -332,20 +336,22 @@ def _carried(view: View, eye: Vector) -> View:
     return replace(view, stand=replace(view.stand, eye=eye), pivot=view.pivot + step)
 
 
-def _bounds(spheres: tuple[NDArray[np.float32], ...]) -> tuple[Vector, Vector]:
-    """Corners of the box around spheres; of a unit ball if there are none."""
-    *axes, radius = spheres
-    if not len(radius):
-        return np.full(3, -1.0 / sqrt(3.0)), np.full(3, 1.0 / sqrt(3.0))
-    low = np.array([float((axis - radius).min()) for axis in axes])
-    high = np.array([float((axis + radius).max()) for axis in axes])
-    return low, high
+def _largest(spheres: Spheres, skipped: NDArray[np.intp]) -> tuple[NDArray[np.float32], ...]:
+    """At most `MOST` of the spheres, found in pieces.
 
-
-def _largest(spheres: tuple[NDArray[np.float32], ...]) -> tuple[NDArray[np.float32], ...]:
-    """At most `MOST` of the spheres."""
+    skipped: numbers of spheres that are left out, ascending.
+    """
     radius = spheres[3]
-    if len(radius) <= MOST:
+    if len(radius) <= MOST and not len(skipped):
         return spheres
-    chosen = np.argpartition(radius, len(radius) - MOST)[-MOST:]
-    return tuple(array[chosen] for array in spheres)
+    found = np.empty(0, np.intp)
+    for start in range(0, len(radius), PIECE):
+        rows = slice(start, min(start + PIECE, len(radius)))
+        taken = np.ones(rows.stop - start, bool)
+        taken[within(skipped, rows)] = False
+        if len(found) == MOST:
+            taken &= radius[rows] > radius[found].min()
+        found = np.concatenate([found, np.flatnonzero(taken) + start])
+        if len(found) > MOST:
+            found = found[np.argpartition(radius[found], len(found) - MOST)[-MOST:]]
+    return tuple(array[found] for array in spheres)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.scene import fit
+from raytracer.scene.arrays import blocks
 from raytracer.scene.looks import Camera
 from raytracer.scene.placing import Space
 from raytracer.scene.pose import Pose, aimed, pose
@@ -113,20 +114,28 @@ def reach(buffers: SceneBuffers) -> float:
     """How far the spheres go from the middle of render space, at most `FARTHEST`."""
     if buffers.count == 0:
         return 1.0
-    corner = [
-        max(float(-(a - buffers.radius).min()), float((a + buffers.radius).max()))
-        for a in (buffers.x, buffers.y, buffers.z)
-    ]
+    low, high = bounds(spheres_of(buffers), np.empty(0, np.intp))
+    corner = np.maximum(-low, high)
     return min(float(np.linalg.norm(corner)), FARTHEST)
 
 
-def giants(buffers: SceneBuffers) -> NDArray[np.bool_]:
-    """Which spheres are so large that the others are small beside them, bool (N,).
+def bounds(spheres: fit.Spheres, skipped: NDArray[np.intp]) -> tuple[Vector, Vector]:
+    """Corners of the box around spheres, block by block; of a unit ball if there are none.
 
-    None, if there are no others.
+    skipped: numbers of spheres that are left out, ascending.
     """
-    large = np.asarray(buffers.radius > GIANT)
-    return large if not large.all() else np.zeros_like(large)
+    *axes, radius = spheres
+    if len(radius) == len(skipped):
+        return np.full(3, -1.0 / sqrt(3.0)), np.full(3, 1.0 / sqrt(3.0))
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    for rows in blocks(len(radius)):
+        r = radius[rows]
+        if len(hidden := fit.within(skipped, rows)):
+            r = r.copy()
+            r[hidden] = -np.inf
+        low = np.minimum(low, [(axis[rows] - r).min() for axis in axes])
+        high = np.maximum(high, [(axis[rows] + r).max() for axis in axes])
+    return low, high
 
 
 def orbit(view: View, right: float, up: float) -> View:
@@ -244,17 +253,14 @@ def to_all(view: View, buffers: SceneBuffers, aspect: float, whole: bool = True)
     """
     axes, half = view.stand.axes, view.stand.half
     spheres = spheres_of(buffers)
-    large = giants(buffers)
-    without = not whole and bool(large.any())
-    if without:
-        x, y, z, radius = (array[~large] for array in spheres)
-        spheres = x, y, z, radius
+    skipped = None if whole else fit.giants(buffers.radius)
     if view.flat:
-        eye, half, _ = fit.orthographic(spheres, axes, aspect, view.everything)
+        eye, half, _ = fit.orthographic(spheres, axes, aspect, view.everything, skipped)
     else:
-        eye, _ = fit.perspective(spheres, axes, half, aspect, view.everything)
+        eye, _ = fit.perspective(spheres, axes, half, aspect, view.everything, skipped)
     stand = Pose(view.stand.kind, eye, axes, half)
-    return View(stand, np.zeros(3), view.up, framed=not without, everything=view.everything)
+    whole = skipped is None or len(skipped) == 0
+    return View(stand, np.zeros(3), view.up, framed=whole, everything=view.everything)
 
 
 def to_sphere(view: View, center: Vector, radius: float) -> View:

@@ -88,6 +88,8 @@ def spheres(folder: Path, count: int, kind: str) -> Path:
     elif kind == "csv":
         np.savetxt(path, centers, "%.5f", ",", header="x,y,z", comments="")
     else:
+        # Angstroms: atoms have radii of their own, and where all overlap, rays meet them all.
+        centers *= np.float32(3 * count ** (1 / 3))
         lines = (f"{'OHC'[i % 3]} {x:.4f} {y:.4f} {z:.4f}\n" for i, (x, y, z) in enumerate(centers))
         with path.open("w") as file:
             file.write(f"{count}\n\n")
@@ -109,17 +111,18 @@ def rendering(kind: str = "plain-npz", *options: str, size: tuple[int, int] = (6
     return case
 
 
-def film(suffix: str, *options: str) -> Case:
-    """A command that begins with a film of 4K, with all output variables."""
+def film(suffix: str, *options: str, size: tuple[int, int] | None = None) -> Case:
+    """A command that begins with a film of 4K or another size, with all output variables."""
 
     def case(folder: Path, count: int) -> Arguments:
-        path = folder / f"film-{count}.{suffix}"
+        pixels = size or LARGE
+        path = folder / f"film-{count}-{pixels[0]}.{suffix}"
         if not path.exists():
-            run(rendering(*FILM, "--film", str(path), size=LARGE)(folder, count), folder)
+            run(rendering(*FILM, "--film", str(path), size=pixels)(folder, count), folder)
         first, *rest = (text.replace("FILM", str(path)) for text in options)
         if first == "tone":
             return [first, *rest, "-o", str(folder / "t.png"), "-q"]
-        return rendering("plain-npz", first, *rest, size=LARGE)(folder, count)
+        return rendering("plain-npz", first, *rest, size=pixels)(folder, count)
 
     return case
 
@@ -133,14 +136,33 @@ def lights(folder: Path, count: int) -> Arguments:
     return ["render", str(folder / "lights.toml"), *rendering()(folder, count)[2:]]
 
 
-def preview(*options: str) -> Case:
-    """Steps of dragging in a window of 4K without a display, then samples at rest."""
+def ground(folder: Path, count: int, kind: str) -> Path:
+    """A scene of spheres on a ball so large that it looks flat, and a camera that looks at them."""
+    data = spheres(folder, count, kind)
+    path = folder / f"ground-{data.stem}.toml"
+    path.write_text(
+        "[camera]\nposition = [3.0, 2.0, 3.0]\n"
+        "[[spheres]]\ncenters = [[0.5, -1000.0, 0.5]]\nradius = 1000.0\n"
+        f'[[spheres]]\nfile = "{data.name}"\n'
+    )
+    return path
+
+
+def on_ground(folder: Path, count: int) -> Arguments:
+    """Spheres in float64 on a large ball."""
+    scene = ground(folder, count, "double-npz")
+    return ["render", str(scene), *rendering()(folder, count)[2:]]
+
+
+def preview(on_ground: bool = False, size: tuple[int, int] = (640, 360)) -> Case:
+    """Steps of dragging in a window without a display, then samples at rest."""
 
     def case(folder: Path, count: int) -> Arguments:
-        width, height = (str(side) for side in LARGE)
+        kind, (width, height) = "plain-npz", (str(side) for side in size)
+        scene = ground(folder, count, kind) if on_ground else spheres(folder, count, kind)
         return [
-            "preview", str(spheres(folder, count, "plain-npz")), "--offscreen", "5", "--samples",
-            "4", "--width", width, "--height", height, "--backend", "cpu", "--json", *options,
+            "preview", str(scene), "--offscreen", "5", "--samples", "4", "--width", width,
+            "--height", height, "--backend", "cpu", "--json",
         ]  # fmt: skip
 
     return case
@@ -165,6 +187,8 @@ def generated(name: str, suffix: str) -> Case:
 
 
 LARGE = (3840, 2160)
+# OpenEXR compresses 16 rows at a time: all of this film.
+WIDE = (65536, 16)
 VARIABLES = ("--aov", "depth,normal,albedo,id,position,samples")
 FILM = ("plain-npz", *VARIABLES)
 CASES: dict[str, Case] = {
@@ -176,10 +200,12 @@ CASES: dict[str, Case] = {
     "render, npy": rendering("npy"),
     "render, csv": rendering("csv"),
     "render, xyz": rendering("xyz"),
+    "render, float64, ground": on_ground,
     "render, 300 lights": lights,
     "render, 4K": rendering(size=LARGE),
     "render, 4K, 16 bits": rendering("plain-npz", "--bits", "16", size=LARGE),
     "render, 4K, histogram": rendering("plain-npz", "--histogram", "FOLDER/h.png", size=LARGE),
+    "render, 4K, most threads": rendering("plain-npz", "--threads", "100000", size=LARGE),
     "render, 4K, film": rendering("plain-npz", "--film", "FOLDER/b.npz", size=LARGE),
     "render, 4K, film, variables": rendering(*FILM, "--film", "FOLDER/b.npz", size=LARGE),
     "render, 4K, film, exr": rendering("plain-npz", "--film", "FOLDER/b.exr", size=LARGE),
@@ -191,7 +217,9 @@ CASES: dict[str, Case] = {
         *FILM, "--film", "FOLDER/b.exr", "--half", size=LARGE
     ),
     "render, 4K, one sample": only,
-    "preview, 4K": preview(),
+    "preview": preview(),
+    "preview, ground": preview(on_ground=True),
+    "preview, 4K": preview(size=LARGE),
     "describe": lambda folder, count: [
         "scene", "describe", str(spheres(folder, count, "colored-npz")), "5"
     ],
@@ -207,6 +235,10 @@ FILM_CASES: dict[str, Case] = {
     "tone, 4K": film("npz", "tone", "FILM"),
     "tone, 4K, 16 bits": film("npz", "tone", "FILM", "--bits", "16"),
     "tone, 4K, exr": film("exr", "tone", "FILM"),
+    "tone, 65536x16, exr": film("exr", "tone", "FILM", size=WIDE),
+    "resume, 65536x16, film, exr": film(
+        "exr", "--resume", "FILM", "--film", "FOLDER/c.exr", size=WIDE
+    ),
 }
 GENERATED: dict[str, Case] = {
     f"generate {name}{suffix}": generated(name, suffix)

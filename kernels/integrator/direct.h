@@ -1,0 +1,45 @@
+// The `direct` integrator: ambient light and direct light at each surface, and mirrors (Whitted 1980). A
+// scheduler adds in this order: ambient, then the lights by number, then what the mirror shows.
+#pragma once
+#include "../shade/light.h"
+#include "path.h"
+
+namespace RT_NS {
+
+template <class F> RT_HD Vec3<F> shade_ambient(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f) {
+  const Phong<F>& m = f.bsdf.phong;
+  return (m.ambient * (scattered_share(m) * p.throughput)) * (splat3<F>(frame.ambient) * f.bsdf.albedo);
+}
+
+// What a light sends to a surface and on to the film, unless something is in the way.
+template <class F>
+struct LightArrival {
+  LightSample<F> sample;
+  MaskOf<F> arrives;  // the surface faces the light and, if there are shadows, its own sphere is not in the way
+  Vec3<F> radiance;
+};
+
+template <class F>
+RT_HD LightArrival<F> shade_light(const rt::Frame& frame, const rt::Light& light, const PathState<F>& p, const Surface<F>& f) {
+  LightArrival<F> a;
+  a.sample = light_sample(light, f.point.position);
+  F cosine = dot(f.point.normal, a.sample.wi);
+  a.arrives = cosine > F(0.0f);
+  // from inside, the sphere itself is in the way
+  if (frame.shadows) a.arrives = a.arrives & !(f.point.inside & (inner_chord(f.radius, cosine) < a.sample.distance));
+  Vec3<F> reflected = bsdf_eval(f.bsdf, f.point.normal, F(-1.0f) * p.ray.direction, a.sample.wi, cosine);
+  a.radiance = (a.sample.attenuation * p.throughput) * (splat3<F>(light.color) * reflected);
+  return a;
+}
+
+// Which paths go on from their surfaces.
+template <class F> RT_HD MaskOf<F> path_goes_on(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f) {
+  return bsdf_is_sampled(f.bsdf) & splat_mask<F>(p.depth < frame.max_depth);
+}
+
+template <class F> RT_HD PathStep<F> next_step(const PathState<F>& p, const Surface<F>& f) {
+  BsdfSample<F> b = bsdf_sample(f.bsdf, f.point.normal, p.ray.direction);
+  return path_step(p, f, b.wi, b.weight);
+}
+
+}  // namespace RT_NS

@@ -1,0 +1,67 @@
+// The state of a path and the steps that every integrator takes: start at the camera, arrive in the
+// background or on a surface. A scheduler (cpu/shade.h: waves of rays; cuda/path.cuh: a loop in a thread)
+// finds what rays meet and calls these functions; light is put together nowhere else.
+#pragma once
+#include "../bvh/node.h"
+#include "../geom/large_sphere.h"
+#include "../shade/background.h"
+#include "camera.h"
+#include "scene.h"
+
+namespace RT_NS {
+
+template <class F>
+struct PathState {
+  Ray<F> ray;
+  Vec3<F> throughput;  // RGB: share of the radiance along the ray that reaches the film
+  UintOf<F> prim;      // leaf position of the sphere that the ray meets, or kNoPrim
+  UintOf<F> x, y;      // pixel
+  uint32_t sample;     // of the pixel
+  int depth;           // 0 for camera rays
+};
+
+template <class F> RT_HD PathState<F> path_start(Ray<F> ray, UintOf<F> prim, UintOf<F> x, UintOf<F> y, uint32_t sample) {
+  return {ray, {F(1.0f), F(1.0f), F(1.0f)}, prim, x, y, sample, 0};
+}
+
+// 1 if a camera ray meets something. An opaque background is in the radiance and not in the coverage: the
+// film's development knows of it (film/develop.h).
+template <class F> RT_HD F path_coverage(const PathState<F>& p) { return select(p.prim == UintOf<F>(kNoPrim), F(0.0f), F(1.0f)); }
+
+// radiance that a ray which meets nothing brings
+template <class F> RT_HD Vec3<F> shade_miss(const rt::Frame& frame, const PathState<F>& p) {
+  F height = p.depth == 0 ? background_height_row<F>(frame.height, p.y) : background_height_direction(frame, p.ray.direction);
+  return p.throughput * background(frame, height);
+}
+
+template <class F>
+struct Surface {
+  SurfacePoint<F> point;
+  F radius;
+  Bsdf<F> bsdf;
+};
+
+// where the path meets the sphere p.prim, whose centre and radius are given
+template <class F> RT_HD Surface<F> path_surface(const rt::SceneTables& s, const PathState<F>& p, Vec3<F> center, F radius) {
+  SurfacePoint<F> point = surface_point<F>(s.large, s.frame->large_count, p.prim, center, radius, p.ray.origin, p.ray.direction);
+  return {point, radius, load_bsdf<F>(s, p.prim)};
+}
+
+// A path after a surface, and what its ray is known to meet before anything is traced: `path.prim` at t.
+template <class F>
+struct PathStep {
+  PathState<F> path;
+  UintOf<F> self;  // the surface that it leaves, which the ray does not meet
+  F t;
+};
+
+// The path goes on in direction `wi`. One that stays inside a sphere meets it again after one chord: closed
+// form, instead of a test of the sphere against a point on itself.
+template <class F> RT_HD PathStep<F> path_step(const PathState<F>& p, const Surface<F>& f, Vec3<F> wi, Vec3<F> weight) {
+  F chord = inner_chord(f.radius, dot(wi, f.point.normal));
+  UintOf<F> again = select(f.point.inside, p.prim, UintOf<F>(kNoPrim));
+  PathState<F> next = {{f.point.position, wi}, p.throughput * weight, again, p.x, p.y, p.sample, p.depth + 1};
+  return {next, p.prim, select(f.point.inside, chord, F(kInfinity))};
+}
+
+}  // namespace RT_NS

@@ -1,0 +1,39 @@
+// What shading reads of a scene, on both sides: tables by number. How rays find spheres is not here.
+#pragma once
+#include "../shade/bsdf.h"
+
+namespace rt {
+
+// On a GPU order, colours and their numbers lie in global memory, the rest in constant memory.
+struct SceneTables {
+  const int32_t* order;     // leaf position -> sphere
+  const float* color;       // linear RGB
+  const int32_t* color_id;
+  const int32_t* material_id;
+  const Camera* camera;
+  const Light* lights;
+  const Material* materials;
+  const LargeSphere* large;  // Frame::large_count of them; the last spheres in leaf order
+  const Frame* frame;
+};
+
+}  // namespace rt
+
+namespace RT_NS {
+
+// linear RGB of a sphere
+template <class F> RT_HD Vec3<F> load_albedo(const rt::SceneTables& s, UintOf<F> sphere) {
+  if (s.frame->color_mode == 0) return gather3<F>(s.color, UintOf<F>(0u));
+  return gather3<F>(s.color, s.frame->color_mode == 1 ? sphere : gather(s.color_id, sphere));
+}
+
+// The BSDF at a point of the sphere at leaf position `prim`.
+template <class F> RT_HD Bsdf<F> load_bsdf(const rt::SceneTables& s, UintOf<F> prim) {
+  const bool uniform = s.frame->color_mode == 0 && s.frame->material_mode == 0;
+  const UintOf<F> sphere = uniform ? prim : gather(s.order, prim);  // with one look for all, no number is needed
+  const Vec3<F> albedo = load_albedo<F>(s, sphere);
+  if (s.frame->material_mode == 0) return {albedo, load_phong<F>(s.materials)};
+  return {albedo, load_phong<F>(s.materials, gather(s.material_id, sphere))};
+}
+
+}  // namespace RT_NS

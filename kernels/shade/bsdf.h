@@ -1,0 +1,34 @@
+// How a surface scatters light: evaluated for a direction to a light, sampled for the direction in which a
+// path goes on. wi: towards the light, wo: towards the viewer, normal: towards the viewer; all unit.
+#pragma once
+#include "phong.h"
+
+namespace RT_NS {
+
+template <class F>
+struct Bsdf {
+  Vec3<F> albedo;
+  Phong<F> phong;
+};
+
+// reflected radiance for light of unit colour from wi, the cosine included
+template <class F> RT_HD Vec3<F> bsdf_eval(const Bsdf<F>& b, Vec3<F> normal, Vec3<F> wo, Vec3<F> wi, F n_dot_wi) {
+  PhongTerms<F> terms = phong_eval(b.phong, normal, wo, wi, n_dot_wi);
+  return fma3(scattered_share(b.phong) * terms.diffuse, b.albedo, vec3(terms.specular, terms.specular, terms.specular));
+}
+
+// Does a path go on from here?
+template <class F> RT_HD MaskOf<F> bsdf_is_sampled(const Bsdf<F>& b) { return b.phong.mirror > F(0.0f); }
+
+template <class F>
+struct BsdfSample {
+  Vec3<F> wi;
+  Vec3<F> weight;  // value times cosine by probability
+};
+
+// The mirror is the only direction in which a path goes on. ray: direction in which it arrived
+template <class F> RT_HD BsdfSample<F> bsdf_sample(const Bsdf<F>& b, Vec3<F> normal, Vec3<F> ray) {
+  return {reflect(ray, normal), {b.phong.mirror, b.phong.mirror, b.phong.mirror}};
+}
+
+}  // namespace RT_NS
