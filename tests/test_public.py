@@ -137,7 +137,8 @@ def test_a_small_render_imports_what_it_needs(tmp_path: Path) -> None:
         "import sys; from raytracer.cli import main;"
         "main(['render', 'three_balls', '--width', '8', '--height', '8', '--samples', '1',"
         " '--backend', 'cpu', '--quiet', '--output', sys.argv[1]]);"
-        "print(*{'zipfile', 'csv', 'difflib', '_hashlib', 'PIL', 'pydantic', 'rich'} & {*sys.modules})"
+        "print(*{'zipfile', 'csv', 'difflib', '_hashlib', 'PIL', 'pydantic', 'rich'}"
+        " & {*sys.modules})"
     )
     picture = tmp_path / "a.png"
     command = [sys.executable, "-c", code, str(picture)]
