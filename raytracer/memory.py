@@ -318,6 +318,21 @@ def require_count(count: int, most: int, backend: str) -> None:
         )
 
 
+def has_room(size: int) -> bool:
+    """Whether data of that many bytes fit. True where nobody says what is free."""
+    return _fits(size, _free())
+
+
+def _free() -> int | None:
+    """Bytes of memory and address space that are free; None where nobody says."""
+    known = [b for b in (available_memory(), available_address_space()) if b is not None]
+    return min(known) if known else None
+
+
+def _fits(size: int, free: int | None) -> bool:
+    return free is None or size + (MODULES if size > MODULES else 0) <= free
+
+
 def require_room(
     source: str, size: int, purpose: str = "to be read", remedy: str = ELSEWHERE
 ) -> None:
@@ -327,11 +342,11 @@ def require_room(
     Raises MemoryNeedError.
     """
     _tell(max(held_memory() + size + MODULES, peak_memory()))
-    known = [b for b in (available_memory(), available_address_space()) if b is not None]
-    if known and size + (MODULES if size > MODULES else 0) > min(known):
+    free = _free()
+    if free is not None and not _fits(size, free):
         raise MemoryNeedError(
             f"{source}: needs about {size_text(size)} of memory {purpose} and "
-            f"{size_text(min(known))} is free: {remedy}"
+            f"{size_text(free)} is free: {remedy}"
         )
 
 

@@ -7,15 +7,13 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 import raytracer
-
-PACKAGE = Path(raytracer.__file__).parent
+from support.modules import PACKAGE, circles, graph, imports_of, sources
 
 # From the bottom up: a module imports from its own layer and from those below. On the layer of
 # scenes and backends, neither knows the other.
@@ -34,26 +32,20 @@ LAYERS = [
     {"memory"},
     {"door"},
     {"npz", "exr_header"},
-    {"buffers", "variants", "ops", "output", "film", "film_file", "statistics", "tone"},
+    {"buffers", "variants", "output", "film", "film_file", "statistics", "tone"},
     {"bvh", "png"},
     {"scene", "backends"},
     {"image", "histogram"},
     {"job"},
     {"pipeline", "progress"},
     {"benchmark", "viewer"},
+    {"ops", "compile_all"},
     {"commands"},
     {"process"},
     {"cli"},
     {"__main__"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
-
-
-def sources() -> Iterator[Path]:
-    """Every module of the package; the kernels and scenes beside them are no modules."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        if path.relative_to(PACKAGE).parts[0] not in ("kernels", "scenes"):
-            yield path
 
 
 def top(path: Path) -> str:
@@ -160,6 +152,64 @@ def test_imports_go_one_way(path: Path) -> None:
         assert "scene" not in own(path), "a backend sees SceneBuffers, never Scene"
     if unit == "scene":
         assert "backends" not in own(path), "a scene does not know who renders it"
+
+
+# Modules that import each other when they run; nothing may be added.
+KNOWN_CIRCLES = [
+    ["raytracer.film", "raytracer.film_file"],
+    ["raytracer.scene.compose", "raytracer.scene.load"],
+    ["raytracer.scene.csv_file", "raytracer.scene.particles", "raytracer.scene.xyz_file"],
+    ["raytracer.scene.lighting", "raytracer.scene.pack", "raytracer.scene.scene"],
+    [
+        "raytracer.viewer.canvas",
+        "raytracer.viewer.opening",
+        "raytracer.viewer.surface",
+        "raytracer.viewer.window",
+    ],
+]
+
+
+def test_no_module_imports_another_in_a_circle() -> None:
+    """Imports inside functions and by name included; those of the type checker alone left out."""
+    for circle in circles(graph()):
+        assert any(set(circle) <= set(known) for known in KNOWN_CIRCLES), circle
+
+
+def test_circles_are_found() -> None:
+    arrows = {"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set[str](), "e": {"a", "f"}, "f": {"e"}}
+    assert circles(arrows) == [["b", "c"], ["e", "f"]]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("def f():\n    from raytracer.scene import load", "raytracer.scene.load"),
+        ("from .arrays import x", "raytracer.scene.arrays.x"),
+        ("import_module('raytracer.film')", "raytracer.film"),
+        ("NAMES = {'a': '.load'}\nimport_module(NAMES['a'], __name__)", "raytracer.scene.load"),
+        ("import_module(f'{__name__}.{name}')", "raytracer.scene.*"),
+        ("if TYPE_CHECKING:\n    pass\nelse:\n    import raytracer.film", "raytracer.film"),
+        ("if TYPE_CHECKING:\n    import raytracer.film", ""),
+        ("name = 'raytracer.film'", ""),
+    ],
+)
+def test_every_way_to_import_is_seen(line: str, found: str) -> None:
+    seen = imports_of("raytracer.scene", line)
+    assert (found in seen) if found else not seen
+
+
+def test_what_renders_knows_nothing_of_the_bench() -> None:
+    bench = ("raytracer.benchmark", "raytracer.ops", "raytracer.commands.bench")
+    arrows, pending = graph(), ["raytracer.pipeline", "raytracer.viewer.preview"]
+    pending += [name for name in arrows if name.startswith("raytracer.backends")]
+    reached: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name not in reached:
+            reached.add(name)
+            pending += arrows[name]
+    assert len(reached) > 60
+    assert not [name for name in reached if name.startswith(bench)]
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from itertools import product
 
+from raytracer.benchmark.operations.base import Op
 from raytracer.errors import UserError
-from raytracer.ops.base import Op
 
-_POWER = re.compile(r"(\d+)(?:\^|\*\*)(\d+)")
+_POWER = re.compile(r"(\d{1,20})(?:\^|\*\*)(\d{1,4})")
 
 
 def parse_size(text: str) -> int:

@@ -8,8 +8,8 @@ from raytracer.benchmark.choice import select
 from raytracer.benchmark.cuda.kernel import SizeError
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.gpu import Plan, Source, compute
+from raytracer.benchmark.operations.base import Arrays, Op
 from raytracer.errors import BackendError, UserError
-from raytracer.ops.base import Arrays, Op
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from raytracer import ops as operations
 from raytracer import variants
+from raytracer.benchmark import operations
 from raytracer.benchmark.axes import points
+from raytracer.benchmark.operations.base import DISTRIBUTIONS, Op
 from raytracer.errors import UserError, suggestion
-from raytracer.ops.base import DISTRIBUTIONS, Op
 
 if TYPE_CHECKING:
     from raytracer.benchmark.gpu import Source

@@ -8,8 +8,8 @@ from pathlib import Path
 from textwrap import wrap
 
 from raytracer.backends.cuda import compile as compiler
+from raytracer.benchmark.operations.base import Axes, Op
 from raytracer.errors import RaytracerError
-from raytracer.ops.base import Axes, Op
 from raytracer.variants import Variant, split_architecture
 
 WIDTH = 96

@@ -14,8 +14,8 @@ from raytracer.benchmark import clocks, noise, peers
 from raytracer.benchmark.cuda.guarded import Memory
 from raytracer.benchmark.cuda.kernel import Enqueue, Kernel, Matrix, RefusedError, SizeError
 from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.operations.base import Arrays, Op, relative_error
 from raytracer.errors import RaytracerError
-from raytracer.ops.base import Arrays, Op, relative_error
 from raytracer.variants import Variant
 
 Tell = Callable[[str], None]

@@ -6,8 +6,8 @@ import time
 from typing import Any
 
 from raytracer.benchmark import noise
+from raytracer.benchmark.operations.base import Axes, Op, relative_error
 from raytracer.errors import UserError
-from raytracer.ops.base import Axes, Op, relative_error
 from raytracer.resources import available_memory
 
 # On the CPU a size is cut down to this share of the memory at hand, inputs and outputs together.

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from raytracer import ops as operations
 from raytracer.backends.cuda import probe
-from raytracer.benchmark import renders
+from raytracer.benchmark import operations, renders
 from raytracer.benchmark.choice import select
 
 DEFAULT_ARCHITECTURE = "sm_90a"

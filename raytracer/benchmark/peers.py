@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raytracer.ops.base import Arrays, Axes, Peer
+from raytracer.benchmark.operations.base import Arrays, Axes, Peer
 
 if TYPE_CHECKING:
     from raytracer.benchmark.cuda.guarded import Memory

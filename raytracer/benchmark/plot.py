@@ -27,7 +27,9 @@ def draw(record: dict[str, Any], path: Path) -> None:
     """Draw a record: each operation's ladder as bars, and one roofline for all."""
     import io
 
-    from matplotlib.figure import Figure
+    from raytracer.histogram import figure_class
+
+    Figure = figure_class()  # noqa: N806 - a class
 
     results = [r for r in record["results"] if any(row.get("time") for row in r["rows"])]
     if not results:

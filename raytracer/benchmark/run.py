@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,11 +16,11 @@ from raytracer.benchmark import host
 from raytracer.benchmark.axes import points
 from raytracer.benchmark.choice import Choice, dtype_of, operations_of
 from raytracer.benchmark.digests import kernel_digest
+from raytracer.benchmark.operations.base import Op
+from raytracer.benchmark.results import result
 from raytracer.door import path_of
 from raytracer.errors import BackendError, UserError, suggestion
-from raytracer.ops.base import Op, Work
 
-SUSTAINED_SECONDS = 2.0  # of device time at least, long enough for the power limit to bite
 CPU_BYTES, CPU_FLOP = 256 << 20, 2e9  # sizes that a CPU is asked for by default
 VERSION = 1  # of the record's format
 
@@ -46,7 +45,7 @@ def bench(
 ) -> dict[str, Any]:
     """Time operations: each variant is checked against a reference first, wrong ones not timed.
 
-    names: of operations; all of `raytracer.ops` by default; "render" for the example scenes,
+    names: of operations; all by default; "render" for the example scenes,
         "tone" for a film's statistics and picture, "preview" for the window.
     variant: labels, names or numbers of variants; all by default.
     axes: sizes by name, each a number or several. size: of the largest axes.
@@ -104,28 +103,6 @@ def bench(
     elif chosen:
         results += _on_host(chosen, choice, progress or _quiet)
     return _record(on, device, results)
-
-
-def result(
-    op: Op, axes: Mapping[str, int], dtype: str, choice: Choice, rows: list[dict[str, Any]]
-) -> dict[str, Any]:
-    """One operation at one size, as JSON types."""
-    work: Work = op.work(axes, dtype)
-    return {
-        "op": op.name,
-        "axes": dict(axes),
-        "dtype": dtype,
-        "input": choice.distribution,
-        "mode": choice.mode,
-        "work": {
-            "flop": work.flop,
-            "bytes_read": work.bytes_read,
-            "bytes_written": work.bytes_written,
-        },
-        "count": asdict(count) if (count := op.count(axes, dtype)) else None,
-        "note": op.note,
-        "rows": rows,
-    }
 
 
 def _backend(asked: str) -> str:

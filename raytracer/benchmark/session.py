@@ -14,9 +14,11 @@ from raytracer.benchmark.choice import Choice, dtype_of, sources, temporary_fold
 from raytracer.benchmark.cuda.kernel import Kernel, RefusedError
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.datasheet import card
-from raytracer.benchmark.run import SUSTAINED_SECONDS, result
+from raytracer.benchmark.operations.base import Op
+from raytracer.benchmark.results import result
 from raytracer.errors import RaytracerError
-from raytracer.ops.base import Op
+
+SUSTAINED_SECONDS = 2.0  # of device time at least, long enough for the power limit to bite
 
 Tell = Callable[[str], None]
 

@@ -15,7 +15,7 @@ from raytracer.benchmark import noise
 from raytracer.benchmark.cuda import library
 from raytracer.benchmark.cuda.guarded import Memory
 from raytracer.benchmark.cuda.session import Session
-from raytracer.benchmark.tones import settings
+from raytracer.benchmark.tone_film import settings
 from raytracer.errors import RaytracerError
 from raytracer.variants import discover
 

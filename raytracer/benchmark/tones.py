@@ -6,17 +6,14 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from raytracer import tone
 from raytracer.benchmark import noise
+from raytracer.benchmark.tone_film import SIZE, film, settings
 from raytracer.errors import RaytracerError
 from raytracer.film import Film
 from raytracer.resources import thread_count
 from raytracer.tone_settings import CURVES, ToneSettings
 
-SIZE = (3840, 2160)
-SAMPLES = 4
 PIXEL, CODES = 16, 4  # bytes of a pixel on the film, and of its 8-bit RGBA
 NOTES = {
     "histogram": "Ours also finds sums, extremes and the exposure that metering asks for.",
@@ -24,25 +21,6 @@ NOTES = {
     "whole": "Statistics, automatic exposure, curve, sRGB, dither; nothing leaves the device.",
 }
 Run = Callable[[], Any]
-
-
-def film(size: tuple[int, int] = SIZE) -> Film:
-    """Log-normal light of all colours; a tenth of the pixels is empty."""
-    width, height = size
-    rng = np.random.default_rng(1)
-    sums = rng.standard_normal((height, width, 4), np.float32)
-    sums *= 2.0
-    sums -= 2.0
-    np.exp(sums, out=sums)
-    sums *= SAMPLES
-    sums[..., 3] = SAMPLES
-    sums[rng.random((height, width), np.float32) < 0.1] = 0.0
-    return Film(sums, SAMPLES, 0, 0, width, height)
-
-
-def settings(curve: str, automatic: bool = True) -> ToneSettings:
-    """What is timed for a curve."""
-    return ToneSettings("auto" if automatic else 0.0, curve, dither=True)
 
 
 def on_host(min_time: float, threads: int = 0, size: tuple[int, int] = SIZE) -> list[Any]:

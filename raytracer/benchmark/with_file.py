@@ -7,9 +7,9 @@ import shutil
 from pathlib import Path
 
 from raytracer import resources, variants
+from raytracer.benchmark.operations.base import Op
 from raytracer.door import opened, reading
 from raytracer.errors import UserError
-from raytracer.ops.base import Op
 from raytracer.variants import Variant
 
 NUMBER = 99

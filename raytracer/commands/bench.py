@@ -131,7 +131,7 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
 
 def _without_timing(ops: tuple[str, ...], options: dict[str, Any]) -> int:
     """--explain and --profile."""
-    from raytracer import ops as operations
+    from raytracer.benchmark import operations
     from raytracer.benchmark.axes import points
     from raytracer.benchmark.choice import Choice, dtype_of, select
 

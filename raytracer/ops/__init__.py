@@ -1,48 +1,55 @@
-"""The operations of the bench: one file each, found by listing this folder.
+"""The bench's operations as functions of NumPy arrays, on the GPU.
 
 >>> from raytracer import ops
->>> c = ops.vecadd(a, b)                              # on the GPU, by the last variant it can run
+>>> c = ops.vecadd(a, b)                              # by the last variant that the GPU can run
 >>> c = ops.matmul(a, b, variant="04_shared_tiles")
+
+`names()` lists them; `raytracer bench --list` says what each takes.
 """
 
 from __future__ import annotations
 
-import pkgutil
-from functools import cache
-from importlib import import_module
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from raytracer.errors import UserError, suggestion
-from raytracer.ops.base import Op
-
-
-@cache
-def modules() -> dict[str, Op]:
-    """Every operation by name, sorted; a file with an `OP` is one, with `OPS` several."""
-    names = (found.name for found in pkgutil.iter_modules(__path__))
-    found = [import_module(f"{__name__}.{name}") for name in names if name != "base"]
-    every: list[Op] = [module.OP for module in found if hasattr(module, "OP")]
-    every += [op for module in found for op in getattr(module, "OPS", ())]
-    return {op.name: op for op in sorted(every, key=lambda op: op.name)}
-
-
-def names() -> list[str]:
-    """Names of the operations, sorted."""
-    return list(modules())
-
-
-def find(name: str) -> Op:
-    """An operation by name; raises UserError for an unknown one."""
-    try:
-        return modules()[name]
-    except KeyError:
-        hint = suggestion(name, names())
-        raise UserError(f"there is no operation {name!r} to bench; {hint}") from None
-
-
-# At once: an operation's own file would otherwise be what `raytracer.ops.vecadd` names.
-globals().update(modules())
+from raytracer.benchmark import operations
+from raytracer.benchmark.operations import names
+from raytracer.benchmark.operations.base import Op, bfloat16_bits, from_bfloat16
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-    def __getattr__(name: str) -> Op: ...
+__all__ = ["Operation", "bfloat16_bits", "from_bfloat16", "names"]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operation as a function."""
+
+    declared: Op
+
+    def __call__(self, *arrays: NDArray[Any], variant: str | None = None) -> Any:
+        """Compute it on the GPU.
+
+        arrays: the inputs, in order, as NumPy arrays. variant: label, name or number; by default
+            the last one that the device can run.
+        Returns the output, or a tuple of them. Raises UserError for arrays that do not fit,
+        BackendError without a usable GPU.
+        """
+        from raytracer.benchmark.call import call  # the backends are loaded for a call alone
+
+        return call(self.declared, arrays, variant)
+
+    def __repr__(self) -> str:
+        return f"raytracer.ops.{self.declared.name}: {self.declared.summary}"
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    if name.startswith("_") or name not in names():
+        raise AttributeError(f"module 'raytracer.ops' has no operation {name!r}")
+    return Operation(operations.find(name))
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *names()]

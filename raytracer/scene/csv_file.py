@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..door import OpenFile
 from ..errors import DataFileError, SceneError, shown, suggestion
-from ..memory import require_room
+from ..memory import has_room, require_room
 from . import naming
 from .arrays import distinct
 from .colors import OPAQUE, parse_color
-from .lines import aside
+from .lines import aside, count_lines, pick_line
 from .particles import Particles
 from .sheet import Sheet, long_row, read_sheet, tally
 
@@ -26,7 +26,7 @@ HEADER = "it must name the columns: x,y,z[,radius][,r,g,b]"
 COLOR_BYTES = 32
 """Longest text of a colour; the longest CSS name has 20 letters."""
 
-_BAD_CELL = re.compile(r"convert string '(.*)' to \S+ at row (\d+), column (\d+)", re.DOTALL)
+_BAD_CELL = re.compile(r"convert string '(.*)' to (\S+) at row (\d+), column (\d+)", re.DOTALL)
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?\s*")
 
 
@@ -44,7 +44,7 @@ def read_csv(file: OpenFile, names: Mapping[str, str]) -> Particles:
     chosen, notes = _choose(sheet, names, source)
     text = chosen.get("color")
     wanted = [part for part in chosen if part != "color"]
-    _require_room(file, sheet.first, len(chosen))
+    _require_room(file, sheet, chosen)
     numbers, words = _read(file, sheet, [chosen[p] for p in wanted], text)
     columns = {part: numbers[:, place] for place, part in enumerate(wanted)}
     result = Particles(source, numbers[:, :3], notes=notes)
@@ -177,6 +177,10 @@ def _read(
         found = long_row(file, sheet)
         if found is not None:
             raise _too_long(found, sheet, file.source)
+    if counted.quotes and pick_line(file, sheet.inked + len(table)) is not None:
+        raise DataFileError(
+            f"{file.source}: a cell in quotes goes over the end of its line; write it in one line"
+        )
     if text is None:
         return table.reshape(-1, len(numbers)), None
     return table["numbers"].reshape(-1, len(numbers)), table["text"]
@@ -226,10 +230,22 @@ def text_palette(
     return np.array(colors, np.float64).reshape(-1, 3), ids
 
 
-def _require_room(file: OpenFile, line: str, columns: int) -> None:
-    """Refuse a table that will not fit; its lines are as long as this one, or not even twice."""
-    if line:
-        require_room(file.source, file.size // (2 * len(line)) * columns * 8)
+def _require_room(file: OpenFile, sheet: Sheet, chosen: Mapping[str, str]) -> None:
+    """Refuse a table that will not fit. Its rows are counted if the shortest ones would not.
+
+    chosen: columns by part. Colours are read once more as 0..1, diameters as radii.
+    """
+    row = 8 * len(chosen)
+    if "color" in chosen:
+        row += COLOR_BYTES + 4
+    if "r" in chosen:
+        row += 24
+    if "diameter" in chosen:
+        row += 8
+    # A separator or a line's end after each cell, and something in those that are read.
+    most = file.size // (len(sheet.columns) + len(chosen)) + 1
+    if not has_room(most * row):
+        require_room(file.source, count_lines(file) * row)
 
 
 def _no_column(name: str, sheet: Sheet, source: str) -> DataFileError:
@@ -322,10 +338,11 @@ def _readable(
     """
     found = _BAD_CELL.search(text)
     if found:
-        line = int(found[2]) + 1 + skip
-        place = int(found[3]) - 1
+        line = int(found[3]) + 1 + skip
+        place = int(found[4]) - 1
         name = names[places.index(place)] if place in places else str(place + 1)
-        what = f"'{shown(found[1])}' is not a number" if found[1].strip() else "there is no value"
+        kind = "written in ASCII" if "S" in found[2] else "a number"
+        what = f"'{shown(found[1])}' is not {kind}" if found[1].strip() else "there is no value"
         return DataFileError(f"{source}: line {line}, column '{shown(name)}': {what}")
     found = re.search(r"at row (\d+)", text)
     if found and "column" in text:

@@ -82,6 +82,11 @@ def count_code(text: bytes, code: str) -> int:
     return int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord(code)))
 
 
+def count_lines(file: OpenFile) -> int:
+    """Return how many lines a text has at most, blank ones included."""
+    return 1 + sum(count_code(piece, "\n") + count_code(piece, "\r") for piece in pieces(file))
+
+
 def has_lines(file: OpenFile, count: int) -> bool:
     """Whether a text may have more lines than `count`, blank ones included; False is certain."""
     found = 0

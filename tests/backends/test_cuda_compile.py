@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from raytracer import compile_all
 from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda import compile_all, own_files
+from raytracer.backends.cuda import own_files
 from raytracer.backends.cuda.cache import Cubin, CubinName
 from raytracer.backends.cuda.sources import digest, include_closure, kernels_root
 from raytracer.benchmark.digests import kernel_digest

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import ops
 from raytracer.benchmark import compare, explain, host, noise, report, run, with_file
+from raytracer.benchmark import operations as ops
 from raytracer.benchmark.axes import parse_axes, parse_size, points, sized
 from raytracer.benchmark.datasheet import card
 from raytracer.cli import main

@@ -15,13 +15,13 @@ import pytest
 import raytracer
 from raytracer import bvh
 from raytracer.backends.cpu import CpuBackend
-from raytracer.backends.cuda.compile_all import ARCHITECTURES
 from raytracer.backends.cuda.kernel import production
 from raytracer.benchmark import layouts, pictures, rays, renders, report, run
 from raytracer.benchmark.ladder import Ladder, Rung, of_level, rungs
 from raytracer.buffers import SceneBuffers
 from raytracer.bvh import Bvh
 from raytracer.cli import main
+from raytracer.compile_all import ARCHITECTURES
 from raytracer.errors import BackendError, UserError
 from raytracer.film import Film
 from raytracer.scene.pack import pack

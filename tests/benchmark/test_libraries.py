@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from raytracer.benchmark import peers
-from raytracer.ops.base import Peer
-from raytracer.ops.vecadd import OP
+from raytracer.benchmark.operations.base import Peer
+from raytracer.benchmark.operations.vecadd import OP
 
 
 class Stream:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from conftest import backend_missing
-from raytracer import ops
 from raytracer.backends.cuda.compile import CompileError
+from raytracer.benchmark import operations as ops
 from raytracer.benchmark.cuda import library
 from raytracer.benchmark.cuda.guarded import Memory
 from raytracer.benchmark.cuda.session import Session

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import raytracer
-from raytracer import ops
 from raytracer.backends.cuda import compile as compiler
+from raytracer.benchmark import operations as ops
 from raytracer.benchmark.with_file import adopt
 from raytracer.errors import UserError
 from raytracer.resources import kernels

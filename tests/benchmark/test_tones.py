@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from raytracer.benchmark import report, run, tones
+from raytracer.benchmark import report, run, tone_film, tones
 from raytracer.tone_settings import CURVES
 
 SIZE = (96, 64)
@@ -15,7 +15,7 @@ SIZE = (96, 64)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """A film that takes no time."""
     monkeypatch.setattr(tones, "SIZE", SIZE)
-    for function in (tones.film, tones.on_host, tones.on_device):
+    for function in (tone_film.film, tones.on_host, tones.on_device):
         defaults = tuple(SIZE if d == (3840, 2160) else d for d in function.__defaults__ or ())
         monkeypatch.setattr(function, "__defaults__", defaults)
 
@@ -55,6 +55,6 @@ def test_on_a_gpu_every_pass_is_checked(cuda: str, monkeypatch: pytest.MonkeyPat
 
 
 def test_the_film_has_light_of_every_kind() -> None:
-    statistics = tones.film((200, 100)).statistics()
+    statistics = tone_film.film((200, 100)).statistics()
     assert 0.85 < statistics.covered / statistics.pixels < 0.95
     assert statistics.stops > 8

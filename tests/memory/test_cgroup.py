@@ -160,6 +160,14 @@ def test_tone_reads_no_output_variables(group: Path, work: Path) -> None:
     assert run(group, work, "tone", "film.npz", "-o", "b.png").returncode == 0
 
 
+def test_a_table_of_short_rows(group: Path, work: Path) -> None:
+    with (work / "a.csv").open("wb") as file:
+        file.write(b"x,y,z\n")
+        for _ in range(50):
+            file.write(b"1,2,3\n" * 1_000_000)  # in memory 1.2 GB
+    refused(run(group, work, "render", "a.csv", "-o", "a.png", *SIZE))
+
+
 def test_describe_reads_what_it_needs(group: Path, work: Path) -> None:
     add_zeros(work / "a.npz", "other", (512, 1024, 1024))
     done = run(group, work, "scene", "describe", "a.npz", "5")

@@ -5,12 +5,15 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
+from raytracer.errors import MemoryNeedError
+from raytracer.scene.load import load
 from support.display import drawing_missing, missing
 
 
@@ -81,6 +84,25 @@ def test_estimate_of_films(name: str, count: int, tmp_path: Path) -> None:
         pytest.importorskip("OpenEXR")
     found = measure.measured(name, measure.FILM_CASES[name], count, tmp_path)
     assert found.right, found.row()
+
+
+@pytest.mark.parametrize(
+    ("row", "free", "fits"),
+    [
+        ("1,2,3", 20_000, False),
+        ("1,2,3", 26_000, True),
+        ("0.1234567,0.2345678,0.3456789", 26_000, True),
+    ],
+)
+def test_rows_of_a_table_are_counted_where_they_may_not_fit(
+    row: str, free: int, fits: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thousand rows of three numbers take 24,000 bytes, however long they are as text."""
+    path = tmp_path / "a.csv"
+    path.write_text("x,y,z\n" + f"{row}\n" * 1000)
+    monkeypatch.setattr("raytracer.memory.available_memory", lambda: free)
+    with nullcontext() if fits else pytest.raises(MemoryNeedError, match=r"a\.csv: needs about"):
+        load(path)
 
 
 def test_pairs_of_grains_are_given_back_before_the_next_are_found(

@@ -8,13 +8,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from raytracer import ops, variants
+from raytracer import ops as functions
+from raytracer import variants
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda.compile_all import macros_of
 from raytracer.backends.cuda.sources import kernels_root
+from raytracer.benchmark import operations as ops
 from raytracer.benchmark.call import matched
+from raytracer.benchmark.operations.base import (
+    DISTRIBUTIONS,
+    bfloat16_bits,
+    draw,
+    from_bfloat16,
+    relative_error,
+)
+from raytracer.compile_all import macros_of
 from raytracer.errors import UserError
-from raytracer.ops.base import DISTRIBUTIONS, bfloat16_bits, draw, from_bfloat16, relative_error
 
 NAMES = ops.names()
 CASES = [(name, dtype) for name in NAMES for dtype in ops.find(name).dtypes]
@@ -27,9 +35,16 @@ def ladder(name: str) -> list[variants.Variant]:
 
 def test_discovery_finds_the_files_of_the_folder() -> None:
     assert {"copy", "matrixadd", "vecadd"} <= set(NAMES)
-    assert ops.vecadd is ops.find("vecadd")
     with pytest.raises(UserError, match="did you mean 'vecadd'"):
         ops.find("vecad")
+
+
+def test_every_operation_is_a_public_function() -> None:
+    assert functions.names() == NAMES
+    assert {*NAMES, *functions.__all__} == set(dir(functions))
+    assert repr(functions.vecadd) == f"raytracer.ops.vecadd: {ops.find('vecadd').summary}"
+    with pytest.raises(AttributeError, match="no operation 'vecad'"):
+        functions.vecad  # noqa: B018
 
 
 @pytest.mark.parametrize(("name", "dtype"), CASES)
@@ -129,7 +144,7 @@ def test_drawn_values() -> None:
 
 
 def test_large_arrays_repeat_the_drawn_values(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raytracer.ops.base.PERIOD", 10)
+    monkeypatch.setattr("raytracer.benchmark.operations.base.PERIOD", 10)
     values = draw((25,), "float32", "normal", 1)
     assert (values[:10] == values[10:20]).all()
     assert len(set(values.tolist())) == 10

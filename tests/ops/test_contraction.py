@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from raytracer.ops.base import relative_error
-from raytracer.ops.contraction import OP
+from raytracer.benchmark.operations.base import relative_error
+from raytracer.benchmark.operations.contraction import OP
 
 
 @pytest.mark.parametrize("n", [2, 3, 5])

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.polynomial import legendre
 
-from raytracer import ops
+from raytracer.benchmark import operations as ops
+from raytracer.benchmark.operations._elements import POINTS, ElementOp, along
+from raytracer.benchmark.operations.base import relative_error
 from raytracer.errors import UserError
-from raytracer.ops._elements import POINTS, ElementOp, along
-from raytracer.ops.base import relative_error
 from raytracer.variants import discover
 
 FAMILY = [op for op in ops.modules().values() if isinstance(op, ElementOp)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from raytracer.benchmark.operations.base import DISTRIBUTIONS
+from raytracer.benchmark.operations.histogram import OP, count
 from raytracer.errors import UserError
-from raytracer.ops.base import DISTRIBUTIONS
-from raytracer.ops.histogram import OP, count
 from raytracer.variants import discover
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from raytracer import variants
-from raytracer.ops import base, find
+from raytracer.benchmark.operations import base, find
 
 BANKS, BANK_BYTES = 32, 4
 KERNELS = ["matmul", "matmul_bf16"]

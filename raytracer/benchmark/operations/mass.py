@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from raytracer.ops._elements import FieldOp, along, block, size_of
-from raytracer.ops.base import Arrays, Axes, Work, draw
+from raytracer.benchmark.operations._elements import FieldOp, along, block, size_of
+from raytracer.benchmark.operations.base import Arrays, Axes, Work, draw
 
 
 class Mass(FieldOp):

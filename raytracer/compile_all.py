@@ -1,6 +1,6 @@
 """Compiles every kernel, for checks and for machines without nvcc.
 
-    python -m raytracer.backends.cuda.compile_all [--arch sm_80 sm_90a sm_120] [-o FOLDER]
+    python -m raytracer.compile_all [--arch sm_80 sm_90a sm_120] [-o FOLDER]
 
 Ends with 1 if a kernel does not compile and with 2 if nvcc is missing. A folder made with -o serves
 a machine of one of those architectures: name it in RAYTRACER_CUBINS there.
@@ -16,10 +16,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from raytracer import ops
 from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.sources import kernels_root
+from raytracer.benchmark.operations import modules
 from raytracer.errors import RaytracerError
 from raytracer.variants import Kernel, discover, operations, products
 
@@ -82,7 +82,7 @@ def jobs(root: Path, architectures: Sequence[str]) -> list[Job]:
 
 def macros_of(op: str) -> list[tuple[tuple[str, str], ...]]:
     """The macros of an operation at its default sizes, for each of its types; [()] for others."""
-    found = ops.modules().get(op)
+    found = modules().get(op)
     if found is None:
         return [()]
     axes = found.resolve({})
@@ -120,7 +120,7 @@ def _number(pattern: str, text: str) -> int:
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m raytracer.backends.cuda.compile_all", description="Compile every kernel."
+        prog="python -m raytracer.compile_all", description="Compile every kernel."
     )
     parser.add_argument("--arch", nargs="+", default=ARCHITECTURES, help="like sm_80 or sm_90a")
     parser.add_argument("-o", "--output", type=Path, help="folder that also gets the cubins")

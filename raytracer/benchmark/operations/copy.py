@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raytracer.ops.base import Arrays, Axes, Op, Output, Work, draw
+from raytracer.benchmark.operations.base import Arrays, Axes, Op, Output, Work, draw
 
 
 class Copy(Op):

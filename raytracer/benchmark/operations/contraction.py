@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raytracer.ops._elements import ElementOp, along, block, size_of
-from raytracer.ops.base import Arrays, Axes, Count, Output, Peer, Work, draw
+from raytracer.benchmark.operations._elements import ElementOp, along, block, size_of
+from raytracer.benchmark.operations.base import Arrays, Axes, Count, Output, Peer, Work, draw
 
 if TYPE_CHECKING:
     from collections.abc import Callable

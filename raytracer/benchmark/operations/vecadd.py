@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raytracer.ops.base import Arrays, Axes, Op, Output, Peer, Work, draw
+from raytracer.benchmark.operations.base import Arrays, Axes, Op, Output, Peer, Work, draw
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from raytracer.benchmark.operations.base import Arrays, Axes, Op, Output
 from raytracer.errors import UserError
-from raytracer.ops.base import Arrays, Axes, Op, Output
 
 POINTS = (*range(2, 17), 20)  # n for which the kernels are written
 TYPES = {"float32": "float", "float64": "double"}

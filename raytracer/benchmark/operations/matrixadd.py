@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from raytracer.ops.base import Arrays, Axes, Op, Output, Peer, Work, draw
-from raytracer.ops.vecadd import torch_add
+from raytracer.benchmark.operations.base import Arrays, Axes, Op, Output, Peer, Work, draw
+from raytracer.benchmark.operations.vecadd import torch_add
 
 
 class MatrixAdd(Op):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from raytracer.ops.base import (
+from raytracer.benchmark.operations.base import (
     Arrays,
     Axes,
     Op,
@@ -16,7 +16,7 @@ from raytracer.ops.base import (
     draw,
     from_bfloat16,
 )
-from raytracer.ops.matmul import triton_product
+from raytracer.benchmark.operations.matmul import triton_product
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,7 @@ class MatMulBf16(Op):
     """The product of bfloat16 matrices on the tensor cores; both are stored along k.
 
     NumPy has no bfloat16: the inputs are uint16 arrays of bit patterns, which
-    `raytracer.ops.base.bfloat16_bits` makes of float32 values.
+    `raytracer.ops.bfloat16_bits` makes of float32 values.
     """
 
     name = "matmul_bf16"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from raytracer.ops._elements import FieldOp, along, block, size_of
-from raytracer.ops.base import Arrays, Axes, Work, draw
+from raytracer.benchmark.operations._elements import FieldOp, along, block, size_of
+from raytracer.benchmark.operations.base import Arrays, Axes, Work, draw
 
 # Row and column of the symmetric 3 x 3 matrix of a point that each of its six factors stands for.
 FACTORS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from raytracer.ops.base import Arrays, Axes, Op, Output, Peer, Work, draw
+from raytracer.benchmark.operations.base import Arrays, Axes, Op, Output, Peer, Work, draw
 
 if TYPE_CHECKING:
     from collections.abc import Callable

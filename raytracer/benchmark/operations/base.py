@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import UserError, suggestion
@@ -159,16 +158,6 @@ class Op(ABC):
             if size < 1:
                 raise UserError(f"{self.name}: {name} = {size}: give 1 or more")
         return {**self.axes, **given}
-
-    def __call__(self, *arrays: NDArray[Any], variant: str | None = None) -> Any:
-        """Compute it on the GPU.
-
-        arrays: the inputs, in order, as NumPy arrays. variant: label, name or number; by default
-            the last one that the device can run.
-        Returns the output, or a tuple of them. Raises BackendError without a usable GPU.
-        """
-        # By name: operations are declared below the backends, which run them.
-        return import_module("raytracer.benchmark.call").call(self, arrays, variant)
 
     def axes_of(self, inputs: Arrays) -> dict[str, int]:
         """The axes of given inputs, for calls from Python; the first input's shape by default."""

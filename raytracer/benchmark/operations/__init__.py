@@ -1,0 +1,34 @@
+"""The operations of the bench: one file each, found by listing this folder."""
+
+from __future__ import annotations
+
+import pkgutil
+from functools import cache
+from importlib import import_module
+
+from raytracer.benchmark.operations.base import Op
+from raytracer.errors import UserError, suggestion
+
+
+@cache
+def modules() -> dict[str, Op]:
+    """Every operation by name, sorted; a file with an `OP` is one, with `OPS` several."""
+    names = (found.name for found in pkgutil.iter_modules(__path__))
+    found = [import_module(f"{__name__}.{name}") for name in names if name != "base"]
+    every: list[Op] = [module.OP for module in found if hasattr(module, "OP")]
+    every += [op for module in found for op in getattr(module, "OPS", ())]
+    return {op.name: op for op in sorted(every, key=lambda op: op.name)}
+
+
+def names() -> list[str]:
+    """Names of the operations, sorted."""
+    return list(modules())
+
+
+def find(name: str) -> Op:
+    """An operation by name; raises UserError for an unknown one."""
+    try:
+        return modules()[name]
+    except KeyError:
+        hint = suggestion(name, names())
+        raise UserError(f"there is no operation {name!r} to bench; {hint}") from None
