@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -138,7 +137,7 @@ def prepare(
     with stage("start", "looking for a GPU"):
         if is_path(scene) and Path(scene).suffix.lower() in (".npz", ".npy"):
             # Takes as long as reading 100,000 spheres does, and is no part of that.
-            import_module("raytracer.npz")
+            from raytracer import npz  # noqa: F401
         thread_count(threads)
         chosen: Any = backend
         if not _is_backend(backend):
