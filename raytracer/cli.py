@@ -22,7 +22,7 @@ from raytracer.commands.render import render
 from raytracer.commands.report import print_warning
 from raytracer.commands.scene import scene
 from raytracer.commands.tone import tone
-from raytracer.errors import MemoryNeedError, RaytracerError, fitted, shown
+from raytracer.errors import MemoryNeedError, RaytracerError, UserError, fitted, shown
 from raytracer.process import Terminated
 from raytracer.resources import NO_THREADS, is_lack_of_memory, is_lack_of_threads
 from raytracer.warning import passed_to
@@ -86,6 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     args = None if arguments is None else list(arguments)
     try:
+        _require_words(sys.argv[1:] if args is None else args)
         with passed_to(print_warning):
             code = program.main(args, prog_name="raytracer", standalone_mode=False)
     except RaytracerError as error:
@@ -105,6 +106,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         output.tidy()
     return code if isinstance(code, int) else 0
+
+
+def _require_words(words: list[str]) -> None:
+    """Refuse an empty word, which no option means. Raises UserError."""
+    if "" in words:
+        place = words.index("")
+        after = f" after '{shown(words[place - 1])}'" if place else ""
+        raise UserError(
+            f"word {place + 1} of the command{after} is empty, as a variable of the shell is that "
+            "is not set: leave it out, or give a value"
+        )
 
 
 def _no_memory(error: BaseException) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,20 @@ def check(path: str | Path) -> Path:
     return output.check_picture(path)
 
 
+def figure_class() -> Any:
+    """Matplotlib's `Figure`, imported without the backend for windows that MPLBACKEND names.
+
+    None is needed here, and one that does not exist would end the import.
+    """
+    named = os.environ.pop("MPLBACKEND", None)
+    try:
+        from matplotlib.figure import Figure
+    finally:
+        if named is not None:
+            os.environ["MPLBACKEND"] = named
+    return Figure
+
+
 def draw(
     statistics: Statistics,
     codes: Pixels,
@@ -45,9 +60,7 @@ def draw(
     batch: rename the file together with others.
     counted: (h, w) or (N,), the pixels that the statistics count; None is all of them.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 7), layout="constrained")
+    figure = figure_class()(figsize=(8, 7), layout="constrained")
     before, after = figure.subplots(2, 1)
     _film(before, statistics)
     _picture(after, codes, counted)

@@ -130,6 +130,9 @@ def read_header(stream: IO[bytes], label: str) -> Header:
             raise DataFileError(
                 f"{label}: holds values of the type {shown(str(dtype))}, not numbers"
             )
+    twice = dtype.names is None and any(text.count(key) > 1 for key in (b"'shape'", b"'descr'"))
+    if twice:  # of which the last would count
+        raise DataFileError(f"{label}: its header is damaged: a key stands there twice")
     if dtype.hasobject:
         raise DataFileError(
             f"{label}: holds objects of Python (pickle), which are not read; save numbers"

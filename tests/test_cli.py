@@ -231,7 +231,7 @@ def test_only_is_exactly_that_sample(scene: str, capsys: pytest.CaptureFixture[s
         (["render", "missing.npz"], "missing.npz"),
         (["render", "ball.npz"], "ball.npz: there is no such file; did you mean 'balls.toml'?"),
         (["render", "."], ".: is a folder; name a file, for example balls.toml"),
-        (["render", ""], ".: is a folder"),
+        (["render", ""], "word 2 of the command after 'render' is empty"),
         (
             ["render", "balls.toml", "--backend", "cpu", "--width", "900000", "--height", "900000"],
             "TiB of memory",

@@ -8,7 +8,7 @@ from itertools import product
 from raytracer.benchmark.operations.base import Op
 from raytracer.errors import UserError
 
-_POWER = re.compile(r"(\d+)(?:\^|\*\*)(\d+)")
+_POWER = re.compile(r"(\d{1,20})(?:\^|\*\*)(\d{1,4})")
 
 
 def parse_size(text: str) -> int:

@@ -262,6 +262,9 @@ def _inline(place: str, values: Values, options: dict[str, Any]) -> SphereSet:
     radius = "radius" if values.get("radii") is None else "radii"
     color = "color" if values.get("colors") is None else "colors"
     names = {"centers": "centers", "radius": radius, "color": color}
+    for name in ("centers", "radii", "colors"):
+        if _holds_truth(values.get(name)):
+            raise SceneError(f"{place}.{name}: holds true or false where numbers belong")
     try:
         with collected() as notes:
             spheres = SphereSet(
@@ -272,6 +275,14 @@ def _inline(place: str, values: Values, options: dict[str, Any]) -> SphereSet:
     for note in notes:
         warn(f"{place}.{note}")
     return spheres
+
+
+def _holds_truth(rows: Any) -> bool:
+    """Whether a list, or a list in it, holds a truth value, which NumPy takes for 0 or 1."""
+    if not isinstance(rows, list):
+        return False
+    flat = (item for row in rows for item in (row if isinstance(row, list) else (row,)))
+    return any(item is True or item is False for item in flat)
 
 
 def _generated(place: str, values: Values, options: dict[str, Any]) -> SphereSet:

@@ -13,7 +13,7 @@ from ..memory import has_room, require_room
 from . import naming
 from .arrays import distinct
 from .colors import OPAQUE, parse_color
-from .lines import aside, count_lines
+from .lines import aside, count_lines, pick_line
 from .particles import Particles
 from .sheet import Sheet, long_row, read_sheet, tally
 
@@ -26,7 +26,7 @@ HEADER = "it must name the columns: x,y,z[,radius][,r,g,b]"
 COLOR_BYTES = 32
 """Longest text of a colour; the longest CSS name has 20 letters."""
 
-_BAD_CELL = re.compile(r"convert string '(.*)' to \S+ at row (\d+), column (\d+)", re.DOTALL)
+_BAD_CELL = re.compile(r"convert string '(.*)' to (\S+) at row (\d+), column (\d+)", re.DOTALL)
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?\s*")
 
 
@@ -177,6 +177,10 @@ def _read(
         found = long_row(file, sheet)
         if found is not None:
             raise _too_long(found, sheet, file.source)
+    if counted.quotes and pick_line(file, sheet.inked + len(table)) is not None:
+        raise DataFileError(
+            f"{file.source}: a cell in quotes goes over the end of its line; write it in one line"
+        )
     if text is None:
         return table.reshape(-1, len(numbers)), None
     return table["numbers"].reshape(-1, len(numbers)), table["text"]
@@ -334,10 +338,11 @@ def _readable(
     """
     found = _BAD_CELL.search(text)
     if found:
-        line = int(found[2]) + 1 + skip
-        place = int(found[3]) - 1
+        line = int(found[3]) + 1 + skip
+        place = int(found[4]) - 1
         name = names[places.index(place)] if place in places else str(place + 1)
-        what = f"'{shown(found[1])}' is not a number" if found[1].strip() else "there is no value"
+        kind = "written in ASCII" if "S" in found[2] else "a number"
+        what = f"'{shown(found[1])}' is not {kind}" if found[1].strip() else "there is no value"
         return DataFileError(f"{source}: line {line}, column '{shown(name)}': {what}")
     found = re.search(r"at row (\d+)", text)
     if found and "column" in text:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import hypot
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from ..errors import SceneError
 from ..settings import RenderSettings
 from .colors import RGB, parse_color, srgb_to_linear
 from .fit import Basis
-from .looks import FALLOFFS, Ambient, Camera, Color, DirectionalLight, Light
+from .looks import FALLOFFS, Ambient, Camera, DirectionalLight, Light
 from .placing import LARGEST, Space
 from .scene import Scene
 from .transform import Vector
@@ -133,7 +134,9 @@ def background_up(scene: Scene) -> Vector:
     return (x, y, z)
 
 
-def _linear(color: Color) -> NDArray[np.float64]:
+@lru_cache(1024)
+def _linear(color: RGB) -> NDArray[np.float64]:
     """Return an sRGB colour as linear light, float64 (3,)."""
-    rgb: RGB = parse_color(color)
-    return srgb_to_linear(rgb)
+    linear = srgb_to_linear(parse_color(color))
+    linear.flags.writeable = False  # many lights share it
+    return linear

@@ -36,6 +36,9 @@ SPECIES = ("species", "element", "symbol")
 LABELS = (*SPECIES, *ATOMIC_NUMBERS, *TYPES)
 """Properties that hold labels, the likeliest first."""
 
+NUMBERS = ("R", "I")
+"""Kinds of properties that are numbers."""
+
 READ_KEYS = ("Lattice", "Properties")
 """Keys of the comment that are read."""
 
@@ -44,6 +47,8 @@ MOST_COLUMNS = 10_000
 
 # A key that is looked at from its start only, so that a long word costs no more than its length.
 _KEY = re.compile(r"(?<![\w-])-*(\w[\w-]*+)\s*+=\s*+")
+
+_COUNT = re.compile(r"\s*\d{1,18}\s*", re.ASCII)  # Python also takes 1_000 and digits of Unicode
 
 _WORD = re.compile(r"\S+")
 
@@ -103,15 +108,19 @@ def read_xyz(file: OpenFile, names: Mapping[str, str]) -> Particles:
 def _choose(names: Mapping[str, str], columns: Mapping[str, Column], source: str) -> dict[str, str]:
     """Return the properties to read: centers, radius or diameter, color, label."""
     vectors = [name for name, column in columns.items() if column.width == 3]
+    places = [name for name in vectors if columns[name].kind in NUMBERS]
     single = [name for name, column in columns.items() if column.width == 1]
+    sizes = [name for name in single if columns[name].kind in NUMBERS]
     texts = [name for name in single if columns[name].kind == "S"]
     colors = [name for name in vectors if columns[name].kind != "S"]
-    position = names.get("centers") or naming.usual("centers", vectors) or "pos"
-    if position not in vectors:
-        raise DataFileError(f"{source}: line 2: Properties name no '{position}' of three columns")
+    position = names.get("centers") or naming.usual("centers", places) or "pos"
+    if position not in places:
+        raise DataFileError(
+            f"{source}: line 2: Properties name no '{shown(position)}' of three columns of numbers"
+        )
     radius, diameter = names.get("radii"), names.get("diameters")
-    radius = radius or (None if diameter else naming.usual("radius", single))
-    diameter = diameter or (None if radius else naming.usual("diameter", single))
+    radius = radius or (None if diameter else naming.usual("radius", sizes))
+    diameter = diameter or (None if radius else naming.usual("diameter", sizes))
     wanted = {
         "centers": position,
         "radius": radius,
@@ -181,10 +190,9 @@ def _following(file: OpenFile, count: int) -> Iterator[str]:
 def read_head(file: OpenFile) -> tuple[int, str]:
     """Return the number of atoms and the comment."""
     first, comment = file.lines(2)
-    try:
+    count = -1
+    if _COUNT.fullmatch(first):
         count = int(first)
-    except ValueError:
-        count = -1
     if count < 0:
         text = shown(first.strip(), 40)
         raise DataFileError(f"{file.source}: line 1: '{text}' is not the number of atoms")
@@ -202,7 +210,8 @@ def properties(comment: str, source: str) -> dict[str, Column]:
     columns: dict[str, Column] = {}
     first = 0
     for name, kind, width in zip(words[::3], words[1::3], words[2::3], strict=False):
-        if kind not in "SRIL" or not width.isdecimal() or int(width[:10]) == 0:
+        number = width.isascii() and width.isdecimal()
+        if kind not in ("S", "R", "I", "L") or not number or int(width[:10]) == 0:
             wrong = shown(f"{name}:{kind}:{width}")
             raise DataFileError(f"{source}: line 2: Properties: '{wrong}' is not name:kind:columns")
         if len(width) > 9 or first + int(width) > MOST_COLUMNS:

@@ -33,7 +33,7 @@ HEADER = """// title: a box
 // needs: sm_90a, sm_120
 // source: own
 """
-BODY = """#include "../matmul/tma.h"
+BODY = """#include "../matmul/tma.cuh"
 
 __constant__ CUtensorMap c_map_a;
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fuzz import arguments, mutate
+from fuzz import arguments, hostile, mutate
 from fuzz.files import mutated
 
 
@@ -19,3 +19,17 @@ def test_odd_arguments_are_used_or_refused(capsys: pytest.CaptureFixture[str]) -
 def test_a_case_is_the_same_everywhere() -> None:
     assert mutated(b"x,y,z\n1,2,3\n", 5, "a.csv") == mutated(b"x,y,z\n1,2,3\n", 5, "a.csv")
     assert len({mutated(b"x,y,z\n1,2,3\n", number, "a.csv") for number in range(50)}) > 40
+
+
+def test_hostile_input_ends_as_it_must(capsys: pytest.CaptureFixture[str]) -> None:
+    assert hostile.run(step=20) == 0, capsys.readouterr().out
+
+
+# Parts of the names of cases that once were read wrongly or ended with a traceback.
+@pytest.mark.parametrize(
+    "only", ["xyz: kind", "for the count", "true for a c", "quoted line", "MPLBACKEND",
+             "stands twice", "'３'", "--film ''", "-o ''", "ASCII", "99999"]
+)  # fmt: skip
+def test_what_was_mended_stays_so(only: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert any(only in name for name in hostile.CASES)
+    assert hostile.run(only) == 0, capsys.readouterr().out
