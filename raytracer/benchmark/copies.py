@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from raytracer.benchmark import noise
+from raytracer.benchmark import noise, record
 from raytracer.benchmark.cuda.guarded import Memory
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.gpu import Plan
+from raytracer.benchmark.record import Row
 
 COUNT = 12
 
 
-def rows(session: Session, plan: Plan) -> list[dict[str, Any]]:
+def rows(session: Session, plan: Plan) -> list[Row]:
     """Each way to copy, checked, then timed by events."""
     import numpy as np
 
@@ -38,10 +37,12 @@ def rows(session: Session, plan: Plan) -> list[dict[str, Any]]:
             made.append(_row(label, samples, size * (2 if label == "on the device" else 1)))
         ok = bool((back == pageable).all() and (locked_back == pageable).all())
     for row in made:
-        row |= {"status": "ok"} if ok else {"status": "wrong", "reason": "bytes differ"}
+        if not ok:
+            row["status"], row["reason"] = "wrong", "bytes differ"
     return made
 
 
-def _row(label: str, samples: list[float], moved: int) -> dict[str, Any]:
-    row = {"label": label, "title": label, "kind": "copy", "status": "ok", "reason": ""}
-    return row | {"bytes": moved, "time": noise.statistics(samples), "samples": samples}
+def _row(label: str, samples: list[float], moved: int) -> Row:
+    made = record.row(label, label, "copy")
+    made["bytes"], made["time"], made["samples"] = moved, noise.statistics(samples), samples
+    return made

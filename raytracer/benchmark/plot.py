@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from raytracer import output
+from raytracer.benchmark.record import Device, Record, Result, Row
 from raytracer.benchmark.report import figures
 from raytracer.errors import UserError
 
@@ -23,7 +24,7 @@ def check(path: Path) -> None:
     output.check_picture(path)
 
 
-def draw(record: dict[str, Any], path: Path) -> None:
+def draw(record: Record, path: Path) -> None:
     """Draw a record: each operation's ladder as bars, and one roofline for all."""
     import io
 
@@ -56,7 +57,7 @@ def draw(record: dict[str, Any], path: Path) -> None:
     output.write(path, buffer.getvalue())
 
 
-def _bars(axis: Any, result: dict[str, Any], device: dict[str, Any]) -> None:
+def _bars(axis: Any, result: Result, device: Device) -> None:
     rows = [row for row in result["rows"] if row.get("time") and row["kind"] != "stage"]
     found = [figures(row, result, device) for row in rows]
     work = result["work"]
@@ -89,7 +90,7 @@ def _bars(axis: Any, result: dict[str, Any], device: dict[str, Any]) -> None:
         axis.text(copy, -0.6, "copy", ha="right", fontsize=8)
 
 
-def _colors(rows: list[dict[str, Any]], values: list[float]) -> list[str]:
+def _colors(rows: list[Row], values: list[float]) -> list[str]:
     """Ours light and the best of them dark, libraries grey, the user's own in its own colour."""
     ours = [v for row, v in zip(rows, values, strict=True) if row["kind"] not in COLORS]
     best = max(ours, default=0.0)
@@ -111,7 +112,7 @@ def _short(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
-def _roofline(axis: Any, results: list[dict[str, Any]], device: dict[str, Any]) -> None:
+def _roofline(axis: Any, results: list[Result], device: Device) -> None:
     """FLOP a byte against TFLOP/s, both logarithmic, under the measured ceilings."""
     import numpy as np
 
@@ -120,8 +121,8 @@ def _roofline(axis: Any, results: list[dict[str, Any]], device: dict[str, Any]) 
     slope = across * ceilings["copy_gbps"] * 1e-3
     top = ceilings.get("fma_tflops")
     axis.plot(across, np.minimum(slope, top) if top else slope, color="black", linewidth=1.2)
-    sheet = device.get("data_sheet") or {}
-    if any(result["dtype"] == "bfloat16" for result in results) and sheet.get("bfloat16"):
+    sheet = device.get("data_sheet")
+    if sheet and any(result["dtype"] == "bfloat16" for result in results):
         roof = np.minimum(slope, sheet["bfloat16"])
         axis.plot(across, roof, color="black", linewidth=1, linestyle="--")
         axis.text(across[-1], sheet["bfloat16"] * 1.15, "BF16, data sheet", fontsize=8, ha="right")
@@ -135,7 +136,7 @@ def _roofline(axis: Any, results: list[dict[str, Any]], device: dict[str, Any]) 
     axis.set_title(title, fontsize=10, loc="left")
 
 
-def _points(axis: Any, result: dict[str, Any], device: dict[str, Any]) -> None:
+def _points(axis: Any, result: Result, device: Device) -> None:
     """The rows of a result above each other: they have the same work."""
     work = result["work"]
     moved = work["bytes_read"] + work["bytes_written"]

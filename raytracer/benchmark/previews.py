@@ -8,7 +8,9 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from raytracer.backends.select import select
-from raytracer.benchmark import noise
+from raytracer.benchmark import noise, record
+from raytracer.benchmark.record import Device, Kind, Result, Row
+from raytracer.benchmark.results import device_of
 from raytracer.film import Film
 from raytracer.tone_settings import ToneSettings
 from raytracer.viewer.preview import PreviewResult, preview
@@ -35,16 +37,15 @@ Tell = Callable[[str], None]
 
 def results(
     backend: str, cases: Any = None, frames: int | None = None, tell: Tell = lambda _: None
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+) -> tuple[Device, list[Result]]:
     """The device, and a result for each case. frames: timed, of each run."""
     device = select(backend)
-    about = {key: value for key, value in device.describe().items() if key != "memory_free"}
     count = frames or FRAMES[backend]
     made = []
     for spheres, size in cases or CASES[backend]:
         tell(f"turning {spheres:,} spheres")
         made.append(_result(cloud(spheres), backend, size, count))
-    return {"name": device.name} | about, made
+    return device_of(device), made
 
 
 def cloud(count: int) -> Scene:
@@ -56,7 +57,7 @@ def cloud(count: int) -> Scene:
     return Scene.from_arrays(found["centers"], found["radii"], found["colors"])
 
 
-def _result(scene: Scene, backend: str, size: tuple[int, int], frames: int) -> dict[str, Any]:
+def _result(scene: Scene, backend: str, size: tuple[int, int], frames: int) -> Result:
     # A GPU has to keep up at full size; a CPU may render coarser while the picture moves.
     full = backend == "cuda"
     ways = (True, False) if full else (True,)
@@ -124,6 +125,7 @@ def _kernels(scene: Scene, backend: str, size: tuple[int, int], frames: int) -> 
     return samples[WARM:]
 
 
-def _row(label: str, samples: list[float], title: str, kind: str = "variant") -> dict[str, Any]:
-    row = {"label": label, "title": title, "kind": kind, "status": "ok", "reason": ""}
-    return row | {"time": noise.statistics(samples), "samples": samples}
+def _row(label: str, samples: list[float], title: str, kind: Kind = "variant") -> Row:
+    made = record.row(label, title, kind)
+    made["time"], made["samples"] = noise.statistics(samples), samples
+    return made

@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from raytracer import bvh, resources
 from raytracer.backends.select import select
-from raytracer.benchmark import noise, pictures, rays
+from raytracer.benchmark import noise, pictures, rays, record
 from raytracer.benchmark.explain import rung as rung_lines
 from raytracer.benchmark.ladder import CHECKED, LONGEST, Ladder, rungs
+from raytracer.benchmark.record import Result, Row
+from raytracer.benchmark.results import device_of
 from raytracer.errors import UserError, suggestion
 from raytracer.scene.load import load
 from raytracer.scene.pack import pack
@@ -72,7 +74,7 @@ def result(
     checked: tuple[int, int] = CHECKED,
     longest: float = LONGEST,
     tell: Tell = lambda _: None,
-) -> dict[str, Any]:
+) -> Result:
     """One example scene as a record's result: the stages before the first frame, then the ladder.
 
     backend: "cpu" or "cuda". min_time: seconds of frames for each rung. size, checked: of the
@@ -88,7 +90,6 @@ def result(
     ladder = Ladder(buffers, tree, size, checked, longest)
     rows = ladder.race(ladder_rungs, min_time, counted, tell)
     stages |= {f"build {layout}": [taken] for layout, taken in ladder.arranging.items()}
-    about = {key: value for key, value in device.describe().items() if key != "memory_free"}
     return {
         "op": "render",
         "axes": {"scene": name, "width": size[0], "height": size[1], "spheres": scene.count},
@@ -98,9 +99,12 @@ def result(
         "backend": backend,
         "work": {"flop": 0, "bytes_read": 0, "bytes_written": 0},
         "hits": counted.hit,
-        "rays_by_bounce": {"shadow": counted.shadow, "reflection": counted.reflection},
+        "rays_by_bounce": {
+            "shadow": list(counted.shadow),
+            "reflection": list(counted.reflection),
+        },
         "note": NOTE,
-        "device": {"name": device.name} | about,
+        "device": device_of(device),
         "rows": [*rows, *(_stage(what, taken, scene.count) for what, taken in stages.items())],
     }
 
@@ -172,15 +176,8 @@ def _prepared(
     return scene, buffers, tree, stages
 
 
-def _stage(what: str, samples: list[float], spheres: int) -> dict[str, Any]:
-    found = noise.statistics(samples)
-    return {
-        "label": what,
-        "title": "on the host, before the first frame",
-        "kind": "stage",
-        "status": "ok",
-        "reason": "",
-        "time": found,
-        "samples": samples,
-        "mspheres": 1e-6 * spheres / found["median"],
-    }
+def _stage(what: str, samples: list[float], spheres: int) -> Row:
+    made = record.row(what, "on the host, before the first frame", "stage")
+    made["time"], made["samples"] = noise.statistics(samples), samples
+    made["mspheres"] = 1e-6 * spheres / made["time"]["median"]
+    return made

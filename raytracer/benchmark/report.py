@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 from raytracer.benchmark import ncu
+from raytracer.benchmark.record import DataSheet, Device, OtherCount, Rays, Record, Result, Row
 
 KINDS = ("primary", "shadow", "reflection")  # of rays
 FORMATS = ("table", "markdown", "csv", "json")
@@ -21,7 +22,7 @@ RENDER_COLUMNS = (
 )  # fmt: skip
 
 
-def text(record: dict[str, Any], form: str) -> str:
+def text(record: Record, form: str) -> str:
     """The record in one of FORMATS."""
     if form == "json":
         return json.dumps(record, indent=1) + "\n"
@@ -41,7 +42,7 @@ def text(record: dict[str, Any], form: str) -> str:
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def device_line(record: dict[str, Any]) -> str:
+def device_line(record: Record) -> str:
     """What it ran on, in one line."""
     device = record["device"]
     words = [str(device.get("device", "?"))]
@@ -57,12 +58,12 @@ def device_line(record: dict[str, Any]) -> str:
     return "; ".join([*words, record["date"]])
 
 
-def _is_ladder(result: dict[str, Any]) -> bool:
+def _is_ladder(result: Result) -> bool:
     """Whether kernels of a ladder were timed, which on the CPU only NumPy can stand for."""
     return result["op"] not in ("render", "preview") and not result["op"].startswith("tone ")
 
 
-def cpu_line(record: dict[str, Any]) -> str:
+def cpu_line(record: Record) -> str:
     """What is missing without a GPU."""
     ops = list(dict.fromkeys(r["op"] for r in record["results"] if _is_ladder(r)))
     line = (
@@ -72,7 +73,7 @@ def cpu_line(record: dict[str, Any]) -> str:
     return f"{line}: {record['why_no_gpu']}" if record["why_no_gpu"] else f"{line}."
 
 
-def figures(row: dict[str, Any], result: dict[str, Any], device: dict[str, Any]) -> dict[str, Any]:
+def figures(row: Row, result: Result, device: Device) -> dict[str, Any]:
     """GFLOP/s, GB/s and shares of the ceilings of one row; None where it makes no sense."""
     if not row.get("time"):
         return {}
@@ -85,11 +86,17 @@ def figures(row: dict[str, Any], result: dict[str, Any], device: dict[str, Any])
         "gbps": moved / median * 1e-9,
         "of_ceiling": _share(median, moved, work["flop"], measured.get("copy_gbps"), fma),
         "of_sheet": _share(
-            median, moved, work["flop"], sheet["memory"], sheet.get(result["dtype"])
+            median, moved, work["flop"], sheet["memory"], peak(sheet, result["dtype"])
         )
         if sheet and row.get("kind") != "copy"
         else None,
     }  # fmt: skip
+
+
+def peak(sheet: DataSheet, dtype: str) -> float | None:
+    """What the maker says of a type, in TFLOP/s; None where nothing is said."""
+    known = {name: sheet[name] for name in ("float32", "float64", "bfloat16")}
+    return known.get(dtype)
 
 
 def _share(
@@ -109,7 +116,7 @@ def seconds(value: float) -> str:
     return f"{value / 1e-9:.4g} ns"
 
 
-def _heading(result: dict[str, Any]) -> str:
+def _heading(result: Result) -> str:
     axes = ", ".join(f"{name} {size}" for name, size in result["axes"].items())
     if result["op"] in ("render", "preview"):
         return f"{result['op']}: {axes}"
@@ -117,7 +124,7 @@ def _heading(result: dict[str, Any]) -> str:
     return f"{result['op']}: {axes}; {kind}"
 
 
-def _remarks(result: dict[str, Any]) -> list[str]:
+def _remarks(result: Result) -> list[str]:
     lines = [
         f"{row['label']}: {row['status'].upper()}: {row['reason']}"
         for row in result["rows"]
@@ -141,7 +148,7 @@ def _remarks(result: dict[str, Any]) -> list[str]:
     return [*(["\n".join(lines)] if lines else []), result["note"]]
 
 
-def rows(result: dict[str, Any], device: dict[str, Any]) -> tuple[tuple[str, ...], list[list[str]]]:
+def rows(result: Result, device: Device) -> tuple[tuple[str, ...], list[list[str]]]:
     """Column names and cells of one result."""
     if result["op"] == "render":
         return RENDER_COLUMNS, _render_rows(result["rows"])
@@ -153,9 +160,9 @@ def rows(result: dict[str, Any], device: dict[str, Any]) -> tuple[tuple[str, ...
 
 
 def _cells(
-    row: dict[str, Any],
-    result: dict[str, Any],
-    device: dict[str, Any],
+    row: Row,
+    result: Result,
+    device: Device,
     first: float | None,
     peer: float | None,
 ) -> list[str]:
@@ -179,14 +186,14 @@ def _cells(
     ]
 
 
-def _counted(count: dict[str, Any] | None, median: float) -> tuple[str, str]:
+def _counted(count: OtherCount | None, median: float) -> tuple[str, str]:
     """FLOP/s and GB/s by the other count."""
     if not count:
         return "", ""
     return _rate(count["flop"] / median * 1e-12), _number(count["bytes"] / median * 1e-9)
 
 
-def _render_rows(rows: list[dict[str, Any]]) -> list[list[str]]:
+def _render_rows(rows: list[Row]) -> list[list[str]]:
     """Cells of the rungs, then of the stages on the host."""
     cells, before = [], None
     for row in rows:
@@ -196,11 +203,11 @@ def _render_rows(rows: list[dict[str, Any]]) -> list[list[str]]:
     return cells
 
 
-def _render_cells(row: dict[str, Any], before: float | None) -> list[str]:
+def _render_cells(row: Row, before: float | None) -> list[str]:
     shows, title = row.get("shows", ""), row.get("title", "")
     if not row.get("time"):
         return [row["label"], shows, row["status"], *[""] * (len(RENDER_COLUMNS) - 4), title]
-    time, rates = row["time"], row.get("mrays_by_kind", {})
+    time, rates = row["time"], row.get("mrays_by_kind", Rays())
     return [
         row["label"],
         shows,
@@ -208,12 +215,17 @@ def _render_cells(row: dict[str, Any], before: float | None) -> list[str]:
         f"{time['noise']:.1%}" if time["count"] > 1 else "",
         str(time["count"]),
         f"{before / time['median']:.2f}" if before and row["kind"] != "stage" else "",
-        *(_number_of(row.get("mrays")), *map(_number_of, map(rates.get, KINDS))),
+        *(_number_of(row.get("mrays")), *map(_number_of, _by_kind(rates))),
         _number_of(row.get("mspheres")),
         _number_of(row.get("bytes_per_sphere")),
         seconds(row["upload"]["median"]) if "upload" in row else "",
         title,
     ]
+
+
+def _by_kind(rates: Rays) -> tuple[float | None, ...]:
+    """In the order of KINDS."""
+    return rates.get("primary"), rates.get("shadow"), rates.get("reflection")
 
 
 def _number_of(value: float | None) -> str:
@@ -259,7 +271,7 @@ def _filled(
     return tuple(columns[place] for place in kept), [[row[i] for i in kept] for row in cells]
 
 
-def _csv(record: dict[str, Any]) -> str:
+def _csv(record: Record) -> str:
     """One line a row, plain numbers in SI units."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -272,8 +284,9 @@ def _csv(record: dict[str, Any]) -> str:
         for row in result["rows"]:
             found = figures(row, result, record["device"]) | {"mrays": row.get("mrays")}
             found |= {f"mrays_{k}": rate for k, rate in row.get("mrays_by_kind", {}).items()}
-            time = row.get("time", {})
+            time: dict[str, Any] = {**row["time"]} if "time" in row else {}
             cells = [result["op"], axes, result["dtype"], result["input"], result["mode"]]
-            cells += [row["label"], row["kind"], row["status"], *(time.get(n) for n in names)]
-            writer.writerow([*cells, *(found.get(n) for n in shares), row.get("reason", "")])
+            cells += [row["label"], row["kind"], row["status"]]
+            figured = [*map(time.get, names), *map(found.get, shares)]
+            writer.writerow([*cells, *figured, row.get("reason", "")])
     return out.getvalue()

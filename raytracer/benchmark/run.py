@@ -6,7 +6,7 @@ import platform
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from raytracer._version import __version__
 from raytracer.arguments import function, is_a, items, mapping, plain, real, text, truth, whole
@@ -17,12 +17,12 @@ from raytracer.benchmark.axes import points
 from raytracer.benchmark.choice import Choice, dtype_of, operations_of
 from raytracer.benchmark.digests import kernel_digest
 from raytracer.benchmark.operations.base import Op
+from raytracer.benchmark.record import FORMAT, Device, Record, Result
 from raytracer.benchmark.results import result
 from raytracer.door import path_of
 from raytracer.errors import BackendError, UserError, suggestion
 
 CPU_BYTES, CPU_FLOP = 256 << 20, 2e9  # sizes that a CPU is asked for by default
-VERSION = 1  # of the record's format
 
 Tell = Callable[[str], None]
 
@@ -42,7 +42,7 @@ def bench(
     ncu: bool = False,
     scene: str | Sequence[str] = (),
     progress: Tell | None = None,
-) -> dict[str, Any]:
+) -> Record:
     """Time operations: each variant is checked against a reference first, wrong ones not timed.
 
     names: of operations; all by default; "render" for the example scenes,
@@ -58,7 +58,8 @@ def bench(
     ncu: add Nsight Compute's counters of each kernel, from a second process.
     scene: example scenes for "render"; all by default.
     progress: called with a line before each step.
-    Returns the record, as JSON types: device, versions, and results with their rows.
+    Returns the record, as JSON types: device, versions, and results with their rows, in the form
+        that `raytracer bench --schema` prints.
     Raises UserError for what cannot be run.
     """
     given = mapping({} if axes is None else axes, "axes", UserError)
@@ -82,8 +83,8 @@ def bench(
     on = _backend(backend)
     if ncu:
         _require_ncu(on)
-    results: list[dict[str, Any]] = []
-    device: dict[str, Any] = {}
+    results: list[Result] = []
+    device: Device = {}
     if "render" in names:
         results += _render(on, choice, progress or _quiet)
         device = results[0]["device"]
@@ -105,7 +106,7 @@ def bench(
     return _record(on, device, results)
 
 
-def _backend(asked: str) -> str:
+def _backend(asked: str) -> Literal["cpu", "cuda"]:
     if asked not in ("auto", "cpu", "cuda"):
         raise UserError(f"backend {asked!r}; {suggestion(asked, ('auto', 'cpu', 'cuda'))}")
     if asked == "cpu":
@@ -124,7 +125,7 @@ def _require_ncu(on: str) -> None:
     ncu.find()
 
 
-def _on_host(chosen: list[Op], choice: Choice, tell: Tell) -> list[dict[str, Any]]:
+def _on_host(chosen: list[Op], choice: Choice, tell: Tell) -> list[Result]:
     if choice.mine is not None:
         raise BackendError(f"--with needs a GPU: {why_not() or 'leave out --backend cpu'}")
     made = []
@@ -141,7 +142,7 @@ def _on_host(chosen: list[Op], choice: Choice, tell: Tell) -> list[dict[str, Any
     return made
 
 
-def _render(backend: str, choice: Choice, tell: Tell) -> list[dict[str, Any]]:
+def _render(backend: str, choice: Choice, tell: Tell) -> list[Result]:
     """The example scenes, the smallest first."""
     from raytracer.benchmark import renders
 
@@ -160,7 +161,7 @@ def _render(backend: str, choice: Choice, tell: Tell) -> list[dict[str, Any]]:
     return made
 
 
-def _count_render(result: dict[str, Any]) -> None:
+def _count_render(result: Result) -> None:
     """Add Nsight Compute's counters to the rungs that were timed."""
     from raytracer.benchmark import ncu
 
@@ -176,7 +177,7 @@ def _axis(name: str, axes: Mapping[str, Any]) -> tuple[str, str]:
     return "--axis", f"{name}={axes[name]}"
 
 
-def _tone(backend: str, choice: Choice, tell: Tell) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _tone(backend: str, choice: Choice, tell: Tell) -> tuple[Device, list[Result]]:
     from raytracer.benchmark import tones
 
     tell("developing a 4K film")
@@ -185,14 +186,14 @@ def _tone(backend: str, choice: Choice, tell: Tell) -> tuple[dict[str, Any], lis
     return {}, tones.on_host(choice.min_time)
 
 
-def _record(on: str, device: dict[str, Any], results: list[dict[str, Any]]) -> dict[str, Any]:
+def _record(on: Literal["cpu", "cuda"], device: Device, results: list[Result]) -> Record:
     import numpy
 
     from raytracer.benchmark.measure import load_average
 
     nvcc = find_nvcc()
     return {
-        "format": VERSION,
+        "format": FORMAT,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": "",
         "backend": on,

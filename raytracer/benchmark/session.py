@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from raytracer.backends.cuda.context import translated
 from raytracer.benchmark import ceilings, copies, gpu, ncu
@@ -15,6 +15,7 @@ from raytracer.benchmark.cuda.kernel import Kernel, RefusedError
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.datasheet import card
 from raytracer.benchmark.operations.base import Op
+from raytracer.benchmark.record import DataSheet, Device, Result
 from raytracer.benchmark.results import result
 from raytracer.errors import RaytracerError
 
@@ -23,9 +24,7 @@ SUSTAINED_SECONDS = 2.0  # of device time at least, long enough for the power li
 Tell = Callable[[str], None]
 
 
-def run(
-    chosen: list[Op], choice: Choice, tell: Tell
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def run(chosen: list[Op], choice: Choice, tell: Tell) -> tuple[Device, list[Result]]:
     """Run operations; gives the device with its ceilings, and the results."""
     results = []
     with Session() as session, temporary_folder() as name:
@@ -34,7 +33,7 @@ def run(
         with translated(session.driver):
             device["ceilings"] = ceilings.measure(session)
         if known := card(str(device["device"])):
-            device["data_sheet"] = asdict(known)
+            device["data_sheet"] = cast(DataSheet, asdict(known))
         for op in chosen:
             dtype = dtype_of(op, choice)
             found = sources(op, choice, Path(name))
@@ -47,7 +46,7 @@ def run(
     return device, results
 
 
-def _count(result: dict[str, Any], plan: gpu.Plan, choice: Choice, found: list[gpu.Source]) -> None:
+def _count(result: Result, plan: gpu.Plan, choice: Choice, found: list[gpu.Source]) -> None:
     """Add the counters of Nsight Compute to the rows that were timed."""
     right = {row["label"] for row in result["rows"] if row["status"] == "ok"}
     ran = [source for source in found if source.variant.label in right]
@@ -101,19 +100,19 @@ def _plan(op: Op, axes: dict[str, int], dtype: str, choice: Choice) -> gpu.Plan:
 
 def _one(
     session: Session, plan: gpu.Plan, choice: Choice, found: list[gpu.Source], tell: Tell
-) -> dict[str, Any]:
+) -> Result:
     """One operation at one size; memory that does not suffice ends it alone."""
-    extra: dict[str, Any] = {}
-    rows: list[dict[str, Any]] = []
+    done = result(plan.op, plan.axes, plan.dtype, choice, [])
+    done["input"] = plan.distribution
     try:
         with translated(session.driver):
             if plan.op.name == "copy":
                 tell("timing copies")
-                rows = copies.rows(session, plan)
+                done["rows"] = copies.rows(session, plan)
             else:
                 made = gpu.contest(session, plan, found, tell)
-                rows, extra = made.pop("rows"), made
+                done["rows"], done["memory_used"] = made.rows, made.memory_used
+                done["clock"] = made.clock
     except RaytracerError as error:
-        extra = {"failed": str(error)}
-    done = result(plan.op, plan.axes, plan.dtype, choice, rows)
-    return done | {"input": plan.distribution} | extra
+        done["failed"] = str(error)
+    return done

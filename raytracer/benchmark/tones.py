@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from raytracer import tone
-from raytracer.benchmark import noise
+from raytracer.benchmark import noise, record
+from raytracer.benchmark.record import Device, Kind, Result, Row
 from raytracer.benchmark.tone_film import SIZE, film, settings
 from raytracer.errors import RaytracerError
 from raytracer.film import Film
@@ -23,7 +24,7 @@ NOTES = {
 Run = Callable[[], Any]
 
 
-def on_host(min_time: float, threads: int = 0, size: tuple[int, int] = SIZE) -> list[Any]:
+def on_host(min_time: float, threads: int = 0, size: tuple[int, int] = SIZE) -> list[Result]:
     """The results on the CPU."""
     made = film(size)
     fixed, auto = settings("linear", False), settings("linear")
@@ -41,16 +42,17 @@ def on_host(min_time: float, threads: int = 0, size: tuple[int, int] = SIZE) -> 
 
 def on_device(
     min_time: float, peers: bool = True, size: tuple[int, int] = SIZE
-) -> tuple[dict[str, Any], list[Any]]:
+) -> tuple[Device, list[Result]]:
     """The device with its ceilings, and the results on it; each is checked before it is timed."""
     from raytracer.benchmark import ceilings
     from raytracer.benchmark.cuda.session import Session
     from raytracer.benchmark.tone_device import ToneBench
 
     with Session() as session:
-        device = session.describe() | {"ceilings": ceilings.measure(session)}
+        device = session.describe()
+        device["ceilings"] = ceilings.measure(session)
         with ToneBench(session, film(size)) as work:
-            runs = {
+            runs: dict[str, list[tuple[str, Kind, Run]]] = {
                 "histogram": [("one kernel", "variant", work.tally)],
                 "picture": [
                     ("three passes", "variant", work.three_passes),
@@ -68,13 +70,12 @@ def on_device(
     return device, [_result(name, size, each, "cold") for name, each in rows.items()]
 
 
-def _cub(work: Any, min_time: float) -> dict[str, Any]:
+def _cub(work: Any, min_time: float) -> Row:
     label = "CUB over a transform iterator"
     try:
         return _row(label, work.sample(work.cub(), min_time), "peer")
     except RaytracerError as error:
-        row = {"label": label, "title": label, "kind": "peer", "status": "skipped"}
-        return row | {"reason": str(error).split("\n")[0]}
+        return record.row(label, label, "peer", "skipped", str(error).split("\n")[0])
 
 
 def _whole(made: Film, chosen: ToneSettings, threads: int) -> Run:
@@ -95,12 +96,13 @@ def _clock(run: Run, min_time: float) -> list[float]:
     return samples
 
 
-def _row(label: str, samples: list[float], kind: str = "variant") -> dict[str, Any]:
-    row = {"label": label, "title": "", "kind": kind, "status": "ok", "reason": ""}
-    return row | {"time": noise.statistics(samples), "samples": samples}
+def _row(label: str, samples: list[float], kind: Kind = "variant") -> Row:
+    made = record.row(label, "", kind)
+    made["time"], made["samples"] = noise.statistics(samples), samples
+    return made
 
 
-def _result(name: str, size: tuple[int, int], rows: list[Any], mode: str) -> dict[str, Any]:
+def _result(name: str, size: tuple[int, int], rows: list[Row], mode: str) -> Result:
     pixels = size[0] * size[1]
     reads = {"histogram": 1, "picture": 1, "whole": 2}[name]
     written = 0 if name == "histogram" else CODES * pixels

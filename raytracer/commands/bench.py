@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from pathlib import Path
@@ -32,6 +33,7 @@ Examples:
 
 @click.command(short_help="Check and time kernels.", help=EXAMPLES)
 @click.argument("ops", nargs=-1, metavar="[OP ...]")
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of a saved record.")
 @click.option("--list", "listed", is_flag=True, help="List operations, axes and variants.")
 @click.option("--variant", multiple=True, help="Variant, by label, name or number; repeatable.")
 @click.option("--size", default="", help="Size of the largest axes, such as 4096, 1e6 or 2^20.")
@@ -75,6 +77,11 @@ def bench(ops: tuple[str, ...], **options: Any) -> int:
 
     options["sizes"] = [parse_size(word) for word in options.pop("size").split(",") if word]
     options["axes"] = parse_axes(list(options.pop("axis")))
+    if options["schema"]:
+        from raytracer.benchmark.record import schema
+
+        click.echo(json.dumps(schema(), indent=1))
+        return 0
     if options["listed"]:
         from raytracer.benchmark.listing import listing
 

@@ -15,7 +15,8 @@ from ..settings import RenderSettings
 from ..warning import warn
 from .large import find_large
 from .lighting import pack_frame, pack_lights
-from .looks import Camera, Material
+from .looks import Camera
+from .materials import Material
 from .paint import color_bytes, pack_colors
 from .placing import Space, place, render_space
 from .pose import Pose, aimed, pose
@@ -184,8 +185,7 @@ def _pack_materials(scene: Scene) -> tuple[NDArray[np.void], NDArray[np.int32]]:
         used[Material()] = 0
     materials = np.zeros(len(used), dtype("Material"))
     for material, index in used.items():
-        for name in ("ambient", "diffuse", "specular", "shininess", "mirror"):
-            materials[index][name] = getattr(material, name)
+        material.pack(materials[index])
     if len(used) == 1:
         return materials, np.zeros(0, np.int32)
     counts = [s.count for s in sets]

@@ -79,7 +79,7 @@ def row(driver: BenchDriver, **changes: Any) -> dict[str, Any]:
         made = contest(session, plan(**changes), [Source(variant())], lambda _: None)
     assert driver.depth == 0
     assert not driver.live
-    (found,) = made["rows"]
+    (found,) = made.rows
     return dict(found)
 
 
@@ -127,8 +127,8 @@ def test_a_kernel_for_another_architecture_is_listed_with_the_reason(
     other = replace(variant(), needs=(Requirement(120, "", True),))
     with Session() as session:
         made = contest(session, plan(), [Source(other)], lambda _: None)
-    assert made["rows"][0]["status"] == "skipped"
-    assert made["rows"][0]["reason"] == "needs sm_120+; this GPU is sm_90a"
+    assert made.rows[0]["status"] == "skipped"
+    assert made.rows[0]["reason"] == "needs sm_120+; this GPU is sm_90a"
     assert driver.launches == 0
 
 
