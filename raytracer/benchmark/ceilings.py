@@ -8,6 +8,7 @@ from typing import Any
 from raytracer.benchmark.cuda.guarded import Memory
 from raytracer.benchmark.cuda.kernel import Kernel
 from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.record import Ceilings
 from raytracer.errors import RaytracerError
 from raytracer.variants import discover
 
@@ -16,12 +17,12 @@ ROUNDS = 1 << 14  # 16 FLOP each and thread: some milliseconds
 TIMES = 12
 
 
-def measure(session: Session) -> dict[str, float]:
+def measure(session: Session) -> Ceilings:
     """GB/s of a large copy on the device (read + written), TFLOP/s of FP32 multiply-adds.
 
     What cannot be measured (no memory left, no compiler) is left out.
     """
-    found: dict[str, float] = {}
+    found: Ceilings = {}
     try:
         found["copy_gbps"] = _copy(session)
         found["fma_tflops"] = _multiply_adds(session)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 from contextlib import suppress
-from typing import Any
+
+from raytracer.benchmark.record import Clock
 
 SM_CLOCK = 1  # NVML_CLOCK_SM
 # Bits of nvmlClocksThrottleReasons; idle and the user's own settings are no trouble.
@@ -25,7 +26,7 @@ class _Memory(ctypes.Structure):
     _fields_ = tuple((name, ctypes.c_ulonglong) for name in ("total", "free", "used"))
 
 
-def read(bus_id: str) -> dict[str, Any]:
+def read(bus_id: str) -> Clock:
     """SM clock in MHz, power in watts, throttle reasons, shares of time in percent that kernels and
     the memory were busy over the last moments, bytes in use on the device; {} without NVML.
 
@@ -37,7 +38,7 @@ def read(bus_id: str) -> dict[str, Any]:
             return {}
     except (OSError, AttributeError):
         return {}
-    found: dict[str, Any] = {}
+    found: Clock = {}
     with suppress(AttributeError):
         handle = ctypes.c_void_p()
         if not nvml.nvmlDeviceGetHandleByPciBusId_v2(bus_id.encode(), ctypes.byref(handle)):
@@ -46,8 +47,8 @@ def read(bus_id: str) -> dict[str, Any]:
     return found
 
 
-def _ask(nvml: ctypes.CDLL, handle: ctypes.c_void_p) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _ask(nvml: ctypes.CDLL, handle: ctypes.c_void_p) -> Clock:
+    found: Clock = {}
     number, reasons = ctypes.c_uint(), ctypes.c_ulonglong()
     if not nvml.nvmlDeviceGetClockInfo(handle, SM_CLOCK, ctypes.byref(number)):
         found["sm_mhz"] = number.value

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from raytracer.benchmark.record import Record, Times, validated
 from raytracer.door import opened, parse_json, reading
-from raytracer.errors import DataFileError, fitted, shown
+from raytracer.errors import fitted, shown
 
 SAME, FASTER, SLOWER, UNSURE = "SAME", "FASTER", "SLOWER", "UNSURE"
 FLOOR = 0.01  # a change of less is none
@@ -31,7 +31,7 @@ class Change:
         return f"{self.verdict:<6} {self.new / self.old - 1:+7.1%} ±{self.spread:.1%}  {self.where}"
 
 
-def compare(old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
+def compare(old: Record, new: Record) -> list[Change]:
     """The rows that both records have, in the order of the new one."""
     before = dict(_rows(old))
     return [
@@ -39,7 +39,7 @@ def compare(old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
     ]  # fmt: skip
 
 
-def change(where: str, old: dict[str, float], new: dict[str, float]) -> Change:
+def change(where: str, old: Times, new: Times) -> Change:
     """The verdict on two statistics (see `noise.statistics`)."""
     # Half the distance between the quartiles stands for what a median may be off.
     spread = math.hypot(_half(old), _half(new))
@@ -53,7 +53,7 @@ def change(where: str, old: dict[str, float], new: dict[str, float]) -> Change:
     return Change(where, old["median"], new["median"], spread, verdict)
 
 
-def text(changes: list[Change], old: dict[str, Any], new: dict[str, Any]) -> str:
+def text(changes: list[Change], old: Record, new: Record) -> str:
     """The comparison for people."""
     lines = [fitted(str(change)) for change in changes] or ["the records have no row in common"]
     devices = [record["device"].get("device") for record in (old, new)]
@@ -63,28 +63,20 @@ def text(changes: list[Change], old: dict[str, Any], new: dict[str, Any]) -> str
     return "\n".join(lines) + "\n"
 
 
-def read(path: Path) -> dict[str, Any]:
+def read(path: Path) -> Record:
     """A saved record; raises DataFileError."""
     with opened(path) as file:
         text = file.read(RECORD_BYTES)
         with reading(file.source, "JSON"):
-            record = parse_json(text.decode("utf-8"), file.source, "its results")
-    try:
-        for _, time in _rows(record):
-            figures = [time[name] for name in ("median", "q1", "q3")]
-            if not all(type(v) in (int, float) and 0.0 < v < math.inf for v in figures):
-                raise ValueError
-        _ = record["device"].get("device"), record["backend"]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataFileError(f"{path}: is no record of `raytracer bench --save`") from error
-    return record
+            content = parse_json(text.decode("utf-8"), file.source, "its results")
+    return validated(content, str(path))
 
 
-def _half(time: dict[str, float]) -> float:
+def _half(time: Times) -> float:
     return 0.5 * (time["q3"] - time["q1"]) / time["median"]
 
 
-def _rows(record: dict[str, Any]) -> Iterator[tuple[str, dict[str, float]]]:
+def _rows(record: Record) -> Iterator[tuple[str, Times]]:
     for result in record["results"]:
         axes = " ".join(f"{name}={size}" for name, size in result["axes"].items())
         about = f"{result['op']} {axes} {result['dtype']} {result['input']} {result['mode']}"

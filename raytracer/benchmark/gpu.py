@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from raytracer.backends.cuda.context import translated
-from raytracer.benchmark import clocks, noise, peers
+from raytracer.benchmark import clocks, noise, peers, record
 from raytracer.benchmark.cuda.guarded import Memory
 from raytracer.benchmark.cuda.kernel import Enqueue, Kernel, Matrix, RefusedError, SizeError
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.operations.base import Arrays, Op, relative_error
+from raytracer.benchmark.record import Clock, Row
 from raytracer.errors import RaytracerError
 from raytracer.variants import Variant
 
@@ -53,10 +54,19 @@ class Source:
 class Entry:
     """One competitor: a row of the table in the making."""
 
-    row: dict[str, Any]
+    row: Row
     launch: Enqueue | None = None
     samples: list[float] = field(default_factory=list)
     spent: float = 0.0
+
+
+@dataclass(frozen=True)
+class Contest:
+    """The rows of an operation, and what the device said meanwhile."""
+
+    rows: list[Row]
+    memory_used: int | None = None  # bytes
+    clock: Clock | None = None
 
 
 @contextmanager
@@ -155,8 +165,8 @@ def _checked_input(plan: Plan) -> str:
     return plan.distribution if plan.distribution == "sorted" else "normal"
 
 
-def contest(session: Session, plan: Plan, sources: list[Source], tell: Tell) -> dict[str, Any]:
-    """Check the variants, then time the right ones and the peers in turns; the rows as JSON."""
+def contest(session: Session, plan: Plan, sources: list[Source], tell: Tell) -> Contest:
+    """Check the variants, then time the right ones and the peers in turns."""
     entries = []
     for source in sources:
         tell(f"checking {plan.op.name} {source.variant.label}")
@@ -174,28 +184,22 @@ def contest(session: Session, plan: Plan, sources: list[Source], tell: Tell) -> 
         clock = _clock(session, entries)
     for entry in entries:
         _finish(entry)
-    return {"rows": [entry.row for entry in entries], "memory_used": used, "clock": clock}
+    return Contest([entry.row for entry in entries], used, clock)
 
 
 def _checked(session: Session, plan: Plan, source: Source) -> Entry:
     """A variant's row: ok, wrong, or skipped, with the reason."""
     variant = source.variant
-    row: dict[str, Any] = {
-        "label": variant.label,
-        "title": variant.title,
-        "kind": "mine" if source.mine else "variant",
-        "status": "ok",
-        "reason": "",
-    }
+    row = record.row(variant.label, variant.title, "mine" if source.mine else "variant")
     try:
         for each in checks(plan):
             with suppress(SizeError):  # refused again if it is the size that is to be timed
                 if reason := wrong(session, each, source):
-                    row |= {"status": "wrong", "reason": reason}
+                    row["status"], row["reason"] = "wrong", reason
                     break
     except RaytracerError as error:
-        status = "skipped" if isinstance(error, RefusedError) else "failed"
-        row |= {"status": status, "reason": str(error).split("\n")[0]}
+        row["status"] = "skipped" if isinstance(error, RefusedError) else "failed"
+        row["reason"] = str(error).split("\n")[0]
     return Entry(row)
 
 
@@ -205,10 +209,10 @@ def _make_ready(
     macros = plan.op.macros(plan.axes, plan.dtype)
     try:
         kernel = Kernel(session, source.variant, macros, source.root, shipped=not source.mine)
-        entry.row |= {"resources": kernel.resources()}
+        entry.row["resources"] = kernel.resources()
         entry.launch = launcher(session, plan, kernel, memory, arrays)
     except RaytracerError as error:
-        entry.row |= {"status": "skipped", "reason": str(error)}
+        entry.row["status"], entry.row["reason"] = "skipped", str(error)
 
 
 def _peer_entries(
@@ -219,12 +223,12 @@ def _peer_entries(
         if not peers.wanted(peer, plan.dtype):
             continue
         tell(f"preparing {peer.name}")
-        entry = Entry({"label": peer.name, "title": peer.name, "kind": "peer", "status": "ok"})
+        entry = Entry(record.row(peer.name, peer.name, "peer"))
         try:
             entry.launch = peers.prepare(peer, session, plan, memory, arrays)
-            entry.row |= {"reason": "", "version": peers.version(peer.package)}
+            entry.row["version"] = peers.version(peer.package)
         except Exception as error:  # a library's own trouble must not end the bench
-            entry.row |= {"status": "skipped", "reason": str(error).split("\n")[0]}
+            entry.row["status"], entry.row["reason"] = "skipped", str(error).split("\n")[0]
         entries.append(entry)
     return entries
 
@@ -259,7 +263,7 @@ def _race(session: Session, plan: Plan, entries: list[Entry], tell: Tell) -> Non
         ]
 
 
-def _clock(session: Session, entries: list[Entry]) -> dict[str, Any]:
+def _clock(session: Session, entries: list[Entry]) -> Clock:
     """What NVML says while the last of ours runs for as long as its averages take."""
     ours = [entry for entry in entries if entry.samples and entry.row["kind"] != "peer"]
     if not ours:
@@ -271,7 +275,8 @@ def _clock(session: Session, entries: list[Entry]) -> dict[str, Any]:
         time.sleep(0.7 * LOADED)
         found = clocks.read(session.bus_id)
         if enough > MOST_QUEUED:  # it was over before NVML had an average
-            found = {k: v for k, v in found.items() if not k.endswith("_percent")}
+            found.pop("gpu_percent", None)
+            found.pop("memory_percent", None)
         session.wait()
         return found
     return {}
@@ -292,9 +297,10 @@ def _watched(session: Session, entry: Entry) -> Iterator[None]:
         if entry.row["kind"] != "peer" and not isinstance(error, RaytracerError):
             raise  # a defect of ours; a library's trouble is a row of its own
         entry.launch, entry.samples = None, []
-        entry.row |= {"status": "failed", "reason": str(error).split("\n")[0]}
+        entry.row["status"], entry.row["reason"] = "failed", str(error).split("\n")[0]
 
 
 def _finish(entry: Entry) -> None:
     if entry.samples:
-        entry.row |= {"time": noise.statistics(entry.samples), "samples": entry.samples}
+        entry.row["time"] = noise.statistics(entry.samples)
+        entry.row["samples"] = entry.samples

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from raytracer.benchmark import noise
+from raytracer.benchmark import noise, record
 from raytracer.benchmark.operations.base import Axes, Op, relative_error
+from raytracer.benchmark.record import Row
 from raytracer.errors import UserError
 from raytracer.resources import available_memory
 
@@ -35,28 +36,24 @@ def reduced(op: Op, axes: dict[str, int], dtype: str, bytes_at_most: float, flop
         axes = {name: size // 2 if size == largest else size for name, size in axes.items()}
 
 
-def row(
-    op: Op, axes: Axes, dtype: str, distribution: str, min_time: float, seed: int
-) -> dict[str, Any]:
+def row(op: Op, axes: Axes, dtype: str, distribution: str, min_time: float, seed: int) -> Row:
     """Time NumPy's form on the CPU, checked against the reference."""
-    about: dict[str, Any] = {"label": "numpy", "title": "NumPy on the CPU", "kind": "cpu"}
+    made = record.row("numpy", "NumPy on the CPU", "cpu")
     arrays = op.inputs(axes, dtype, distribution, seed)
     found = op.cpu(arrays)
     if found is None:
-        return about | {"status": "skipped", "reason": "needs a GPU: there is no form in NumPy"}
+        made["status"], made["reason"] = "skipped", "needs a GPU: there is no form in NumPy"
+        return made
     for name, wanted in op.reference(arrays).items():
         error = relative_error(found[name], wanted)
         if not error <= max(op.tolerance(axes, dtype), 0.0):
-            return about | {"status": "wrong", "reason": f"{name} is off by {error:.2g}"}
+            made["status"], made["reason"] = "wrong", f"{name} is off by {error:.2g}"
+            return made
     samples: list[float] = []
     begin = time.perf_counter()
     while not noise.settled(samples, time.perf_counter() - begin, min_time):
         start = time.perf_counter()
         op.cpu(arrays)
         samples.append(time.perf_counter() - start)
-    return about | {
-        "status": "ok",
-        "reason": "",
-        "time": noise.statistics(samples),
-        "samples": samples,
-    }
+    made["time"], made["samples"] = noise.statistics(samples), samples
+    return made

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from raytracer.backends.cpu import CpuBackend
-from raytracer.benchmark import noise, pictures
+from raytracer.benchmark import noise, pictures, record
 from raytracer.benchmark.layouts import arrange
 from raytracer.benchmark.rays import Rays
+from raytracer.benchmark.record import Rays as KindOfRays
+from raytracer.benchmark.record import Row
 from raytracer.errors import BackendError, RaytracerError, UserError, suggestion
 from raytracer.film import Film
 from raytracer.variants import Variant, discover
@@ -58,7 +60,7 @@ class Entry:
     """A rung in the race: its row of the table in the making."""
 
     rung: Rung
-    row: dict[str, Any]
+    row: Row
     backend: Any = None
     resident: Any = None
     view: SceneBuffers | None = None
@@ -122,7 +124,7 @@ class Ladder:
         self._trees: dict[str, Bvh] = {"": tree}
         self._references: dict[str, Film] = {}
 
-    def race(self, chosen: Sequence[Rung], min_time: float, rays: Rays, tell: Tell) -> list[Any]:
+    def race(self, chosen: Sequence[Rung], min_time: float, rays: Rays, tell: Tell) -> list[Row]:
         """The rows of the rungs: wrong ones and those that take too long are not timed."""
         entries = [Entry(rung, _blank(rung)) for rung in chosen]
         try:
@@ -135,7 +137,7 @@ class Ladder:
             running = [entry for entry in entries if entry.row["status"] == "ok"]
             self._turns(running, min_time, tell)
             for entry in running:
-                entry.row |= self._figures(entry, rays)
+                self._figures(entry, rays)
         finally:
             for entry in entries:
                 if entry.resident is not None:
@@ -155,8 +157,8 @@ class Ladder:
         try:
             step(entry)
         except RaytracerError as error:
-            status = "failed" if isinstance(error, BackendError) else "skipped"
-            entry.row |= {"status": status, "reason": str(error).split("\n")[0]}
+            entry.row["status"] = "failed" if isinstance(error, BackendError) else "skipped"
+            entry.row["reason"] = str(error).split("\n")[0]
 
     def _check(self, entry: Entry) -> None:
         """Compare with the CPU's picture of the same; guess what the timed picture will take."""
@@ -170,7 +172,7 @@ class Ladder:
         with entry.backend.upload(view, self.arranged(rung.layout)) as resident:
             taken = pictures.expose(entry.backend, resident, view.frame, film)
             if reason := pictures.difference(film, self._reference(rung.level)):
-                entry.row |= {"status": "wrong", "reason": reason}
+                entry.row["status"], entry.row["reason"] = "wrong", reason
                 return
             if taken < WARM:
                 taken = pictures.expose(entry.backend, resident, view.frame, film)
@@ -180,7 +182,7 @@ class Ladder:
         if guess > self.longest:
             reason = f"would take about {guess:.2g} s a frame, by the {self.checked[0]}x"
             reason += f"{self.checked[1]} picture that was checked and is right"
-            entry.row |= {"status": "skipped", "reason": reason}
+            entry.row["status"], entry.row["reason"] = "skipped", reason
 
     def _reference(self, level: str) -> Film:
         if level not in self._references:
@@ -224,19 +226,16 @@ class Ladder:
         assert entry.view is not None
         return pictures.expose(entry.backend, entry.resident, entry.view.frame, film)
 
-    def _figures(self, entry: Entry, rays: Rays) -> dict[str, Any]:
-        """Time, rays and their rates of a rung."""
-        counted = of_level(rays, entry.rung.level)
-        median = noise.statistics(entry.samples)["median"]
-        return {
-            "time": noise.statistics(entry.samples),
-            "samples": entry.samples,
-            "rays": counted,
-            "mrays": 1e-6 * sum(counted.values()) / median,
-            "mrays_by_kind": self._by_kind(entry, rays),
-        }
+    def _figures(self, entry: Entry, rays: Rays) -> None:
+        """Time, rays and their rates of a rung, into its row."""
+        row, counted = entry.row, of_level(rays, entry.rung.level)
+        row["time"], row["samples"] = noise.statistics(entry.samples), entry.samples
+        row["rays"] = counted
+        everything = counted["primary"] + counted["shadow"] + counted["reflection"]
+        row["mrays"] = 1e-6 * everything / row["time"]["median"]
+        row["mrays_by_kind"] = self._by_kind(entry, rays)
 
-    def _by_kind(self, entry: Entry, rays: Rays) -> dict[str, float]:
+    def _by_kind(self, entry: Entry, rays: Rays) -> KindOfRays:
         """Mrays/s of each kind of ray: what a frame of one sample takes longer with that kind."""
         assert entry.view is not None
         level, film = entry.rung.level, Film.blank(*self.size)
@@ -252,19 +251,23 @@ class Ladder:
             return float(noise.statistics(times[1:])["median"])
 
         plain = median(False, 0)
-        found = {"primary": 1e-6 * rays.primary / plain}
-        parts = [("shadow", "shadows", sum(rays.shadow[:1]), (True, 0))]
+        found: KindOfRays = {"primary": 1e-6 * rays.primary / plain}
+
+        def rate(part: str, number: int, shadows: bool, depth: int) -> float | None:
+            if not number or not pictures.includes(level, part):
+                return None
+            more = median(shadows, depth) - plain
+            return 1e-6 * number / more if more > 0.02 * plain else None  # less is lost in noise
+
         deepest = int(entry.view.frame["max_depth"][0])
-        parts.append(("reflection", "mirrors", sum(rays.reflection), (False, deepest)))
-        for kind, part, number, settings in parts:
-            if number and pictures.includes(level, part):
-                more = median(*settings) - plain
-                if more > 0.02 * plain:  # less is lost in the noise
-                    found[kind] = 1e-6 * number / more
+        if shadow := rate("shadows", sum(rays.shadow[:1]), True, 0):
+            found["shadow"] = shadow
+        if reflection := rate("mirrors", sum(rays.reflection), False, deepest):
+            found["reflection"] = reflection
         return found
 
 
-def of_level(rays: Rays, level: str) -> dict[str, int]:
+def of_level(rays: Rays, level: str) -> KindOfRays:
     """Rays by kind of a picture of a level."""
     mirrors = pictures.includes(level, "mirrors")
     many = pictures.SAMPLES if pictures.includes(level, "samples") else 1
@@ -276,12 +279,7 @@ def of_level(rays: Rays, level: str) -> dict[str, int]:
     }
 
 
-def _blank(rung: Rung) -> dict[str, Any]:
-    return {
-        "label": rung.label,
-        "title": rung.title,
-        "kind": "cpu" if rung.variant is None else "variant",
-        "shows": rung.level,
-        "status": "ok",
-        "reason": "",
-    }
+def _blank(rung: Rung) -> Row:
+    row = record.row(rung.label, rung.title, "cpu" if rung.variant is None else "variant")
+    row["shows"] = rung.level
+    return row

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypedDict
 
 from raytracer import bvh, output
 from raytracer._version import __version__
@@ -82,6 +82,15 @@ class Renderer:
         self.job.resident.close()
 
 
+class Summary(TypedDict, total=False):
+    """What times say; empty where there are none."""
+
+    median: float
+    min: float
+    q1: float
+    q3: float
+
+
 @dataclass
 class Side:
     """One renderer's figures: milliseconds of frames and builds, bytes a sphere, rays."""
@@ -133,10 +142,12 @@ def agree(ours: Side, peer: Side, rays: int) -> bool | None:
     )  # fmt: skip
 
 
-def summary(times: list[float]) -> dict[str, float]:
+def summary(times: list[float]) -> Summary:
     """Median, least and quartiles, interpolated between neighbours."""
-    if len(times) < 2:
-        return dict.fromkeys(("median", "min", "q1", "q3"), times[0]) if times else {}
+    if not times:
+        return {}
+    if len(times) == 1:
+        return {"median": times[0], "min": times[0], "q1": times[0], "q3": times[0]}
     q1, median, q3 = statistics.quantiles(times, n=4, method="inclusive")
     return {"median": median, "min": min(times), "q1": q1, "q3": q3}
 

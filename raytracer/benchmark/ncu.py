@@ -14,8 +14,8 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
+from raytracer.benchmark.record import Result, Row
 from raytracer.errors import BackendError
 
 METRICS = {
@@ -129,7 +129,7 @@ def _counters(values: Mapping[str, str]) -> dict[str, float]:
     return made
 
 
-def add(result: dict[str, Any], steps: Mapping[str, int], counters: list[dict[str, float]]) -> None:
+def add(result: Result, steps: Mapping[str, int], counters: list[dict[str, float]]) -> None:
     """Put the counters of the kernels of each variant into its row.
 
     steps: how many kernels each variant launched, by label, in order.
@@ -142,7 +142,7 @@ def add(result: dict[str, Any], steps: Mapping[str, int], counters: list[dict[st
                 row["ncu"] = kernels
 
 
-def cells(row: dict[str, Any]) -> list[list[str]]:
+def cells(row: Row) -> list[list[str]]:
     """The table's rows of one variant, a line for each of its kernels."""
     made = []
     for step, kernel in enumerate(row["ncu"], start=1):

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from raytracer.benchmark.measure import summary
+from raytracer.benchmark.record import Times
 
 ENOUGH = 10  # samples at least
 TARGET = 0.003  # of the median: its uncertainty at which sampling stops
 PATIENCE = 6  # times the least time, after which it stops anyway
 
 
-def statistics(samples: list[float]) -> dict[str, Any]:
-    """Median, min, quartiles q1 and q3, noise (q3 - q1) / median, and the count."""
-    found: dict[str, Any] = dict(summary(samples))
-    if found:
-        median = found["median"]
-        found["noise"] = (found["q3"] - found["q1"]) / median if median else 0.0
-    return found | {"count": len(samples)}
+def statistics(samples: list[float]) -> Times:
+    """Median, min, quartiles, noise and count of one time or more."""
+    found = summary(samples)
+    median = found["median"]
+    noise = (found["q3"] - found["q1"]) / median if median else 0.0
+    return {
+        "median": median,
+        "min": found["min"],
+        "q1": found["q1"],
+        "q3": found["q3"],
+        "noise": noise,
+        "count": len(samples),
+    }
 
 
 def uncertainty(samples: list[float]) -> float:

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from raytracer import output
-from raytracer.benchmark.report import figures
+from raytracer.benchmark.benchmarks import presentation
+from raytracer.benchmark.presentation import figures
+from raytracer.benchmark.record import Device, Record, Result, Row
 from raytracer.errors import UserError
 
 OURS, BEST, PEER, MINE = "#7fb0e0", "#1f5fa8", "#a7adb4", "#d9622b"
@@ -23,7 +25,7 @@ def check(path: Path) -> None:
     output.check_picture(path)
 
 
-def draw(record: dict[str, Any], path: Path) -> None:
+def draw(record: Record, path: Path) -> None:
     """Draw a record: each operation's ladder as bars, and one roofline for all."""
     import io
 
@@ -56,17 +58,10 @@ def draw(record: dict[str, Any], path: Path) -> None:
     output.write(path, buffer.getvalue())
 
 
-def _bars(axis: Any, result: dict[str, Any], device: dict[str, Any]) -> None:
+def _bars(axis: Any, result: Result, device: Device) -> None:
     rows = [row for row in result["rows"] if row.get("time") and row["kind"] != "stage"]
-    found = [figures(row, result, device) for row in rows]
-    work = result["work"]
-    intensity = work["flop"] / max(work["bytes_read"] + work["bytes_written"], 1)
-    if result["op"] == "render":
-        values, unit = [row.get("mrays", 0.0) for row in rows], "Mrays/s"
-    elif intensity > 8:
-        values, unit = [each["tflops"] for each in found], "TFLOP/s"
-    else:
-        values, unit = [each["gbps"] for each in found], "GB/s"
+    look = presentation(result["op"])
+    values, unit = look.bars(rows, result, device)
     labels = [row["label"].replace("_", " ") for row in rows]
     bars = axis.barh(labels, values, color=_colors(rows, values), height=0.72)
     axis.bar_label(bars, [_short(value) for value in values], padding=3, fontsize=9)
@@ -75,21 +70,17 @@ def _bars(axis: Any, result: dict[str, Any], device: dict[str, Any]) -> None:
     if peers:
         axis.axvline(max(peers), color=PEER, linestyle=":", linewidth=1.2, zorder=0)
     axis.invert_yaxis()
-    if result["op"] == "render" and max(values) > LOGARITHMIC * min(values):
+    if look.logarithmic and max(values) > LOGARITHMIC * min(values):
         axis.set_xscale("log")
     axis.margins(x=0.12)
-    sizes = ", ".join(f"{name} {size}" for name, size in result["axes"].items())
-    details = (
-        sizes if result["op"] == "render" else f"{sizes}; {result['dtype']}, {result['input']}"
-    )
-    axis.set_title(f"{result['op']}   {details}", fontsize=10, loc="left")
+    axis.set_title(f"{result['op']}   {look.details(result)}", fontsize=10, loc="left")
     axis.set_xlabel(unit)
     if unit == "GB/s" and (copy := device.get("ceilings", {}).get("copy_gbps")):
         axis.axvline(copy, color="black", linestyle="--", linewidth=1)
         axis.text(copy, -0.6, "copy", ha="right", fontsize=8)
 
 
-def _colors(rows: list[dict[str, Any]], values: list[float]) -> list[str]:
+def _colors(rows: list[Row], values: list[float]) -> list[str]:
     """Ours light and the best of them dark, libraries grey, the user's own in its own colour."""
     ours = [v for row, v in zip(rows, values, strict=True) if row["kind"] not in COLORS]
     best = max(ours, default=0.0)
@@ -111,7 +102,7 @@ def _short(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
-def _roofline(axis: Any, results: list[dict[str, Any]], device: dict[str, Any]) -> None:
+def _roofline(axis: Any, results: list[Result], device: Device) -> None:
     """FLOP a byte against TFLOP/s, both logarithmic, under the measured ceilings."""
     import numpy as np
 
@@ -120,8 +111,8 @@ def _roofline(axis: Any, results: list[dict[str, Any]], device: dict[str, Any]) 
     slope = across * ceilings["copy_gbps"] * 1e-3
     top = ceilings.get("fma_tflops")
     axis.plot(across, np.minimum(slope, top) if top else slope, color="black", linewidth=1.2)
-    sheet = device.get("data_sheet") or {}
-    if any(result["dtype"] == "bfloat16" for result in results) and sheet.get("bfloat16"):
+    sheet = device.get("data_sheet")
+    if sheet and any(result["dtype"] == "bfloat16" for result in results):
         roof = np.minimum(slope, sheet["bfloat16"])
         axis.plot(across, roof, color="black", linewidth=1, linestyle="--")
         axis.text(across[-1], sheet["bfloat16"] * 1.15, "BF16, data sheet", fontsize=8, ha="right")
@@ -135,7 +126,7 @@ def _roofline(axis: Any, results: list[dict[str, Any]], device: dict[str, Any]) 
     axis.set_title(title, fontsize=10, loc="left")
 
 
-def _points(axis: Any, result: dict[str, Any], device: dict[str, Any]) -> None:
+def _points(axis: Any, result: Result, device: Device) -> None:
     """The rows of a result above each other: they have the same work."""
     work = result["work"]
     moved = work["bytes_read"] + work["bytes_written"]

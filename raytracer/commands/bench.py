@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from pathlib import Path
@@ -32,6 +33,7 @@ Examples:
 
 @click.command(short_help="Check and time kernels.", help=EXAMPLES)
 @click.argument("ops", nargs=-1, metavar="[OP ...]")
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of a saved record.")
 @click.option("--list", "listed", is_flag=True, help="List operations, axes and variants.")
 @click.option("--variant", multiple=True, help="Variant, by label, name or number; repeatable.")
 @click.option("--size", default="", help="Size of the largest axes, such as 4096, 1e6 or 2^20.")
@@ -75,6 +77,11 @@ def bench(ops: tuple[str, ...], **options: Any) -> int:
 
     options["sizes"] = [parse_size(word) for word in options.pop("size").split(",") if word]
     options["axes"] = parse_axes(list(options.pop("axis")))
+    if options["schema"]:
+        from raytracer.benchmark.record import schema
+
+        click.echo(json.dumps(schema(), indent=1))
+        return 0
     if options["listed"]:
         from raytracer.benchmark.listing import listing
 
@@ -131,9 +138,9 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
 
 def _without_timing(ops: tuple[str, ...], options: dict[str, Any]) -> int:
     """--explain and --profile."""
-    from raytracer.benchmark import operations
-    from raytracer.benchmark.axes import points
-    from raytracer.benchmark.choice import Choice, dtype_of, select
+    from raytracer.benchmark.benchmarks import chosen
+    from raytracer.benchmark.choice import Choice
+    from raytracer.benchmark.listing import architecture
 
     choice = Choice(
         variant=options["variant"],
@@ -144,35 +151,13 @@ def _without_timing(ops: tuple[str, ...], options: dict[str, Any]) -> int:
         mine=options["mine"],
         scenes=options["scene"],
     )
-    for name in ops or operations.names():
-        if name == "render":
-            click.echo(_render_without_timing(choice, options["profile"]), nl=False)
-            continue
-        op = operations.find(name)
+    for benchmark in chosen(ops):
         if options["profile"]:
-            from raytracer.benchmark.session import profile
-
-            click.echo(f"{name}: launched {', '.join(profile(op, choice)) or 'nothing'}")
-            continue
-        from raytracer.benchmark.explain import explain
-        from raytracer.benchmark.listing import architecture
-
-        dtype = dtype_of(op, choice)
-        axes = points(op, list(choice.sizes), dict(choice.axes or {}))[0]
-        ladder = select(op, choice.variant)
-        click.echo(explain(op, axes, dtype, ladder, architecture()), nl=False)
+            ran = ", ".join(benchmark.profile(choice)) or "nothing"
+            click.echo(f"{benchmark.name}: launched {ran}")
+        else:
+            click.echo(benchmark.explain(choice, architecture()), nl=False)
     return 0
-
-
-def _render_without_timing(choice: Any, profiled: bool) -> str:
-    """--explain and --profile of the render ladder."""
-    from raytracer.benchmark import renders
-    from raytracer.benchmark.listing import architecture
-
-    if not profiled:
-        return renders.explain(choice.variant, architecture())
-    size = renders.picture_size(dict(choice.axes or {}))
-    return f"render: launched {', '.join(renders.profile(choice.variant, choice.scenes, size))}\n"
 
 
 def _tell(line: str) -> None:

@@ -283,9 +283,9 @@ def test_other_rungs_are_shown_and_not_timed(
 
 def test_report_of_a_scene_has_rates_by_kind(tmp_path: Path) -> None:
     found = renders.result("three_balls", "cpu", 0.001, SIZE, variant=["shadows", "samples"])
-    skipped = {"label": "12_x", "title": "x", "kind": "variant", "shows": "samples"}
+    skipped: Any = {"label": "12_x", "title": "x", "kind": "variant", "shows": "samples"}
     found["rows"].insert(0, skipped | {"status": "wrong", "reason": "it is green"})
-    given = {"backend": "cpu", "device": {"device": "d"}, "date": "now", "results": [found]}
+    given: Any = {"backend": "cpu", "device": {"device": "d"}, "date": "now", "results": [found]}
     text = report.text(given, "table")
     assert "12_x: WRONG: it is green" in text
     for word in ("cpu_shadows", "primary", "shadow", "reflection", "bytes a sphere", "x before"):

@@ -11,6 +11,7 @@ import pytest
 from raytracer import bvh
 from raytracer.benchmark import pictures, rays, renders
 from raytracer.benchmark.ladder import Ladder, rungs
+from raytracer.benchmark.record import Row
 from raytracer.cli import main
 from raytracer.scene.pack import pack
 from raytracer.scene.scene import Scene
@@ -22,7 +23,7 @@ pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cuda")]
 SIZE = (161, 91)  # no multiple of a tile
 
 
-def race(scene: Scene, chosen: Any) -> list[dict[str, Any]]:
+def race(scene: Scene, chosen: Any) -> list[Row]:
     """The rows of some rungs on a scene, timed for a moment."""
     buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=1))
     tree = bvh.build(buffers)

@@ -42,12 +42,12 @@ def test_page_is_read_kernel_by_kernel() -> None:
 
 
 def test_rows_get_the_kernels_they_launched() -> None:
-    rows: list[dict[str, Any]] = [
+    rows: list[Any] = [
         {"label": "01_one"},
         {"label": "02_two"},
         {"label": "PyTorch add"},
     ]
-    result: dict[str, Any] = {"rows": rows}
+    result: Any = {"rows": rows}
     ncu.add(result, {"01_one": 1, "02_two": 2}, ncu.parse(PAGE))
     assert [len(row.get("ncu", [])) for row in rows] == [1, 2, 0]
     (line,) = ncu.cells(rows[0])
@@ -58,17 +58,23 @@ def test_rows_get_the_kernels_they_launched() -> None:
 
 
 def test_counters_are_a_table_of_their_own() -> None:
-    row: dict[str, Any] = {"label": "01_one", "kind": "variant", "status": "ok", "title": "One"}
+    row: Any = {"label": "01_one", "kind": "variant", "status": "ok", "title": "One"}
     row |= {"reason": "", "ncu": ncu.parse(PAGE)[:1]}
     work = {"flop": 0, "bytes_read": 1, "bytes_written": 1}
-    result: dict[str, Any] = {
+    result: Any = {
         "op": "vecadd",
         "axes": {"n": 4},
         "dtype": "float32",
         "input": "normal",
     }
     result |= {"mode": "cold", "work": work, "note": "", "rows": [row]}
-    record = {"backend": "cuda", "device": {}, "compiler": "nvcc", "date": "", "results": [result]}
+    record: Any = {
+        "backend": "cuda",
+        "device": {},
+        "compiler": "nvcc",
+        "date": "",
+        "results": [result],
+    }
     table = report.text(record, "markdown")
     assert "| warps wait for" in table
     assert "| global memory 7.2, barrier 0.5 |" in table

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from raytracer.benchmark import report, run, tone_film, tones
+from raytracer.benchmark.record import Record
 from raytracer.tone_settings import CURVES
 
 SIZE = (96, 64)
@@ -20,7 +19,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(function, "__defaults__", defaults)
 
 
-def labels(record: dict[str, Any]) -> dict[str, list[str]]:
+def labels(record: Record) -> dict[str, list[str]]:
     """The rows of each result."""
     return {r["op"]: [row["label"] for row in r["rows"]] for r in record["results"]}
 

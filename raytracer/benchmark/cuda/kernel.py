@@ -14,6 +14,7 @@ from raytracer.errors import RaytracerError
 
 if TYPE_CHECKING:
     from raytracer.benchmark.cuda.session import Session
+    from raytracer.benchmark.record import Resources
     from raytracer.variants import Variant
 
 Enqueue = Callable[[], Any]
@@ -59,7 +60,7 @@ class Kernel:
         except self._session.driver.LogicError:
             raise RefusedError(f'has no entry: extern "C" __global__ void {name}(…)') from None
 
-    def resources(self) -> dict[str, int]:
+    def resources(self) -> Resources:
         """Registers a thread and static shared bytes, the most of any step; bytes spilled."""
         return {
             "registers": max(int(each.num_regs) for each in self._functions),

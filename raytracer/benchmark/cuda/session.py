@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.context import primary_context, translated
@@ -13,6 +13,9 @@ from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.backends.cuda.transfer import staging
 from raytracer.benchmark.cuda.graph import Graph
 from raytracer.errors import BackendError
+
+if TYPE_CHECKING:
+    from raytracer.benchmark.record import Device
 
 Enqueue = Callable[[], Any]
 
@@ -62,10 +65,11 @@ class Session:
             self._scratch = None
         self._open.__exit__(kind, error, at)  # what PyCUDA raised becomes a sentence
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Device:
         """Name, architecture, memory and driver of the GPU, for records."""
         about = device_details(self.ordinal)
-        return {k: v for k, v in about.items() if k != "memory_free"} | {"l2_bytes": self.l2_bytes}
+        known = {k: v for k, v in about.items() if k != "memory_free"}
+        return cast("Device", known | {"l2_bytes": self.l2_bytes})
 
     @property
     def bus_id(self) -> str:
