@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
-from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 from raytracer.errors import SceneError, UserError
 from raytracer.kinds import Kind
@@ -26,15 +25,13 @@ DEFINITION = "definition"
 DOCUMENT_WIDTH = 100
 """Letters of a line of a generated docstring."""
 
-Class = TypeVar("Class", bound=type)
-
 
 class Definition:
     """What a field holds, and how it is called where people read and write it.
 
     Attributes:
         kind: the kind of value.
-        help: one sentence, for all places.
+        summary: one sentence, for all places.
         details: what the documentation says beyond it.
         default_text: the default in words where the value does not say it: "fitted".
         flag: option of the command line; None has the name of the field.
@@ -45,14 +42,14 @@ class Definition:
     """
 
     __slots__ = (
-        "default", "default_text", "details", "each", "every", "flag", "help", "kind", "name",
-        "variant",
+        "default", "default_text", "details", "each", "every", "flag", "kind", "name",
+        "summary", "variant",
     )  # fmt: skip
 
     def __init__(
         self,
         kind: Kind,
-        help: str,  # noqa: A002 - the word of command lines
+        summary: str,
         details: str = "",
         *,
         default_text: str = "",
@@ -63,7 +60,12 @@ class Definition:
         default: Any = MISSING,
         name: str = "",
     ) -> None:
-        self.kind, self.help, self.details, self.default_text = kind, help, details, default_text
+        self.kind, self.summary, self.details, self.default_text = (
+            kind,
+            summary,
+            details,
+            default_text,
+        )
         self.flag, self.variant, self.each, self.every = flag, variant, each, every
         self.default, self.name = default, name
 
@@ -73,10 +75,15 @@ class Definition:
         return self.default is MISSING
 
     @property
+    def option_name(self) -> str:
+        """The long option of the command line: "--filter-radius"."""
+        return self.flag or f"--{self.name.replace('_', '-')}"
+
+    @property
     def meaning(self) -> str:
-        """Help, values and details in one paragraph."""
+        """Summary, values and details in one paragraph."""
         values = self.kind.values()
-        sentence = f"{self.help.rstrip('.')} ({values})." if values else self.help
+        sentence = f"{self.summary.rstrip('.')} ({values})." if values else self.summary
         return f"{sentence} {self.details}".rstrip()
 
     @property
@@ -89,23 +96,29 @@ class Definition:
             return "true" if value else "false"
         if isinstance(value, tuple):
             return f"[{', '.join(f'{number:g}' for number in value)}]"
-        return f'"{value}"' if isinstance(value, str) else f"{value:,}"
+        if isinstance(value, str):
+            return f'`"{value}"`' if value else "empty"
+        return f"{value:,}" if isinstance(value, int) else f"{value:g}"
 
 
-def define(kind: Kind, help: str, details: str = "", **options: Any) -> dict[str, Definition]:  # noqa: A002
+def define(kind: Kind, summary: str, details: str = "", **options: Any) -> dict[str, Definition]:
     """Return the metadata of a dataclass field; the arguments are those of `Definition`."""
-    return {DEFINITION: Definition(kind, help, details, **options)}
+    return {DEFINITION: Definition(kind, summary, details, **options)}
 
 
-@cache
 def definitions(kind: type) -> Mapping[str, Definition]:
     """Return the definitions of the fields of a dataclass, by name, in their order."""
-    found = {}
-    for field in fields(kind):
-        definition: Definition = field.metadata[DEFINITION]
-        definition.name, definition.default = field.name, field.default
-        found[field.name] = definition
-    return found
+    known = _definitions.get(kind)
+    if known is None:
+        known = _definitions[kind] = {}
+        for field in fields(kind):
+            definition: Definition = field.metadata[DEFINITION]
+            definition.name, definition.default = field.name, field.default
+            known[field.name] = definition
+    return known
+
+
+_definitions: dict[type, dict[str, Definition]] = {}
 
 
 def check_fields(target: Any, place: str = "", error: type[UserError] = SceneError) -> None:
@@ -128,26 +141,28 @@ def check_fields(target: Any, place: str = "", error: type[UserError] = SceneErr
             object.__setattr__(target, name, definition.kind.checked(value, where, error))
 
 
-def documented(kind: Class) -> Class:
-    """Add the fields of a dataclass to its docstring, as a section "Args:" before "Raises:"."""
-    if kind.__doc__ is None:  # python -OO
-        return kind
+def document(kind: type) -> None:
+    """Add the fields of a dataclass to its docstring, as a section "Args:" before "Raises:".
+
+    Classes without definitions stay as they are. `raytracer` calls it for its public classes where
+    they are first used from outside, because commands need no documentation.
+    """
+    if kind.__doc__ is None or "    Args:" in kind.__doc__:  # None: python -OO
+        return
+    if not any(DEFINITION in field.metadata for field in fields(kind)):
+        return
     lines = ["    Args:"]
     for name, definition in definitions(kind).items():
-        lines += _wrapped(f"{name}: {definition.meaning}", " " * 8, " " * 12)
+        lines += _wrapped(f"        {name}: {definition.meaning}")
     before, raises, after = kind.__doc__.partition("    Raises:")
     kind.__doc__ = "\n".join([before.rstrip(), "", *lines, "", raises + after])
-    return kind
 
 
-def _wrapped(text: str, first: str, others: str) -> list[str]:
+def _wrapped(line: str) -> list[str]:
     """Return the lines of a paragraph; `textwrap` takes longer to import than all classes here."""
-    lines = [first]
-    start = first
-    for word in text.split():
-        if len(start) + len(word) > DOCUMENT_WIDTH:
-            lines.append("")
-            start = others
-        lines[-1] = f"{start}{word}"
-        start = f"{lines[-1]} "
-    return lines
+    lines = []
+    while len(line) > DOCUMENT_WIDTH:
+        end = line.rfind(" ", 0, DOCUMENT_WIDTH)
+        lines.append(line[:end])
+        line = " " * 12 + line[end + 1 :]
+    return [*lines, line]

@@ -1,7 +1,7 @@
 """The kinds of value that settings and keys of scene files hold: check, JSON Schema, words.
 
 Each kind checks arguments of the Python interface and, more strictly, the values of a scene file.
-Those of scenes alone, vectors, colours and tables, are in `raytracer.scene.kinds`.
+Those of scenes alone, colours and tables, are in `raytracer.scene.kinds`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from raytracer.arguments import one_of, real, text, truth, whole
+from raytracer.arguments import MOST, is_a, one_of, plain, real, text, truth, vector, whole
 from raytracer.errors import (
     MOST_SENTENCES,
     TEXT_LETTERS,
@@ -87,8 +87,7 @@ class Integer(Kind):
         self.low, self.high = low, high
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> int:
-        limits = (self.low,) if self.high is None else (self.low, self.high)
-        return whole(value, name, *limits, error=error)
+        return whole(value, name, self.low, MOST if self.high is None else self.high, error)
 
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
         if type(value) is not int:
@@ -223,7 +222,8 @@ class Choice(Kind):
 
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
         if type(value) is not str:
-            mistakes.must_be(place, " or ".join(f"'{word}'" for word in self.words), value)
+            *first, last = (f"'{word}'" for word in self.words)
+            mistakes.must_be(place, f"{', '.join(first)} or {last}", value)
         elif value not in self.words:
             hint = "" if mistakes.full else suggestion(value, self.words)
             mistakes.add(place, f"'{shown(value)}' is not known; {hint}")
@@ -239,3 +239,59 @@ class Choice(Kind):
 
     def option(self) -> dict[str, Any]:
         return {"metavar": f"[{'|'.join(self.words)}]"}
+
+
+class Words(Kind):
+    """True, false or one of some words."""
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> bool | str:
+        word = plain(value)
+        if is_a(word, str) and word in self.words:
+            return str(word)
+        try:
+            return truth(value, name, error)
+        except UserError:
+            listed = " nor ".join(f"'{word}'" for word in self.words)
+            raise error(
+                f"{name}: {shown_value(value)} is neither true, false nor {listed}"
+            ) from None
+
+    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
+        if type(value) is str and value not in self.words:
+            hint = "" if mistakes.full else suggestion(value, ("true", "false", *self.words))
+            mistakes.add(place, f"'{shown(value)}' is not known; {hint}")
+        elif type(value) not in (bool, str):
+            listed = " or ".join(f"'{word}'" for word in self.words)
+            mistakes.must_be(place, f"true, false or {listed}", value)
+
+    def schema(self) -> Schema:
+        return {"enum": [True, False, *self.words]}
+
+    def values(self) -> str:
+        return ", ".join(("true", "false", *(f'`"{word}"`' for word in self.words)))
+
+
+class Vector3(Kind):
+    """Three finite numbers."""
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[float, float, float]:
+        return vector(value, name, error)
+
+    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
+        if type(value) is not list:
+            mistakes.must_be(place, "a list", value)
+            return
+        count = len(mistakes.sentences)
+        for index, number in enumerate(value[:3]):
+            if type(number) not in (int, float):
+                mistakes.must_be(f"{place}[{index}]", "a number", number)
+            elif not -inf < number < inf or not is_float(number):
+                mistakes.must_be(f"{place}[{index}]", "a finite number", number)
+        if len(value) != 3 and len(mistakes.sentences) == count:
+            mistakes.add(place, f"needs three numbers, has {len(value)}")
+
+    def schema(self) -> Schema:
+        return {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3}

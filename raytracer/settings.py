@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from raytracer.fields import check_fields, define, documented
+from raytracer.fields import check_fields, define
 from raytracer.kinds import Choice, Integer, Number, Truth
 
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ LARGEST_SEED = 2**32 - 1
 """Seeds are 32-bit words."""
 
 
-@documented
 @dataclass(frozen=True)
 class RenderSettings:
     """Size, sampling and depth of a picture; the names are those of `[render]` in a scene file.

@@ -18,7 +18,7 @@ from support.modules import PACKAGE, circles, graph, imports_of, sources
 # From the bottom up: a module imports from its own layer and from those below. On the layer of
 # scenes and backends, neither knows the other.
 LAYERS = [
-    {"_version", "_core", "arguments", "errors", "synonyms", "warning"},
+    {"_version", "_core", "arguments", "errors", "fields", "kinds", "synonyms", "warning"},
     {
         "settings",
         "tone_names",

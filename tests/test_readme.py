@@ -9,17 +9,17 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import which
-from typing import Any, get_args
+from typing import Any
 
 import click
 import pytest
-from pydantic import BaseModel
 
 import raytracer
 from raytracer import compile_all
 from raytracer.cli import program
 from raytracer.commands.developing import default_picture
-from raytracer.scene import model
+from raytracer.scene import reference
+from raytracer.scene.tables import SCENE
 from raytracer.viewer.controls import help_rows
 from raytracer.viewer.saving import free_name
 
@@ -91,28 +91,6 @@ def commands(path: Path) -> Iterator[list[str]]:
             for line in text.splitlines():
                 for part in line.split("&&"):
                     yield shlex.split(part, comments=True)
-
-
-def keys(table: type[BaseModel], prefix: str = "") -> Iterator[str]:
-    """The path of every key that a scene file may hold."""
-    for name, field in table.model_fields.items():
-        path = prefix + (field.alias or name)
-        inside = list(tables(field.annotation))
-        kind = str(field.annotation)
-        joint = "[]." if "list[" in kind else ".NAME." if "dict[" in kind else "."
-        for part in inside:
-            yield from keys(part, path + joint)
-        if not inside:
-            yield path
-
-
-def tables(annotation: Any) -> Iterator[type[BaseModel]]:
-    """The tables inside a field's type."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    else:
-        for part in get_args(annotation):
-            yield from tables(part)
 
 
 @pytest.mark.parametrize("marker", MARKED)
@@ -207,14 +185,12 @@ def test_every_key_of_a_scene_is_listed() -> None:
     rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
     listed = [key for row in rows for key in re.findall(r"`([^`]+)`", row)]
     assert len(listed) == len(set(listed))
-    assert set(listed) == set(keys(model.SceneFile))
+    assert set(listed) == {row.key for row in reference.rows()}
 
 
 def test_full_scene_uses_most_tables() -> None:
     said = tomllib.loads(files()["scene.toml"])
-    assert set(said) == {
-        field.alias or name for name, field in model.SceneFile.model_fields.items()
-    } - {"$schema"}
+    assert set(said) == set(SCENE.keys) - {"$schema"}
 
 
 def test_every_public_name_is_described() -> None:

@@ -1,23 +1,17 @@
-"""The kinds of value that only scenes hold: vectors, colours, lists and tables."""
+"""The kinds of value that only scenes hold: colours, lists and tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from math import inf
+from collections.abc import Mapping
 from typing import Any
 
 from raytracer.errors import SceneError, UserError, shown, suggestion
 from raytracer.fields import Definition
-from raytracer.kinds import Kind, Mistakes, Schema, is_float, is_unicode
+from raytracer.kinds import Kind, Mistakes, Schema, is_unicode
 from raytracer.scene.colors import parse_color
-from raytracer.scene.transform import vector
 from raytracer.warning import passed_to
 
-_NUMBER: Schema = {"type": "number"}
 _UNIT: Schema = {"type": "number", "minimum": 0, "maximum": 1}
-
-POINT: Schema = {"type": "array", "items": _NUMBER, "minItems": 3, "maxItems": 3}
-"""JSON Schema of three numbers."""
 
 COLOR: Schema = {
     "anyOf": [{"type": "string"}, {"type": "array", "items": _UNIT, "minItems": 3, "maxItems": 4}],
@@ -25,30 +19,7 @@ COLOR: Schema = {
 """JSON Schema of a colour."""
 
 
-class Vector(Kind):
-    """Three finite numbers."""
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        return vector(value, name)
-
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
-        if type(value) is not list:
-            mistakes.must_be(place, "a list", value)
-            return
-        count = len(mistakes.sentences)
-        for index, number in enumerate(value[:3]):
-            if type(number) not in (int, float):
-                mistakes.must_be(f"{place}[{index}]", "a number", number)
-            elif not -inf < number < inf or not is_float(number):
-                mistakes.must_be(f"{place}[{index}]", "a finite number", number)
-        if len(value) != 3 and len(mistakes.sentences) == count:
-            mistakes.add(place, f"needs three numbers, has {len(value)}")
-
-    def schema(self) -> Schema:
-        return POINT
-
-
-class Color(Kind):
+class ColorValue(Kind):
     """A colour as people write it."""
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
@@ -78,7 +49,7 @@ def _ignore(sentence: str) -> None:
 class Rows(Kind):
     """A list with an item for each sphere; the items are checked when they become spheres."""
 
-    def __init__(self, item: Schema) -> None:
+    def __init__(self, item: Kind) -> None:
         self.item = item
 
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
@@ -86,28 +57,7 @@ class Rows(Kind):
             mistakes.must_be(place, "a list", value)
 
     def schema(self) -> Schema:
-        return {"type": "array", "items": self.item}
-
-
-class Words(Kind):
-    """True, false or one of some words."""
-
-    def __init__(self, *words: str) -> None:
-        self.words = words
-
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
-        if type(value) is str and value not in self.words:
-            hint = "" if mistakes.full else suggestion(value, ("true", "false", *self.words))
-            mistakes.add(place, f"'{shown(value)}' is not known; {hint}")
-        elif type(value) not in (bool, str):
-            listed = " or ".join(f"'{word}'" for word in self.words)
-            mistakes.must_be(place, f"true, false or {listed}", value)
-
-    def schema(self) -> Schema:
-        return {"enum": [True, False, *self.words]}
-
-    def values(self) -> str:
-        return ", ".join(("true", "false", *(f'`"{word}"`' for word in self.words)))
+        return {"type": "array", "items": self.item.schema()}
 
 
 class Table(Kind):
@@ -115,12 +65,12 @@ class Table(Kind):
 
     Args:
         title: in the JSON Schema.
-        help: what it describes.
+        summary: what it describes.
         keys: the definition of each key.
     """
 
-    def __init__(self, title: str, help: str, keys: Mapping[str, Definition]) -> None:  # noqa: A002
-        self.title, self.help, self.keys = title, help, keys
+    def __init__(self, title: str, summary: str, keys: Mapping[str, Definition]) -> None:
+        self.title, self.summary, self.keys = title, summary, keys
 
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
         if type(value) is not dict:
@@ -146,7 +96,7 @@ class Table(Kind):
         hint = ""
         if key.each and type(value) is list:
             numbers = any(isinstance(item, (int, float)) for item in value)
-            if not (numbers and isinstance(key.kind, Color)):  # it may be meant as one colour
+            if not (numbers and isinstance(key.kind, ColorValue)):  # it may be meant as one colour
                 hint = f"; a value per sphere goes into {key.each}"
         elif key.every and isinstance(value, (int, float, str)):
             hint = f"; one value for all spheres goes into {key.every}"
@@ -159,7 +109,7 @@ class Table(Kind):
         """Return the JSON Schema of the table itself, to which `schema` refers."""
         result: Schema = {
             "title": self.title,
-            "description": self.help,
+            "description": self.summary,
             "type": "object",
             "properties": {name: key_schema(key) for name, key in self.keys.items()},
             "additionalProperties": False,
@@ -228,9 +178,9 @@ class Variants(Kind):
             wrong_table(value, place, mistakes)
             return
         name = value.get("type", self.default)
-        if name in self.variants if type(name) is str else False:
+        if type(name) is str and name in self.variants:
             self.variants[name].find_mistakes(value, place, mistakes)
-        elif name == "":
+        elif "type" not in value:
             mistakes.add(place, f"type is missing; known are {', '.join(self.variants)}")
         else:
             hint = "" if mistakes.full else suggestion(str(name), self.variants)
@@ -274,7 +224,7 @@ def wrong_table(value: Any, place: str, mistakes: Mistakes, name: str = "") -> N
         mistakes.must_be(place, "a table", value)
         return
     path = joined(place, name) if name else place
-    form = f"[{path}], with one bracket" if mistakes.toml else f'"{path}": {{...}}'
+    form = f"[{path}], with one bracket" if mistakes.toml else f'"{place}": {{...}}'
     what = "a table of names" if name else "one table"
     mistakes.add(place, f"is {what}: write {form}")
 
@@ -284,10 +234,11 @@ def key_schema(key: Definition) -> Schema:
     schema = key.kind.schema()
     if key.default is None:
         schema = {"anyOf": [schema, {"type": "null"}]}
-    description = {"description": key.help}
-    if key.required or isinstance(key.default, Callable):
-        return schema | description
-    return schema | {"default": key.default} | description
+    described = schema | {"description": key.summary}
+    if key.required:
+        return described
+    default = list(key.default) if isinstance(key.default, tuple) else key.default
+    return described | {"default": default}
 
 
 def tables_of(kind: Kind) -> list[Table]:
