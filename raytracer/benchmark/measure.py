@@ -41,7 +41,7 @@ class Renderer:
 
     def frames(self, count: int, shadows: bool = True) -> list[float]:
         """Milliseconds of each of `count` frames, from the first ray to the linear film."""
-        self.job.frame["shadows"] = int(shadows)
+        self.job.view = self.job.view.with_shadows(shadows)
         return [self._frame() for _ in range(count)]
 
     def _frame(self) -> float:

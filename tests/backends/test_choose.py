@@ -105,9 +105,9 @@ def test_every_kernel_gives_the_same_film(count: int, seed: int) -> None:
         film = Film.blank(*SIZE)
         with backend.upload(buffers, tree) as resident:
             if name is None:
-                chosen = backend.kernel_of(resident, buffers.frame).kernel.name
+                chosen = backend.kernel_of(resident, buffers.view).kernel.name
                 assert (chosen == choose.LIST) == (count <= choose.MAX_LISTED)
-            backend.render(resident, buffers.frame, film)
+            backend.render(resident, buffers.view, film)
         films.append(film.sums)
     for film_sums in films[1:]:
         np.testing.assert_array_equal(film_sums, films[0])
@@ -122,10 +122,10 @@ def test_a_camera_that_moves_away_gets_another_kernel() -> None:
     buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=1))
     backend = CudaBackend()
     with backend.upload(buffers, bvh.build(buffers)) as resident:
-        near = backend.kernel_of(resident, buffers.frame).kernel.name
-        buffers.camera["origin"] -= 1000 * buffers.camera["forward"]
-        resident.look(buffers)
-        far = backend.kernel_of(resident, buffers.frame).kernel.name
+        near = backend.kernel_of(resident, buffers.view).kernel.name
+        camera = buffers.camera.copy()
+        camera["origin"] -= 1000 * camera["forward"]
+        far = backend.kernel_of(resident, buffers.view.with_camera(camera)).kernel.name
     assert (near, far) == (choose.PACKETS, choose.THREADS)
 
 
