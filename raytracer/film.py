@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 Crop = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True)
-class Backdrop:
+class Backdrop(NamedTuple):
     """The opaque background of a picture: a vertical gradient.
 
     bottom, top: linear RGB at the lower and the upper edge of the full picture.

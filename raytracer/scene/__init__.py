@@ -6,19 +6,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .looks import Ambient, Background, Camera, DirectionalLight, Light, Material, PointLight
+    from .lights import Ambient, DirectionalLight, Light, PointLight
+    from .looks import Background, Camera
+    from .materials import Material
     from .scene import Scene
     from .spheres import SphereSet
     from .transform import Transform
 
 _HOMES = {
-    "Ambient": "looks",
+    "Ambient": "lights",
     "Background": "looks",
     "Camera": "looks",
-    "DirectionalLight": "looks",
-    "Light": "looks",
-    "Material": "looks",
-    "PointLight": "looks",
+    "DirectionalLight": "lights",
+    "Light": "lights",
+    "Material": "materials",
+    "PointLight": "lights",
     "Scene": "scene",
     "SphereSet": "spheres",
     "Transform": "transform",

@@ -12,8 +12,10 @@ from ..warning import collected, warn
 from . import fits
 from .colors import parse_color
 from .elements import Element, symbol_of, table
+from .lights import LIGHTS, Ambient, Light
 from .load import read_set, sphere_set
-from .looks import Ambient, Background, Camera, DirectionalLight, Light, Material, PointLight
+from .looks import Background, Camera
+from .materials import Material
 from .scene import Scene
 from .spheres import SphereSet
 from .transform import Transform
@@ -149,9 +151,8 @@ class _Composer:
             return None
         made: list[Light] = []
         for index, light in enumerate(self.content["lights"]):
-            kind = PointLight if light["type"] == "point" else DirectionalLight
             fields = {name: value for name, value in light.items() if name != "type"}
-            made.append(self.make(f"lights[{index}]", kind, fields))
+            made.append(self.make(f"lights[{index}]", LIGHTS[light["type"]], fields))
         return made
 
     def materials(self) -> dict[str, Material]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..arguments import whole
 from ..errors import SceneError, escaped, shown
 from .colors import RGB, linear_to_srgb
-from .looks import Material
+from .materials import Material
 from .rows import Value, read_row
 from .transform import Vector
 

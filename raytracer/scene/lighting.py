@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from math import hypot
 from typing import TYPE_CHECKING
 
 from ..errors import SceneError
 from ..settings import RenderSettings
 from ..view import frame_of
-from .colors import RGB, parse_color, srgb_to_linear
+from .colors import srgb_to_linear
 from .fit import Basis
-from .looks import FALLOFFS, Ambient, Camera, DirectionalLight, Light
-from .placing import LARGEST, Space
+from .lights import Ambient, DirectionalLight, Light, linear
+from .looks import Camera
+from .placing import Space
 from .scene import Scene
 from .transform import Vector
 
@@ -29,9 +29,6 @@ KEY_INTENSITY = 0.8
 
 KEY_AMBIENT = 0.25
 """Intensity of the ambient light beside the key light."""
-
-POINT, DIRECTIONAL = range(2)
-"""`Light.kind`."""
 
 
 def pack_lights(scene: Scene, space: Space, axes: Basis) -> NDArray[np.void]:
@@ -52,29 +49,10 @@ def pack_lights(scene: Scene, space: Space, axes: Basis) -> NDArray[np.void]:
     lights: Sequence[Light] = _key_lights(axes) if scene.lights is None else scene.lights
     packed = np.zeros(len(lights), dtype("Light"))
     for index, (entry, light) in enumerate(zip(packed, lights, strict=True)):
-        color = _linear(light.color) * light.intensity
-        if isinstance(light, DirectionalLight):
-            entry["kind"] = DIRECTIONAL
-            entry["vector"] = -np.asarray(light.direction) / hypot(*light.direction)
-        else:
-            entry["kind"] = POINT
-            position = space.point(light.position)
-            if not np.abs(position).max() < LARGEST:
-                raise SceneError(
-                    f"lights[{index}].position: is too far from the spheres for 32-bit numbers; "
-                    'a light that is far away has type = "directional"'
-                )
-            entry["vector"] = position
-            entry["falloff"] = FALLOFFS.index(light.falloff)
-            if light.falloff == "inverse-square":
-                # 1 / d^2 of scene space is 1 / (d^2 scale^2) of render space.
-                color = color / space.scale / space.scale
-        if not color.max() <= np.finfo(np.float32).max:
-            raise SceneError(
-                f"lights[{index}].intensity: {light.intensity:g} is too bright for 32-bit numbers "
-                "in the scene's unit of length; give less, or set the exposure"
-            )
-        entry["color"] = color
+        try:
+            light.pack(entry, space)
+        except SceneError as error:
+            raise SceneError(f"lights[{index}].{str(error).partition('.')[2]}") from None
     return packed
 
 
@@ -122,7 +100,7 @@ def _ambient(scene: Scene) -> NDArray[np.float64]:
     ambient = scene.ambient
     if ambient is None:
         ambient = Ambient(intensity=KEY_AMBIENT) if scene.lights is None else Ambient()
-    light = _linear(ambient.color) * ambient.intensity
+    light = linear(ambient.color) * ambient.intensity
     if not light.max() <= np.finfo(np.float32).max:
         raise SceneError(
             f"ambient.intensity: {ambient.intensity:g} is too bright for 32-bit numbers; give "
@@ -140,11 +118,3 @@ def background_up(scene: Scene) -> Vector:
     axis = (scene.camera or Camera()).up if given is None else given
     x, y, z = (float(v) / hypot(*axis) for v in axis)
     return (x, y, z)
-
-
-@lru_cache(1024)
-def _linear(color: RGB) -> NDArray[np.float64]:
-    """Return an sRGB colour as linear light, float64 (3,)."""
-    linear = srgb_to_linear(parse_color(color))
-    linear.flags.writeable = False  # many lights share it
-    return linear

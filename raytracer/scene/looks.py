@@ -1,4 +1,4 @@
-"""Camera, lights, materials and background: the small parts of a scene."""
+"""Camera and background."""
 
 from __future__ import annotations
 
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 CAMERA_TYPES = ("perspective", "orthographic")
 """Kinds of camera; the index is `Camera.kind` of the kernels."""
-
-FALLOFFS = ("none", "inverse-square")
-"""Falloff of point lights; the index is `Light.falloff` of the kernels."""
 
 STANDARD_DIRECTION: Vector = (1.0, 0.7, 1.4)
 """From the spheres to a fitted camera that was given no direction: right of front, from above."""
@@ -136,124 +133,6 @@ class Camera:
         target = (0.0, 0.0, 0.0) if self.look_at is None else self.look_at
         a, b, c = (p - t for p, t in zip(self.position, target, strict=True))
         return (a, b, c)
-
-
-@dataclass(frozen=True)
-class PointLight:
-    """Light from a point.
-
-    What arrives at a distance d is L = color * intensity, or color * intensity / d**2 with
-    "inverse-square" (color in linear RGB, d in scene units); `Material` says what becomes of it.
-
-    Args:
-        position: scene units.
-        color: sRGB.
-        intensity: linear factor without unit: 1 shows a white, fully diffuse surface that faces the
-            light as white. With "inverse-square" that holds at a distance of one scene unit.
-        falloff: "none" or "inverse-square".
-
-    Raises:
-        SceneError: a value is out of range.
-    """
-
-    position: Triple
-    color: Color = "#ffffff"
-    intensity: float = 1.0
-    falloff: str = "none"
-
-    def __post_init__(self) -> None:
-        set_field(self, "position", vector(self.position, "light.position"))
-        _check_light(self)
-        set_field(self, "falloff", one_of(self.falloff, "light.falloff", FALLOFFS, "falloff"))
-
-
-@dataclass(frozen=True)
-class DirectionalLight:
-    """Light from far away, parallel everywhere: L = color * intensity, color in linear RGB.
-
-    Args:
-        direction: where the light travels; any length.
-        color: sRGB.
-        intensity: linear factor without unit: 1 shows a white, fully diffuse surface that faces the
-            light as white.
-
-    Raises:
-        SceneError: a value is out of range, or the direction has no length.
-    """
-
-    direction: Triple
-    color: Color = "#ffffff"
-    intensity: float = 1.0
-
-    def __post_init__(self) -> None:
-        set_field(self, "direction", vector(self.direction, "light.direction"))
-        if hypot(*self.direction) == 0.0:
-            raise SceneError("light.direction: has no length; say where the light travels")
-        _check_light(self)
-
-
-Light = PointLight | DirectionalLight
-
-
-def _check_light(light: Light | Ambient, name: str = "light") -> None:
-    """Check colour and intensity of a light."""
-    set_field(light, "color", check_color(light.color, f"{name}.color"))
-    intensity = real(light.intensity, f"{name}.intensity", 0.0, inf)
-    set_field(light, "intensity", intensity)
-
-
-@dataclass(frozen=True)
-class Ambient:
-    """Light that reaches everything alike.
-
-    Args:
-        color: sRGB.
-        intensity: linear factor.
-    """
-
-    color: Color = "#ffffff"
-    intensity: float = 0.1
-
-    def __post_init__(self) -> None:
-        _check_light(self, "ambient")
-
-
-@dataclass(frozen=True)
-class Material:
-    """How a surface reflects light: Phong's model (1975) with a mirror.
-
-    With normal n, direction wi to the light, direction wo to the viewer, r = 2 (n . wi) n - wi, and
-    L the linear colour of a light that reaches the point, the surface shows in linear RGB::
-
-        (1 - mirror) * ambient * scene_ambient * color
-        + sum over lights with n . wi > 0 of
-            L * ((1 - mirror) * diffuse * (n . wi) * color + specular * max(r . wo, 0)**shininess)
-        + mirror * what the ray sees that leaves along the mirror direction of wo
-
-    The highlight has the colour of the light and is not weakened by `mirror`. No factor 1/pi and no
-    normalisation of the lobe: a white surface with diffuse 1 that faces a light shows L.
-    B. T. Phong, "Illumination for Computer Generated Pictures", CACM 18(6), 1975.
-
-    Args:
-        ambient: factor of the ambient light, 0..1.
-        diffuse: factor of the diffuse (Lambertian) reflection, 0..1.
-        specular: factor of the highlight, 0..1.
-        shininess: exponent of the highlight, above 0.
-        mirror: share of the light that is reflected as by a mirror, 0..1.
-    """
-
-    ambient: float = 1.0
-    diffuse: float = 0.9
-    specular: float = 0.1
-    shininess: float = 40.0
-    mirror: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name in ("ambient", "diffuse", "specular", "mirror"):
-            value = real(getattr(self, name), f"material.{name}", 0.0, 1.0)
-            set_field(self, name, value)
-        shininess = real(self.shininess, "material.shininess", 0.0, 1e6, above=True)
-        set_field(self, "shininess", shininess)
 
 
 @dataclass(frozen=True)

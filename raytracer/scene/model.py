@@ -26,7 +26,7 @@ from .fields import (
     Whole,
 )
 from .looks import Camera as CameraDefaults
-from .looks import Material as MaterialDefaults
+from .materials import Material as MaterialDefaults
 
 _RENDER = RenderSettings()
 _MATERIAL = MaterialDefaults()

@@ -15,7 +15,8 @@ from ..settings import RenderSettings
 from ..warning import warn
 from .large import find_large
 from .lighting import pack_frame, pack_lights
-from .looks import Camera, Material
+from .looks import Camera
+from .materials import Material
 from .paint import color_bytes, pack_colors
 from .placing import Space, place, render_space
 from .pose import Pose, aimed, pose
@@ -80,14 +81,14 @@ def _warn_of(outliers: Outliers | None, spheres: Spheres, space: Space) -> None:
     """Say how many spheres a fitted camera leaves out, and how to include them."""
     if outliers is None:
         return
-    verb = "is" if outliers.count == 1 else "are"
+    verb = "is" if outliers.total == 1 else "are"
     row = outliers.farthest
     center = zip(spheres[:3], space.center, strict=True)
     place = [float(axis[row]) * space.scale + middle for axis, middle in center]
     digit = max(map(abs, place)) * 1e-6  # float32 holds about as much
     shown = ", ".join(f"{0.0 if abs(v) < digit else v:g}" for v in place)
     warn(
-        f"{outliers.count:,} of {len(spheres[0]):,} spheres {verb} far away from the others and "
+        f"{outliers.total:,} of {len(spheres[0]):,} spheres {verb} far away from the others and "
         f"left out of the frame, the farthest sphere {row} at ({shown}): to frame every sphere, "
         'say fit = "all" under [camera] in a scene file, or Camera(fit="all")'
     )
@@ -186,8 +187,7 @@ def _pack_materials(scene: Scene) -> tuple[NDArray[np.void], NDArray[np.int32]]:
         used[Material()] = 0
     materials = np.zeros(len(used), dtype("Material"))
     for material, index in used.items():
-        for name in ("ambient", "diffuse", "specular", "shininess", "mirror"):
-            materials[index][name] = getattr(material, name)
+        material.pack(materials[index])
     if len(used) == 1:
         return materials, np.zeros(0, np.int32)
     counts = [s.count for s in sets]

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 from ..arguments import is_a, items, mapping, of_kind, plain, text
 from ..errors import SceneError, counted, shown, shown_value, suggestion
 from ..settings import RenderSettings
-from .looks import Ambient, Background, Camera, DirectionalLight, Light, Material, PointLight
+from .lights import LIGHTS, Ambient, DirectionalLight, Light, PointLight
+from .looks import Background, Camera
+from .materials import MATERIALS, Material
 from .spheres import SphereSet
 from .transform import Transform
 
@@ -68,10 +70,10 @@ class Scene:
     def __post_init__(self) -> None:
         self.spheres = _parts("spheres", self.spheres, SphereSet)
         if self.lights is not None:
-            self.lights = _parts("lights", self.lights, (PointLight, DirectionalLight))
+            self.lights = _parts("lights", self.lights, tuple(LIGHTS.values()))
         self.materials = mapping(self.materials, "materials")
         for material in self.materials.values():
-            of_kind(material, "materials", Material)
+            of_kind(material, "materials", tuple(MATERIALS.values()))
         if self.camera is not None:
             of_kind(self.camera, "camera", Camera)
         if self.ambient is not None:

@@ -13,7 +13,7 @@ from ..warning import warn
 from .arrays import Where, as_array, blocks, check_centers, check_radius, first_not_finite, floats
 from .colors import COLOR_SPACES, OPAQUE, parse_color
 from .data_file import DataFile
-from .looks import Material
+from .materials import Material
 from .spacing import default_radius
 from .transform import Transform
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from raytracer import toml_text
 from raytracer.scene.lighting import background_up
-from raytracer.scene.looks import DirectionalLight, Light
+from raytracer.scene.lights import Light
 from raytracer.viewer.edits import Edits
 
 DIGITS = 10
@@ -21,7 +21,8 @@ MOST_DIGITS = 15
 """Of places that are far from the origin beside what the camera shows of them."""
 
 if TYPE_CHECKING:
-    from raytracer.scene.looks import Background, Camera, Material
+    from raytracer.scene.looks import Background, Camera
+    from raytracer.scene.materials import Material
     from raytracer.scene.scene import Scene
     from raytracer.scene.transform import Triple
     from raytracer.tone_settings import ToneSettings
@@ -98,8 +99,7 @@ def _places(number: float, digits: int) -> int:
 
 
 def _light(light: Light) -> str:
-    kind = "directional" if isinstance(light, DirectionalLight) else "point"
-    return _table("[[lights]]", {"type": kind} | vars(light))
+    return _table("[[lights]]", {"type": light.type} | vars(light))
 
 
 def _background(background: Background) -> str:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from math import hypot
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.scene.lighting import KEY_AMBIENT, KEY_INTENSITY, KEY_LIGHT
-from raytracer.scene.looks import Ambient, Background, DirectionalLight, Light, PointLight
+from raytracer.scene.lights import Ambient, DirectionalLight, Light
+from raytracer.scene.looks import Background
 from raytracer.viewer.vectors import Vector, rotation, triple
 
 if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
     from raytracer.scene.fit import Basis
-    from raytracer.scene.looks import Material
+    from raytracer.scene.materials import Material
     from raytracer.scene.scene import Scene
 
 BACKGROUNDS = (
@@ -130,14 +130,6 @@ def turned(light: Light, axes: Basis, right: float, up: float, pivot: Vector) ->
     right, up: radians, as the viewer sees it. pivot: scene units.
     """
     spin = right * axes.up - up * axes.right
-    if isinstance(light, PointLight):
-        offset = np.asarray(light.position, np.float64) - pivot
-        return replace(light, position=triple(pivot + _rotate(offset, spin)))
-    towards = _rotate(np.asarray(light.direction, np.float64), spin)
-    return replace(light, direction=triple(towards / hypot(*towards)))
-
-
-def _rotate(vector: Vector, spin: Vector) -> Vector:
-    """spin: an axis as long as the angle."""
     angle = float(np.linalg.norm(spin))
-    return rotation(spin / angle, angle) @ vector if angle else vector
+    turn = rotation(spin / angle, angle) if angle else np.eye(3)
+    return light.rotated(turn, pivot)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import raytracer
 from raytracer import Ambient, Background, DirectionalLight, Material, PointLight, Scene
 from raytracer.layout import dtype
-from raytracer.scene.looks import Light
+from raytracer.scene.lights import Light
 from raytracer.scene.pack import pack, retake
 from raytracer.scene.pose import pose
 from raytracer.viewer import edits

@@ -1,0 +1,212 @@
+"""Lights: a class for each kind, with its name in scene files and what the kernels read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import hypot, inf
+from typing import TYPE_CHECKING, ClassVar
+
+from raytracer.arguments import one_of, real
+from raytracer.errors import SceneError
+from raytracer.scene.colors import RGB, parse_color, srgb_to_linear
+from raytracer.scene.looks import Color, check_color, set_field
+from raytracer.scene.placing import LARGEST, Space
+from raytracer.scene.transform import vector
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from raytracer.scene.transform import Triple
+
+FALLOFFS = ("none", "inverse-square")
+"""Falloff of point lights; the index is `Light.falloff` of the kernels."""
+
+FALLOFFS = ("none", "inverse-square")
+"""Falloff of point lights; the index is `Light.falloff` of the kernels."""
+
+
+@dataclass(frozen=True)
+class PointLight:
+    """Light from a point.
+
+    What arrives at a distance d is L = color * intensity, or color * intensity / d**2 with
+    "inverse-square" (color in linear RGB, d in scene units); `Material` says what becomes of it.
+
+    Args:
+        position: scene units.
+        color: sRGB.
+        intensity: linear factor without unit: 1 shows a white, fully diffuse surface that faces the
+            light as white. With "inverse-square" that holds at a distance of one scene unit.
+        falloff: "none" or "inverse-square".
+
+    Raises:
+        SceneError: a value is out of range.
+    """
+
+    type: ClassVar[str] = "point"
+    position: Triple
+    color: Color = "#ffffff"
+    intensity: float = 1.0
+    falloff: str = "none"
+
+    def __post_init__(self) -> None:
+        set_field(self, "position", vector(self.position, "light.position"))
+        _check_light(self)
+        set_field(self, "falloff", one_of(self.falloff, "light.falloff", FALLOFFS, "falloff"))
+
+    def pack(self, entry: NDArray[np.void], space: Space) -> None:
+        """Write the light into a struct of the kernels.
+
+        Args:
+            entry: a Light, structured ().
+            space: render space.
+
+        Raises:
+            SceneError: the light is too far or too bright for float32.
+        """
+        import numpy as np
+
+        position = space.point(self.position)
+        if not np.abs(position).max() < LARGEST:
+            raise SceneError(
+                "light.position: is too far from the spheres for 32-bit numbers; "
+                'a light that is far away has type = "directional"'
+            )
+        # 1 / d^2 of scene space is 1 / (d^2 scale^2) of render space.
+        unit = space.scale if self.falloff == "inverse-square" else 1.0
+        entry["kind"] = KINDS[self.type]
+        entry["vector"] = position
+        entry["falloff"] = FALLOFFS.index(self.falloff)
+        entry["color"] = _radiance(self, unit)
+
+    def rotated(self, rotation: NDArray[np.float64], pivot: NDArray[np.float64]) -> PointLight:
+        """Return the light turned about a point.
+
+        Args:
+            rotation: float64 (3, 3).
+            pivot: scene units, float64 (3,).
+        """
+        return replace(self, position=_triple(pivot + rotation @ (self.position - pivot)))
+
+
+@dataclass(frozen=True)
+class DirectionalLight:
+    """Light from far away, parallel everywhere: L = color * intensity, color in linear RGB.
+
+    Args:
+        direction: where the light travels; any length.
+        color: sRGB.
+        intensity: linear factor without unit: 1 shows a white, fully diffuse surface that faces the
+            light as white.
+
+    Raises:
+        SceneError: a value is out of range, or the direction has no length.
+    """
+
+    type: ClassVar[str] = "directional"
+    direction: Triple
+    color: Color = "#ffffff"
+    intensity: float = 1.0
+
+    def __post_init__(self) -> None:
+        set_field(self, "direction", vector(self.direction, "light.direction"))
+        if hypot(*self.direction) == 0.0:
+            raise SceneError("light.direction: has no length; say where the light travels")
+        _check_light(self)
+
+    def pack(self, entry: NDArray[np.void], space: Space) -> None:
+        """Write the light into a struct of the kernels.
+
+        Args:
+            entry: a Light, structured ().
+            space: render space; directions are the same in it.
+
+        Raises:
+            SceneError: the light is too bright for float32.
+        """
+        import numpy as np
+
+        entry["kind"] = KINDS[self.type]
+        entry["vector"] = -np.asarray(self.direction) / hypot(*self.direction)
+        entry["color"] = _radiance(self)
+
+    def rotated(
+        self, rotation: NDArray[np.float64], pivot: NDArray[np.float64]
+    ) -> DirectionalLight:
+        """Return the light turned, its direction as a unit vector.
+
+        Args:
+            rotation: float64 (3, 3).
+            pivot: of no effect on a light from far away.
+        """
+        towards = rotation @ self.direction
+        return replace(self, direction=_triple(towards / hypot(*towards)))
+
+
+Light = PointLight | DirectionalLight
+
+LIGHTS: dict[str, type[Light]] = {light.type: light for light in (PointLight, DirectionalLight)}
+"""Kinds of light by their names in scene files."""
+
+KINDS = {name: number for number, name in enumerate(LIGHTS)}
+"""Number of a kind: `LightKind` of kernels/shade/light.h."""
+
+
+@dataclass(frozen=True)
+class Ambient:
+    """Light that reaches everything alike.
+
+    Args:
+        color: sRGB.
+        intensity: linear factor.
+    """
+
+    color: Color = "#ffffff"
+    intensity: float = 0.1
+
+    def __post_init__(self) -> None:
+        _check_light(self, "ambient")
+
+
+def _check_light(light: Light | Ambient, name: str = "light") -> None:
+    """Check colour and intensity of a light."""
+    set_field(light, "color", check_color(light.color, f"{name}.color"))
+    intensity = real(light.intensity, f"{name}.intensity", 0.0, inf)
+    set_field(light, "intensity", intensity)
+
+
+def _radiance(light: Light, unit: float = 1.0) -> NDArray[np.float64]:
+    """Return colour times intensity as linear light, float64 (3,).
+
+    Args:
+        light: any.
+        unit: length in scene units in which the intensity falls off; 1 if it does not.
+
+    Raises:
+        SceneError: it is too bright for float32.
+    """
+    import numpy as np
+
+    color = linear(light.color) * light.intensity / unit / unit
+    if not color.max() <= np.finfo(np.float32).max:
+        raise SceneError(
+            f"light.intensity: {light.intensity:g} is too bright for 32-bit numbers "
+            "in the scene's unit of length; give less, or set the exposure"
+        )
+    return color
+
+
+@lru_cache(1024)
+def linear(color: RGB) -> NDArray[np.float64]:
+    """Return an sRGB colour as linear light, float64 (3,), not writeable."""
+    values = srgb_to_linear(parse_color(color))
+    values.flags.writeable = False  # many lights share it
+    return values
+
+
+def _triple(values: Iterable[float]) -> tuple[float, float, float]:
+    x, y, z = map(float, values)
+    return x, y, z
