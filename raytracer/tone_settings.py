@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CURVES = ("linear", "reinhard", "aces", "agx")
-"""Tone curves; the index is `ToneArgs.curve`."""
+"""Tone curves: the words of the kernels' `ToneCurve`."""
 
 METERS = ("covered", "all")
 """Which pixels decide an automatic exposure."""
