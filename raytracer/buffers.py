@@ -7,8 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hashlib import blake2b
+
     import numpy as np
     from numpy.typing import NDArray
+else:
+    try:
+        from _blake2 import blake2b  # `hashlib` has the same one, but loads OpenSSL first: 1.5 ms
+    except ImportError:
+        from hashlib import blake2b
 
 DIGEST_BLOCK = 1 << 23
 """Bytes hashed as one leaf of the digest; large enough to keep threads busy without the GIL."""
@@ -118,8 +125,6 @@ class SceneBuffers:
         The hash is a tree of two levels (blocks, then their hashes), so that blocks can be
         hashed by several threads; the result does not depend on how many there are.
         """
-        from hashlib import blake2b
-
         from raytracer.resources import thread_count
 
         root = blake2b(digest_size=16)
@@ -178,6 +183,4 @@ def _blocks(array: NDArray[np.generic]) -> Iterator[memoryview]:
 
 def _leaf(block: memoryview) -> bytes:
     """Hash one block."""
-    from hashlib import blake2b
-
     return blake2b(block, digest_size=32).digest()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,7 @@ def is_transparent(frame: NDArray[np.void]) -> bool:
     return int(frame["background_kind"][0]) == code("BackgroundKind", "transparent")
 
 
-@dataclass(frozen=True)
-class Backdrop:
+class Backdrop(NamedTuple):
     """The opaque background of a picture: a vertical gradient.
 
     bottom, top: linear RGB at the lower and the upper edge of the full picture.

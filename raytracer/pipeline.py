@@ -136,6 +136,9 @@ def prepare(
         scene = path_of(scene, "scene")
     stage = _Stages(notice)
     with stage("start", "looking for a GPU"):
+        if is_path(scene) and Path(scene).suffix.lower() in (".npz", ".npy"):
+            # Takes as long as reading 100,000 spheres does, and is no part of that.
+            from raytracer import npz  # noqa: F401
         thread_count(threads)
         chosen: Any = backend
         if not _is_backend(backend):

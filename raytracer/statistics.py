@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import exp2, log2
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +70,8 @@ class Statistics:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON types."""
-        return asdict(self) | {"bins": list(self.bins)}
+        # `asdict` would look into each of the bins.
+        return vars(self) | {"percentiles": dict(self.percentiles), "bins": list(self.bins)}
 
     def lines(self) -> list[str]:
         """For people."""

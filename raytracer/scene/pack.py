@@ -80,14 +80,14 @@ def _warn_of(outliers: Outliers | None, spheres: Spheres, space: Space) -> None:
     """Say how many spheres a fitted camera leaves out, and how to include them."""
     if outliers is None:
         return
-    verb = "is" if outliers.count == 1 else "are"
+    verb = "is" if outliers.total == 1 else "are"
     row = outliers.farthest
     center = zip(spheres[:3], space.center, strict=True)
     place = [float(axis[row]) * space.scale + middle for axis, middle in center]
     digit = max(map(abs, place)) * 1e-6  # float32 holds about as much
     shown = ", ".join(f"{0.0 if abs(v) < digit else v:g}" for v in place)
     warn(
-        f"{outliers.count:,} of {len(spheres[0]):,} spheres {verb} far away from the others and "
+        f"{outliers.total:,} of {len(spheres[0]):,} spheres {verb} far away from the others and "
         f"left out of the frame, the farthest sphere {row} at ({shown}): to frame every sphere, "
         'say fit = "all" under [camera] in a scene file, or Camera(fit="all")'
     )
