@@ -23,7 +23,8 @@ struct TilePixel {
 
 RT_DEVICE TilePixel tile_pixel(const rt::RenderArgs& args, const rt::Frame& frame, int tile) {
   const int lane = threadIdx.x & 31;
-  int x = frame.x0 + tile % args.tiles_x * 8 + (lane & 7), y = frame.y0 + tile / args.tiles_x * 4 + (lane >> 3);
+  int x = frame.x0 + tile % args.tiles_x * rt::kWarpTileWidth + lane % rt::kWarpTileWidth;
+  int y = frame.y0 + tile / args.tiles_x * rt::kWarpTileHeight + lane / rt::kWarpTileWidth;
   const bool inside = x < frame.x1 && y < frame.y1;
   x = min(x, frame.x1 - 1), y = min(y, frame.y1 - 1);
   return {x, y, (size_t)(y - frame.y0) * (size_t)(frame.x1 - frame.x0) + (size_t)(x - frame.x0), inside};

@@ -15,6 +15,7 @@ from raytracer.benchmark.record import Rays as KindOfRays
 from raytracer.benchmark.record import Row
 from raytracer.errors import BackendError, RaytracerError, UserError, suggestion
 from raytracer.film import Film
+from raytracer.layout import code
 from raytracer.variants import Variant, discover
 
 if TYPE_CHECKING:
@@ -243,7 +244,7 @@ class Ladder:
         def median(shadows: bool, depth: int) -> float:
             assert entry.view is not None
             frame = entry.view.frame.copy()
-            frame["sample_count"], frame["filter"] = 1, 0
+            frame["sample_count"], frame["filter"] = 1, code("FilterKind", "point")
             frame["shadows"], frame["max_depth"] = int(shadows), depth
             times: list[float] = []
             while len(times) < 2 or (len(times) < KIND_FRAMES and sum(times) < KIND_SECONDS):

@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ENTRY = "render"
-TILE = (
-    8,
-    4,
-)  # pixels, one to a thread of a warp; kernels/cuda numbers its tiles by rows of these
+# Pixels of a tile, one to a thread of a warp; kernels/cuda numbers its tiles by rows of these.
+TILE = layout.constant("kWarpTileWidth"), layout.constant("kWarpTileHeight")
 # Constant memory that every launch reads: symbol -> struct and what to call one of them.
 TABLES = {
     "c_camera": ("Camera", "camera"),
