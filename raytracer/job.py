@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from raytracer._version import __version__
 from raytracer.errors import UserError, naming
 from raytracer.image import Image
-from raytracer.layout import dtype
+from raytracer.layout import constant, dtype
 from raytracer.memory import HITS
 from raytracer.tone import check_bits
 from raytracer.tone_settings import ToneSettings
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from raytracer.view import View
 
 MOST_SAMPLES = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
-NO_SPHERE = 2**32 - 1  # FirstHit.id
+NO_SPHERE = constant("kNoSphere")  # FirstHit.id
 
 
 @dataclass

@@ -9,16 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from raytracer.settings import POINT_FILTER
+from raytracer.layout import code
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from raytracer.film import Backdrop, Crop
-
-TRANSPARENT = 1
-"""Frame.background_kind of a picture whose background is left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +66,9 @@ class View:
         return self._number("sample_count")
 
     @property
-    def filter(self) -> int:
-        """The reconstruction filter, as an index into `raytracer.settings.FILTERS`."""
-        return self._number("filter")
+    def centered(self) -> bool:
+        """Whether every sample goes through its pixel's centre (the point filter)."""
+        return self._number("filter") == code("FilterKind", "point")
 
     @property
     def max_depth(self) -> int:
@@ -84,9 +81,14 @@ class View:
         return self._number("light_count")
 
     @property
+    def large_count(self) -> int:
+        """How many spheres are kept beside the tree."""
+        return self._number("large_count")
+
+    @property
     def transparent(self) -> bool:
         """Whether the background is left out."""
-        return self._number("background_kind") == TRANSPARENT
+        return self._number("background_kind") == code("BackgroundKind", "transparent")
 
     @property
     def backdrop(self) -> Backdrop | None:
@@ -113,13 +115,13 @@ class View:
         """Return the view with samples `first` to `first + count - 1` to add."""
         return self._but(sample_begin=first, sample_count=count)
 
-    def with_filter(self, kind: int, radius: float) -> View:
-        """Return the view with another filter: index into `FILTERS`, half width in pixels."""
-        return self._but(filter=kind, filter_radius=radius)
+    def with_filter(self, kind: str, radius: float) -> View:
+        """Return the view with another filter of `FILTERS`, by name; radius: in pixels."""
+        return self._but(filter=code("FilterKind", kind), filter_radius=radius)
 
     def through_centers(self) -> View:
         """Return the view with every sample through its pixel's centre (the point filter)."""
-        return self._but(filter=POINT_FILTER)
+        return self._but(filter=code("FilterKind", "point"))
 
     def with_depth(self, max_depth: int) -> View:
         """Return the view with another limit of mirror bounces."""
@@ -148,14 +150,12 @@ class View:
 
     def without_background(self) -> View:
         """Return the view with a transparent background."""
-        nothing = (0.0, 0.0, 0.0)
-        return self._but(
-            background_kind=TRANSPARENT, background_bottom=nothing, background_top=nothing
-        )
+        kind, nothing = code("BackgroundKind", "transparent"), (0.0, 0.0, 0.0)
+        return self._but(background_kind=kind, background_bottom=nothing, background_top=nothing)
 
     def with_one_color(self) -> View:
         """Return the view of the same spheres when all have the one colour of their table."""
-        return self._but(color_mode=0)
+        return self._but(color_mode=code("ColorMode", "uniform"))
 
     def _number(self, name: str) -> int:
         return int(self.frame[name][0])

@@ -12,7 +12,7 @@ import pytest
 from raytracer import Background, Film, Scene, SphereSet, pipeline
 from raytracer.film import Backdrop
 from raytracer.scene.pack import pack
-from raytracer.settings import FILTERS, RenderSettings
+from raytracer.settings import RenderSettings
 from raytracer.view import View, frame_of
 from support.modules import PACKAGE
 
@@ -28,7 +28,8 @@ def test_a_view_says_what_the_settings_said() -> None:
     assert made.size == (40, 20)
     assert made.crop == (0, 0, 40, 20)
     assert (made.first_sample, made.samples) == (0, 3)
-    assert FILTERS[made.filter] == "tent"
+    assert not made.centered
+    assert made.through_centers().centered
     assert made.max_depth == SETTINGS.max_depth
     assert made.light_count == len(made.lights) == 1
     assert made.backdrop == Backdrop((1.0, 1.0, 1.0), (1.0, 1.0, 1.0))
@@ -41,7 +42,7 @@ def test_each_method_changes_its_own_fields_alone() -> None:
         "width height x1 y1": made.with_size(80, 60),
         "sample_begin sample_count": made.with_samples(7, 9),
         "filter": made.through_centers(),
-        "filter filter_radius": made.with_filter(3, 2.0),
+        "filter filter_radius": made.with_filter("gaussian", 2.0),
         "max_depth": made.with_depth(9),
         "shadows": made.with_shadows(False),
         "light_count ambient": made.with_lights(made.lights[:0], 1.0),

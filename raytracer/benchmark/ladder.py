@@ -166,10 +166,10 @@ class Ladder:
         if rung.variant is None:
             return  # the CPU's pictures are what the others are compared with
         entry.backend = rung.backend()
-        entry.row["resources"] = entry.backend.kernel.describe()
         seen = pictures.view(self.buffers, rung.level, self.checked)
         film = Film.blank(*self.checked)
         with entry.backend.upload(seen, self.arranged(rung.layout)) as resident:
+            entry.row["resources"] = entry.backend.kernel_of(resident, seen.view).describe()
             taken = pictures.expose(entry.backend, resident, seen.view, film)
             if reason := pictures.difference(film, self._reference(rung.level)):
                 entry.row["status"], entry.row["reason"] = "wrong", reason

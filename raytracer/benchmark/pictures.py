@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raytracer.film import Film
-from raytracer.settings import FILTERS, POINT_FILTER
+from raytracer.layout import code
+from raytracer.settings import FILTER_RADII
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,8 +53,8 @@ def view(buffers: SceneBuffers, level: str, size: tuple[int, int]) -> SceneBuffe
         made = made.through_centers()
     else:
         made = made.with_samples(0, SAMPLES)
-        if made.filter == POINT_FILTER:
-            made = made.with_filter(FILTERS.index("gaussian"), 1.5)
+        if made.centered:
+            made = made.with_filter("gaussian", FILTER_RADII["gaussian"])
     aspect = width / height / (whole.width / whole.height)
     camera = _camera(buffers.camera, aspect, includes(level, "perspective"))
     return buffers.seen(made.with_camera(camera))
@@ -65,10 +66,10 @@ def _camera(camera: NDArray[np.void], aspect: float, perspective: bool) -> NDArr
 
     made = camera.copy()
     made["right"] *= np.float32(aspect)
-    if not perspective and made["kind"][0] == 0:
+    if not perspective and made["kind"][0] == code("CameraKind", "perspective"):
         # The middle of the spheres is the origin of render space.
         away = max(float(-(made["origin"][0] @ made["forward"][0])), 0.5)
-        made["kind"] = 1
+        made["kind"] = code("CameraKind", "orthographic")
         made["right"] *= np.float32(away)
         made["up"] *= np.float32(away)
     return made

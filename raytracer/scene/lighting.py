@@ -7,6 +7,7 @@ from math import hypot
 from typing import TYPE_CHECKING
 
 from ..errors import SceneError
+from ..layout import code
 from ..settings import RenderSettings
 from ..view import frame_of
 from .colors import srgb_to_linear
@@ -73,6 +74,7 @@ def pack_frame(scene: Scene, settings: RenderSettings, **tables: int) -> NDArray
         tables: the frame's counts and modes, which say how tables of the scene are read.
     """
     bottom, top = scene.background.edges()
+    kind = "transparent" if scene.background.transparent else "gradient"
     return frame_of(
         width=settings.width,
         height=settings.height,
@@ -86,7 +88,7 @@ def pack_frame(scene: Scene, settings: RenderSettings, **tables: int) -> NDArray
         shadows=settings.shadows,
         background_bottom=srgb_to_linear(bottom),
         background_top=srgb_to_linear(top),
-        background_kind=scene.background.transparent,
+        background_kind=code("BackgroundKind", kind),
         background_up=background_up(scene),
         ambient=_ambient(scene),
         **tables,

@@ -50,6 +50,8 @@ def _packed(scene: Scene, settings: RenderSettings) -> SceneBuffers:
     """Return the arrays; see `pack`."""
     import numpy as np
 
+    from ..layout import code
+
     sets = [s for s in scene.spheres if s.count]
     space = render_space(sets)
     spheres = place(sets, space)
@@ -65,10 +67,10 @@ def _packed(scene: Scene, settings: RenderSettings) -> SceneBuffers:
         scene,
         settings,
         large_count=len(large),
-        color_mode=color_mode,
+        color_mode=code("ColorMode", color_mode),
         light_count=len(lights),
         material_count=len(materials),
-        material_mode=int(len(material_id) > 0),
+        material_mode=code("MaterialMode", "indexed" if len(material_id) else "uniform"),
     )
     return SceneBuffers(
         *spheres, color, color_id, material_id, camera, lights, materials, frame,

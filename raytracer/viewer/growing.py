@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from raytracer.film import Film
-from raytracer.settings import POINT_FILTER
 
 if TYPE_CHECKING:
     from raytracer.viewer.orders import Order, Size
@@ -58,8 +57,7 @@ class GrowingFilm:
 
     def begin(self, order: Order, size: Size, draft: bool) -> None:
         """Empty it, at that size."""
-        filtered = order.look.view.filter != POINT_FILTER
-        self.draft = draft and (filtered or size != order.size)
+        self.draft = draft and (not order.look.view.centered or size != order.size)
         if self.film is None or self.size != size:
             self.film, self.size = Film.blank(*size), size
         job = order.stage.job

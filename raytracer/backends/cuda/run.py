@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from raytracer import layout
 from raytracer.backends.cuda import launch
 from raytracer.backends.cuda.check import check_memory
+from raytracer.backends.cuda.choose import missing_features
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.first_hits import first_hits
 from raytracer.backends.cuda.kernel import (
@@ -79,9 +80,8 @@ class CudaBackend:
 
     def kernel_of(self, resident: CudaResident, view: View) -> RenderKernel:
         """The render kernel for a view of a scene."""
-        if self._kernel is not None:
-            return self.kernel
-        return render_kernel(self._device, production(resident.kernel_name(view)))
+        kernel = self._kernel or production(resident.kernel_name(view))
+        return render_kernel(self._device, kernel, missing_features(view))
 
     def upload(self, buffers: SceneBuffers, bvh: Bvh) -> CudaResident:
         """Copy a scene to the device.
