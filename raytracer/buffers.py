@@ -96,18 +96,21 @@ class SceneBuffers:
 
         from raytracer import layout
 
+        modes = layout.enum("ColorMode")
         count, color_mode = self.count, int(self.frame["color_mode"][0])
-        by_material = int(self.frame["material_mode"][0]) == 1
+        by_material = int(self.frame["material_mode"][0]) == layout.code("MaterialMode", "indexed")
         for name in ("x", "y", "z", "radius"):
             _check_array(name, getattr(self, name), np.float32, (count,))
-        colors = count if color_mode == 1 else len(self.color)
+        colors = count if color_mode == modes["per-sphere"] else len(self.color)
         _check_array("color", self.color, np.float32, (colors, 3))
-        _check_array("color_id", self.color_id, np.int32, (count if color_mode == 2 else 0,))
+        _check_array(
+            "color_id", self.color_id, np.int32, (count if color_mode == modes["indexed"] else 0,)
+        )
         _check_array("material_id", self.material_id, np.int32, (count if by_material else 0,))
         for name, struct in (("lights", "Light"), ("materials", "Material")):
             length = int(self.frame[f"{struct.lower()}_count"][0])
             _check_array(name, getattr(self, name), layout.dtype(struct), (length,))
-        if color_mode != 1 and count and not colors:
+        if color_mode != modes["per-sphere"] and count and not colors:
             raise ValueError("color: a scene with spheres has a colour")
         if not len(self.materials):
             raise ValueError("materials: a scene has a material")

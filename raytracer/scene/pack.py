@@ -50,6 +50,8 @@ def _packed(scene: Scene, settings: RenderSettings) -> SceneBuffers:
     """Return the arrays; see `pack`."""
     import numpy as np
 
+    from ..layout import code
+
     sets = [s for s in scene.spheres if s.count]
     space = render_space(sets)
     spheres = place(sets, space)
@@ -63,10 +65,10 @@ def _packed(scene: Scene, settings: RenderSettings) -> SceneBuffers:
     frame = pack_frame(scene, settings)
     large_id, large = find_large(sets, space, spheres[3])
     frame["large_count"] = len(large)
-    frame["color_mode"] = color_mode
+    frame["color_mode"] = code("ColorMode", color_mode)
     frame["light_count"] = len(lights)
     frame["material_count"] = len(materials)
-    frame["material_mode"] = int(len(material_id) > 0)
+    frame["material_mode"] = code("MaterialMode", "indexed" if len(material_id) else "uniform")
     return SceneBuffers(
         *spheres, color, color_id, material_id, camera, lights, materials, frame,
         center=np.asarray(space.center, np.float64), scale=space.scale,
