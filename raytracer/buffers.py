@@ -7,8 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hashlib import blake2b
+
     import numpy as np
     from numpy.typing import NDArray
+else:
+    try:
+        from _blake2 import blake2b  # `hashlib` has the same one, but loads OpenSSL first: 1.5 ms
+    except ImportError:
+        from hashlib import blake2b
 
 DIGEST_BLOCK = 1 << 23
 """Bytes hashed as one leaf of the digest; large enough to keep threads busy without the GIL."""
@@ -89,18 +96,21 @@ class SceneBuffers:
 
         from raytracer import layout
 
+        modes = layout.enum("ColorMode")
         count, color_mode = self.count, int(self.frame["color_mode"][0])
-        by_material = int(self.frame["material_mode"][0]) == 1
+        by_material = int(self.frame["material_mode"][0]) == layout.code("MaterialMode", "indexed")
         for name in ("x", "y", "z", "radius"):
             _check_array(name, getattr(self, name), np.float32, (count,))
-        colors = count if color_mode == 1 else len(self.color)
+        colors = count if color_mode == modes["per-sphere"] else len(self.color)
         _check_array("color", self.color, np.float32, (colors, 3))
-        _check_array("color_id", self.color_id, np.int32, (count if color_mode == 2 else 0,))
+        _check_array(
+            "color_id", self.color_id, np.int32, (count if color_mode == modes["indexed"] else 0,)
+        )
         _check_array("material_id", self.material_id, np.int32, (count if by_material else 0,))
         for name, struct in (("lights", "Light"), ("materials", "Material")):
             length = int(self.frame[f"{struct.lower()}_count"][0])
             _check_array(name, getattr(self, name), layout.dtype(struct), (length,))
-        if color_mode != 1 and count and not colors:
+        if color_mode != modes["per-sphere"] and count and not colors:
             raise ValueError("color: a scene with spheres has a colour")
         if not len(self.materials):
             raise ValueError("materials: a scene has a material")
@@ -115,8 +125,6 @@ class SceneBuffers:
         The hash is a tree of two levels (blocks, then their hashes), so that blocks can be
         hashed by several threads; the result does not depend on how many there are.
         """
-        from hashlib import blake2b
-
         from raytracer.resources import thread_count
 
         root = blake2b(digest_size=16)
@@ -175,6 +183,4 @@ def _blocks(array: NDArray[np.generic]) -> Iterator[memoryview]:
 
 def _leaf(block: memoryview) -> bytes:
     """Hash one block."""
-    from hashlib import blake2b
-
     return blake2b(block, digest_size=32).digest()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.arguments import MOST, is_a, items, whole
 from raytracer.errors import UserError, counted, shown_value
+from raytracer.layout import code
 from raytracer.settings import MAX_SIDE
 
 if TYPE_CHECKING:
@@ -19,11 +20,14 @@ if TYPE_CHECKING:
     from raytracer.tone import Pixels
 
 Crop = tuple[int, int, int, int]
-TRANSPARENT = 1  # Frame.background_kind
 
 
-@dataclass(frozen=True)
-class Backdrop:
+def is_transparent(frame: NDArray[np.void]) -> bool:
+    """Whether the background of a frame, structured (1,), dtype Frame, is transparent."""
+    return int(frame["background_kind"][0]) == code("BackgroundKind", "transparent")
+
+
+class Backdrop(NamedTuple):
     """The opaque background of a picture: a vertical gradient.
 
     bottom, top: linear RGB at the lower and the upper edge of the full picture.
@@ -36,7 +40,7 @@ class Backdrop:
     def of(cls, frame: NDArray[np.void]) -> Backdrop | None:
         """Of a frame, structured (1,), dtype Frame; None if its background is transparent."""
         values = frame[0]
-        if values["background_kind"] == TRANSPARENT:
+        if is_transparent(frame):
             return None
         (r0, g0, b0), (r1, g1, b1) = (
             values[name].tolist() for name in ("background_bottom", "background_top")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,6 @@ from raytracer.door import STANDARD_INPUT, OpenFile, opened, parse_json, path_of
 from raytracer.errors import DataFileError, UserError, shown, shown_value, suggestion
 from raytracer.film import Backdrop, Crop, Film, checked_crop
 from raytracer.memory import require_room, size_text
-from raytracer.npz import Archive
 from raytracer.settings import MAX_SAMPLES
 
 if TYPE_CHECKING:
@@ -140,7 +138,7 @@ def _about(film: Film) -> str:
         "metadata": film.metadata,
     }
     if film.backdrop is not None:
-        about["backdrop"] = asdict(film.backdrop)
+        about["backdrop"] = film.backdrop._asdict()
     try:
         return json.dumps(about)
     except Exception:  # whatever the methods of a foreign object raise
@@ -244,6 +242,8 @@ def _save_npz(film: Film, about: str, path: Path, batch: output.Batch | None) ->
 
 
 def _load_npz(file: OpenFile, wanted: Sequence[str]) -> Film:
+    from raytracer.npz import Archive
+
     with Archive(file) as archive:
         members = archive.members
         if "film" not in members or "sums" not in members:

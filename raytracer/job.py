@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer._version import __version__
 from raytracer.errors import UserError, naming
-from raytracer.film import TRANSPARENT
+from raytracer.film import is_transparent
 from raytracer.image import Image
-from raytracer.layout import dtype
+from raytracer.layout import code, constant, dtype
 from raytracer.memory import HITS
 from raytracer.tone import check_bits
 from raytracer.tone_settings import ToneSettings
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from raytracer.settings import RenderSettings
 
 MOST_SAMPLES = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
-NO_SPHERE = 2**32 - 1  # FirstHit.id
+NO_SPHERE = constant("kNoSphere")  # FirstHit.id
 
 
 @dataclass
@@ -90,7 +90,7 @@ class Job:
     @property
     def transparent(self) -> bool:
         """Whether the background is left out."""
-        return int(self.frame["background_kind"][0]) == TRANSPARENT
+        return is_transparent(self.frame)
 
     @property
     def digest(self) -> str:
@@ -151,7 +151,7 @@ class Job:
         import numpy as np
 
         frame = self._frame_of(film)
-        frame["filter"] = 0  # the ray through the pixel's centre
+        frame["filter"] = code("FilterKind", "point")  # the ray through the pixel's centre
         _, top, _, bottom = film.crop
         width = film.sums.shape[1]
         rows = max(HITS // (dtype("FirstHit").itemsize * width), 1)

@@ -14,9 +14,8 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from math import prod
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
@@ -68,8 +67,7 @@ _LOCATOR_64 = struct.Struct("<4sLQL")
 _ENCRYPTED = 1
 
 
-@dataclass(frozen=True)
-class Header:
+class Header(NamedTuple):
     """What an array's header says: shape, whether columns go first, and the type."""
 
     shape: tuple[int, ...]

@@ -14,10 +14,11 @@ from raytracer.arguments import function, is_a, items, of_kind, text, whole
 from raytracer.backends.select import select
 from raytracer.door import is_path, path_of
 from raytracer.errors import SceneError, UserError, counted, naming, type_name
-from raytracer.film import TRANSPARENT, Crop, Film, checked_crop
+from raytracer.film import Crop, Film, checked_crop
 from raytracer.film_file import check_aovs
 from raytracer.image import Image
 from raytracer.job import Job, about
+from raytracer.layout import code
 from raytracer.resources import thread_count
 from raytracer.tone_settings import ToneSettings
 from raytracer.warning import warn
@@ -135,6 +136,9 @@ def prepare(
         scene = path_of(scene, "scene")
     stage = _Stages(notice)
     with stage("start", "looking for a GPU"):
+        if is_path(scene) and Path(scene).suffix.lower() in (".npz", ".npy"):
+            # Takes as long as reading 100,000 spheres does, and is no part of that.
+            from raytracer import npz  # noqa: F401
         thread_count(threads)
         chosen: Any = backend
         if not _is_backend(backend):
@@ -219,7 +223,7 @@ def _packed(scene: Scene, settings: RenderSettings, transparent: bool) -> SceneB
 
     buffers = pack(scene, settings)
     if transparent:
-        buffers.frame["background_kind"] = TRANSPARENT
+        buffers.frame["background_kind"] = code("BackgroundKind", "transparent")
         buffers.frame["background_bottom"] = buffers.frame["background_top"] = 0.0
     return buffers
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import exp2, log2
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.layout import constant
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # Bins of kernels/film/measure.h: three of their own, then eight a stop from 2**-16 to 2**15.
-BINS = 256
-UNCOVERED, NON_FINITE, BLACK = 0, 1, 2
-FIRST, LAST = 4, 252
-OFFSET = (127 - 16) * 8 - FIRST
+UNCOVERED, NON_FINITE, BLACK = map(constant, ("kBinUncovered", "kBinNonFinite", "kBinBlack"))
+FIRST, LAST, OFFSET = map(constant, ("kFirstBin", "kLastBin", "kBinOffset"))
 PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
 # Percentiles between which the dynamic range is counted: single pixels do not make it.
 RANGE = (0.1, 99.9)
@@ -70,7 +70,8 @@ class Statistics:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON types."""
-        return asdict(self) | {"bins": list(self.bins)}
+        # `asdict` would look into each of the bins.
+        return vars(self) | {"percentiles": dict(self.percentiles), "bins": list(self.bins)}
 
     def lines(self) -> list[str]:
         """For people."""

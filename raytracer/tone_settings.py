@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import is_a, items, plain, real, truth
 from raytracer.errors import UserError, shown_value, suggestion
+from raytracer.tone_names import CURVES, METERS
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-CURVES = ("linear", "reinhard", "aces", "agx")
-"""Tone curves; the index is `ToneArgs.curve`."""
-
-METERS = ("covered", "all")
-"""Which pixels decide an automatic exposure."""
+__all__ = ["CURVES", "MAX_STOPS", "METERS", "ToneSettings"]
 
 MAX_STOPS = 64.0
 """Largest exposure either way: beyond it float32 holds no picture."""

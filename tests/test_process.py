@@ -374,3 +374,23 @@ def test_standard_input_that_does_not_block_is_read_to_its_end() -> None:
         assert done.stdout is not None
         assert b"spheres" in done.stdout.read()
     assert done.returncode == 0
+
+
+def test_garbage_is_looked_for_less_often_but_for_a_window(tmp_path: Path) -> None:
+    code = (
+        "import gc, sys; from raytracer import __main__, cli\n"
+        "from raytracer.commands import previewing\n"
+        "from raytracer.viewer import preview\n"
+        "class Stop(Exception): pass\n"
+        "def shown(*_, **__): print(gc.get_threshold()[0], flush=True); raise Stop\n"
+        "preview.preview = shown\n"
+        "sys.argv[1:] = ['--version']; __main__.main()\n"
+        "print(gc.get_threshold()[0], flush=True)\n"
+        "sys.argv[1:] = ['preview', 'three_balls']\n"
+        "try: __main__.main()\n"
+        "except Stop: pass"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert done.stdout.splitlines()[1:] == ["50000", "700"]

@@ -19,7 +19,16 @@ from support.modules import PACKAGE, circles, graph, imports_of, sources
 # scenes and backends, neither knows the other.
 LAYERS = [
     {"_version", "_core", "arguments", "errors", "synonyms", "warning"},
-    {"settings", "tone_settings", "layout", "resources", "arithmetic", "temporary", "toml_text"},
+    {
+        "settings",
+        "tone_names",
+        "tone_settings",
+        "layout",
+        "resources",
+        "arithmetic",
+        "temporary",
+        "toml_text",
+    },
     {"memory"},
     {"door"},
     {"npz", "exr_header"},
@@ -108,10 +117,26 @@ def test_every_lazy_name_is_public_and_the_reverse() -> None:
 def test_importing_the_package_and_asking_for_help_is_cheap() -> None:
     code = (
         "import sys; from raytracer.cli import main; main(['--help']); main(['render', '--help']);"
-        "print(*{'numpy', 'PIL', 'pydantic', 'rich', 'pycuda', 'pyglet'} & set(sys.modules))"
+        "print(*{'numpy', 'PIL', 'pydantic', 'rich', 'pycuda', 'pyglet', 'dataclasses', 'json'}"
+        " & {*sys.modules})"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == ""
+
+
+def test_a_small_render_imports_what_it_needs(tmp_path: Path) -> None:
+    code = (
+        "import sys; from raytracer.cli import main;"
+        "main(['render', 'three_balls', '--width', '8', '--height', '8', '--samples', '1',"
+        " '--backend', 'cpu', '--quiet', '--output', sys.argv[1]]);"
+        "print(*{'zipfile', 'csv', 'difflib', '_hashlib', 'PIL', 'pydantic', 'rich'}"
+        " & {*sys.modules})"
+    )
+    picture = tmp_path / "a.png"
+    command = [sys.executable, "-c", code, str(picture)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert picture.stat().st_size > 0
+    assert done.stdout.strip() == ""
 
 
 @pytest.mark.parametrize("path", list(sources()), ids=lambda path: str(path.relative_to(PACKAGE)))

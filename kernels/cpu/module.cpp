@@ -17,6 +17,8 @@
 #include "bvh/build.h"
 #include "../core/layout.h"
 #include "../core/sampling.h"
+#include "../film/measure.h"
+#include "../integrator/first_hit.h"
 #include "io/crc32.h"
 #include "io/read_file.h"
 #include "launch.h"
@@ -168,6 +170,32 @@ nb::dict layout() {
   return structs;
 }
 
+#define RT_ENUM_ROW(name, word) numbers[word] = (int)rt::name;
+#define RT_ENUM_ROWS(E, LIST)       \
+  {                                 \
+    nb::dict numbers;               \
+    LIST(RT_ENUM_ROW) enums[#E] = numbers; \
+  }
+
+nb::dict enums() {
+  nb::dict enums;
+  RT_ENUMS(RT_ENUM_ROWS)
+  return enums;
+}
+
+// Numbers that Python computes with too, under the kernels' names.
+#define RT_CONSTANTS(C)                                                                           \
+  C(kToneBins) C(kBinUncovered) C(kBinNonFinite) C(kBinBlack) C(kFirstBin) C(kLastBin)            \
+  C(kBinOffset) C(kWarpTileWidth) C(kWarpTileHeight) C(kTallyScratchBytes) C(kMaxLargeSpheres)    \
+  C(kNoSphere)
+#define RT_CONSTANT(name) numbers[#name] = rt::name;
+
+nb::dict constants() {
+  nb::dict numbers;
+  RT_CONSTANTS(RT_CONSTANT)
+  return numbers;
+}
+
 nb::tuple build_bvh(In<float, 1> x, In<float, 1> y, In<float, 1> z, In<float, 1> radius, int threads,
                     const std::vector<int32_t>& large) {
   size_t n = x.shape(0);
@@ -294,7 +322,7 @@ void check_tally(const Out<uint8_t, 1>& tally) {
 void check_tone(const Structs<rt::ToneArgs>& args, const Out<uint8_t, 1>& tally, const In<float, 3>& sums) {
   const rt::ToneArgs& a = args.one();
   SceneArrays::check_aligned(sums.data());
-  if (a.curve < 0 || a.curve > 3) throw nb::value_error("there is no such tone curve");
+  if (a.curve < 0 || a.curve >= rt::kToneCurveCount) throw nb::value_error("there is no such tone curve");
   if ((int64_t)sums.shape(0) != a.height || (int64_t)sums.shape(1) != a.width || sums.shape(2) != 4)
     throw nb::value_error("the sums' shape is not that of the arguments");
   check_tally(tally);
@@ -379,6 +407,8 @@ std::vector<std::string> isas() {
 NB_MODULE(_core, m) {
   m.doc() = "The compiled part of raytracer: BVH build, CPU rendering, tone mapping, reading of arrays.";
   m.def("layout", layout, "Shared structs: name -> (size, [(field, kind, count, offset)]).");
+  m.def("enums", enums, "Choices: name of the enum -> {word: number}.");
+  m.def("constants", constants, "Numbers of the kernels by name.");
   m.def("build_bvh", build_bvh, "x"_a.noconvert(), "y"_a.noconvert(), "z"_a.noconvert(), "radius"_a.noconvert(), "threads"_a,
         "large"_a = std::vector<int32_t>(),
         "Spheres, float32 (N,) each -> nodes uint8 (M, 80), order int32 (N,), spheres float32 (N, 4) in leaf order.");

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from itertools import product
 
 from raytracer.benchmark.operations.base import Op
-from raytracer.errors import UserError
+from raytracer.errors import UserError, suggestion
 
 _POWER = re.compile(r"(\d{1,20})(?:\^|\*\*)(\d{1,4})")
 
@@ -52,3 +53,18 @@ def points(op: Op, sizes: list[int], axes: dict[str, list[int]]) -> list[dict[st
     base = [sized(op, size) for size in sizes] or [{}]
     swept = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
     return [op.resolve({**first, **more}) for first in base for more in swept]
+
+
+def picture_size(
+    name: str, axes: Mapping[str, list[int]], default: tuple[int, int]
+) -> tuple[int, int]:
+    """Width and height of the timed pictures; raises UserError for another axis or two sizes.
+
+    name: of the benchmark. default: its own width and height.
+    """
+    for axis, values in axes.items():
+        if axis not in ("width", "height"):
+            raise UserError(f"{name} has no axis {axis!r}; {suggestion(axis, ['width', 'height'])}")
+        if len(values) != 1 or not 1 <= values[0] <= 1 << 14:
+            raise UserError(f"{name}: {axis}: give one size from 1 to 16384")
+    return axes.get("width", [default[0]])[0], axes.get("height", [default[1]])[0]

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from raytracer import variants
-from raytracer.benchmark import operations
-from raytracer.benchmark.axes import points
 from raytracer.benchmark.operations.base import DISTRIBUTIONS, Op
 from raytracer.errors import UserError, suggestion
 
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
     from raytracer.benchmark.gpu import Source
 
 MODES = ("cold", "hot", "sustained")
-OWN = ("render", "tone", "preview")  # not operations of the ladders
 
 
 @dataclass(frozen=True)
@@ -38,8 +35,8 @@ class Choice:
     scenes: tuple[str, ...] = ()
 
 
-def operations_of(names: Sequence[str], choice: Choice) -> list[Op]:
-    """The operations to run; raises UserError for what makes no sense."""
+def check(choice: Choice) -> None:
+    """Raise UserError for what makes no sense, whatever is timed."""
     if choice.mode not in MODES:
         raise UserError(f"mode {choice.mode!r}; {suggestion(choice.mode, MODES)}")
     if choice.distribution not in DISTRIBUTIONS:
@@ -48,17 +45,6 @@ def operations_of(names: Sequence[str], choice: Choice) -> list[Op]:
         )
     if not 0 < choice.min_time <= 3600:
         raise UserError(f"min-time {choice.min_time}: give seconds, more than 0, at most 3600")
-    every = [operations.find(name) for name in names if name not in OWN]
-    chosen = every or ([] if names else list(operations.modules().values()))
-    if choice.mine is not None and len(every) != 1:
-        raise UserError("--with takes one operation: raytracer bench matmul --with mine.cu")
-    for op in every:
-        dtype_of(op, choice)
-        if choice.distribution not in op.distributions:
-            raise UserError(f"{op.name} takes the inputs {', '.join(op.distributions)}")
-        points(op, list(choice.sizes), dict(choice.axes or {}))
-        select(op, choice.variant)
-    return chosen
 
 
 def select(op: Op, wanted: Sequence[str]) -> list[variants.Variant]:

@@ -1,14 +1,39 @@
-"""The rows of the `copy` operation: over the bus and on the device."""
+"""`raytracer bench copy`: over the bus and on the device."""
 
 from __future__ import annotations
 
 from raytracer.benchmark import noise, record
+from raytracer.benchmark.benchmark import Tell
+from raytracer.benchmark.choice import Choice
 from raytracer.benchmark.cuda.guarded import Memory
 from raytracer.benchmark.cuda.session import Session
-from raytracer.benchmark.gpu import Plan
+from raytracer.benchmark.gpu import Contest, Plan, Source
+from raytracer.benchmark.operation_bench import OperationBenchmark
+from raytracer.benchmark.operations.copy import OP
 from raytracer.benchmark.record import Row
+from raytracer.errors import UserError
 
 COUNT = 12
+
+
+class CopyBenchmark(OperationBenchmark):
+    """The driver's copies: there are no kernels of ours."""
+
+    takes_kernels = False
+    is_counted = False
+
+    def __init__(self) -> None:
+        """The benchmark of the operation `copy`."""
+        super().__init__(OP)
+
+    def profile(self, choice: Choice) -> list[str]:
+        """There is nothing to launch."""
+        raise UserError("copy has no kernels to profile")
+
+    def contest(self, session: Session, plan: Plan, found: list[Source], tell: Tell) -> Contest:
+        """The rows of one size."""
+        tell("timing copies")
+        return Contest(rows(session, plan))
 
 
 def rows(session: Session, plan: Plan) -> list[Row]:

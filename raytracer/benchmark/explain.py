@@ -10,7 +10,7 @@ from textwrap import wrap
 from raytracer.backends.cuda import compile as compiler
 from raytracer.benchmark.operations.base import Axes, Op
 from raytracer.errors import RaytracerError
-from raytracer.variants import Variant, split_architecture
+from raytracer.variants import Kernel, Variant, split_architecture
 
 WIDTH = 96
 REGISTERS = 65536  # of a multiprocessor, on every architecture here
@@ -35,22 +35,23 @@ def explain(op: Op, axes: Axes, dtype: str, ladder: list[Variant], arch: str) ->
     return "\n".join(lines) + "\n"
 
 
-def rung(variant: Variant, arch: str, axes: Axes, macros: Mapping[str, str]) -> Iterator[str]:
-    """The lines of one variant. macros: what it is compiled with."""
+def rung(variant: Kernel, arch: str, axes: Axes, macros: Mapping[str, str]) -> Iterator[str]:
+    """The lines of one kernel. macros: what it is compiled with."""
     yield f"{variant.label}: {variant.title}"
     yield from wrap(variant.idea, WIDTH, initial_indent="  ", subsequent_indent="  ")
     block = " x ".join(str(size) for size in variant.block if size > 1) or "1"
     grid = f", grid {variant.grid}" if variant.grid else ""
-    tile = f", tile {variant.tile}" if variant.tile else ""
-    layout = f", {variant.layout}" if variant.layout else ""
-    shows = f", shows {variant.shows}" if variant.shows else ""
-    yield f"  block {block}{grid}{tile}{layout}{shows}"
+    more = ""
+    if isinstance(variant, Variant):
+        said = (("tile ", variant.tile), ("", variant.layout), ("shows ", variant.shows))
+        more = "".join(f", {word}{value}" for word, value in said if value)
+    yield f"  block {block}{grid}{more}"
     yield f"  {_resources(variant, arch, axes, macros)}"
     yield from wrap(f"source: {variant.source}", WIDTH, initial_indent="  ",
                     subsequent_indent="  ")  # fmt: skip
 
 
-def _resources(variant: Variant, arch: str, axes: Axes, macros: Mapping[str, str]) -> str:
+def _resources(variant: Kernel, arch: str, axes: Axes, macros: Mapping[str, str]) -> str:
     if not variant.admits(arch):
         needs = ", ".join(map(str, variant.needs))
         return f"needs {needs}: not for {arch}"

@@ -65,8 +65,8 @@ class Contest:
     """The rows of an operation, and what the device said meanwhile."""
 
     rows: list[Row]
-    memory_used: int  # bytes
-    clock: Clock
+    memory_used: int | None = None  # bytes
+    clock: Clock | None = None
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from raytracer.benchmark.record import Rays as KindOfRays
 from raytracer.benchmark.record import Row
 from raytracer.errors import BackendError, RaytracerError, UserError, suggestion
 from raytracer.film import Film
+from raytracer.layout import code
 from raytracer.variants import Variant, discover
 
 if TYPE_CHECKING:
@@ -166,10 +167,10 @@ class Ladder:
         if rung.variant is None:
             return  # the CPU's pictures are what the others are compared with
         entry.backend = rung.backend()
-        entry.row["resources"] = entry.backend.kernel.describe()
         view = pictures.view(self.buffers, rung.level, self.checked)
         film = Film.blank(*self.checked)
         with entry.backend.upload(view, self.arranged(rung.layout)) as resident:
+            entry.row["resources"] = entry.backend.kernel_of(resident, view.frame).describe()
             taken = pictures.expose(entry.backend, resident, view.frame, film)
             if reason := pictures.difference(film, self._reference(rung.level)):
                 entry.row["status"], entry.row["reason"] = "wrong", reason
@@ -243,7 +244,7 @@ class Ladder:
         def median(shadows: bool, depth: int) -> float:
             assert entry.view is not None
             frame = entry.view.frame.copy()
-            frame["sample_count"], frame["filter"] = 1, 0
+            frame["sample_count"], frame["filter"] = 1, code("FilterKind", "point")
             frame["shadows"], frame["max_depth"] = int(shadows), depth
             times: list[float] = []
             while len(times) < 2 or (len(times) < KIND_FRAMES and sum(times) < KIND_SECONDS):

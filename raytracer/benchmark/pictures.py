@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from raytracer.film import Film
+from raytracer.layout import code
+from raytracer.settings import FILTER_RADII
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +25,6 @@ LEVELS = {
     "samples": "4 samples a pixel and the scene's filter",
 }
 SAMPLES = 4
-GAUSSIAN = 3  # Frame.filter, where the scene's own is the pixel's centre
 # Two pictures are the same if at most SHARE of the pixels differ by more than STEP in a channel of
 # sRGB (0..65535), and all by no more than MEAN on average: edges are decided by the last bits.
 STEP, SHARE, MEAN = 514, 1e-3, 6.5
@@ -54,10 +55,13 @@ def view(buffers: SceneBuffers, level: str, size: tuple[int, int]) -> SceneBuffe
         frame["max_depth"] = 0
     if includes(level, "samples"):
         frame["sample_count"] = SAMPLES
-        if frame["filter"][0] == 0:
-            frame["filter"], frame["filter_radius"] = GAUSSIAN, 1.5
+        if frame["filter"][0] == code("FilterKind", "point"):
+            frame["filter"], frame["filter_radius"] = (
+                code("FilterKind", "gaussian"),
+                FILTER_RADII["gaussian"],
+            )
     else:
-        frame["filter"] = 0
+        frame["filter"] = code("FilterKind", "point")
     camera = _camera(buffers.camera, aspect, includes(level, "perspective"))
     return replace(buffers, camera=camera, frame=frame)
 
@@ -68,10 +72,10 @@ def _camera(camera: NDArray[np.void], aspect: float, perspective: bool) -> NDArr
 
     made = camera.copy()
     made["right"] *= np.float32(aspect)
-    if not perspective and made["kind"][0] == 0:
+    if not perspective and made["kind"][0] == code("CameraKind", "perspective"):
         # The middle of the spheres is the origin of render space.
         away = max(float(-(made["origin"][0] @ made["forward"][0])), 0.5)
-        made["kind"] = 1
+        made["kind"] = code("CameraKind", "orthographic")
         made["right"] *= np.float32(away)
         made["up"] *= np.float32(away)
     return made

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from raytracer import output
+from raytracer.benchmark.benchmarks import presentation
+from raytracer.benchmark.presentation import figures
 from raytracer.benchmark.record import Device, Record, Result, Row
-from raytracer.benchmark.report import figures
 from raytracer.errors import UserError
 
 OURS, BEST, PEER, MINE = "#7fb0e0", "#1f5fa8", "#a7adb4", "#d9622b"
@@ -59,15 +60,8 @@ def draw(record: Record, path: Path) -> None:
 
 def _bars(axis: Any, result: Result, device: Device) -> None:
     rows = [row for row in result["rows"] if row.get("time") and row["kind"] != "stage"]
-    found = [figures(row, result, device) for row in rows]
-    work = result["work"]
-    intensity = work["flop"] / max(work["bytes_read"] + work["bytes_written"], 1)
-    if result["op"] == "render":
-        values, unit = [row.get("mrays", 0.0) for row in rows], "Mrays/s"
-    elif intensity > 8:
-        values, unit = [each["tflops"] for each in found], "TFLOP/s"
-    else:
-        values, unit = [each["gbps"] for each in found], "GB/s"
+    look = presentation(result["op"])
+    values, unit = look.bars(rows, result, device)
     labels = [row["label"].replace("_", " ") for row in rows]
     bars = axis.barh(labels, values, color=_colors(rows, values), height=0.72)
     axis.bar_label(bars, [_short(value) for value in values], padding=3, fontsize=9)
@@ -76,14 +70,10 @@ def _bars(axis: Any, result: Result, device: Device) -> None:
     if peers:
         axis.axvline(max(peers), color=PEER, linestyle=":", linewidth=1.2, zorder=0)
     axis.invert_yaxis()
-    if result["op"] == "render" and max(values) > LOGARITHMIC * min(values):
+    if look.logarithmic and max(values) > LOGARITHMIC * min(values):
         axis.set_xscale("log")
     axis.margins(x=0.12)
-    sizes = ", ".join(f"{name} {size}" for name, size in result["axes"].items())
-    details = (
-        sizes if result["op"] == "render" else f"{sizes}; {result['dtype']}, {result['input']}"
-    )
-    axis.set_title(f"{result['op']}   {details}", fontsize=10, loc="left")
+    axis.set_title(f"{result['op']}   {look.details(result)}", fontsize=10, loc="left")
     axis.set_xlabel(unit)
     if unit == "GB/s" and (copy := device.get("ceilings", {}).get("copy_gbps")):
         axis.axvline(copy, color="black", linestyle="--", linewidth=1)

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from statistics import median
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from raytracer.backends.select import select
 from raytracer.benchmark import noise, record
+from raytracer.benchmark.benchmark import Machine, Tell
+from raytracer.benchmark.choice import Choice
+from raytracer.benchmark.explain import WIDTH
+from raytracer.benchmark.presentation import PreviewPresentation
 from raytracer.benchmark.record import Device, Kind, Result, Row
 from raytracer.benchmark.results import device_of
+from raytracer.errors import UserError
 from raytracer.film import Film
 from raytracer.tone_settings import ToneSettings
-from raytracer.viewer.preview import PreviewResult, preview
-from raytracer.viewer.stage import Stage
 
 if TYPE_CHECKING:
     from raytracer.scene.scene import Scene
+    from raytracer.viewer.preview import PreviewResult
 
 # Spheres, and the window's size in pixels.
 CASES = {
@@ -32,7 +37,43 @@ NOTE = (
     "OpenGL's fence had passed; offscreen (EGL), one sample a pixel with shadows, tone curve "
     "included. Kernels alone: the same frames without window, events and threads."
 )
-Tell = Callable[[str], None]
+
+
+class PreviewBenchmark:
+    """Frames of the window while the camera turns, and the way to rest."""
+
+    name = "preview"
+    by_default = False
+    takes_kernels = False
+    is_counted = False
+    presentation = PreviewPresentation()
+
+    def listing(self) -> Iterator[str]:
+        """The cases of a GPU and of a CPU."""
+        yield "preview: from a camera event to its picture, on the CPU or a GPU"
+        for backend, cases in CASES.items():
+            words = (f"{spheres:,} spheres at {w}x{h}" for spheres, (w, h) in cases)
+            yield f"  {backend}: {', '.join(words)}"
+
+    def check(self, choice: Choice) -> None:
+        """The cases are what they are."""
+        if choice.axes or choice.sizes or choice.variant:
+            raise UserError("preview has cases of its own: leave out sizes and variants")
+
+    def run(self, machine: Machine, choice: Choice, tell: Tell) -> list[Result]:
+        """A result for each case."""
+        device, made = results(machine.backend, tell=tell)
+        machine.device.update(device)
+        return made
+
+    def explain(self, choice: Choice, arch: str) -> str:
+        """What is timed."""
+        lines = [*self.listing(), *wrap(NOTE.format(frames=FRAMES["cuda"]), WIDTH)]
+        return "\n".join(lines) + "\n"
+
+    def profile(self, choice: Choice) -> list[str]:
+        """There are no kernels but those of a render."""
+        raise UserError("preview has no kernels of its own to profile: take render or tone")
 
 
 def results(
@@ -89,6 +130,8 @@ def _result(scene: Scene, backend: str, size: tuple[int, int], frames: int) -> R
 def _run(
     scene: Scene, backend: str, size: tuple[int, int], frames: int, **options: Any
 ) -> PreviewResult:
+    from raytracer.viewer.preview import preview
+
     return preview(
         scene, backend=backend, width=size[0], height=size[1], samples=SAMPLES,
         offscreen=frames, **options,
@@ -106,6 +149,8 @@ def _said(run: PreviewResult) -> str:
 
 def _kernels(scene: Scene, backend: str, size: tuple[int, int], frames: int) -> list[float]:
     """Seconds of the frames alone: rendering and tone curve of the same view."""
+    from raytracer.viewer.stage import Stage
+
     overrides = {"width": size[0], "height": size[1], "samples": 1}
     stage = Stage.load(scene, overrides, backend)
     device, resident, frame = stage.job.backend, stage.job.resident, stage.buffers.frame

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.benchmark.pictures import expose
 from raytracer.film import Film
+from raytracer.layout import code
 
 if TYPE_CHECKING:
     import numpy as np
@@ -84,9 +85,9 @@ def _probe(buffers: SceneBuffers, ambient: float, diffuse: float) -> SceneBuffer
     materials, frame = buffers.materials.copy(), buffers.frame.copy()
     materials["ambient"], materials["diffuse"], materials["specular"] = ambient, diffuse, 0.0
     materials["mirror"] = np.where(materials["mirror"] > 0, HALF, 0.0)
-    for name in ("shadows", "color_mode", "filter"):
-        frame[name] = 0
-    frame["sample_count"], frame["background_kind"] = 1, 1
+    frame["shadows"], frame["sample_count"] = 0, 1
+    frame["color_mode"], frame["filter"] = code("ColorMode", "uniform"), code("FilterKind", "point")
+    frame["background_kind"] = code("BackgroundKind", "transparent")
     white = np.ones((1, 3), np.float32)
     nothing = np.zeros(0, np.int32)
     return replace(buffers, materials=materials, frame=frame, color=white, color_id=nothing)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from raytracer import bvh, resources
 from raytracer.backends.select import select
-from raytracer.benchmark import noise, pictures, rays, record
+from raytracer.benchmark import ncu, noise, pictures, rays, record
+from raytracer.benchmark.axes import picture_size
+from raytracer.benchmark.benchmark import Machine, Tell
+from raytracer.benchmark.choice import Choice
 from raytracer.benchmark.explain import rung as rung_lines
 from raytracer.benchmark.ladder import CHECKED, LONGEST, Ladder, rungs
+from raytracer.benchmark.presentation import RenderPresentation
 from raytracer.benchmark.record import Result, Row
 from raytracer.benchmark.results import device_of
 from raytracer.errors import UserError, suggestion
@@ -22,8 +26,6 @@ if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
     from raytracer.bvh import Bvh
     from raytracer.scene.scene import Scene
-
-Tell = Callable[[str], None]
 
 SIZE = (1280, 720)
 BUILDS = 5
@@ -39,6 +41,62 @@ NOTE = (
 )
 
 
+class RenderBenchmark:
+    """The render kernels on example scenes, from a list of spheres to those of the product."""
+
+    name = "render"
+    by_default = False
+    takes_kernels = False
+    is_counted = True
+    presentation = RenderPresentation()
+
+    def listing(self) -> Iterator[str]:
+        """Sizes, scenes and rungs."""
+        yield "render: frames and builds of the example scenes, on the CPU or a GPU"
+        yield f"  axes width {SIZE[0]}, height {SIZE[1]}; scenes {', '.join(names())}"
+        for each in rungs("cuda"):
+            assert each.variant is not None
+            needs = ", ".join(map(str, each.variant.needs))
+            yield f"  {each.label:<28} {needs:<10} {each.title}"
+
+    def check(self, choice: Choice) -> None:
+        """Size and scenes must make sense."""
+        picture_size(self.name, dict(choice.axes or {}), SIZE)
+        chosen(choice.scenes)
+
+    def run(self, machine: Machine, choice: Choice, tell: Tell) -> list[Result]:
+        """A result for each scene, the smallest first."""
+        size = picture_size(self.name, dict(choice.axes or {}), SIZE)
+        made = [
+            result(name, machine.backend, choice.min_time, size, variant=choice.variant, tell=tell)
+            for name in chosen(choice.scenes)
+        ]
+        if choice.ncu:
+            for each in made:
+                tell(f"counting render {each['input']} with Nsight Compute")
+                _count(each)
+        made.sort(key=lambda each: int(each["axes"]["spheres"]))
+        for each in made[:-1]:
+            each["note"] = ""  # once is enough
+        for each in made[:1]:
+            machine.device.update(each["device"])
+        return made
+
+    def explain(self, choice: Choice, arch: str) -> str:
+        """The levels of the picture, and each rung's idea."""
+        lines = ["render: the example scenes, from a list of spheres to the product's kernels"]
+        lines += [f"  shows {level}: {text}" for level, text in pictures.LEVELS.items()]
+        for each in rungs("cuda", choice.variant):
+            assert each.variant is not None
+            lines += ["", *rung_lines(each.variant, arch, {}, {})]
+        return "\n".join(lines) + "\n"
+
+    def profile(self, choice: Choice) -> list[str]:
+        """One frame of each rung."""
+        size = picture_size(self.name, dict(choice.axes or {}), SIZE)
+        return profile(choice.variant, choice.scenes, size)
+
+
 def names() -> list[str]:
     """The example scenes, sorted."""
     folder = Path(str(resources.scenes()))
@@ -52,16 +110,6 @@ def chosen(wanted: Sequence[str]) -> list[str]:
         if word not in known:
             raise UserError(f"there is no example scene {word!r}; {suggestion(word, known)}")
     return list(wanted) or known
-
-
-def picture_size(axes: dict[str, list[int]]) -> tuple[int, int]:
-    """Width and height of the timed pictures; raises UserError for another axis or two sizes."""
-    for name, values in axes.items():
-        if name not in ("width", "height"):
-            raise UserError(f"render has no axis {name!r}; {suggestion(name, ['width', 'height'])}")
-        if len(values) != 1 or not 1 <= values[0] <= 1 << 14:
-            raise UserError(f"render: {name}: give one size from 1 to 16384")
-    return axes.get("width", [SIZE[0]])[0], axes.get("height", [SIZE[1]])[0]
 
 
 def result(
@@ -107,26 +155,6 @@ def result(
         "device": device_of(device),
         "rows": [*rows, *(_stage(what, taken, scene.count) for what, taken in stages.items())],
     }
-
-
-def explain(wanted: Sequence[str], arch: str) -> str:
-    """The ladder in words. arch: what to compile for, to know registers and spills."""
-    lines = ["render: the example scenes, from a linear list of spheres to the production kernel"]
-    lines += [f"  shows {level}: {text}" for level, text in pictures.LEVELS.items()]
-    for each in rungs("cuda", wanted):
-        assert each.variant is not None
-        lines += ["", *rung_lines(each.variant, arch, {}, {})]
-    return "\n".join(lines) + "\n"
-
-
-def listing() -> Iterator[str]:
-    """The lines of `--list`."""
-    yield "render: frames and builds of the example scenes, on the CPU or a GPU"
-    yield f"  axes width {SIZE[0]}, height {SIZE[1]}; scenes {', '.join(names())}"
-    for each in rungs("cuda"):
-        assert each.variant is not None
-        needs = ", ".join(map(str, each.variant.needs))
-        yield f"  {each.label:<28} {needs:<10} {each.title}"
 
 
 def profile(
@@ -181,3 +209,14 @@ def _stage(what: str, samples: list[float], spheres: int) -> Row:
     made["time"], made["samples"] = noise.statistics(samples), samples
     made["mspheres"] = 1e-6 * spheres / made["time"]["median"]
     return made
+
+
+def _count(result: Result) -> None:
+    """Add Nsight Compute's counters to the rungs that were timed."""
+    ran = [r["label"] for r in result["rows"] if r["kind"] == "variant" and r["status"] == "ok"]
+    options = ["--scene", result["input"]]
+    for name in ("width", "height"):
+        options += ["--axis", f"{name}={result['axes'][name]}"]
+    options += [word for label in ran for word in ("--variant", label)]
+    if ran:
+        ncu.add(result, dict.fromkeys(ran, 1), ncu.profile("render", options))

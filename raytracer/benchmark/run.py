@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from raytracer._version import __version__
 from raytracer.arguments import function, is_a, items, mapping, plain, real, text, truth, whole
 from raytracer.backends.cuda.compile import find_nvcc, nvcc_version
 from raytracer.backends.cuda.probe import why_not
-from raytracer.benchmark import host
-from raytracer.benchmark.axes import points
-from raytracer.benchmark.choice import Choice, dtype_of, operations_of
+from raytracer.benchmark import benchmarks, ncu
+from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
+from raytracer.benchmark.choice import Choice, check
 from raytracer.benchmark.digests import kernel_digest
-from raytracer.benchmark.operations.base import Op
-from raytracer.benchmark.record import FORMAT, Device, Record, Result
-from raytracer.benchmark.results import result
+from raytracer.benchmark.record import FORMAT, Record, Result
 from raytracer.door import path_of
 from raytracer.errors import BackendError, UserError, suggestion
-
-CPU_BYTES, CPU_FLOP = 256 << 20, 2e9  # sizes that a CPU is asked for by default
-
-Tell = Callable[[str], None]
 
 
 def bench(
@@ -86,31 +80,26 @@ def bench(
     names = _texts(names, "names")
     text(backend, "backend", UserError)
     function(progress, "progress")
-    chosen = operations_of(names, choice)
+    check(choice)
+    chosen = benchmarks.chosen(names)
+    for each in chosen if names else ():
+        each.check(choice)
+    _check_extras(chosen, choice)
     on = _backend(backend)
-    if ncu:
-        _require_ncu(on)
-    results: list[Result] = []
-    device: Device = {}
-    if "render" in names:
-        results += _render(on, choice, progress or _quiet)
-        device = results[0]["device"]
-    if "tone" in names:
-        device, found = _tone(on, choice, progress or _quiet)
-        results += found
-    if "preview" in names:
-        from raytracer.benchmark import previews
+    _require_gpu(on, choice)
+    machine, results = Machine(on), list[Result]()
+    for each in chosen:
+        results += each.run(machine, choice, progress or _quiet)
+    return _record(machine, results)
 
-        device, found = previews.results(on, tell=progress or _quiet)
-        results += found
-    if chosen and on == "cuda":
-        from raytracer.benchmark import session
 
-        device, found = session.run(chosen, choice, progress or _quiet)
-        results += found
-    elif chosen:
-        results += _on_host(chosen, choice, progress or _quiet)
-    return _record(on, device, results)
+def _check_extras(chosen: Sequence[Benchmark], choice: Choice) -> None:
+    """A user's kernel and counters are for benchmarks that take them."""
+    if choice.mine is not None and not (len(chosen) == 1 and chosen[0].takes_kernels):
+        raise UserError("--with takes one operation: raytracer bench matmul --with mine.cu")
+    if choice.ncu and not any(each.is_counted for each in chosen):
+        names = ", ".join(each.name for each in chosen)
+        raise UserError(f"--ncu: {names} has no kernels that are counted one by one")
 
 
 def _backend(asked: str) -> Literal["cpu", "cuda"]:
@@ -124,76 +113,16 @@ def _backend(asked: str) -> Literal["cpu", "cuda"]:
     return "cpu" if reason else "cuda"
 
 
-def _require_ncu(on: str) -> None:
-    from raytracer.benchmark import ncu
-
-    if on == "cpu":
-        raise BackendError(f"--ncu needs a GPU: {why_not() or 'leave out --backend cpu'}")
-    ncu.find()
-
-
-def _on_host(chosen: list[Op], choice: Choice, tell: Tell) -> list[Result]:
-    if choice.mine is not None:
-        raise BackendError(f"--with needs a GPU: {why_not() or 'leave out --backend cpu'}")
-    made = []
-    for op in chosen:
-        dtype = dtype_of(op, choice)
-        for axes in points(op, list(choice.sizes), dict(choice.axes or {})):
-            if not choice.sizes and not choice.axes:
-                axes = host.reduced(op, axes, dtype, CPU_BYTES, CPU_FLOP)
-            host.fitting(op, axes, dtype)
-            tell(f"timing {op.name} on the CPU")
-            seed = 1
-            row = host.row(op, axes, dtype, choice.distribution, choice.min_time, seed)
-            made.append(result(op, axes, dtype, choice, [row]) | {"mode": "NumPy"})
-    return made
-
-
-def _render(backend: str, choice: Choice, tell: Tell) -> list[Result]:
-    """The example scenes, the smallest first."""
-    from raytracer.benchmark import renders
-
-    size = renders.picture_size(dict(choice.axes or {}))
-    made = [
-        renders.result(name, backend, choice.min_time, size, variant=choice.variant, tell=tell)
-        for name in renders.chosen(choice.scenes)
-    ]
+def _require_gpu(on: str, choice: Choice) -> None:
+    """Raise BackendError for what only a GPU can do."""
+    for wanted, option in ((choice.ncu, "--ncu"), (choice.mine is not None, "--with")):
+        if wanted and on == "cpu":
+            raise BackendError(f"{option} needs a GPU: {why_not() or 'leave out --backend cpu'}")
     if choice.ncu:
-        for each in made:
-            tell(f"counting render {each['input']} with Nsight Compute")
-            _count_render(each)
-    made.sort(key=lambda each: int(each["axes"]["spheres"]))
-    for each in made[:-1]:
-        each["note"] = ""  # once is enough
-    return made
+        ncu.find()
 
 
-def _count_render(result: Result) -> None:
-    """Add Nsight Compute's counters to the rungs that were timed."""
-    from raytracer.benchmark import ncu
-
-    ran = [r["label"] for r in result["rows"] if r["kind"] == "variant" and r["status"] == "ok"]
-    options = ["--scene", result["input"]]
-    options += [word for name in ("width", "height") for word in _axis(name, result["axes"])]
-    options += [word for label in ran for word in ("--variant", label)]
-    if ran:
-        ncu.add(result, dict.fromkeys(ran, 1), ncu.profile("render", options))
-
-
-def _axis(name: str, axes: Mapping[str, Any]) -> tuple[str, str]:
-    return "--axis", f"{name}={axes[name]}"
-
-
-def _tone(backend: str, choice: Choice, tell: Tell) -> tuple[Device, list[Result]]:
-    from raytracer.benchmark import tones
-
-    tell("developing a 4K film")
-    if backend == "cuda":
-        return tones.on_device(choice.min_time, choice.peers)
-    return {}, tones.on_host(choice.min_time)
-
-
-def _record(on: Literal["cpu", "cuda"], device: Device, results: list[Result]) -> Record:
+def _record(machine: Machine, results: list[Result]) -> Record:
     import numpy
 
     from raytracer.benchmark.measure import load_average
@@ -203,9 +132,9 @@ def _record(on: Literal["cpu", "cuda"], device: Device, results: list[Result]) -
         "format": FORMAT,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": "",
-        "backend": on,
-        "device": device or {"device": platform.processor() or platform.machine()},
-        "why_no_gpu": (why_not() or "") if on == "cpu" else "",
+        "backend": machine.backend,
+        "device": machine.device or {"device": platform.processor() or platform.machine()},
+        "why_no_gpu": (why_not() or "") if machine.backend == "cpu" else "",
         "compiler": nvcc_version(nvcc).splitlines()[-1] if nvcc else "none",
         "kernel_digest": kernel_digest(),
         "load_average": load_average(),

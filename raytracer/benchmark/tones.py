@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from raytracer import tone
 from raytracer.benchmark import noise, record
-from raytracer.benchmark.record import Device, Kind, Result, Row
+from raytracer.benchmark.axes import picture_size
+from raytracer.benchmark.benchmark import Machine, Tell
+from raytracer.benchmark.choice import Choice
+from raytracer.benchmark.explain import rung
+from raytracer.benchmark.presentation import Presentation
+from raytracer.benchmark.record import Kind, Result, Row
 from raytracer.benchmark.tone_film import SIZE, film, settings
-from raytracer.errors import RaytracerError
+from raytracer.errors import RaytracerError, UserError
 from raytracer.film import Film
 from raytracer.resources import thread_count
 from raytracer.tone_settings import CURVES, ToneSettings
+from raytracer.variants import Kernel, discover, product
+
+if TYPE_CHECKING:
+    from raytracer.benchmark.cuda.session import Session
+    from raytracer.benchmark.tone_device import ToneBench
 
 PIXEL, CODES = 16, 4  # bytes of a pixel on the film, and of its 8-bit RGBA
 NOTES = {
@@ -22,6 +32,67 @@ NOTES = {
     "whole": "Statistics, automatic exposure, curve, sRGB, dither; nothing leaves the device.",
 }
 Run = Callable[[], Any]
+
+
+class ToneBenchmark:
+    """A film to its picture: the histogram pass, the picture pass, and both."""
+
+    name = "tone"
+    by_default = False
+    takes_kernels = False
+    is_counted = False
+    presentation = Presentation()
+
+    def listing(self) -> Iterator[str]:
+        """Sizes and kernels."""
+        yield "tone: statistics and picture of a 4K film, on the CPU or a GPU"
+        yield f"  axes width {SIZE[0]}, height {SIZE[1]}"
+        for each in _kernels():
+            yield f"  {each.label:<28} {', '.join(map(str, each.needs)):<10} {each.title}"
+
+    def check(self, choice: Choice) -> None:
+        """All passes are timed, on one film."""
+        picture_size(self.name, dict(choice.axes or {}), SIZE)
+        if choice.variant:
+            raise UserError("tone times every pass: leave out --variant")
+
+    def run(self, machine: Machine, choice: Choice, tell: Tell) -> list[Result]:
+        """Histogram, picture and both."""
+        size = picture_size(self.name, dict(choice.axes or {}), SIZE)
+        tell(f"developing a film of {size[0]}x{size[1]}")
+        if machine.backend == "cpu":
+            return on_host(choice.min_time, size=size)
+        with machine.session(tell) as session:
+            return on_device(session, choice.min_time, choice.peers, size)
+
+    def explain(self, choice: Choice, arch: str) -> str:
+        """The idea of each pass."""
+        width, height = picture_size(self.name, dict(choice.axes or {}), SIZE)
+        axes = {"width": width, "height": height, "n": width * height}
+        lines = [f"tone: a film of {width}x{height}, from its sums to code values"]
+        for each in _kernels():
+            lines += ["", *rung(each, arch, axes, {})]
+        return "\n".join(lines) + "\n"
+
+    def profile(self, choice: Choice) -> list[str]:
+        """Launch each pass once."""
+        from raytracer.benchmark.cuda.session import Session
+        from raytracer.benchmark.tone_device import ToneBench
+
+        size, ran = picture_size(self.name, dict(choice.axes or {}), SIZE), []
+        with Session() as session, ToneBench(session, film(size)) as work:
+            for each in _passes(work).values():
+                for label, run in each:
+                    run()
+                    session.wait()
+                    session.profiled(run)
+                    ran.append(label)
+        return ran
+
+
+def _kernels() -> list[Kernel]:
+    """The histogram pass, then the ways to make the picture."""
+    return [product("tally"), *discover("tone")]
 
 
 def on_host(min_time: float, threads: int = 0, size: tuple[int, int] = SIZE) -> list[Result]:
@@ -41,36 +112,32 @@ def on_host(min_time: float, threads: int = 0, size: tuple[int, int] = SIZE) -> 
 
 
 def on_device(
-    min_time: float, peers: bool = True, size: tuple[int, int] = SIZE
-) -> tuple[Device, list[Result]]:
-    """The device with its ceilings, and the results on it; each is checked before it is timed."""
-    from raytracer.benchmark import ceilings
-    from raytracer.benchmark.cuda.session import Session
+    session: Session, min_time: float, peers: bool = True, size: tuple[int, int] = SIZE
+) -> list[Result]:
+    """The results on a GPU; each pass is checked before it is timed."""
     from raytracer.benchmark.tone_device import ToneBench
 
-    with Session() as session:
-        device = session.describe()
-        device["ceilings"] = ceilings.measure(session)
-        with ToneBench(session, film(size)) as work:
-            runs: dict[str, list[tuple[str, Kind, Run]]] = {
-                "histogram": [("one kernel", "variant", work.tally)],
-                "picture": [
-                    ("three passes", "variant", work.three_passes),
-                    ("one pass", "variant", work.one_pass),
-                ],
-                "whole": [(curve, "variant", work.whole(curve)) for curve in CURVES],
-            }
-            work.check()
-            rows = {
-                name: [_row(label, work.sample(run, min_time), kind) for label, kind, run in each]
-                for name, each in runs.items()
-            }
-            if peers:
-                rows["histogram"].append(_cub(work, min_time))
-    return device, [_result(name, size, each, "cold") for name, each in rows.items()]
+    with ToneBench(session, film(size)) as work:
+        work.check()
+        rows = {
+            name: [_row(label, work.sample(run, min_time)) for label, run in each]
+            for name, each in _passes(work).items()
+        }
+        if peers:
+            rows["histogram"].append(_cub(work, min_time))
+    return [_result(name, size, each, "cold") for name, each in rows.items()]
 
 
-def _cub(work: Any, min_time: float) -> Row:
+def _passes(work: ToneBench) -> dict[str, list[tuple[str, Run]]]:
+    """What is timed on a GPU, by result."""
+    return {
+        "histogram": [("one kernel", work.tally)],
+        "picture": [("three passes", work.three_passes), ("one pass", work.one_pass)],
+        "whole": [(curve, work.whole(curve)) for curve in CURVES],
+    }
+
+
+def _cub(work: ToneBench, min_time: float) -> Row:
     label = "CUB over a transform iterator"
     try:
         return _row(label, work.sample(work.cub(), min_time), "peer")

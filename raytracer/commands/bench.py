@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from pathlib import Path
@@ -78,6 +77,8 @@ def bench(ops: tuple[str, ...], **options: Any) -> int:
     options["sizes"] = [parse_size(word) for word in options.pop("size").split(",") if word]
     options["axes"] = parse_axes(list(options.pop("axis")))
     if options["schema"]:
+        import json
+
         from raytracer.benchmark.record import schema
 
         click.echo(json.dumps(schema(), indent=1))
@@ -138,9 +139,9 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
 
 def _without_timing(ops: tuple[str, ...], options: dict[str, Any]) -> int:
     """--explain and --profile."""
-    from raytracer.benchmark import operations
-    from raytracer.benchmark.axes import points
-    from raytracer.benchmark.choice import Choice, dtype_of, select
+    from raytracer.benchmark.benchmarks import chosen
+    from raytracer.benchmark.choice import Choice
+    from raytracer.benchmark.listing import architecture
 
     choice = Choice(
         variant=options["variant"],
@@ -151,35 +152,13 @@ def _without_timing(ops: tuple[str, ...], options: dict[str, Any]) -> int:
         mine=options["mine"],
         scenes=options["scene"],
     )
-    for name in ops or operations.names():
-        if name == "render":
-            click.echo(_render_without_timing(choice, options["profile"]), nl=False)
-            continue
-        op = operations.find(name)
+    for benchmark in chosen(ops):
         if options["profile"]:
-            from raytracer.benchmark.session import profile
-
-            click.echo(f"{name}: launched {', '.join(profile(op, choice)) or 'nothing'}")
-            continue
-        from raytracer.benchmark.explain import explain
-        from raytracer.benchmark.listing import architecture
-
-        dtype = dtype_of(op, choice)
-        axes = points(op, list(choice.sizes), dict(choice.axes or {}))[0]
-        ladder = select(op, choice.variant)
-        click.echo(explain(op, axes, dtype, ladder, architecture()), nl=False)
+            ran = ", ".join(benchmark.profile(choice)) or "nothing"
+            click.echo(f"{benchmark.name}: launched {ran}")
+        else:
+            click.echo(benchmark.explain(choice, architecture()), nl=False)
     return 0
-
-
-def _render_without_timing(choice: Any, profiled: bool) -> str:
-    """--explain and --profile of the render ladder."""
-    from raytracer.benchmark import renders
-    from raytracer.benchmark.listing import architecture
-
-    if not profiled:
-        return renders.explain(choice.variant, architecture())
-    size = renders.picture_size(dict(choice.axes or {}))
-    return f"render: launched {', '.join(renders.profile(choice.variant, choice.scenes, size))}\n"
 
 
 def _tell(line: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from raytracer.resources import require_start
-from raytracer.tone_settings import CURVES
+from raytracer.tone_names import CURVES
 
 
 @click.command(short_help="Open a scene in an interactive window.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,10 +17,16 @@ if TYPE_CHECKING:
     from raytracer.viewer.preview import PreviewResult
 
 
+NEW_OBJECTS = 700
+"""How many more objects there must be before Python looks for garbage, as it has it by default: a
+window stays open, and scenes and films that were replaced have to make room."""
+
+
 def run(scene: str, options: dict[str, Any]) -> None:
     """Open the window; say how it went where nobody sat before it."""
     from raytracer.viewer.preview import preview
 
+    gc.set_threshold(NEW_OBJECTS)
     path = scene_path(scene)
     check_there(path)
     tone = ToneSettings(options.pop("exposure"), options.pop("tone"))

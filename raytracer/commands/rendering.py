@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from raytracer import film_file, memory
 from raytracer import histogram as plots
@@ -39,8 +38,7 @@ LARGE = 10_000
 """Pixels of a picture in which that share is of interest."""
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(NamedTuple):
     """The options of one call."""
 
     scene: str
@@ -190,9 +188,10 @@ def run(task: Task) -> None:
             film_file.require_space(task.film, *size, crop, film_file.check_aovs(task.aov))
         film, frames = _frames(task, job, crop, begun)
         image = job.image(film, task.tone, int(task.bits))
-        bad = image.statistics.non_finite
+        statistics = image.statistics
+        bad = statistics.non_finite
         if job.about["spheres"] and film.crop == (0, 0, film.width, film.height):
-            task.warn(job, _nearly_blank(image.statistics))
+            task.warn(job, _nearly_blank(statistics))
         if task.film or task.histogram or bad:
             job.fetch(film)
             job.find_aovs(film, film_file.check_aovs(task.aov))
@@ -205,7 +204,7 @@ def run(task: Task) -> None:
         files_made = {"output": str(target)} | ({"film": task.film} if task.film else {})
         print_json(_record(job, image, frames) | record(image) | files_made)
     elif not task.quiet:
-        shown = image.statistics.lines() if task.stats else []
+        shown = statistics.lines() if task.stats else []
         print_lines("\n".join([_summary(job, film, frames, written), *shown]))
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from raytracer.tone_settings import CURVES, METERS, ToneSettings
+from raytracer.tone_names import CURVES, METERS
+
+if TYPE_CHECKING:
+    from raytracer.tone_settings import ToneSettings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 NAMES = ("exposure", "tone", "white", "dither", "meter", "meter_range")
@@ -54,6 +57,8 @@ def tone_options(command: Command) -> Command:
 
 def take_settings(options: dict[str, Any]) -> ToneSettings:
     """The settings among a command's options, which are taken out. Raises UserError."""
+    from raytracer.tone_settings import ToneSettings
+
     values = {name: options.pop(name) for name in NAMES}
     if values["dither"] is None:
         values["dither"] = "auto"

@@ -26,8 +26,9 @@ HEADER = "it must name the columns: x,y,z[,radius][,r,g,b]"
 COLOR_BYTES = 32
 """Longest text of a colour; the longest CSS name has 20 letters."""
 
-_BAD_CELL = re.compile(r"convert string '(.*)' to (\S+) at row (\d+), column (\d+)", re.DOTALL)
-_DECIMAL_COMMA = re.compile(r"\s*[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?\s*")
+# Compiled by `re` where something is wrong with a file.
+_BAD_CELL = r"(?s)convert string '(.*)' to (\S+) at row (\d+), column (\d+)"
+_DECIMAL_COMMA = r"\s*[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?\s*"
 
 
 def read_csv(file: OpenFile, names: Mapping[str, str]) -> Particles:
@@ -292,7 +293,7 @@ def load_table(file: OpenFile, names: list[str], **options: Any) -> NDArray[Any]
     # What slows reading down is tried only where it is needed.
     cell = _cell_of(problem)
     quote = '"' if '"' in cell else None
-    commas = options.get("delimiter") != "," and _DECIMAL_COMMA.fullmatch(cell.replace('"', ""))
+    commas = options.get("delimiter") != "," and re.fullmatch(_DECIMAL_COMMA, cell.replace('"', ""))
     try:
         if commas:
             return _loaded(_with_points(file), quotechar=quote, **options)
@@ -318,7 +319,7 @@ def _loaded(text: str | Iterable[str], **options: Any) -> NDArray[Any]:
 
 def _cell_of(problem: ValueError) -> str:
     """Return the cell that `numpy.loadtxt` could not convert, or ""."""
-    found = _BAD_CELL.search(str(problem))
+    found = re.search(_BAD_CELL, str(problem))
     return found[1] if found else ""
 
 
@@ -336,7 +337,7 @@ def _readable(
 
     Its row counts data lines: from 0 where a text is no number, from 1 where columns are missing.
     """
-    found = _BAD_CELL.search(text)
+    found = re.search(_BAD_CELL, text)
     if found:
         line = int(found[3]) + 1 + skip
         place = int(found[4]) - 1

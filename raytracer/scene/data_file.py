@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from ..door import OpenFile
 
 
-@dataclass(frozen=True)
-class DataFile:
+class DataFile(NamedTuple):
     """A particle file as it was when it was read.
 
     Args:
@@ -34,7 +32,7 @@ class DataFile:
 
     def using(self, names: Iterable[str]) -> DataFile:
         """Return the same file with other arrays, properties or columns in use."""
-        return replace(self, used=frozenset(names))
+        return self._replace(used=frozenset(names))
 
     def problem(self) -> str:
         """Return why its rows need not be those that were loaded, or ""."""

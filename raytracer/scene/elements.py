@@ -12,9 +12,8 @@ Corey-Pauling-Koltun model colours), which ends at meitnerium; the last nine are
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import SceneError, nearest
 from .colors import RGB
@@ -53,8 +52,7 @@ Lv 175 FB0018, Ts 165 FC0016, Og 157 FD0014
 _ISOTOPES = {"D": "H", "T": "H"}
 
 
-@dataclass(frozen=True)
-class Element:
+class Element(NamedTuple):
     """What a picture needs to know of an element.
 
     Args:

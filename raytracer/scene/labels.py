@@ -11,8 +11,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from colorsys import hls_to_rgb
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import DataFileError, SceneError
 from .colors import RGB
@@ -36,8 +35,7 @@ GOLDEN = 0.6180339887
 """Part of the colour circle from one further type to the next: no two come near each other."""
 
 
-@dataclass(frozen=True, eq=False)
-class Labels:
+class Labels(NamedTuple):
     """The labels of a file.
 
     Args:
@@ -53,8 +51,7 @@ class Labels:
     line: int = 3
 
 
-@dataclass(frozen=True, eq=False)
-class Looks:
+class Looks(NamedTuple):
     """What labels come to.
 
     Args:

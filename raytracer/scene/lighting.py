@@ -72,7 +72,7 @@ def pack_frame(scene: Scene, settings: RenderSettings) -> NDArray[np.void]:
     """
     import numpy as np
 
-    from ..layout import dtype
+    from ..layout import code, dtype
 
     frame = np.zeros(1, dtype("Frame"))
     frame["width"] = frame["x1"] = settings.width
@@ -86,7 +86,8 @@ def pack_frame(scene: Scene, settings: RenderSettings) -> NDArray[np.void]:
     bottom, top = scene.background.edges()
     frame["background_bottom"] = srgb_to_linear(bottom)
     frame["background_top"] = srgb_to_linear(top)
-    frame["background_kind"] = scene.background.transparent
+    kind = "transparent" if scene.background.transparent else "gradient"
+    frame["background_kind"] = code("BackgroundKind", kind)
     frame["background_up"] = background_up(scene)
     ambient = scene.ambient
     if ambient is None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .transform import Triple
 
 CAMERA_TYPES = ("perspective", "orthographic")
-"""Kinds of camera; the index is `Camera.kind` of the kernels."""
+"""Kinds of camera: the words of the kernels' `CameraKind`."""
 
 STANDARD_DIRECTION: Vector = (1.0, 0.7, 1.4)
 """From the spheres to a fitted camera that was given no direction: right of front, from above."""

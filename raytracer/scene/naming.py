@@ -40,14 +40,17 @@ GUESSES = {"radius": "r", "diameter": "d"}
 
 _PLURAL = {"column": "columns", "array": "arrays", "property": "properties"}
 
-_UNIT = re.compile(r"\s*(\[[^\]]*\]|\([^)]*\)|/\s*\S+)\s*$")
-_SIZE = re.compile(r"(^|_)(size|sizes|sigma|scale|width|rad\w*|diam\w*)(_|$)")
-_COLOR = re.compile(r"colou?r|rgb|(^|_)(red|green|blue|hue)(_|$)")
+# Compiled by `re` where they are needed first: most files ask for none of them.
+_UNIT = r"\s*(\[[^\]]*\]|\([^)]*\)|/\s*\S+)\s*$"
+_SIZE = r"(^|_)(size|sizes|sigma|scale|width|rad\w*|diam\w*)(_|$)"
+_COLOR = r"colou?r|rgb|(^|_)(red|green|blue|hue)(_|$)"
 
 
 def plain(name: str) -> str:
     """Return a name as it is compared."""
-    return re.sub(r"[\s.:]+", "_", _UNIT.sub("", name).strip().lower())
+    if name.isidentifier():  # the usual case: without a unit, spaces, points and colons
+        return name.lower()
+    return re.sub(r"[\s.:]+", "_", re.sub(_UNIT, "", name).strip().lower())
 
 
 def usual(part: str, known: Iterable[str]) -> str | None:
@@ -126,12 +129,12 @@ def guess(names: Iterable[str], source: str, kind: str) -> tuple[str, str, str] 
 
 def sizes(names: Iterable[str]) -> list[str]:
     """Return the names that sound like a size."""
-    return [name for name in names if _SIZE.search(plain(name))]
+    return [name for name in names if re.search(_SIZE, plain(name))]
 
 
 def colors(names: Iterable[str]) -> list[str]:
     """Return the names that sound like a colour."""
-    return [name for name in names if _COLOR.search(plain(name))]
+    return [name for name in names if re.search(_COLOR, plain(name))]
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:

@@ -50,6 +50,8 @@ def _packed(scene: Scene, settings: RenderSettings) -> SceneBuffers:
     """Return the arrays; see `pack`."""
     import numpy as np
 
+    from ..layout import code
+
     sets = [s for s in scene.spheres if s.count]
     space = render_space(sets)
     spheres = place(sets, space)
@@ -63,10 +65,10 @@ def _packed(scene: Scene, settings: RenderSettings) -> SceneBuffers:
     frame = pack_frame(scene, settings)
     large_id, large = find_large(sets, space, spheres[3])
     frame["large_count"] = len(large)
-    frame["color_mode"] = color_mode
+    frame["color_mode"] = code("ColorMode", color_mode)
     frame["light_count"] = len(lights)
     frame["material_count"] = len(materials)
-    frame["material_mode"] = int(len(material_id) > 0)
+    frame["material_mode"] = code("MaterialMode", "indexed" if len(material_id) else "uniform")
     return SceneBuffers(
         *spheres, color, color_id, material_id, camera, lights, materials, frame,
         center=np.asarray(space.center, np.float64), scale=space.scale,
@@ -78,14 +80,14 @@ def _warn_of(outliers: Outliers | None, spheres: Spheres, space: Space) -> None:
     """Say how many spheres a fitted camera leaves out, and how to include them."""
     if outliers is None:
         return
-    verb = "is" if outliers.count == 1 else "are"
+    verb = "is" if outliers.total == 1 else "are"
     row = outliers.farthest
     center = zip(spheres[:3], space.center, strict=True)
     place = [float(axis[row]) * space.scale + middle for axis, middle in center]
     digit = max(map(abs, place)) * 1e-6  # float32 holds about as much
     shown = ", ".join(f"{0.0 if abs(v) < digit else v:g}" for v in place)
     warn(
-        f"{outliers.count:,} of {len(spheres[0]):,} spheres {verb} far away from the others and "
+        f"{outliers.total:,} of {len(spheres[0]):,} spheres {verb} far away from the others and "
         f"left out of the frame, the farthest sphere {row} at ({shown}): to frame every sphere, "
         'say fit = "all" under [camera] in a scene file, or Camera(fit="all")'
     )

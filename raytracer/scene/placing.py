@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import frexp
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import SceneError
 from .arrays import blocks, each_block
@@ -35,8 +34,7 @@ LARGEST = 2.0**60
 """Largest render-space length: its square, and a sum of several, is still a float32."""
 
 
-@dataclass(frozen=True)
-class Space:
+class Space(NamedTuple):
     """Render space: `(scene - center) / scale`.
 
     Args:
@@ -106,6 +104,9 @@ def _weighted_median(values: NDArray[np.float64], radius: NDArray[np.float64]) -
     """
     import numpy as np
 
+    if radius.min() == radius.max():
+        lower = (len(values) - 1) // 2
+        return float(np.partition(values, lower)[lower])
     order = np.argsort(values, kind="stable")
     weight = np.cumsum((radius.min() / radius)[order])
     return float(values[order[int(np.searchsorted(weight, 0.5 * weight[-1]))]])

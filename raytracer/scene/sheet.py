@@ -6,10 +6,9 @@ last of them, as `numpy.savetxt` writes them, if the line after it holds numbers
 
 from __future__ import annotations
 
-import csv
 import re
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ..door import OpenFile
 from .lines import count_code, pieces
@@ -24,8 +23,7 @@ HEAD_LINES = 1000
 """Most comment and blank lines before the names of the columns."""
 
 
-@dataclass(frozen=True)
-class Sheet:
+class Sheet(NamedTuple):
     """The layout of a table.
 
     Args:
@@ -110,6 +108,8 @@ def _cells(line: str, separator: str | None) -> list[str]:
         return [cell.strip('"') for cell in line.split()]
     if line.count('"') % 2 or '"' not in line:  # one that is never closed quotes nothing
         return [cell.strip().strip('"') for cell in line.strip("\r\n").split(separator)]
+    import csv
+
     rows = list(csv.reader([line.strip("\r\n")], delimiter=separator, skipinitialspace=True))
     return [cell.strip() for cell in rows[0]] if rows else []
 
@@ -128,8 +128,7 @@ def _is_numbers(cells: list[str]) -> bool:
     return bool(cells)
 
 
-@dataclass(frozen=True)
-class Tally:
+class Tally(NamedTuple):
     """What is in a table without parsing it: separators in its rows, and whether it has quotes."""
 
     separators: int

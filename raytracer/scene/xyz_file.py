@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..door import OpenFile
 from ..errors import DataFileError, shown, suggestion
@@ -55,8 +54,7 @@ _WORD = re.compile(r"\S+")
 _QUOTES = {'"': '"', "'": "'", "{": "}"}
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """One property: its kind (S text, R real, I integer, L logical), first column and width."""
 
     kind: str

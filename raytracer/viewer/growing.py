@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from raytracer.film import Film
-from raytracer.settings import POINT_FILTER
+from raytracer.layout import code
 
 if TYPE_CHECKING:
     from raytracer.viewer.orders import Order, Size
@@ -58,7 +58,7 @@ class GrowingFilm:
 
     def begin(self, order: Order, size: Size, draft: bool) -> None:
         """Empty it, at that size."""
-        filtered = int(order.look.frame["filter"][0]) != POINT_FILTER
+        filtered = int(order.look.frame["filter"][0]) != code("FilterKind", "point")
         self.draft = draft and (filtered or size != order.size)
         if self.film is None or self.size != size:
             self.film, self.size = Film.blank(*size), size
@@ -73,7 +73,7 @@ class GrowingFilm:
         frame["width"], frame["height"] = frame["x1"], frame["y1"] = self.size
         frame["sample_begin"], frame["sample_count"] = self.film.samples, count
         if self.draft:
-            frame["filter"] = POINT_FILTER
+            frame["filter"] = code("FilterKind", "point")
         job.resident.look(order.look)
         job.backend.render(job.resident, frame, self.film, leave, fetch=False)
         self.film.samples += count

@@ -7,7 +7,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from raytracer.film import TRANSPARENT
+from raytracer.film import is_transparent
 
 if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
@@ -59,7 +59,7 @@ class Frame:
     @property
     def transparent(self) -> bool:
         """Whether the background is left out."""
-        return int(self.order.look.frame["background_kind"][0]) == TRANSPARENT
+        return is_transparent(self.order.look.frame)
 
     @property
     def finished(self) -> bool:

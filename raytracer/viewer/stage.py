@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from raytracer.door import is_path
 from raytracer.errors import TEXT_LETTERS, DataFileError, shown
 from raytracer.job import NO_SPHERE, Job
+from raytracer.layout import code
 from raytracer.memory import Output
 from raytracer.pipeline import Notice, prepare
 from raytracer.scene.lighting import pack_lights
 from raytracer.scene.pack import retake
-from raytracer.settings import POINT_FILTER
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.obstacles import Obstacles
 from raytracer.viewer.vectors import triple
@@ -154,7 +154,7 @@ class Stage:
             return None
         frame["width"], frame["height"] = size
         (frame["x0"], frame["y0"]), (frame["x1"], frame["y1"]) = first, last
-        frame["filter"] = POINT_FILTER
+        frame["filter"] = code("FilterKind", "point")
         frame["sample_begin"], frame["sample_count"] = 0, 1
         self.job.resident.look(look)
         hits = self.job.backend.first_hits(self.job.resident, frame)

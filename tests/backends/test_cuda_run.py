@@ -64,7 +64,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
     monkeypatch.setattr(run, "why_not", lambda _: None)
     monkeypatch.setattr(run, "production", lambda *_: KERNEL)
     monkeypatch.setattr(kernel, "production", lambda *_: KERNEL)
-    monkeypatch.setattr(kernel.compiler, "load", lambda *_: Cubin(b"c_spheres", ""))  # type: ignore[attr-defined]
+    monkeypatch.setattr(kernel.compiler, "load", lambda *_, **__: Cubin(b"c_spheres", ""))  # type: ignore[attr-defined]
     monkeypatch.setattr(transfer, "CHUNK", 64)
     caches = context.primary_context, transfer.staging, kernel.render_kernel
     for cached in caches:
@@ -73,6 +73,24 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
     for cached in caches:
         cached.cache_clear()
     assert fake.depth == 0
+
+
+@pytest.mark.parametrize("is_available", [True, False])
+def test_a_kernel_without_features_is_taken_where_it_is_at_hand(
+    driver: FakeDriver, monkeypatch: pytest.MonkeyPatch, is_available: bool
+) -> None:
+    loaded: list[dict[str, str]] = []
+
+    def load(*_: object, macros: dict[str, str]) -> Cubin:
+        loaded.append(macros)
+        return Cubin(b"c_spheres", "")
+
+    monkeypatch.setattr(kernel.compiler, "load", load)  # type: ignore[attr-defined]
+    monkeypatch.setattr(kernel.compiler, "is_available", lambda *_, macros: is_available)  # type: ignore[attr-defined]
+    kernel.render_kernel(0, KERNEL, ("RT_MIRRORS",))
+    assert loaded == [{"RT_MIRRORS": "0"} if is_available else {}]
+    kernel.render_kernel(0, KERNEL)
+    assert len(loaded) == (2 if is_available else 1)
 
 
 def scene(lights: int = 1, count: int = COUNT) -> tuple[SceneBuffers, Bvh]:

@@ -13,7 +13,16 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.benchmark import compare, explain, host, noise, report, run, with_file
+from raytracer.benchmark import (
+    compare,
+    explain,
+    host,
+    noise,
+    presentation,
+    report,
+    run,
+    with_file,
+)
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.axes import parse_axes, parse_size, points, sized
 from raytracer.benchmark.datasheet import card
@@ -190,12 +199,12 @@ def test_text_of_a_record_is_escaped_and_cut() -> None:
 def test_figures_are_work_over_time() -> None:
     given = record()
     (result,) = given["results"]
-    found = report.figures(result["rows"][1], result, given["device"])
+    found = presentation.figures(result["rows"][1], result, given["device"])
     assert found["tflops"] == pytest.approx(1.0)
     assert found["gbps"] == pytest.approx(4000)
     assert found["of_ceiling"] == pytest.approx(0.8)
     assert found["of_sheet"] == pytest.approx(4000 / 4800)
-    assert report.figures(result["rows"][2], result, given["device"]) == {}
+    assert presentation.figures(result["rows"][2], result, given["device"]) == {}
 
 
 def test_the_count_that_circulates_stands_beside_ours() -> None:
@@ -236,7 +245,7 @@ def test_csv_and_json() -> None:
     ("value", "text"), [(2.5, "2.5 s"), (1.25e-3, "1.25 ms"), (3e-6, "3 µs"), (5e-8, "50 ns")]
 )
 def test_seconds(value: float, text: str) -> None:
-    assert report.seconds(value) == text
+    assert presentation.seconds(value) == text
 
 
 def test_cards_by_the_drivers_name() -> None:

@@ -180,7 +180,8 @@ def test_ops_are_functions(machine: Callable[[Compute], BenchDriver]) -> None:
 def test_a_whole_run(
     machine: Callable[[Compute], BenchDriver], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from raytracer.benchmark import report, run, session
+    from raytracer.benchmark import report, run
+    from raytracer.benchmark.benchmarks import find
     from raytracer.benchmark.choice import Choice
 
     driver = machine(right)
@@ -194,6 +195,6 @@ def test_a_whole_run(
     assert record["device"]["device"] == "Fake GPU"
     assert set(record["device"]["ceilings"]) == {"copy_gbps", "fma_tflops"}
     assert "06_streamed" in report.text(record, "table")
-    assert session.profile(ops.find("vecadd"), choice) == [v.label for v in discover("vecadd")]
+    assert find("vecadd").profile(choice) == [v.label for v in discover("vecadd")]
     assert not driver.live
     assert driver.depth == 0

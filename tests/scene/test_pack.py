@@ -101,6 +101,14 @@ def test_a_giant_does_not_spoil_the_origin() -> None:
     assert two.scale < 4
 
 
+@pytest.mark.parametrize("count", [1, 2, 5, 8])
+def test_the_origin_of_equal_spheres_is_their_lower_median(count: int) -> None:
+    centers = np.random.default_rng(count).normal(size=(count, 3))
+    lower = np.sort(centers, axis=0)[(count - 1) // 2]
+    for radius in (0.1, [0.1] * count):
+        np.testing.assert_array_equal(pack(Scene.from_arrays(centers, radius)).center, lower)
+
+
 def test_offsets_inside_a_transform_are_exact() -> None:
     rng = np.random.default_rng(8)
     centers = rng.normal(size=(100, 3)).astype(np.float32)

@@ -6,6 +6,7 @@ measured on an H200 with random and example scenes (docs/kernels/figures.md, "Th
 
 from __future__ import annotations
 
+from itertools import combinations
 from math import inf, sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,9 @@ MAX_LISTED = 20
 
 MIN_PACKET_RADIUS = 0.45
 """Median radius in pixels below which most spheres of a packet are met by none of its rays."""
+
+FEATURES = ("RT_LARGE_SPHERES", "RT_MIRRORS")
+"""What kernels can be compiled without: macros of kernels/integrator/features.h."""
 
 SAMPLED = 512  # spheres of which the median is taken
 
@@ -52,6 +56,21 @@ def kernel_for(
     if nodes <= 1 or median_radius(some, camera, height) < MIN_PACKET_RADIUS:
         return THREADS
     return PACKETS
+
+
+def missing_features(frame: NDArray[np.void], materials: NDArray[np.void]) -> tuple[str, ...]:
+    """Which of FEATURES a picture does not need.
+
+    frame: structured (1,), dtype Frame. materials: structured (M,), dtype Material.
+    """
+    mirrors = frame["max_depth"][0] > 0 and (materials["mirror"] > 0).any()
+    needed = (frame["large_count"][0] > 0, mirrors)
+    return tuple(name for name, is_needed in zip(FEATURES, needed, strict=True) if not is_needed)
+
+
+def every_variant() -> list[tuple[str, ...]]:
+    """The sets of features that a kernel is compiled without, the empty one first."""
+    return [chosen for n in range(len(FEATURES) + 1) for chosen in combinations(FEATURES, n)]
 
 
 def median_radius(spheres: NDArray[np.float32], camera: NDArray[np.void], height: int) -> float:

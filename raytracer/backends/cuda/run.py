@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from raytracer import layout
 from raytracer.backends.cuda import launch
 from raytracer.backends.cuda.check import check_memory
+from raytracer.backends.cuda.choose import missing_features
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.first_hits import first_hits
 from raytracer.backends.cuda.kernel import (
@@ -79,10 +80,9 @@ class CudaBackend:
 
     def kernel_of(self, resident: CudaResident, frame: NDArray[np.void]) -> RenderKernel:
         """The render kernel for a view of a scene. frame: structured (1,), dtype Frame."""
-        if self._kernel is not None:
-            return self.kernel
-        name = resident.kernel_name(int(frame["height"][0]))
-        return render_kernel(self._device, production(name))
+        kernel = self._kernel or production(resident.kernel_name(int(frame["height"][0])))
+        missing = missing_features(frame, resident.materials)
+        return render_kernel(self._device, kernel, missing)
 
     def upload(self, buffers: SceneBuffers, bvh: Bvh) -> CudaResident:
         """Copy a scene to the device.
