@@ -18,6 +18,7 @@ from raytracer.film import Film
 from raytracer.scene.pack import pack
 from raytracer.scene.spheres import SphereSet
 from raytracer.variants import Variant, discover, product
+from raytracer.view import View, frame_of
 from support.project import to_project
 from support.scenes import random_scene
 
@@ -78,15 +79,16 @@ def test_kernel_by_count_tree_and_size() -> None:
 
 
 def test_features_that_a_picture_does_not_need() -> None:
-    frame, materials = np.zeros(1, layout.dtype("Frame")), np.zeros(2, layout.dtype("Material"))
-    assert choose.missing_features(frame, materials) == ("RT_LARGE_SPHERES", "RT_MIRRORS")
-    frame["large_count"] = 1
+    camera, lights = np.zeros(1, layout.dtype("Camera")), np.zeros(0, layout.dtype("Light"))
+    materials = np.zeros(2, layout.dtype("Material"))
+    plain = View(camera, lights, materials, frame_of())
+    assert choose.missing_features(plain) == ("RT_LARGE_SPHERES", "RT_MIRRORS")
     materials["mirror"][1] = 0.5
-    assert choose.missing_features(frame, materials) == ("RT_MIRRORS",)  # no bounce is allowed
-    frame["max_depth"] = 1
-    assert choose.missing_features(frame, materials) == ()
+    large = View(camera, lights, materials, frame_of(large_count=1))
+    assert choose.missing_features(large) == ("RT_MIRRORS",)  # no bounce is allowed
+    assert choose.missing_features(large.with_depth(1)) == ()
     materials["mirror"] = 0
-    assert choose.missing_features(frame, materials) == ("RT_MIRRORS",)
+    assert choose.missing_features(large.with_depth(1)) == ("RT_MIRRORS",)
 
 
 def test_features_are_macros_of_the_kernels() -> None:
@@ -127,9 +129,9 @@ def test_every_kernel_gives_the_same_film(count: int, seed: int) -> None:
         film = Film.blank(*SIZE)
         with backend.upload(buffers, tree) as resident:
             if name is None:
-                chosen = backend.kernel_of(resident, buffers.frame).kernel.name
+                chosen = backend.kernel_of(resident, buffers.view).kernel.name
                 assert (chosen == choose.LIST) == (count <= choose.MAX_LISTED)
-            backend.render(resident, buffers.frame, film)
+            backend.render(resident, buffers.view, film)
         films.append(film.sums)
     for film_sums in films[1:]:
         np.testing.assert_array_equal(film_sums, films[0])
@@ -157,9 +159,9 @@ def test_a_kernel_without_what_a_scene_does_not_have_gives_the_same_film(
         monkeypatch.setattr(run, "missing_features", missing)
         film = Film.blank(*SIZE)
         with backend.upload(buffers, tree) as resident:
-            backend.render(resident, buffers.frame, film)
+            backend.render(resident, buffers.view, film)
         films.append(film.sums)
-    absent = choose.missing_features(buffers.frame, buffers.materials)
+    absent = choose.missing_features(buffers.view)
     assert (("RT_LARGE_SPHERES" not in absent), ("RT_MIRRORS" not in absent)) == (large, mirror)
     np.testing.assert_array_equal(films[0], films[1])
 
@@ -173,10 +175,10 @@ def test_a_camera_that_moves_away_gets_another_kernel() -> None:
     buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=1))
     backend = CudaBackend()
     with backend.upload(buffers, bvh.build(buffers)) as resident:
-        near = backend.kernel_of(resident, buffers.frame).kernel.name
-        buffers.camera["origin"] -= 1000 * buffers.camera["forward"]
-        resident.look(buffers)
-        far = backend.kernel_of(resident, buffers.frame).kernel.name
+        near = backend.kernel_of(resident, buffers.view).kernel.name
+        camera = buffers.camera.copy()
+        camera["origin"] -= 1000 * camera["forward"]
+        far = backend.kernel_of(resident, buffers.view.with_camera(camera)).kernel.name
     assert (near, far) == (choose.PACKETS, choose.THREADS)
 
 

@@ -21,7 +21,7 @@ from raytracer.tone import arguments, new_tally
 
 NAMES = (
     "nodes", "spheres", "order", "color", "color_id", "material_id", "large", "camera",
-    "lights", "materials",
+    "lights", "materials", "frame",
 )  # fmt: skip
 COUNT = 300
 SIZE: dict[str, Any] = {"width": 40, "height": 24, "samples": 1}
@@ -45,8 +45,10 @@ def job() -> Iterator[Job]:
 
 def arrays(job: Job) -> dict[str, Any]:
     """A copy of what the kernel reads, by name."""
-    copies = {n: a.copy() for n, a in zip(NAMES, job.resident.arrays, strict=True)}
-    return copies | {"frame": job.frame.copy()}
+    view = job.view
+    seen = view.camera, view.lights, view.materials, view.frame
+    given = zip(NAMES, (*job.resident.arrays, *seen), strict=True)
+    return {name: array.copy() for name, array in given}
 
 
 def set_item(name: str, place: int, value: int) -> Callable[[dict[str, Any]], None]:

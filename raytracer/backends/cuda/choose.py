@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from raytracer.view import View
+
 LIST = "render_list"  # every sphere for every ray, out of constant memory
 THREADS = "render_thread"  # each camera ray walks the tree alone
 PACKETS = "render_packet"  # the camera rays of a tile walk the tree together
@@ -58,13 +60,10 @@ def kernel_for(
     return PACKETS
 
 
-def missing_features(frame: NDArray[np.void], materials: NDArray[np.void]) -> tuple[str, ...]:
-    """Which of FEATURES a picture does not need.
-
-    frame: structured (1,), dtype Frame. materials: structured (M,), dtype Material.
-    """
-    mirrors = frame["max_depth"][0] > 0 and (materials["mirror"] > 0).any()
-    needed = (frame["large_count"][0] > 0, mirrors)
+def missing_features(view: View) -> tuple[str, ...]:
+    """Which of FEATURES a picture does not need."""
+    mirrors = view.max_depth > 0 and (view.materials["mirror"] > 0).any()
+    needed = (view.large_count > 0, mirrors)
     return tuple(name for name, is_needed in zip(FEATURES, needed, strict=True) if not is_needed)
 
 
