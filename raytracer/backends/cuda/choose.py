@@ -1,7 +1,7 @@
 """Which render kernel suits a scene and a view.
 
 All of them give the same film, bit for bit; they differ in how rays find spheres. The limits were
-measured on an H200 with random and example scenes (kernels/README.md, "The render ladder").
+measured on an H200 with random and example scenes (docs/kernels/figures.md, "The render ladder").
 """
 
 from __future__ import annotations
