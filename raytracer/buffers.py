@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from raytracer.view import View
+
 if TYPE_CHECKING:
     from hashlib import blake2b
 
@@ -79,6 +81,17 @@ class SceneBuffers:
         return int(self.x.shape[0])
 
     @property
+    def view(self) -> View:
+        """The scene as it is seen: its camera, lights, materials and frame."""
+        return View(self.camera, self.lights, self.materials, self.frame)
+
+    def seen(self, view: View) -> SceneBuffers:
+        """Return the same spheres, seen another way."""
+        return replace(
+            self, camera=view.camera, lights=view.lights, materials=view.materials, frame=view.frame
+        )
+
+    @property
     def nbytes(self) -> int:
         """Bytes of all arrays together."""
         return sum(int(array.nbytes) for _, array in self._arrays())
@@ -96,18 +109,21 @@ class SceneBuffers:
 
         from raytracer import layout
 
+        modes = layout.enum("ColorMode")
         count, color_mode = self.count, int(self.frame["color_mode"][0])
-        by_material = int(self.frame["material_mode"][0]) == 1
+        by_material = int(self.frame["material_mode"][0]) == layout.code("MaterialMode", "indexed")
         for name in ("x", "y", "z", "radius"):
             _check_array(name, getattr(self, name), np.float32, (count,))
-        colors = count if color_mode == 1 else len(self.color)
+        colors = count if color_mode == modes["per-sphere"] else len(self.color)
         _check_array("color", self.color, np.float32, (colors, 3))
-        _check_array("color_id", self.color_id, np.int32, (count if color_mode == 2 else 0,))
+        _check_array(
+            "color_id", self.color_id, np.int32, (count if color_mode == modes["indexed"] else 0,)
+        )
         _check_array("material_id", self.material_id, np.int32, (count if by_material else 0,))
         for name, struct in (("lights", "Light"), ("materials", "Material")):
             length = int(self.frame[f"{struct.lower()}_count"][0])
             _check_array(name, getattr(self, name), layout.dtype(struct), (length,))
-        if color_mode != 1 and count and not colors:
+        if color_mode != modes["per-sphere"] and count and not colors:
             raise ValueError("color: a scene with spheres has a colour")
         if not len(self.materials):
             raise ValueError("materials: a scene has a material")
@@ -126,9 +142,7 @@ class SceneBuffers:
 
         root = blake2b(digest_size=16)
         blocks: list[memoryview] = []
-        frame = self.frame.copy()
-        frame["sample_begin"] = frame["sample_count"] = 0
-        for name, array in replace(self, frame=frame)._arrays():
+        for name, array in self.seen(self.view.with_samples(0, 0))._arrays():
             root.update(f"{name} {array.dtype.str} {array.shape};".encode())
             blocks.extend(_blocks(array))
         if sum(map(len, blocks)) <= DIGEST_BLOCK:

@@ -98,7 +98,7 @@ class Definition:
             return f"[{', '.join(f'{number:g}' for number in value)}]"
         if isinstance(value, str):
             return f'`"{value}"`' if value else "empty"
-        return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+        return str(value) if isinstance(value, int) else f"{value:g}"
 
 
 def define(kind: Kind, summary: str, details: str = "", **options: Any) -> dict[str, Definition]:

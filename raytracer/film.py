@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from raytracer.tone import Pixels
 
 Crop = tuple[int, int, int, int]
-TRANSPARENT = 1  # Frame.background_kind
 
 
 class Backdrop(NamedTuple):
@@ -30,17 +29,6 @@ class Backdrop(NamedTuple):
 
     bottom: tuple[float, float, float]
     top: tuple[float, float, float]
-
-    @classmethod
-    def of(cls, frame: NDArray[np.void]) -> Backdrop | None:
-        """Of a frame, structured (1,), dtype Frame; None if its background is transparent."""
-        values = frame[0]
-        if values["background_kind"] == TRANSPARENT:
-            return None
-        (r0, g0, b0), (r1, g1, b1) = (
-            values[name].tolist() for name in ("background_bottom", "background_top")
-        )
-        return cls((r0, g0, b0), (r1, g1, b1))
 
 
 @dataclass(repr=False)

@@ -6,10 +6,10 @@ Those of scenes alone, colours and tables, are in `raytracer.scene.kinds`.
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, nan
 from typing import Any
 
-from raytracer.arguments import MOST, is_a, one_of, plain, real, text, truth, vector, whole
+from raytracer.arguments import MOST, is_a, items, one_of, plain, real, text, truth, vector, whole
 from raytracer.errors import (
     MOST_SENTENCES,
     TEXT_LETTERS,
@@ -71,12 +71,15 @@ class Kind:
         """Return in words which values there are, "" for those of which the help says enough."""
         return ""
 
-    def packed(self, value: Any) -> Any:
-        """Return a checked value as the kernels take it."""
-        return value
+    def limits(self) -> str:
+        """Return the range in words, "" where there is none."""
+        return ""
 
     def option(self) -> dict[str, Any]:
-        """Return the arguments of `click.Option` for an option that takes such a value."""
+        """Return the arguments of `click.Option` for an option that takes such a value.
+
+        With "is_switch" it is one of two flags: --name and --no-name.
+        """
         return {"type": str}
 
 
@@ -102,6 +105,9 @@ class Integer(Kind):
         return {"type": "integer", "minimum": self.low} | upper
 
     def values(self) -> str:
+        return self.limits()
+
+    def limits(self) -> str:
         return f"at least {self.low}" if self.high is None else f"{self.low:,} to {self.high:,}"
 
     def option(self) -> dict[str, Any]:
@@ -136,6 +142,9 @@ class Number(Kind):
         return limits
 
     def values(self) -> str:
+        return self.limits()
+
+    def limits(self) -> str:
         if self.low == -inf:
             return ""
         if self.high == inf or self.above:
@@ -180,6 +189,9 @@ class Truth(Kind):
     def values(self) -> str:
         return "true or false"
 
+    def option(self) -> dict[str, Any]:
+        return {"is_switch": True}
+
 
 class Text(Kind):
     """A text."""
@@ -207,7 +219,7 @@ def is_unicode(value: str) -> bool:
 
 
 class Choice(Kind):
-    """One of some words; the kernels take its index.
+    """One of some words.
 
     Args:
         words: all of them.
@@ -233,9 +245,6 @@ class Choice(Kind):
 
     def values(self) -> str:
         return ", ".join(f'`"{word}"`' for word in self.words)
-
-    def packed(self, value: Any) -> int:
-        return self.words.index(value)
 
     def option(self) -> dict[str, Any]:
         return {"metavar": f"[{'|'.join(self.words)}]"}
@@ -272,6 +281,74 @@ class Words(Kind):
 
     def values(self) -> str:
         return ", ".join(("true", "false", *(f'`"{word}"`' for word in self.words)))
+
+    def option(self) -> dict[str, Any]:
+        return {"is_switch": True}
+
+
+class NumberOr(Number):
+    """A number, or a word.
+
+    Args:
+        word: for example "auto".
+        low, high: limits of the number.
+        unit: what the number counts.
+    """
+
+    def __init__(self, word: str, low: float, high: float, unit: str) -> None:
+        super().__init__(low, high)
+        self.word, self.unit = word, unit
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        own = plain(value)
+        if is_a(own, str) and own == self.word:
+            return self.word
+        try:
+            number = float(own)  # of a text too, as the command line has it
+        except Exception:  # whatever a foreign object raises
+            number = nan
+        if self.low <= number <= self.high:
+            return number
+        raise error(
+            f"{name}: {shown_value(value)} is neither '{self.word}' nor {self.unit} between "
+            f"{self.low:g} and {self.high:g}"
+        )
+
+    def values(self) -> str:
+        return f'{self.low:g} to {self.high:g}, or `"{self.word}"`'
+
+    def option(self) -> dict[str, Any]:
+        return {"metavar": f"{self.unit.upper()}|{self.word}"}
+
+
+class Percentiles(Kind):
+    """Two percentiles, the lower one first."""
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[float, float]:
+        own = plain(value)
+        ends = own.split(",") if is_a(own, str) else items(value, name, error)
+        if len(ends) != 2:
+            raise error(f"{name}: {shown_value(value)} is not two percentiles, low and high")
+        low, high = (real(_number(end), name, error=error) for end in ends)
+        if not 0.0 <= low < high <= 100.0:
+            raise error(
+                f"{name}: {low:g},{high:g} is not two percentiles with 0 <= low < high <= 100"
+            )
+        return low, high
+
+    def values(self) -> str:
+        return "two percentiles, 0 <= low < high <= 100"
+
+    def option(self) -> dict[str, Any]:
+        return {"metavar": "LOW,HIGH"}
+
+
+def _number(text: Any) -> Any:
+    """Return the number that a text of the command line says, or else what was given."""
+    try:
+        return float(text) if is_a(text, str) else text
+    except ValueError:
+        return text
 
 
 class Vector3(Kind):

@@ -1,7 +1,7 @@
-"""NumPy dtypes of the structs that Python shares with the kernels.
+"""What Python shares with the kernels: dtypes of structs, numbers of choices, constants.
 
-The list of fields is kernels/core/structs.h; the compiled extension reports sizes and offsets as
-its compiler sees them, and the dtypes are made from that report alone.
+The lists are kernels/core/structs.h and kernels/core/enums.h. The compiled extension reports what
+its compiler made of them, and nothing here is known otherwise.
 """
 
 from __future__ import annotations
@@ -47,3 +47,42 @@ def dtype(name: str) -> np.dtype[Any]:
             "itemsize": size,
         }
     )
+
+
+@cache
+def enum(name: str) -> dict[str, int]:
+    """The numbers of a choice by its words, in the order of the numbers: "FilterKind", say.
+
+    Raises RaytracerError if the kernels have no such choice.
+    """
+    from raytracer import _core
+
+    enums: dict[str, dict[str, int]] = _core.enums()
+    if name not in enums:
+        raise RaytracerError(f"there is no enum {name!r}; the kernels share {sorted(enums)}")
+    return enums[name]
+
+
+def code(name: str, word: str) -> int:
+    """The kernels' number for a word of a choice: code("FilterKind", "box").
+
+    Raises RaytracerError if there is no such choice, or no such word in it.
+    """
+    numbers = enum(name)
+    if word not in numbers:
+        raise RaytracerError(f"{name} has no {word!r}; it has {sorted(numbers)}")
+    return numbers[word]
+
+
+@cache
+def constant(name: str) -> int:
+    """A constant of the kernels, under its name there: "kToneBins", say.
+
+    Raises RaytracerError if the extension reports no such constant.
+    """
+    from raytracer import _core
+
+    constants: dict[str, int] = _core.constants()
+    if name not in constants:
+        raise RaytracerError(f"there is no constant {name!r}; shared are {sorted(constants)}")
+    return constants[name]

@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 
 
 FILTERS = ("point", "box", "tent", "gaussian")
-"""Reconstruction filters; the index is `Frame.filter`."""
-
-POINT_FILTER = FILTERS.index("point")
-"""`Frame.filter` of rays through the pixels' centres."""
+"""Reconstruction filters: the words of the kernels' `FilterKind`."""
 
 FILTER_RADII = {"point": 0.0, "box": 0.5, "tent": 1.0, "gaussian": 1.5}
 """Half width of each filter in pixels, unless `filter_radius` says otherwise."""
@@ -73,7 +70,7 @@ class RenderSettings:
         metadata=define(
             Number(0.0, 16.0),
             "Half width of the filter in pixels.",
-            default_text="by filter: box 0.5, tent 1.0, gaussian 1.5",
+            default_text="box 0.5, tent 1.0, gaussian 1.5",
         ),
     )
     seed: int = field(
@@ -95,7 +92,9 @@ class RenderSettings:
     @property
     def filter_code(self) -> int:
         """The filter as `Frame.filter` stores it."""
-        return FILTERS.index(self.filter)
+        from .layout import code
+
+        return code("FilterKind", self.filter)
 
     @property
     def resolved_filter_radius(self) -> float:

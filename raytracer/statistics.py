@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.layout import constant
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # Bins of kernels/film/measure.h: three of their own, then eight a stop from 2**-16 to 2**15.
-BINS = 256
-UNCOVERED, NON_FINITE, BLACK = 0, 1, 2
-FIRST, LAST = 4, 252
-OFFSET = (127 - 16) * 8 - FIRST
+UNCOVERED, NON_FINITE, BLACK = map(constant, ("kBinUncovered", "kBinNonFinite", "kBinBlack"))
+FIRST, LAST, OFFSET = map(constant, ("kFirstBin", "kLastBin", "kBinOffset"))
 PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
 # Percentiles between which the dynamic range is counted: single pixels do not make it.
 RANGE = (0.1, 99.9)

@@ -12,7 +12,7 @@ from raytracer import layout
 from raytracer.errors import UserError, shown_value
 from raytracer.resources import thread_count
 from raytracer.statistics import Statistics, add, statistics_of
-from raytracer.tone_settings import CURVES, ToneSettings
+from raytracer.tone_settings import ToneSettings
 
 if TYPE_CHECKING:
     from raytracer.film import Backdrop, Film
@@ -53,7 +53,7 @@ def arguments(
         "y0": place[1],
         "samples": max(samples, 1),
         "bits": bits,
-        "curve": CURVES.index(settings.tone),
+        "curve": layout.code("ToneCurve", settings.tone),
         "dither": settings.dithers(bits),
         "exposure": 0.0 if settings.automatic else settings.exposure,
         "white": settings.white,

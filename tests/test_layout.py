@@ -1,12 +1,20 @@
-"""The dtypes follow the struct list of the kernels."""
+"""Dtypes, numbers of choices and constants are those of the kernels' lists."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
 
 from raytracer import layout
 from raytracer.errors import RaytracerError
+from raytracer.resources import kernels
+from raytracer.scene.lights import FALLOFFS, LIGHTS
+from raytracer.scene.looks import CAMERA_TYPES
+from raytracer.settings import FILTERS
+from raytracer.tone_settings import CURVES
 
 # Sizes in bytes that files and buffers rely on; the static_assert in structs.h says the same.
 SIZES = {"Camera": 64, "Light": 32, "Material": 32, "Frame": 128, "Node": 80}
@@ -41,3 +49,45 @@ def test_shapes_and_kinds() -> None:
 def test_unknown_struct() -> None:
     with pytest.raises(RaytracerError, match=r"no struct 'Sphere'.*Camera"):
         layout.dtype("Sphere")
+
+
+# Words of options and scene files, which are known without the extension, by the kernels' enums.
+WORDS = {
+    "CameraKind": CAMERA_TYPES,
+    "LightKind": LIGHTS,
+    "Falloff": FALLOFFS,
+    "FilterKind": FILTERS,
+    "ToneCurve": CURVES,
+}
+
+
+@pytest.mark.parametrize(("name", "words"), WORDS.items())
+def test_words_are_those_of_the_kernels(name: str, words: Iterable[str]) -> None:
+    assert set(words) == set(layout.enum(name))
+
+
+def test_numbers_are_those_of_the_list() -> None:
+    """Every list of enums.h counts from 0, and the extension says so."""
+    text = (kernels() / "core" / "enums.h").read_text(encoding="utf-8").replace("\\\n", "")
+    lists = dict(re.findall(r"#define (RT_\w+)\(E\)(.*)", text))
+    enums = dict(re.findall(r"X\((\w+), (RT_\w+)\)", text))
+    assert len(enums) == len(lists) == 8
+    for enum, name in enums.items():
+        words = re.findall(r'E\(k\w+, "([^"]+)"\)', lists[name])
+        assert layout.enum(enum) == {word: number for number, word in enumerate(words)}
+
+
+def test_a_word_has_its_number_and_another_is_refused() -> None:
+    numbers = layout.enum("FilterKind")
+    assert {word: layout.code("FilterKind", word) for word in numbers} == numbers
+    with pytest.raises(RaytracerError, match=r"FilterKind has no 'lanczos'.*'tent'"):
+        layout.code("FilterKind", "lanczos")
+    with pytest.raises(RaytracerError, match=r"no enum 'Filter'.*FilterKind"):
+        layout.code("Filter", "box")
+
+
+def test_constants() -> None:
+    assert layout.constant("kToneBins") == layout.dtype("Tally")["bins"].shape[0]
+    assert layout.constant("kWarpTileWidth") * layout.constant("kWarpTileHeight") == 32
+    with pytest.raises(RaytracerError, match=r"no constant 'kTile'.*kToneBins"):
+        layout.constant("kTile")

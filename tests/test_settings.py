@@ -45,8 +45,7 @@ def test_names_the_nearest_filter() -> None:
         RenderSettings(filter="gausian")
 
 
-def test_filter_codes_and_radii() -> None:
-    assert [RenderSettings(filter=f).filter_code for f in FILTERS] == [0, 1, 2, 3]
+def test_filter_radii() -> None:
     radii = [RenderSettings(filter=f).resolved_filter_radius for f in FILTERS]
     assert radii == [0.0, 0.5, 1.0, 1.5]
     assert RenderSettings(filter="tent", filter_radius=2.0).resolved_filter_radius == 2.0

@@ -204,7 +204,7 @@ def test_the_histogram_holds_every_pixel() -> None:
         (["tone", "none.npz"], "there is no such file"),
         (["tone", "balls.toml"], "films are .npz or .exr"),
         (["tone", "a.npz", "--exposure", "bright"], "'auto' or stops"),
-        (["tone", "a.npz", "--tone", "filmic"], "'filmic' is not one of"),
+        (["tone", "a.npz", "--tone", "filmic"], "there is no tone curve 'filmic'; known are"),
         (["tone", "a.npz", "--meter-range", "5"], "not of the form LOW,HIGH"),
         (["tone", "a.npz", "--meter-range", "50,50"], "two percentiles"),
         (["tone", "a.npz", "--bits", "16", "--dither"], "dither is for 8 bits"),

@@ -1,6 +1,7 @@
 // Random numbers of a path, from Owen-scrambled Sobol points, and the reconstruction filters that they sample.
 // A number depends on (seed, pixel, sample, bounce, use) only, so n samples and then m more are n + m samples.
 #pragma once
+#include "enums.h"
 #include "rng.h"
 
 namespace RT_NS {
@@ -36,8 +37,6 @@ template <class U> RT_HD U sobol1_reversed(U s) {
 }
 
 template <class U> RT_HD auto unit_float(U x) { return to_float(x >> 8) * decltype(to_float(x))(5.9604645e-8f); }
-
-enum FilterKind : int32_t { kFilterPoint = 0, kFilterBox = 1, kFilterTent = 2, kFilterGaussian = 3 };
 
 // Offset from the pixel's centre, in pixels, distributed as the filter: weights are then all one and
 // nothing is splatted. u in [0, 1).

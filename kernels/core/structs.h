@@ -1,17 +1,17 @@
-// Every struct that Python and the kernels share, listed once: type, name, count.
+// Every struct that Python and the kernels share, listed once: type, name, count. Kinds and modes: enums.h.
 // Sizes are multiples of 16; padding is named. layout.h turns the lists into offsets, Python into dtypes.
 #pragma once
 #include "compat.h"
 
 // position and axes in render space; right and up carry the half extents of the picture
 #define RT_CAMERA(F)                                                                              \
-  F(float, origin, 3) F(int32_t, kind, 1)      /* kind: 0 perspective, 1 orthographic */          \
+  F(float, origin, 3) F(int32_t, kind, 1)      /* kind: CameraKind */                             \
   F(float, forward, 3) F(float, pad0, 1)       /* unit */                                         \
   F(float, right, 3) F(float, pad1, 1) F(float, up, 3) F(float, pad2, 1)
 
 #define RT_LIGHT(F)                                                                               \
-  F(float, vector, 3) F(int32_t, kind, 1)      /* 0 point: position; 1 directional: towards it */ \
-  F(float, color, 3) F(int32_t, falloff, 1)    /* linear; 0 none, 1 inverse square */
+  F(float, vector, 3) F(int32_t, kind, 1)      /* point: position; directional: towards it */     \
+  F(float, color, 3) F(int32_t, falloff, 1)    /* color: linear */
 
 #define RT_MATERIAL(F)                                                                            \
   F(float, ambient, 1) F(float, diffuse, 1) F(float, specular, 1) F(float, shininess, 1)          \
@@ -20,12 +20,12 @@
 #define RT_FRAME(F)                                                                               \
   F(int32_t, width, 1) F(int32_t, height, 1) F(int32_t, x0, 1) F(int32_t, y0, 1)                  \
   F(int32_t, x1, 1) F(int32_t, y1, 1) F(int32_t, sample_begin, 1) F(int32_t, sample_count, 1)     \
-  F(uint32_t, seed, 1) F(int32_t, filter, 1)   /* 0 point, 1 box, 2 tent, 3 gaussian */           \
+  F(uint32_t, seed, 1) F(int32_t, filter, 1)   /* FilterKind */                                   \
   F(float, filter_radius, 1) F(int32_t, max_depth, 1)                                             \
   F(int32_t, light_count, 1) F(int32_t, material_count, 1) F(int32_t, shadows, 1)                 \
-  F(int32_t, color_mode, 1)                    /* 0 one colour, 1 one a sphere, 2 indexed */      \
-  F(float, background_bottom, 3) F(int32_t, background_kind, 1) /* 0 gradient, 1 transparent */   \
-  F(float, background_top, 3) F(int32_t, material_mode, 1)      /* 0 material 0, 1 indexed */     \
+  F(int32_t, color_mode, 1)                    /* ColorMode */                                    \
+  F(float, background_bottom, 3) F(int32_t, background_kind, 1) /* BackgroundKind */              \
+  F(float, background_top, 3) F(int32_t, material_mode, 1)      /* MaterialMode */                \
   F(float, ambient, 3) F(int32_t, large_count, 1) /* spheres beside the tree */                   \
   F(float, background_up, 3) F(float, pad, 1)  /* unit: the up axis of what mirrors reflect */
 
@@ -63,7 +63,7 @@
   F(int32_t, width, 1) F(int32_t, height, 1)                                                      \
   F(int32_t, x0, 1) F(int32_t, y0, 1)          /* the film's place in the picture, for dither */  \
   F(int32_t, samples, 1) F(int32_t, bits, 1)   /* 8 or 16 a channel */                            \
-  F(int32_t, curve, 1) F(int32_t, dither, 1)   /* 0 linear, 1 Reinhard, 2 ACES, 3 AgX */          \
+  F(int32_t, curve, 1) F(int32_t, dither, 1)   /* ToneCurve; whether */                           \
   F(float, exposure, 1) F(float, white, 1)     /* exposure: unless automatic */                   \
   F(int32_t, automatic, 1) F(int32_t, meter_all, 1)                                               \
   F(float, meter_low, 1) F(float, meter_high, 1) /* percent */                                    \
@@ -87,6 +87,11 @@
 #define RT_FIELD_256 [256]
 
 namespace rt {
+// pixels of a tile, one to a thread of a warp; RenderArgs numbers tiles by rows of these
+constexpr int32_t kWarpTileWidth = 8, kWarpTileHeight = 4;
+// bytes at ToneArgs::scratch; zero before the first launch
+constexpr int32_t kTallyScratchBytes = 1 << 17;
+
 struct Camera { RT_CAMERA(RT_FIELD) };
 struct Light { RT_LIGHT(RT_FIELD) };
 struct Material { RT_MATERIAL(RT_FIELD) };

@@ -17,7 +17,8 @@ extern "C" __device__ const int layout_table[] = RT_LAYOUT_TABLE;
 
 extern "C" __global__ void __launch_bounds__(128) first_hits(const __grid_constant__ rt::RenderArgs args) {
   int tile = args.tile_begin + (int)blockIdx.x * 4 + threadIdx.x / 32, lane = threadIdx.x % 32;
-  int x = c_frame.x0 + tile % args.tiles_x * 8 + lane % 8, y = c_frame.y0 + tile / args.tiles_x * 4 + lane / 8;
+  int x = c_frame.x0 + tile % args.tiles_x * rt::kWarpTileWidth + lane % rt::kWarpTileWidth;
+  int y = c_frame.y0 + tile / args.tiles_x * rt::kWarpTileHeight + lane / rt::kWarpTileWidth;
   if (tile >= args.tile_end || x >= c_frame.x1 || y >= c_frame.y1) return;
   rt::FirstHit& out = ((rt::FirstHit*)args.film)[(size_t)(y - c_frame.y0) * (c_frame.x1 - c_frame.x0) + (x - c_frame.x0)];
   out = rt::no_hit();

@@ -23,7 +23,8 @@ struct TilePixel {
 
 RT_DEVICE TilePixel tile_pixel(const rt::RenderArgs& args, const rt::Frame& frame, int tile) {
   const int lane = threadIdx.x & 31;
-  int x = frame.x0 + tile % args.tiles_x * 8 + (lane & 7), y = frame.y0 + tile / args.tiles_x * 4 + (lane >> 3);
+  int x = frame.x0 + tile % args.tiles_x * rt::kWarpTileWidth + lane % rt::kWarpTileWidth;
+  int y = frame.y0 + tile / args.tiles_x * rt::kWarpTileHeight + lane / rt::kWarpTileWidth;
   const bool inside = x < frame.x1 && y < frame.y1;
   x = min(x, frame.x1 - 1), y = min(y, frame.y1 - 1);
   return {x, y, (size_t)(y - frame.y0) * (size_t)(frame.x1 - frame.x0) + (size_t)(x - frame.x0), inside};
@@ -32,14 +33,14 @@ RT_DEVICE TilePixel tile_pixel(const rt::RenderArgs& args, const rt::Frame& fram
 // Nearest hit before t, but `self`.
 template <class Walk>
 RT_DEVICE void path_closest(const rt::SceneTables& s, const Walk& walk, const Ray<float>& ray, uint32_t self, float& t, uint32_t& prim) {
-  large_closest<float>(s.large, s.frame->large_count, ray.origin, ray.direction, self, t, prim);
+  large_closest<float>(s.large, large_count(*s.frame), ray.origin, ray.direction, self, t, prim);
   walk.closest(ray.origin, ray.direction, self, t, prim);
 }
 
 // Is anything but `self` in (0, t_max)?
 template <class Walk>
 RT_DEVICE bool path_blocked(const rt::SceneTables& s, const Walk& walk, Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) {
-  if (s.frame->large_count && large_any<float>(s.large, s.frame->large_count, o, d, self, t_max)) return true;
+  if (large_count(*s.frame) && large_any<float>(s.large, large_count(*s.frame), o, d, self, t_max)) return true;
   return walk.blocked(o, d, self, t_max);
 }
 

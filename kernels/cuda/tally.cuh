@@ -14,7 +14,7 @@ struct TallyScratch {
   unsigned arrived, pad[3];
   float4 part[kMostBlocks];  // light, logs, darkest, brightest of each block
 };
-static_assert(sizeof(TallyScratch) <= 1 << 17, "backends/cuda/tone.py allocates so much");
+static_assert(sizeof(TallyScratch) <= kTallyScratchBytes, "Python allocates so much");
 
 struct LightSums {
   double light, logs;

@@ -1,11 +1,10 @@
 // Tone curves: linear light of any brightness to light that a display shows, 0 to 1; what is above 1 is
 // clipped later. Input is at least 0 and at most kBrightest, the primaries are those of sRGB.
 #pragma once
+#include "../core/enums.h"
 #include "../core/vec.h"
 
 namespace RT_NS {
-
-enum ToneCurve : int32_t { kCurveLinear = 0, kCurveReinhard = 1, kCurveAces = 2, kCurveAgx = 3 };
 
 // Largest half float. Brighter light is cut to it, so that no square overflows and no infinity spreads.
 constexpr float kBrightest = 65504.0f;

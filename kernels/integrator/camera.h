@@ -1,12 +1,11 @@
 // Camera rays.
 #pragma once
+#include "../core/enums.h"
 #include "../core/sampling.h"
 #include "../core/structs.h"
 #include "../core/vec.h"
 
 namespace RT_NS {
-
-enum CameraKind : int32_t { kCameraPerspective = 0, kCameraOrthographic = 1 };
 
 template <class F>
 struct Ray {

@@ -1,5 +1,6 @@
 // What shading reads of a scene, on both sides: tables by number. How rays find spheres is not here.
 #pragma once
+#include "../core/enums.h"
 #include "../shade/bsdf.h"
 
 namespace rt {
@@ -23,16 +24,16 @@ namespace RT_NS {
 
 // linear RGB of a sphere
 template <class F> RT_HD Vec3<F> load_albedo(const rt::SceneTables& s, UintOf<F> sphere) {
-  if (s.frame->color_mode == 0) return gather3<F>(s.color, UintOf<F>(0u));
-  return gather3<F>(s.color, s.frame->color_mode == 1 ? sphere : gather(s.color_id, sphere));
+  if (s.frame->color_mode == kColorUniform) return gather3<F>(s.color, UintOf<F>(0u));
+  return gather3<F>(s.color, s.frame->color_mode == kColorPerSphere ? sphere : gather(s.color_id, sphere));
 }
 
 // The BSDF at a point of the sphere at leaf position `prim`.
 template <class F> RT_HD Bsdf<F> load_bsdf(const rt::SceneTables& s, UintOf<F> prim) {
-  const bool uniform = s.frame->color_mode == 0 && s.frame->material_mode == 0;
+  const bool uniform = s.frame->color_mode == kColorUniform && s.frame->material_mode == kMaterialUniform;
   const UintOf<F> sphere = uniform ? prim : gather(s.order, prim);  // with one look for all, no number is needed
   const Vec3<F> albedo = load_albedo<F>(s, sphere);
-  if (s.frame->material_mode == 0) return {albedo, load_phong<F>(s.materials)};
+  if (s.frame->material_mode == kMaterialUniform) return {albedo, load_phong<F>(s.materials)};
   return {albedo, load_phong<F>(s.materials, gather(s.material_id, sphere))};
 }
 

@@ -2,12 +2,11 @@
 // the picture; a mirror shows it as an environment about the scene's up axis, so that reflections stay where
 // they are while the camera turns.
 #pragma once
+#include "../core/enums.h"
 #include "../core/structs.h"
 #include "../core/vec.h"
 
 namespace RT_NS {
-
-enum BackgroundKind : int32_t { kBackgroundGradient = 0, kBackgroundTransparent = 1 };
 
 // linear RGB at height h in [0, 1] (0: bottom)
 template <class F> RT_HD Vec3<F> gradient(const float* bottom, const float* top, F h) {

@@ -1,12 +1,10 @@
 // Point and directional lights. wi points from the surface towards the light; distances are in render space.
 #pragma once
+#include "../core/enums.h"
 #include "../core/structs.h"
 #include "../core/vec.h"
 
 namespace RT_NS {
-
-enum LightKind : int32_t { kLightPoint = 0, kLightDirectional = 1 };
-enum Falloff : int32_t { kFalloffNone = 0, kFalloffInverseSquare = 1 };
 
 template <class F>
 struct LightSample {

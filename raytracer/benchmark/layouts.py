@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from raytracer.benchmark import binary_tree
 from raytracer.bvh import Bvh
 from raytracer.errors import UserError, suggestion
+from raytracer.layout import code
 
 if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
@@ -46,10 +47,14 @@ def _aos(buffers: SceneBuffers, tree: Bvh) -> Bvh:
     import numpy as np
 
     mode = int(buffers.frame["color_mode"][0])
-    if mode == 0:
+    if mode == code("ColorMode", "uniform"):
         colors = np.broadcast_to(buffers.color[0], (len(tree.order), 3))
     else:
-        of_sphere = buffers.color if mode == 1 else buffers.color[buffers.color_id]
+        of_sphere = (
+            buffers.color
+            if mode == code("ColorMode", "per-sphere")
+            else buffers.color[buffers.color_id]
+        )
         colors = of_sphere[tree.order]
     records = np.concatenate([tree.spheres, colors], axis=1, dtype=np.float32)
     return replace(_list(buffers, tree), spheres=records)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from pathlib import Path
@@ -78,6 +77,8 @@ def bench(ops: tuple[str, ...], **options: Any) -> int:
     options["sizes"] = [parse_size(word) for word in options.pop("size").split(",") if word]
     options["axes"] = parse_axes(list(options.pop("axis")))
     if options["schema"]:
+        import json
+
         from raytracer.benchmark.record import schema
 
         click.echo(json.dumps(schema(), indent=1))

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import TYPE_CHECKING
 
+from ..layout import constant
 from ..warning import warn
 from .arrays import blocks
 from .placing import Space
@@ -38,8 +39,8 @@ not help."""
 REGION = 2.0
 """Distance from the middle, in units of render space, within which most spheres lie."""
 
-MOST = 16
-"""`kMaxLargeSpheres` of the kernels: every ray is tested against each."""
+MOST = constant("kMaxLargeSpheres")
+"""Every ray is tested against each."""
 
 
 def find_large(

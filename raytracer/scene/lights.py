@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from raytracer.errors import SceneError
 from raytracer.fields import check_fields, define
 from raytracer.kinds import Choice, Number, Vector3
+from raytracer.layout import code
 from raytracer.scene.colors import RGB, parse_color, srgb_to_linear
 from raytracer.scene.kinds import ColorValue
 from raytracer.scene.looks import Color
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from raytracer.scene.transform import Triple
 
 FALLOFFS = ("none", "inverse-square")
-"""Falloff of point lights; the index is `Light.falloff` of the kernels."""
+"""Falloff of point lights: the words of the kernels' `Falloff`."""
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,9 @@ class PointLight:
             )
         # 1 / d^2 of scene space is 1 / (d^2 scale^2) of render space.
         unit = space.scale if self.falloff == "inverse-square" else 1.0
-        entry["kind"] = KINDS[self.type]
+        entry["kind"] = code("LightKind", self.type)
         entry["vector"] = position
-        entry["falloff"] = FALLOFFS.index(self.falloff)
+        entry["falloff"] = code("Falloff", self.falloff)
         entry["color"] = _radiance(self, unit)
 
     def rotated(self, rotation: NDArray[np.float64], pivot: NDArray[np.float64]) -> PointLight:
@@ -134,7 +135,7 @@ class DirectionalLight:
         """
         import numpy as np
 
-        entry["kind"] = KINDS[self.type]
+        entry["kind"] = code("LightKind", self.type)
         entry["vector"] = -np.asarray(self.direction) / hypot(*self.direction)
         entry["color"] = _radiance(self)
 
@@ -154,10 +155,7 @@ class DirectionalLight:
 Light = PointLight | DirectionalLight
 
 LIGHTS: dict[str, type[Light]] = {light.type: light for light in (PointLight, DirectionalLight)}
-"""Kinds of light by their names in scene files."""
-
-KINDS = {name: number for number, name in enumerate(LIGHTS)}
-"""Number of a kind: `LightKind` of kernels/shade/light.h."""
+"""Kinds of light by their names in scene files, the words of the kernels' `LightKind`."""
 
 
 @dataclass(frozen=True)

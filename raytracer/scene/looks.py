@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .transform import Triple
 
 CAMERA_TYPES = ("perspective", "orthographic")
-"""Kinds of camera; the index is `Camera.kind` of the kernels."""
+"""Kinds of camera: the words of the kernels' `CameraKind`."""
 
 STANDARD_DIRECTION: Vector = (1.0, 0.7, 1.4)
 """From the spheres to a fitted camera that was given no direction: right of front, from above."""
@@ -33,11 +33,6 @@ Color = str | Sequence[float]
 @dataclass(frozen=True)
 class Camera:
     """Where the picture is taken from.
-
-    With `fit`, which is the default where no position is given, the camera is put as near as
-    possible with the spheres in the frame, and only its direction is taken from here. At most 1%
-    of the spheres, or one of ten or more, are left out, with a warning, where they are more than
-    ten times as far out as the others; `fit="all"` frames these too.
 
     Raises:
         SceneError: a value is out of range, or they contradict each other.
@@ -84,8 +79,10 @@ class Camera:
         default=None,
         metadata=define(
             Words("all"),
-            'Whether to frame the spheres; "all": also those far from the others.',
-            "Of `position` and `look_at` only the direction counts then.",
+            "Whether the camera is put where the spheres fill the frame.",
+            "At most 1% of the spheres, or one of ten or more, are left out, with a warning, where "
+            'they are more than ten times as far out as the others; `"all"` frames these too. Of '
+            "`position` and `look_at` only the direction counts.",
             default_text="true without a position",
         ),
     )
@@ -154,7 +151,8 @@ class Background:
     """
 
     color: Color | None = field(
-        default=None, metadata=define(ColorValue(), "One colour.", default_text="white")
+        default=None,
+        metadata=define(ColorValue(), "Colour of the whole background.", default_text="white"),
     )
     bottom: Color | None = field(
         default=None,
@@ -169,7 +167,7 @@ class Background:
         ),
     )
     transparent: bool = field(
-        default=False, metadata=define(Truth(), "Give the picture an alpha channel instead.")
+        default=False, metadata=define(Truth(), "Whether the picture has an alpha channel instead.")
     )
     up: Triple | None = field(
         default=None,

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-ONE_COLOR, COLOR_PER_SPHERE, INDEXED_COLOR = range(3)
-"""`Frame.color_mode`."""
+UNIFORM, PER_SPHERE, INDEXED = "uniform", "per-sphere", "indexed"
+"""Words of the kernels' `ColorMode`."""
 
-_Packed = tuple["NDArray[np.float32]", "NDArray[np.int32]", int]
+_Packed = tuple["NDArray[np.float32]", "NDArray[np.int32]", str]
 
 
 def pack_colors(sets: Sequence[SphereSet]) -> _Packed:
@@ -26,38 +26,36 @@ def pack_colors(sets: Sequence[SphereSet]) -> _Packed:
         sets: sphere sets, none of them empty.
 
     Returns:
-        float32 (K, 3) linear, int32 (N,) or (0,), `Frame.color_mode`.
+        float32 (K, 3) linear, int32 (N,) or (0,), word of `ColorMode`.
     """
     import numpy as np
 
     if not sets:
-        return linear_rgb(np.array([DEFAULT_COLOR])), np.zeros(0, np.int32), ONE_COLOR
+        return linear_rgb(np.array([DEFAULT_COLOR])), np.zeros(0, np.int32), UNIFORM
     mode, count, colors = _form(sets)
-    if mode == ONE_COLOR:
+    if mode == UNIFORM:
         color = linear_rgb(sets[0].color[:1], sets[0].color_space)
-        return color, np.zeros(0, np.int32), ONE_COLOR
-    if mode == COLOR_PER_SPHERE:
-        return _per_sphere(sets, count), np.zeros(0, np.int32), COLOR_PER_SPHERE
+        return color, np.zeros(0, np.int32), UNIFORM
+    if mode == PER_SPHERE:
+        return _per_sphere(sets, count), np.zeros(0, np.int32), PER_SPHERE
     return _indexed(sets, count, colors)
 
 
 def color_bytes(sets: Sequence[SphereSet]) -> int:
     """Return the bytes of colours and indices that `pack_colors` makes."""
     mode, count, colors = _form(sets)
-    return {ONE_COLOR: 12, COLOR_PER_SPHERE: 12 * count, INDEXED_COLOR: 12 * colors + 4 * count}[
-        mode
-    ]
+    return {UNIFORM: 12, PER_SPHERE: 12 * count, INDEXED: 12 * colors + 4 * count}[mode]
 
 
-def _form(sets: Sequence[SphereSet]) -> tuple[int, int, int]:
+def _form(sets: Sequence[SphereSet]) -> tuple[str, int, int]:
     """Return the colour mode, the number of spheres and that of colours in a palette."""
     keys = [_uniform_key(s) for s in sets]
     count = sum(s.count for s in sets)
     colors = sum(len(s.color) if key is None else 1 for key, s in zip(keys, sets, strict=True))
     if len(set(keys)) < 2 and None not in keys:
-        return ONE_COLOR, count, 1
+        return UNIFORM, count, 1
     # Compared in words: three for a colour, one for an index.
-    return COLOR_PER_SPHERE if 3 * count <= 3 * colors + count else INDEXED_COLOR, count, colors
+    return PER_SPHERE if 3 * count <= 3 * colors + count else INDEXED, count, colors
 
 
 def _uniform_key(spheres: SphereSet) -> tuple[bytes, str, str] | None:
@@ -108,4 +106,4 @@ def _indexed(sets: Sequence[SphereSet], count: int, colors: int) -> _Packed:
                 rows[part] = np.arange(used + part.start, used + part.stop, dtype=np.int32)
         start += spheres.count
         used += size
-    return palette, ids, INDEXED_COLOR
+    return palette, ids, INDEXED

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import SceneError
 from . import fit
-from .looks import CAMERA_TYPES, Camera
+from .looks import Camera
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,10 +47,10 @@ class Pose:
         """
         import numpy as np
 
-        from ..layout import dtype
+        from ..layout import code, dtype
 
         packed = np.zeros(1, dtype("Camera"))
-        packed["kind"] = CAMERA_TYPES.index(self.kind)
+        packed["kind"] = code("CameraKind", self.kind)
         with np.errstate(over="ignore"):  # an infinity is refused below, in a sentence
             packed["origin"] = self.eye
             packed["forward"] = self.axes.forward

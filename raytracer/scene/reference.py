@@ -9,7 +9,7 @@ prints a table in Markdown: of all keys of a scene file, of those of one table (
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from raytracer.errors import UserError, suggestion
@@ -83,33 +83,39 @@ def markdown(table: str | None = None) -> str:
 def _rows(keys: Mapping[str, Definition], prefix: str) -> Iterator[Row]:
     for name, key in keys.items():
         path, inside = prefix + name, list(_inside(key.kind))
-        if not inside:
-            yield _row(path, key, key.option_name if prefix == "render." else "")
-            continue
-        joint = {Tables: "[].", NamedTables: ".NAME."}.get(type(key.kind), ".")
-        told = set()
-        for table in inside:
-            for row in _rows(_of_type(table, inside), path + joint):
-                if row.key not in told:
-                    told.add(row.key)
-                    yield row
+        if inside:
+            joint = {Tables: "[].", NamedTables: ".NAME."}.get(type(key.kind), ".")
+            yield from _rows(_merged(inside), path + joint)
+        else:
+            option = key.option_name if prefix == "render." else ""
+            yield _row(path, key, option)
 
 
-def _of_type(table: Table, all_types: list[Table]) -> dict[str, Definition]:
-    """Return the keys of a table; `type` has the values of all types of the object."""
-    keys = dict(table.keys)
-    if len(all_types) > 1:
-        kind = keys.pop("type")
-        values = ", ".join(each.keys["type"].kind.values() for each in all_types)
-        keys = {"type": Definition(_Listed(values), kind.summary, default=kind.default), **keys}
-    return keys
+def _merged(tables: list[Table]) -> dict[str, Definition]:
+    """Return the keys of a table, or of all types of an object: `type` and who has which."""
+    if len(tables) == 1:
+        return dict(tables[0].keys)
+    types = {table.keys["type"].kind.values(): table.keys for table in tables}
+    first = tables[0].keys["type"]
+    merged = {"type": Definition(_Listed(types), first.summary, default=first.default)}
+    for keys in types.values():
+        for name, key in keys.items():
+            of = [each for each, its in types.items() if name in its]
+            text = f"{key.summary} {key.details}".rstrip()
+            if len(of) < len(types):
+                text = f"Type {', '.join(of)}: {text[0].lower()}{text[1:]}"
+            merged.setdefault(
+                name,
+                Definition(key.kind, text, default_text=key.default_text, default=key.default),
+            )
+    return merged
 
 
 class _Listed(Kind):
     """A kind of which only the values are told."""
 
-    def __init__(self, values: str) -> None:
-        self._values = values
+    def __init__(self, values: Iterable[str]) -> None:
+        self._values = ", ".join(values)
 
     def values(self) -> str:
         return self._values
@@ -117,8 +123,7 @@ class _Listed(Kind):
 
 def _row(path: str, key: Definition, option: str) -> Row:
     default = "required" if key.required else key.default_words
-    only = f" Only {key.variant}." if key.variant else ""
-    meaning = f"{key.summary} {key.details}".rstrip() + only
+    meaning = f"{key.summary} {key.details}".rstrip()
     return Row(path, option, default, key.kind.values(), meaning)
 
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from raytracer.layout import code
 from reference.scene import Array
 
-FILTERS = {"point": 0, "box": 1, "tent": 2, "gaussian": 3}
 SEEDS = st.integers(0, 2**32 - 1)
 PIXELS = st.integers(0, 2**16)
 
@@ -134,7 +134,7 @@ def quantiles(name: str, radius: float, u: Array) -> Array:
     """Offsets in pixels that the kernels give for u in [0, 1)."""
     from raytracer import _core
 
-    result = _core.filter_points(FILTERS[name], radius, u.astype(np.float32))
+    result = _core.filter_points(code("FilterKind", name), radius, u.astype(np.float32))
     return np.asarray(result).astype(np.float64)
 
 

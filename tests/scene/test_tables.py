@@ -116,10 +116,10 @@ def mistakes_of(key: Any, name: str) -> list[str]:
     return found.sentences
 
 
-SIZES = [RenderSettings, Camera, Background, Material, Transform, *LIGHTS.values()]
+CLASSES = [RenderSettings, Camera, Background, Material, Transform, *LIGHTS.values()]
 
 
-@pytest.mark.parametrize("kind", SIZES, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
 def test_python_and_files_have_the_same_limits(kind: Any) -> None:
     """Just outside of its range a value is refused by the object and by the check of the file."""
     required = {name: (0, 1, 0) for name, key in definitions(kind).items() if key.required}

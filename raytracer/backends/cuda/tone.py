@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from raytracer.film import Backdrop
     from raytracer.tone_settings import ToneSettings
 
-SCRATCH_BYTES = 1 << 17  # kernels/cuda/tally.cuh holds its scratch against this
 ENTRIES = ("tally", "tone")  # the histogram pass, the picture pass; also the kernels' names
 
 
@@ -46,7 +45,7 @@ class ToneKernels:
                 name: Pass(driver, self.arch, product(name), name, "ToneArgs") for name in ENTRIES
             }
             self._grids: dict[tuple[str, int, int], tuple[int, int, int]] = {}
-            sizes = layout.dtype("Tally").itemsize, SCRATCH_BYTES
+            sizes = layout.dtype("Tally").itemsize, layout.constant("kTallyScratchBytes")
             self._memory = [driver.mem_alloc(size) for size in sizes]
             self.tally, self.scratch = map(int, self._memory)
             for memory, size in zip(self._memory, sizes, strict=True):

@@ -1,0 +1,31 @@
+// Every choice that Python knows by a word and the kernels by a number, listed once: the kernels' name,
+// Python's word. Numbers count from 0 in the order of the list. Python reads them from the extension.
+#pragma once
+#include "compat.h"
+
+#define RT_CAMERA_KIND(E) E(kCameraPerspective, "perspective") E(kCameraOrthographic, "orthographic")
+#define RT_LIGHT_KIND(E) E(kLightPoint, "point") E(kLightDirectional, "directional")
+#define RT_FALLOFF(E) E(kFalloffNone, "none") E(kFalloffInverseSquare, "inverse-square")
+#define RT_FILTER_KIND(E) \
+  E(kFilterPoint, "point") E(kFilterBox, "box") E(kFilterTent, "tent") E(kFilterGaussian, "gaussian")
+#define RT_BACKGROUND_KIND(E) E(kBackgroundGradient, "gradient") E(kBackgroundTransparent, "transparent")
+#define RT_COLOR_MODE(E) E(kColorUniform, "uniform") E(kColorPerSphere, "per-sphere") E(kColorIndexed, "indexed")
+#define RT_MATERIAL_MODE(E) E(kMaterialUniform, "uniform") E(kMaterialIndexed, "indexed")
+#define RT_TONE_CURVE(E) \
+  E(kCurveLinear, "linear") E(kCurveReinhard, "reinhard") E(kCurveAces, "aces") E(kCurveAgx, "agx")
+
+// every enum with its list, for code that walks all of them
+#define RT_ENUMS(X)                                                                               \
+  X(CameraKind, RT_CAMERA_KIND) X(LightKind, RT_LIGHT_KIND) X(Falloff, RT_FALLOFF)                \
+  X(FilterKind, RT_FILTER_KIND) X(BackgroundKind, RT_BACKGROUND_KIND) X(ColorMode, RT_COLOR_MODE) \
+  X(MaterialMode, RT_MATERIAL_MODE) X(ToneCurve, RT_TONE_CURVE)
+
+#define RT_ENUM_NAME(name, word) name,
+#define RT_ENUM_ONE(name, word) +1
+#define RT_ENUM(E, LIST)                \
+  enum E : int32_t { LIST(RT_ENUM_NAME) }; \
+  constexpr int32_t k##E##Count = 0 LIST(RT_ENUM_ONE);
+
+namespace RT_NS {
+RT_ENUMS(RT_ENUM)
+}  // namespace RT_NS
