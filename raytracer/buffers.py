@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from raytracer.view import View
+
 if TYPE_CHECKING:
     from hashlib import blake2b
 
@@ -79,6 +81,17 @@ class SceneBuffers:
         return int(self.x.shape[0])
 
     @property
+    def view(self) -> View:
+        """The scene as it is seen: its camera, lights, materials and frame."""
+        return View(self.camera, self.lights, self.materials, self.frame)
+
+    def seen(self, view: View) -> SceneBuffers:
+        """Return the same spheres, seen another way."""
+        return replace(
+            self, camera=view.camera, lights=view.lights, materials=view.materials, frame=view.frame
+        )
+
+    @property
     def nbytes(self) -> int:
         """Bytes of all arrays together."""
         return sum(int(array.nbytes) for _, array in self._arrays())
@@ -129,9 +142,7 @@ class SceneBuffers:
 
         root = blake2b(digest_size=16)
         blocks: list[memoryview] = []
-        frame = self.frame.copy()
-        frame["sample_begin"] = frame["sample_count"] = 0
-        for name, array in replace(self, frame=frame)._arrays():
+        for name, array in self.seen(self.view.with_samples(0, 0))._arrays():
             root.update(f"{name} {array.dtype.str} {array.shape};".encode())
             blocks.extend(_blocks(array))
         if sum(map(len, blocks)) <= DIGEST_BLOCK:

@@ -18,6 +18,8 @@ from pathlib import Path
 
 from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda.choose import PRODUCTION, every_variant
+from raytracer.backends.cuda.kernel import macros_without
 from raytracer.backends.cuda.sources import kernels_root
 from raytracer.benchmark.operations import modules
 from raytracer.errors import RaytracerError
@@ -72,7 +74,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def jobs(root: Path, architectures: Sequence[str]) -> list[Job]:
     """Every kernel under `root`, for those of the architectures that its `needs:` line admits."""
-    made = [Job(each, arch) for each in products(root) for arch in architectures]
+    made = [
+        Job(kernel, arch, tuple(sorted(macros_without(missing).items())))
+        for kernel in products(root)
+        for arch in architectures
+        for missing in (every_variant() if kernel.name in PRODUCTION else [()])
+    ]
     for variant in (variant for op in operations(root) for variant in discover(op, root)):
         made += [
             Job(variant, arch, macros) for arch in architectures for macros in macros_of(variant.op)

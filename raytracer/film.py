@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from raytracer.arguments import MOST, is_a, items, whole
 from raytracer.errors import UserError, counted, shown_value
-from raytracer.layout import code
 from raytracer.settings import MAX_SIDE
 
 if TYPE_CHECKING:
@@ -22,11 +21,6 @@ if TYPE_CHECKING:
 Crop = tuple[int, int, int, int]
 
 
-def is_transparent(frame: NDArray[np.void]) -> bool:
-    """Whether the background of a frame, structured (1,), dtype Frame, is transparent."""
-    return int(frame["background_kind"][0]) == code("BackgroundKind", "transparent")
-
-
 class Backdrop(NamedTuple):
     """The opaque background of a picture: a vertical gradient.
 
@@ -35,17 +29,6 @@ class Backdrop(NamedTuple):
 
     bottom: tuple[float, float, float]
     top: tuple[float, float, float]
-
-    @classmethod
-    def of(cls, frame: NDArray[np.void]) -> Backdrop | None:
-        """Of a frame, structured (1,), dtype Frame; None if its background is transparent."""
-        values = frame[0]
-        if is_transparent(frame):
-            return None
-        (r0, g0, b0), (r1, g1, b1) = (
-            values[name].tolist() for name in ("background_bottom", "background_top")
-        )
-        return cls((r0, g0, b0), (r1, g1, b1))
 
 
 @dataclass(repr=False)

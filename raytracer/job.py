@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer._version import __version__
 from raytracer.errors import UserError, naming
-from raytracer.film import is_transparent
 from raytracer.image import Image
-from raytracer.layout import code, constant, dtype
+from raytracer.layout import constant, dtype
 from raytracer.memory import HITS
 from raytracer.tone import check_bits
 from raytracer.tone_settings import ToneSettings
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from raytracer.film import Film
     from raytracer.scene.scene import Scene
     from raytracer.settings import RenderSettings
+    from raytracer.view import View
 
 MOST_SAMPLES = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
 NO_SPHERE = constant("kNoSphere")  # FirstHit.id
@@ -37,7 +37,7 @@ class Job:
     """A scene made ready on one backend; `expose` can be called again and again.
 
     resident: the scene in the backend's form.
-    frame: structured (1,), dtype Frame, for the whole picture.
+    view: of the whole picture.
     timings: seconds of the stages so far.
     memory: bytes of the buffers, the BVH and the backend's copy.
     about: what made the picture, for the metadata.
@@ -50,7 +50,7 @@ class Job:
     settings: RenderSettings
     backend: Backend
     resident: Any
-    frame: NDArray[np.void]
+    view: View
     threads: int
     timings: dict[str, float]
     memory: dict[str, float]
@@ -76,10 +76,8 @@ class Job:
         with naming(film.source):
             self.check_film(film)
         check_samples(first, count)
-        frame = self._frame_of(film)
-        frame["sample_begin"] = first
-        frame["sample_count"] = count
-        seconds = self.backend.render(self.resident, frame, film, progress, fetch)
+        view = self.view.with_crop(film.crop).with_samples(first, count)
+        seconds = self.backend.render(self.resident, view, film, progress, fetch)
         film.samples += count
         if "samples" in film.aovs:
             self.find_aovs(film, ("samples",))
@@ -90,7 +88,7 @@ class Job:
     @property
     def transparent(self) -> bool:
         """Whether the background is left out."""
-        return is_transparent(self.frame)
+        return self.view.transparent
 
     @property
     def digest(self) -> str:
@@ -150,15 +148,13 @@ class Job:
         """Output variables of first hits, in strips: hits take four times their memory."""
         import numpy as np
 
-        frame = self._frame_of(film)
-        frame["filter"] = code("FilterKind", "point")  # the ray through the pixel's centre
-        _, top, _, bottom = film.crop
-        width = film.sums.shape[1]
+        left, top, right, bottom = film.crop
+        width = right - left
         rows = max(HITS // (dtype("FirstHit").itemsize * width), 1)
         made: dict[str, NDArray[Any]] = {}
         for y in range(top, bottom, rows):
-            frame["y0"], frame["y1"] = y, min(y + rows, bottom)
-            hits = self.backend.first_hits(self.resident, frame)
+            strip_of = self.view.with_crop((left, y, right, min(y + rows, bottom)))
+            hits = self.backend.first_hits(self.resident, strip_of)
             for name in wanted:
                 strip = aov(name, hits, *self.space)
                 if name not in made:
@@ -166,12 +162,6 @@ class Job:
                     made[name] = np.empty(shape, strip.dtype)
                 made[name][y - top : y - top + rows] = strip
         return made
-
-    def _frame_of(self, film: Film) -> NDArray[np.void]:
-        frame = self.frame.copy()
-        for name, value in zip(("x0", "y0", "x1", "y1"), film.crop, strict=True):
-            frame[name] = value
-        return frame
 
     def __enter__(self) -> Job:
         return self

@@ -18,7 +18,6 @@ from raytracer.film import Crop, Film, checked_crop
 from raytracer.film_file import check_aovs
 from raytracer.image import Image
 from raytracer.job import Job, about
-from raytracer.layout import code
 from raytracer.resources import thread_count
 from raytracer.tone_settings import ToneSettings
 from raytracer.warning import warn
@@ -187,7 +186,7 @@ def prepare(
     made_by = about(path, digest, buffers.count, settings, device)
     space = buffers.center, buffers.scale
     job = Job(
-        settings, chosen, resident, buffers.frame, threads, stage.timings, sizes, made_by, space,
+        settings, chosen, resident, buffers.view, threads, stage.timings, sizes, made_by, space,
         kept, inputs,
     )  # fmt: skip
     del buffers, tree  # of which the backend and the job keep what they need
@@ -222,10 +221,7 @@ def _packed(scene: Scene, settings: RenderSettings, transparent: bool) -> SceneB
     from raytracer.scene.pack import pack
 
     buffers = pack(scene, settings)
-    if transparent:
-        buffers.frame["background_kind"] = code("BackgroundKind", "transparent")
-        buffers.frame["background_bottom"] = buffers.frame["background_top"] = 0.0
-    return buffers
+    return buffers.seen(buffers.view.without_background()) if transparent else buffers
 
 
 def _loaded(scene: Scene | str | Path) -> Scene:

@@ -32,7 +32,7 @@ LAYERS = [
     {"memory"},
     {"door"},
     {"npz", "exr_header"},
-    {"buffers", "variants", "output", "film", "film_file", "statistics", "tone"},
+    {"buffers", "view", "variants", "output", "film", "film_file", "statistics", "tone"},
     {"bvh", "png"},
     {"scene", "backends"},
     {"image", "histogram"},

@@ -1,6 +1,12 @@
-// A histogram of 256 bins: each block counts in shared memory and adds its counts to the result once.
+// A histogram of 256 bins: each block counts in shared memory and adds its counts to the result once. One
+// body for a film (film_keys.cuh) and for the bench's bytes: a reader says what the keys are, and has
+//   Word, kPerWord         what one load brings, and how many keys are in it
+//   words, loose           whole words; keys outside of them, at most 32
+//   load(at)               word `at`
+//   key(word, i, at)       key i of the word that was loaded from `at`, 0 to 255
+//   loose_key(i)           key i of those outside whole words
 #pragma once
-#include "histogram_keys.cuh"
+#include "../core/compat.h"
 
 namespace rt {
 

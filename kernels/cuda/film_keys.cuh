@@ -1,6 +1,5 @@
 // The film as keys of the histogram: a pixel a word, its bin the key. What bins cannot say is summed beside.
 #pragma once
-#include "histogram_keys.cuh"
 #include "../film/measure.h"
 
 namespace rt {

@@ -35,7 +35,7 @@ RT_DEVICE void render_tile(const rt::RenderArgs& args, const rt::SceneTables& s,
     float t = kInfinity;
     uint32_t prim = kNoPrim;
     if (args.sphere_count > 0) {
-      large_closest<float>(s.large, frame.large_count, ray.origin, ray.direction, kNoPrim, t, prim);
+      large_closest<float>(s.large, large_count(frame), ray.origin, ray.direction, kNoPrim, t, prim);
       if (coherent)
         coherent = warp_closest(tree.nodes, spheres, camera_bundle(*s.camera, ray.origin), scratch, ray.origin, ray.direction, t, prim);
       if (!coherent)

@@ -33,14 +33,14 @@ RT_DEVICE TilePixel tile_pixel(const rt::RenderArgs& args, const rt::Frame& fram
 // Nearest hit before t, but `self`.
 template <class Walk>
 RT_DEVICE void path_closest(const rt::SceneTables& s, const Walk& walk, const Ray<float>& ray, uint32_t self, float& t, uint32_t& prim) {
-  large_closest<float>(s.large, s.frame->large_count, ray.origin, ray.direction, self, t, prim);
+  large_closest<float>(s.large, large_count(*s.frame), ray.origin, ray.direction, self, t, prim);
   walk.closest(ray.origin, ray.direction, self, t, prim);
 }
 
 // Is anything but `self` in (0, t_max)?
 template <class Walk>
 RT_DEVICE bool path_blocked(const rt::SceneTables& s, const Walk& walk, Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) {
-  if (s.frame->large_count && large_any<float>(s.large, s.frame->large_count, o, d, self, t_max)) return true;
+  if (large_count(*s.frame) && large_any<float>(s.large, large_count(*s.frame), o, d, self, t_max)) return true;
   return walk.blocked(o, d, self, t_max);
 }
 

@@ -10,7 +10,7 @@ template <class Walk>
 RT_DEVICE void render_pixel(const rt::RenderArgs& args, Walk walk, const rt::Camera camera, const rt::Frame frame, int samples) {
   const int tile = args.tile_begin + (int)(blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32);
   if (tile >= args.tile_end) return;
-  walk.leave_out((uint32_t)frame.large_count);
+  walk.leave_out((uint32_t)large_count(frame));
   const rt::SceneTables scene = scene_tables(args, camera, c_lights, c_materials, c_large, frame);
   const TilePixel at = tile_pixel(args, frame, tile);
   if (!at.inside) return;

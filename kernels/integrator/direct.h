@@ -34,7 +34,7 @@ RT_HD LightArrival<F> shade_light(const rt::Frame& frame, const rt::Light& light
 
 // Which paths go on from their surfaces.
 template <class F> RT_HD MaskOf<F> path_goes_on(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f) {
-  return bsdf_is_sampled(f.bsdf) & splat_mask<F>(p.depth < frame.max_depth);
+  return bsdf_is_sampled(f.bsdf) & splat_mask<F>(p.depth < max_depth(frame));
 }
 
 template <class F> RT_HD PathStep<F> next_step(const PathState<F>& p, const Surface<F>& f) {

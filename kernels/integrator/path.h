@@ -6,6 +6,7 @@
 #include "../geom/large_sphere.h"
 #include "../shade/background.h"
 #include "camera.h"
+#include "features.h"
 #include "scene.h"
 
 namespace RT_NS {
@@ -43,7 +44,7 @@ struct Surface {
 
 // where the path meets the sphere p.prim, whose centre and radius are given
 template <class F> RT_HD Surface<F> path_surface(const rt::SceneTables& s, const PathState<F>& p, Vec3<F> center, F radius) {
-  SurfacePoint<F> point = surface_point<F>(s.large, s.frame->large_count, p.prim, center, radius, p.ray.origin, p.ray.direction);
+  SurfacePoint<F> point = surface_point<F>(s.large, large_count(*s.frame), p.prim, center, radius, p.ray.origin, p.ray.direction);
   return {point, radius, load_bsdf<F>(s, p.prim)};
 }
 

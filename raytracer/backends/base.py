@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from raytracer.film import Film
     from raytracer.tone import Pixels
     from raytracer.tone_settings import ToneSettings
+    from raytracer.view import View
 
 # Called now and then with the fraction done, 0 to 1. What it raises stops the render.
 ProgressCall = Callable[[float], None]
@@ -26,12 +27,6 @@ class Resident(Protocol):
     @property
     def nbytes(self) -> int:
         """Bytes that it holds on the device (on the host, for the CPU)."""
-
-    def look(self, buffers: SceneBuffers) -> None:
-        """Take another camera, other lights and materials for what is rendered from now on.
-
-        buffers: of the same spheres; see `raytracer.scene.pack.retake`.
-        """
 
     def close(self) -> None:
         """Give the memory back."""
@@ -72,15 +67,15 @@ class Backend(Protocol):
     def render(
         self,
         resident: Any,
-        frame: NDArray[np.void],
+        view: View,
         film: Film,
         progress: ProgressCall | None = None,
         fetch: bool = True,
     ) -> float:
-        """Add frame.sample_count samples to film.sums, for the pixels of the frame's crop.
+        """Add the view's samples to film.sums, for the pixels of its crop.
 
         resident: what this backend's `upload` gave.
-        frame: structured (1,), dtype Frame.
+        view: of the same spheres and as many materials.
         fetch: False may leave the sums with the resident; until `fetch` brings them, only
             `render` and `develop` of the same film and resident know them.
         Returns the seconds of the frame alone (on CUDA, between device events).
@@ -109,8 +104,5 @@ class Backend(Protocol):
     def paint(self, resident: Any, film: Film, settings: ToneSettings, picture: Any) -> None:
         """Develop the film with 8 bits into a Picture; returns when it is done."""
 
-    def first_hits(self, resident: Any, frame: NDArray[np.void]) -> NDArray[np.void]:
-        """What the rays through the pixels' centres meet first, structured (h, w), FirstHit.
-
-        frame: structured (1,), with the filter "point".
-        """
+    def first_hits(self, resident: Any, view: View) -> NDArray[np.void]:
+        """What the rays through the pixels' centres meet first, structured (h, w), FirstHit."""

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raytracer import layout, tone
-from raytracer.film import Backdrop
 from raytracer.resources import thread_count
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from raytracer.film import Film
     from raytracer.tone import Pixels
     from raytracer.tone_settings import ToneSettings
+    from raytracer.view import View
 
 # Seconds: often enough for Ctrl-C and a progress bar, and calls cost nothing beside it.
 BUDGET = 0.25
@@ -35,22 +35,18 @@ MAX_SPHERES = 2**29 - 1
 
 @dataclass
 class CpuResident:
-    """The arrays that the kernel reads, in the order of its arguments."""
+    """The arrays of a scene, checked by the extension, which keeps them. scene: `_core.Scene`."""
 
-    arrays: tuple[NDArray[Any], ...]
+    scene: Any
 
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays."""
-        return sum(int(array.nbytes) for array in self.arrays)
-
-    def look(self, buffers: SceneBuffers) -> None:
-        """Exchange the last arrays."""
-        self.arrays = (*self.arrays[:-3], *_look(buffers))
+        return int(self.scene.nbytes) if self.scene is not None else 0
 
     def close(self) -> None:
         """Let go of the arrays."""
-        self.arrays = ()
+        self.scene = None
 
 
 class HostPicture:
@@ -108,39 +104,34 @@ class CpuBackend:
         """
         from raytracer import _core
 
-        resident = CpuResident(
-            (
-                bvh.nodes,
-                bvh.spheres,
-                bvh.order,
-                buffers.color,
-                buffers.color_id,
-                buffers.material_id,
-                buffers.large,
-                *_look(buffers),
+        return CpuResident(
+            _core.Scene(
+                nodes=bvh.nodes,
+                spheres=bvh.spheres,
+                order=bvh.order,
+                color=buffers.color,
+                color_id=buffers.color_id,
+                material_id=buffers.material_id,
+                large=buffers.large,
             )
         )
-        _core.check_scene(*resident.arrays, buffers.frame)
-        return resident
 
     def render(
         self,
         resident: CpuResident,
-        frame: NDArray[np.void],
+        view: View,
         film: Film,
         progress: ProgressCall | None = None,
         fetch: bool = True,
     ) -> float:
-        """Add the frame's samples to the film in passes; the sums do not depend on the cut."""
+        """Add the view's samples to the film in passes; the sums do not depend on the cut."""
         start = time.perf_counter()
-        total = int(frame["sample_count"][0])
-        step = frame.copy()
+        first, total = view.first_sample, view.samples
         for done in range(0, total, SAMPLES_A_PASS):
             count = min(SAMPLES_A_PASS, total - done)
-            step["sample_begin"] = frame["sample_begin"] + done
-            step["sample_count"] = count
+            step = view.with_samples(first + done, count)
             self._one_pass(resident, step, film, progress, done / total, count / total)
-        film.backdrop = Backdrop.of(frame)
+        film.backdrop = view.backdrop
         return time.perf_counter() - start
 
     def fetch(self, resident: CpuResident, film: Film) -> None:
@@ -174,25 +165,21 @@ class CpuBackend:
         picture.resize(width, height)
         tone.develop(film, settings, 8, self.threads, out=picture.pixels)
 
-    def first_hits(self, resident: CpuResident, frame: NDArray[np.void]) -> NDArray[np.void]:
+    def first_hits(self, resident: CpuResident, view: View) -> NDArray[np.void]:
         """Row by row, on all threads."""
         import numpy as np
 
-        from raytracer import _core
-
-        nodes, spheres, order, color, color_id, _, large, camera, *_ = resident.arrays
-        crop = frame[0]
+        x0, y0, x1, y1 = view.crop
         dtype = layout.dtype("FirstHit")
-        found = np.empty((int(crop["y1"] - crop["y0"]), int(crop["x1"] - crop["x0"])), dtype)
+        found = np.empty((y1 - y0, x1 - x0), dtype)
         raw = found.view(np.uint8).reshape(*found.shape, dtype.itemsize)
-        arrays = (nodes, spheres, order, color, color_id, large, camera)
-        _core.first_hits(*arrays, frame, raw, self.threads)
+        resident.scene.first_hits(view.camera, view.through_centers().frame, raw, self.threads)
         return found
 
     def _one_pass(
         self,
         resident: CpuResident,
-        frame: NDArray[np.void],
+        view: View,
         film: Film,
         progress: ProgressCall | None,
         done: float,
@@ -201,17 +188,13 @@ class CpuBackend:
         """All tiles of one pass; between calls of the kernel Python takes signals."""
         from raytracer import _core
 
-        tiles = _core.tile_count(frame)
+        scene, seen = resident.scene, (view.camera, view.lights, view.materials, view.frame)
+        tiles = _core.tile_count(view.frame)
         tile = 0
         while tile < tiles:
-            tile = _core.render(*resident.arrays, frame, film.sums, tile, self.budget, self.threads)
+            tile = scene.render(*seen, film.sums, tile, self.budget, self.threads)
             if progress is not None:
                 progress(done + share * tile / tiles)
-
-
-def _look(buffers: SceneBuffers) -> tuple[NDArray[Any], ...]:
-    """What may change from frame to frame."""
-    return buffers.camera, buffers.lights, buffers.materials
 
 
 def processor() -> str:

@@ -18,6 +18,7 @@ from typing import Any
 
 from raytracer import output
 from raytracer.benchmark import measure, protocol
+from raytracer.benchmark.comparison import Comparison, ComparisonRow
 from raytracer.benchmark.measure import Renderer, Side
 from raytracer.errors import RaytracerError
 from raytracer.resources import thread_count
@@ -90,7 +91,7 @@ def add(side: Side, found: dict[str, Any]) -> None:
     side.hits, side.lit = found["hits"], found["lit"]
 
 
-def compare(given: protocol.PeerScene, plan: Plan, ours: Renderer) -> tuple[str, dict[str, Any]]:
+def compare(given: protocol.PeerScene, plan: Plan, ours: Renderer) -> tuple[str, ComparisonRow]:
     """The peer's version, and the row of one scene."""
     peers = {mode: Side() for mode in plan.modes}
     frames: list[float] = []
@@ -117,7 +118,7 @@ def compare(given: protocol.PeerScene, plan: Plan, ours: Renderer) -> tuple[str,
     return version, measure.compare(given.name, given.count, plan.size, side, peers)
 
 
-def run(names: Sequence[str], folder: Path, plan: Plan, save: Path | None = None) -> Any:
+def run(names: Sequence[str], folder: Path, plan: Plan, save: Path | None = None) -> Comparison:
     """The record of all scenes, saved after each: a run may take long and be cut short."""
     load, made = measure.load_average(), None
     rows, grounds = [], []
@@ -134,6 +135,8 @@ def run(names: Sequence[str], folder: Path, plan: Plan, save: Path | None = None
         note = " ".join([NOTE, *([NO_GROUND.format(names=", ".join(grounds))] if grounds else [])])
         made = measure.record(version, note, load, device, rows)
         measure.save(save, made)
+    if made is None:
+        raise RaytracerError("no scene to compare: give one with --scenes")
     return made
 
 

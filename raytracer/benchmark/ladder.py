@@ -15,7 +15,6 @@ from raytracer.benchmark.record import Rays as KindOfRays
 from raytracer.benchmark.record import Row
 from raytracer.errors import BackendError, RaytracerError, UserError, suggestion
 from raytracer.film import Film
-from raytracer.layout import code
 from raytracer.variants import Variant, discover
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ class Entry:
     row: Row
     backend: Any = None
     resident: Any = None
-    view: SceneBuffers | None = None
+    seen: SceneBuffers | None = None
     samples: list[float] = field(default_factory=list)
 
 
@@ -167,16 +166,16 @@ class Ladder:
         if rung.variant is None:
             return  # the CPU's pictures are what the others are compared with
         entry.backend = rung.backend()
-        entry.row["resources"] = entry.backend.kernel.describe()
-        view = pictures.view(self.buffers, rung.level, self.checked)
+        seen = pictures.view(self.buffers, rung.level, self.checked)
         film = Film.blank(*self.checked)
-        with entry.backend.upload(view, self.arranged(rung.layout)) as resident:
-            taken = pictures.expose(entry.backend, resident, view.frame, film)
+        with entry.backend.upload(seen, self.arranged(rung.layout)) as resident:
+            entry.row["resources"] = entry.backend.kernel_of(resident, seen.view).describe()
+            taken = pictures.expose(entry.backend, resident, seen.view, film)
             if reason := pictures.difference(film, self._reference(rung.level)):
                 entry.row["status"], entry.row["reason"] = "wrong", reason
                 return
             if taken < WARM:
-                taken = pictures.expose(entry.backend, resident, view.frame, film)
+                taken = pictures.expose(entry.backend, resident, seen.view, film)
         if self.arranged(rung.layout).nodes.size:
             return  # with a tree, what a picture takes does not grow with its pixels
         guess = taken * self.size[0] * self.size[1] / (self.checked[0] * self.checked[1])
@@ -187,10 +186,10 @@ class Ladder:
 
     def _reference(self, level: str) -> Film:
         if level not in self._references:
-            view = pictures.view(self.buffers, level, self.checked)
+            seen = pictures.view(self.buffers, level, self.checked)
             backend = CpuBackend()
             film = Film.blank(*self.checked)
-            pictures.expose(backend, backend.upload(view, self.tree), view.frame, film)
+            pictures.expose(backend, backend.upload(seen, self.tree), seen.view, film)
             self._references[level] = film
         return self._references[level]
 
@@ -199,13 +198,13 @@ class Ladder:
         rung = entry.rung
         entry.backend = entry.backend or rung.backend()
         tree = self.arranged(rung.layout)
-        entry.view = pictures.view(self.buffers, rung.level, self.size)
+        entry.seen = pictures.view(self.buffers, rung.level, self.size)
         times = []
         for _ in range(UPLOADS):
             if entry.resident is not None:
                 entry.resident.close()
             start = time.perf_counter()
-            entry.resident = entry.backend.upload(entry.view, tree)
+            entry.resident = entry.backend.upload(entry.seen, tree)
             times.append(time.perf_counter() - start)
         entry.row["bytes_per_sphere"] = tree.nbytes / max(self.buffers.count, 1)
         if rung.variant is not None:
@@ -224,8 +223,8 @@ class Ladder:
             still = [e for e in still if not noise.settled(e.samples, sum(e.samples), min_time)]
 
     def _frame(self, entry: Entry, film: Film) -> float:
-        assert entry.view is not None
-        return pictures.expose(entry.backend, entry.resident, entry.view.frame, film)
+        assert entry.seen is not None
+        return pictures.expose(entry.backend, entry.resident, entry.seen.view, film)
 
     def _figures(self, entry: Entry, rays: Rays) -> None:
         """Time, rays and their rates of a rung, into its row."""
@@ -238,17 +237,16 @@ class Ladder:
 
     def _by_kind(self, entry: Entry, rays: Rays) -> KindOfRays:
         """Mrays/s of each kind of ray: what a frame of one sample takes longer with that kind."""
-        assert entry.view is not None
+        assert entry.seen is not None
         level, film = entry.rung.level, Film.blank(*self.size)
 
         def median(shadows: bool, depth: int) -> float:
-            assert entry.view is not None
-            frame = entry.view.frame.copy()
-            frame["sample_count"], frame["filter"] = 1, code("FilterKind", "point")
-            frame["shadows"], frame["max_depth"] = int(shadows), depth
+            assert entry.seen is not None
+            view = entry.seen.view.through_centers().with_samples(0, 1)
+            view = view.with_shadows(shadows).with_depth(depth)
             times: list[float] = []
             while len(times) < 2 or (len(times) < KIND_FRAMES and sum(times) < KIND_SECONDS):
-                times.append(pictures.expose(entry.backend, entry.resident, frame, film))
+                times.append(pictures.expose(entry.backend, entry.resident, view, film))
             return float(noise.statistics(times[1:])["median"])
 
         plain = median(False, 0)
@@ -260,7 +258,7 @@ class Ladder:
             more = median(shadows, depth) - plain
             return 1e-6 * number / more if more > 0.02 * plain else None  # less is lost in noise
 
-        deepest = int(entry.view.frame["max_depth"][0])
+        deepest = entry.seen.view.max_depth
         if shadow := rate("shadows", sum(rays.shadow[:1]), True, 0):
             found["shadow"] = shadow
         if reflection := rate("mirrors", sum(rays.reflection), False, deepest):

@@ -9,16 +9,18 @@ import shlex
 import statistics
 import sys
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypedDict
+from typing import Any, Self, cast
 
 from raytracer import bvh, output
 from raytracer._version import __version__
+from raytracer.benchmark.comparison import Comparison, ComparisonRow, SideRecord, Summary
 from raytracer.benchmark.digests import kernel_digest, sources_digest
 from raytracer.benchmark.protocol import LIT, counts
+from raytracer.benchmark.record import Device
 from raytracer.film import Film
 from raytracer.pipeline import prepare
 from raytracer.scene.pack import pack
@@ -41,7 +43,7 @@ class Renderer:
 
     def frames(self, count: int, shadows: bool = True) -> list[float]:
         """Milliseconds of each of `count` frames, from the first ray to the linear film."""
-        self.job.frame["shadows"] = int(shadows)
+        self.job.view = self.job.view.with_shadows(shadows)
         return [self._frame() for _ in range(count)]
 
     def _frame(self) -> float:
@@ -64,10 +66,10 @@ class Renderer:
         return Side(frames, builds, self.job.memory["bvh_per_sphere"], *hits)
 
     @property
-    def device(self) -> dict[str, Any]:
+    def device(self) -> Device:
         """What it ran on; memory that happened to be free is left out."""
         about: dict[str, Any] = self.job.about["backend"]
-        return {key: value for key, value in about.items() if key != "memory_free"}
+        return cast(Device, {key: about[key] for key in about if key != "memory_free"})
 
     def __enter__(self) -> Self:
         return self
@@ -82,15 +84,6 @@ class Renderer:
         self.job.resident.close()
 
 
-class Summary(TypedDict, total=False):
-    """What times say; empty where there are none."""
-
-    median: float
-    min: float
-    q1: float
-    q3: float
-
-
 @dataclass
 class Side:
     """One renderer's figures: milliseconds of frames and builds, bytes a sphere, rays."""
@@ -101,15 +94,22 @@ class Side:
     hits: int | None = None
     lit: int | None = None
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> SideRecord:
         """As JSON types, with the statistics of the times beside the times."""
-        statistics_of = {"frame": summary(self.frame_ms), "build": summary(self.build_ms)}
-        return statistics_of | asdict(self)
+        return {
+            "frame": summary(self.frame_ms),
+            "build": summary(self.build_ms),
+            "frame_ms": self.frame_ms,
+            "build_ms": self.build_ms,
+            "bytes_per_sphere": self.bytes_per_sphere,
+            "hits": self.hits,
+            "lit": self.lit,
+        }
 
 
 def compare(
     name: str, spheres: int, size: tuple[int, int], ours: Side, peers: dict[str, Side]
-) -> dict[str, Any]:
+) -> ComparisonRow:
     """One row of a record.
 
     name: of the scene. size: of the picture, in pixels. peers: each of the peer's modes; the
@@ -143,9 +143,7 @@ def agree(ours: Side, peer: Side, rays: int) -> bool | None:
 
 
 def summary(times: list[float]) -> Summary:
-    """Median, least and quartiles, interpolated between neighbours."""
-    if not times:
-        return {}
+    """Median, least and quartiles of one time or more, interpolated between neighbours."""
     if len(times) == 1:
         return {"median": times[0], "min": times[0], "q1": times[0], "q3": times[0]}
     q1, median, q3 = statistics.quantiles(times, n=4, method="inclusive")
@@ -158,8 +156,8 @@ def load_average() -> float:
 
 
 def record(
-    peer: str, note: str, load: float, device: dict[str, Any], rows: list[dict[str, Any]]
-) -> Any:
+    peer: str, note: str, load: float, device: Device, rows: list[ComparisonRow]
+) -> Comparison:
     """A comparison as JSON types.
 
     peer: name and version. note: stands beside the table. load: the load average at the start.

@@ -14,13 +14,14 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from raytracer import output
 from raytracer.benchmark import measure, protocol
+from raytracer.benchmark.comparison import Comparison, ComparisonRow
 from raytracer.benchmark.measure import Renderer, Side
+from raytracer.benchmark.record import Device
 from raytracer.errors import RaytracerError
 
 NOTE = (
@@ -90,7 +91,7 @@ def run_peer(plan: Plan, spheres: Path, peers: dict[bool, Side]) -> None:
     peers[True].hits, peers[True].lit = read_counts(picture)
 
 
-def compare(given: protocol.PeerScene, plan: Plan, ours: Renderer) -> list[dict[str, Any]]:
+def compare(given: protocol.PeerScene, plan: Plan, ours: Renderer) -> list[ComparisonRow]:
     """The rows of one scene: primary rays alone, and with shadow rays."""
     peers = {False: Side(), True: Side()}
     frames: dict[bool, list[float]] = {False: [], True: []}
@@ -121,11 +122,11 @@ def scenes(sizes: Sequence[str], names: Sequence[str]) -> list[protocol.PeerScen
     return random + named
 
 
-def run(given: Sequence[protocol.PeerScene], plan: Plan, backend: str = "cuda") -> Any:
+def run(given: Sequence[protocol.PeerScene], plan: Plan, backend: str = "cuda") -> Comparison:
     """The record of all scenes. backend: "cuda"; the tests, which need no GPU, take "cpu"."""
     load = measure.load_average()
-    rows: list[dict[str, Any]] = []
-    device: dict[str, Any] = {}
+    rows: list[ComparisonRow] = []
+    device: Device = {}
     for one in given:
         print(f"{one.name} …", file=sys.stderr)
         with Renderer(protocol.to_scene(one, *plan.size), backend) as ours:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from raytracer.film import Film
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raytracer.buffers import SceneBuffers
+    from raytracer.view import View
 
 # What a picture holds, each level with all before it: the `shows:` line of a rung.
 LEVELS = {
@@ -41,29 +41,23 @@ def view(buffers: SceneBuffers, level: str, size: tuple[int, int]) -> SceneBuffe
 
     buffers: packed with one sample, any size. size: width and height in pixels.
     """
-    frame = buffers.frame.copy()
     width, height = size
-    aspect = width / height / (float(frame["width"][0]) / float(frame["height"][0]))
-    for name, value in zip(("x0", "y0", "x1", "y1"), (0, 0, width, height), strict=True):
-        frame[name] = value
-    frame["width"], frame["height"] = width, height
-    frame["sample_begin"], frame["sample_count"] = 0, 1
+    whole = buffers.view
+    made = whole.with_size(width, height).with_samples(0, 1)
     if not includes(level, "phong"):
-        frame["light_count"], frame["ambient"] = 0, 1.0
-    frame["shadows"] = int(includes(level, "shadows"))
+        made = made.with_lights(buffers.lights[:0], 1.0)
+    made = made.with_shadows(includes(level, "shadows"))
     if not includes(level, "mirrors"):
-        frame["max_depth"] = 0
-    if includes(level, "samples"):
-        frame["sample_count"] = SAMPLES
-        if frame["filter"][0] == code("FilterKind", "point"):
-            frame["filter"], frame["filter_radius"] = (
-                code("FilterKind", "gaussian"),
-                FILTER_RADII["gaussian"],
-            )
+        made = made.with_depth(0)
+    if not includes(level, "samples"):
+        made = made.through_centers()
     else:
-        frame["filter"] = code("FilterKind", "point")
+        made = made.with_samples(0, SAMPLES)
+        if made.centered:
+            made = made.with_filter("gaussian", FILTER_RADII["gaussian"])
+    aspect = width / height / (whole.width / whole.height)
     camera = _camera(buffers.camera, aspect, includes(level, "perspective"))
-    return replace(buffers, camera=camera, frame=frame)
+    return buffers.seen(made.with_camera(camera))
 
 
 def _camera(camera: NDArray[np.void], aspect: float, perspective: bool) -> NDArray[np.void]:
@@ -81,12 +75,12 @@ def _camera(camera: NDArray[np.void], aspect: float, perspective: bool) -> NDArr
     return made
 
 
-def expose(backend: Any, resident: Any, frame: NDArray[np.void], film: Film) -> float:
-    """Render a frame to a film that is cleared before; returns the frame's seconds."""
+def expose(backend: Any, resident: Any, view: View, film: Film) -> float:
+    """Render a view to a film that is cleared before; returns the frame's seconds."""
     film.sums.fill(0.0)
     film.samples = 0
-    seconds = float(backend.render(resident, frame, film))
-    film.samples = int(frame["sample_count"][0])
+    seconds = float(backend.render(resident, view, film))
+    film.samples = view.samples
     return seconds
 
 

@@ -153,14 +153,14 @@ def _kernels(scene: Scene, backend: str, size: tuple[int, int], frames: int) -> 
 
     overrides = {"width": size[0], "height": size[1], "samples": 1}
     stage = Stage.load(scene, overrides, backend)
-    device, resident, frame = stage.job.backend, stage.job.resident, stage.buffers.frame
+    device, resident, view = stage.job.backend, stage.job.resident, stage.buffers.view
     film, picture, tone = Film.blank(*size), device.picture(), ToneSettings()
     samples = []
     try:
         for _ in range(WARM + frames):
             start = time.perf_counter()
             device.clear(resident, film)
-            device.render(resident, frame, film, None, fetch=False)
+            device.render(resident, view, film, None, fetch=False)
             film.samples = 1
             device.paint(resident, film, tone, picture)
             samples.append(time.perf_counter() - start)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.benchmark.pictures import expose
 from raytracer.film import Film
-from raytracer.layout import code
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,7 +47,7 @@ def count(buffers: SceneBuffers, tree: Bvh, backend: Any) -> Rays:
     added = [films[0], *(b - a for a, b in pairwise(films))]
     mirrors = [int((part[..., 0] == HALF ** (k + 1)).sum()) for k, part in enumerate(added)]
     facing = [0] * len(films)
-    lights = int(buffers.frame["light_count"][0])
+    lights = buffers.view.light_count
     for first in range(0, lights, CHANNELS):
         for depth, faced in enumerate(_facing(buffers, tree, backend, first, len(films))):
             facing[depth] += faced
@@ -57,9 +56,8 @@ def count(buffers: SceneBuffers, tree: Bvh, backend: Any) -> Rays:
 
 def _glow(buffers: SceneBuffers, tree: Bvh, backend: Any) -> list[NDArray[np.float32]]:
     """Films of depth 0, 1, … in which all surfaces glow white, and mirrors mirror half."""
-    probe = _probe(buffers, ambient=1.0, diffuse=0.0)
-    probe.frame["light_count"], probe.frame["ambient"] = 0, 1.0
-    depths = int(buffers.frame["max_depth"][0])
+    probe = _probe(buffers, buffers.lights[:0], ambient=1.0, diffuse=0.0)
+    depths = buffers.view.max_depth
     return _films(probe, tree, backend, depths if (probe.materials["mirror"] > 0).any() else 0)
 
 
@@ -67,41 +65,40 @@ def _facing(buffers: SceneBuffers, tree: Bvh, backend: Any, first: int, depths: 
     """For each depth, pairs of a surface and one of three lights from `first` on that it faces."""
     import numpy as np
 
-    probe = _probe(buffers, ambient=0.0, diffuse=1.0)
     lights = buffers.lights[first : first + CHANNELS].copy()
     lights["color"] = np.eye(CHANNELS, dtype=np.float32)[: len(lights)]
     lights["falloff"] = 0
-    probe = replace(probe, lights=lights)
-    probe.frame["light_count"], probe.frame["ambient"] = len(lights), 0.0
+    probe = _probe(buffers, lights, ambient=0.0, diffuse=1.0)
     films = [sums[..., :CHANNELS] for sums in _films(probe, tree, backend, depths - 1)]
     changed = [films[0] != 0, *(a != b for a, b in pairwise(films))]
     return [int(each.sum()) for each in changed]
 
 
-def _probe(buffers: SceneBuffers, ambient: float, diffuse: float) -> SceneBuffers:
-    """White spheres before nothing, without shadows."""
+def _probe(
+    buffers: SceneBuffers, lights: NDArray[np.void], ambient: float, diffuse: float
+) -> SceneBuffers:
+    """White spheres before nothing, without shadows, in the light of the lights or a glow."""
     import numpy as np
 
-    materials, frame = buffers.materials.copy(), buffers.frame.copy()
+    materials = buffers.materials.copy()
     materials["ambient"], materials["diffuse"], materials["specular"] = ambient, diffuse, 0.0
     materials["mirror"] = np.where(materials["mirror"] > 0, HALF, 0.0)
-    frame["shadows"], frame["sample_count"] = 0, 1
-    frame["color_mode"], frame["filter"] = code("ColorMode", "uniform"), code("FilterKind", "point")
-    frame["background_kind"] = code("BackgroundKind", "transparent")
+    view = buffers.view.with_materials(materials).with_lights(lights, ambient)
+    view = view.with_one_color().through_centers().with_shadows(False).with_samples(0, 1)
     white = np.ones((1, 3), np.float32)
     nothing = np.zeros(0, np.int32)
-    return replace(buffers, materials=materials, frame=frame, color=white, color_id=nothing)
+    seen = buffers.seen(view.without_background())
+    return replace(seen, color=white, color_id=nothing)
 
 
 def _films(probe: SceneBuffers, tree: Bvh, backend: Any, deepest: int) -> list[NDArray[np.float32]]:
     """The sums (h, w, 4) of depths 0 to `deepest`."""
-    film = Film.blank(int(probe.frame["width"][0]), int(probe.frame["height"][0]))
+    film = Film.blank(*probe.view.size)
     resident = backend.upload(probe, tree)
     made = []
     try:
         for depth in range(deepest + 1):
-            probe.frame["max_depth"] = depth
-            expose(backend, resident, probe.frame, film)
+            expose(backend, resident, probe.view.with_depth(depth), film)
             made.append(film.sums.copy())
     finally:
         resident.close()

@@ -13,17 +13,18 @@ from typing_extensions import TypedDict
 from raytracer.errors import DataFileError, shown
 
 FORMAT: Literal[1] = 1
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 Kind = Literal["variant", "mine", "peer", "cpu", "copy", "stage"]
 Status = Literal["ok", "wrong", "skipped", "failed"]
 
-_EXACT = with_config(ConfigDict(extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True))
+EXACT = with_config(ConfigDict(extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True))
 
 
 Seconds = Annotated[float, Field(gt=0)]
 
 
-@_EXACT
+@EXACT
 class Times(TypedDict):
     """What samples of a time say."""
 
@@ -39,7 +40,7 @@ class Times(TypedDict):
     """Samples."""
 
 
-@_EXACT
+@EXACT
 class Resources(TypedDict, total=False):
     """What a kernel takes of the GPU."""
 
@@ -57,7 +58,7 @@ class Resources(TypedDict, total=False):
     """Local memory of a thread, in bytes; of the render ladder."""
 
 
-@_EXACT
+@EXACT
 class Rays(TypedDict, total=False):
     """A number for each kind of ray."""
 
@@ -66,7 +67,7 @@ class Rays(TypedDict, total=False):
     reflection: float
 
 
-@_EXACT
+@EXACT
 class Row(TypedDict):
     """One competitor: a kernel, a library, a stage."""
 
@@ -101,7 +102,7 @@ class Row(TypedDict):
     """Bringing the scene to the device."""
 
 
-@_EXACT
+@EXACT
 class WorkDone(TypedDict):
     """What one call computes and moves."""
 
@@ -110,7 +111,7 @@ class WorkDone(TypedDict):
     bytes_written: float
 
 
-@_EXACT
+@EXACT
 class OtherCount(TypedDict):
     """Another way to count the same call."""
 
@@ -119,7 +120,7 @@ class OtherCount(TypedDict):
     bytes: float
 
 
-@_EXACT
+@EXACT
 class Clock(TypedDict, total=False):
     """What NVML says while a kernel runs."""
 
@@ -131,7 +132,7 @@ class Clock(TypedDict, total=False):
     memory_used: int
 
 
-@_EXACT
+@EXACT
 class RaysByBounce(TypedDict):
     """Rays of a frame of one sample, by bounce."""
 
@@ -139,7 +140,7 @@ class RaysByBounce(TypedDict):
     reflection: list[int]
 
 
-@_EXACT
+@EXACT
 class Ceilings(TypedDict, total=False):
     """What the card gives at best, measured in the same run."""
 
@@ -147,7 +148,7 @@ class Ceilings(TypedDict, total=False):
     fma_tflops: float
 
 
-@_EXACT
+@EXACT
 class DataSheet(TypedDict):
     """What the maker says of the card: GB/s, and TFLOP/s by type."""
 
@@ -159,7 +160,7 @@ class DataSheet(TypedDict):
     source: str
 
 
-@_EXACT
+@EXACT
 class Device(TypedDict, total=False):
     """What it ran on."""
 
@@ -181,7 +182,7 @@ class Device(TypedDict, total=False):
     threads: int
 
 
-@_EXACT
+@EXACT
 class Result(TypedDict):
     """One benchmark at one size."""
 
@@ -210,7 +211,7 @@ class Result(TypedDict):
     """Width and height of the coarsest picture while moving."""
 
 
-@_EXACT
+@EXACT
 class Versions(TypedDict):
     """Of what was run."""
 
@@ -219,7 +220,7 @@ class Versions(TypedDict):
     numpy: str
 
 
-@_EXACT
+@EXACT
 class Record(TypedDict):
     """A run of `raytracer bench`."""
 
@@ -247,7 +248,7 @@ def row(label: str, title: str, kind: Kind, status: Status = "ok", reason: str =
 def schema() -> dict[str, Any]:
     """The JSON Schema of a record (draft 2020-12)."""
     made = TypeAdapter(Record).json_schema()
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
+    return {"$schema": DIALECT, **made}
 
 
 def validated(content: object, source: str) -> Record:

@@ -168,14 +168,14 @@ def profile(
     _, buffers, tree, _ = _prepared((chosen(scenes) if scenes else [PROFILED])[0], size)
     ladder, film, ran = Ladder(buffers, tree, size), Film.blank(*size), []
     for each in rungs("cuda", wanted):
-        view, backend = pictures.view(buffers, each.level, size), each.backend()
-        with backend.upload(view, ladder.arranged(each.layout)) as resident:
+        seen, backend = pictures.view(buffers, each.level, size), each.backend()
+        with backend.upload(seen, ladder.arranged(each.layout)) as resident:
             resident.pacer = Pacer(UNCUT)
-            pictures.expose(backend, resident, view.frame, film)
+            pictures.expose(backend, resident, seen.view, film)
             resident.pacer = Pacer(UNCUT)  # it has learnt from a frame that may have been slow
             with primary_context(0).active() as driver:
                 driver.start_profiler()
-                pictures.expose(backend, resident, view.frame, film)
+                pictures.expose(backend, resident, seen.view, film)
                 driver.stop_profiler()
         ran.append(each.label)
     return ran

@@ -39,22 +39,29 @@ def bench(
 ) -> Record:
     """Time operations: each variant is checked against a reference first, wrong ones not timed.
 
-    names: of operations, all by default; "render" for the example scenes, "tone" for a film's
-        statistics and picture, "preview" for the window.
-    variant: labels, names or numbers of variants; all by default.
-    axes: sizes by name, each a number or several. size: of the largest axes.
-    dtype: one of the operation's; its first by default.
-    backend: "auto" (the GPU where there is one, else NumPy), "cuda" or "cpu".
-    input: "normal", "uniform", "constant", "sorted" or "zeros"; it changes the figures.
-    mode: "cold" (L2 emptied before each launch), "hot" or "sustained" (back to back).
-    min_time: seconds of measuring for each row. peers: libraries' forms beside ours.
-    with_file: a .cu file of yours to check and rank among the variants of one operation.
-    ncu: add Nsight Compute's counters of each kernel, from a second process.
-    scene: example scenes for "render"; all by default.
-    progress: called with a line before each step.
-    Returns the record, as JSON types: device, versions, and results with their rows, in the form
-        that `raytracer bench --schema` prints.
-    Raises UserError for what cannot be run.
+    Args:
+        *names: of operations; all by default; "render" for the example scenes,
+            "tone" for a film's statistics and picture, "preview" for the window.
+        variant: labels, names or numbers of variants; all by default.
+        axes: sizes by name, each a number or several.
+        size: sizes of the largest axes.
+        dtype: one of the operation's; its first by default.
+        backend: "auto" (the GPU where there is one, else NumPy), "cuda" or "cpu".
+        input: "normal", "uniform", "constant", "sorted" or "zeros"; it changes the figures.
+        mode: "cold" (L2 emptied before each launch), "hot" or "sustained" (back to back).
+        min_time: seconds of measuring for each row.
+        peers: whether libraries are measured beside ours.
+        with_file: a .cu file of yours to check and rank among the variants of one operation.
+        ncu: add Nsight Compute's counters of each kernel, from a second process.
+        scene: example scenes for "render"; all by default.
+        progress: called with a line before each step.
+
+    Returns:
+        The record, as JSON types: device, versions, and results with their rows, in the form that
+        `raytracer bench --schema` prints.
+
+    Raises:
+        UserError: it cannot be run.
     """
     given = mapping({} if axes is None else axes, "axes", UserError)
     choice = Choice(

@@ -1,20 +1,24 @@
-"""Prints a record as a Markdown table: `python -m raytracer.benchmark.table RECORD.json ...`."""
+"""Prints a comparison as a Markdown table: `python -m raytracer.benchmark.table RECORD.json ...`.
+
+`--schema` in place of files prints the JSON Schema of such a record.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from rich.box import MARKDOWN
 from rich.console import Console
 from rich.table import Table
 
+from raytracer.benchmark.comparison import Comparison, ComparisonRow, schema
+
 WIDTH = 240  # characters; a table that is redirected into a file must not be broken
 
 
-def show(record: dict[str, Any]) -> None:
+def show(record: Comparison) -> None:
     """Print a record's table, and what must stand beside it."""
     console = Console(width=WIDTH, soft_wrap=True)
     device = ", ".join(f"{key} {value}" for key, value in record["device"].items())
@@ -24,7 +28,7 @@ def show(record: dict[str, Any]) -> None:
     console.print(record["note"], highlight=False)
 
 
-def table(rows: list[dict[str, Any]]) -> Table:
+def table(rows: list[ComparisonRow]) -> Table:
     """Frames and builds in ms, ratios ours / peer, bytes a sphere and rays as ours / peer."""
     modes = list(rows[0]["peers"]) if rows else []
     made = Table(box=MARKDOWN)
@@ -38,7 +42,7 @@ def table(rows: list[dict[str, Any]]) -> Table:
     return made
 
 
-def cells(row: dict[str, Any]) -> list[str]:
+def cells(row: ComparisonRow) -> list[str]:
     """The texts of one row; the fastest of the peer's modes is starred."""
     ours, peers, fastest = row["ours"], row["peers"], row["fastest"]
     frame, best = ours["frame"], peers[fastest]
@@ -53,7 +57,7 @@ def cells(row: dict[str, Any]) -> list[str]:
         _ms(row["peer_build"]["median"]),
         f"{row['build_ratio']:.2f}",
         " / ".join(_bytes(side["bytes_per_sphere"]) for side in (ours, best)),
-        *(_both(ours[name], best[name]) for name in ("hits", "lit")),
+        *(_both(*pair) for pair in ((ours["hits"], best["hits"]), (ours["lit"], best["lit"]))),
         {True: "yes", False: "NO", None: ""}[row["agree"]],
     ]
 
@@ -71,5 +75,8 @@ def _both(ours: int | None, peer: int | None) -> str:
 
 
 if __name__ == "__main__":
-    for path in sys.argv[1:]:
-        show(json.loads(Path(path).read_text(encoding="utf-8")))
+    if sys.argv[1:] == ["--schema"]:
+        print(json.dumps(schema(), indent=1))
+    else:
+        for path in sys.argv[1:]:
+            show(json.loads(Path(path).read_text(encoding="utf-8")))

@@ -7,7 +7,9 @@ from math import hypot
 from typing import TYPE_CHECKING
 
 from ..errors import SceneError
+from ..layout import code
 from ..settings import RenderSettings
+from ..view import frame_of
 from .colors import srgb_to_linear
 from .fit import Basis
 from .lights import Ambient, DirectionalLight, Light, linear
@@ -63,32 +65,40 @@ def _key_lights(axes: Basis) -> tuple[DirectionalLight]:
     return (DirectionalLight((x, y, z), intensity=KEY_INTENSITY),)
 
 
-def pack_frame(scene: Scene, settings: RenderSettings) -> NDArray[np.void]:
-    """Return the whole picture as one frame, structured (1,); counts and modes are still 0.
+def pack_frame(scene: Scene, settings: RenderSettings, **tables: int) -> NDArray[np.void]:
+    """Return the whole picture as one frame, structured (1,).
 
     Args:
         scene: for its background and ambient light.
         settings: size and sampling.
+        tables: the frame's counts and modes, which say how tables of the scene are read.
     """
+    bottom, top = scene.background.edges()
+    kind = "transparent" if scene.background.transparent else "gradient"
+    return frame_of(
+        width=settings.width,
+        height=settings.height,
+        x1=settings.width,
+        y1=settings.height,
+        sample_count=settings.samples,
+        seed=settings.seed,
+        filter=settings.filter_code,
+        filter_radius=settings.resolved_filter_radius,
+        max_depth=settings.max_depth,
+        shadows=settings.shadows,
+        background_bottom=srgb_to_linear(bottom),
+        background_top=srgb_to_linear(top),
+        background_kind=code("BackgroundKind", kind),
+        background_up=background_up(scene),
+        ambient=_ambient(scene),
+        **tables,
+    )
+
+
+def _ambient(scene: Scene) -> NDArray[np.float64]:
+    """Return the ambient light, linear RGB (3,)."""
     import numpy as np
 
-    from ..layout import code, dtype
-
-    frame = np.zeros(1, dtype("Frame"))
-    frame["width"] = frame["x1"] = settings.width
-    frame["height"] = frame["y1"] = settings.height
-    frame["sample_count"] = settings.samples
-    frame["seed"] = settings.seed
-    frame["filter"] = settings.filter_code
-    frame["filter_radius"] = settings.resolved_filter_radius
-    frame["max_depth"] = settings.max_depth
-    frame["shadows"] = settings.shadows
-    bottom, top = scene.background.edges()
-    frame["background_bottom"] = srgb_to_linear(bottom)
-    frame["background_top"] = srgb_to_linear(top)
-    kind = "transparent" if scene.background.transparent else "gradient"
-    frame["background_kind"] = code("BackgroundKind", kind)
-    frame["background_up"] = background_up(scene)
     ambient = scene.ambient
     if ambient is None:
         ambient = Ambient(intensity=KEY_AMBIENT) if scene.lights is None else Ambient()
@@ -98,8 +108,7 @@ def pack_frame(scene: Scene, settings: RenderSettings) -> NDArray[np.void]:
             f"ambient.intensity: {ambient.intensity:g} is too bright for 32-bit numbers; give "
             "less, or set the exposure"
         )
-    frame["ambient"] = light
-    return frame
+    return light
 
 
 def background_up(scene: Scene) -> Vector:

@@ -62,13 +62,16 @@ def _packed(scene: Scene, settings: RenderSettings) -> SceneBuffers:
     _warn_of(stand.outliers, spheres, space)
     camera = stand.pack(aspect)
     lights = pack_lights(scene, space, stand.axes)
-    frame = pack_frame(scene, settings)
     large_id, large = find_large(sets, space, spheres[3])
-    frame["large_count"] = len(large)
-    frame["color_mode"] = code("ColorMode", color_mode)
-    frame["light_count"] = len(lights)
-    frame["material_count"] = len(materials)
-    frame["material_mode"] = code("MaterialMode", "indexed" if len(material_id) else "uniform")
+    frame = pack_frame(
+        scene,
+        settings,
+        large_count=len(large),
+        color_mode=code("ColorMode", color_mode),
+        light_count=len(lights),
+        material_count=len(materials),
+        material_mode=code("MaterialMode", "indexed" if len(material_id) else "uniform"),
+    )
     return SceneBuffers(
         *spheres, color, color_id, material_id, camera, lights, materials, frame,
         center=np.asarray(space.center, np.float64), scale=space.scale,
@@ -166,11 +169,10 @@ def retake(
     x, y, z = (float(v) for v in buffers.center)
     with naming(scene.source):
         lights = pack_lights(scene, Space((x, y, z), buffers.scale), stand.axes)
-        frame = pack_frame(scene, settings)
+        same = ("color_mode", "material_count", "material_mode", "large_count")
+        tables = {name: int(buffers.frame[name][0]) for name in same}
+        frame = pack_frame(scene, settings, light_count=len(lights), **tables)
         camera = stand.pack(settings.width / settings.height)
-    for name in ("color_mode", "material_count", "material_mode", "large_count"):
-        frame[name] = buffers.frame[name]
-    frame["light_count"] = len(lights)
     return replace(buffers, camera=camera, lights=lights, frame=frame)
 
 

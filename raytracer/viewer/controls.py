@@ -1,4 +1,4 @@
-"""Every key and what it does: the window, its help and the README read it here."""
+"""Every key and what it does: the window, its help and docs/guide/preview.md have it from here."""
 
 from __future__ import annotations
 

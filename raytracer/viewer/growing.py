@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from raytracer.film import Film
-from raytracer.layout import code
 
 if TYPE_CHECKING:
     from raytracer.viewer.orders import Order, Size
@@ -58,8 +57,7 @@ class GrowingFilm:
 
     def begin(self, order: Order, size: Size, draft: bool) -> None:
         """Empty it, at that size."""
-        filtered = int(order.look.frame["filter"][0]) != code("FilterKind", "point")
-        self.draft = draft and (filtered or size != order.size)
+        self.draft = draft and (not order.look.view.centered or size != order.size)
         if self.film is None or self.size != size:
             self.film, self.size = Film.blank(*size), size
         job = order.stage.job
@@ -69,13 +67,10 @@ class GrowingFilm:
         """Add samples; where that is left, what is on the film is worth nothing."""
         assert self.film is not None
         job = order.stage.job
-        frame = order.look.frame.copy()
-        frame["width"], frame["height"] = frame["x1"], frame["y1"] = self.size
-        frame["sample_begin"], frame["sample_count"] = self.film.samples, count
+        view = order.look.view.with_size(*self.size).with_samples(self.film.samples, count)
         if self.draft:
-            frame["filter"] = code("FilterKind", "point")
-        job.resident.look(order.look)
-        job.backend.render(job.resident, frame, self.film, leave, fetch=False)
+            view = view.through_centers()
+        job.backend.render(job.resident, view, self.film, leave, fetch=False)
         self.film.samples += count
 
     def add(self, order: Order, count: int, leave: Leave, keep: bool) -> None:

@@ -7,8 +7,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from raytracer.film import is_transparent
-
 if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
     from raytracer.scene.describe import SphereInfo
@@ -35,7 +33,7 @@ class Order:
     @property
     def size(self) -> Size:
         """Full width and height in pixels."""
-        return int(self.look.frame["width"][0]), int(self.look.frame["height"][0])
+        return self.look.view.size
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +57,7 @@ class Frame:
     @property
     def transparent(self) -> bool:
         """Whether the background is left out."""
-        return is_transparent(self.order.look.frame)
+        return self.order.look.view.transparent
 
     @property
     def finished(self) -> bool:

@@ -88,7 +88,6 @@ class Saving:
             while band.samples < self._order.samples:
                 per_sample = max(self._per_pixel * rows * width, 1e-12)
                 count = min(max(int(PART / per_sample), 1), self._order.samples - band.samples)
-                job.resident.look(self._order.look)
                 job.expose(band, band.samples, count)
                 yield (top + rows * band.samples / self._order.samples) / height
             self._film.sums[top : top + rows] = band.sums

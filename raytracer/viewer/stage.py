@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from raytracer.door import is_path
 from raytracer.errors import TEXT_LETTERS, DataFileError, shown
 from raytracer.job import NO_SPHERE, Job
-from raytracer.layout import code
 from raytracer.memory import Output
 from raytracer.pipeline import Notice, prepare
 from raytracer.scene.lighting import pack_lights
@@ -129,35 +128,31 @@ class Stage:
 
     def job_for(self, look: SceneBuffers, samples: int) -> Job:
         """A job that renders the scene as `look` has it, for a picture to be kept."""
-        width, height = int(look.frame["width"][0]), int(look.frame["height"][0])
+        width, height = look.view.size
         settings = self.job.settings.override(width=width, height=height, samples=samples)
-        frame = look.frame.copy()
-        frame["sample_count"] = samples
+        view = look.view.with_samples(0, samples)
         scene = self.job.about["scene"] | {"digest": look.digest()}
         about = self.job.about | {"scene": scene, "settings": vars(settings).copy()}
-        return replace(self.job, settings=settings, frame=frame, about=about, timings={}, kept=None)
+        return replace(self.job, settings=settings, view=view, about=about, timings={}, kept=None)
 
     def hit(self, look: SceneBuffers, x: int, y: int, reach: int = 0) -> Hit | None:
         """What is shown nearest to a pixel's centre, or None; also of a closed stage.
 
         x, y: of the pixel, from the upper left. reach: how many pixels farther to look; of hits
             that are equally near in the picture, the one nearest to the camera counts. 0 looks
-            through the pixel's centre alone. Changes what the resident renders next.
+            through the pixel's centre alone.
         """
         if self.closed:
             return None
-        frame, fine = look.frame.copy(), FINE if reach else 1
-        size = np.array([frame["width"][0], frame["height"][0]], int) * fine
+        fine = FINE if reach else 1
+        size = np.array(look.view.size) * fine
         first = np.maximum(np.array([x - reach, y - reach]) * fine, 0)
         last = np.minimum(np.array([x + reach + 1, y + reach + 1]) * fine, size)
         if (last <= first).any():
             return None
-        frame["width"], frame["height"] = size
-        (frame["x0"], frame["y0"]), (frame["x1"], frame["y1"]) = first, last
-        frame["filter"] = code("FilterKind", "point")
-        frame["sample_begin"], frame["sample_count"] = 0, 1
-        self.job.resident.look(look)
-        hits = self.job.backend.first_hits(self.job.resident, frame)
+        x0, y0, x1, y1 = (int(side) for side in (*first, *last))
+        view = look.view.with_size(*map(int, size)).with_crop((x0, y0, x1, y1))
+        hits = self.job.backend.first_hits(self.job.resident, view)
         rows, columns = np.nonzero(hits["id"] != NO_SPHERE)
         if not len(rows):
             return None

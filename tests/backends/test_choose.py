@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,9 @@ from raytracer.backends.cuda.sources import include_closure, kernels_root
 from raytracer.benchmark import pictures, renders
 from raytracer.film import Film
 from raytracer.scene.pack import pack
+from raytracer.scene.spheres import SphereSet
 from raytracer.variants import Variant, discover, product
+from raytracer.view import View, frame_of
 from support.project import to_project
 from support.scenes import random_scene
 
@@ -74,6 +78,26 @@ def test_kernel_by_count_tree_and_size() -> None:
     assert choose.kernel_for(1000, 50, small[:0], view, 720) == choose.PACKETS
 
 
+def test_features_that_a_picture_does_not_need() -> None:
+    camera, lights = np.zeros(1, layout.dtype("Camera")), np.zeros(0, layout.dtype("Light"))
+    materials = np.zeros(2, layout.dtype("Material"))
+    plain = View(camera, lights, materials, frame_of())
+    assert choose.missing_features(plain) == ("RT_LARGE_SPHERES", "RT_MIRRORS")
+    materials["mirror"][1] = 0.5
+    large = View(camera, lights, materials, frame_of(large_count=1))
+    assert choose.missing_features(large) == ("RT_MIRRORS",)  # no bounce is allowed
+    assert choose.missing_features(large.with_depth(1)) == ()
+    materials["mirror"] = 0
+    assert choose.missing_features(large.with_depth(1)) == ("RT_MIRRORS",)
+
+
+def test_features_are_macros_of_the_kernels() -> None:
+    source = (kernels_root() / "integrator" / "features.h").read_text(encoding="utf-8")
+    defined = re.findall(r"^#define (\w+) 1$", source, re.MULTILINE)
+    assert tuple(defined) == choose.FEATURES
+    assert len(choose.PRODUCTION) * len(choose.every_variant()) <= 16
+
+
 def test_production_kernels_are_rungs_that_render_everything() -> None:
     rungs = {sources_of(variant)[0]: variant for variant in discover("render")}
     for name in choose.PRODUCTION:
@@ -105,12 +129,41 @@ def test_every_kernel_gives_the_same_film(count: int, seed: int) -> None:
         film = Film.blank(*SIZE)
         with backend.upload(buffers, tree) as resident:
             if name is None:
-                chosen = backend.kernel_of(resident, buffers.frame).kernel.name
+                chosen = backend.kernel_of(resident, buffers.view).kernel.name
                 assert (chosen == choose.LIST) == (count <= choose.MAX_LISTED)
-            backend.render(resident, buffers.frame, film)
+            backend.render(resident, buffers.view, film)
         films.append(film.sums)
     for film_sums in films[1:]:
         np.testing.assert_array_equal(film_sums, films[0])
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda")
+@pytest.mark.parametrize("name", choose.PRODUCTION)
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("mirror", [False, True])
+def test_a_kernel_without_what_a_scene_does_not_have_gives_the_same_film(
+    name: str, large: bool, mirror: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from raytracer.backends.cuda import run
+
+    scene = to_project(random_scene(4, 15, mirror=mirror))
+    if large:
+        ground = SphereSet(centers=[[0, -1e8, 0]], radius=1e8 - 2)
+        scene = replace(scene, spheres=[*scene.spheres, ground])
+    buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=3))
+    assert (len(buffers.large) > 0) == large
+    tree, backend = bvh.build(buffers), run.CudaBackend(kernel=product(name))
+    films = []
+    for missing in (choose.missing_features, lambda *_: ()):
+        monkeypatch.setattr(run, "missing_features", missing)
+        film = Film.blank(*SIZE)
+        with backend.upload(buffers, tree) as resident:
+            backend.render(resident, buffers.view, film)
+        films.append(film.sums)
+    absent = choose.missing_features(buffers.view)
+    assert (("RT_LARGE_SPHERES" not in absent), ("RT_MIRRORS" not in absent)) == (large, mirror)
+    np.testing.assert_array_equal(films[0], films[1])
 
 
 @pytest.mark.gpu
@@ -122,10 +175,10 @@ def test_a_camera_that_moves_away_gets_another_kernel() -> None:
     buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=1))
     backend = CudaBackend()
     with backend.upload(buffers, bvh.build(buffers)) as resident:
-        near = backend.kernel_of(resident, buffers.frame).kernel.name
-        buffers.camera["origin"] -= 1000 * buffers.camera["forward"]
-        resident.look(buffers)
-        far = backend.kernel_of(resident, buffers.frame).kernel.name
+        near = backend.kernel_of(resident, buffers.view).kernel.name
+        camera = buffers.camera.copy()
+        camera["origin"] -= 1000 * camera["forward"]
+        far = backend.kernel_of(resident, buffers.view.with_camera(camera)).kernel.name
     assert (near, far) == (choose.PACKETS, choose.THREADS)
 
 

@@ -19,6 +19,7 @@ from raytracer.bvh import Bvh
 from raytracer.errors import BackendError, MemoryNeedError, UserError
 from raytracer.film import Film
 from raytracer.variants import Kernel, Requirement
+from raytracer.view import View, frame_of
 from support.fake_cuda import FakeDriver
 
 COUNT = 37
@@ -64,7 +65,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
     monkeypatch.setattr(run, "why_not", lambda _: None)
     monkeypatch.setattr(run, "production", lambda *_: KERNEL)
     monkeypatch.setattr(kernel, "production", lambda *_: KERNEL)
-    monkeypatch.setattr(kernel.compiler, "load", lambda *_: Cubin(b"c_spheres", ""))  # type: ignore[attr-defined]
+    monkeypatch.setattr(kernel.compiler, "load", lambda *_, **__: Cubin(b"c_spheres", ""))  # type: ignore[attr-defined]
     monkeypatch.setattr(transfer, "CHUNK", 64)
     caches = context.primary_context, transfer.staging, kernel.render_kernel
     for cached in caches:
@@ -75,11 +76,28 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
     assert fake.depth == 0
 
 
+@pytest.mark.parametrize("is_available", [True, False])
+def test_a_kernel_without_features_is_taken_where_it_is_at_hand(
+    driver: FakeDriver, monkeypatch: pytest.MonkeyPatch, is_available: bool
+) -> None:
+    loaded: list[dict[str, str]] = []
+
+    def load(*_: object, macros: dict[str, str]) -> Cubin:
+        loaded.append(macros)
+        return Cubin(b"c_spheres", "")
+
+    monkeypatch.setattr(kernel.compiler, "load", load)  # type: ignore[attr-defined]
+    monkeypatch.setattr(kernel.compiler, "is_available", lambda *_, macros: is_available)  # type: ignore[attr-defined]
+    kernel.render_kernel(0, KERNEL, ("RT_MIRRORS",))
+    assert loaded == [{"RT_MIRRORS": "0"} if is_available else {}]
+    kernel.render_kernel(0, KERNEL)
+    assert len(loaded) == (2 if is_available else 1)
+
+
 def scene(lights: int = 1, count: int = COUNT) -> tuple[SceneBuffers, Bvh]:
     zeros = np.zeros(count, np.float32)
     none = np.zeros(0, np.int32)
-    frame = np.zeros(1, layout.dtype("Frame"))
-    frame["width"], frame["height"], frame["x1"], frame["y1"] = WIDTH, HEIGHT, WIDTH, HEIGHT
+    frame = frame_of(width=WIDTH, height=HEIGHT, x1=WIDTH, y1=HEIGHT)
     buffers = SceneBuffers(
         x=zeros,
         y=zeros,
@@ -100,10 +118,8 @@ def scene(lights: int = 1, count: int = COUNT) -> tuple[SceneBuffers, Bvh]:
     return buffers, Bvh(np.zeros((3, 80), np.uint8), order, spheres)
 
 
-def frame_of(buffers: SceneBuffers, first: int, count: int) -> Any:
-    frame = buffers.frame.copy()
-    frame["sample_begin"], frame["sample_count"] = first, count
-    return frame
+def view_of(buffers: SceneBuffers, first: int, count: int) -> View:
+    return buffers.view.with_samples(first, count)
 
 
 def expose(backend: CudaBackend, parts: list[int], budget: int | None = None) -> Film:
@@ -113,7 +129,7 @@ def expose(backend: CudaBackend, parts: list[int], budget: int | None = None) ->
     if budget is not None:
         resident.pacer.budget = budget
     for count in parts:
-        backend.render(resident, frame_of(buffers, film.samples, count), film)
+        backend.render(resident, view_of(buffers, film.samples, count), film)
         film.samples += count
     resident.close()
     return film
@@ -145,7 +161,7 @@ def test_constants_are_filled(driver: FakeDriver) -> None:
     buffers, bvh = scene()
     backend = CudaBackend()
     with backend.upload(buffers, bvh) as resident:
-        backend.render(resident, frame_of(buffers, 0, 1), Film.blank(WIDTH, HEIGHT))
+        backend.render(resident, view_of(buffers, 0, 1), Film.blank(WIDTH, HEIGHT))
     camera = driver.view(*driver.symbols["c_camera"])
     assert camera.tobytes() == buffers.camera.tobytes()
     few = driver.view(driver.symbols["c_spheres"][0], bvh.spheres.nbytes)
@@ -158,8 +174,8 @@ def test_seconds_are_those_of_the_launches_and_progress_ends_at_one(driver: Fake
     seen: list[float] = []
     with backend.upload(buffers, bvh) as resident:
         resident.pacer.budget = 256
-        frame = frame_of(buffers, 0, 2)
-        seconds = backend.render(resident, frame, Film.blank(WIDTH, HEIGHT), seen.append)
+        view = view_of(buffers, 0, 2)
+        seconds = backend.render(resident, view, Film.blank(WIDTH, HEIGHT), seen.append)
     assert seconds == pytest.approx(driver.launches * driver.seconds_per_launch)
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
@@ -175,7 +191,7 @@ def test_interrupt_leaves_the_film_and_the_context_as_they_were(driver: FakeDriv
 
     with backend.upload(buffers, bvh) as resident:
         with pytest.raises(KeyboardInterrupt):
-            backend.render(resident, frame_of(buffers, 0, 1), film, interrupt)
+            backend.render(resident, view_of(buffers, 0, 1), film, interrupt)
         assert driver.depth == 0
     assert not film.sums.any()
 
@@ -205,7 +221,7 @@ def test_too_many_lights_are_refused_with_the_limit(driver: FakeDriver) -> None:
         backend.upload(buffers, bvh) as resident,
         pytest.raises(UserError, match=r"5 lights .* at most 4"),
     ):
-        backend.render(resident, frame_of(buffers, 0, 1), Film.blank(WIDTH, HEIGHT))
+        backend.render(resident, view_of(buffers, 0, 1), Film.blank(WIDTH, HEIGHT))
 
 
 def test_scene_larger_than_the_device_is_refused_before_anything_is_taken(
@@ -281,7 +297,7 @@ def test_failed_launch_is_a_sentence_and_costs_nothing(driver: FakeDriver) -> No
         backend.upload(buffers, bvh) as resident,
         pytest.raises(BackendError, match="before this process is restarted"),
     ):
-        backend.render(resident, frame_of(buffers, 0, 1), film)
+        backend.render(resident, view_of(buffers, 0, 1), film)
     assert not film.sums.any()
 
 

@@ -44,7 +44,7 @@ def packed(scene: RefScene, size: tuple[int, int] = SIZE) -> tuple[SceneBuffers,
 def film_of(buffers: SceneBuffers, tree: Bvh, level: str) -> Film:
     """The CPU's picture of a level."""
     view, film, cpu = pictures.view(buffers, level, SIZE), Film.blank(*SIZE), CpuBackend()
-    pictures.expose(cpu, cpu.upload(view, tree), view.frame, film)
+    pictures.expose(cpu, cpu.upload(view, tree), view.view, film)
     return film
 
 
@@ -180,7 +180,7 @@ def brute_force(scene: RefScene, depths: int) -> tuple[list[int], list[int]]:
 def test_rays_are_those_of_brute_force() -> None:
     scene = random_scene(4, 30, mirror=True).but(lights=(KEY, LAMP, KEY, LAMP))
     buffers, tree = packed(scene)
-    buffers.frame["max_depth"] = 2
+    buffers = buffers.seen(buffers.view.with_depth(2))
     found = rays.count(pictures.view(buffers, "mirrors", SIZE), tree, CpuBackend())
     shadow, reflection = brute_force(scene, 2)
     assert found.primary == SIZE[0] * SIZE[1]
@@ -208,7 +208,10 @@ class Stand:
     def __init__(self, mode: str, tree: Bvh) -> None:
         self.mode, self.tree = mode, tree
         self.cpu = CpuBackend()
-        self.kernel = self
+
+    def kernel_of(self, *_: object) -> Any:
+        """The kernel of a picture."""
+        return self
 
     def describe(self) -> dict[str, Any]:
         """As a kernel does."""
@@ -228,13 +231,13 @@ class Stand:
             def __exit__(self, *_: object) -> None: ...
 
             close = staticmethod(resident.close)
-            arrays = resident.arrays
+            scene = resident.scene
 
         return Held()
 
-    def render(self, resident: Any, frame: Any, film: Film, progress: Any = None) -> float:
+    def render(self, resident: Any, view: Any, film: Film, progress: Any = None) -> float:
         """Seconds; slow ones say so."""
-        seconds = self.cpu.render(resident, frame, film, progress)
+        seconds = self.cpu.render(resident, view, film, progress)
         if self.mode == "wrong":
             film.sums[:9] = 0.0
         return 100.0 if self.mode == "slow" else seconds

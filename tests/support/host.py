@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from threading import Thread
 from time import sleep
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from raytracer import Camera
 from raytracer.scene.describe import SphereInfo
 from raytracer.tone_settings import ToneSettings
 from raytracer.viewer.edits import Edits
+
+if TYPE_CHECKING:
+    from raytracer.view import View
 
 
 @dataclass(frozen=True)
@@ -203,10 +206,10 @@ class Host:
         backend = self._window.viewer.stage.job.backend
         render, (width, height) = backend.render, self._window.viewer.size
 
-        def slowly(resident: Any, frame: Any, *rest: Any, **named: Any) -> float:
-            pixels = int(frame["width"][0]) * int(frame["height"][0])
-            sleep(seconds * pixels / (width * height) * int(frame["sample_count"][0]))
-            return float(render(resident, frame, *rest, **named))
+        def slowly(resident: Any, view: View, *rest: Any, **named: Any) -> float:
+            pixels = view.width * view.height
+            sleep(seconds * pixels / (width * height) * view.samples)
+            return float(render(resident, view, *rest, **named))
 
         backend.render = slowly
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer.backends.cpu import CpuBackend, HostPicture
 from raytracer.tone_settings import ToneSettings
+from raytracer.view import View
 from raytracer.viewer import view as moves
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.orders import Frame, Message, Order
@@ -100,7 +101,7 @@ class Gate(CpuBackend):
     def render(
         self,
         resident: Any,
-        frame: NDArray[np.void],
+        view: View,
         film: Any,
         progress: Callable[[float], None] | None = None,
         fetch: bool = True,
@@ -108,8 +109,8 @@ class Gate(CpuBackend):
         """Wait at the gate, then render."""
         if self.error is not None:
             raise self.error
-        self.passes.append((int(frame["sample_begin"][0]), int(frame["sample_count"][0])))
-        seconds = super().render(resident, frame, film, progress, fetch) if self.after else 0.0
+        self.passes.append((view.first_sample, view.samples))
+        seconds = super().render(resident, view, film, progress, fetch) if self.after else 0.0
         self.entered.set()
         try:
             end = PATIENCE
@@ -118,7 +119,7 @@ class Gate(CpuBackend):
                 progress(0.0)
                 end -= 0.002
                 assert end > 0.0, "the gate stayed shut"
-            return seconds or super().render(resident, frame, film, progress, fetch)
+            return seconds or super().render(resident, view, film, progress, fetch)
         except BaseException:
             self.left += 1
             raise

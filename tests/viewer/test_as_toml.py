@@ -125,7 +125,6 @@ def test_pasted_into_the_scene_file_it_gives_the_picture_that_is_seen(
     for action, amount in STEPS[step]:
         getattr(viewer, action)(*amount)
     assert (before.digest() == viewer._look.digest()) == (step == "nothing")
-    stage.job.resident.look(viewer._look)
     job = stage.job_for(viewer._look, 4)
     film = raytracer.Film.blank(64, 48)
     job.expose(film, 0, 4)

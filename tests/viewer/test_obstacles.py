@@ -13,7 +13,6 @@ import pytest
 import raytracer
 from raytracer import Camera, Scene
 from raytracer.job import NO_SPHERE
-from raytracer.layout import code
 from raytracer.viewer import view as moves
 from raytracer.viewer.orders import Loaded, Picked
 from raytracer.viewer.stage import Stage
@@ -87,10 +86,7 @@ def giant_gap(viewer: Viewer) -> float:
 def first_seen(viewer: Viewer) -> Any:
     """The spheres that the rays through a picture's pixels meet first."""
     look = viewer.stage.look(viewer.view, viewer.size, viewer.edits)
-    frame = look.frame.copy()
-    frame["filter"] = code("FilterKind", "point")
-    viewer.stage.job.resident.look(look)
-    return viewer.stage.job.backend.first_hits(viewer.stage.job.resident, frame)["id"]
+    return viewer.stage.job.backend.first_hits(viewer.stage.job.resident, look.view)["id"]
 
 
 def assert_shows_the_subject(viewer: Viewer) -> None:

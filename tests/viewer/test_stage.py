@@ -192,8 +192,7 @@ def test_a_job_for_a_look_renders_it_and_says_what_made_it() -> None:
     assert job.digest == look.digest() != stage.job.digest
     assert job.about["settings"]["width"] == 80
     assert stage.job.settings.width == 64
-    assert stage.job.frame["width"] == 64
-    job.resident.look(look)
+    assert stage.job.view.width == 64
     film = Film.blank(80, 40)
     job.expose(film, 0, 5)
     camera = moves.camera_of(view, stage.buffers)

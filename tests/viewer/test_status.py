@@ -68,12 +68,10 @@ def window(frame: Frame | None, tone: ToneSettings | None = None) -> Any:
 
 
 def frame(samples: int, size: tuple[int, int] = (64, 48), rate: float = 2.5e6) -> Frame:
-    full = np.zeros(1, [("width", "i4"), ("height", "i4")])
-    full["width"], full["height"] = 64, 48
     from raytracer.viewer.orders import Order
 
     stage: Any = None
-    look: Any = SimpleNamespace(frame=full)
+    look: Any = SimpleNamespace(view=SimpleNamespace(size=(64, 48)))
     return Frame(Order(stage, look, ToneSettings(), 16), None, size, samples, rate, 0.01)
 
 

@@ -5,7 +5,7 @@
 // grid: max(1, min(2 * sm, ceil(n / 16384)))
 // needs: sm_80+
 // source: CUDA C++ Best Practices Guide, memory throughput
-#include "../../cuda/block_histogram.cuh"
+#include "byte_keys.cuh"
 
 extern "C" __global__ void __launch_bounds__(1024, 2)
     histogram(const unsigned char* keys, unsigned* bins, long long n) {

@@ -1,17 +1,20 @@
 """Which render kernel suits a scene and a view.
 
 All of them give the same film, bit for bit; they differ in how rays find spheres. The limits were
-measured on an H200 with random and example scenes (kernels/README.md, "The render ladder").
+measured on an H200 with random and example scenes (docs/kernels/figures.md, "The render ladder").
 """
 
 from __future__ import annotations
 
+from itertools import combinations
 from math import inf, sqrt
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from raytracer.view import View
 
 LIST = "render_list"  # every sphere for every ray, out of constant memory
 THREADS = "render_thread"  # each camera ray walks the tree alone
@@ -23,6 +26,9 @@ MAX_LISTED = 20
 
 MIN_PACKET_RADIUS = 0.45
 """Median radius in pixels below which most spheres of a packet are met by none of its rays."""
+
+FEATURES = ("RT_LARGE_SPHERES", "RT_MIRRORS")
+"""What kernels can be compiled without: macros of kernels/integrator/features.h."""
 
 SAMPLED = 512  # spheres of which the median is taken
 
@@ -52,6 +58,18 @@ def kernel_for(
     if nodes <= 1 or median_radius(some, camera, height) < MIN_PACKET_RADIUS:
         return THREADS
     return PACKETS
+
+
+def missing_features(view: View) -> tuple[str, ...]:
+    """Which of FEATURES a picture does not need."""
+    mirrors = view.max_depth > 0 and (view.materials["mirror"] > 0).any()
+    needed = (view.large_count > 0, mirrors)
+    return tuple(name for name, is_needed in zip(FEATURES, needed, strict=True) if not is_needed)
+
+
+def every_variant() -> list[tuple[str, ...]]:
+    """The sets of features that a kernel is compiled without, the empty one first."""
+    return [chosen for n in range(len(FEATURES) + 1) for chosen in combinations(FEATURES, n)]
 
 
 def median_radius(spheres: NDArray[np.float32], camera: NDArray[np.void], height: int) -> float:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from raytracer.view import View
+
 NAME = "first_hits"
 
 
@@ -34,23 +36,22 @@ class FirstHits:
     def find(
         self,
         arguments: NDArray[np.void],
-        camera: NDArray[np.void],
         large: NDArray[np.void],
-        frame: NDArray[np.void],
+        view: View,
     ) -> NDArray[np.void]:
-        """First hits of a frame's pixels, structured (h, w), FirstHit.
+        """First hits of a view's pixels, structured (h, w), FirstHit.
 
-        arguments: structured (1,), RenderArgs, of the scene, with the tiles of the frame.
-        camera, large: structured (1,), Camera, and (G,), LargeSphere.
-        frame: with the filter "point".
+        arguments: structured (1,), RenderArgs, of the scene, with the tiles of the view.
+        large: structured (G,), LargeSphere.
+        view: with the filter "point".
         """
         import numpy as np
 
-        crop = frame[0]
-        shape = int(crop["y1"] - crop["y0"]), int(crop["x1"] - crop["x0"])
-        found = np.empty(shape, layout.dtype("FirstHit"))
+        x0, y0, x1, y1 = view.crop
+        found = np.empty((y1 - y0, x1 - x0), layout.dtype("FirstHit"))
         driver = self._context.driver
-        for symbol, table in (("c_camera", camera), ("c_large", large), ("c_frame", frame)):
+        tables = (("c_camera", view.camera), ("c_large", large), ("c_frame", view.frame))
+        for symbol, table in tables:
             if not len(table):
                 continue
             address, _ = self._pass.module.get_global(symbol)

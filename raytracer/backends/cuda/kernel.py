@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from raytracer import layout
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.check import check_layout, check_supported
-from raytracer.backends.cuda.choose import PACKETS, PRODUCTION
+from raytracer.backends.cuda.choose import PACKETS, PRODUCTION, every_variant
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.launch import Piece, blocks
 from raytracer.backends.cuda.transfer import staging
 from raytracer.errors import UserError
+from raytracer.resources import thread_count
 from raytracer.variants import Kernel, product
 
 if TYPE_CHECKING:
@@ -49,17 +50,27 @@ def compile_production(ordinal: int) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     arch = compiler.architecture(primary_context(ordinal).device.compute_capability())
-    sources = [Path(str(production(name).path)) for name in PRODUCTION]
-    with ThreadPoolExecutor(len(sources)) as pool:
-        list(pool.map(lambda source: compiler.load(source, arch), sources))
+    jobs = [
+        (Path(str(production(name).path)), macros_without(missing))
+        for name in PRODUCTION
+        for missing in every_variant()
+    ]
+    with ThreadPoolExecutor(min(len(jobs), thread_count())) as pool:
+        list(pool.map(lambda job: compiler.load(job[0], arch, macros=job[1]), jobs))
+
+
+def macros_without(missing: tuple[str, ...]) -> dict[str, str]:
+    """The macros of a kernel that is compiled without some features."""
+    return dict.fromkeys(missing, "0")
 
 
 class RenderKernel:
     """One kernel, ready to launch; its methods need the device's context active."""
 
-    def __init__(self, ordinal: int, kernel: Kernel) -> None:
+    def __init__(self, ordinal: int, kernel: Kernel, missing: tuple[str, ...] = ()) -> None:
         """Load a kernel for a device, compiling it if need be.
 
+        missing: the features (choose.FEATURES) that it is compiled without.
         Raises BackendError where the device cannot run it.
         """
         self._context = primary_context(ordinal)
@@ -68,7 +79,9 @@ class RenderKernel:
         self.kernel = kernel
         self.stream = staging(ordinal).stream
         self._written: dict[int, bytes] = {}  # constant memory by address
-        cubin = compiler.load(Path(str(self.kernel.path)), self.arch)
+        cubin = compiler.load(
+            Path(str(self.kernel.path)), self.arch, macros=macros_without(missing)
+        )
         # Asking the driver for a symbol that is not there is an error of its own.
         self._lists_spheres = SPHERES.encode() in cubin.code
         with self._context.active() as driver:
@@ -146,6 +159,15 @@ class RenderKernel:
 
 
 @cache
-def render_kernel(ordinal: int, kernel: Kernel) -> RenderKernel:
-    """A kernel on a device, loaded once."""
-    return RenderKernel(ordinal, kernel)
+def render_kernel(ordinal: int, kernel: Kernel, missing: tuple[str, ...] = ()) -> RenderKernel:
+    """A kernel on a device, loaded once.
+
+    missing: features (choose.FEATURES) that it need not have. Where that variant is not at hand and
+        cannot be compiled, the kernel with all features renders the same.
+    """
+    arch = compiler.architecture(primary_context(ordinal).device.compute_capability())
+    if missing and not compiler.is_available(
+        Path(str(kernel.path)), arch, macros=macros_without(missing)
+    ):
+        return render_kernel(ordinal, kernel)
+    return RenderKernel(ordinal, kernel, missing)

@@ -11,23 +11,26 @@ from raytracer.backends.cuda.context import release
 from raytracer.backends.cuda.kernel import CONSTANT_BYTES
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from raytracer.backends.cuda.context import PrimaryContext
     from raytracer.buffers import SceneBuffers
     from raytracer.bvh import Bvh
     from raytracer.film import Film
+    from raytracer.view import View
 
 
 class CudaResident:
     """A scene in device memory.
 
-    Of `buffers` and `bvh` it keeps camera, lights, materials and large spheres, and the spheres
-    only where they are few enough for constant memory: the host may drop the rest.
+    Of `buffers` and `bvh` it keeps the large spheres, and the others only where they are few enough
+    for constant memory: the host may drop the rest.
     """
 
     def __init__(self, context: PrimaryContext, buffers: SceneBuffers, bvh: Bvh) -> None:
         """Allocate nothing yet; `allocate` and `film` do."""
-        self._name, self._name_height = "", 0  # the height that the name is for; 0: none yet
-        self.look(buffers)
+        self._named: tuple[NDArray[np.void], int, str] | None = None  # camera, height, kernel
         self.count = buffers.count
         self.large = buffers.large
         self.node_count = len(bvh.nodes)
@@ -64,17 +67,13 @@ class CudaResident:
         """The address of memory that was allocated; 0 for an empty one."""
         return int(self._allocations.get(name, 0))
 
-    def kernel_name(self, height: int) -> str:
-        """The render kernel that suits the present camera. height: of the picture in pixels."""
-        if self._name_height != height:
-            self._name = kernel_for(self.count, self.node_count, self.sample, self.camera, height)
-            self._name_height = height
-        return self._name
-
-    def look(self, buffers: SceneBuffers) -> None:
-        """Keep the tables for the next launch; nothing is copied now."""
-        self._name_height = 0
-        self.camera, self.lights, self.materials = buffers.camera, buffers.lights, buffers.materials
+    def kernel_name(self, view: View) -> str:
+        """The render kernel that suits a view; remembered while the camera stays."""
+        camera, height = view.camera, view.height
+        if self._named is None or self._named[0] is not camera or self._named[1] != height:
+            name = kernel_for(self.count, self.node_count, self.sample, camera, height)
+            self._named = camera, height, name
+        return self._named[2]
 
     def __enter__(self) -> Self:
         return self

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from raytracer import layout
 from raytracer.backends.cuda import launch
 from raytracer.backends.cuda.check import check_memory
+from raytracer.backends.cuda.choose import missing_features
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.first_hits import first_hits
 from raytracer.backends.cuda.kernel import (
@@ -24,7 +25,6 @@ from raytracer.backends.cuda.resident import CudaResident
 from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.backends.cuda.transfer import as_bytes, staging
 from raytracer.errors import BackendError
-from raytracer.film import Backdrop
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from raytracer.tone import Pixels
     from raytracer.tone_settings import ToneSettings
     from raytracer.variants import Kernel
+    from raytracer.view import View
 
 SPHERE_ARRAYS = ("nodes", "spheres", "order", "color", "color_id", "material_id")
 
@@ -77,12 +78,10 @@ class CudaBackend:
         """The render kernel that was asked for, or the usual one; loaded at first use."""
         return render_kernel(self._device, self._kernel or production())
 
-    def kernel_of(self, resident: CudaResident, frame: NDArray[np.void]) -> RenderKernel:
-        """The render kernel for a view of a scene. frame: structured (1,), dtype Frame."""
-        if self._kernel is not None:
-            return self.kernel
-        name = resident.kernel_name(int(frame["height"][0]))
-        return render_kernel(self._device, production(name))
+    def kernel_of(self, resident: CudaResident, view: View) -> RenderKernel:
+        """The render kernel for a view of a scene."""
+        kernel = self._kernel or production(resident.kernel_name(view))
+        return render_kernel(self._device, kernel, missing_features(view))
 
     def upload(self, buffers: SceneBuffers, bvh: Bvh) -> CudaResident:
         """Copy a scene to the device.
@@ -93,10 +92,10 @@ class CudaBackend:
         resident = CudaResident(self._context, buffers, bvh)
         if self._kernel is None:
             compile_production(self._device)
-        stream = self.kernel_of(resident, buffers.frame).stream
+        stream = self.kernel_of(resident, buffers.view).stream
         # The kernel was loaded before the memory is counted: its code takes some.
         sizes = {name: int(array.nbytes) for name, array in arrays.items()}
-        film = _film_bytes(buffers.frame)
+        film = _film_bytes(buffers.view)
         check_memory(sizes | {"film": film}, self._context.memory()[0], buffers.count)
         try:
             for name, array in arrays.items():
@@ -123,28 +122,28 @@ class CudaBackend:
     def render(
         self,
         resident: CudaResident,
-        frame: NDArray[np.void],
+        view: View,
         film: Film,
         progress: ProgressCall | None = None,
         fetch: bool = True,
     ) -> float:
-        """Add the frame's samples to film.sums; returns the seconds between device events.
+        """Add the view's samples to film.sums; returns the seconds between device events.
 
         With `fetch`, the film changes only when all samples are done: Ctrl-C leaves it as it was.
         """
-        picture = _picture(frame)
+        picture = _picture(view)
         if film.sums.shape != (picture.height, picture.width, 4):
-            raise ValueError(f"the film is {film.sums.shape}, not the frame's crop {picture}")
-        kernel, copies = self.kernel_of(resident, frame), staging(self._device)
+            raise ValueError(f"the film is {film.sums.shape}, not the view's crop {picture}")
+        kernel, copies = self.kernel_of(resident, view), staging(self._device)
         with self.turn(), self._context.active() as driver:
             self._make_way(resident, film)
             sums = resident.allocate("film", int(film.sums.nbytes))
             kernel.set_tables(
-                c_camera=resident.camera,
-                c_lights=resident.lights,
-                c_materials=resident.materials,
+                c_camera=view.camera,
+                c_lights=view.lights,
+                c_materials=view.materials,
                 c_large=resident.large,
-                c_frame=frame,
+                c_frame=view.frame,
             )
             if resident.few_spheres is not None:
                 kernel.set_spheres(resident.few_spheres)
@@ -159,7 +158,7 @@ class CudaBackend:
                 copies.to_host(sums, film.sums)
             else:
                 resident.ahead = film
-            film.backdrop = Backdrop.of(frame)
+            film.backdrop = view.backdrop
         return seconds
 
     def fetch(self, resident: CudaResident, film: Film) -> None:
@@ -235,13 +234,13 @@ class CudaBackend:
             staging(self._device).to_device(film.sums, sums)
         return sums
 
-    def first_hits(self, resident: CudaResident, frame: NDArray[np.void]) -> NDArray[np.void]:
+    def first_hits(self, resident: CudaResident, view: View) -> NDArray[np.void]:
         """By one launch over all tiles."""
-        picture = _picture(frame)
+        picture = _picture(view)
         arguments = _arguments(resident, picture)
         arguments["tile_end"] = picture.tiles
         with self.turn(), self._context.active():
-            return first_hits(self._device).find(arguments, resident.camera, resident.large, frame)
+            return first_hits(self._device).find(arguments, resident.large, view.through_centers())
 
 
 def _launch_all(
@@ -278,19 +277,19 @@ def _arguments(resident: CudaResident, picture: launch.Picture) -> NDArray[np.vo
     return arguments
 
 
-def _picture(frame: NDArray[np.void]) -> launch.Picture:
-    crop = frame[0]
+def _picture(view: View) -> launch.Picture:
+    x0, y0, x1, y1 = view.crop
     return launch.Picture(
-        width=int(crop["x1"] - crop["x0"]),
-        height=int(crop["y1"] - crop["y0"]),
+        width=x1 - x0,
+        height=y1 - y0,
         tile=TILE,
-        sample_begin=int(crop["sample_begin"]),
-        sample_count=int(crop["sample_count"]),
+        sample_begin=view.first_sample,
+        sample_count=view.samples,
     )
 
 
-def _film_bytes(frame: NDArray[np.void]) -> int:
-    picture = _picture(frame)
+def _film_bytes(view: View) -> int:
+    picture = _picture(view)
     return picture.width * picture.height * 16  # four float32
 
 

@@ -1,12 +1,6 @@
-// How the histogram reads its keys. A reader has
-//   Word, kPerWord         what one load brings, and how many keys are in it
-//   words, loose           whole words; keys outside of them, at most 32
-//   load(at)               word `at`
-//   key(word, i, at)       key i of the word that was loaded from `at`, 0 to 255
-//   loose_key(i)           key i of those outside whole words
-// A film's log-luminance is another such reader: a pixel a word, one key in it (film_keys.cuh).
+// Bytes as keys of the block histogram.
 #pragma once
-#include "../core/compat.h"
+#include "../../cuda/block_histogram.cuh"
 
 namespace rt {
 

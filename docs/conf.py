@@ -1,0 +1,56 @@
+"""Builds the site: `sphinx-build -W --keep-going -b html docs build/docs`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "extensions"))
+sys.path.insert(0, str(HERE.parent / "tests"))  # support.modules: who imports whom
+
+import raytracer  # noqa: E402
+
+project = "raytracer"
+author = "The raytracer authors"
+version = release = raytracer.__version__
+project_copyright = author
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_click",
+    "sphinx_copybutton",
+    "docstrings",
+    "included_pages",
+    "package_drawing",
+]
+source_suffix = {".md": "markdown"}
+nitpicky = False  # types of NumPy and of the standard library are not looked up in the net
+
+# Anchors as the repository's host makes them, so that a link works in both places.
+myst_heading_anchors = 4
+myst_enable_extensions = ["colon_fence"]
+
+# Backquotes in docstrings are code, as in Markdown.
+default_role = "code"
+autodoc_typehints = "signature"
+autodoc_member_order = "bysource"
+autodoc_class_signature = "mixed"
+autodoc_preserve_defaults = True
+napoleon_google_docstring = True
+napoleon_numpy_docstring = False
+napoleon_use_rtype = False
+
+copybutton_prompt_text = r"\$ "
+copybutton_prompt_is_regexp = True
+
+html_theme = "furo"
+html_title = "raytracer"
+html_static_path = ["static"]
+html_css_files = ["wide.css"]
+html_show_sphinx = False
+html_copy_source = False
+templates_path: list[str] = []
+exclude_patterns = ["extensions", "static"]

@@ -1,0 +1,21 @@
+// What a kernel is compiled for. A scene without a feature is rendered by a kernel that has no code for it;
+// one that has all of them renders every scene to the same bytes.
+#pragma once
+#include "../core/structs.h"
+
+#if !defined(RT_LARGE_SPHERES)
+#define RT_LARGE_SPHERES 1
+#endif
+#if !defined(RT_MIRRORS)
+#define RT_MIRRORS 1
+#endif
+
+namespace RT_NS {
+
+// spheres beside the tree, geom/large_sphere.h
+RT_HD int32_t large_count(const rt::Frame& frame) { return RT_LARGE_SPHERES ? frame.large_count : 0; }
+
+// bounces after the camera ray
+RT_HD int32_t max_depth(const rt::Frame& frame) { return RT_MIRRORS ? frame.max_depth : 0; }
+
+}  // namespace RT_NS

@@ -1,0 +1,181 @@
+"""How a scene is seen: camera, light, materials, and the settings of the render.
+
+This is the only module that writes the fields of a packed Frame. A view is never changed; a
+`with_` method returns another one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from raytracer.layout import code
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from raytracer.film import Backdrop, Crop
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What may change from one picture of the same spheres to the next.
+
+    Args:
+        camera: structured (1,), `Camera`.
+        lights: structured (L,), `Light`.
+        materials: structured (M,), `Material`.
+        frame: structured (1,), `Frame`: size, crop, samples, filter, depth, background.
+    """
+
+    camera: NDArray[np.void]
+    lights: NDArray[np.void]
+    materials: NDArray[np.void]
+    frame: NDArray[np.void]
+
+    @property
+    def width(self) -> int:
+        """Width of the whole picture in pixels."""
+        return self._number("width")
+
+    @property
+    def height(self) -> int:
+        """Height of the whole picture in pixels."""
+        return self._number("height")
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the whole picture in pixels."""
+        return self.width, self.height
+
+    @property
+    def crop(self) -> Crop:
+        """x0, y0, x1, y1 of the rectangle to render, half open, in pixels."""
+        x0, y0, x1, y1 = (self._number(name) for name in ("x0", "y0", "x1", "y1"))
+        return x0, y0, x1, y1
+
+    @property
+    def first_sample(self) -> int:
+        """Number of the first sample to add."""
+        return self._number("sample_begin")
+
+    @property
+    def samples(self) -> int:
+        """Samples per pixel to add."""
+        return self._number("sample_count")
+
+    @property
+    def centered(self) -> bool:
+        """Whether every sample goes through its pixel's centre (the point filter)."""
+        return self._number("filter") == code("FilterKind", "point")
+
+    @property
+    def max_depth(self) -> int:
+        """How many mirror bounces are followed."""
+        return self._number("max_depth")
+
+    @property
+    def light_count(self) -> int:
+        """How many of the lights shine."""
+        return self._number("light_count")
+
+    @property
+    def large_count(self) -> int:
+        """How many spheres are kept beside the tree."""
+        return self._number("large_count")
+
+    @property
+    def transparent(self) -> bool:
+        """Whether the background is left out."""
+        return self._number("background_kind") == code("BackgroundKind", "transparent")
+
+    @property
+    def backdrop(self) -> Backdrop | None:
+        """The opaque background; None if it is left out."""
+        from raytracer.film import Backdrop
+
+        if self.transparent:
+            return None
+        (r0, g0, b0), (r1, g1, b1) = (
+            self.frame[name][0].tolist() for name in ("background_bottom", "background_top")
+        )
+        return Backdrop((r0, g0, b0), (r1, g1, b1))
+
+    def with_size(self, width: int, height: int) -> View:
+        """Return the whole picture at another size in pixels; the camera stays as it is."""
+        return self._but(x0=0, y0=0, x1=width, y1=height, width=width, height=height)
+
+    def with_crop(self, crop: Crop) -> View:
+        """Return a rectangle of the picture: x0, y0, x1, y1 in pixels, half open."""
+        x0, y0, x1, y1 = crop
+        return self._but(x0=x0, y0=y0, x1=x1, y1=y1)
+
+    def with_samples(self, first: int, count: int) -> View:
+        """Return the view with samples `first` to `first + count - 1` to add."""
+        return self._but(sample_begin=first, sample_count=count)
+
+    def with_filter(self, kind: str, radius: float) -> View:
+        """Return the view with another filter of `FILTERS`, by name; radius: in pixels."""
+        return self._but(filter=code("FilterKind", kind), filter_radius=radius)
+
+    def through_centers(self) -> View:
+        """Return the view with every sample through its pixel's centre (the point filter)."""
+        return self._but(filter=code("FilterKind", "point"))
+
+    def with_depth(self, max_depth: int) -> View:
+        """Return the view with another limit of mirror bounces."""
+        return self._but(max_depth=max_depth)
+
+    def with_shadows(self, shadows: bool) -> View:
+        """Return the view with or without shadows."""
+        return self._but(shadows=int(shadows))
+
+    def with_camera(self, camera: NDArray[np.void]) -> View:
+        """Return the view from another camera, structured (1,), `Camera`."""
+        return replace(self, camera=camera)
+
+    def with_lights(self, lights: NDArray[np.void], ambient: float) -> View:
+        """Return the view in other light.
+
+        Args:
+            lights: structured (L,), `Light`; an empty array turns all off.
+            ambient: of each channel, linear.
+        """
+        return replace(self._but(light_count=len(lights), ambient=ambient), lights=lights)
+
+    def with_materials(self, materials: NDArray[np.void]) -> View:
+        """Return the view with other materials, structured (M,), `Material`, as many as before."""
+        return replace(self, materials=materials)
+
+    def without_background(self) -> View:
+        """Return the view with a transparent background."""
+        kind, nothing = code("BackgroundKind", "transparent"), (0.0, 0.0, 0.0)
+        return self._but(background_kind=kind, background_bottom=nothing, background_top=nothing)
+
+    def with_one_color(self) -> View:
+        """Return the view of the same spheres when all have the one colour of their table."""
+        return self._but(color_mode=code("ColorMode", "uniform"))
+
+    def _number(self, name: str) -> int:
+        return int(self.frame[name][0])
+
+    def _but(self, **fields: Any) -> View:
+        frame = self.frame.copy()
+        for name, value in fields.items():
+            frame[name] = value
+        frame.setflags(write=False)
+        return replace(self, frame=frame)
+
+
+def frame_of(**fields: Any) -> NDArray[np.void]:
+    """Return a Frame, structured (1,), with these fields; the others are 0."""
+    import numpy as np
+
+    from raytracer.layout import dtype
+
+    frame = np.zeros(1, dtype("Frame"))
+    for name, value in fields.items():
+        frame[name] = value
+    frame.setflags(write=False)
+    return frame

@@ -1,0 +1,71 @@
+"""Markdown pages of the repository: their code blocks, tables, headings and links."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+README = ROOT / "README.md"
+KERNELS = ROOT / "kernels" / "README.md"
+PAGES = [README, KERNELS, ROOT / "scenes" / "README.md", *sorted(DOCS.rglob("*.md"))]
+
+_FENCE = re.compile(r"(?:^<!-- ([^\n]*) -->\n)?^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_ANY_FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+def text_of(path: Path) -> str:
+    """Return the whole page."""
+    return path.read_text(encoding="utf-8")
+
+
+def blocks(path: Path) -> list[tuple[str, str, str]]:
+    """Return every code block: the marker before it or "", its language, its text."""
+    return _FENCE.findall(text_of(path))
+
+
+def marked(path: Path, marker: str) -> str:
+    """Return the block straight after a marker comment."""
+    found = [text for name, _, text in blocks(path) if name == marker]
+    assert len(found) == 1, f"{path} has {len(found)} code blocks after <!-- {marker} -->"
+    return found[0]
+
+
+def files() -> dict[str, str]:
+    """Return the files that pages show, by name."""
+    found: dict[str, str] = {}
+    for path in PAGES:
+        for name, _, text in blocks(path):
+            if name.startswith("file: "):
+                name = name.removeprefix("file: ")
+                assert name not in found, f"{path} shows {name} a second time"
+                found[name] = text
+    return found
+
+
+def commands(path: Path) -> Iterator[list[str]]:
+    """Yield the words of every command in the shell blocks of a page."""
+    for _, language, text in blocks(path):
+        if language == "sh":
+            for line in text.splitlines():
+                for part in line.split("&&"):
+                    yield shlex.split(part, comments=True)
+
+
+def section(path: Path, title: str) -> str:
+    """Return the text below a heading of the second level, up to the next of its kind."""
+    return text_of(path).split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def anchors(path: Path) -> set[str]:
+    """Return what links to the page may name, as the repository's host makes it of headings."""
+    titles = re.findall(r"^#+ (.+)$", _ANY_FENCE.sub("", text_of(path)), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def links(path: Path) -> list[str]:
+    """Return the targets of links and pictures."""
+    return re.findall(r"\]\(([^)\s]+)\)", _ANY_FENCE.sub("", text_of(path)))

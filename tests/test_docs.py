@@ -1,0 +1,228 @@
+"""What the pages of docs/ and the READMEs say is so: tree, commands, files, keys, links."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+import pytest
+from pydantic import BaseModel
+
+import raytracer
+from raytracer import compile_all
+from raytracer.cli import program
+from raytracer.scene import model
+from raytracer.viewer.controls import help_rows
+from support.pages import (
+    DOCS,
+    KERNELS,
+    PAGES,
+    README,
+    ROOT,
+    anchors,
+    commands,
+    files,
+    links,
+    marked,
+    section,
+    text_of,
+)
+
+CONTRIBUTING = DOCS / "contributing.md"
+PYTHON = DOCS / "reference" / "python.md"
+# What builds, tools and people leave in a checkout; names that start with a dot are left out too.
+NOT_OURS = {"build", "dist", "venv", "output", "__pycache__"}
+
+each_page = pytest.mark.parametrize(
+    "path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix()
+)
+
+
+def folders(below: Path) -> Iterator[str]:
+    """Every folder of ours that holds a file, relative to the root."""
+    for path in sorted(below.iterdir()):
+        if path.is_dir() and path.name not in NOT_OURS and path.name[0] != ".":
+            if any(part.is_file() for part in path.iterdir()):
+                yield path.relative_to(ROOT).as_posix()
+            yield from folders(path)
+
+
+def mapped() -> list[str]:
+    """The paths of the map of the tree, relative to the root."""
+    found: list[str] = []
+    above: list[str] = []
+    for line in marked(CONTRIBUTING, "map").splitlines():
+        name = line.split()[0]
+        depth = (len(line) - len(line.lstrip())) // 2
+        above = [*above[:depth], name.rstrip("/")]
+        found.append("/".join(above))
+        path = ROOT / found[-1]
+        assert path.is_dir() if name.endswith("/") else path.is_file(), f"no {found[-1]}"
+    return found
+
+
+def keys(table: type[BaseModel], prefix: str = "") -> Iterator[str]:
+    """The path of every key that a scene file may hold."""
+    for name, field in table.model_fields.items():
+        path = prefix + (field.alias or name)
+        inside = list(tables(field.annotation))
+        kind = str(field.annotation)
+        joint = "[]." if "list[" in kind else ".NAME." if "dict[" in kind else "."
+        for part in inside:
+            yield from keys(part, path + joint)
+        if not inside:
+            yield path
+
+
+def tables(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The tables inside a field's type."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    else:
+        for part in get_args(annotation):
+            yield from tables(part)
+
+
+def test_map_is_the_tree() -> None:
+    found = mapped()
+    assert len(found) == len(set(found))
+    expected = set(folders(ROOT))
+    modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "raytracer").glob("[a-z]*.py")}
+    assert expected | modules <= set(found), "add these to the map of docs/contributing.md"
+
+
+def test_every_kernel_file_is_described() -> None:
+    text = text_of(KERNELS)
+    folder = KERNELS.parent
+    described = set(re.findall(r"`((?:\w+/)+\w+\.(?:h|cuh|cpp))`", text))
+    there = {
+        path.relative_to(folder).as_posix()
+        for suffix in ("h", "cuh", "cpp")
+        for path in folder.rglob(f"*.{suffix}")
+    }
+    assert described == there
+
+
+def test_files_of_the_table_of_changes_are_there() -> None:
+    table = section(CONTRIBUTING, "What a change touches")
+    named = re.findall(r"`((?:raytracer|kernels|docs|tests)/[^`]*)`", table)
+    named = [name for name in named if not re.search("NAME|OP|/name", name)]
+    assert len(named) > 10
+    assert not [name for name in named if not (ROOT / name).exists()]
+
+
+@each_page
+def test_every_command_parses(path: Path) -> None:
+    for words in commands(path):
+        if words and words[0].endswith("raytracer"):
+            command: click.Command = program
+            rest = words[1:]
+            while isinstance(command, click.Group):
+                command = command.commands[rest.pop(0)]
+            command.make_context(words[0], rest)
+            for word in rest:
+                if word.startswith(("scenes/", "renders/")):
+                    assert (ROOT / word).is_file(), word
+        elif words[1:3] == ["-m", "raytracer.compile_all"]:
+            assert compile_all._parse(words[3:]).arch
+
+
+def test_pages_show_every_command() -> None:
+    """So that the test above looks at something."""
+    shown = {" ".join(words[1:2]) for path in PAGES for words in commands(path) if words}
+    assert set(program.commands) <= shown
+
+
+def test_files_shown_can_be_rendered(tmp_path: Path) -> None:
+    shown = files()
+    assert {Path(name).suffix for name in shown} == {".xyz", ".csv", ".toml", ".py", ".cu"}
+    for name, text in shown.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    for name in shown:
+        if not name.endswith((".py", ".cu")):
+            image = raytracer.render(
+                tmp_path / name, backend="cpu", width=48, height=27, samples=1, threads=1
+            )
+            assert image.to_uint8().std() > 5.0, name
+
+
+@pytest.mark.parametrize("name", [name for name in files() if name.endswith(".py")])
+def test_python_shown_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = raytracer.render
+    asked: list[int] = []
+
+    def smaller(scene: Any, **options: Any) -> raytracer.Image:
+        asked.append(options["samples"])
+        return real(scene, **options | {"width": 48, "height": 27, "backend": "cpu"})
+
+    monkeypatch.setattr(raytracer, "render", smaller)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(files()[name], name, "exec"), {"__name__": "__main__"})
+    assert asked
+    assert list(tmp_path.glob("*.png"))
+
+
+def test_every_key_of_a_scene_is_listed() -> None:
+    text = text_of(DOCS / "reference" / "scene.md")
+    rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
+    listed = [key for row in rows for key in re.findall(r"`([^`]+)`", row)]
+    assert len(listed) == len(set(listed))
+    assert set(listed) == set(keys(model.SceneFile))
+
+
+def test_full_scene_uses_most_tables() -> None:
+    said = tomllib.loads(files()["scene.toml"])
+    assert set(said) == {
+        field.alias or name for name, field in model.SceneFile.model_fields.items()
+    } - {"$schema"}
+
+
+def test_every_public_name_is_described() -> None:
+    text = text_of(PYTHON)
+    table = set(re.findall(r"`(\w+)`", text))
+    generated = set(re.findall(r"^\.\. auto\w+:: raytracer\.(\w+)$", text, re.MULTILINE))
+    public = set(raytracer.__all__) - {"__version__"}
+    assert public <= table
+    assert public == generated
+
+
+def test_every_variable_is_described() -> None:
+    source = "".join(p.read_text(encoding="utf-8") for p in (ROOT / "raytracer").rglob("*.py"))
+    used = set(re.findall(r"\bRAYTRACER_[A-Z_]+\b", source))
+    text = text_of(DOCS / "reference" / "environment.md")
+    assert set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) == used
+
+
+@each_page
+def test_every_link_leads_somewhere(path: Path) -> None:
+    for target in links(path):
+        assert "://" not in target, f"{target}: add a check for links to elsewhere"
+        file, _, anchor = target.partition("#")
+        page = path.parent / file if file else path
+        assert page.exists(), target
+        if anchor:
+            assert anchor in anchors(page), target
+
+
+def test_readme_links_to_every_guide() -> None:
+    guides = {f"docs/guide/{path.name}" for path in (DOCS / "guide").glob("*.md")}
+    assert guides - {"docs/guide/example_scenes.md"} <= set(links(README))
+
+
+def test_every_page_is_in_the_contents() -> None:
+    listed = set()
+    for path in (DOCS / "index.md", DOCS / "kernels" / "index.md"):
+        for tree in re.findall(r"^```{toctree}\n(.*?)^```$", text_of(path), re.M | re.S):
+            names = [line for line in tree.splitlines() if line and line[0] != ":"]
+            listed |= {path.parent / f"{name}.md" for name in names}
+    assert listed == set(DOCS.rglob("*.md")) - {DOCS / "index.md"}
+
+
+def test_keys_of_the_preview() -> None:
+    text = text_of(DOCS / "guide" / "preview.md")
+    shown = re.findall(r"^\| (.+?) \| (.+?) \|$", text, re.MULTILINE)
+    assert [row for row in shown if row in help_rows()] == help_rows()

@@ -1,0 +1,105 @@
+"""The view of a packed scene: what its methods change, and that nobody else changes a frame."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from raytracer import Background, Film, Scene, SphereSet, pipeline
+from raytracer.film import Backdrop
+from raytracer.scene.pack import pack
+from raytracer.settings import RenderSettings
+from raytracer.view import View, frame_of
+from support.modules import PACKAGE
+
+SETTINGS = RenderSettings(width=40, height=20, samples=3, filter="tent")
+
+
+def view() -> View:
+    return pack(Scene(spheres=(SphereSet([[0.0, 0.0, 0.0]], 1.0),)), SETTINGS).view
+
+
+def test_a_view_says_what_the_settings_said() -> None:
+    made = view()
+    assert made.size == (40, 20)
+    assert made.crop == (0, 0, 40, 20)
+    assert (made.first_sample, made.samples) == (0, 3)
+    assert not made.centered
+    assert made.through_centers().centered
+    assert made.max_depth == SETTINGS.max_depth
+    assert made.light_count == len(made.lights) == 1
+    assert made.backdrop == Backdrop((1.0, 1.0, 1.0), (1.0, 1.0, 1.0))
+
+
+def test_each_method_changes_its_own_fields_alone() -> None:
+    made = view()
+    changed = {
+        "x0 y0 x1 y1": made.with_crop((1, 2, 30, 10)),
+        "width height x1 y1": made.with_size(80, 60),
+        "sample_begin sample_count": made.with_samples(7, 9),
+        "filter": made.through_centers(),
+        "filter filter_radius": made.with_filter("gaussian", 2.0),
+        "max_depth": made.with_depth(9),
+        "shadows": made.with_shadows(False),
+        "light_count ambient": made.with_lights(made.lights[:0], 1.0),
+        "background_bottom background_kind background_top": made.without_background(),
+    }
+    for names, other in changed.items():
+        fields = made.frame.dtype.names or ()
+        differ = {name for name in fields if (made.frame[name] != other.frame[name]).any()}
+        assert differ == set(names.split())
+    assert changed["width height x1 y1"].crop == (0, 0, 80, 60)
+
+
+def test_a_size_ends_a_crop() -> None:
+    assert view().with_crop((1, 2, 30, 10)).with_size(60, 50).crop == (0, 0, 60, 50)
+
+
+def test_a_view_cannot_be_written_to() -> None:
+    for frame in (view().frame, view().with_samples(0, 1).frame, frame_of(width=1)):
+        with pytest.raises(ValueError, match="read-only"):
+            frame["width"] = 2
+
+
+def test_no_background_is_that_of_the_scene_without_one() -> None:
+    scene = Scene(spheres=(SphereSet([[0.0, 0.0, 0.0]], 1.0),), background=Background("#123456"))
+    clear = pack(Scene(spheres=scene.spheres, background=Background(transparent=True)), SETTINGS)
+    opaque = pack(scene, SETTINGS)
+    assert opaque.seen(opaque.view.without_background()).digest() == clear.digest()
+    assert clear.view.transparent
+    assert clear.view.backdrop is None
+
+
+def test_two_views_of_one_scene_do_not_disturb_each_other() -> None:
+    """A scene on a device holds nothing of a view."""
+    scene = Scene(spheres=(SphereSet([[0.0, 0.0, 0.0]], 1.0),))
+    with pipeline.prepare(scene, {"width": 40, "height": 20, "samples": 2}, backend="cpu") as job:
+        camera = job.view.camera.copy()
+        camera["origin"] -= camera["forward"]
+        views = job.view, job.view.with_camera(camera)
+        films = [Film.blank(40, 20) for _ in range(3)]
+        for film, each in zip(films, (*views, views[0]), strict=True):
+            job.backend.render(job.resident, each, film)
+    np.testing.assert_array_equal(films[0].sums, films[2].sums)
+    assert (films[0].sums != films[1].sums).any()
+
+
+def writes(path: Path) -> Iterator[int]:
+    """Lines that assign to a field of something that is called a frame."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        parts = [part for target in targets for part in ast.walk(target)]
+        for part in parts:
+            if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
+                name = getattr(part.value, "id", getattr(part.value, "attr", ""))
+                if name == "frame":
+                    yield part.lineno
+
+
+def test_one_module_writes_the_fields_of_a_frame() -> None:
+    files = {path for path in PACKAGE.rglob("*.py") for _ in writes(path)}
+    assert files == {PACKAGE / "view.py"}
