@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from reference.scene import Array, unit
 from support.nodes import NODE, WIDTH
@@ -46,7 +47,9 @@ def test_cells_and_slots(probe: Probe) -> None:
     assert ranges[:, 0].tolist() == [2**30, *ends[:-1].tolist()]
 
 
-def entry(made: np.ndarray, origin: Array, direction: Array, t_max: Array, wide: Array) -> Array:
+def entry(
+    made: np.ndarray, origin: Array, direction: Array, t_max: Array, wide: Array
+) -> NDArray[np.bool_]:
     """Which boxes, widened by `wide` (N,), each ray meets before t_max; float64, (N, 8)."""
     cell = 2.0 ** (made["exponent"].astype(np.float64) - 127)
     corner = made["origin"].astype(np.float64)[:, None, None] + made["bounds"] * cell[:, None, None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def positive(low: float, high: float) -> Floats:
     """Numbers from 2**low to 2**high, even in their logarithm, and many near 1."""
     rng = np.random.default_rng(1)
     exponents = np.concatenate([rng.uniform(low, high, COUNT), rng.uniform(-1, 1, COUNT)])
-    return np.exp2(np.clip(exponents, low, high)).astype(np.float32)
+    return np.asarray(np.exp2(np.clip(exponents, low, high)), np.float32)
 
 
 def worst(found: Floats, exact: Array, size: Array | float) -> float:
@@ -90,21 +90,22 @@ def test_quotient(probe: Probe) -> None:
 
 # ---- the same bits on every target
 
+AROUND, SIDE, SHARE = (-9.0, 9.0), (-1.0, 1.0), (0.0, 1.0)
 # Inputs of functions whose numbers must be in a range: low and high of each, or "bits".
-RANGES: dict[str, list[tuple[float, float] | str]] = {
+RANGES: dict[str, Sequence[tuple[float, float] | str]] = {
     "log2": [(1e-30, 1e30)],
     "exp2": [(-120, 120)],
     "pow": [(0, 1), (0, 60)],
     "quotient": [(0.01, 9), (0.01, 9)],
     "sample_1d": ["bits", "bits"],
     "sample_2d": ["bits", "bits"],
-    "sphere_chord": [(-9, 9)] * 3 + [(0.1, 5)] + [(-1, 1)] * 3,
-    "sphere_nearest": [(-9, 9)] * 3 + [(0.1, 5)] + [(-1, 1)] * 3,
-    "sphere_surface": [(-9, 9)] * 3 + [(0.1, 5)] + [(-9, 9)] * 3 + [(-1, 1)] * 3,
-    "phong_eval": [(0, 1)] * 3 + [(1, 99), (0, 1)] + [(-1, 1)] * 9,
-    "bsdf_eval": [(0, 1)] * 6 + [(1, 99), (0, 1)] + [(-1, 1)] * 9,
-    "bsdf_sample": [(0, 1)] + [(-1, 1)] * 6,
-    "light_sample": [(-9, 9)] * 3,
+    "sphere_chord": [*[AROUND] * 3, (0.1, 5), *[SIDE] * 3],
+    "sphere_nearest": [*[AROUND] * 3, (0.1, 5), *[SIDE] * 3],
+    "sphere_surface": [*[AROUND] * 3, (0.1, 5), *[AROUND] * 3, *[SIDE] * 3],
+    "phong_eval": [*[SHARE] * 3, (1, 99), SHARE, *[SIDE] * 9],
+    "bsdf_eval": [*[SHARE] * 6, (1, 99), SHARE, *[SIDE] * 9],
+    "bsdf_sample": [SHARE, *[SIDE] * 6],
+    "light_sample": [AROUND] * 3,
     "camera_ray": ["bits", "bits"],
 }
 UNIFORM = {
@@ -147,4 +148,3 @@ def test_targets_with_a_fused_multiply_add_agree(
     columns = inputs(function)
     one, other = (probes(name)(function, *columns, **UNIFORM) for name in ("avx2 scalar", target))
     np.testing.assert_array_equal(one.view(np.uint32), other.view(np.uint32))
-

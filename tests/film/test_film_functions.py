@@ -100,7 +100,7 @@ def test_bins_of_the_histogram(probe: Probe) -> None:
 
 
 def test_bins_of_their_own(probe: Probe) -> None:
-    sums = [[0, 0, 0], [np.nan, 1, 1], [1, np.inf, 1], [0, 0, 0]]
+    sums = np.array([[0, 0, 0], [np.nan, 1, 1], [1, np.inf, 1], [0, 0, 0]])
     found = probe("pixel_light", sums, [0.0, 1.0, 1.0, 1.0])
     bins = found[:, 0].copy().view(np.uint32)
     assert bins.tolist() == [UNCOVERED, NON_FINITE, NON_FINITE, BLACK]

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from reference.scene import Array, unit
 from support.probe import Floats, Probe
 
 HALF_ULP = 2.0**-24
+Truths = NDArray[np.bool_]
 COUNT = 20_000
 
 
@@ -30,19 +32,21 @@ class Rays:
     mid: Array
 
     @property
-    def safe(self) -> Array:
+    def safe(self) -> Truths:
         """Whether float32 can tell a hit from a miss."""
-        return np.abs(self.passes - self.radius) > 11 * HALF_ULP * (self.away + self.radius)
+        return np.asarray(
+            np.abs(self.passes - self.radius) > 11 * HALF_ULP * (self.away + self.radius)
+        )
 
     @property
-    def inside(self) -> Array:
+    def inside(self) -> Truths:
         """Whether the ray starts in its sphere."""
-        return self.away < self.radius
+        return np.asarray(self.away < self.radius)
 
     @property
-    def hits(self) -> Array:
+    def hits(self) -> Truths:
         """Whether the ray meets its sphere."""
-        return (self.passes < self.radius) & ((self.mid > 0) | self.inside)
+        return np.asarray((self.passes < self.radius) & ((self.mid > 0) | self.inside))
 
 
 def rays(scale: float) -> Rays:

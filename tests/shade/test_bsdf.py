@@ -11,7 +11,7 @@ HALF_ULP = 2.0**-24
 COUNT = 20_000
 
 
-def directions(seed: int, about: Array | None = None) -> Floats:
+def directions(seed: int, about: Floats | None = None) -> Floats:
     """Unit vectors, float32 (N, 3); on the side of `about`, if given."""
     vectors = unit(np.random.default_rng(seed).normal(size=(COUNT, 3)))
     if about is not None:
