@@ -218,101 +218,103 @@ nb::tuple build_bvh(In<float, 1> x, In<float, 1> y, In<float, 1> z, In<float, 1>
                         own<float, 2>(std::move(spheres), {n, 4}));
 }
 
-// The arrays of a scene as Python hands them over, together with the structs; throws where they do not fit.
-class SceneArrays {
+void check_aligned(const void* address) {
+  if ((uintptr_t)address % sizeof(float)) throw nb::type_error("an array is not aligned");
+}
+
+void raise(const char* problem) {
+  if (problem) throw nb::value_error(problem);
+}
+
+// The spheres of a scene, their tree and their looks: arrays of Python's, checked once, when a scene is made.
+// A view (camera, lights, materials, frame) comes with each call and is checked against them.
+class Scene {
  public:
-  SceneArrays(const In<uint8_t, 2>& nodes, const In<float, 2>& spheres, const In<int32_t, 1>& order, const In<float, 2>& color,
-              const In<int32_t, 1>& color_id, nb::handle large, nb::handle camera, nb::handle frame)
-      : large_(large), camera_(camera), frame_(frame) {
+  Scene(In<uint8_t, 2> nodes, In<float, 2> spheres, In<int32_t, 1> order, In<float, 2> color, In<int32_t, 1> color_id,
+        In<int32_t, 1> material_id, nb::object large)
+      : nodes_(nodes), spheres_(spheres), order_(order), color_(color), color_id_(color_id), material_id_(material_id), large_(large) {
     if (nodes.shape(1) != sizeof(rt::Node) || spheres.shape(1) != 4 || order.shape(0) != spheres.shape(0))
       throw nb::value_error("nodes, spheres and order are not those of one build_bvh");
     if (color.shape(1) != 3) throw nb::value_error("color: a colour has three numbers");
-    const void* addresses[] = {nodes.data(), spheres.data(), order.data(), color.data(), color_id.data()};
+    const void* addresses[] = {nodes.data(), spheres.data(), order.data(), color.data(), color_id.data(), material_id.data()};
     for (const void* address : addresses) check_aligned(address);
-    view.order = order.data(), view.color = color.data(), view.color_id = color_id.data();
-    view.camera = &camera_.one(), view.frame = &frame_.one(), view.large = large_.data();
-    view.nodes = nodes.shape(0) ? (const rt::Node*)nodes.data() : nullptr;
-    view.spheres = spheres.data(), view.sphere_count = (int64_t)spheres.shape(0);
-    lengths = {(int64_t)nodes.shape(0), (int64_t)color.shape(0), (int64_t)color_id.shape(0), 0, 0, 0, large_.count()};
+    tables_.order = order.data(), tables_.color = color.data(), tables_.color_id = color_id.data();
+    tables_.material_id = material_id.data(), tables_.large = large_.data();
+    tables_.nodes = nodes.shape(0) ? (const rt::Node*)nodes.data() : nullptr;
+    tables_.spheres = spheres.data(), tables_.sphere_count = (int64_t)spheres.shape(0);
+    lengths_ = {(int64_t)nodes.shape(0),       (int64_t)color.shape(0), (int64_t)color_id.shape(0),
+                (int64_t)material_id.shape(0), large_.count(),          0};
+    const char* problem;
+    {
+      nb::gil_scoped_release release;
+      problem = rt::scene_problem(tables_, lengths_);
+    }
+    raise(problem);
   }
-  const rt::Frame& frame() const { return *view.frame; }
-  static void check_aligned(const void* address) {
-    if ((uintptr_t)address % sizeof(float)) throw nb::type_error("an array is not aligned");
+
+  int64_t nbytes() const {
+    return (int64_t)(nodes_.nbytes() + spheres_.nbytes() + order_.nbytes() + color_.nbytes() + color_id_.nbytes() + material_id_.nbytes()) +
+           large_.count() * (int64_t)sizeof(rt::LargeSphere);
   }
-  static void raise(const char* problem) {
-    if (problem) throw nb::value_error(problem);
+
+  int64_t render(nb::object camera, nb::object lights, nb::object materials, nb::object frame, Out<float, 3> film, int64_t first_tile,
+                 double budget, int threads) {
+    Structs<rt::Camera> camera_view(camera);
+    Structs<rt::Light> light(lights);
+    Structs<rt::Material> material(materials);
+    Structs<rt::Frame> frame_view(frame);
+    rt::SceneView scene = seen(camera_view, frame_view);
+    scene.lights = light.data(), scene.materials = material.data();
+    raise(rt::view_problem(scene, lengths_, light.count(), material.count()));
+    check_shape(frame_view.one(), film, 4);
+    if (first_tile < 0) throw nb::value_error("the first tile has number 0");
+    scene.film = film.data();
+    int64_t next = first_tile;
+    interruptible([&](rt::Cancel* cancel) {
+      scene.cancel = cancel;
+      next = rt::render(scene, first_tile, budget, threads);
+    });
+    return next;
   }
-  // Looks are for shading alone.
-  void shaded_by(const In<int32_t, 1>& material_id, const Structs<rt::Light>& lights, const Structs<rt::Material>& materials) {
-    check_aligned(material_id.data());
-    view.material_id = material_id.data(), view.lights = lights.data(), view.materials = materials.data();
-    lengths.material_ids = (int64_t)material_id.shape(0), lengths.lights = lights.count(), lengths.materials = materials.count();
+
+  void first_hits(nb::object camera, nb::object frame, Out<uint8_t, 3> out, int threads) {
+    Structs<rt::Camera> camera_view(camera);
+    Structs<rt::Frame> frame_view(frame);
+    rt::SceneView scene = seen(camera_view, frame_view);
+    // Neither lights nor materials are looked at.
+    rt::Frame f = frame_view.one();
+    f.light_count = f.material_mode = f.material_count = 0;
+    scene.frame = &f;
+    raise(rt::view_problem(scene, lengths_, 0, 1));
+    check_shape(f, out, sizeof(rt::FirstHit));
+    rt::FirstHit* to = (rt::FirstHit*)out.data();
+    interruptible([&](rt::Cancel* cancel) {
+      scene.cancel = cancel;
+      rt::first_hits(scene, to, threads);
+    });
   }
-  // A frame for shading asks for more than one for first hits, which knows neither lights nor materials.
-  template <class Array> void check(const Array& out, size_t depth, bool shaded) const {
-    rt::Frame f = frame();
-    if (!shaded) f.light_count = f.material_mode = f.material_count = 0;
-    rt::SceneView v = view;
-    rt::SceneLengths n = lengths;
-    v.frame = &f;
-    if (!shaded) n.materials = 1;
-    raise(rt::lengths_problem(v, n));
+
+ private:
+  rt::SceneView seen(const Structs<rt::Camera>& camera, const Structs<rt::Frame>& frame) const {
+    rt::SceneView scene = tables_;
+    scene.camera = &camera.one(), scene.frame = &frame.one();
+    return scene;
+  }
+  template <class Array> static void check_shape(const rt::Frame& f, const Array& out, size_t depth) {
     check_aligned(out.data());
     if ((int64_t)out.shape(0) != f.y1 - f.y0 || (int64_t)out.shape(1) != f.x1 - f.x0 || out.shape(2) != depth)
       throw nb::value_error("the film's shape is not that of the frame's crop");
   }
 
-  rt::SceneView view{};
-  rt::SceneLengths lengths;
-
- private:
+  In<uint8_t, 2> nodes_;
+  In<float, 2> spheres_;
+  In<int32_t, 1> order_;
+  In<float, 2> color_;
+  In<int32_t, 1> color_id_, material_id_;
   Structs<rt::LargeSphere> large_;
-  Structs<rt::Camera> camera_;
-  Structs<rt::Frame> frame_;
+  rt::SceneView tables_{};
+  rt::SceneLengths lengths_{};
 };
-
-int64_t render(In<uint8_t, 2> nodes, In<float, 2> spheres, In<int32_t, 1> order, In<float, 2> color, In<int32_t, 1> color_id,
-               In<int32_t, 1> material_id, nb::object large, nb::object camera, nb::object lights, nb::object materials, nb::object frame,
-               Out<float, 3> film, int64_t first_tile, double budget, int threads) {
-  SceneArrays scene(nodes, spheres, order, color, color_id, large, camera, frame);
-  Structs<rt::Light> light(lights);
-  Structs<rt::Material> material(materials);
-  scene.shaded_by(material_id, light, material);
-  scene.check(film, 4, true);
-  if (first_tile < 0) throw nb::value_error("the first tile has number 0");
-  scene.view.film = film.data();
-  int64_t next = first_tile;
-  interruptible([&](rt::Cancel* cancel) {
-    scene.view.cancel = cancel;
-    next = rt::render(scene.view, first_tile, budget, threads);
-  });
-  return next;
-}
-
-void check_scene(In<uint8_t, 2> nodes, In<float, 2> spheres, In<int32_t, 1> order, In<float, 2> color, In<int32_t, 1> color_id,
-                 In<int32_t, 1> material_id, nb::object large, nb::object camera, nb::object lights, nb::object materials, nb::object frame) {
-  SceneArrays scene(nodes, spheres, order, color, color_id, large, camera, frame);
-  Structs<rt::Light> light(lights);
-  Structs<rt::Material> material(materials);
-  scene.shaded_by(material_id, light, material);
-  const char* problem;
-  {
-    nb::gil_scoped_release release;
-    problem = rt::indices_problem(scene.view, scene.lengths);
-  }
-  SceneArrays::raise(problem);
-}
-
-void first_hits(In<uint8_t, 2> nodes, In<float, 2> spheres, In<int32_t, 1> order, In<float, 2> color, In<int32_t, 1> color_id,
-                nb::object large, nb::object camera, nb::object frame, Out<uint8_t, 3> out, int threads) {
-  SceneArrays scene(nodes, spheres, order, color, color_id, large, camera, frame);
-  scene.check(out, sizeof(rt::FirstHit), false);
-  rt::FirstHit* to = (rt::FirstHit*)out.data();
-  interruptible([&](rt::Cancel* cancel) {
-    scene.view.cancel = cancel;
-    rt::first_hits(scene.view, to, threads);
-  });
-}
 
 void check_tally(const Out<uint8_t, 1>& tally) {
   if (tally.shape(0) != sizeof(rt::Tally) || (uintptr_t)tally.data() % alignof(rt::Tally)) throw nb::value_error("tally is not one Tally");
@@ -321,7 +323,7 @@ void check_tally(const Out<uint8_t, 1>& tally) {
 // The bytes of a film and of what goes with it; throws where shapes or sizes do not fit.
 void check_tone(const Structs<rt::ToneArgs>& args, const Out<uint8_t, 1>& tally, const In<float, 3>& sums) {
   const rt::ToneArgs& a = args.one();
-  SceneArrays::check_aligned(sums.data());
+  check_aligned(sums.data());
   if (a.curve < 0 || a.curve >= rt::kToneCurveCount) throw nb::value_error("there is no such tone curve");
   if ((int64_t)sums.shape(0) != a.height || (int64_t)sums.shape(1) != a.width || sums.shape(2) != 4)
     throw nb::value_error("the sums' shape is not that of the arguments");
@@ -412,19 +414,20 @@ NB_MODULE(_core, m) {
   m.def("build_bvh", build_bvh, "x"_a.noconvert(), "y"_a.noconvert(), "z"_a.noconvert(), "radius"_a.noconvert(), "threads"_a,
         "large"_a = std::vector<int32_t>(),
         "Spheres, float32 (N,) each -> nodes uint8 (M, 80), order int32 (N,), spheres float32 (N, 4) in leaf order.");
-  m.def("render", render, "nodes"_a.noconvert(), "spheres"_a.noconvert(), "order"_a.noconvert(), "color"_a.noconvert(),
-        "color_id"_a.noconvert(), "material_id"_a.noconvert(), "large"_a, "camera"_a, "lights"_a, "materials"_a, "frame"_a,
-        "film"_a.noconvert(), "first_tile"_a, "budget_seconds"_a, "threads"_a,
-        "Adds the frame's samples to film, float32 (h, w, 4), from first_tile on; returns the first tile not rendered.");
-  m.def("check_scene", check_scene, "nodes"_a.noconvert(), "spheres"_a.noconvert(), "order"_a.noconvert(), "color"_a.noconvert(),
-        "color_id"_a.noconvert(), "material_id"_a.noconvert(), "large"_a, "camera"_a, "lights"_a, "materials"_a, "frame"_a,
-        "Raises ValueError if an array is too short or an index in one points outside of another; once for a scene.");
+  nb::class_<Scene>(m, "Scene", "Spheres, their tree and their looks, checked once; the arrays are kept, not copied.")
+      .def(nb::init<In<uint8_t, 2>, In<float, 2>, In<int32_t, 1>, In<float, 2>, In<int32_t, 1>, In<int32_t, 1>, nb::object>(),
+           "nodes"_a.noconvert(), "spheres"_a.noconvert(), "order"_a.noconvert(), "color"_a.noconvert(), "color_id"_a.noconvert(),
+           "material_id"_a.noconvert(), "large"_a,
+           "Raises ValueError if the arrays do not fit together or an index in one points outside of another.")
+      .def_prop_ro("nbytes", &Scene::nbytes, "Bytes of all arrays.")
+      .def("render", &Scene::render, "camera"_a, "lights"_a, "materials"_a, "frame"_a, "film"_a.noconvert(), "first_tile"_a,
+           "budget_seconds"_a, "threads"_a,
+           "Adds the frame's samples to film, float32 (h, w, 4), from first_tile on; returns the first tile not rendered.")
+      .def("first_hits", &Scene::first_hits, "camera"_a, "frame"_a, "out"_a.noconvert(), "threads"_a,
+           "What the rays through the pixels' centres meet first: FirstHit as uint8 (h, w, 48).");
   m.def("tile_count", [](nb::object frame) { return rt::tile_count(Structs<rt::Frame>(frame).one()); }, "frame"_a);
   m.def("tile", rt::tile_size, "Side of a tile in pixels.");
   m.def("set_tile", rt::set_tile_size, "pixels"_a, "Side of a tile in pixels, 8 to 64; no effect on the picture.");
-  m.def("first_hits", first_hits, "nodes"_a.noconvert(), "spheres"_a.noconvert(), "order"_a.noconvert(), "color"_a.noconvert(),
-        "color_id"_a.noconvert(), "large"_a, "camera"_a, "frame"_a, "out"_a.noconvert(), "threads"_a,
-        "What the rays through the pixels' centres meet first: FirstHit as uint8 (h, w, 48).");
   m.def("measure_film", measure_film, "sums"_a.noconvert(), "arguments"_a, "tally"_a.noconvert(), "threads"_a,
         "Fills a Tally, uint8 (1072,), from film sums float32 (h, w, 4): histogram, sums, metered exposure.");
   m.def("meter", meter, "arguments"_a, "tally"_a.noconvert(), "The exposure in stops that a Tally asks for.");

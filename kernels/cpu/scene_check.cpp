@@ -11,11 +11,11 @@ namespace {
 
 constexpr int kFarthest = 1 << 24;  // pixels from the origin, in both directions
 
-// Every number in 0..size - 1; without a branch for each, so that the loop is vectorised.
-bool all_below(const int32_t* ids, int64_t count, int64_t size) {
+// One more than the largest number, as unsigned; without a branch for each, so that the loop is vectorised.
+int64_t numbers_asked(const int32_t* ids, int64_t count) {
   uint32_t largest = 0;
   for (int64_t i = 0; i < count; ++i) largest = std::max(largest, (uint32_t)ids[i]);
-  return !count || (int64_t)largest < size;
+  return count ? (int64_t)largest + 1 : 0;
 }
 
 // The leaf slots of a node: their ends ascend and lie within the spheres.
@@ -44,7 +44,7 @@ const char* nodes_problem(const SceneView& s, int64_t count) {
 
 }  // namespace
 
-const char* lengths_problem(const SceneView& s, const SceneLengths& n) {
+const char* view_problem(const SceneView& s, const SceneLengths& n, int64_t lights, int64_t materials) {
   const Frame& f = *s.frame;
   if (f.width < 1 || f.height < 1) return "frame: a picture has pixels";
   // A pixel outside of the picture is a ray like any other; sums of coordinates must not overflow.
@@ -54,25 +54,24 @@ const char* lengths_problem(const SceneView& s, const SceneLengths& n) {
     return "frame: an int32 numbers the samples";
   if (f.color_mode < 0 || f.color_mode >= kColorModeCount || f.material_mode < 0 || f.material_mode >= kMaterialModeCount)
     return "frame: there is no such mode of colours or materials";
-  if (s.sphere_count >= (1 << 29)) return "the CPU backend renders fewer than 2^29 spheres";
-  if (s.sphere_count && !n.nodes) return "nodes: spheres without a hierarchy";
-  if (f.light_count < 0 || n.lights < f.light_count) return "lights: fewer than the frame says";
+  if (f.light_count < 0 || lights < f.light_count) return "lights: fewer than the frame says";
   if (f.large_count < 0 || n.large < f.large_count) return "large: fewer than the frame says";
-  if (f.material_count < 0 || n.materials < std::max(f.material_count, 1)) return "materials: fewer than the frame says";
+  if (f.material_count < 0 || materials < std::max(f.material_count, 1)) return "materials: fewer than the frame says";
   if (n.colors < (f.color_mode == kColorPerSphere ? s.sphere_count : 1)) return "color: fewer than the frame says";
   if (f.color_mode == kColorIndexed && n.color_ids < s.sphere_count) return "color_id: fewer than spheres";
   if (f.material_mode == kMaterialIndexed && n.material_ids < s.sphere_count) return "material_id: fewer than spheres";
+  if (f.material_mode == kMaterialIndexed && materials < n.materials) return "material_id: points behind the materials";
   return nullptr;
 }
 
-const char* indices_problem(const SceneView& s, const SceneLengths& n) {
-  const Frame& f = *s.frame;
-  if (const char* problem = lengths_problem(s, n)) return problem;
-  if (!all_below(s.order, s.sphere_count, s.sphere_count)) return "order: points behind the spheres";
-  if (f.color_mode == kColorIndexed && !all_below(s.color_id, s.sphere_count, n.colors)) return "color_id: points behind the colours";
-  if (f.material_mode == kMaterialIndexed && !all_below(s.material_id, s.sphere_count, n.materials))
-    return "material_id: points behind the materials";
-  for (int i = 0; i < f.large_count; ++i)
+const char* scene_problem(const SceneView& s, SceneLengths& n) {
+  if (s.sphere_count >= (1 << 29)) return "the CPU backend renders fewer than 2^29 spheres";
+  if (s.sphere_count && !n.nodes) return "nodes: spheres without a hierarchy";
+  if (numbers_asked(s.order, s.sphere_count) > s.sphere_count) return "order: points behind the spheres";
+  if (numbers_asked(s.color_id, n.color_ids) > n.colors) return "color_id: points behind the colours";
+  n.materials = numbers_asked(s.material_id, n.material_ids);
+  if (n.materials > INT32_MAX) return "material_id: points behind the materials";
+  for (int64_t i = 0; i < n.large; ++i)
     if (s.large[i].prim >= s.sphere_count) return "large: points behind the spheres";
   return nodes_problem(s, n.nodes);
 }

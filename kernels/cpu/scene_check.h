@@ -4,18 +4,19 @@
 
 namespace rt {
 
-// lengths of the arrays that a SceneView points to
+// lengths of the arrays of a scene; materials: how many its spheres' numbers ask for
 struct SceneLengths {
-  int64_t nodes, colors, color_ids, materials, material_ids, lights, large;
+  int64_t nodes, colors, color_ids, material_ids, large, materials;
 };
 
 // Both return nullptr, or what is wrong as a sentence.
 
-// Lengths and modes against the frame, for every call of a kernel.
-const char* lengths_problem(const SceneView& scene, const SceneLengths& lengths);
-
 // Every number that is used as an index, once for a scene: colour and material ids, the order of the
-// spheres, and the nodes, whose children must follow them, so that a walk ends.
-const char* indices_problem(const SceneView& scene, const SceneLengths& lengths);
+// spheres, and the nodes, whose children must follow them, so that a walk ends. Sets lengths.materials.
+const char* scene_problem(const SceneView& scene, SceneLengths& lengths);
+
+// Lengths and modes against the frame, for every call of a kernel; a scene that was checked is safe to
+// read under a view that passes.
+const char* view_problem(const SceneView& scene, const SceneLengths& lengths, int64_t lights, int64_t materials);
 
 }  // namespace rt

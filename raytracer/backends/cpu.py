@@ -35,18 +35,18 @@ MAX_SPHERES = 2**29 - 1
 
 @dataclass
 class CpuResident:
-    """The arrays of the spheres, in the order of the kernel's first arguments."""
+    """The arrays of a scene, checked by the extension, which keeps them. scene: `_core.Scene`."""
 
-    arrays: tuple[NDArray[Any], ...]
+    scene: Any
 
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays."""
-        return sum(int(array.nbytes) for array in self.arrays)
+        return int(self.scene.nbytes) if self.scene is not None else 0
 
     def close(self) -> None:
         """Let go of the arrays."""
-        self.arrays = ()
+        self.scene = None
 
 
 class HostPicture:
@@ -104,19 +104,17 @@ class CpuBackend:
         """
         from raytracer import _core
 
-        resident = CpuResident(
-            (
-                bvh.nodes,
-                bvh.spheres,
-                bvh.order,
-                buffers.color,
-                buffers.color_id,
-                buffers.material_id,
-                buffers.large,
+        return CpuResident(
+            _core.Scene(
+                nodes=bvh.nodes,
+                spheres=bvh.spheres,
+                order=bvh.order,
+                color=buffers.color,
+                color_id=buffers.color_id,
+                material_id=buffers.material_id,
+                large=buffers.large,
             )
         )
-        _core.check_scene(*resident.arrays, *_packed(buffers.view))
-        return resident
 
     def render(
         self,
@@ -171,15 +169,11 @@ class CpuBackend:
         """Row by row, on all threads."""
         import numpy as np
 
-        from raytracer import _core
-
-        nodes, spheres, order, color, color_id, _, large = resident.arrays
         x0, y0, x1, y1 = view.crop
         dtype = layout.dtype("FirstHit")
         found = np.empty((y1 - y0, x1 - x0), dtype)
         raw = found.view(np.uint8).reshape(*found.shape, dtype.itemsize)
-        arrays = (nodes, spheres, order, color, color_id, large, view.camera)
-        _core.first_hits(*arrays, view.through_centers().frame, raw, self.threads)
+        resident.scene.first_hits(view.camera, view.through_centers().frame, raw, self.threads)
         return found
 
     def _one_pass(
@@ -194,18 +188,13 @@ class CpuBackend:
         """All tiles of one pass; between calls of the kernel Python takes signals."""
         from raytracer import _core
 
-        arrays = (*resident.arrays, *_packed(view))
+        scene, seen = resident.scene, (view.camera, view.lights, view.materials, view.frame)
         tiles = _core.tile_count(view.frame)
         tile = 0
         while tile < tiles:
-            tile = _core.render(*arrays, film.sums, tile, self.budget, self.threads)
+            tile = scene.render(*seen, film.sums, tile, self.budget, self.threads)
             if progress is not None:
                 progress(done + share * tile / tiles)
-
-
-def _packed(view: View) -> tuple[NDArray[Any], ...]:
-    """The arrays of a view, in the order of the kernel's next arguments."""
-    return view.camera, view.lights, view.materials, view.frame
 
 
 def processor() -> str:

@@ -231,7 +231,7 @@ class Stand:
             def __exit__(self, *_: object) -> None: ...
 
             close = staticmethod(resident.close)
-            arrays = resident.arrays
+            scene = resident.scene
 
         return Held()
 

@@ -5,7 +5,7 @@ With an extension compiled for AddressSanitizer these tests also see any read th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raytracer import Film, Material, Scene, SphereSet, UserError, _core, layout, pipeline, render
+from raytracer import Film, Material, Scene, SphereSet, UserError, _core, bvh, layout, render
 from raytracer.buffers import SceneBuffers
-from raytracer.job import MOST_SAMPLES, Job
+from raytracer.job import MOST_SAMPLES
 from raytracer.scene.pack import pack
+from raytracer.settings import RenderSettings
 from raytracer.tone import arguments, new_tally
 
-NAMES = (
-    "nodes", "spheres", "order", "color", "color_id", "material_id", "large", "camera",
-    "lights", "materials", "frame",
-)  # fmt: skip
+OF_SCENE = ("nodes", "spheres", "order", "color", "color_id", "material_id", "large")
+OF_VIEW = ("camera", "lights", "materials", "frame")
+NAMES = OF_SCENE + OF_VIEW
 COUNT = 300
 SIZE: dict[str, Any] = {"width": 40, "height": 24, "samples": 1}
 
@@ -37,18 +37,23 @@ def two_sets() -> Scene:
     )
 
 
-@pytest.fixture
-def job() -> Iterator[Job]:
-    with pipeline.prepare(two_sets(), SIZE, backend="cpu") as made:
-        yield made
+def arrays() -> dict[str, Any]:
+    """What the kernel reads, by name; memory of its own."""
+    buffers = pack(two_sets(), RenderSettings(**SIZE))
+    tree = bvh.build(buffers)
+    given = {"nodes": tree.nodes, "spheres": tree.spheres, "order": tree.order}
+    given |= {name: getattr(buffers, name).copy() for name in NAMES if name not in given}
+    return given
 
 
-def arrays(job: Job) -> dict[str, Any]:
-    """A copy of what the kernel reads, by name."""
-    view = job.view
-    seen = view.camera, view.lights, view.materials, view.frame
-    given = zip(NAMES, (*job.resident.arrays, *seen), strict=True)
-    return {name: array.copy() for name, array in given}
+def made(given: dict[str, Any]) -> Any:
+    """The scene of the arrays, checked."""
+    return _core.Scene(**{name: given[name] for name in OF_SCENE})
+
+
+def rendered(given: dict[str, Any], film: Any) -> None:
+    """Check the arrays, and add the view's samples."""
+    made(given).render(*(given[name] for name in OF_VIEW), film, 0, 1e9, 2)
 
 
 def set_item(name: str, place: int, value: int) -> Callable[[dict[str, Any]], None]:
@@ -118,49 +123,64 @@ LENGTHS |= {
 
 
 @pytest.mark.parametrize("change", [*INDICES.values(), *LENGTHS.values()], ids=[*INDICES, *LENGTHS])
-def test_check_scene_refuses(job: Job, change: Callable[[dict[str, Any]], None]) -> None:
-    given = arrays(job)
-    _core.check_scene(*given.values())
+def test_what_does_not_fit_together_is_refused(change: Callable[[dict[str, Any]], None]) -> None:
+    given, film = arrays(), Film.blank(40, 24)
+    rendered(given, film.sums)
     change(given)
+    before = film.sums.copy()
     with pytest.raises(ValueError, match=r"\w"):
-        _core.check_scene(*given.values())
+        rendered(given, film.sums)
+    np.testing.assert_array_equal(film.sums, before)
 
 
-@pytest.mark.parametrize("change", LENGTHS.values(), ids=[*LENGTHS])
-def test_render_refuses_lengths(job: Job, change: Callable[[dict[str, Any]], None]) -> None:
-    given = arrays(job)
-    film = Film.blank(40, 24)
-    change(given)
-    with pytest.raises(ValueError, match=r"\w"):
-        _core.render(*given.values(), film.sums, 0, 1e9, 2)
+@pytest.mark.parametrize("name", ["order", "color_id", "material_id"])
+def test_indices_are_checked_when_a_scene_is_made(name: str) -> None:
+    given = arrays()
+    given[name][COUNT // 2] = -1
+    with pytest.raises(ValueError, match=f"{name}: points behind"):
+        made(given)
 
 
-def test_a_chain_deeper_than_the_stack_is_refused(job: Job) -> None:
-    given = arrays(job)
+def test_a_view_with_fewer_materials_than_the_spheres_ask_for_is_refused() -> None:
+    """Though its frame agrees with it: the numbers are the scene's, and were checked before."""
+    given = arrays()
+    scene = made(given)
+    given["materials"], given["frame"]["material_count"] = given["materials"][:1], 1
+    with pytest.raises(ValueError, match="material_id: points behind"):
+        scene.render(*(given[name] for name in OF_VIEW), Film.blank(40, 24).sums, 0, 1e9, 2)
+
+
+def test_a_scene_counts_its_bytes() -> None:
+    given = arrays()
+    assert made(given).nbytes == sum(given[name].nbytes for name in OF_SCENE)
+
+
+def test_a_chain_deeper_than_the_stack_is_refused() -> None:
+    given = arrays()
     nodes = np.zeros((60, 80), np.uint8)
     chain = nodes.view(layout.dtype("Node")).reshape(-1)
     chain["inner"], chain["child_base"] = 1, np.arange(1, 61)
     chain["inner"][-1] = 0
     given["nodes"] = nodes
     with pytest.raises(ValueError, match="deeper"):
-        _core.check_scene(*given.values())
+        made(given)
 
 
 @pytest.mark.parametrize("shape", [(0, 0, 4), (24, 40, 3), (24, 39, 4), (40, 24, 4), (25, 40, 4)])
-def test_render_refuses_a_film_of_another_shape(job: Job, shape: tuple[int, ...]) -> None:
+def test_render_refuses_a_film_of_another_shape(shape: tuple[int, ...]) -> None:
+    given = arrays()
     with pytest.raises(ValueError, match="film"):
-        _core.render(*arrays(job).values(), np.zeros(shape, np.float32), 0, 1e9, 1)
-    unused = ("lights", "materials", "material_id")
-    given = [a for n, a in arrays(job).items() if n not in unused]
+        rendered(given, np.zeros(shape, np.float32))
+    hits = np.zeros((*shape[:2], 47), np.uint8)
     with pytest.raises(ValueError, match="film"):
-        _core.first_hits(*given, np.zeros((*shape[:2], 47), np.uint8), 1)
+        made(given).first_hits(given["camera"], given["frame"], hits, 1)
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("kind", ["dtype", "strided", "big-endian", "shifted", "nothing"])
-def test_render_refuses_another_dtype_or_order(job: Job, name: str, kind: str) -> None:
+def test_render_refuses_another_dtype_or_order(name: str, kind: str) -> None:
     """Shifted: at an odd address. Nothing: not an array at all."""
-    given, film = arrays(job), Film.blank(40, 24)
+    given, film = arrays(), Film.blank(40, 24)
     array = given[name]
     if kind == "dtype":
         given[name] = np.zeros((*array.shape, 2), np.float16)
@@ -181,7 +201,7 @@ def test_render_refuses_another_dtype_or_order(job: Job, name: str, kind: str) -
     else:
         given[name] = None
     with pytest.raises((TypeError, ValueError)):
-        _core.render(*given.values(), film.sums, 0, 1e9, 1)
+        rendered(given, film.sums)
 
 
 @pytest.mark.parametrize("change", [{"width": 5}, {"height": 0}, {"samples": 0}, {"curve": 9}])

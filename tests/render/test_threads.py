@@ -66,12 +66,12 @@ def test_tile_size_changed_while_rendering() -> None:
     scene = to_project(random_scene(43, 200))
     with pipeline.prepare(scene, {"width": 200, "height": 150}, backend="cpu") as job:
         view = job.view.with_samples(0, 8)
-        arrays = (*job.resident.arrays, view.camera, view.lights, view.materials, view.frame)
+        seen = view.camera, view.lights, view.materials, view.frame
         films = [Film.blank(200, 150, None) for _ in range(6)]
         meddler = threading.Thread(target=meddle)
         try:
             for film in films:
-                _core.render(*arrays, film.sums, 0, 1e9, 2)
+                job.resident.scene.render(*seen, film.sums, 0, 1e9, 2)
                 if film is films[0]:
                     meddler.start()
         finally:
