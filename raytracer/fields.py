@@ -2,7 +2,9 @@
 
 A dataclass describes each of its fields in the field's metadata::
 
-    max_depth: int = field(default=4, metadata=define(Integer(0, 1024), "Mirror bounces."))
+    @dataclass(frozen=True, repr=False, eq=False)
+    class RenderSettings(Defined):
+        max_depth: int = field(default=4, metadata=define(Integer(0, 1024), "Mirror bounces."))
 
 From the definition come the check of the argument in Python, the check of scene files and their
 JSON Schema (`raytracer.scene.tables`), the option of the command line
@@ -12,18 +14,23 @@ JSON Schema (`raytracer.scene.tables`), the option of the command line
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
-from typing import Any
+from typing import Any, TypeVar
 
-from raytracer.errors import SceneError, UserError
+from raytracer.errors import SceneError, UserError, shown, suggestion
 from raytracer.kinds import Kind
 
 DEFINITION = "definition"
 """Key of the definition in a field's metadata."""
 
+SETTINGS = "takes"
+"""Attribute of a function that takes the fields of a dataclass: the dataclass."""
+
 DOCUMENT_WIDTH = 100
 """Letters of a line of a generated docstring."""
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Definition:
@@ -121,6 +128,29 @@ def definitions(kind: type) -> Mapping[str, Definition]:
 _definitions: dict[type, dict[str, Definition]] = {}
 
 
+class Defined:
+    """Base of the dataclasses whose fields have definitions: text, comparison and hash of values.
+
+    `dataclass` would generate and compile these methods for each class, which takes as long as all
+    else of a class together; it is told not to with `repr=False, eq=False`.
+    """
+
+    def _values(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in definitions(type(self)))
+
+    def __repr__(self) -> str:
+        values = (f"{name}={getattr(self, name)!r}" for name in definitions(type(self)))
+        return f"{type(self).__qualname__}({', '.join(values)})"
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._values() == other._values()
+
+    def __hash__(self) -> int:
+        return hash(self._values())
+
+
 def check_fields(target: Any, place: str = "", error: type[UserError] = SceneError) -> None:
     """Replace the fields of a frozen dataclass that is being made by their checked values.
 
@@ -141,26 +171,84 @@ def check_fields(target: Any, place: str = "", error: type[UserError] = SceneErr
             object.__setattr__(target, name, definition.kind.checked(value, where, error))
 
 
-def document(kind: type) -> None:
-    """Add the fields of a dataclass to its docstring, as a section "Args:" before "Raises:".
+def takes(kind: type) -> Callable[[Function], Function]:
+    """Return a decorator of functions that take the fields of a dataclass as keyword arguments."""
 
-    Classes without definitions stay as they are. `raytracer` calls it for its public classes where
-    they are first used from outside, because commands need no documentation.
+    def decorate(function: Function) -> Function:
+        vars(function)[SETTINGS] = kind
+        return function
+
+    return decorate
+
+
+def check_names(function: Any, given: Iterable[str]) -> None:
+    """Refuse keyword arguments that are no fields, as Python does, with the nearest name.
+
+    Args:
+        function: one that `takes` fields.
+        given: names of the arguments.
+
+    Raises:
+        TypeError: there is no such field.
     """
+    known = definitions(vars(function)[SETTINGS])
+    for name in given:
+        if name not in known:
+            raise TypeError(
+                f"{function.__name__}() got an unexpected keyword argument '{shown(name)}'; "
+                f"{suggestion(name, [*known, *(function.__kwdefaults__ or ())])}"
+            )
+
+
+def document(public: Any) -> None:
+    """Add fields to the documentation of a dataclass, or of a function that takes them.
+
+    The docstring of a class gets a section "Args:" before "Raises:". In the signature and the
+    docstring of a function they stand for the last argument, which takes all others.
+
+    What has no definitions stays as it is. `raytracer` calls this for its public names where they
+    are first used from outside, because commands need no documentation.
+    """
+    if isinstance(public, type) and hasattr(public, "__dataclass_fields__"):
+        _document_class(public)
+    elif SETTINGS in getattr(public, "__dict__", {}):
+        _document_function(public, vars(public)[SETTINGS])
+
+
+def _document_function(function: Any, kind: type) -> None:
+    from inspect import Parameter, signature
+
+    described = signature(function)
+    *own, _ = described.parameters.values()
+    added = [
+        Parameter(
+            field.name,
+            Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=field.type if "None" in str(field.type) else f"{field.type} | None",
+        )
+        for field in fields(kind)
+    ]
+    function.__signature__ = described.replace(parameters=[*own, *added])
+    if function.__doc__ is not None:
+        before, returns, after = function.__doc__.partition("\n    Returns:")
+        lines = [line for each in definitions(kind).values() for line in _lines(each)]
+        function.__doc__ = "\n".join([before.rstrip(), *lines, returns + after])
+
+
+def _document_class(kind: type) -> None:
     if kind.__doc__ is None or "    Args:" in kind.__doc__:  # None: python -OO
         return
     if not any(DEFINITION in field.metadata for field in fields(kind)):
         return
-    lines = ["    Args:"]
-    for name, definition in definitions(kind).items():
-        lines += _wrapped(f"        {name}: {definition.meaning}")
+    lines = [line for each in definitions(kind).values() for line in _lines(each)]
     before, raises, after = kind.__doc__.partition("    Raises:")
-    kind.__doc__ = "\n".join([before.rstrip(), "", *lines, "", raises + after])
+    kind.__doc__ = "\n".join([before.rstrip(), "", "    Args:", *lines, "", raises + after])
 
 
-def _wrapped(line: str) -> list[str]:
-    """Return the lines of a paragraph; `textwrap` takes longer to import than all classes here."""
-    lines = []
+def _lines(definition: Definition) -> list[str]:
+    """Return the lines of a docstring about a field."""
+    lines, line = [], f"        {definition.name}: {definition.meaning}"
     while len(line) > DOCUMENT_WIDTH:
         end = line.rfind(" ", 0, DOCUMENT_WIDTH)
         lines.append(line[:end])

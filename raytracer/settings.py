@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from raytracer.fields import check_fields, define
+from raytracer.fields import Defined, check_fields, define
 from raytracer.kinds import Choice, Integer, Number, Truth
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ LARGEST_SEED = 2**32 - 1
 """Seeds are 32-bit words."""
 
 
-@dataclass(frozen=True)
-class RenderSettings:
+@dataclass(frozen=True, repr=False, eq=False)
+class RenderSettings(Defined):
     """Size, sampling and depth of a picture; the names are those of `[render]` in a scene file.
 
     Raises:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from raytracer.errors import UserError
-from raytracer.fields import check_fields, define
+from raytracer.fields import Defined, check_fields, define
 from raytracer.kinds import Choice, Number, NumberOr, Percentiles, Words
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ MAX_STOPS = 64.0
 """Largest exposure either way: beyond it float32 holds no picture."""
 
 
-@dataclass(frozen=True)
-class ToneSettings:
+@dataclass(frozen=True, repr=False, eq=False)
+class ToneSettings(Defined):
     """How linear radiance becomes a picture. The defaults leave colours alone.
 
     Raises:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -109,3 +110,32 @@ def test_kinds(kind: Kind, right: list[Any], wrong: list[Any]) -> None:
     for value in wrong:
         with pytest.raises(UserError, match=r"^it: "):
             kind.checked(value, "it", UserError)
+
+
+def test_the_settings_are_in_the_signature_of_render() -> None:
+    parameters = inspect.signature(raytracer.render).parameters
+    for name in definitions(RenderSettings):
+        assert parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
+        assert parameters[name].default is None
+        assert f"\n        {name}: " in str(raytracer.render.__doc__)
+    assert not any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"), [("widht", "width"), ("spp", "samples"), ("backnd", "backend")]
+)
+def test_an_unknown_argument_of_render_names_the_nearest(name: str, hint: str) -> None:
+    render: Any = raytracer.render
+    with pytest.raises(TypeError, match=rf"'{name}'; did you mean '{hint}'\?$"):
+        render(raytracer.Scene(), **{name: 3})
+
+
+def test_values_are_compared_hashed_and_shown() -> None:
+    one, same, other = RenderSettings(samples=3), RenderSettings(samples=3), RenderSettings()
+    assert one == same
+    assert hash(one) == hash(same)
+    assert one != other
+    assert one != ToneSettings()
+    assert len({one, same, other}) == 2
+    assert repr(Example(4)) == "Example(count=4, part=None)"
+    assert eval(repr(one), {"RenderSettings": RenderSettings}) == one

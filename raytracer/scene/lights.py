@@ -9,7 +9,7 @@ from math import hypot
 from typing import TYPE_CHECKING, ClassVar
 
 from raytracer.errors import SceneError
-from raytracer.fields import check_fields, define
+from raytracer.fields import Defined, check_fields, define
 from raytracer.kinds import Choice, Number, Vector3
 from raytracer.layout import code
 from raytracer.scene.colors import RGB, parse_color, srgb_to_linear
@@ -27,8 +27,8 @@ FALLOFFS = ("none", "inverse-square")
 """Falloff of point lights: the words of the kernels' `Falloff`."""
 
 
-@dataclass(frozen=True)
-class PointLight:
+@dataclass(frozen=True, repr=False, eq=False)
+class PointLight(Defined):
     """Light from a point.
 
     What arrives at a distance d is L = color * intensity, or color * intensity / d**2 with
@@ -96,8 +96,8 @@ class PointLight:
         return replace(self, position=_triple(pivot + rotation @ (self.position - pivot)))
 
 
-@dataclass(frozen=True)
-class DirectionalLight:
+@dataclass(frozen=True, repr=False, eq=False)
+class DirectionalLight(Defined):
     """Light from far away, parallel everywhere: L = color * intensity, color in linear RGB.
 
     Raises:
@@ -158,8 +158,8 @@ LIGHTS: dict[str, type[Light]] = {light.type: light for light in (PointLight, Di
 """Kinds of light by their names in scene files, the words of the kernels' `LightKind`."""
 
 
-@dataclass(frozen=True)
-class Ambient:
+@dataclass(frozen=True, repr=False, eq=False)
+class Ambient(Defined):
     """Light that reaches everything alike.
 
     Raises:

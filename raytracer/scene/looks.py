@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..arguments import vector
 from ..errors import SceneError
-from ..fields import check_fields, define
+from ..fields import Defined, check_fields, define
 from ..kinds import Choice, Number, Truth, Vector3, Words
 from .colors import RGB, parse_color
 from .kinds import ColorValue
@@ -30,8 +30,8 @@ PARALLEL = 1e-6
 Color = str | Sequence[float]
 
 
-@dataclass(frozen=True)
-class Camera:
+@dataclass(frozen=True, repr=False, eq=False)
+class Camera(Defined):
     """Where the picture is taken from.
 
     Raises:
@@ -142,8 +142,8 @@ class Camera:
         return (a, b, c)
 
 
-@dataclass(frozen=True)
-class Background:
+@dataclass(frozen=True, repr=False, eq=False)
+class Background(Defined):
     """What is seen where there is no sphere: one colour, a vertical gradient, or nothing.
 
     Raises:

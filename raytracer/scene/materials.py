@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from raytracer.fields import check_fields, define, definitions
+from raytracer.fields import Defined, check_fields, define, definitions
 from raytracer.kinds import Number
 
 if TYPE_CHECKING:
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True)
-class Material:
+@dataclass(frozen=True, repr=False, eq=False)
+class Material(Defined):
     """How a surface reflects light: Phong's model (1975) with a mirror.
 
     With normal n, direction wi to the light, direction wo to the viewer, r = 2 (n . wi) n - wi, and

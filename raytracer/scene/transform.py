@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..fields import check_fields, define
+from ..fields import Defined, check_fields, define
 from ..kinds import Number, Vector3
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 Vector = tuple[float, float, float]
 
 
-@dataclass(frozen=True)
-class Transform:
+@dataclass(frozen=True, repr=False, eq=False)
+class Transform(Defined):
     """A uniform scale, then rotations about x, y and z in this order, then a translation.
 
     Raises:
