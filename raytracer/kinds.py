@@ -326,10 +326,11 @@ class Percentiles(Kind):
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[float, float]:
         own = plain(value)
-        ends = own.split(",") if is_a(own, str) else items(value, name, error)
+        said = is_a(own, str)  # on the command line
+        ends = [_number(end) for end in own.split(",")] if said else items(value, name, error)
         if len(ends) != 2:
             raise error(f"{name}: {shown_value(value)} is not two percentiles, low and high")
-        low, high = (real(_number(end), name, error=error) for end in ends)
+        low, high = (real(end, name, error=error) for end in ends)
         if not 0.0 <= low < high <= 100.0:
             raise error(
                 f"{name}: {low:g},{high:g} is not two percentiles with 0 <= low < high <= 100"
@@ -343,10 +344,10 @@ class Percentiles(Kind):
         return {"metavar": "LOW,HIGH"}
 
 
-def _number(text: Any) -> Any:
-    """Return the number that a text of the command line says, or else what was given."""
+def _number(text: str) -> float | str:
+    """Return the number that a text says, or else the text."""
     try:
-        return float(text) if is_a(text, str) else text
+        return float(text)
     except ValueError:
         return text
 
