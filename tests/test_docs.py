@@ -25,6 +25,7 @@ from support.pages import (
     README,
     ROOT,
     anchors,
+    blocks,
     commands,
     files,
     links,
@@ -148,6 +149,22 @@ def test_files_shown_can_be_rendered(tmp_path: Path) -> None:
                 tmp_path / name, backend="cpu", width=48, height=27, samples=1, threads=1
             )
             assert image.to_uint8().std() > 5.0, name
+
+
+TABLES = [
+    (path, text) for path in PAGES for _, language, text in blocks(path) if language == "toml"
+]
+
+
+@pytest.mark.parametrize(("path", "text"), TABLES, ids=[path.stem for path, _ in TABLES])
+def test_tables_shown_are_parts_of_scenes(path: Path, text: str, tmp_path: Path) -> None:
+    for name, other in files().items():
+        (tmp_path / name).write_text(other, encoding="utf-8")
+    if "spheres" not in tomllib.loads(text):
+        text = f"spheres = []\n{text}"
+    shown = tmp_path / "shown.toml"
+    shown.write_text(text, encoding="utf-8")
+    assert raytracer.load(shown).source == str(shown)
 
 
 @pytest.mark.parametrize("name", [name for name in files() if name.endswith(".py")])
