@@ -29,7 +29,6 @@ from support.pages import (
     files,
     links,
     marked,
-    section,
     text_of,
 )
 
@@ -108,12 +107,12 @@ def test_every_kernel_file_is_described() -> None:
     assert described == there
 
 
-def test_files_of_the_table_of_changes_are_there() -> None:
-    table = section(CONTRIBUTING, "What a change touches")
-    named = re.findall(r"`((?:raytracer|kernels|docs|tests)/[^`]*)`", table)
-    named = [name for name in named if not re.search("NAME|OP|/name", name)]
-    assert len(named) > 10
-    assert not [name for name in named if not (ROOT / name).exists()]
+@each_page
+def test_files_that_are_named_are_there(path: Path) -> None:
+    folders = "raytracer|kernels|docs|tests|renders|scenes"
+    for name in re.findall(rf"`((?:{folders})/[\w./-]*)`", text_of(path)):
+        if not re.search("NAME|OP|NN_|/name", name):
+            assert (ROOT / name).exists(), name
 
 
 @each_page
