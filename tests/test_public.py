@@ -118,8 +118,8 @@ def test_importing_the_package_and_asking_for_help_is_cheap() -> None:
     code = (
         "import sys; from raytracer.cli import main; main(['--help']);"
         "early = {'dataclasses'} & {*sys.modules}; main(['render', '--help']);"
-        "print(*{'numpy', 'PIL', 'pydantic', 'rich', 'pycuda', 'pyglet', 'json'} & {*sys.modules},"
-        " *early)"
+        "print(*{'numpy', 'PIL', 'pydantic', 'rich', 'pycuda', 'pyglet', 'json', 'raytracer._core'}"
+        " & {*sys.modules}, *early)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == ""
