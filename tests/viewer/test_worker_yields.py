@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image as Pictures
 
+from raytracer.backends.cpu import CpuDevice
 from raytracer.image import Image
 from raytracer.tone_settings import ToneSettings
 from raytracer.viewer import worker as module
@@ -25,8 +26,7 @@ def slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every pass at rest is of one sample, and counts as one that takes long."""
     monkeypatch.setattr(module, "STUBBORN", 0.0)
     monkeypatch.setattr(module, "SETTLE", 0.0)
-    for name in module.REST:
-        monkeypatch.setitem(module.REST, name, 0.0)
+    monkeypatch.setattr(CpuDevice, "pass_seconds", 0.0)
 
 
 @pytest.fixture
