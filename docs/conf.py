@@ -22,7 +22,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_click",
     "sphinx_copybutton",
-    "docstrings",
+    "command_examples",
     "included_pages",
     "package_drawing",
 ]
@@ -35,10 +35,17 @@ myst_enable_extensions = ["colon_fence"]
 
 # Backquotes in docstrings are code, as in Markdown.
 default_role = "code"
+smartquotes = False  # "--" begins an option
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 autodoc_class_signature = "mixed"
 autodoc_preserve_defaults = True
+# Methods of public classes that other modules of the package call, not users.
+_INTERNAL = (
+    "automatic backward blank codes dithers edges filter_code is_of_old_format keep linear lines "
+    "material_of override pack require_whole resolved_filter_radius rotated spread stops"
+)
+autodoc_default_options = {"exclude-members": ",".join(_INTERNAL.split())}
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_rtype = False

@@ -35,20 +35,23 @@ class Backdrop(NamedTuple):
 class Film:
     """Sums of linear radiance over samples, for the whole picture or a rectangle of it.
 
-    sums: float32 (h, w, 4), row 0 is the top: linear RGB summed over the samples, and how many of
-        the samples hit a sphere. Without a backdrop RGB is premultiplied by coverage; with one it
-        holds the backdrop where samples hit nothing.
-    samples: how many samples per pixel the sums hold.
-    x0, y0: the pixel of the full picture that sums[0, 0] is.
-    width, height: the size of the full picture in pixels.
-    aovs: arbitrary output variables by name, of the ray through each pixel's centre, (h, w) or
-        (h, w, 3): float32 `depth` (scene units along the ray, infinite without a hit), `normal`
-        (unit, towards the viewer), `albedo` (linear RGB), `position` (scene units), and uint32
-        `id` (number of the sphere, 2**32 - 1 without a hit) and `samples`.
-    metadata: what made it, as JSON types; `digest` is that of scene, camera and settings.
-    inputs: the scene file and its data files, which `save` does not overwrite.
-    backdrop: the background that is in the sums; None if it is transparent.
-    source: the file it was loaded from, for messages.
+    Args:
+        sums: float32 (h, w, 4), row 0 is the top: linear RGB summed over the samples, and how many
+            of the samples hit a sphere. Without a backdrop RGB is premultiplied by coverage; with
+            one it holds the backdrop where samples hit nothing.
+        samples: how many samples per pixel the sums hold.
+        x0: column of the full picture that sums[0, 0] is.
+        y0: row of the full picture that sums[0, 0] is.
+        width: width of the full picture in pixels.
+        height: height of the full picture in pixels.
+        aovs: arbitrary output variables by name, of the ray through each pixel's centre, (h, w) or
+            (h, w, 3): float32 `depth` (scene units along the ray, infinite without a hit), `normal`
+            (unit, towards the viewer), `albedo` (linear RGB), `position` (scene units), and uint32
+            `id` (number of the sphere, 2**32 - 1 without a hit) and `samples`.
+        metadata: what made it, as JSON types; `digest` is that of scene, camera and settings.
+        inputs: the scene file and its data files, which `save` does not overwrite.
+        backdrop: the background that is in the sums; None if it is transparent.
+        source: the file it was loaded from, for messages.
     """
 
     sums: NDArray[np.float32]
@@ -68,7 +71,16 @@ class Film:
 
     @classmethod
     def blank(cls, width: int, height: int, crop: Crop | None = None) -> Film:
-        """A film without samples; `crop` is x0, y0, x1, y1 in pixels, half open."""
+        """Return a film without samples.
+
+        Args:
+            width: width of the full picture in pixels.
+            height: height of the full picture in pixels.
+            crop: x0, y0, x1, y1 in pixels, half open: the part that the film holds.
+
+        Raises:
+            UserError: the size or the part makes no sense.
+        """
         width, height = (whole(side, "size", 1, MAX_SIDE, UserError) for side in (width, height))
         x0, y0, x1, y1 = checked_crop(width, height, crop)
         sums = np.zeros((y1 - y0, x1 - x0, 4), np.float32)
@@ -145,13 +157,19 @@ class Film:
         )
 
     def tonemap(self, *, bits: int = 8, threads: int = 0, **settings: Any) -> Pixels:
-        """The film as a picture.
+        """Return the film as a picture.
 
-        bits: 8 or 16 per channel. threads: 0 takes every core that the process may use.
-        settings: `exposure`, `tone`, `white`, `dither`, `meter` and `meter_range`, as
-            `ToneSettings` describes them; the defaults leave colours alone.
-        Returns uint8 or uint16 (h, w, 4), sRGB with straight alpha.
-        Raises UserError for settings that make no sense.
+        Args:
+            bits: 8 or 16 per channel.
+            threads: 0 takes every core that the process may use.
+            **settings: `exposure`, `tone`, `white`, `dither`, `meter` and `meter_range`, as
+                `ToneSettings` describes them; the defaults leave colours alone.
+
+        Returns:
+            uint8 or uint16 (h, w, 4), sRGB with straight alpha.
+
+        Raises:
+            UserError: a setting makes no sense.
         """
         from raytracer.tone import develop
         from raytracer.tone_settings import ToneSettings
@@ -168,9 +186,17 @@ class Film:
     def save(self, path: str | Path, *, half: bool = False, batch: Batch | None = None) -> Path:
         """Write the film to `.npz`, or to OpenEXR (`.exr`, with the extra `exr`).
 
-        half: 16-bit floats in OpenEXR; such a file cannot be resumed.
-        batch: a `raytracer.output.Batch`, to rename it together with other files.
-        Returns the path. Raises OutputError or UserError if it cannot be written.
+        Args:
+            path: the file, `.npz` or `.exr`.
+            half: 16-bit floats in OpenEXR; such a file cannot be resumed.
+            batch: a `raytracer.output.Batch`, to rename it together with other files.
+
+        Returns:
+            The path.
+
+        Raises:
+            OutputError: the file cannot be written.
+            UserError: the file or the film is not one that can be saved.
         """
         from raytracer import film_file
 
@@ -178,7 +204,14 @@ class Film:
 
     @classmethod
     def load(cls, path: str | Path) -> Film:
-        """Read a film that `save` wrote. Raises DataFileError if that cannot be done."""
+        """Read a film that `save` wrote.
+
+        Args:
+            path: the file, `.npz` or `.exr`.
+
+        Raises:
+            DataFileError: it is no film, or cannot be read.
+        """
         from raytracer import film_file
 
         return film_file.load(path)

@@ -34,12 +34,13 @@ class Image:
     NumPy and what builds on it take it as the array of `to_uint8`: `np.asarray(image)`,
     `plt.imshow(image)`, `PIL.Image.fromarray(np.asarray(image))`.
 
-    film: sums of linear radiance; hand it to `render(..., film=)` to add samples.
-    transparent: whether the alpha channel is kept in the PNG.
-    timings: seconds of each stage.
-    metadata: what made it; saved in the PNG.
-    threads: for encoding; 0 takes every core that the process may use.
-    settings: exposure and tone curve; `tonemap` gives the picture with others.
+    Args:
+        film: sums of linear radiance; pass it to `render(..., film=)` to add samples.
+        transparent: whether the alpha channel is kept in the PNG.
+        timings: seconds of each stage.
+        metadata: what made it; saved in the PNG.
+        threads: threads for encoding; 0 takes every core that the process may use.
+        settings: exposure and tone curve; `tonemap` gives the picture with others.
     """
 
     film: Film
@@ -57,18 +58,23 @@ class Image:
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """The picture as `to_uint8` gives it, for NumPy.
 
-        dtype: of the array; None is uint8. copy: False is refused, for the array is computed.
+        Args:
+            dtype: of the array; None is uint8.
+            copy: False is refused, for the array is computed.
         """
         if copy is False:
             raise ValueError("a picture is made from its film, so that its array is always a copy")
         return np.array(self.to_uint8(), dtype=dtype)
 
     def tonemap(self, **settings: Any) -> Image:
-        """The same film with another exposure or curve.
+        """Return the same film with another exposure or curve.
 
-        settings: `exposure`, `tone`, `white`, `dither`, `meter`, `meter_range`, as `ToneSettings`
-            describes them; those that are left out are as before.
-        Raises UserError for settings that make no sense.
+        Args:
+            **settings: `exposure`, `tone`, `white`, `dither`, `meter`, `meter_range`, as
+                `ToneSettings` describes them; those that are left out are as before.
+
+        Raises:
+            UserError: a setting makes no sense.
         """
         return replace(self, settings=replace(self.settings, **settings), _made={})
 
@@ -105,8 +111,16 @@ class Image:
     def save(self, path: str | Path, bits: int = 8, batch: output.Batch | None = None) -> Path:
         """Write a PNG of 8 or 16 bits per channel under a temporary name, then rename it.
 
-        batch: a `raytracer.output.Batch`, to rename it together with other files.
-        Returns the path. Raises OutputError if the file cannot be written.
+        Args:
+            path: the file, `.png`.
+            bits: 8 or 16 per channel.
+            batch: a `raytracer.output.Batch`, to rename it together with other files.
+
+        Returns:
+            The path.
+
+        Raises:
+            OutputError: the file cannot be written.
         """
         tone.check_bits(bits, self.settings)
         files = output.OutputSet()

@@ -54,26 +54,35 @@ def render(
 ) -> Image:
     """Render a scene.
 
-    scene: a Scene, or the path of a scene or particle file.
-    backend: "auto" (CUDA where it works, else the CPU), "cpu" or "cuda".
-    width, height: size of the picture in pixels. These and the next seven come from the scene's
-        settings where they are None.
-    samples: samples per pixel to add.
-    filter, filter_radius: "point", "box", "tent" or "gaussian", and its half width in pixels.
-    seed: of the sample pattern.
-    max_depth: how many mirror bounces are followed.
-    shadows: whether spheres cast shadows.
-    crop: x0, y0, x1, y1 in pixels, half open: render only that part.
-    threads: on the CPU; 0 takes every core that the process may use.
-    first_sample: number of the first sample; by default it follows those of `film`.
-    film: add to a copy of the film of an earlier picture of the same scene. n samples and then m
-        more give the same sums as n + m at once.
-    aovs: output variables to put on the film: "depth", "normal", "albedo", "id", "position",
-        "samples"; see `Film.aovs`.
-    tone: exposure and curve of the picture; None leaves colours alone. They can be changed later
-        with `Image.tonemap`.
-    progress: called now and then with the fraction done; what it raises stops the render.
-    Returns the picture. Raises UserError for what cannot be rendered.
+    Settings that are None, from `width` to `shadows`, are those of the scene.
+
+    Args:
+        scene: a Scene, or the path of a scene or particle file.
+        backend: "auto" (CUDA where it works, else the CPU), "cpu" or "cuda".
+        width: width of the picture in pixels.
+        height: height of the picture in pixels.
+        samples: samples per pixel to add.
+        filter: reconstruction filter: "point", "box", "tent" or "gaussian".
+        filter_radius: half width of the filter in pixels.
+        seed: seed of the sample pattern.
+        max_depth: how many mirror bounces are followed.
+        shadows: whether spheres cast shadows.
+        crop: x0, y0, x1, y1 in pixels, half open: render only that part.
+        threads: threads on the CPU; 0 takes every core that the process may use.
+        first_sample: number of the first sample; by default it follows those of `film`.
+        film: add to a copy of the film of an earlier picture of the same scene. n samples and then
+            m more give the same sums as n + m at once.
+        aovs: output variables to put on the film: "depth", "normal", "albedo", "id", "position",
+            "samples"; see `Film.aovs`.
+        tone: exposure and curve of the picture; None leaves colours alone. They can be changed
+            later with `Image.tonemap`.
+        progress: called now and then with the fraction done; what it raises stops the render.
+
+    Returns:
+        The picture.
+
+    Raises:
+        UserError: the scene or an argument cannot be rendered.
     """
     overrides = {
         "width": width,

@@ -40,15 +40,25 @@ class Statistics:
     Percentiles and key are taken from bins of an eighth of a stop; average, darkest and brightest
     are not.
 
-    pixels: all; covered: in which a camera ray hit a sphere, of which non_finite hold a NaN or an
-        infinity and count nowhere else, and dark are below 2**-16 (the bins' lower end).
-    average: mean luminance of covered pixels. key: 2 to the mean of log2 of those that are not
-        dark. median, percentiles: of covered pixels.
-    darkest, brightest: luminance of single pixels, dark ones left out.
-    stops: dynamic range, between the 0.1st and the 99.9th percentile of pixels that are not dark.
-    exposure: stops that were added. metered: those that the automatic exposure asks for.
-    clipped, black: shares of the covered pixels that the picture shows with a channel cut at its
-        end, and with none above its first code value (of 255).
+    Args:
+        pixels: number of pixels.
+        covered: pixels in which a camera ray hit a sphere.
+        non_finite: covered pixels with a NaN or an infinity, which count nowhere else.
+        dark: covered pixels below a luminance of 2**-16, the lower end of the bins.
+        average: mean luminance of covered pixels.
+        key: 2 to the mean of log2 of the luminance of covered pixels that are not dark.
+        median: median luminance of covered pixels.
+        percentiles: luminance of covered pixels by percentile, "1" to "99".
+        darkest: least luminance of a pixel that is not dark.
+        brightest: largest luminance of a pixel.
+        stops: dynamic range: between the 0.1st and the 99.9th percentile of pixels that are not
+            dark.
+        exposure: stops that were added.
+        metered: stops that the automatic exposure asks for.
+        clipped: share of the covered pixels that the picture shows with a channel cut at its end.
+        black: share of the covered pixels that the picture shows with no channel above its first
+            code value (of 255).
+        bins: number of pixels in each bin of the histogram.
     """
 
     pixels: int

@@ -13,6 +13,8 @@ from hypothesis import HealthCheck, settings
 
 from support.display import drawing_missing, missing
 from support.pictures import Bench
+from support.probe import TARGETS, Probe, compiler, cpu
+from support.probe import cuda as cuda_probe
 from support.record import write_record
 
 _COMMON: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -70,6 +72,43 @@ def cuda() -> str:
     if reason := backend_missing("cuda"):
         pytest.skip(f"cuda: {reason}")
     return "cuda"
+
+
+@pytest.fixture(scope="session")
+def probes(
+    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Probe]:
+    """Device functions on a target by its name, compiled once; skips where there is none."""
+    from raytracer import _core
+
+    kept = getattr(pytestconfig, "cache", None)  # missing with -p no:cacheprovider
+    folder = Path(kept.mkdir("probe")) if kept else tmp_path_factory.mktemp("probe")
+    made: dict[str, Probe] = {}
+
+    def probe_of(target: str) -> Probe:
+        if target not in made:
+            if target == "cuda":
+                if reason := backend_missing("cuda"):
+                    pytest.skip(f"cuda: {reason}")
+                made[target] = cuda_probe()
+            else:
+                isa = target.split()[0]
+                if isa not in _core.isas():
+                    pytest.skip(f"probe: this CPU or build has no {isa}")
+                if compiler() is None:
+                    pytest.skip("probe: there is no C++ compiler; set CXX")
+                made[target] = cpu(target, folder)
+        return made[target]
+
+    return probe_of
+
+
+@pytest.fixture(
+    params=[pytest.param(t, marks=[pytest.mark.gpu] if t == "cuda" else []) for t in TARGETS]
+)
+def probe(request: pytest.FixtureRequest, probes: Callable[[str], Probe]) -> Probe:
+    """The device functions on each target in turn."""
+    return probes(request.param)
 
 
 @pytest.fixture

@@ -33,7 +33,8 @@ RT_HD float to_float(uint32_t a) { return (float)a; }
 RT_HD uint32_t to_uint(float a) { return (uint32_t)(int32_t)a; }  // towards zero; 0 <= a < 2^31
 
 // log2 and exp2 by our own polynomials: library functions differ between compilers and instruction
-// sets, these give the same bits wherever fma_ is fused. Relative error of pow_ below 2e-6 for b <= 256.
+// sets, these give the same bits wherever fma_ is fused. Relative errors: log2_, exp2_ below 3e-7, pow_ below
+// 2.4e-7 (1 + |b log2(a)|).
 template <class F> RT_HD F log2_(F x) {  // x > 0, normal
   using U = UintOf<F>;
   U bits = as_uint(x);

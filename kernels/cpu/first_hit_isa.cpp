@@ -17,10 +17,9 @@ void first_hit_row(const rt::SceneView& s, rt::FirstHit* row, int y) {
       out = no_hit();
       continue;
     }
-    const float* c = s.spheres + 4 * (size_t)prim;
     int32_t sphere = s.order[prim];
     SurfacePoint<float> point =
-        surface_point<float>(s.large, frame.large_count, prim, vec3(c[0], c[1], c[2]), c[3], ray.origin, ray.direction);
+        surface_point<float>(s.large, frame.large_count, prim, load_primitive(s, prim), ray.origin, ray.direction);
     out = first_hit(point, t, load_albedo<float>(s, (uint32_t)sphere), (uint32_t)sphere);
   }
 }

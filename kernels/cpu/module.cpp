@@ -16,7 +16,6 @@
 
 #include "bvh/build.h"
 #include "../core/layout.h"
-#include "../core/sampling.h"
 #include "../film/measure.h"
 #include "../integrator/first_hit.h"
 #include "io/crc32.h"
@@ -358,28 +357,6 @@ void develop_film(In<float, 3> sums, nb::object arguments, Out<uint8_t, 1> tally
   });
 }
 
-nb::object sample_numbers(uint32_t seed, uint32_t x, uint32_t y, size_t count, uint32_t bounce, uint32_t use) {
-  std::unique_ptr<float[]> p(new float[count + 1]);
-  for (size_t s = 0; s < count; ++s) p[s] = rt::sample_1d<float>(seed, x, y, (uint32_t)s, bounce, (rt::SampleUse)use);
-  return own<float, 1>(std::move(p), {count});
-}
-
-nb::object sample_points(uint32_t seed, uint32_t x, uint32_t y, size_t count, uint32_t bounce, uint32_t use) {
-  std::unique_ptr<float[]> p(new float[2 * count + 1]);
-  for (size_t s = 0; s < count; ++s) {
-    const rt::Sample2d<float> point = rt::sample_2d<float>(seed, x, y, (uint32_t)s, bounce, (rt::SampleUse)use);
-    p[2 * s] = point.u, p[2 * s + 1] = point.v;
-  }
-  return own<float, 2>(std::move(p), {count, 2});
-}
-
-nb::object filter_points(int kind, float radius, In<float, 1> u) {
-  size_t n = u.shape(0);
-  std::unique_ptr<float[]> p(new float[n + 1]);
-  for (size_t i = 0; i < n; ++i) p[i] = rt::filter_sample(kind, radius, u.data()[i]);
-  return own<float, 1>(std::move(p), {n});
-}
-
 nb::tuple read_file(int descriptor, int64_t offset, nb::ndarray<uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> out,
                     uint32_t crc, int threads) {
   int64_t count;
@@ -433,11 +410,6 @@ NB_MODULE(_core, m) {
   m.def("meter", meter, "arguments"_a, "tally"_a.noconvert(), "The exposure in stops that a Tally asks for.");
   m.def("develop_film", develop_film, "sums"_a.noconvert(), "arguments"_a, "tally"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
         "Film sums float32 (h, w, 4) to code values, uint8 or uint16 (h, w, 4), straight alpha; counts into the Tally.");
-  m.def("sample_numbers", sample_numbers, "seed"_a, "x"_a, "y"_a, "count"_a, "bounce"_a = 0, "use"_a = 0,
-        "A pixel's first numbers for one use at one bounce, float32 (count,) in [0, 1).");
-  m.def("sample_points", sample_points, "seed"_a, "x"_a, "y"_a, "count"_a, "bounce"_a = 0, "use"_a = 0,
-        "A pixel's first points for one use at one bounce, float32 (count, 2) in [0, 1).");
-  m.def("filter_points", filter_points, "kind"_a, "radius"_a, "u"_a.noconvert(), "Offsets from the pixel's centre for u in [0, 1).");
   m.def("read_file", read_file, "descriptor"_a, "offset"_a, "out"_a.noconvert(), "crc"_a, "threads"_a,
         "Fills out, uint8 (N,), from an open file -> bytes that there were, CRC-32 of what had `crc` followed by these.");
   m.def("crc32", crc32_of, "crc"_a, "data"_a.noconvert(), "CRC-32 of what had `crc` followed by data, uint8 (N,).");

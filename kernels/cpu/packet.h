@@ -1,8 +1,8 @@
 // Sixty-four rays that share an apex (or a direction) go through the tree together.
 //
 // The packet is four quads of sixteen rays. A quad is bounded by four planes. A node is tested once, its
-// eight child boxes against the packet's four planes; a sphere is tested against the sixteen planes of
-// the quads in one go, and only quads that it may touch run the ray-sphere test. Whether a ray hits is
+// eight child boxes against the packet's four planes; a primitive's bound is tested against the sixteen planes of
+// the quads in one go, and only quads that it may touch run the ray test. Whether a ray hits is
 // decided by that test alone, so the picture does not depend on how rays were put into packets.
 // Ideas: Reshetov et al. 2005 (frustum culling), Johnson et al. 2005 (shadow rays as seen from the light).
 #pragma once
@@ -16,7 +16,7 @@ struct Packet {
   alignas(64) float ox[kPacket], oy[kPacket], oz[kPacket];  // one origin for all: only ox[0], oy[0], oz[0]
   alignas(64) float dx[kPacket], dy[kPacket], dz[kPacket];
   alignas(64) float t[kPacket];        // nearest so far, or the end of the segment
-  alignas(64) uint32_t prim[kPacket];  // nearest so far; any-hit: the ray's own sphere
+  alignas(64) uint32_t prim[kPacket];  // nearest so far; any-hit: the ray's own
 };
 
 // Rays in the frame of the bundle: `axis` leads away from the apex, a and b are the coordinates on the
@@ -114,7 +114,7 @@ RT_HD PacketHits cull_boxes(const rt::Node& n, const PacketPlanes& p, float limi
   return {depth, bits(keep), error};
 }
 
-// Quads, as bits, that a sphere may touch.
+// Quads, as bits, that a sphere may touch; its centre is relative to the apex.
 RT_HD uint32_t cull_sphere(const PacketPlanes& p, Vec3<float> to_center, float radius_and_error) {
   uint32_t out = 0;
   for (int k = 0; k < 16; k += kWide) {
@@ -127,21 +127,25 @@ RT_HD uint32_t cull_sphere(const PacketPlanes& p, Vec3<float> to_center, float r
   return ~(out | out >> 4) & 15u;
 }
 
+template <class F> RT_HD Sphere<F> splat(const Sphere<float>& s) { return {splat3<F>(s.center), F(s.radius)}; }
+
+// The primitive as the rays at `at` see it. from_origin: as their one origin does
 template <bool kOneOrigin>
-RT_HD Vec3<FW> to_center(const Packet& r, int at, Vec3<float> center, Vec3<float> from_origin) {
-  if (kOneOrigin) return splat3<FW>(from_origin);
-  return splat3<FW>(center) - Vec3<FW>{load<FW>(r.ox + at), load<FW>(r.oy + at), load<FW>(r.oz + at)};
+RT_HD Primitive<FW> as_seen(const Packet& r, int at, const Primitive<float>& primitive, const Primitive<float>& from_origin) {
+  if (kOneOrigin) return splat<FW>(from_origin);
+  return relative_to(splat<FW>(primitive), Vec3<FW>{load<FW>(r.ox + at), load<FW>(r.oy + at), load<FW>(r.oz + at)});
 }
 
 // Keep the nearest; returns whether any ray of the quad came nearer.
 template <bool kOneOrigin>
-RT_HD bool quad_nearest(Packet& r, int quad, Vec3<float> center, Vec3<float> from_origin, float radius, uint32_t prim) {
+RT_HD bool quad_nearest(Packet& r, int quad, const Primitive<float>& primitive, const Primitive<float>& from_origin, uint32_t prim) {
   bool nearer = false;
   for (int at = quad * kQuad; at < (quad + 1) * kQuad; at += kWide) {
     Vec3<FW> d = {load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)};
-    Chord<FW> c = sphere_chord(to_center<kOneOrigin>(r, at, center, from_origin), FW(radius), d);
-    if (!any(c.half2 >= FW(0.0f))) continue;
-    FW t = sphere_nearest(c, FW(radius)), best = load<FW>(r.t + at);
+    const Primitive<FW> p = as_seen<kOneOrigin>(r, at, primitive, from_origin);
+    const auto test = primitive_test(p, d);
+    if (!any(is_reached(test))) continue;
+    FW t = nearest_hit(p, test), best = load<FW>(r.t + at);
     UW id = load<UW>(r.prim + at);
     MW hit = (t > FW(0.0f)) & (t <= best);
     // equal t: the lower leaf position; rare, so looked at only then
@@ -155,14 +159,15 @@ RT_HD bool quad_nearest(Packet& r, int quad, Vec3<float> center, Vec3<float> fro
   return nearer;
 }
 
-// Bits of the quad's rays that the sphere blocks.
-RT_HD uint32_t quad_blocked(const Packet& r, int quad, Vec3<float> center, float radius, uint32_t prim) {
+// Bits of the quad's rays that the primitive blocks.
+RT_HD uint32_t quad_blocked(const Packet& r, int quad, const Primitive<float>& primitive, uint32_t prim) {
   uint32_t blocked = 0;
   for (int at = quad * kQuad; at < (quad + 1) * kQuad; at += kWide) {
     Vec3<FW> d = {load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)};
-    Chord<FW> c = sphere_chord(to_center<false>(r, at, center, center), FW(radius), d);
-    if (!any(c.half2 >= FW(0.0f))) continue;
-    MW hit = (c.half2 >= FW(0.0f)) & sphere_blocks(c, FW(radius), load<FW>(r.t + at)) & !(load<UW>(r.prim + at) == UW(prim));
+    const Primitive<FW> p = as_seen<false>(r, at, primitive, primitive);
+    const auto test = primitive_test(p, d);
+    if (!any(is_reached(test))) continue;
+    MW hit = is_reached(test) & blocks(p, test, load<FW>(r.t + at)) & !(load<UW>(r.prim + at) == UW(prim));
     blocked |= bits(hit) << (at - quad * kQuad);
   }
   return blocked;
@@ -206,18 +211,19 @@ template <bool kOneOrigin> void packet_closest(const rt::SceneView& s, const Pac
       if ((n.inner >> i & 1) || depth[i] > farthest) continue;
       if (is_cancelled(s)) return;
       for (uint32_t at = leaf_begin(n, i), end = leaf_end(n, i); at < end; ++at) {
-        const float* c = s.spheres + 4 * (size_t)at;
-        Vec3<float> center = vec3(c[0], c[1], c[2]), rel = center - p.apex;
-        uint32_t quads = cull_sphere(p, rel, c[3] + hits.error);
+        const Primitive<float> primitive = load_primitive(s, at);
+        const Sphere<float> bound = bounding_sphere(relative_to(primitive, p.apex));
+        const float size = bound.radius + hits.error;
+        uint32_t quads = cull_sphere(p, bound.center, size);
         if (!quads) continue;
-        float depth_of_center = dot(rel, p.axis), size = c[3] + hits.error;
+        float depth_of_center = dot(bound.center, p.axis);
         if (depth_of_center + size < p.nearest) continue;
         float near = depth_of_center - size;
-        Vec3<float> from_origin = center - origin;
+        const Primitive<float> from_origin = relative_to(primitive, origin);
         for (; quads; quads &= quads - 1) {
           int q = __builtin_ctz(quads);
           if (near > limit[q]) continue;
-          if (quad_nearest<kOneOrigin>(r, q, center, from_origin, c[3], at)) {
+          if (quad_nearest<kOneOrigin>(r, q, primitive, from_origin, at)) {
             limit[q] = quad_limit(r, q);
             farthest = max_(max_(limit[0], limit[1]), max_(limit[2], limit[3]));
           }
@@ -233,7 +239,7 @@ template <bool kOneOrigin> void packet_closest(const rt::SceneView& s, const Pac
 
 // A packet whose rays are far apart meets much that no single ray meets. Its work is counted, in about
 // vector instructions, and past this much it gives up: what is left is cheaper ray by ray.
-constexpr int kPacketBudget = 24000, kNodeWork = 60, kSphereWork = 10, kQuadWork = 24;
+constexpr int kPacketBudget = 24000, kNodeWork = 60, kPrimitiveWork = 10, kQuadWork = 24;
 
 struct PacketShadow {
   uint64_t blocked, open;  // bit a ray; open and not blocked: undecided, the packet gave up
@@ -258,14 +264,14 @@ inline PacketShadow packet_blocked(const rt::SceneView& s, const PacketPlanes& p
         continue;
       }
       for (uint32_t at = leaf_begin(n, i), end = leaf_end(n, i); at < end; ++at) {
-        const float* c = s.spheres + 4 * (size_t)at;
-        Vec3<float> center = vec3(c[0], c[1], c[2]);
-        work += kSphereWork;
-        for (uint32_t quads = cull_sphere(p, center - p.apex, c[3] + hits.error); quads; quads &= quads - 1) {
+        const Primitive<float> primitive = load_primitive(s, at);
+        const Sphere<float> bound = bounding_sphere(relative_to(primitive, p.apex));
+        work += kPrimitiveWork;
+        for (uint32_t quads = cull_sphere(p, bound.center, bound.radius + hits.error); quads; quads &= quads - 1) {
           int q = __builtin_ctz(quads);
           if (!(open >> (16 * q) & 0xffffu)) continue;
           work += kQuadWork;
-          open &= ~((uint64_t)quad_blocked(r, q, center, c[3], at) << (16 * q));
+          open &= ~((uint64_t)quad_blocked(r, q, primitive, at) << (16 * q));
         }
       }
       if (!open) return {alive, 0};

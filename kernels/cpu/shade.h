@@ -56,8 +56,7 @@ RT_HD uint32_t hits_of(const PathState<FW>& p, uint32_t live) { return live & ~b
 // The surfaces that the paths of some lanes meet; the other lanes get sphere 0.
 RT_HD Surface<FW> load_surfaces(const rt::SceneView& s, PathState<FW>& p, uint32_t hits) {
   p.prim = select(mask_from_bits<MW>(hits), p.prim, UW(0u));
-  UW c = p.prim << 2;
-  return path_surface(s, p, Vec3<FW>{gather(s.spheres, c), gather(s.spheres + 1, c), gather(s.spheres + 2, c)}, gather(s.spheres + 3, c));
+  return path_surface(s, p, gather_primitives(s, p.prim));
 }
 
 // Lights first..end - 1, for which there is a queue each.

@@ -1,9 +1,8 @@
-// One ray against the tree: eight child boxes, then up to eight spheres, a vector at a time.
+// One ray against the tree: eight child boxes, then up to eight primitives, a vector at a time.
 #pragma once
 #include "../bvh/node.h"
 #include "../geom/large_sphere.h"
-#include "scene_view.h"
-#include "wide.h"
+#include "primitive_load.h"
 
 namespace RT_NS {
 
@@ -51,19 +50,10 @@ RT_HD BoxHits intersect_boxes(const rt::Node& n, const SingleRay& r, float t_max
   return {enter, bits(enter <= leave)};
 }
 
-// t of the nearest hit in the spheres of one slot, as eight lanes; negative: none
+// t of the nearest hit in the primitives of one slot, as eight lanes; negative: none
 RT_HD F8 intersect_leaf(const rt::SceneView& s, uint32_t begin, const SingleRay& r) {
-  const float* spheres = s.spheres + 4 * (size_t)begin;
-  float tail[32];
-  if (begin + 8 > s.sphere_count) {  // eight records are read, whatever the slot holds
-    memset(tail, 0, sizeof tail);
-    memcpy(tail, spheres, 16 * (size_t)(s.sphere_count - begin));
-    spheres = tail;
-  }
-  F8 x, y, z, w;
-  load_transposed(spheres, x, y, z, w);
-  Vec3<F8> to_center = Vec3<F8>{x, y, z} - splat3<F8>(r.origin);
-  return sphere_nearest(sphere_chord(to_center, w, splat3<F8>(r.direction)), w);
+  const Primitive<F8> p = relative_to(load_primitives(s, begin), splat3<F8>(r.origin));
+  return nearest_hit(p, primitive_test(p, splat3<F8>(r.direction)));
 }
 
 // Nearest hit with t < t. Equal t: the lower leaf position, so that the order of the walk is not seen.

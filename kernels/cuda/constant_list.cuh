@@ -18,7 +18,7 @@ struct ConstantList {
 
   RT_DEVICE void leave_out(uint32_t large) { count -= large; }
   RT_DEVICE bool fits() const { return stored <= kConstantSpheres; }
-  RT_DEVICE float4 sphere(uint32_t prim) const { return VectorFetch{spheres}(prim); }
+  RT_DEVICE Primitive<float> primitive(uint32_t prim) const { return to_primitive(VectorFetch{spheres}(prim)); }
   RT_DEVICE void closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) const {
     if (fits())
       LinearList<ConstantFetch>{{}, count}.closest(o, d, self, t, prim);

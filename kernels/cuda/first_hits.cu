@@ -29,10 +29,10 @@ extern "C" __global__ void __launch_bounds__(128) first_hits(const __grid_consta
   rt::large_closest<float>(c_large, c_frame.large_count, ray.origin, ray.direction, rt::kNoPrim, t, prim);
   rt::thread_closest((const rt::Node*)args.nodes, (const float4*)args.spheres, ray.origin, ray.direction, rt::kNoPrim, t, prim);
   if (prim == rt::kNoPrim) return;
-  float4 s = __ldg((const float4*)args.spheres + prim);
+  const rt::Primitive<float> primitive = rt::to_primitive(__ldg((const float4*)args.spheres + prim));
   int32_t sphere = __ldg((const int32_t*)args.order + prim);
   const rt::SceneTables tables = {(const int32_t*)args.order, (const float*)args.color, (const int32_t*)args.color_id, nullptr,
                                   &c_camera, nullptr, nullptr, c_large, &c_frame};
-  rt::SurfacePoint<float> point = rt::surface_point<float>(c_large, c_frame.large_count, prim, rt::vec3(s.x, s.y, s.z), s.w, ray.origin, ray.direction);
+  rt::SurfacePoint<float> point = rt::surface_point<float>(c_large, c_frame.large_count, prim, primitive, ray.origin, ray.direction);
   out = rt::first_hit(point, t, rt::load_albedo<float>(tables, (uint32_t)sphere), (uint32_t)sphere);
 }

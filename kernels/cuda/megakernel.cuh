@@ -21,11 +21,11 @@ RT_DEVICE WarpBundle camera_bundle(const rt::Camera& cam, Vec3<float> origin) {
   return f;
 }
 
-RT_DEVICE void render_tile(const rt::RenderArgs& args, const rt::SceneTables& s, const SphereSource& spheres, int tile,
+RT_DEVICE void render_tile(const rt::RenderArgs& args, const rt::SceneTables& s, const PrimitiveSource& primitives, int tile,
                            WarpScratch& scratch) {
   const rt::Frame& frame = *s.frame;
   const TilePixel at = tile_pixel(args, frame, tile);
-  const WideTree tree = {(const rt::Node*)args.nodes, spheres.global};
+  const WideTree tree = {(const rt::Node*)args.nodes, primitives.global};
   float4* out = (float4*)args.film + at.film;
   float4 sum = *out;
   bool coherent = true;  // until a packet was left: those of the tile's later samples would be too
@@ -37,9 +37,9 @@ RT_DEVICE void render_tile(const rt::RenderArgs& args, const rt::SceneTables& s,
     if (args.sphere_count > 0) {
       large_closest<float>(s.large, large_count(frame), ray.origin, ray.direction, kNoPrim, t, prim);
       if (coherent)
-        coherent = warp_closest(tree.nodes, spheres, camera_bundle(*s.camera, ray.origin), scratch, ray.origin, ray.direction, t, prim);
+        coherent = warp_closest(tree.nodes, primitives, camera_bundle(*s.camera, ray.origin), scratch, ray.origin, ray.direction, t, prim);
       if (!coherent)
-        thread_closest(tree.nodes, spheres.global, ray.origin, ray.direction, kNoPrim, t, prim);
+        thread_closest(tree.nodes, primitives.global, ray.origin, ray.direction, kNoPrim, t, prim);
       __syncwarp();
     }
     float4 l = trace_path(s, tree, path_start<float>(ray, prim, x, y, sample));

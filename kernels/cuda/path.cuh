@@ -1,6 +1,6 @@
 // A path through the scene, one thread (CUDA): surfaces, lights and mirrors from the camera ray's first
 // hit on. How rays find spheres is the walk's: a template argument with
-//   float4 sphere(prim)                    centre and radius
+//   Primitive<float> primitive(prim)
 //   void closest(o, d, self, t, prim)      nearest hit before t, but `self`
 //   bool blocked(o, d, self, t_max)        is anything but `self` in (0, t_max)?
 #pragma once
@@ -67,8 +67,7 @@ RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Walk& walk, PathStat
       radiance = radiance + shade_miss(*s.frame, p);
       break;
     }
-    const float4 sphere = walk.sphere(p.prim);
-    const Surface<float> f = path_surface(s, p, vec3(sphere.x, sphere.y, sphere.z), sphere.w);
+    const Surface<float> f = path_surface(s, p, walk.primitive(p.prim));
     radiance = radiance + shade_ambient(*s.frame, p, f);
     radiance = add_lights(s, walk, p, f, radiance);
     if (!path_goes_on(*s.frame, p, f)) break;

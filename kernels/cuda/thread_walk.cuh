@@ -1,6 +1,6 @@
 // One thread, one ray (CUDA): shadow rays and mirrored rays, which have no bundle.
 #pragma once
-#include "../geom/sphere.h"
+#include "primitive_load.cuh"
 #include "../bvh/node.h"
 
 namespace RT_NS {
@@ -56,7 +56,7 @@ RT_DEVICE uint32_t slot_end(const ThreadHits& h, int slot) {
 RT_DEVICE uint32_t slot_begin(const ThreadHits& h, int slot) { return slot ? slot_end(h, slot - 1) : 0u; }
 
 // Is anything but `self` in (0, t_max)? One stack entry holds all waiting children of a node.
-RT_DEVICE bool thread_any_hit(const rt::Node* nodes, const float4* spheres, Vec3<float> o, Vec3<float> d, uint32_t self,
+RT_DEVICE bool thread_any_hit(const rt::Node* nodes, const float4* records, Vec3<float> o, Vec3<float> d, uint32_t self,
                               float t_max) {
   ThreadRay ray = thread_ray(o, d);
   uint2 stack[kMaxLevels];  // one entry a level: base of the children; waiting slots | inner slots << 8
@@ -68,9 +68,9 @@ RT_DEVICE bool thread_any_hit(const rt::Node* nodes, const float4* spheres, Vec3
       int slot = __ffs(m) - 1;
       uint32_t end = h.sphere_base + slot_end(h, slot);
       for (uint32_t at = h.sphere_base + slot_begin(h, slot); at < end; ++at) {
-        float4 s = __ldg(spheres + (size_t)at);
-        Chord<float> c = sphere_chord(vec3(s.x, s.y, s.z) - o, s.w, d);
-        if (c.half2 >= 0.0f && at != self && sphere_blocks(c, s.w, t_max)) return true;
+        const Primitive<float> p = relative_to(to_primitive(__ldg(records + (size_t)at)), o);
+        const auto test = primitive_test(p, d);
+        if (is_reached(test) && at != self && blocks(p, test, t_max)) return true;
       }
     }
     uint32_t walk = h.mask & h.inner;
@@ -86,7 +86,7 @@ RT_DEVICE bool thread_any_hit(const rt::Node* nodes, const float4* spheres, Vec3
 }
 
 // Nearest hit with t < t but `self`; equal t: the lower leaf position.
-RT_DEVICE void thread_closest(const rt::Node* nodes, const float4* spheres, Vec3<float> o, Vec3<float> d, uint32_t self,
+RT_DEVICE void thread_closest(const rt::Node* nodes, const float4* records, Vec3<float> o, Vec3<float> d, uint32_t self,
                               float& t, uint32_t& prim) {
   ThreadRay ray = thread_ray(o, d);
   struct Entry {
@@ -111,9 +111,9 @@ RT_DEVICE void thread_closest(const rt::Node* nodes, const float4* spheres, Vec3
       uint32_t end = h.sphere_base + slot_end(h, slot);
       for (uint32_t at = h.sphere_base + slot_begin(h, slot); at < end; ++at) {
         if (at == self) continue;
-        float4 s = __ldg(spheres + (size_t)at);
-        float found = sphere_nearest(sphere_chord(vec3(s.x, s.y, s.z) - o, s.w, d), s.w);
-        if (found > 0.0f && (found < t || (found == t && at < prim))) t = found, prim = at;
+        const Primitive<float> p = relative_to(to_primitive(__ldg(records + (size_t)at)), o);
+        const float hit = nearest_hit(p, primitive_test(p, d));
+        if (hit > 0.0f && (hit < t || (hit == t && at < prim))) t = hit, prim = at;
       }
     }
     float at;
@@ -127,15 +127,15 @@ RT_DEVICE void thread_closest(const rt::Node* nodes, const float4* spheres, Vec3
 // the tree in the form that path.cuh asks for
 struct WideTree {
   const rt::Node* nodes;
-  const float4* spheres;
+  const float4* records;
 
   RT_DEVICE void leave_out(uint32_t) {}  // the builder did
-  RT_DEVICE float4 sphere(uint32_t prim) const { return __ldg(spheres + (size_t)prim); }
+  RT_DEVICE Primitive<float> primitive(uint32_t prim) const { return to_primitive(__ldg(records + (size_t)prim)); }
   RT_DEVICE void closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) const {
-    thread_closest(nodes, spheres, o, d, self, t, prim);
+    thread_closest(nodes, records, o, d, self, t, prim);
   }
   RT_DEVICE bool blocked(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) const {
-    return thread_any_hit(nodes, spheres, o, d, self, t_max);
+    return thread_any_hit(nodes, records, o, d, self, t_max);
   }
 };
 

@@ -4,7 +4,7 @@
 // warp: lane i tests child i mod 8 against plane i / 8. The spheres of a node are first tested against the
 // planes, one lane a sphere, and those that reach into the bundle against all rays, one lane a ray.
 #pragma once
-#include "../geom/sphere.h"
+#include "primitive_load.cuh"
 #include "../bvh/node.h"
 
 namespace RT_NS {
@@ -91,22 +91,23 @@ RT_DEVICE int bytes_not_above(uint32_t lo, uint32_t hi, uint32_t k) {
   return (__popc(__vcmpleu4(lo, kk)) + __popc(__vcmpleu4(hi, kk))) >> 3;
 }
 
-RT_DEVICE void test_sphere(float4 s, uint32_t at, Vec3<float> o, Vec3<float> d, float& t, uint32_t& prim) {
-  float found = sphere_nearest(sphere_chord(vec3(s.x, s.y, s.z) - o, s.w, d), s.w);
-  if (found > 0.0f && (found < t || (found == t && at < prim))) t = found, prim = at;
+RT_DEVICE void test_primitive(const Primitive<float>& primitive, uint32_t at, Vec3<float> o, Vec3<float> d, float& t, uint32_t& prim) {
+  const Primitive<float> p = relative_to(primitive, o);
+  const float hit = nearest_hit(p, primitive_test(p, d));
+  if (hit > 0.0f && (hit < t || (hit == t && at < prim))) t = hit, prim = at;
 }
 
-// Spheres in leaf order. Those of a small scene are in constant memory too, which serves all lanes of a
+// Primitives in leaf order. Those of a small scene are in constant memory too, which serves all lanes of a
 // warp at once when they read the same one.
-struct SphereSource {
+struct PrimitiveSource {
   const float4* global;
   const float4* constant;  // null: the scene is too large
-  RT_DEVICE float4 of_lane(size_t i) const { return __ldg(global + i); }
-  RT_DEVICE float4 of_warp(size_t i) const { return constant ? constant[i] : __ldg(global + i); }
+  RT_DEVICE Primitive<float> of_lane(size_t i) const { return to_primitive(__ldg(global + i)); }
+  RT_DEVICE Primitive<float> of_warp(size_t i) const { return to_primitive(constant ? constant[i] : __ldg(global + i)); }
 };
 
-// The node's spheres in the slots `slots`; updates this lane's hit. Gives how many all lanes tested.
-RT_DEVICE int warp_leaves(const WarpNode& n, uint32_t slots, const SphereSource& spheres, const WarpBundle& f, WarpScratch& w,
+// The node's primitives in the slots `slots`; updates this lane's hit. Gives how many all lanes tested.
+RT_DEVICE int warp_leaves(const WarpNode& n, uint32_t slots, const PrimitiveSource& primitives, const WarpBundle& f, WarpScratch& w,
                            Vec3<float> o, Vec3<float> d, float limit, float& t, uint32_t& prim) {
   uint32_t total = n.tail.w >> 24;
   int tested = 0;
@@ -114,9 +115,9 @@ RT_DEVICE int warp_leaves(const WarpNode& n, uint32_t slots, const SphereSource&
     uint32_t k = base + (threadIdx.x & 31);
     bool in = k < total && (slots >> bytes_not_above(n.tail.z, n.tail.w, k) & 1u);
     if (in) {
-      float4 s = spheres.of_lane((size_t)n.tail.y + k);
-      Vec3<float> rel = vec3(s.x, s.y, s.z) - f.apex;
-      float size = s.w + n.error;
+      const Sphere<float> bound = bounding_sphere(relative_to(primitives.of_lane((size_t)n.tail.y + k), f.apex));
+      const Vec3<float> rel = bound.center;
+      const float size = bound.radius + n.error;
       float depth = dot(rel, f.axis);
       in = depth - size <= limit && depth + size >= 0.0f;
 #pragma unroll
@@ -129,7 +130,7 @@ RT_DEVICE int warp_leaves(const WarpNode& n, uint32_t slots, const SphereSource&
     tested += __popc(touched);
     for (uint32_t m = touched; m; m &= m - 1) {
       uint32_t at = n.tail.y + base + (uint32_t)(__ffs(m) - 1);
-      test_sphere(spheres.of_warp(at), at, o, d, t, prim);
+      test_primitive(primitives.of_warp(at), at, o, d, t, prim);
     }
   }
   return tested;
@@ -142,7 +143,7 @@ constexpr int kNodeCost = 100, kSphereCost = 24;
 
 // Nearest hit of every lane's ray with t < t; all 32 lanes call it together. False: it gave up, and what
 // was found so far bounds the search.
-RT_DEVICE bool warp_closest(const rt::Node* nodes, const SphereSource& spheres, const WarpBundle& f, WarpScratch& w,
+RT_DEVICE bool warp_closest(const rt::Node* nodes, const PrimitiveSource& primitives, const WarpBundle& f, WarpScratch& w,
                             Vec3<float> o, Vec3<float> d, float& t, uint32_t& prim) {
   const int lane = threadIdx.x & 31, child = lane & 7;
   const float4 mine = warp_planes(f, o, d, w);
@@ -168,7 +169,7 @@ RT_DEVICE bool warp_closest(const rt::Node* nodes, const SphereSource& spheres, 
     uint32_t differs = child < 4 ? (n.tail.z ^ before_lo) >> 8 * child : (n.tail.w ^ before_hi) >> 8 * (child - 4);
     uint32_t leaves = __ballot_sync(kFullWarp, (differs & 255u) != 0) & hit & 255u;
     if (leaves) {
-      left -= kSphereCost * warp_leaves(n, leaves, spheres, f, w, o, d, limit, t, prim);
+      left -= kSphereCost * warp_leaves(n, leaves, primitives, f, w, o, d, limit, t, prim);
       limit = warp_max(t * cosine);
     }
     uint32_t walk = hit & inner;

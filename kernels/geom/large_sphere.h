@@ -9,7 +9,7 @@
 // of p, so the error near O is a few half-ulps of |p| instead of r. h is computed exactly and rounded once
 // (raytracer/scene/large.py).
 #pragma once
-#include "sphere.h"
+#include "primitive.h"
 #include "../core/structs.h"
 
 namespace RT_NS {
@@ -118,11 +118,11 @@ RT_HD void large_closest(const rt::LargeSphere* large, int count, Vec3<F> origin
   t = first.t, prim = first.prim;
 }
 
-// Where a ray meets the sphere `prim`, whose centre and radius are given, be it large or not.
+// Where a ray meets the primitive at leaf position `prim`, be it a large sphere or not.
 template <class F>
-RT_HD SurfacePoint<F> surface_point(const rt::LargeSphere* large, int count, UintOf<F> prim, Vec3<F> center, F radius, Vec3<F> origin,
-                                    Vec3<F> direction) {
-  SurfacePoint<F> p = sphere_surface(center, radius, origin, direction);
+RT_HD SurfacePoint<F> surface_point(const rt::LargeSphere* large, int count, UintOf<F> prim, const Primitive<F>& primitive,
+                                    Vec3<F> origin, Vec3<F> direction) {
+  SurfacePoint<F> p = primitive_surface(primitive, origin, direction);
   return count == 0 ? p : large_point<F>(large, count, prim, p, origin, direction);
 }
 

@@ -9,6 +9,12 @@
 namespace RT_NS {
 
 template <class F>
+struct Sphere {
+  Vec3<F> center;
+  F radius;
+};
+
+template <class F>
 struct Chord {
   F mid;    // t of the point of the ray nearest to the centre
   F half2;  // half the chord, squared; negative: the ray misses

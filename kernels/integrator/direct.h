@@ -15,7 +15,7 @@ template <class F> RT_HD Vec3<F> shade_ambient(const rt::Frame& frame, const Pat
 template <class F>
 struct LightArrival {
   LightSample<F> sample;
-  MaskOf<F> arrives;  // the surface faces the light and, if there are shadows, its own sphere is not in the way
+  MaskOf<F> arrives;  // the surface faces the light and, if there are shadows, its own primitive is not in the way
   Vec3<F> radiance;
 };
 
@@ -25,8 +25,8 @@ RT_HD LightArrival<F> shade_light(const rt::Frame& frame, const rt::Light& light
   a.sample = light_sample(light, f.point.position);
   F cosine = dot(f.point.normal, a.sample.wi);
   a.arrives = cosine > F(0.0f);
-  // from inside, the sphere itself is in the way
-  if (frame.shadows) a.arrives = a.arrives & !(f.point.inside & (inner_chord(f.radius, cosine) < a.sample.distance));
+  // from inside, the primitive itself is in the way
+  if (frame.shadows) a.arrives = a.arrives & !(f.point.inside & (hit_again(f.primitive, f.point, a.sample.wi) < a.sample.distance));
   Vec3<F> reflected = bsdf_eval(f.bsdf, f.point.normal, F(-1.0f) * p.ray.direction, a.sample.wi, cosine);
   a.radiance = (a.sample.attenuation * p.throughput) * (splat3<F>(light.color) * reflected);
   return a;

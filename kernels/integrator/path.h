@@ -15,7 +15,7 @@ template <class F>
 struct PathState {
   Ray<F> ray;
   Vec3<F> throughput;  // RGB: share of the radiance along the ray that reaches the film
-  UintOf<F> prim;      // leaf position of the sphere that the ray meets, or kNoPrim
+  UintOf<F> prim;      // leaf position of the primitive that the ray meets, or kNoPrim
   UintOf<F> x, y;      // pixel
   uint32_t sample;     // of the pixel
   int depth;           // 0 for camera rays
@@ -37,15 +37,15 @@ template <class F> RT_HD Vec3<F> shade_miss(const rt::Frame& frame, const PathSt
 
 template <class F>
 struct Surface {
+  Primitive<F> primitive;
   SurfacePoint<F> point;
-  F radius;
   Bsdf<F> bsdf;
 };
 
-// where the path meets the sphere p.prim, whose centre and radius are given
-template <class F> RT_HD Surface<F> path_surface(const rt::SceneTables& s, const PathState<F>& p, Vec3<F> center, F radius) {
-  SurfacePoint<F> point = surface_point<F>(s.large, large_count(*s.frame), p.prim, center, radius, p.ray.origin, p.ray.direction);
-  return {point, radius, load_bsdf<F>(s, p.prim)};
+// where the path meets p.prim, the primitive given
+template <class F> RT_HD Surface<F> path_surface(const rt::SceneTables& s, const PathState<F>& p, const Primitive<F>& primitive) {
+  SurfacePoint<F> point = surface_point<F>(s.large, large_count(*s.frame), p.prim, primitive, p.ray.origin, p.ray.direction);
+  return {primitive, point, load_bsdf<F>(s, p.prim)};
 }
 
 // A path after a surface, and what its ray is known to meet before anything is traced: `path.prim` at t.
@@ -56,13 +56,13 @@ struct PathStep {
   F t;
 };
 
-// The path goes on in direction `wi`. One that stays inside a sphere meets it again after one chord: closed
-// form, instead of a test of the sphere against a point on itself.
+// The path goes on in direction `wi`. One that stays inside a primitive meets it again: closed form,
+// instead of a test of the primitive against a point on itself.
 template <class F> RT_HD PathStep<F> path_step(const PathState<F>& p, const Surface<F>& f, Vec3<F> wi, Vec3<F> weight) {
-  F chord = inner_chord(f.radius, dot(wi, f.point.normal));
+  F again_t = hit_again(f.primitive, f.point, wi);
   UintOf<F> again = select(f.point.inside, p.prim, UintOf<F>(kNoPrim));
   PathState<F> next = {{f.point.position, wi}, p.throughput * weight, again, p.x, p.y, p.sample, p.depth + 1};
-  return {next, p.prim, select(f.point.inside, chord, F(kInfinity))};
+  return {next, p.prim, select(f.point.inside, again_t, F(kInfinity))};
 }
 
 }  // namespace RT_NS

@@ -39,9 +39,11 @@ def select(name: str = "auto", threads: int = 0) -> Device:
 
 
 def devices() -> list[dict[str, Any]]:
-    """The CPU and every GPU that CUDA finds, or what is missing for CUDA.
+    """Return the CPU and every GPU that CUDA finds, or what is missing for CUDA.
 
-    Each entry: backend, available, reason (None, or what is missing and how to get it), details.
+    Returns:
+        Dictionaries with `backend`, `available`, `reason` (None, or what is missing and how to get
+        it) and `details`.
     """
     found = [_entry("cpu", select("cpu").describe())]
     reason = _why_not_cuda()

@@ -35,11 +35,15 @@ if TYPE_CHECKING:
 class PreviewResult:
     """What a preview ended with.
 
-    camera: the last view, for `Scene.camera`. toml: it and other changes, for a scene file.
-    size: of the picture in pixels. presenter: how frames came to the window.
-    latency: offscreen, seconds from each event to the fence after its picture.
-    traced: the size of each of these pictures. rest: seconds from the last event to full size.
-    unsaved: the picture that was still being rendered to be kept.
+    Args:
+        camera: the last view, for `Scene.camera`.
+        toml: the camera and other changes, for a scene file.
+        size: width and height of the picture in pixels.
+        presenter: how frames reached the window.
+        latency: offscreen, seconds from each event to the fence after its picture.
+        traced: width and height in pixels of each of these pictures.
+        rest: seconds from the last event to the picture of full size.
+        unsaved: the picture that was still being rendered to be kept.
     """
 
     camera: Camera
@@ -52,7 +56,11 @@ class PreviewResult:
     unsaved: Path | None = None
 
     def spread(self, warm: int = 0) -> dict[str, float]:
-        """Median, extremes and the 95th percentile of `latency`. warm: first ones to leave out."""
+        """Return median, extremes and the 95th percentile of `latency`, in seconds.
+
+        Args:
+            warm: how many of the first to leave out.
+        """
         ordered = sorted(self.latency[warm:])
         return {
             "median": median(ordered),
@@ -82,19 +90,28 @@ def preview(
 ) -> PreviewResult:
     """Open an interactive window, and return when it is closed.
 
-    scene: a Scene, or the path of a scene or particle file.
-    backend: "auto" (CUDA where it works, else the CPU), "cpu" or "cuda".
-    width, height: of the window in pixels, and samples: a pixel at rest; None takes the scene's.
-    threads: on the CPU; 0 takes every core that the process may use.
-    tone: exposure and curve to begin with.
-    watch: load the scene anew when its file, or one that it names, changes.
-    offscreen: so many steps of dragging without a display, then the picture at rest; needs EGL.
-    screenshot: write what the window shows at the end to this PNG.
-    text: draw numbers and messages; None does so in a window and not offscreen.
-    adaptive: False renders at full size even while something moves.
-    interop: False brings CUDA's pictures to the window by way of the host.
-    notice, say: told of stages that take long, and of what is to be printed.
-    Raises UserError for what cannot be shown, and where there is no display.
+    Args:
+        scene: a Scene, or the path of a scene or particle file.
+        backend: "auto" (CUDA where it works, else the CPU), "cpu" or "cuda".
+        width: width of the window in pixels; None takes the scene's.
+        height: height of the window in pixels; None takes the scene's.
+        samples: samples per pixel at rest; None takes the scene's.
+        threads: threads on the CPU; 0 takes every core that the process may use.
+        tone: initial exposure and tone curve.
+        watch: load the scene anew when its file, or one that it names, changes.
+        offscreen: so many steps of dragging without a display, then the picture at rest; needs EGL.
+        screenshot: write the contents of the window at the end to this PNG.
+        text: draw numbers and messages; None does so in a window and not offscreen.
+        adaptive: False renders at full size even while something moves.
+        interop: False brings CUDA's pictures to the window by way of the host.
+        notice: called with each stage that takes long, in a few words.
+        say: called with each line to be printed.
+
+    Returns:
+        The last camera, and how the session went.
+
+    Raises:
+        UserError: the scene or an argument cannot be shown, or there is no display.
     """
     for name, value in (("watch", watch), ("adaptive", adaptive), ("interop", interop)):
         truth(value, name, UserError)

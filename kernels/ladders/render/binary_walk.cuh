@@ -20,7 +20,7 @@ struct BinaryTree {
   const float4* spheres;
 
   RT_DEVICE void leave_out(uint32_t) {}  // the builder did
-  RT_DEVICE float4 sphere(uint32_t prim) const { return __ldg(spheres + (size_t)prim); }
+  RT_DEVICE Primitive<float> primitive(uint32_t prim) const { return to_primitive(__ldg(spheres + (size_t)prim)); }
 
   RT_DEVICE BinaryNode load(uint32_t index) const {
     float4 a = __ldg(nodes + 2 * (size_t)index), b = __ldg(nodes + 2 * (size_t)index + 1);
@@ -52,9 +52,9 @@ struct BinaryTree {
       if (n.count) {
         for (uint32_t at = n.first; at < n.first + n.count; ++at) {
           if (at == self) continue;
-          float4 s = sphere(at);
-          float found = sphere_nearest(sphere_chord(vec3(s.x, s.y, s.z) - o, s.w, d), s.w);
-          if (found > 0.0f && (found < t || (found == t && at < prim))) t = found, prim = at;
+          const Primitive<float> p = relative_to(primitive(at), o);
+          const float hit = nearest_hit(p, primitive_test(p, d));
+          if (hit > 0.0f && (hit < t || (hit == t && at < prim))) t = hit, prim = at;
         }
       } else {
         const uint32_t left = n.first;
@@ -82,9 +82,9 @@ struct BinaryTree {
     for (;;) {
       if (n.count) {
         for (uint32_t at = n.first; at < n.first + n.count; ++at) {
-          float4 s = sphere(at);
-          Chord<float> c = sphere_chord(vec3(s.x, s.y, s.z) - o, s.w, d);
-          if (c.half2 >= 0.0f && at != self && sphere_blocks(c, s.w, t_max)) return true;
+          const Primitive<float> p = relative_to(primitive(at), o);
+          const auto test = primitive_test(p, d);
+          if (is_reached(test) && at != self && blocks(p, test, t_max)) return true;
         }
       } else {
         const uint32_t left = n.first;

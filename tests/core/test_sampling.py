@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import erf, sqrt
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from raytracer.layout import code
 from reference.scene import Array
+from support.probe import Floats, Probe
 
 SEEDS = st.integers(0, 2**32 - 1)
 PIXELS = st.integers(0, 2**16)
@@ -20,35 +22,49 @@ USES = 4  # kinds of decision at a bounce
 DIMENSIONS = st.tuples(st.integers(0, 40), st.integers(0, USES - 1))  # bounce, use
 
 
-def points(
-    seed: int, x: int, y: int, count: int, dimension: tuple[int, int] = (0, 0)
-) -> np.ndarray:
-    """The first points of a pixel for a use at a bounce, float32 (count, 2)."""
-    from raytracer import _core
+# Points of a pixel are drawn by one function of one target: test_targets_agree is for the others.
+Points = Callable[..., Floats]
 
-    result = _core.sample_points(seed, x, y, count, *dimension)
-    assert result.shape == (count, 2)
-    assert result.dtype == np.float32
-    return np.asarray(result)
+
+@pytest.fixture(scope="session")
+def points(probes: Callable[[str], Probe]) -> Points:
+    """Returns points(seed, x, y, count, dimension=(0, 0)).
+
+    The first points of a pixel for a use at a bounce, float32 (count, 2).
+    """
+    probe = probes("portable scalar")
+
+    def points(
+        seed: int, x: int, y: int, count: int, dimension: tuple[int, int] = (0, 0)
+    ) -> Floats:
+        rows = np.empty((count, 6), np.uint32)
+        rows[:] = seed, x, y, 0, *dimension
+        rows[:, 3] = np.arange(count)
+        return probe("sample_points", rows)
+
+    return points
 
 
 @given(seed=SEEDS, x=PIXELS, y=PIXELS, dimension=DIMENSIONS)
 def test_points_are_in_the_unit_square_and_stable(
-    seed: int, x: int, y: int, dimension: tuple[int, int]
+    points: Points, seed: int, x: int, y: int, dimension: tuple[int, int]
 ) -> None:
     many = points(seed, x, y, 200, dimension)
     assert ((many >= 0) & (many < 1)).all()
     np.testing.assert_array_equal(many[:37], points(seed, x, y, 37, dimension))
 
 
-@given(seed=SEEDS, x=PIXELS, y=PIXELS, dimension=DIMENSIONS)
-def test_a_number_is_the_first_coordinate_of_its_point(
-    seed: int, x: int, y: int, dimension: tuple[int, int]
-) -> None:
-    from raytracer import _core
-
-    numbers = _core.sample_numbers(seed, x, y, 50, *dimension)
-    np.testing.assert_array_equal(numbers, points(seed, x, y, 50, dimension)[:, 0])
+@pytest.mark.parametrize("dimension", [(0, 0), (0, 1), (3, 2)])
+def test_targets_agree(probe: Probe, points: Points, dimension: tuple[int, int]) -> None:
+    """All give the same bits, and a number is the first coordinate of its point."""
+    rng = np.random.default_rng(1)
+    x, y = rng.integers(0, 5000, (2, 101), dtype=np.uint32)
+    for sample in (0, 1, 2, 1000):
+        given = (5, sample, *dimension)
+        found = probe("sample_2d", x, y, integer=given)
+        wanted = [points(5, *p, sample + 1, dimension)[sample] for p in zip(x, y, strict=True)]
+        np.testing.assert_array_equal(found, wanted)
+        np.testing.assert_array_equal(probe("sample_1d", x, y, integer=given), found[:, :1])
 
 
 @given(
@@ -56,7 +72,7 @@ def test_a_number_is_the_first_coordinate_of_its_point(
     dimension=DIMENSIONS,
 )  # fmt: skip
 def test_every_elementary_interval_holds_one_point(
-    seed: int, x: int, y: int, power: int, block: int, dimension: tuple[int, int]
+    points: Points, seed: int, x: int, y: int, power: int, block: int, dimension: tuple[int, int]
 ) -> None:
     """Each aligned block of 2^k points is a (0, k, 2)-net in base 2."""
     count = 2**power
@@ -68,7 +84,7 @@ def test_every_elementary_interval_holds_one_point(
         assert len(np.unique(cells)) == count, f"{2**across} columns"
 
 
-def test_points_of_the_filter_are_sobol_points_scrambled() -> None:
+def test_points_of_the_filter_are_sobol_points_scrambled(points: Points) -> None:
     """A scramble may swap the halves: which half is that of a bit of the index, or its opposite.
 
     In the first coordinate of the lowest bit, in the second of the sum of all bits.
@@ -83,7 +99,7 @@ def test_points_of_the_filter_are_sobol_points_scrambled() -> None:
 
 
 @pytest.mark.parametrize("other", [(0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (7, 2)])
-def test_dimensions_are_independent(other: tuple[int, int]) -> None:
+def test_dimensions_are_independent(points: Points, other: tuple[int, int]) -> None:
     """Pairs of coordinates of two dimensions, over pixels and samples, fill a grid evenly."""
     pairs = []
     for x in range(64):
@@ -99,13 +115,13 @@ def test_dimensions_are_independent(other: tuple[int, int]) -> None:
     assert abs(np.corrcoef(across, up)[0, 1]) < 0.03
 
 
-def test_pixels_and_seeds_have_points_of_their_own() -> None:
+def test_pixels_and_seeds_have_points_of_their_own(points: Points) -> None:
     first = {points(s, x, y, 1).tobytes() for s in range(4) for x in range(20) for y in range(20)}
     assert len(first) > 1590
     assert len({points(0, 3, 4, 16).tobytes(), points(1, 3, 4, 16).tobytes()}) == 2
 
 
-def test_first_points_are_spread_evenly_over_pixels() -> None:
+def test_first_points_are_spread_evenly_over_pixels(points: Points) -> None:
     first = np.array([points(7, x, y, 1)[0] for x in range(64) for y in range(64)])
     cells, _, _ = np.histogram2d(first[:, 0], first[:, 1], bins=8, range=[[0, 1], [0, 1]])
     # Chi-squared with 63 degrees of freedom: beyond 124 once in 200,000.
@@ -116,13 +132,13 @@ def test_first_points_are_spread_evenly_over_pixels() -> None:
     assert abs(neighbours) < 0.07
 
 
-def test_the_two_coordinates_are_scrambled_independently() -> None:
+def test_the_two_coordinates_are_scrambled_independently(points: Points) -> None:
     late = np.array([points(s, 5, 6, 16)[9] - 0.5 for s in range(2000)])
     assert abs(late.mean(axis=0)).max() < 0.03
     assert abs(np.corrcoef(late.T)[0, 1]) < 0.09
 
 
-def test_low_bits_are_scrambled_too() -> None:
+def test_low_bits_are_scrambled_too(points: Points) -> None:
     """An Owen scramble leaves no bit of a coordinate constant over seeds."""
     bits = np.array([points(s, 1, 2, 3)[2] for s in range(400)])
     words = (bits * 2**24).astype(np.uint32)
@@ -130,12 +146,10 @@ def test_low_bits_are_scrambled_too() -> None:
     assert ((share > 0.35) & (share < 0.65)).all()
 
 
-def quantiles(name: str, radius: float, u: Array) -> Array:
+def quantiles(probe: Probe, name: str, radius: float, u: Array) -> Array:
     """Offsets in pixels that the kernels give for u in [0, 1)."""
-    from raytracer import _core
-
-    result = _core.filter_points(code("FilterKind", name), radius, u.astype(np.float32))
-    return np.asarray(result).astype(np.float64)
+    kind = code("FilterKind", name)
+    return probe("filter_sample", u, integer=kind, number=radius)[:, 0].astype(np.float64)
 
 
 def cumulative(name: str, radius: float, x: Array) -> Array:
@@ -151,24 +165,28 @@ def cumulative(name: str, radius: float, x: Array) -> Array:
 
 @pytest.mark.parametrize("radius", [0.5, 1.0, 1.5, 4.0])
 @pytest.mark.parametrize("name", ["box", "tent", "gaussian"])
-def test_filters_are_the_quantiles_of_their_distributions(name: str, radius: float) -> None:
+def test_filters_are_the_quantiles_of_their_distributions(
+    probe: Probe, name: str, radius: float
+) -> None:
     u = (np.arange(4096) + 0.5) / 4096
-    offset = quantiles(name, radius, u)
+    offset = quantiles(probe, name, radius, u)
     np.testing.assert_allclose(cumulative(name, radius, offset), u, atol=2e-6)
     assert (np.diff(offset) >= 0).all()
-    assert np.abs(quantiles(name, radius, np.array([0, 1 - 2.0**-24]))).max() <= radius * 1.0001
+    assert (
+        np.abs(quantiles(probe, name, radius, np.array([0, 1 - 2.0**-24]))).max() <= radius * 1.0001
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "variance"), [("box", 1 / 3), ("tent", 1 / 6), ("gaussian", 0.10814855)]
 )
-def test_moments_of_the_filters(name: str, variance: float) -> None:
+def test_moments_of_the_filters(probe: Probe, name: str, variance: float) -> None:
     """Variances for a half width of one; the normal one is cut at three sigma."""
-    offset = quantiles(name, 1.0, (np.arange(1 << 16) + 0.5) / (1 << 16))
+    offset = quantiles(probe, name, 1.0, (np.arange(1 << 16) + 0.5) / (1 << 16))
     assert offset.mean() == pytest.approx(0, abs=1e-6)
     assert (offset**2).mean() == pytest.approx(variance, rel=1e-4)
     assert (offset**3).mean() == pytest.approx(0, abs=1e-6)
 
 
-def test_the_point_filter_has_no_offset() -> None:
-    assert (quantiles("point", 1.0, np.linspace(0, 0.99, 100)) == 0).all()
+def test_the_point_filter_has_no_offset(probe: Probe) -> None:
+    assert (quantiles(probe, "point", 1.0, np.linspace(0, 0.99, 100)) == 0).all()

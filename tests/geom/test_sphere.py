@@ -1,0 +1,143 @@
+"""The ray-sphere test as a function, against float64."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from reference.scene import Array, unit
+from support.probe import Floats, Probe
+
+HALF_ULP = 2.0**-24
+Truths = NDArray[np.bool_]
+COUNT = 20_000
+
+
+@dataclass(frozen=True)
+class Rays:
+    """Rays from the origin at spheres: three quarters are aimed at theirs.
+
+    center (N, 3), radius (N,), direction (N, 3): float32. The rest is exact, float64: the
+    distance to the centre, how far the ray passes it, and where along the ray.
+    """
+
+    center: Floats
+    radius: Floats
+    direction: Floats
+    away: Array
+    passes: Array
+    mid: Array
+
+    @property
+    def safe(self) -> Truths:
+        """Whether float32 can tell a hit from a miss."""
+        return np.asarray(
+            np.abs(self.passes - self.radius) > 11 * HALF_ULP * (self.away + self.radius)
+        )
+
+    @property
+    def inside(self) -> Truths:
+        """Whether the ray starts in its sphere."""
+        return np.asarray(self.away < self.radius)
+
+    @property
+    def hits(self) -> Truths:
+        """Whether the ray meets its sphere."""
+        return np.asarray((self.passes < self.radius) & ((self.mid > 0) | self.inside))
+
+
+def rays(scale: float) -> Rays:
+    """Spheres of 1/64 to 8 units, up to `scale` units away."""
+    rng = np.random.default_rng(5)
+    center = rng.uniform(-scale, scale, (COUNT, 3)).astype(np.float32)
+    radius = np.exp2(rng.uniform(-6, 3, COUNT)).astype(np.float32)
+    aim = center + radius[:, None] * rng.uniform(-0.8, 0.8, (COUNT, 3))
+    aim[::4] = rng.normal(size=(len(aim[::4]), 3))
+    direction = unit(aim).astype(np.float32)
+    c, d = center.astype(np.float64), unit(direction.astype(np.float64))
+    mid = (c * d).sum(axis=1)
+    passes = np.linalg.norm(c - mid[:, None] * d, axis=1)
+    return Rays(center, radius, direction, np.linalg.norm(c, axis=1), passes, mid)
+
+
+@pytest.mark.parametrize("scale", [3.0, 30.0, 1e4])
+def test_chord(probe: Probe, scale: float) -> None:
+    """The offset from the ray is wrong by 6 half-ulps of the distance in each component."""
+    r = rays(scale)
+    mid, half2 = probe("sphere_chord", r.center, r.radius, r.direction).T.astype(np.float64)
+    assert (np.abs(mid - r.mid) < 4 * HALF_ULP * r.away).all()
+    offset = 11 * HALF_ULP * r.away
+    squares = r.radius.astype(np.float64) ** 2 + r.passes**2
+    exact = r.radius.astype(np.float64) ** 2 - r.passes**2
+    bound = 4 * HALF_ULP * squares + (2 * r.passes + offset) * offset
+    assert (np.abs(half2 - exact) <= bound).all()
+
+
+@pytest.mark.parametrize("scale", [3.0, 30.0, 1e4])
+def test_nearest(probe: Probe, scale: float) -> None:
+    r = rays(scale)
+    t = probe("sphere_nearest", r.center, r.radius, r.direction)[:, 0].astype(np.float64)
+    assert ((t > 0) == r.hits)[r.safe].all()
+    assert (t[t <= 0] == -1).all()
+    met = r.safe & r.hits
+    assert met.sum() > COUNT / 4
+    off = t[:, None] * unit(r.direction.astype(np.float64)) - r.center
+    distance = np.abs(np.linalg.norm(off, axis=1) - r.radius)
+    # Where the ray grazes, t may be wrong by more: the point stays at the surface.
+    assert (distance <= 8 * HALF_ULP * (r.away + r.radius))[met].all()
+    outward = (off * r.direction).sum(axis=1)
+    clear = met & (np.abs(outward) > 1e-3 * r.radius + 32 * HALF_ULP * r.away)
+    assert ((outward > 0) == r.inside)[clear].all()
+
+
+def test_blocks_up_to_a_distance(probe: Probe) -> None:
+    r = rays(30.0)
+    t = probe("sphere_nearest", r.center, r.radius, r.direction)[:, 0]
+    for factor, blocked in ((0.5, False), (1.0, False), (2.0, True)):
+        limit = np.where(t > 0, t * np.float32(factor), np.float32(1e9))
+        found = probe("sphere_blocks", r.center, r.radius, r.direction, limit)[:, 0]
+        np.testing.assert_array_equal(found == 1, (t > 0) & blocked)
+
+
+def test_a_ray_that_leaves_its_surface_does_not_meet_it(probe: Probe) -> None:
+    """From points of a surface, moved off it as `sphere_surface` does."""
+    r = rays(30.0)
+    origin = np.zeros((1, 3))
+    found = probe("sphere_surface", r.center, r.radius, origin, r.direction)
+    position, normal = found[:, :3], found[:, 3:6]
+    rng = np.random.default_rng(6)
+    away = unit(rng.normal(size=(COUNT, 3)))
+    away *= np.sign((away * normal).sum(axis=1))[:, None]
+    outside = r.hits & r.safe & (found[:, 6] == 0) & ((away * normal).sum(axis=1) > 1e-3)
+    t = probe("sphere_nearest", r.center - position, r.radius, away.astype(np.float32))[:, 0]
+    assert outside.sum() > COUNT / 5
+    assert (t[outside] < 0).all()
+
+
+@pytest.mark.parametrize("scale", [3.0, 30.0, 1e4])
+def test_surface(probe: Probe, scale: float) -> None:
+    """The point is on the sphere, moved to the viewer's side; the normal faces the viewer."""
+    r = rays(scale)
+    found = probe("sphere_surface", r.center, r.radius, np.zeros((1, 3)), r.direction)
+    position, normal, inside = found[:, :3].astype(float), found[:, 3:6].astype(float), found[:, 6]
+    met = r.hits & r.safe
+    c, d = r.center.astype(np.float64), unit(r.direction.astype(np.float64))
+    size = np.maximum(np.abs(c).max(axis=1), r.radius)
+    off = np.linalg.norm(position - c, axis=1) - r.radius
+    side = np.where(inside == 1, -1.0, 1.0)
+    assert ((off * side)[met] > 0).all()
+    assert (np.abs(off)[met] <= (16 * HALF_ULP * size)[met]).all()
+    np.testing.assert_allclose(np.linalg.norm(normal[met], axis=1), 1, atol=6 * HALF_ULP)
+    half = np.sqrt(np.maximum(r.radius.astype(np.float64) ** 2 - r.passes**2, 0))
+    t = np.where(r.inside, r.mid + half, r.mid - half)
+    exact = side[:, None] * unit(t[:, None] * d - c)
+    cosine = np.abs((exact * d).sum(axis=1))
+    # Sideways where the surface is grazed is a long way along it.
+    clear = met & (cosine > 0.05)
+    place = 11 * HALF_ULP * (1 + r.away / r.radius)
+    assert clear.sum() > COUNT / 4
+    assert (inside == r.inside)[clear].all()
+    assert (np.linalg.norm(normal - exact, axis=1) * cosine <= place)[clear].all()

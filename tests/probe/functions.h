@@ -1,0 +1,173 @@
+// The functions of kernels/ that tests call, each over rows of numbers: eval_NAME reads the inputs of a row and
+// writes its outputs, over the number type F. Whole numbers travel as the bits of a float. What is the same for
+// all rows is in Uniform. Both compilers take the list and the bodies from here: cpu.cpp, cuda.cu.
+#pragma once
+#include "bvh/node.h"
+#include "core/sampling.h"
+#include "film/develop.h"
+#include "film/measure.h"
+#include "geom/large_sphere.h"
+#include "integrator/camera.h"
+#include "shade/background.h"
+#include "shade/bsdf.h"
+#include "shade/light.h"
+#if defined(__CUDACC__)
+#include "cuda/thread_walk.cuh"
+#else
+#include "cpu/traverse_single.h"
+#include "cpu/wide.h"
+#endif
+
+// name, inputs, outputs; E: over any number type, S: over float alone
+#define PROBE_FUNCTIONS(E, S)                                                                     \
+  E(log2, 1, 1) E(exp2, 1, 1) E(pow, 2, 1)                                                        \
+  E(fast_log2, 1, 1) E(fast_exp2, 1, 1) E(fast_pow, 2, 1) E(quotient, 2, 1)                       \
+  E(sample_1d, 2, 1) E(sample_2d, 2, 2) E(filter_sample, 1, 1) S(sample_points, 6, 2)             \
+  E(sphere_chord, 7, 2) E(sphere_nearest, 7, 1) E(sphere_blocks, 8, 1) E(sphere_surface, 10, 7)   \
+  E(large_height, 3, 1) E(large_nearest, 6, 2) E(large_surface, 6, 7)                             \
+  S(node_cell, 1, 1) S(leaf_range, 1, 2) S(box_hits, 7, 1)                                        \
+  E(phong_eval, 14, 2) E(bsdf_eval, 17, 3) E(bsdf_sample, 7, 6) E(light_sample, 3, 5)             \
+  E(background_row, 1, 3) E(background_direction, 3, 3) E(camera_ray, 2, 6)                       \
+  E(tone_curve, 3, 3) E(srgb_encode, 1, 1) E(dither_threshold, 2, 1) E(develop_pixel, 6, 6)       \
+  E(pixel_light, 4, 3)
+
+struct Uniform {
+  rt::Camera camera;
+  rt::Frame frame;
+  rt::Light light;
+  rt::LargeSphere large;
+  rt::Node node;
+  rt::ToneArgs tone;
+  int32_t integer[4];
+  float number[4];
+};
+
+namespace RT_NS {
+
+template <class F> RT_HD Vec3<F> read3(const F* in) { return {in[0], in[1], in[2]}; }
+template <class F> RT_HD void write3(F* out, Vec3<F> v) { out[0] = v.x, out[1] = v.y, out[2] = v.z; }
+template <class F> RT_HD F truth(MaskOf<F> m) { return select(m, F(1.0f), F(0.0f)); }
+template <class F> RT_HD void write_surface(F* out, const SurfacePoint<F>& p) {
+  write3(out, p.position), write3(out + 3, p.normal), out[6] = truth<F>(p.inside);
+}
+
+#define PROBE(name) template <class F> RT_HD void eval_##name(const F* in, F* out, const Uniform& u)
+
+// ---- core/number.h
+PROBE(log2) { out[0] = log2_(in[0]); }
+PROBE(exp2) { out[0] = exp2_(in[0]); }
+PROBE(pow) { out[0] = pow_(in[0], in[1]); }
+PROBE(fast_log2) { out[0] = fast_log2(in[0]); }
+PROBE(fast_exp2) { out[0] = fast_exp2(in[0]); }
+PROBE(fast_pow) { out[0] = fast_pow(in[0], in[1]); }
+PROBE(quotient) { out[0] = quotient(in[0], in[1]); }
+
+// ---- core/sampling.h; x, y; integer: seed, sample, bounce, use
+PROBE(sample_1d) {
+  out[0] = sample_1d<F>((uint32_t)u.integer[0], as_uint(in[0]), as_uint(in[1]), (uint32_t)u.integer[1], (uint32_t)u.integer[2],
+                        (SampleUse)u.integer[3]);
+}
+PROBE(sample_2d) {
+  const Sample2d<F> p = sample_2d<F>((uint32_t)u.integer[0], as_uint(in[0]), as_uint(in[1]), (uint32_t)u.integer[1],
+                                     (uint32_t)u.integer[2], (SampleUse)u.integer[3]);
+  out[0] = p.u, out[1] = p.v;
+}
+// seed, x, y, sample, bounce, use
+PROBE(sample_points) {
+  const Sample2d<float> p = sample_2d<float>(as_uint(in[0]), as_uint(in[1]), as_uint(in[2]), as_uint(in[3]), as_uint(in[4]),
+                                             (SampleUse)as_uint(in[5]));
+  out[0] = p.u, out[1] = p.v;
+}
+// integer: kind; number: radius
+PROBE(filter_sample) { out[0] = filter_sample(u.integer[0], u.number[0], in[0]); }
+
+// ---- geom/sphere.h; to_center, radius, direction
+template <class F> RT_HD Chord<F> chord_of(const F* in) { return sphere_chord(read3(in), in[3], read3(in + 4)); }
+PROBE(sphere_chord) {
+  const Chord<F> c = chord_of(in);
+  out[0] = c.mid, out[1] = c.half2;
+}
+PROBE(sphere_nearest) { out[0] = sphere_nearest(chord_of(in), in[3]); }
+PROBE(sphere_blocks) { out[0] = truth<F>(sphere_blocks(chord_of(in), in[3], in[7])); }
+// center, radius, origin, direction
+PROBE(sphere_surface) { write_surface(out, sphere_surface(read3(in), in[3], read3(in + 4), read3(in + 7))); }
+
+// ---- geom/large_sphere.h; origin, direction
+PROBE(large_height) { out[0] = large_height(u.large, read3(in)); }
+PROBE(large_nearest) {
+  const LargeHit<F> hit = large_nearest(u.large, read3(in), read3(in + 3));
+  out[0] = hit.t, out[1] = truth<F>(hit.inside);
+}
+PROBE(large_surface) { write_surface(out, large_surface(u.large, read3(in), read3(in + 3))); }
+
+// ---- bvh/node.h and what each side makes of it
+PROBE(node_cell) { out[0] = node_cell(u.node, (int)as_uint(in[0])); }
+PROBE(leaf_range) {
+  const int slot = (int)as_uint(in[0]);
+  out[0] = as_float(leaf_begin(u.node, slot)), out[1] = as_float(leaf_end(u.node, slot));
+}
+// origin, direction, t_max -> slots whose boxes are met, as bits
+#if defined(__CUDACC__)
+template <class F> RT_DEVICE void eval_box_hits(const F* in, F* out, const Uniform& u) {
+  const ThreadRay ray = thread_ray(read3(in), read3(in + 3));
+  out[0] = as_float(intersect_boxes(&u.node, 0, ray, in[6], [](int, float) {}).mask);
+}
+#else
+PROBE(box_hits) { out[0] = as_float(intersect_boxes(u.node, single_ray(read3(in), read3(in + 3)), in[6]).mask); }
+#endif
+
+// ---- shade; ambient, diffuse, specular, shininess, mirror, then normal, wo, wi
+template <class F> RT_HD Phong<F> read_phong(const F* in) { return {in[0], in[1], in[2], in[3], in[4]}; }
+PROBE(phong_eval) {
+  const Vec3<F> normal = read3(in + 5), wi = read3(in + 11);
+  const PhongTerms<F> terms = phong_eval(read_phong(in), normal, read3(in + 8), wi, dot(normal, wi));
+  out[0] = terms.diffuse, out[1] = terms.specular;
+}
+// albedo before these
+PROBE(bsdf_eval) {
+  const Vec3<F> normal = read3(in + 8), wi = read3(in + 14);
+  write3(out, bsdf_eval({read3(in), read_phong(in + 3)}, normal, read3(in + 11), wi, dot(normal, wi)));
+}
+// mirror, normal, ray
+PROBE(bsdf_sample) {
+  const F zero(0.0f);
+  const Bsdf<F> bsdf = {{zero, zero, zero}, {zero, zero, zero, zero, in[0]}};
+  const BsdfSample<F> s = bsdf_sample(bsdf, read3(in + 1), read3(in + 4));
+  write3(out, s.wi), write3(out + 3, s.weight);
+}
+// position
+PROBE(light_sample) {
+  const LightSample<F> s = light_sample(u.light, read3(in));
+  write3(out, s.wi), out[3] = s.distance, out[4] = s.attenuation;
+}
+// y
+PROBE(background_row) { write3(out, background(u.frame, background_height_row<F>(u.frame.height, as_uint(in[0])))); }
+PROBE(background_direction) { write3(out, background(u.frame, background_height_direction(u.frame, read3(in)))); }
+
+// ---- integrator/camera.h; x, y; integer: sample
+PROBE(camera_ray) {
+  const Ray<F> ray = camera_ray<F>(u.camera, u.frame, as_uint(in[0]), as_uint(in[1]), (uint32_t)u.integer[0]);
+  write3(out, ray.origin), write3(out + 3, ray.direction);
+}
+
+// ---- film; integer: curve; number: white
+PROBE(tone_curve) { write3(out, tone_curve(u.integer[0], u.number[0], read3(in))); }
+PROBE(srgb_encode) { out[0] = srgb_encode(in[0]); }
+// x, y
+PROBE(dither_threshold) { out[0] = dither_threshold(as_uint(in[0]), as_uint(in[1])); }
+// sums r, g, b, alpha, then x, y -> codes r, g, b, a, clipped, black
+PROBE(develop_pixel) {
+  const Development d = development(u.tone, u.tone.exposure);
+  const PixelCodes<F> p = develop_pixel(d, in[0], in[1], in[2], in[3], as_uint(in[4]), as_uint(in[5]));
+  out[0] = as_float(p.r), out[1] = as_float(p.g), out[2] = as_float(p.b), out[3] = as_float(p.a);
+  out[4] = truth<F>(p.clipped), out[5] = truth<F>(p.black);
+}
+// sums r, g, b, alpha -> bin, luminance, lit
+PROBE(pixel_light) {
+  const PixelLight<F> p = pixel_light(in[0], in[1], in[2], in[3]);
+  out[0] = as_float(p.bin), out[1] = p.luminance, out[2] = truth<F>(p.lit);
+}
+
+#undef PROBE
+
+}  // namespace RT_NS

@@ -1,0 +1,40 @@
+"""What lights send to a point, as a function, against float64."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from raytracer.layout import code
+from reference.scene import unit
+from support.probe import Probe
+
+HALF_ULP = 2.0**-24
+POSITION = np.random.default_rng(1).uniform(-20, 20, (10_000, 3)).astype(np.float32)
+
+
+@pytest.mark.parametrize("falloff", ["none", "inverse-square"])
+def test_point_light(probe: Probe, falloff: str) -> None:
+    vector = np.array([1.5, -2.25, 4.0])
+    light = {
+        "kind": code("LightKind", "point"),
+        "falloff": code("Falloff", falloff),
+        "vector": vector,
+    }
+    found = probe("light_sample", POSITION, light=light).astype(np.float64)
+    to_light = vector - POSITION.astype(np.float64)
+    distance = np.linalg.norm(to_light, axis=1)
+    assert np.abs(found[:, :3] - unit(to_light)).max() < 6 * HALF_ULP
+    assert np.abs(found[:, 3] / distance - 1).max() < 8 * HALF_ULP
+    attenuation = 1 / distance**2 if falloff == "inverse-square" else np.ones(len(distance))
+    assert np.abs(found[:, 4] / attenuation - 1).max() < 12 * HALF_ULP
+
+
+def test_directional_light(probe: Probe) -> None:
+    """The same everywhere, and nothing is behind it."""
+    vector = unit((0.3, 0.9, -0.2)).astype(np.float32)
+    light = {"kind": code("LightKind", "directional"), "vector": vector}
+    found = probe("light_sample", POSITION, light=light)
+    assert (found[:, :3] == vector).all()
+    assert (found[:, 3] == np.float32(3e38)).all()
+    assert (found[:, 4] == 1).all()

@@ -1,0 +1,201 @@
+"""Functions of the kernels called from Python over arrays: tests/probe, compiled for each target.
+
+A target is an instruction set of the CPU, as its lanes ("avx2") or as plain floats
+("avx2 scalar"), or "cuda". The functions, with the inputs and outputs of each, are listed in
+tests/probe/functions.h.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from raytracer import layout
+from raytracer.backends.cuda.sources import digest, headers_of, kernels_root
+
+SOURCES = Path(__file__).parents[1] / "probe"
+ISAS = ("portable", "avx2", "avx512")
+TARGETS = (*ISAS, *(f"{isa} scalar" for isa in ISAS), "cuda")
+# Members of Uniform in functions.h: structs by name, then four whole and four real numbers.
+STRUCTS = {
+    "camera": "Camera",
+    "frame": "Frame",
+    "light": "Light",
+    "large": "LargeSphere",
+    "node": "Node",
+    "tone": "ToneArgs",
+}
+
+Floats = NDArray[np.float32]
+# inputs (I, N), rows of outputs, structured (): Uniform -> outputs (O, N)
+Run = Callable[[str, Floats, int, NDArray[np.void]], Floats]
+
+
+@cache
+def functions() -> dict[str, tuple[int, int, bool]]:
+    """Inputs and outputs of each function by its name, and whether it takes lanes."""
+    text = (SOURCES / "functions.h").read_text(encoding="utf-8")
+    rows = re.findall(r"\b([ES])\((\w+), (\d+), (\d+)\)", text)
+    return {name: (int(inputs), int(outputs), kind == "E") for kind, name, inputs, outputs in rows}
+
+
+@cache
+def uniform_dtype() -> np.dtype[Any]:
+    """What is the same for all rows: struct Uniform of functions.h."""
+    members = [(name, layout.dtype(struct)) for name, struct in STRUCTS.items()]
+    return np.dtype([*members, ("integer", np.int32, 4), ("number", np.float32, 4)])
+
+
+class Probe:
+    """The functions on one target.
+
+    is_cuda: some functions are the hardware's approximations. has_fma: a multiply-add rounds once.
+    """
+
+    def __init__(self, target: str, run: Run) -> None:
+        self.target = target
+        self.is_cuda = target == "cuda"
+        self.has_fma = not target.startswith("portable")
+        self._run = run
+
+    def __call__(self, function: str, *columns: ArrayLike, **uniform: Any) -> Floats:
+        """Outputs of a function of functions.h, float32 (N, outputs).
+
+        columns: its inputs in order, (N,) or (N, k), or of one row for all; integers pass as bits.
+        uniform: members of Uniform: dictionaries of fields, or numbers.
+        """
+        inputs, outputs, _ = functions()[function]
+        parts = [_as_bits(column) for column in columns]
+        count = max(len(part) for part in parts)
+        rows = np.concatenate([np.broadcast_to(p, (count, p.shape[1])) for p in parts], axis=1)
+        assert rows.shape[1] == inputs, f"{function} takes {inputs} numbers"
+        values = np.zeros((), uniform_dtype())
+        for name, value in uniform.items():
+            if isinstance(value, dict):
+                for field, number in value.items():
+                    values[name][field] = number
+            else:
+                values[name][: np.size(value)] = value
+        return self._run(function, np.ascontiguousarray(rows.T), outputs, values).T
+
+
+def _as_bits(column: ArrayLike) -> Floats:
+    """A column of rows, float32 (N, k)."""
+    given = np.asarray(column)
+    if given.dtype.kind in "iu":
+        given = given.astype(np.uint32).view(np.float32)
+    given = np.atleast_1d(given.astype(np.float32, copy=False))
+    return given[:, None] if given.ndim == 1 else given
+
+
+# ---- CPU
+
+
+def compiler() -> str | None:
+    """The C++ compiler; None if there is none."""
+    return shutil.which(os.environ.get("CXX", "c++"))
+
+
+def cpu(target: str, cache_folder: Path) -> Probe:
+    """The functions on an instruction set of this CPU.
+
+    cache_folder: where libraries are kept from one run of the tests to the next.
+    """
+    isa, _, scalar = target.partition(" ")
+    library = ctypes.CDLL(str(_library(isa, cache_folder)))
+    size = ctypes.c_int.in_dll(library, "layout_table").value
+    assert size == uniform_dtype().itemsize, "STRUCTS are not the members of Uniform"
+    pointer = ctypes.c_void_p
+
+    def run(name: str, rows: Floats, outputs: int, uniform: NDArray[np.void]) -> Floats:
+        kind = "scalar" if scalar or not functions()[name][2] else "wide"
+        out = np.full((outputs, rows.shape[1]), np.nan, np.float32)
+        entry = getattr(library, f"{kind}_{name}")
+        entry.argtypes = pointer, pointer, ctypes.c_int64, pointer
+        entry.restype = None
+        entry(rows.ctypes.data, out.ctypes.data, rows.shape[1], uniform.ctypes.data)
+        return out
+
+    return Probe(target, run)
+
+
+def _library(isa: str, folder: Path) -> Path:
+    """The shared library of an instruction set, compiled as the extension is."""
+    source, root = SOURCES / "cpu.cpp", kernels_root()
+    build = (root / "CMakeLists.txt").read_text(encoding="utf-8")
+    options = re.search(r"target_compile_options\(rt_options INTERFACE\s+([^)]*)\)", build)
+    flags = re.search(rf"rt_add_isa\({isa}\b\s*([^)]*)\)", build)
+    assert options is not None
+    assert flags is not None
+    command = [
+        str(compiler()), "-std=c++20", *options[1].split(), *flags[1].split(), "-w", "-shared",
+        "-fPIC", f"-DRT_ISA={isa}", f"-DRT_ISA_{isa.upper()}=1", "-I", str(root), str(source),
+    ]  # fmt: skip
+    version = subprocess.run([command[0], "--version"], capture_output=True, text=True, check=True)
+    text = "".join(
+        (SOURCES / name).read_text(encoding="utf-8") for name in ("cpu.cpp", "functions.h")
+    )
+    key = digest(headers_of(SOURCES / "functions.h", root), text, version.stdout, *command)
+    path = folder / f"{isa}-{key}.so"
+    if not path.is_file():
+        made = path.with_suffix(f".{os.getpid()}")
+        # Not under what checks the interpreter itself (the sanitizers of .ci/run).
+        environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
+        subprocess.run(
+            [*command, "-o", str(made)], env=environment, check=True, capture_output=True
+        )
+        made.replace(path)
+    return path
+
+
+# ---- CUDA
+
+
+def cubin(arch: str) -> bytes:
+    """The functions compiled for an architecture, "sm_90a"; raises CompileError."""
+    from raytracer.backends.cuda.compile import compile_source
+
+    return compile_source(SOURCES / "cuda.cu", arch, kernels_root()).code
+
+
+def cuda() -> Probe:
+    """The functions on the first GPU."""
+    from raytracer.backends.cuda.compile import architecture
+    from raytracer.backends.cuda.context import primary_context
+
+    context = primary_context(0)
+    code = cubin(architecture(context.device.compute_capability()))
+    with context.active() as driver:
+        module = driver.module_from_buffer(code)
+        size = np.zeros(1, np.int32)
+        driver.memcpy_dtoh(size, module.get_global("layout_table")[0])
+    assert size[0] == uniform_dtype().itemsize, "STRUCTS are not the members of Uniform"
+
+    def run(name: str, rows: Floats, outputs: int, uniform: NDArray[np.void]) -> Floats:
+        count = rows.shape[1]
+        out = np.full((outputs, count), np.nan, np.float32)
+        with context.active() as driver:
+            memory = [driver.mem_alloc(max(a.nbytes, 4)) for a in (rows, out, uniform)]
+            driver.memcpy_htod(memory[0], rows.tobytes())
+            driver.memcpy_htod(memory[2], uniform.tobytes())
+            entry = module.get_function(f"scalar_{name}")
+            entry.prepare("PPqP")
+            rows_at, out_at, uniform_at = map(int, memory)
+            grid = -(-count // 128), 1
+            entry.prepared_call(grid, (128, 1, 1), rows_at, out_at, count, uniform_at)
+            driver.memcpy_dtoh(out, memory[1])
+            for each in memory:
+                each.free()
+        return out
+
+    return Probe("cuda", run)
