@@ -25,6 +25,7 @@ from support.pages import (
     README,
     ROOT,
     anchors,
+    blocks,
     commands,
     files,
     links,
@@ -150,6 +151,22 @@ def test_files_shown_can_be_rendered(tmp_path: Path) -> None:
             assert image.to_uint8().std() > 5.0, name
 
 
+TABLES = [
+    (path, text) for path in PAGES for _, language, text in blocks(path) if language == "toml"
+]
+
+
+@pytest.mark.parametrize(("path", "text"), TABLES, ids=[path.stem for path, _ in TABLES])
+def test_tables_shown_are_parts_of_scenes(path: Path, text: str, tmp_path: Path) -> None:
+    for name, other in files().items():
+        (tmp_path / name).write_text(other, encoding="utf-8")
+    if "spheres" not in tomllib.loads(text):
+        text = f"spheres = []\n{text}"
+    shown = tmp_path / "shown.toml"
+    shown.write_text(text, encoding="utf-8")
+    assert raytracer.load(shown).source == str(shown)
+
+
 @pytest.mark.parametrize("name", [name for name in files() if name.endswith(".py")])
 def test_python_shown_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = raytracer.render
@@ -184,7 +201,9 @@ def test_full_scene_uses_most_tables() -> None:
 def test_every_public_name_is_described() -> None:
     text = text_of(PYTHON)
     table = set(re.findall(r"`(\w+)`", text))
-    generated = set(re.findall(r"^\.\. auto\w+:: raytracer\.(\w+)$", text, re.MULTILINE))
+    generated = set(
+        re.findall(r"^\.\. (?:auto\w+|py:data):: raytracer\.(\w+)$", text, re.MULTILINE)
+    )
     public = set(raytracer.__all__) - {"__version__"}
     assert public <= table
     assert public == generated
