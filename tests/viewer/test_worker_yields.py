@@ -76,7 +76,7 @@ def test_a_pick_keeps_the_samples(window: Window) -> None:
 def test_on_a_gpu_a_pick_waits_for_the_pass(window: Window) -> None:
     """Its film is not on the host: there is no copy that one could go back to."""
     stage, gate = gated(balls())
-    gate.name = "cuda"
+    gate.can_interrupt = False
     window.worker.show(order_of(stage, samples=40))
     sharp(window, 5)
     gate.entered.clear()
