@@ -202,20 +202,9 @@ class Text(Kind):
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
         if type(value) is not str:
             mistakes.must_be(place, "text", value)
-        elif not is_unicode(value):
-            mistakes.must_be(place, "text in Unicode", value)
 
     def schema(self) -> Schema:
         return {"type": "string"}
-
-
-def is_unicode(value: str) -> bool:
-    """Whether a text can be encoded: JSON may hold halves of surrogate pairs."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 class Choice(Kind):

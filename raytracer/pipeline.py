@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from raytracer import bvh, memory
+from raytracer import memory
 from raytracer.arguments import function, is_a, items, of_kind, text, whole
 from raytracer.backends.select import select
 from raytracer.door import is_path, path_of
@@ -27,7 +27,7 @@ from raytracer.warning import warn
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from raytracer.backends.base import Backend, ProgressCall
+    from raytracer.backends.base import Device, ProgressCall
     from raytracer.buffers import SceneBuffers
     from raytracer.output import OutputSet
     from raytracer.scene.scene import Scene
@@ -86,21 +86,23 @@ def render(
     if first_sample is not None:
         first_sample = whole(first_sample, "first_sample", error=UserError)
     made = memory.Output(aovs=wanted)
-    with prepare(
-        scene, dict(settings), backend=backend, crop=crop, threads=threads, memory_of=made
-    ) as job:
-        exposed = film_for(job.settings, crop, film)
-        first = exposed.samples if first_sample is None else first_sample
-        job.timings["frame"] = job.expose(exposed, first, job.settings.samples, progress)
-        job.find_aovs(exposed, wanted)
-    return job.image(exposed, tone)
+    with (
+        prepare(
+            scene, dict(settings), backend=backend, crop=crop, threads=threads, memory_of=made
+        ) as job,
+        job.film(film_for(job.settings, crop, film)) as exposed,
+    ):
+        count = job.settings.samples
+        job.timings["frame"] = job.expose(exposed, count, progress, first=first_sample)
+        job.find_aovs(exposed.host, wanted)
+        return job.image(exposed, tone)
 
 
 def prepare(
     scene: Scene | str | Path,
     overrides: dict[str, Any] | None = None,
     *,
-    backend: str | Backend = "auto",
+    backend: str | Device = "auto",
     crop: Crop | None = None,
     threads: int = 0,
     transparent: bool = False,
@@ -112,7 +114,7 @@ def prepare(
     """Load, pack, build and upload a scene.
 
     overrides: settings by name; None keeps the scene's.
-    backend: by name, or the one of an earlier job.
+    backend: by name, or the device of an earlier job.
     transparent: leave the background out, whatever the scene says.
     notice: told of each stage that may take long when it begins, in a few words.
     keep: keep scene and buffers with the job, for a camera that moves.
@@ -131,7 +133,7 @@ def prepare(
             from raytracer import npz  # noqa: F401
         thread_count(threads)
         chosen: Any = backend
-        if not _is_backend(backend):
+        if not _is_device(backend):
             chosen = select(chosen, threads)
         device = {"name": chosen.name} | chosen.describe()
     with stage("load", "loading the scene"):
@@ -162,25 +164,25 @@ def prepare(
     with stage("digest", f"hashing {spheres}"):
         digest = buffers.digest()
     with stage("build", f"building the hierarchy over {spheres}"):
-        tree = bvh.build(buffers, threads)
+        tree = chosen.build(buffers)
     with stage("upload", f"bringing {spheres} to the {chosen.name} backend"), naming(source):
         if free is not None:
             memory.require_device(replace(need, tree=tree.nbytes), free)
-        resident = chosen.upload(buffers, tree)
+        on_device = chosen.scene(buffers, tree)
     sizes = {
         "buffers": buffers.nbytes,
         "bvh": tree.nbytes,
         "bvh_per_sphere": round(tree.nbytes / max(buffers.count, 1), 2),
-        "resident": resident.nbytes,
+        "resident": on_device.nbytes,
     }
     path = Path(scene) if is_path(scene) else None
     made_by = about(path, digest, buffers.count, settings, device)
     space = buffers.center, buffers.scale
     job = Job(
-        settings, chosen, resident, buffers.view, threads, stage.timings, sizes, made_by, space,
+        settings, chosen, on_device, buffers.view, threads, stage.timings, sizes, made_by, space,
         kept, inputs,
     )  # fmt: skip
-    del buffers, tree  # of which the backend and the job keep what they need
+    del buffers, tree  # of which the device and the job keep what they need
     with naming(source):
         _require_rest(job, need, on_host=free is None)
     return job
@@ -189,18 +191,18 @@ def prepare(
 def _require_rest(job: Job, need: memory.Need, on_host: bool) -> None:
     """Refuse what the render still needs if it will not fit beside the scene that is ready.
 
-    need: of the whole job. on_host: whether the backend has the scene there.
+    need: of the whole job. on_host: whether the device has the scene there.
     Raises MemoryNeedError.
     """
     try:
-        memory.require_host(replace(need, ready=job.resident.nbytes if on_host else 0))
+        memory.require_host(replace(need, ready=job.scene.nbytes if on_host else 0))
     except BaseException:
-        job.resident.close()
+        job.scene.close()
         raise
 
 
-def _is_backend(value: Any) -> bool:
-    """Whether a value is the backend of an earlier job."""
+def _is_device(value: Any) -> bool:
+    """Whether a value is the device of an earlier job."""
     try:
         return hasattr(value, "max_spheres") and not is_a(value, type)
     except Exception:  # whatever a foreign object raises

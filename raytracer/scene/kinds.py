@@ -7,7 +7,7 @@ from typing import Any
 
 from raytracer.errors import SceneError, UserError, shown, suggestion
 from raytracer.fields import Definition
-from raytracer.kinds import Kind, Mistakes, Schema, is_unicode
+from raytracer.kinds import Kind, Mistakes, Schema
 from raytracer.scene.colors import parse_color
 from raytracer.warning import passed_to
 
@@ -154,8 +154,6 @@ class NamedTables(Kind):
             wrong_table(value, place, mistakes, "NAME")
             return
         for name, item in value.items():
-            if not is_unicode(name):
-                mistakes.must_be(f"{place}.{shown(name)}", "text in Unicode", name)
             self.item.find_mistakes(item, f"{place}.{shown(name)}", mistakes)
 
     def schema(self) -> Schema:
