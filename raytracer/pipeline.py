@@ -58,7 +58,8 @@ def render(
 
     Args:
         scene: a Scene, or the path of a scene or particle file.
-        backend: "auto" (CUDA where it works, else the CPU), "cpu" or "cuda".
+        backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or
+            "cuda:1" for the GPU with number 1.
         width: width of the picture in pixels.
         height: height of the picture in pixels.
         samples: samples per pixel to add.

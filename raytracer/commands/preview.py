@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 
+from raytracer.commands.backend_option import backend_option
 from raytracer.resources import require_start
 from raytracer.tone_names import CURVES
 
 
 @click.command(short_help="Open a scene in an interactive window.")
 @click.argument("scene", metavar="SCENE|DATA")
-@click.option("--backend", type=click.Choice(["auto", "cpu", "cuda"]), default="auto",
-              show_default=True, help="Where to render.")  # fmt: skip
+@backend_option
 @click.option("--width", type=int, help="Width of the window in pixels; default: the scene's.")
 @click.option("--height", type=int, help="Height of the window in pixels; default: the scene's.")
 @click.option("--samples", type=int, help="Samples per pixel at rest; default: the scene's.")

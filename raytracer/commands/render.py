@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from raytracer.commands.backend_option import backend_option
 from raytracer.commands.tone_options import take_settings, tone_options
 from raytracer.resources import require_start
 
@@ -57,8 +58,7 @@ def numbers(
 @click.option("--depth", "max_depth", type=int, help="Maximum number of mirror bounces.")
 @click.option("--shadows/--no-shadows", default=None, help="Whether spheres cast shadows.")
 @click.option("--transparent", is_flag=True, help="Leave the background out.")
-@click.option("--backend", type=click.Choice(["auto", "cpu", "cuda"]), default="auto",
-              show_default=True, help="Where to render.")  # fmt: skip
+@backend_option
 @click.option("--threads", type=int, default=0, help="CPU threads; default: every core, or "
               "RAYTRACER_THREADS.")  # fmt: skip
 @tone_options
