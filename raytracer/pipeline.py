@@ -14,36 +14,33 @@ from raytracer.arguments import function, is_a, items, of_kind, text, whole
 from raytracer.backends.select import select
 from raytracer.door import is_path, path_of
 from raytracer.errors import SceneError, UserError, counted, naming, type_name
+from raytracer.fields import check_names, takes
 from raytracer.film import Crop, Film, checked_crop
 from raytracer.film_file import check_aovs
 from raytracer.image import Image
 from raytracer.job import Job, about
 from raytracer.resources import thread_count
+from raytracer.settings import RenderSettings
 from raytracer.tone_settings import ToneSettings
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from raytracer.backends.base import Device, ProgressCall
     from raytracer.buffers import SceneBuffers
     from raytracer.output import OutputSet
     from raytracer.scene.scene import Scene
-    from raytracer.settings import RenderSettings
+    from raytracer.settings import Overrides
 
 Notice = Callable[[str], None]
 
 
+@takes(RenderSettings)
 def render(
     scene: Scene | str | Path,
     *,
     backend: str = "auto",
-    width: int | None = None,
-    height: int | None = None,
-    samples: int | None = None,
-    filter: str | None = None,  # noqa: A002 - the name of the setting
-    filter_radius: float | None = None,
-    seed: int | None = None,
-    max_depth: int | None = None,
-    shadows: bool | None = None,
     crop: Crop | None = None,
     threads: int = 0,
     first_sample: int | None = None,
@@ -51,23 +48,16 @@ def render(
     aovs: Sequence[str] = (),
     tone: ToneSettings | None = None,
     progress: ProgressCall | None = None,
+    **settings: Unpack[Overrides],
 ) -> Image:
     """Render a scene.
 
-    Settings that are None, from `width` to `shadows`, are those of the scene.
+    Settings that are None or left out, those of `RenderSettings`, are the scene's.
 
     Args:
         scene: a Scene, or the path of a scene or particle file.
-        backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or
-            "cuda:1" for the GPU with number 1.
-        width: width of the picture in pixels.
-        height: height of the picture in pixels.
-        samples: samples per pixel to add.
-        filter: reconstruction filter: "point", "box", "tent" or "gaussian".
-        filter_radius: half width of the filter in pixels.
-        seed: seed of the sample pattern.
-        max_depth: how many mirror bounces are followed.
-        shadows: whether spheres cast shadows.
+        backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or "cuda:1" for the
+            GPU with number 1.
         crop: x0, y0, x1, y1 in pixels, half open: render only that part.
         threads: threads on the CPU; 0 takes every core that the process may use.
         first_sample: number of the first sample; by default it follows those of `film`.
@@ -84,17 +74,9 @@ def render(
 
     Raises:
         UserError: the scene or an argument cannot be rendered.
+        TypeError: there is no argument of that name.
     """
-    overrides = {
-        "width": width,
-        "height": height,
-        "samples": samples,
-        "filter": filter,
-        "filter_radius": filter_radius,
-        "seed": seed,
-        "max_depth": max_depth,
-        "shadows": shadows,
-    }
+    check_names(render, settings)
     names = [] if aovs is None else items(aovs, "aovs", UserError)
     wanted = check_aovs(",".join(text(name, "aovs", UserError) for name in names))
     if film is not None:
@@ -107,7 +89,7 @@ def render(
     made = memory.Output(aovs=wanted)
     with (
         prepare(
-            scene, overrides, backend=backend, crop=crop, threads=threads, memory_of=made
+            scene, dict(settings), backend=backend, crop=crop, threads=threads, memory_of=made
         ) as job,
         job.film(film_for(job.settings, crop, film)) as exposed,
     ):
