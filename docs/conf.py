@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -61,3 +62,16 @@ html_show_sphinx = False
 html_copy_source = False
 templates_path: list[str] = []
 exclude_patterns = ["extensions", "static"]
+
+
+def _readable(app, what, name, value, options, signature, returned):  # type: ignore[no-untyped-def]
+    """Write "..." for defaults that are made anew each time, and leave private fields out."""
+    if signature is not None:
+        signature = re.sub(r", _\w+: [^=]*=\s*<factory>", "", signature)
+        signature = signature.replace("<factory>", "...")
+    return signature, returned
+
+
+def setup(app):  # type: ignore[no-untyped-def]
+    """Connect what is too small for an extension."""
+    app.connect("autodoc-process-signature", _readable)

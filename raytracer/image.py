@@ -90,7 +90,7 @@ class Image:
 
     @cached_property
     def array(self) -> NDArray[np.float32]:
-        """The linear picture, float32 (h, w, 4): RGB premultiplied by alpha, and alpha.
+        """The linear picture as float32 (h, w, 4), RGB premultiplied by alpha and alpha.
 
         Alpha is 1 before an opaque background, else the coverage.
         """

@@ -25,11 +25,11 @@ from support.pages import (
     README,
     ROOT,
     anchors,
+    blocks,
     commands,
     files,
     links,
     marked,
-    section,
     text_of,
 )
 
@@ -108,12 +108,12 @@ def test_every_kernel_file_is_described() -> None:
     assert described == there
 
 
-def test_files_of_the_table_of_changes_are_there() -> None:
-    table = section(CONTRIBUTING, "What a change touches")
-    named = re.findall(r"`((?:raytracer|kernels|docs|tests)/[^`]*)`", table)
-    named = [name for name in named if not re.search("NAME|OP|/name", name)]
-    assert len(named) > 10
-    assert not [name for name in named if not (ROOT / name).exists()]
+@each_page
+def test_files_that_are_named_are_there(path: Path) -> None:
+    folders = "raytracer|kernels|docs|tests|renders|scenes"
+    for name in re.findall(rf"`((?:{folders})/[\w./-]*)`", text_of(path)):
+        if not re.search("NAME|OP|NN_|/name", name):
+            assert (ROOT / name).exists(), name
 
 
 @each_page
@@ -151,6 +151,22 @@ def test_files_shown_can_be_rendered(tmp_path: Path) -> None:
             assert image.to_uint8().std() > 5.0, name
 
 
+TABLES = [
+    (path, text) for path in PAGES for _, language, text in blocks(path) if language == "toml"
+]
+
+
+@pytest.mark.parametrize(("path", "text"), TABLES, ids=[path.stem for path, _ in TABLES])
+def test_tables_shown_are_parts_of_scenes(path: Path, text: str, tmp_path: Path) -> None:
+    for name, other in files().items():
+        (tmp_path / name).write_text(other, encoding="utf-8")
+    if "spheres" not in tomllib.loads(text):
+        text = f"spheres = []\n{text}"
+    shown = tmp_path / "shown.toml"
+    shown.write_text(text, encoding="utf-8")
+    assert raytracer.load(shown).source == str(shown)
+
+
 @pytest.mark.parametrize("name", [name for name in files() if name.endswith(".py")])
 def test_python_shown_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = raytracer.render
@@ -185,7 +201,9 @@ def test_full_scene_uses_most_tables() -> None:
 def test_every_public_name_is_described() -> None:
     text = text_of(PYTHON)
     table = set(re.findall(r"`(\w+)`", text))
-    generated = set(re.findall(r"^\.\. auto\w+:: raytracer\.(\w+)$", text, re.MULTILINE))
+    generated = set(
+        re.findall(r"^\.\. (?:auto\w+|py:data):: raytracer\.(\w+)$", text, re.MULTILINE)
+    )
     public = set(raytracer.__all__) - {"__version__"}
     assert public <= table
     assert public == generated

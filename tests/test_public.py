@@ -117,8 +117,8 @@ def test_every_lazy_name_is_public_and_the_reverse() -> None:
 def test_importing_the_package_and_asking_for_help_is_cheap() -> None:
     code = (
         "import sys; from raytracer.cli import main; main(['--help']); main(['render', '--help']);"
-        "print(*{'numpy', 'PIL', 'pydantic', 'rich', 'pycuda', 'pyglet', 'dataclasses', 'json'}"
-        " & {*sys.modules})"
+        "print(*{'numpy', 'PIL', 'pydantic', 'rich', 'pycuda', 'pyglet', 'dataclasses', 'json',"
+        " 'raytracer._core'} & {*sys.modules})"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == ""

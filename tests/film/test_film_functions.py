@@ -62,7 +62,10 @@ def test_code_values(probe: Probe, bits: int) -> None:
     levels = 2**bits - 1
     rng = np.random.default_rng(2)
     coverage = rng.integers(0, 5, COUNT).astype(np.float32)
-    sums = colors(-9, 1) * coverage[:, None]
+    light = colors(-9, 1)
+    near = np.linspace(0.99, 1.01, 400)[:, None] * 2**0.5  # of what counts as black and as clipped
+    light[:400], light[400:800] = near * 0.5 / (12.92 * 255), near
+    sums = light * coverage[:, None]
     tone = {"samples": 4, "bits": bits, "exposure": -0.5, "white": 4.0}
     place = np.zeros((COUNT, 2), np.uint32)
     found = probe("develop_pixel", sums, coverage, place, tone=tone)

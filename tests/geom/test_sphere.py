@@ -141,3 +141,17 @@ def test_surface(probe: Probe, scale: float) -> None:
     assert clear.sum() > COUNT / 4
     assert (inside == r.inside)[clear].all()
     assert (np.linalg.norm(normal - exact, axis=1) * cosine <= place)[clear].all()
+
+
+def test_a_point_does_not_know_how_far_its_ray_came(probe: Probe) -> None:
+    """It is put back on the sphere: its error is an ulp of centre and radius."""
+    rng = np.random.default_rng(7)
+    center = rng.uniform(-2, 2, (COUNT, 3)).astype(np.float32)
+    radius = np.exp2(rng.uniform(-3, 1, COUNT)).astype(np.float32)
+    origin = (1e4 * unit(rng.normal(size=(COUNT, 3)))).astype(np.float32)
+    direction = unit(center.astype(np.float64) - origin).astype(np.float32)
+    found = probe("sphere_surface", center, radius, origin, direction).astype(np.float64)
+    off = np.linalg.norm(found[:, :3] - center, axis=1) - radius
+    assert (off > 0).all()
+    assert (off <= 16 * HALF_ULP * np.maximum(np.abs(center).max(axis=1), radius)).all()
+    assert ((found[:, 3:6] * direction).sum(axis=1) < -0.9).all()

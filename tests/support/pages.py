@@ -55,11 +55,6 @@ def commands(path: Path) -> Iterator[list[str]]:
                     yield shlex.split(part, comments=True)
 
 
-def section(path: Path, title: str) -> str:
-    """Return the text below a heading of the second level, up to the next of its kind."""
-    return text_of(path).split(f"\n## {title}\n")[1].split("\n## ")[0]
-
-
 def anchors(path: Path) -> set[str]:
     """Return what links to the page may name, as the repository's host makes it of headings."""
     titles = re.findall(r"^#+ (.+)$", _ANY_FENCE.sub("", text_of(path)), re.MULTILINE)

@@ -1,0 +1,98 @@
+"""The tables of docs/kernels/figures.md against the records in renders/."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from support.pages import DOCS, ROOT, text_of
+
+FIGURES = DOCS / "kernels" / "figures.md"
+
+
+def rows(title: str) -> list[list[str]]:
+    """The cells of every row of the tables below a heading."""
+    text = text_of(FIGURES).split(f"\n## {title}\n")[1].split("\n## ")[0]
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def record(name: str) -> dict[str, Any]:
+    """A record, as JSON types."""
+    found: dict[str, Any] = json.loads((ROOT / "renders" / name).read_text(encoding="utf-8"))
+    return found
+
+
+def medians(name: str, operation: str | None = None) -> dict[str, float]:
+    """Seconds of each row of a record's only result, or of that of an operation, by label."""
+    results = record(f"bench/{name}.json")["results"]
+    (result,) = [one for one in results if operation in (None, one["op"])]
+    return {row["label"]: row["time"]["median"] for row in result["rows"] if row["status"] == "ok"}
+
+
+def spoken(label: str) -> str:
+    """A label as the tables write it: 01_wmma is "01 wmma", a peer goes by its library."""
+    return label.replace("_", " ")
+
+
+def test_products_in_bfloat16() -> None:
+    shown = {row[0].partition(" (")[0]: row[1:] for row in rows("BF16 matrix products")}
+    results = [
+        result
+        for name in ("matmul_bf16-sizes", "matmul_bf16")
+        for result in record(f"bench/{name}.json")["results"]
+    ]
+    for result in results:
+        place = [1024, 2048, 4096, 8192].index(result["axes"]["m"])
+        rate = {
+            row["label"].partition(" (")[0]: result["work"]["flop"] / row["time"]["median"] / 1e12
+            for row in result["rows"]
+        }
+        for label, value in rate.items():
+            expected = f"{value:.0f}"
+            if label != "cuBLAS":
+                expected += f" ({value / rate['cuBLAS']:.2f})"
+            assert shown[spoken(label)][place] == expected, (label, result["axes"])
+    assert len(results) == 4
+
+
+@pytest.mark.parametrize(("name", "column"), [("contraction", 1), ("contraction-f64", 3)])
+def test_gradient(name: str, column: int) -> None:
+    shown = {row[0][:2]: row[column:] for row in rows("Spectral elements") if row[0][:2].isdigit()}
+    work = record(f"bench/{name}.json")["results"][0]["work"]
+    copy = record(f"bench/{name}.json")["device"]["ceilings"]["copy_gbps"]
+    found = {label: time for label, time in medians(name).items() if label[:2].isdigit()}
+    assert len(found) == len(shown) == 9
+    for label, time in found.items():
+        share = (work["bytes_read"] + work["bytes_written"]) / time / 1e9 / copy
+        assert shown[label[:2]][:2] == [f"{time * 1e6:.0f}", f"{share:.0%}"], label
+
+
+def test_tone() -> None:
+    shown = {row[0]: row[1] for row in rows("Tone")}
+    histogram, picture = medians("tone", "tone histogram"), medians("tone", "tone picture")
+    whole = medians("tone", "tone whole")
+    found = re.findall(r"[\d.]+", " ".join(list(shown.values())[2:6]))
+    expected = [f"{histogram['one kernel'] * 1e6:.1f}"]
+    expected += [f"{histogram['CUB over a transform iterator'] * 1e6:.1f}"]
+    expected += [f"{picture[name] * 1e6:.1f}" for name in ("one pass", "three passes")]
+    expected += [f"{whole[name] * 1e6:.0f}" for name in ("linear", "reinhard", "aces", "agx")]
+    assert found == expected
+
+
+def test_frames_and_builds_beside_embree() -> None:
+    frames = rows("CPU frame, 1024x1024, against Embree")[2:]
+    builds = rows("BVH build, against Embree's medium build")[2:]
+    names = ("embree", "embree-10m", "embree-scenes")
+    found = [row for name in names for row in record(f"records/{name}.json")["rows"]]
+    assert len(frames) == len(found) > 5
+    for shown, row in zip(frames, found, strict=True):
+        peer = row["peers"][row["fastest"]]["frame"]["median"]
+        assert shown[1] == f"{row['ours']['frame']['median']:.1f} ms"
+        assert shown[2] == f"{peer:.1f} ms ({row['fastest']})"
+        assert shown[3] == f"{row['frame_ratio']:.2f}"
+    for shown, row in zip(builds, found[1:4], strict=True):
+        assert shown[3] == f"{row['build_ratio']:.2f}"
