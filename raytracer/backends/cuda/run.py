@@ -76,12 +76,14 @@ class CudaBackend:
     @property
     def kernel(self) -> RenderKernel:
         """The render kernel that was asked for, or the usual one; loaded at first use."""
-        return render_kernel(self._device, self._kernel or production())
+        with self.turn():
+            return render_kernel(self._device, self._kernel or production(), ())
 
     def kernel_of(self, resident: CudaResident, view: View) -> RenderKernel:
         """The render kernel for a view of a scene."""
         kernel = self._kernel or production(resident.kernel_name(view))
-        return render_kernel(self._device, kernel, missing_features(view))
+        with self.turn():
+            return render_kernel(self._device, kernel, missing_features(view))
 
     def upload(self, buffers: SceneBuffers, bvh: Bvh) -> CudaResident:
         """Copy a scene to the device.
