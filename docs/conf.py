@@ -40,7 +40,8 @@ smartquotes = False  # "--" begins an option
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 autodoc_class_signature = "mixed"
-autodoc_preserve_defaults = True
+# `render` has the settings of a render in its signature, not in its source.
+autodoc_preserve_defaults = False
 # Methods of public classes that other modules of the package call, not users.
 _INTERNAL = (
     "automatic backward blank codes dithers edges filter_code is_of_old_format keep linear lines "

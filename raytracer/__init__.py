@@ -107,6 +107,8 @@ def __getattr__(name: str) -> Any:
     if home is None:
         raise AttributeError(f"module 'raytracer' has no attribute {name!r}")
     value = getattr(import_module(home), name)
+    if hasattr(value, "__dict__"):
+        import_module("raytracer.fields").document(value)
     globals()[name] = value
     return value
 

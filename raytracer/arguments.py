@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
-from math import inf
+from math import inf, isfinite
 from operator import index
 from typing import Any
 
@@ -142,6 +142,30 @@ def one_of(
     if word not in words:
         raise error(f"{name}: there is no {what} '{shown(word)}'; {suggestion(word, words)}")
     return str(word)
+
+
+def vector(
+    value: Any, name: str, error: type[UserError] = SceneError
+) -> tuple[float, float, float]:
+    """Return three finite floats.
+
+    Args:
+        value: any sequence of three numbers.
+        name: what to call it in a message.
+        error: what to raise.
+
+    Raises:
+        UserError: it is not three finite numbers.
+    """
+    try:
+        parts = [float(plain(v)) for v in islice(plain(value), 4)]  # it may have no end
+    except Exception:  # whatever a foreign object raises
+        parts = []
+    if len(parts) != 3 or is_a(value, (str, bytes, bytearray, set, dict)):
+        raise error(f"{name}: {shown_value(value)} is not three numbers")
+    if not all(map(isfinite, parts)):
+        raise error(f"{name}: {shown_value(value)} is not finite")
+    return (parts[0], parts[1], parts[2])
 
 
 def text(value: Any, name: str, error: type[UserError] = SceneError) -> str:

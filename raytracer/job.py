@@ -1,4 +1,4 @@
-"""A scene made ready on a backend, and the pictures taken of it."""
+"""A scene made ready on a device, and the pictures taken of it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from raytracer.backends.base import Backend, ProgressCall
+    from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
     from raytracer.buffers import SceneBuffers
     from raytracer.film import Film
     from raytracer.scene.scene import Scene
@@ -34,12 +34,12 @@ NO_SPHERE = constant("kNoSphere")  # FirstHit.id
 
 @dataclass
 class Job:
-    """A scene made ready on one backend; `expose` can be called again and again.
+    """A scene made ready on one device; `expose` can be called again and again.
 
-    resident: the scene in the backend's form.
+    scene: the scene there.
     view: of the whole picture.
     timings: seconds of the stages so far.
-    memory: bytes of the buffers, the BVH and the backend's copy.
+    memory: bytes of the buffers, the BVH and the device's copy.
     about: what made the picture, for the metadata.
     space: centre (3,) and scale of render space, in scene units.
     kept: the scene and its buffers, if `prepare` was asked to keep them.
@@ -48,8 +48,8 @@ class Job:
     """
 
     settings: RenderSettings
-    backend: Backend
-    resident: Any
+    device: Device
+    scene: DeviceScene
     view: View
     threads: int
     timings: dict[str, float]
@@ -60,25 +60,28 @@ class Job:
     inputs: tuple[Path, ...] = ()
     warnings: list[str] = field(default_factory=list)
 
+    def film(self, host: Film) -> DeviceFilm:
+        """A film on the job's device: a blank one, or one with samples of the same picture."""
+        return self.device.film(host)
+
     def expose(
         self,
-        film: Film,
-        first: int,
+        on_device: DeviceFilm,
         count: int,
         progress: ProgressCall | None = None,
-        fetch: bool = True,
+        *,
+        first: int | None = None,
     ) -> float:
-        """Add samples first .. first + count - 1 to a film; returns the seconds of the frame.
+        """Add samples to a film and note what made it; returns the seconds of the frame.
 
-        fetch: False leaves the sums with the backend until `fetch`.
+        first: number of the first sample; by default it follows those on the film.
         Raises UserError for the film of another picture, or for samples that cannot be numbered.
         """
+        film = on_device.host
         with naming(film.source):
             self.check_film(film)
-        check_samples(first, count)
-        view = self.view.with_crop(film.crop).with_samples(first, count)
-        seconds = self.backend.render(self.resident, view, film, progress, fetch)
-        film.samples += count
+        check_samples(film.samples if first is None else first, count)
+        seconds = on_device.add(self.scene, self.view, count, progress, first=first)
         if "samples" in film.aovs:
             self.find_aovs(film, ("samples",))
         film.metadata = self.about | {"digest": self.digest, "transparent": self.transparent}
@@ -112,24 +115,22 @@ class Job:
             f"the film is of another picture ({why}): render with what made it, or start a new film"
         )
 
-    def fetch(self, film: Film) -> None:
-        """Bring the film's sums up to date."""
-        self.backend.fetch(self.resident, film)
-
     def image(
-        self, film: Film, settings: ToneSettings | None = None, bits: int | None = None
+        self, on_device: DeviceFilm, settings: ToneSettings | None = None, bits: int | None = None
     ) -> Image:
         """The picture on a film, with the metadata of this job.
 
-        bits: develop it now, where the film is; None leaves that for when it is asked for.
+        bits: develop it now, where the film is, and leave the sums there until `to_host`; None
+            brings them, and develops when the picture is asked for.
         """
+        film = on_device.host if bits else on_device.to_host()
         about = self.about | {"samples": film.samples, "crop": list(film.crop)}
         settings = settings or ToneSettings()
         image = Image(film, self.transparent, self.timings, about, self.threads, settings)
         if bits is not None:
             check_bits(bits, settings)
             start = time.perf_counter()
-            made = self.backend.develop(self.resident, film, settings, bits)
+            made = on_device.develop(settings, bits)
             self.timings["tone"] = time.perf_counter() - start
             image.keep(bits, *made)
         return image
@@ -154,7 +155,7 @@ class Job:
         made: dict[str, NDArray[Any]] = {}
         for y in range(top, bottom, rows):
             strip_of = self.view.with_crop((left, y, right, min(y + rows, bottom)))
-            hits = self.backend.first_hits(self.resident, strip_of)
+            hits = self.scene.first_hits(strip_of)
             for name in wanted:
                 strip = aov(name, hits, *self.space)
                 if name not in made:
@@ -167,8 +168,8 @@ class Job:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Give back the backend's memory."""
-        self.resident.close()
+        """Give back the device's memory."""
+        self.scene.close()
 
 
 def aov(
@@ -205,7 +206,7 @@ def about(
 
     path, digest: of the scene; a scene built in Python has no path. Of an absolute path the name
         alone is kept: a picture is shown to people who need not know how the disk is arranged.
-    device: name and description of the backend.
+    device: its name and description.
     """
     from datetime import UTC, datetime
 

@@ -9,41 +9,38 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from raytracer import bvh, memory
+from raytracer import memory
 from raytracer.arguments import function, is_a, items, of_kind, text, whole
 from raytracer.backends.select import select
 from raytracer.door import is_path, path_of
 from raytracer.errors import SceneError, UserError, counted, naming, type_name
+from raytracer.fields import check_names, takes
 from raytracer.film import Crop, Film, checked_crop
 from raytracer.film_file import check_aovs
 from raytracer.image import Image
 from raytracer.job import Job, about
 from raytracer.resources import thread_count
+from raytracer.settings import RenderSettings
 from raytracer.tone_settings import ToneSettings
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
-    from raytracer.backends.base import Backend, ProgressCall
+    from typing import Unpack
+
+    from raytracer.backends.base import Device, ProgressCall
     from raytracer.buffers import SceneBuffers
     from raytracer.output import OutputSet
     from raytracer.scene.scene import Scene
-    from raytracer.settings import RenderSettings
+    from raytracer.settings import Overrides
 
 Notice = Callable[[str], None]
 
 
+@takes(RenderSettings)
 def render(
     scene: Scene | str | Path,
     *,
     backend: str = "auto",
-    width: int | None = None,
-    height: int | None = None,
-    samples: int | None = None,
-    filter: str | None = None,  # noqa: A002 - the name of the setting
-    filter_radius: float | None = None,
-    seed: int | None = None,
-    max_depth: int | None = None,
-    shadows: bool | None = None,
     crop: Crop | None = None,
     threads: int = 0,
     first_sample: int | None = None,
@@ -51,22 +48,15 @@ def render(
     aovs: Sequence[str] = (),
     tone: ToneSettings | None = None,
     progress: ProgressCall | None = None,
+    **settings: Unpack[Overrides],
 ) -> Image:
     """Render a scene.
 
-    Settings that are None, from `width` to `shadows`, are those of the scene.
+    Settings that are None or left out, those of `RenderSettings`, are the scene's.
 
     Args:
         scene: a Scene, or the path of a scene or particle file.
         backend: "auto" (CUDA where it works, else the CPU), "cpu" or "cuda".
-        width: width of the picture in pixels.
-        height: height of the picture in pixels.
-        samples: samples per pixel to add.
-        filter: reconstruction filter: "point", "box", "tent" or "gaussian".
-        filter_radius: half width of the filter in pixels.
-        seed: seed of the sample pattern.
-        max_depth: how many mirror bounces are followed.
-        shadows: whether spheres cast shadows.
         crop: x0, y0, x1, y1 in pixels, half open: render only that part.
         threads: threads on the CPU; 0 takes every core that the process may use.
         first_sample: number of the first sample; by default it follows those of `film`.
@@ -83,17 +73,9 @@ def render(
 
     Raises:
         UserError: the scene or an argument cannot be rendered.
+        TypeError: there is no argument of that name.
     """
-    overrides = {
-        "width": width,
-        "height": height,
-        "samples": samples,
-        "filter": filter,
-        "filter_radius": filter_radius,
-        "seed": seed,
-        "max_depth": max_depth,
-        "shadows": shadows,
-    }
+    check_names(render, settings)
     names = [] if aovs is None else items(aovs, "aovs", UserError)
     wanted = check_aovs(",".join(text(name, "aovs", UserError) for name in names))
     if film is not None:
@@ -104,21 +86,23 @@ def render(
     if first_sample is not None:
         first_sample = whole(first_sample, "first_sample", error=UserError)
     made = memory.Output(aovs=wanted)
-    with prepare(
-        scene, overrides, backend=backend, crop=crop, threads=threads, memory_of=made
-    ) as job:
-        exposed = film_for(job.settings, crop, film)
-        first = exposed.samples if first_sample is None else first_sample
-        job.timings["frame"] = job.expose(exposed, first, job.settings.samples, progress)
-        job.find_aovs(exposed, wanted)
-    return job.image(exposed, tone)
+    with (
+        prepare(
+            scene, dict(settings), backend=backend, crop=crop, threads=threads, memory_of=made
+        ) as job,
+        job.film(film_for(job.settings, crop, film)) as exposed,
+    ):
+        count = job.settings.samples
+        job.timings["frame"] = job.expose(exposed, count, progress, first=first_sample)
+        job.find_aovs(exposed.host, wanted)
+        return job.image(exposed, tone)
 
 
 def prepare(
     scene: Scene | str | Path,
     overrides: dict[str, Any] | None = None,
     *,
-    backend: str | Backend = "auto",
+    backend: str | Device = "auto",
     crop: Crop | None = None,
     threads: int = 0,
     transparent: bool = False,
@@ -130,7 +114,7 @@ def prepare(
     """Load, pack, build and upload a scene.
 
     overrides: settings by name; None keeps the scene's.
-    backend: by name, or the one of an earlier job.
+    backend: by name, or the device of an earlier job.
     transparent: leave the background out, whatever the scene says.
     notice: told of each stage that may take long when it begins, in a few words.
     keep: keep scene and buffers with the job, for a camera that moves.
@@ -149,7 +133,7 @@ def prepare(
             from raytracer import npz  # noqa: F401
         thread_count(threads)
         chosen: Any = backend
-        if not _is_backend(backend):
+        if not _is_device(backend):
             chosen = select(chosen, threads)
         device = {"name": chosen.name} | chosen.describe()
     with stage("load", "loading the scene"):
@@ -180,25 +164,25 @@ def prepare(
     with stage("digest", f"hashing {spheres}"):
         digest = buffers.digest()
     with stage("build", f"building the hierarchy over {spheres}"):
-        tree = bvh.build(buffers, threads)
+        tree = chosen.build(buffers)
     with stage("upload", f"bringing {spheres} to the {chosen.name} backend"), naming(source):
         if free is not None:
             memory.require_device(replace(need, tree=tree.nbytes), free)
-        resident = chosen.upload(buffers, tree)
+        on_device = chosen.scene(buffers, tree)
     sizes = {
         "buffers": buffers.nbytes,
         "bvh": tree.nbytes,
         "bvh_per_sphere": round(tree.nbytes / max(buffers.count, 1), 2),
-        "resident": resident.nbytes,
+        "resident": on_device.nbytes,
     }
     path = Path(scene) if is_path(scene) else None
     made_by = about(path, digest, buffers.count, settings, device)
     space = buffers.center, buffers.scale
     job = Job(
-        settings, chosen, resident, buffers.view, threads, stage.timings, sizes, made_by, space,
+        settings, chosen, on_device, buffers.view, threads, stage.timings, sizes, made_by, space,
         kept, inputs,
     )  # fmt: skip
-    del buffers, tree  # of which the backend and the job keep what they need
+    del buffers, tree  # of which the device and the job keep what they need
     with naming(source):
         _require_rest(job, need, on_host=free is None)
     return job
@@ -207,18 +191,18 @@ def prepare(
 def _require_rest(job: Job, need: memory.Need, on_host: bool) -> None:
     """Refuse what the render still needs if it will not fit beside the scene that is ready.
 
-    need: of the whole job. on_host: whether the backend has the scene there.
+    need: of the whole job. on_host: whether the device has the scene there.
     Raises MemoryNeedError.
     """
     try:
-        memory.require_host(replace(need, ready=job.resident.nbytes if on_host else 0))
+        memory.require_host(replace(need, ready=job.scene.nbytes if on_host else 0))
     except BaseException:
-        job.resident.close()
+        job.scene.close()
         raise
 
 
-def _is_backend(value: Any) -> bool:
-    """Whether a value is the backend of an earlier job."""
+def _is_device(value: Any) -> bool:
+    """Whether a value is the device of an earlier job."""
     try:
         return hasattr(value, "max_spheres") and not is_a(value, type)
     except Exception:  # whatever a foreign object raises

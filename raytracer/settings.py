@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
-from .arguments import one_of, real, truth, whole
+from raytracer.fields import Defined, check_fields, define
+from raytracer.kinds import Choice, Integer, Number, Truth
+
+if TYPE_CHECKING:
+    from typing import TypedDict
+
+    class Overrides(TypedDict, total=False):
+        """The settings as keyword arguments, for type checkers; None keeps the scene's."""
+
+        width: int | None
+        height: int | None
+        samples: int | None
+        filter: str | None
+        filter_radius: float | None
+        seed: int | None
+        max_depth: int | None
+        shadows: bool | None
+
 
 FILTERS = ("point", "box", "tent", "gaussian")
 """Reconstruction filters: the words of the kernels' `FilterKind`."""
@@ -19,48 +36,58 @@ MAX_SIDE = 1 << 20
 MAX_SAMPLES = 1 << 24
 """Most samples per pixel: film sums are float32, which counts no further than 2**24."""
 
+LARGEST_SEED = 2**32 - 1
+"""Seeds are 32-bit words."""
 
-@dataclass(frozen=True)
-class RenderSettings:
+
+@dataclass(frozen=True, repr=False, eq=False)
+class RenderSettings(Defined):
     """Size, sampling and depth of a picture; the names are those of `[render]` in a scene file.
-
-    Args:
-        width, height: size of the picture in pixels.
-        samples: samples per pixel.
-        filter: "point" (the pixel's centre), "box", "tent" or "gaussian".
-        filter_radius: half width of the filter in pixels; None takes the filter's own.
-        seed: seed of the sample points, 0 to 2**32 - 1.
-        max_depth: mirror bounces; 0 shows no reflection.
-        shadows: whether spheres cast shadows.
 
     Raises:
         SceneError: a value is out of its range.
     """
 
-    width: int = 1280
-    height: int = 720
-    samples: int = 16
-    filter: str = "gaussian"
-    filter_radius: float | None = None
-    seed: int = 0
-    max_depth: int = 4
-    shadows: bool = True
+    width: int = field(
+        default=1280, metadata=define(Integer(1, MAX_SIDE), "Width of the picture in pixels.")
+    )
+    height: int = field(
+        default=720, metadata=define(Integer(1, MAX_SIDE), "Height of the picture in pixels.")
+    )
+    samples: int = field(
+        default=16,
+        metadata=define(Integer(1, MAX_SAMPLES), "Samples per pixel; more give less noise."),
+    )
+    filter: str = field(
+        default="gaussian",
+        metadata=define(
+            Choice(FILTERS, "filter"),
+            "Reconstruction filter; point takes every sample at the pixel's centre.",
+        ),
+    )
+    filter_radius: float | None = field(
+        default=None,
+        metadata=define(
+            Number(0.0, 16.0),
+            "Half width of the filter in pixels.",
+            default_text="box 0.5, tent 1.0, gaussian 1.5",
+        ),
+    )
+    seed: int = field(
+        default=0, metadata=define(Integer(0, LARGEST_SEED), "Seed of the sample points.")
+    )
+    max_depth: int = field(
+        default=4,
+        metadata=define(
+            Integer(0, 1024),
+            "Maximum number of mirror bounces; 0 shows no reflections.",
+            flag="--depth",
+        ),
+    )
+    shadows: bool = field(default=True, metadata=define(Truth(), "Whether spheres cast shadows."))
 
     def __post_init__(self) -> None:
-        for name, low, high in (
-            ("width", 1, MAX_SIDE),
-            ("height", 1, MAX_SIDE),
-            ("samples", 1, MAX_SAMPLES),
-            ("seed", 0, 2**32 - 1),
-            ("max_depth", 0, 1024),
-        ):
-            number = whole(getattr(self, name), f"render.{name}", low, high)
-            object.__setattr__(self, name, number)
-        object.__setattr__(self, "filter", one_of(self.filter, "render.filter", FILTERS, "filter"))
-        if self.filter_radius is not None:
-            radius = real(self.filter_radius, "render.filter_radius", 0.0, 16.0)
-            object.__setattr__(self, "filter_radius", radius)
-        object.__setattr__(self, "shadows", truth(self.shadows, "render.shadows"))
+        check_fields(self, "render")
 
     @property
     def filter_code(self) -> int:

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image as Pillow
 
 import raytracer
-from raytracer.backends.cpu import CpuBackend
+from raytracer.backends.cpu import CpuFilm
 from raytracer.cli import INTERRUPTED, main
 from raytracer.progress import ProgressBar, StageLine, rate_text
 
@@ -363,7 +363,7 @@ def test_ctrl_c_leaves_nothing(
     def stop(*_: Any) -> float:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(CpuBackend, "render", stop)
+    monkeypatch.setattr(CpuFilm, "_expose", stop)
     assert main(["render", scene, "-o", "a.png", "--backend", "cpu"]) == INTERRUPTED
     assert "stopped by Ctrl-C" in capsys.readouterr().err
     assert [path.name for path in Path().iterdir()] == [scene]
@@ -373,7 +373,7 @@ def test_a_defect_keeps_its_traceback(scene: str, monkeypatch: pytest.MonkeyPatc
     def fail(*_: Any) -> float:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(CpuBackend, "render", fail)
+    monkeypatch.setattr(CpuFilm, "_expose", fail)
     with pytest.raises(ZeroDivisionError):
         main(["render", scene, "--backend", "cpu"])
 
@@ -502,7 +502,7 @@ def test_full_memory_is_one_sentence(
     def fail(*_: Any) -> float:
         raise error
 
-    monkeypatch.setattr(CpuBackend, "render", fail)
+    monkeypatch.setattr(CpuFilm, "_expose", fail)
     for error in errors:
         assert main(["render", scene, "--backend", "cpu"]) == 2
         said = capsys.readouterr().err
@@ -517,7 +517,7 @@ def test_a_limit_of_threads_is_one_sentence(
     def fail(*_: Any) -> float:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(CpuBackend, "render", fail)
+    monkeypatch.setattr(CpuFilm, "_expose", fail)
     assert main(["render", scene, "--backend", "cpu"]) == 1
     said = capsys.readouterr().err
     assert said.startswith("raytracer: no thread could be started: processes or memory")

@@ -7,16 +7,16 @@ import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 import pytest
-from pydantic import BaseModel
 
 import raytracer
 from raytracer import compile_all
 from raytracer.cli import program
-from raytracer.scene import model
+from raytracer.scene import reference
+from raytracer.scene.tables import SCENE
 from raytracer.viewer.controls import help_rows
 from support.pages import (
     DOCS,
@@ -35,6 +35,7 @@ from support.pages import (
 
 CONTRIBUTING = DOCS / "contributing.md"
 PYTHON = DOCS / "reference" / "python.md"
+GENERATED = "<!-- generated: python -m raytracer.scene.reference -->\n\n"
 # What builds, tools and people leave in a checkout; names that start with a dot are left out too.
 NOT_OURS = {"build", "dist", "venv", "output", "__pycache__"}
 
@@ -64,28 +65,6 @@ def mapped() -> list[str]:
         path = ROOT / found[-1]
         assert path.is_dir() if name.endswith("/") else path.is_file(), f"no {found[-1]}"
     return found
-
-
-def keys(table: type[BaseModel], prefix: str = "") -> Iterator[str]:
-    """The path of every key that a scene file may hold."""
-    for name, field in table.model_fields.items():
-        path = prefix + (field.alias or name)
-        inside = list(tables(field.annotation))
-        kind = str(field.annotation)
-        joint = "[]." if "list[" in kind else ".NAME." if "dict[" in kind else "."
-        for part in inside:
-            yield from keys(part, path + joint)
-        if not inside:
-            yield path
-
-
-def tables(annotation: Any) -> Iterator[type[BaseModel]]:
-    """The tables inside a field's type."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    else:
-        for part in get_args(annotation):
-            yield from tables(part)
 
 
 def test_map_is_the_tree() -> None:
@@ -183,19 +162,16 @@ def test_python_shown_runs(name: str, tmp_path: Path, monkeypatch: pytest.Monkey
     assert list(tmp_path.glob("*.png"))
 
 
-def test_every_key_of_a_scene_is_listed() -> None:
-    text = text_of(DOCS / "reference" / "scene.md")
-    rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
-    listed = [key for row in rows for key in re.findall(r"`([^`]+)`", row)]
-    assert len(listed) == len(set(listed))
-    assert set(listed) == set(keys(model.SceneFile))
+def test_the_reference_of_keys_is_that_of_the_definitions() -> None:
+    table = (
+        text_of(DOCS / "reference" / "scene.md").split(GENERATED)[1].split("\n\n<!-- end -->")[0]
+    )
+    assert table == reference.markdown(), "python -m raytracer.scene.reference"
 
 
 def test_full_scene_uses_most_tables() -> None:
     said = tomllib.loads(files()["scene.toml"])
-    assert set(said) == {
-        field.alias or name for name, field in model.SceneFile.model_fields.items()
-    } - {"$schema"}
+    assert set(said) == set(SCENE.keys) - {"$schema"}
 
 
 def test_every_public_name_is_described() -> None:

@@ -83,7 +83,7 @@ def test_two_views_of_one_scene_do_not_disturb_each_other() -> None:
         views = job.view, job.view.with_camera(camera)
         films = [Film.blank(40, 20) for _ in range(3)]
         for film, each in zip(films, (*views, views[0]), strict=True):
-            job.backend.render(job.resident, each, film)
+            job.film(film).add(job.scene, each, 2)
     np.testing.assert_array_equal(films[0].sums, films[2].sums)
     assert (films[0].sums != films[1].sums).any()
 

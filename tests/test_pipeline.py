@@ -10,7 +10,7 @@ import pytest
 
 import raytracer
 from raytracer import bvh, pipeline, resources
-from raytracer.backends.cpu import SAMPLES_A_PASS, CpuBackend
+from raytracer.backends.cpu import SAMPLES_A_PASS, CpuDevice, CpuFilm
 from raytracer.backends.select import select
 from raytracer.errors import BackendError, MemoryNeedError, SceneError, UserError
 from raytracer.film import Film
@@ -104,8 +104,8 @@ def test_an_empty_scene_is_its_background() -> None:
 
 def test_a_transparent_background_leaves_nothing() -> None:
     job = pipeline.prepare(scene(), backend="cpu", threads=1, transparent=True)
-    film = Film.blank(24, 16)
-    job.expose(film, 0, 4)
+    film = job.film(Film.blank(24, 16))
+    job.expose(film, 4)
     image = job.image(film)
     assert image.transparent
     pixels = image.to_uint8()
@@ -161,8 +161,8 @@ def test_what_does_not_fit_beside_the_hierarchy_is_refused_before_it_is_rendered
     free = iter([2**40, 1000])
     closed: list[object] = []
     monkeypatch.setattr("raytracer.memory.available_memory", lambda: next(free))
-    monkeypatch.setattr("raytracer.backends.cpu.CpuResident.close", lambda it: closed.append(it))
-    monkeypatch.setattr(CpuBackend, "render", lambda *_: pytest.fail("was rendered"))
+    monkeypatch.setattr("raytracer.backends.cpu.CpuScene.close", lambda it: closed.append(it))
+    monkeypatch.setattr(CpuFilm, "_expose", lambda *_: pytest.fail("was rendered"))
     with pytest.raises(MemoryNeedError, match="3 spheres at 24x16 need about"):
         render()
     assert len(closed) == 1
@@ -171,17 +171,17 @@ def test_what_does_not_fit_beside_the_hierarchy_is_refused_before_it_is_rendered
 def test_more_than_the_backend_counts_is_refused_before_it_is_packed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(CpuBackend, "max_spheres", 2)
+    monkeypatch.setattr(CpuDevice, "max_spheres", 2)
     monkeypatch.setattr("raytracer.scene.pack.pack", lambda *_: pytest.fail("was packed"))
     with pytest.raises(UserError, match="has 3 spheres and the cpu backend takes at most 2"):
         render()
 
 
 def test_the_backends_count_as_far_as_their_kernels() -> None:
-    from raytracer.backends.cuda.run import CudaBackend
+    from raytracer.backends.cuda.run import CudaDevice
 
-    assert CpuBackend.max_spheres * 4 <= 2**31
-    assert CudaBackend.max_spheres <= 2**31 - 1
+    assert CpuDevice.max_spheres * 4 <= 2**31
+    assert CudaDevice.max_spheres <= 2**31 - 1
 
 
 def test_stages_are_told_as_they_begin() -> None:
@@ -205,7 +205,7 @@ def test_backends_are_selected_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_cpu_says_what_it_is() -> None:
-    about = CpuBackend(3).describe()
+    about = CpuDevice(3).describe()
     assert about["threads"] == 3
     assert about["device"]
     assert about["isa"]

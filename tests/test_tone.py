@@ -261,12 +261,12 @@ def test_depths_and_dither_that_make_no_sense_are_refused() -> None:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"exposure": "bright"}, "'auto' or stops"),
-        ({"exposure": float("nan")}, "'auto' or stops"),
+        ({"exposure": "bright"}, "'auto' nor stops"),
+        ({"exposure": float("nan")}, "'auto' nor stops"),
         ({"exposure": 65}, "between -64 and 64"),
         ({"tone": "agxx"}, "did you mean 'agx'"),
-        ({"meter": "some"}, "meter 'some'"),
-        ({"dither": "no"}, "dither 'no'"),
+        ({"meter": "some"}, "meter: there is no meter 'some'"),
+        ({"dither": "no"}, "dither: 'no' is neither true, false nor 'auto'"),
         ({"white": 0.0}, "white: 0 is out of range"),
         ({"meter_range": (95.0, 10.0)}, "two percentiles"),
     ],

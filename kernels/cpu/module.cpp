@@ -388,6 +388,8 @@ std::vector<std::string> isas() {
 }  // namespace
 
 NB_MODULE(_core, m) {
+  // A scene may outlive the interpreter, in a thread that was not waited for; that is nothing to print.
+  nb::set_leak_warnings(false);
   m.doc() = "The compiled part of raytracer: BVH build, CPU rendering, tone mapping, reading of arrays.";
   m.def("layout", layout, "Shared structs: name -> (size, [(field, kind, count, offset)]).");
   m.def("enums", enums, "Choices: name of the enum -> {word: number}.");

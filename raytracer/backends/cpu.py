@@ -5,11 +5,11 @@ from __future__ import annotations
 import platform
 import time
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raytracer import layout, tone
+from raytracer import bvh, layout, tone
+from raytracer.backends.base import DeviceFilm, DeviceScene
 from raytracer.resources import thread_count
 
 if TYPE_CHECKING:
@@ -33,20 +33,53 @@ SAMPLES_A_PASS = 64
 MAX_SPHERES = 2**29 - 1
 
 
-@dataclass
-class CpuResident:
-    """The arrays of a scene, checked by the extension, which keeps them. scene: `_core.Scene`."""
+class CpuScene(DeviceScene):
+    """The arrays of a scene, checked by the extension, which keeps them."""
 
-    scene: Any
+    def __init__(self, buffers: SceneBuffers, tree: Bvh, threads: int) -> None:
+        """Keep what the kernel reads; nothing is copied.
+
+        Raises ValueError for arrays that do not fit together.
+        """
+        from raytracer import _core
+
+        self._threads = threads
+        self._arrays: Any = _core.Scene(
+            nodes=tree.nodes,
+            spheres=tree.spheres,
+            order=tree.order,
+            color=buffers.color,
+            color_id=buffers.color_id,
+            material_id=buffers.material_id,
+            large=buffers.large,
+        )
+
+    @property
+    def arrays(self) -> Any:
+        """The extension's scene. Raises ValueError if it was closed."""
+        if self._arrays is None:
+            raise ValueError("the scene is closed")
+        return self._arrays
 
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays."""
-        return int(self.scene.nbytes) if self.scene is not None else 0
+        return int(self._arrays.nbytes) if self._arrays is not None else 0
+
+    def first_hits(self, view: View) -> NDArray[np.void]:
+        """Row by row, on all threads."""
+        import numpy as np
+
+        x0, y0, x1, y1 = view.crop
+        dtype = layout.dtype("FirstHit")
+        found = np.empty((y1 - y0, x1 - x0), dtype)
+        raw = found.view(np.uint8).reshape(*found.shape, dtype.itemsize)
+        self.arrays.first_hits(view.camera, view.through_centers().frame, raw, self._threads)
+        return found
 
     def close(self) -> None:
         """Let go of the arrays."""
-        self.scene = None
+        self._arrays = None
 
 
 class HostPicture:
@@ -74,16 +107,86 @@ class HostPicture:
         """Nothing to do: the array is NumPy's."""
 
 
-class CpuBackend:
-    """The backend that is always there.
+class CpuFilm(DeviceFilm):
+    """A film whose sums are those of the host."""
+
+    def __init__(self, device: CpuDevice, host: Film) -> None:
+        """Keep both."""
+        super().__init__(host)
+        self._device = device
+
+    def _expose(self, scene: DeviceScene, view: View, progress: ProgressCall | None) -> float:
+        """Add the view's samples in passes; the sums do not depend on the cut."""
+        if not isinstance(scene, CpuScene):
+            raise TypeError(f"a film of the CPU takes no {type(scene).__name__}")
+        start = time.perf_counter()
+        first, total = view.first_sample, view.samples
+        for done in range(0, total, SAMPLES_A_PASS):
+            count = min(SAMPLES_A_PASS, total - done)
+            step = view.with_samples(first + done, count)
+            self._one_pass(scene, step, progress, done / total, count / total)
+        return time.perf_counter() - start
+
+    def _one_pass(
+        self,
+        scene: CpuScene,
+        view: View,
+        progress: ProgressCall | None,
+        done: float,
+        share: float,
+    ) -> None:
+        """All tiles of one pass; between calls of the kernel Python takes signals."""
+        from raytracer import _core
+
+        seen = view.camera, view.lights, view.materials, view.frame
+        tiles, threads = _core.tile_count(view.frame), self._device.threads
+        tile = 0
+        while tile < tiles:
+            budget = self._device.budget
+            tile = scene.arrays.render(*seen, self.host.sums, tile, budget, threads)
+            if progress is not None:
+                progress(done + share * tile / tiles)
+
+    def to_host(self) -> Film:
+        """Nothing to do: the sums are there."""
+        return self.host
+
+    def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:
+        """Measure and develop."""
+        threads = self._device.threads
+        tally = tone.measure(self.host, settings, threads)
+        return tone.develop(self.host, settings, bits, threads, tally), tally
+
+    def paint(self, settings: ToneSettings, picture: HostPicture) -> None:
+        """Measure if the exposure is automatic, and develop."""
+        height, width = self.host.sums.shape[:2]
+        picture.resize(width, height)
+        tone.develop(self.host, settings, 8, self._device.threads, out=picture.pixels)
+
+    def clear(self) -> None:
+        """Set the sums to zero."""
+        self.host.sums.fill(0.0)
+        self.host.samples = 0
+
+    def restore(self, sums: NDArray[np.float32]) -> None:
+        """Copy them back."""
+        self.host.sums[:] = sums
+
+
+class CpuDevice:
+    """The device that is always there.
 
     threads: 0 takes every core that the process may use.
-    passed_over: why another backend was not taken, by name.
+    passed_over: why another device was not taken, by name.
     budget: seconds after which the kernel returns, so that signals and progress are served.
     """
 
     name = "cpu"
+    number = 0
     max_spheres = MAX_SPHERES
+    can_interrupt = True
+    shares_display = False
+    pass_seconds = 0.1
 
     def __init__(self, threads: int = 0, passed_over: dict[str, str] | None = None) -> None:
         self.threads = thread_count(threads)
@@ -97,104 +200,28 @@ class CpuBackend:
         about = {"device": processor(), "isa": _core.isa(), "threads": self.threads}
         return about | ({"passed_over": self.passed_over} if self.passed_over else {})
 
-    def upload(self, buffers: SceneBuffers, bvh: Bvh) -> CpuResident:
+    def build(self, buffers: SceneBuffers) -> Bvh:
+        """On all threads."""
+        return bvh.build(buffers, self.threads)
+
+    def scene(self, buffers: SceneBuffers, tree: Bvh | None = None) -> CpuScene:
         """Keep what the kernel reads; nothing is copied.
 
         Raises ValueError for arrays that do not fit together.
         """
-        from raytracer import _core
+        return CpuScene(buffers, tree if tree is not None else self.build(buffers), self.threads)
 
-        return CpuResident(
-            _core.Scene(
-                nodes=bvh.nodes,
-                spheres=bvh.spheres,
-                order=bvh.order,
-                color=buffers.color,
-                color_id=buffers.color_id,
-                material_id=buffers.material_id,
-                large=buffers.large,
-            )
-        )
-
-    def render(
-        self,
-        resident: CpuResident,
-        view: View,
-        film: Film,
-        progress: ProgressCall | None = None,
-        fetch: bool = True,
-    ) -> float:
-        """Add the view's samples to the film in passes; the sums do not depend on the cut."""
-        start = time.perf_counter()
-        first, total = view.first_sample, view.samples
-        for done in range(0, total, SAMPLES_A_PASS):
-            count = min(SAMPLES_A_PASS, total - done)
-            step = view.with_samples(first + done, count)
-            self._one_pass(resident, step, film, progress, done / total, count / total)
-        film.backdrop = view.backdrop
-        return time.perf_counter() - start
-
-    def fetch(self, resident: CpuResident, film: Film) -> None:
-        """Nothing to do: the sums are in the film."""
-
-    def develop(
-        self, resident: CpuResident, film: Film, settings: ToneSettings, bits: int
-    ) -> tuple[Pixels, NDArray[np.void]]:
-        """Measure and develop the film."""
-        tally = tone.measure(film, settings, self.threads)
-        return tone.develop(film, settings, bits, self.threads, tally), tally
-
-    def turn(self) -> AbstractContextManager[None]:
-        """Nothing to wait for."""
-        return nullcontext()
-
-    def clear(self, resident: CpuResident, film: Film) -> None:
-        """Set the sums to zero."""
-        film.sums.fill(0.0)
-        film.samples = 0
+    def film(self, host: Film) -> CpuFilm:
+        """Add to the sums of that film."""
+        return CpuFilm(self, host)
 
     def picture(self) -> HostPicture:
         """In host memory."""
         return HostPicture()
 
-    def paint(
-        self, resident: CpuResident, film: Film, settings: ToneSettings, picture: HostPicture
-    ) -> None:
-        """Measure if the exposure is automatic, and develop."""
-        height, width = film.sums.shape[:2]
-        picture.resize(width, height)
-        tone.develop(film, settings, 8, self.threads, out=picture.pixels)
-
-    def first_hits(self, resident: CpuResident, view: View) -> NDArray[np.void]:
-        """Row by row, on all threads."""
-        import numpy as np
-
-        x0, y0, x1, y1 = view.crop
-        dtype = layout.dtype("FirstHit")
-        found = np.empty((y1 - y0, x1 - x0), dtype)
-        raw = found.view(np.uint8).reshape(*found.shape, dtype.itemsize)
-        resident.scene.first_hits(view.camera, view.through_centers().frame, raw, self.threads)
-        return found
-
-    def _one_pass(
-        self,
-        resident: CpuResident,
-        view: View,
-        film: Film,
-        progress: ProgressCall | None,
-        done: float,
-        share: float,
-    ) -> None:
-        """All tiles of one pass; between calls of the kernel Python takes signals."""
-        from raytracer import _core
-
-        scene, seen = resident.scene, (view.camera, view.lights, view.materials, view.frame)
-        tiles = _core.tile_count(view.frame)
-        tile = 0
-        while tile < tiles:
-            tile = scene.render(*seen, film.sums, tile, self.budget, self.threads)
-            if progress is not None:
-                progress(done + share * tile / tiles)
+    def turn(self) -> AbstractContextManager[None]:
+        """Nothing to wait for."""
+        return nullcontext()
 
 
 def processor() -> str:

@@ -8,18 +8,18 @@ from raytracer.arguments import is_a, plain
 from raytracer.errors import BackendError, shown_value
 
 if TYPE_CHECKING:
-    from raytracer.backends.base import Backend
+    from raytracer.backends.base import Device
 
 NAMES = ("auto", "cpu", "cuda")
 
 
-def select(name: str = "auto", threads: int = 0) -> Backend:
+def select(name: str = "auto", threads: int = 0) -> Device:
     """The backend of that name; "auto" takes CUDA where it works and else the CPU.
 
     threads: of the CPU; 0 takes every core that the process may use.
     Raises BackendError for an unknown name, or if CUDA is asked for by name and does not work.
     """
-    from raytracer.backends.cpu import CpuBackend
+    from raytracer.backends.cpu import CpuDevice
 
     name = plain(name)
     if not is_a(name, str) or name not in NAMES:
@@ -27,15 +27,15 @@ def select(name: str = "auto", threads: int = 0) -> Backend:
             f"there is no backend {shown_value(name)}: choose one of {', '.join(NAMES)}"
         )
     if name == "cpu":
-        return CpuBackend(threads)
+        return CpuDevice(threads)
     reason = _why_not_cuda()
     if reason is None:
-        from raytracer.backends.cuda.run import CudaBackend
+        from raytracer.backends.cuda.run import CudaDevice
 
-        return CudaBackend()
+        return CudaDevice(threads=threads)
     if name == "cuda":
         raise BackendError(f"the cuda backend cannot run here: {reason}")
-    return CpuBackend(threads, {"cuda": reason})
+    return CpuDevice(threads, {"cuda": reason})
 
 
 def devices() -> list[dict[str, Any]]:

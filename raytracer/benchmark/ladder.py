@@ -5,21 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
-from raytracer.backends.cpu import CpuBackend
+from raytracer.backends.cpu import CpuDevice
 from raytracer.benchmark import noise, pictures, record
 from raytracer.benchmark.layouts import arrange
 from raytracer.benchmark.rays import Rays
 from raytracer.benchmark.record import Rays as KindOfRays
-from raytracer.benchmark.record import Row
+from raytracer.benchmark.record import Resources, Row
 from raytracer.errors import BackendError, RaytracerError, UserError, suggestion
 from raytracer.film import Film
 from raytracer.variants import Variant, discover
 
 if TYPE_CHECKING:
+    from raytracer.backends.base import Device, DeviceFilm, DeviceScene
     from raytracer.buffers import SceneBuffers
     from raytracer.bvh import Bvh
+    from raytracer.view import View
 
 Tell = Callable[[str], None]
 
@@ -40,19 +42,19 @@ class Rung:
     layout: str = ""
     variant: Variant | None = None
 
-    def backend(self, threads: int = 0) -> Any:
+    def device(self, threads: int = 0) -> Device:
         """What runs it. Raises RaytracerError where it cannot run."""
         if self.variant is None:
-            return CpuBackend(threads)
+            return CpuDevice(threads)
         from raytracer.backends.cuda.probe import devices
-        from raytracer.backends.cuda.run import CudaBackend
+        from raytracer.backends.cuda.run import CudaDevice
         from raytracer.benchmark.cuda.kernel import RefusedError
 
         arch = str(devices()[0]["architecture"])
         if not self.variant.admits(arch):
             needs = ", ".join(map(str, self.variant.needs))
             raise RefusedError(f"needs {needs}; this GPU is {arch}")
-        return CudaBackend(kernel=self.variant)
+        return CudaDevice(kernel=self.variant)
 
 
 @dataclass
@@ -61,8 +63,9 @@ class Entry:
 
     rung: Rung
     row: Row
-    backend: Any = None
-    resident: Any = None
+    device: Device | None = None
+    scene: DeviceScene | None = None
+    film: DeviceFilm | None = None
     seen: SceneBuffers | None = None
     samples: list[float] = field(default_factory=list)
 
@@ -140,8 +143,9 @@ class Ladder:
                 self._figures(entry, rays)
         finally:
             for entry in entries:
-                if entry.resident is not None:
-                    entry.resident.close()
+                for held in (entry.scene, entry.film):
+                    if held is not None:
+                        held.close()
         return [entry.row for entry in entries]
 
     def arranged(self, layout: str) -> Bvh:
@@ -165,17 +169,17 @@ class Ladder:
         rung = entry.rung
         if rung.variant is None:
             return  # the CPU's pictures are what the others are compared with
-        entry.backend = rung.backend()
+        device = entry.device = rung.device()
         seen = pictures.view(self.buffers, rung.level, self.checked)
-        film = Film.blank(*self.checked)
-        with entry.backend.upload(seen, self.arranged(rung.layout)) as resident:
-            entry.row["resources"] = entry.backend.kernel_of(resident, seen.view).describe()
-            taken = pictures.expose(entry.backend, resident, seen.view, film)
-            if reason := pictures.difference(film, self._reference(rung.level)):
+        tree = self.arranged(rung.layout)
+        with device.film(Film.blank(*self.checked)) as film, device.scene(seen, tree) as scene:
+            taken = pictures.expose(film, scene, seen.view)
+            entry.row["resources"] = cast(Resources, scene.describe(seen.view))
+            if reason := pictures.difference(film.to_host(), self._reference(rung.level)):
                 entry.row["status"], entry.row["reason"] = "wrong", reason
                 return
             if taken < WARM:
-                taken = pictures.expose(entry.backend, resident, seen.view, film)
+                taken = pictures.expose(film, scene, seen.view)
         if self.arranged(rung.layout).nodes.size:
             return  # with a tree, what a picture takes does not grow with its pixels
         guess = taken * self.size[0] * self.size[1] / (self.checked[0] * self.checked[1])
@@ -187,44 +191,47 @@ class Ladder:
     def _reference(self, level: str) -> Film:
         if level not in self._references:
             seen = pictures.view(self.buffers, level, self.checked)
-            backend = CpuBackend()
-            film = Film.blank(*self.checked)
-            pictures.expose(backend, backend.upload(seen, self.tree), seen.view, film)
-            self._references[level] = film
+            device = CpuDevice()
+            film = device.film(Film.blank(*self.checked))
+            pictures.expose(film, device.scene(seen, self.tree), seen.view)
+            self._references[level] = film.to_host()
         return self._references[level]
 
     def _upload(self, entry: Entry) -> None:
         """Bring the scene to the device, some times over; the last one stays."""
         rung = entry.rung
-        entry.backend = entry.backend or rung.backend()
+        device = entry.device or rung.device()
         tree = self.arranged(rung.layout)
         entry.seen = pictures.view(self.buffers, rung.level, self.size)
         times = []
         for _ in range(UPLOADS):
-            if entry.resident is not None:
-                entry.resident.close()
+            if entry.scene is not None:
+                entry.scene.close()
             start = time.perf_counter()
-            entry.resident = entry.backend.upload(entry.seen, tree)
+            entry.scene = device.scene(entry.seen, tree)
             times.append(time.perf_counter() - start)
+        entry.film = device.film(Film.blank(*self.size))
         entry.row["bytes_per_sphere"] = tree.nbytes / max(self.buffers.count, 1)
         if rung.variant is not None:
             entry.row["upload"] = noise.statistics(times)
 
     def _turns(self, entries: list[Entry], min_time: float, tell: Tell) -> None:
         """Frames of all in turns, there and back (A B B A), until each has settled."""
-        film = Film.blank(*self.size)
         for entry in entries:
             tell(f"timing render {entry.rung.label}")
-            self._frame(entry, film)
+            self._frame(entry)
         still = list(entries)
         while still:
             for entry in (*still, *reversed(still)):
-                entry.samples.append(self._frame(entry, film))
+                entry.samples.append(self._frame(entry))
             still = [e for e in still if not noise.settled(e.samples, sum(e.samples), min_time)]
 
-    def _frame(self, entry: Entry, film: Film) -> float:
+    def _frame(self, entry: Entry, view: View | None = None) -> float:
+        """Seconds of a frame. view: another one than the entry's own."""
+        assert entry.film is not None
+        assert entry.scene is not None
         assert entry.seen is not None
-        return pictures.expose(entry.backend, entry.resident, entry.seen.view, film)
+        return pictures.expose(entry.film, entry.scene, view or entry.seen.view)
 
     def _figures(self, entry: Entry, rays: Rays) -> None:
         """Time, rays and their rates of a rung, into its row."""
@@ -238,7 +245,7 @@ class Ladder:
     def _by_kind(self, entry: Entry, rays: Rays) -> KindOfRays:
         """Mrays/s of each kind of ray: what a frame of one sample takes longer with that kind."""
         assert entry.seen is not None
-        level, film = entry.rung.level, Film.blank(*self.size)
+        level = entry.rung.level
 
         def median(shadows: bool, depth: int) -> float:
             assert entry.seen is not None
@@ -246,7 +253,7 @@ class Ladder:
             view = view.with_shadows(shadows).with_depth(depth)
             times: list[float] = []
             while len(times) < 2 or (len(times) < KIND_FRAMES and sum(times) < KIND_SECONDS):
-                times.append(pictures.expose(entry.backend, entry.resident, view, film))
+                times.append(self._frame(entry, view))
             return float(noise.statistics(times[1:])["median"])
 
         plain = median(False, 0)

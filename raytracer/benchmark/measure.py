@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
 
-from raytracer import bvh, output
+from raytracer import output
 from raytracer._version import __version__
 from raytracer.benchmark.comparison import Comparison, ComparisonRow, SideRecord, Summary
 from raytracer.benchmark.digests import kernel_digest, sources_digest
@@ -37,9 +37,8 @@ class Renderer:
     def __init__(self, scene: Scene, backend: str = "cpu", threads: int = 0) -> None:
         """Load, build and upload; raises UserError where the backend cannot be used."""
         self.job = prepare(scene, backend=backend, threads=threads)
-        self.film = Film.blank(scene.render.width, scene.render.height)
+        self._film = self.job.film(Film.blank(scene.render.width, scene.render.height))
         self._buffers = pack(scene)
-        self._threads = threads
 
     def frames(self, count: int, shadows: bool = True) -> list[float]:
         """Milliseconds of each of `count` frames, from the first ray to the linear film."""
@@ -47,16 +46,20 @@ class Renderer:
         return [self._frame() for _ in range(count)]
 
     def _frame(self) -> float:
-        self.film.sums.fill(0.0)
-        self.film.samples = 0
-        return 1e3 * self.job.expose(self.film, 0, 1)
+        self._film.clear()
+        return 1e3 * self.job.expose(self._film, 1)
+
+    @property
+    def film(self) -> Film:
+        """The film of the last frame."""
+        return self._film.to_host()
 
     def builds(self, count: int) -> list[float]:
         """Milliseconds of each of `count` builds of the BVH, on the cores of the host."""
         times = []
         for _ in range(count):
             start = time.perf_counter()
-            bvh.build(self._buffers, self._threads)
+            self.job.device.build(self._buffers)
             times.append(1e3 * (time.perf_counter() - start))
         return times
 
@@ -81,7 +84,8 @@ class Renderer:
         at: TracebackType | None,
     ) -> None:
         """Give back the backend's memory."""
-        self.job.resident.close()
+        self._film.close()
+        self.job.scene.close()
 
 
 @dataclass

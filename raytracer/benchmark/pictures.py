@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from raytracer.film import Film
 from raytracer.layout import code
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from raytracer.backends.base import DeviceFilm, DeviceScene
     from raytracer.buffers import SceneBuffers
     from raytracer.view import View
 
@@ -75,13 +76,10 @@ def _camera(camera: NDArray[np.void], aspect: float, perspective: bool) -> NDArr
     return made
 
 
-def expose(backend: Any, resident: Any, view: View, film: Film) -> float:
-    """Render a view to a film that is cleared before; returns the frame's seconds."""
-    film.sums.fill(0.0)
-    film.samples = 0
-    seconds = float(backend.render(resident, view, film))
-    film.samples = view.samples
-    return seconds
+def expose(film: DeviceFilm, scene: DeviceScene, view: View) -> float:
+    """Render all samples of a view to a film, cleared before; returns the frame's seconds."""
+    film.clear()
+    return film.add(scene, view, view.samples)
 
 
 def difference(found: Film, wanted: Film) -> str:

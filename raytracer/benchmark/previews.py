@@ -153,19 +153,19 @@ def _kernels(scene: Scene, backend: str, size: tuple[int, int], frames: int) -> 
 
     overrides = {"width": size[0], "height": size[1], "samples": 1}
     stage = Stage.load(scene, overrides, backend)
-    device, resident, view = stage.job.backend, stage.job.resident, stage.buffers.view
-    film, picture, tone = Film.blank(*size), device.picture(), ToneSettings()
+    device, view = stage.job.device, stage.buffers.view
+    film, picture = device.film(Film.blank(*size)), device.picture()
     samples = []
     try:
         for _ in range(WARM + frames):
             start = time.perf_counter()
-            device.clear(resident, film)
-            device.render(resident, view, film, None, fetch=False)
-            film.samples = 1
-            device.paint(resident, film, tone, picture)
+            film.clear()
+            film.add(stage.job.scene, view, 1)
+            film.paint(ToneSettings(), picture)
             samples.append(time.perf_counter() - start)
     finally:
         picture.close()
+        film.close()
         stage.close()
     return samples[WARM:]
 

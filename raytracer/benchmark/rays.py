@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from raytracer.benchmark.pictures import expose
 from raytracer.film import Film
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from raytracer.backends.base import Device
     from raytracer.buffers import SceneBuffers
     from raytracer.bvh import Bvh
 
@@ -40,28 +41,28 @@ class Rays:
     reflection: tuple[int, ...]
 
 
-def count(buffers: SceneBuffers, tree: Bvh, backend: Any) -> Rays:
+def count(buffers: SceneBuffers, tree: Bvh, device: Device) -> Rays:
     """Count the rays of a view (`pictures.view`) with lights, to its frame's depth."""
-    films = list(_glow(buffers, tree, backend))
+    films = list(_glow(buffers, tree, device))
     hit = int((films[0][..., 0] > 0).sum())
     added = [films[0], *(b - a for a, b in pairwise(films))]
     mirrors = [int((part[..., 0] == HALF ** (k + 1)).sum()) for k, part in enumerate(added)]
     facing = [0] * len(films)
     lights = buffers.view.light_count
     for first in range(0, lights, CHANNELS):
-        for depth, faced in enumerate(_facing(buffers, tree, backend, first, len(films))):
+        for depth, faced in enumerate(_facing(buffers, tree, device, first, len(films))):
             facing[depth] += faced
     return Rays(films[0].shape[0] * films[0].shape[1], hit, tuple(facing), tuple(mirrors[:-1]))
 
 
-def _glow(buffers: SceneBuffers, tree: Bvh, backend: Any) -> list[NDArray[np.float32]]:
+def _glow(buffers: SceneBuffers, tree: Bvh, device: Device) -> list[NDArray[np.float32]]:
     """Films of depth 0, 1, … in which all surfaces glow white, and mirrors mirror half."""
     probe = _probe(buffers, buffers.lights[:0], ambient=1.0, diffuse=0.0)
     depths = buffers.view.max_depth
-    return _films(probe, tree, backend, depths if (probe.materials["mirror"] > 0).any() else 0)
+    return _films(probe, tree, device, depths if (probe.materials["mirror"] > 0).any() else 0)
 
 
-def _facing(buffers: SceneBuffers, tree: Bvh, backend: Any, first: int, depths: int) -> list[int]:
+def _facing(buffers: SceneBuffers, tree: Bvh, device: Device, first: int, depths: int) -> list[int]:
     """For each depth, pairs of a surface and one of three lights from `first` on that it faces."""
     import numpy as np
 
@@ -69,7 +70,7 @@ def _facing(buffers: SceneBuffers, tree: Bvh, backend: Any, first: int, depths: 
     lights["color"] = np.eye(CHANNELS, dtype=np.float32)[: len(lights)]
     lights["falloff"] = 0
     probe = _probe(buffers, lights, ambient=0.0, diffuse=1.0)
-    films = [sums[..., :CHANNELS] for sums in _films(probe, tree, backend, depths - 1)]
+    films = [sums[..., :CHANNELS] for sums in _films(probe, tree, device, depths - 1)]
     changed = [films[0] != 0, *(a != b for a, b in pairwise(films))]
     return [int(each.sum()) for each in changed]
 
@@ -91,15 +92,13 @@ def _probe(
     return replace(seen, color=white, color_id=nothing)
 
 
-def _films(probe: SceneBuffers, tree: Bvh, backend: Any, deepest: int) -> list[NDArray[np.float32]]:
+def _films(
+    probe: SceneBuffers, tree: Bvh, device: Device, deepest: int
+) -> list[NDArray[np.float32]]:
     """The sums (h, w, 4) of depths 0 to `deepest`."""
-    film = Film.blank(*probe.view.size)
-    resident = backend.upload(probe, tree)
     made = []
-    try:
+    with device.film(Film.blank(*probe.view.size)) as film, device.scene(probe, tree) as scene:
         for depth in range(deepest + 1):
-            expose(backend, resident, probe.view.with_depth(depth), film)
-            made.append(film.sums.copy())
-    finally:
-        resident.close()
+            expose(film, scene, probe.view.with_depth(depth))
+            made.append(film.to_host().sums.copy())
     return made

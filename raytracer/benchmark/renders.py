@@ -163,19 +163,22 @@ def profile(
     """One frame, one launch, of each rung between profiler marks; the labels of those that ran."""
     from raytracer.backends.cuda.context import primary_context
     from raytracer.backends.cuda.launch import Pacer
+    from raytracer.backends.cuda.scene import CudaScene
     from raytracer.film import Film
 
     _, buffers, tree, _ = _prepared((chosen(scenes) if scenes else [PROFILED])[0], size)
-    ladder, film, ran = Ladder(buffers, tree, size), Film.blank(*size), []
+    ladder, ran = Ladder(buffers, tree, size), []
     for each in rungs("cuda", wanted):
-        seen, backend = pictures.view(buffers, each.level, size), each.backend()
-        with backend.upload(seen, ladder.arranged(each.layout)) as resident:
-            resident.pacer = Pacer(UNCUT)
-            pictures.expose(backend, resident, seen.view, film)
-            resident.pacer = Pacer(UNCUT)  # it has learnt from a frame that may have been slow
-            with primary_context(0).active() as driver:
+        seen, device = pictures.view(buffers, each.level, size), each.device()
+        tree = ladder.arranged(each.layout)
+        with device.film(Film.blank(*size)) as film, device.scene(seen, tree) as scene:
+            assert isinstance(scene, CudaScene)
+            scene.pacer = Pacer(UNCUT)
+            pictures.expose(film, scene, seen.view)
+            scene.pacer = Pacer(UNCUT)  # it has learnt from a frame that may have been slow
+            with primary_context(device.number).active() as driver:
                 driver.start_profiler()
-                pictures.expose(backend, resident, seen.view, film)
+                pictures.expose(film, scene, seen.view)
                 driver.stop_profiler()
         ran.append(each.label)
     return ran

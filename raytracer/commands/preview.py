@@ -6,22 +6,19 @@ from typing import Any
 
 import click
 
+from raytracer.commands.setting_options import SettingsCommand, preview_options, take_tone
 from raytracer.resources import require_start
-from raytracer.tone_names import CURVES
 
 
-@click.command(short_help="Open a scene in an interactive window.")
+@click.command(
+    cls=SettingsCommand,
+    settings={"backend": preview_options},
+    short_help="Open a scene in an interactive window.",
+)
 @click.argument("scene", metavar="SCENE|DATA")
 @click.option("--backend", type=click.Choice(["auto", "cpu", "cuda"]), default="auto",
               show_default=True, help="Where to render.")  # fmt: skip
-@click.option("--width", type=int, help="Width of the window in pixels; default: the scene's.")
-@click.option("--height", type=int, help="Height of the window in pixels; default: the scene's.")
-@click.option("--samples", type=int, help="Samples per pixel at rest; default: the scene's.")
 @click.option("--watch", is_flag=True, help="Reload the scene when one of its files changes.")
-@click.option("--exposure", metavar="STOPS|auto", default="0", show_default=True,
-              help="Initial exposure, in stops or metered.")  # fmt: skip
-@click.option("--tone", type=click.Choice(CURVES), default="linear", show_default=True,
-              help="Initial tone curve.")  # fmt: skip
 @click.option("--threads", type=int, default=0, help="CPU threads; default: every core, or "
               "RAYTRACER_THREADS.")  # fmt: skip
 @click.option("--offscreen", type=click.IntRange(0), metavar="FRAMES",
@@ -51,4 +48,4 @@ def preview(scene: str, **options: Any) -> None:
     require_start()
     from raytracer.commands.previewing import run
 
-    run(scene, options)
+    run(scene, take_tone(options), options)

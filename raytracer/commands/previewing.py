@@ -22,14 +22,13 @@ NEW_OBJECTS = 700
 window stays open, and scenes and films that were replaced have to make room."""
 
 
-def run(scene: str, options: dict[str, Any]) -> None:
+def run(scene: str, tone: ToneSettings, options: dict[str, Any]) -> None:
     """Open the window; say how it went where nobody sat before it."""
     from raytracer.viewer.preview import preview
 
     gc.set_threshold(NEW_OBJECTS)
     path = scene_path(scene)
     check_there(path)
-    tone = ToneSettings(options.pop("exposure"), options.pop("tone"))
     as_json = options.pop("as_json")
     with StageLine() as line:
         result = preview(

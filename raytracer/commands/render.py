@@ -6,19 +6,15 @@ from typing import Any
 
 import click
 
-from raytracer.commands.tone_options import take_settings, tone_options
-from raytracer.resources import require_start
-
-SETTINGS = (
-    "width",
-    "height",
-    "samples",
-    "filter",
-    "filter_radius",
-    "seed",
-    "max_depth",
-    "shadows",
+from raytracer.commands.develop_options import develop_options
+from raytracer.commands.setting_options import (
+    SettingsCommand,
+    render_options,
+    take_render,
+    take_tone,
+    tone_options,
 )
+from raytracer.resources import require_start
 
 
 def numbers(
@@ -38,7 +34,11 @@ def numbers(
     return found
 
 
-@click.command(short_help="Render a scene or a particle file to a PNG.")
+@click.command(
+    cls=SettingsCommand,
+    settings={"output": render_options, "threads": tone_options},
+    short_help="Render a scene or a particle file to a PNG.",
+)
 @click.argument("scene", metavar="SCENE|DATA")
 @click.option(
     "-o",
@@ -46,22 +46,12 @@ def numbers(
     metavar="FILE.png",
     help="The picture; default: NAME.png in the current folder.",
 )
-@click.option("--width", type=int, help="Width of the picture in pixels.")
-@click.option("--height", type=int, help="Height of the picture in pixels.")
-@click.option("--samples", type=int, help="Samples per pixel.")
-@click.option(
-    "--filter", metavar="NAME", help="Reconstruction filter: point, box, tent or gaussian."
-)
-@click.option("--filter-radius", type=float, help="Half width of the filter in pixels.")
-@click.option("--seed", type=int, help="Seed of the sample pattern.")
-@click.option("--depth", "max_depth", type=int, help="Maximum number of mirror bounces.")
-@click.option("--shadows/--no-shadows", default=None, help="Whether spheres cast shadows.")
 @click.option("--transparent", is_flag=True, help="Leave the background out.")
 @click.option("--backend", type=click.Choice(["auto", "cpu", "cuda"]), default="auto",
               show_default=True, help="Where to render.")  # fmt: skip
 @click.option("--threads", type=int, default=0, help="CPU threads; default: every core, or "
               "RAYTRACER_THREADS.")  # fmt: skip
-@tone_options
+@develop_options
 @click.option("--film", metavar="FILE", help="Also save the film, as .npz or .exr.")
 @click.option(
     "--half", is_flag=True, help="Save the film as 16-bit floats (.exr); it cannot be resumed."
@@ -108,13 +98,13 @@ def render(scene: str, **options: Any) -> None:
     folder is enough: raytracer render three_balls.
     """
     require_start()
-    tone = take_settings(options)
+    tone = take_tone(options)
     from raytracer.commands.rendering import Task, run, run_only
 
     task = Task(
         scene=scene,
         tone=tone,
-        overrides={name: options.pop(name) for name in SETTINGS},
+        overrides=take_render(options),
         **options,
     )
     if task.only is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from raytracer import film_file, memory
 from raytracer import histogram as plots
@@ -30,6 +30,9 @@ from raytracer.statistics import Statistics
 from raytracer.tone import check_bits
 from raytracer.tone_settings import ToneSettings
 from raytracer.warning import collected
+
+if TYPE_CHECKING:
+    from raytracer.backends.base import DeviceFilm
 
 FEW = 1e-3
 """Share of the pixels in which spheres are easily overlooked."""
@@ -186,14 +189,16 @@ def run(task: Task) -> None:
         if task.film:
             size = job.settings.width, job.settings.height
             film_file.require_space(task.film, *size, crop, film_file.check_aovs(task.aov))
-        film, frames = _frames(task, job, crop, begun)
-        image = job.image(film, task.tone, int(task.bits))
+        exposed = job.film(film_for(job.settings, crop, begun, own=True))
+        frames = _frames(task, job, exposed)
+        film = exposed.host
+        image = job.image(exposed, task.tone, int(task.bits))
         statistics = image.statistics
         bad = statistics.non_finite
         if job.about["spheres"] and film.crop == (0, 0, film.width, film.height):
             task.warn(job, _nearly_blank(statistics))
         if task.film or task.histogram or bad:
-            job.fetch(film)
+            exposed.to_host()
             job.find_aovs(film, film_file.check_aovs(task.aov))
     _write(task, target, film, image)
     written = [target, *(Path(name) for name in (task.film, task.histogram) if name)]
@@ -242,24 +247,20 @@ def part_of(film: Film | None) -> Crop | None:
     return None if whole or film is None else film.crop
 
 
-def _frames(
-    task: Task, job: Job, crop: Crop | None, begun: Film | None
-) -> tuple[Film, list[float]]:
-    """The film of the last render, and the seconds of each.
+def _frames(task: Task, job: Job, film: DeviceFilm) -> list[float]:
+    """Render to a film, again and again if that is asked for; gives the seconds of each.
 
     On a GPU the film stays there: what is made of it is made there too.
     """
-    film = film_for(job.settings, crop, begun, own=True)
-    rays = film.sums.shape[0] * film.sums.shape[1] * job.settings.samples
-    frames = []
-    for turn in range(1, task.repeat + 1):
-        last = turn == task.repeat
-        exposed = film if last else film_for(job.settings, crop, None)
-        with ProgressBar(rays, task.shows_progress) as bar:
-            count = job.settings.samples
-            frames.append(job.expose(exposed, exposed.samples, count, bar, fetch=not last))
+    height, width = film.host.sums.shape[:2]
+    frames: list[float] = []
+    for turn in range(task.repeat):
+        if turn:
+            film.clear()
+        with ProgressBar(height * width * job.settings.samples, task.shows_progress) as bar:
+            frames.append(job.expose(film, job.settings.samples, bar))
     job.timings["frame"] = _quartiles(frames)["median"]
-    return film, frames
+    return frames
 
 
 def run_only(task: Task) -> None:
@@ -275,25 +276,27 @@ def run_only(task: Task) -> None:
         raise UserError(f"--only {x},{y},{sample}: samples are counted from 0")
     # The estimate of memory counts one pixel; whether that pixel exists depends on the scene.
     with task.prepare((0, 0, 1, 1)) as job:
-        film = _one_sample(job, x, y, sample)
+        exposed = _one_sample(job, x, y, sample)
+        image = job.image(exposed)
+    film = image.film
     red, green, blue, coverage = (float(value) for value in film.sums[0, 0])
     if task.as_json:
         found = {"pixel": [x, y], "sample": sample, "radiance": [red, green, blue]}
         frames = [job.timings["frame"]]
-        print_json(_record(job, job.image(film), frames) | found | {"coverage": coverage})
+        print_json(_record(job, image, frames) | found | {"coverage": coverage})
     elif not task.quiet:
         print(f"pixel {x},{y} sample {sample}: radiance {red:.9g} {green:.9g} {blue:.9g}, "
               f"coverage {coverage:.9g}")  # fmt: skip
 
 
-def _one_sample(job: Job, x: int, y: int, sample: int) -> Film:
+def _one_sample(job: Job, x: int, y: int, sample: int) -> DeviceFilm:
     """A film of one pixel with one sample."""
     size = job.settings.width, job.settings.height
     if not (0 <= x < size[0] and 0 <= y < size[1]):
         raise UserError(f"--only {x},{y},{sample}: the picture has {size[0]}x{size[1]} pixels, "
                         "counted from 0 at the upper left")  # fmt: skip
-    film = Film.blank(*size, (x, y, x + 1, y + 1))
-    job.timings["frame"] = job.expose(film, sample, 1)
+    film = job.film(Film.blank(*size, (x, y, x + 1, y + 1)))
+    job.timings["frame"] = job.expose(film, 1, first=sample)
     return film
 
 

@@ -91,7 +91,7 @@ def schema(output: str | None) -> None:
     import json
 
     from raytracer import output as files
-    from raytracer.scene.model import schema as make
+    from raytracer.scene.tables import schema as make
 
     text = json.dumps(make(), indent=2)
     if output is None:

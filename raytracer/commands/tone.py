@@ -6,11 +6,16 @@ from typing import Any
 
 import click
 
-from raytracer.commands.tone_options import take_settings, tone_options
+from raytracer.commands.develop_options import develop_options
+from raytracer.commands.setting_options import SettingsCommand, take_tone, tone_options
 from raytracer.resources import require_start
 
 
-@click.command(short_help="Make pictures of saved films without rendering.")
+@click.command(
+    cls=SettingsCommand,
+    settings={"output": tone_options},
+    short_help="Make pictures of saved films without rendering.",
+)
 @click.argument("films", metavar="FILM...", nargs=-1, required=True)
 @click.option(
     "-o",
@@ -18,7 +23,7 @@ from raytracer.resources import require_start
     metavar="FILE.png",
     help="The picture, of one film; default: NAME.png in the current folder.",
 )
-@tone_options
+@develop_options
 @click.option("--lock", is_flag=True, help="Meter one automatic exposure for all films.")
 @click.option("--threads", type=int, default=0, help="CPU threads; default: every core, or "
               "RAYTRACER_THREADS.")  # fmt: skip
@@ -36,7 +41,7 @@ def tone(films: tuple[str, ...], **options: Any) -> None:
     The last gives all frames of an animation the same exposure.
     """
     require_start()
-    settings = take_settings(options)
+    settings = take_tone(options)
     from raytracer.commands.toning import Task, run
 
     run(Task(films=films, settings=settings, **options))

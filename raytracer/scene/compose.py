@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import SceneError, UserError, shown, suggestion
 from ..settings import RenderSettings
 from ..warning import collected, warn
-from . import fits
+from . import tables
 from .colors import parse_color
 from .elements import Element, symbol_of, table
 from .lights import LIGHTS, Ambient, Light
@@ -40,30 +40,8 @@ def compose(values: dict[str, Any], path: Path) -> Scene:
     Raises:
         UserError: with one line for each problem.
     """
-    if not fits.is_scene(values):
-        validate(values, path)
-    try:
-        return _Composer(values, path).scene()
-    except SceneError:
-        validate(values, path)  # what it finds goes first
-        raise
-
-
-def validate(values: dict[str, Any], path: Path) -> None:
-    """Check names and types of a scene file by the model.
-
-    Raises:
-        SceneError: with one line for each problem.
-    """
-    from pydantic import ValidationError
-
-    from .model import SceneFile
-    from .problems import sentences
-
-    try:
-        SceneFile.model_validate(values)
-    except ValidationError as error:
-        raise SceneError(*sentences(error, SceneFile, str(path))) from None
+    tables.check(values, str(path))
+    return _Composer(values, path).scene()
 
 
 class _Composer:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from math import hypot, inf
+from math import hypot
 from typing import TYPE_CHECKING, ClassVar
 
-from raytracer.arguments import one_of, real
 from raytracer.errors import SceneError
+from raytracer.fields import Defined, check_fields, define
+from raytracer.kinds import Choice, Number, Vector3
 from raytracer.layout import code
 from raytracer.scene.colors import RGB, parse_color, srgb_to_linear
-from raytracer.scene.looks import Color, check_color, set_field
+from raytracer.scene.kinds import ColorValue
+from raytracer.scene.looks import Color
 from raytracer.scene.placing import LARGEST, Space
-from raytracer.scene.transform import vector
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,34 +27,39 @@ FALLOFFS = ("none", "inverse-square")
 """Falloff of point lights: the words of the kernels' `Falloff`."""
 
 
-@dataclass(frozen=True)
-class PointLight:
+@dataclass(frozen=True, repr=False, eq=False)
+class PointLight(Defined):
     """Light from a point.
 
     What arrives at a distance d is L = color * intensity, or color * intensity / d**2 with
     "inverse-square" (color in linear RGB, d in scene units); `Material` says what becomes of it.
-
-    Args:
-        position: scene units.
-        color: sRGB.
-        intensity: linear factor without unit: 1 shows a white, fully diffuse surface that faces the
-            light as white. With "inverse-square" that holds at a distance of one scene unit.
-        falloff: "none" or "inverse-square".
 
     Raises:
         SceneError: a value is out of range.
     """
 
     type: ClassVar[str] = "point"
-    position: Triple
-    color: Color = "#ffffff"
-    intensity: float = 1.0
-    falloff: str = "none"
+    position: Triple = field(metadata=define(Vector3(), "Where the light is, in scene units."))
+    color: Color = field(default="#ffffff", metadata=define(ColorValue(), "Colour of the light."))
+    intensity: float = field(
+        default=1.0,
+        metadata=define(
+            Number(0.0),
+            "Linear factor of the light, without unit.",
+            "1 shows a white, fully diffuse surface that faces the light as white; with "
+            "`falloff` inverse-square at a distance of one scene unit.",
+        ),
+    )
+    falloff: str = field(
+        default="none",
+        metadata=define(
+            Choice(FALLOFFS, "falloff"),
+            "How the light fades with distance; inverse-square has its intensity at one unit.",
+        ),
+    )
 
     def __post_init__(self) -> None:
-        set_field(self, "position", vector(self.position, "light.position"))
-        _check_light(self)
-        set_field(self, "falloff", one_of(self.falloff, "light.falloff", FALLOFFS, "falloff"))
+        check_fields(self, "light")
 
     def pack(self, entry: NDArray[np.void], space: Space) -> None:
         """Write the light into a struct of the kernels.
@@ -90,30 +96,32 @@ class PointLight:
         return replace(self, position=_triple(pivot + rotation @ (self.position - pivot)))
 
 
-@dataclass(frozen=True)
-class DirectionalLight:
+@dataclass(frozen=True, repr=False, eq=False)
+class DirectionalLight(Defined):
     """Light from far away, parallel everywhere: L = color * intensity, color in linear RGB.
-
-    Args:
-        direction: where the light travels; any length.
-        color: sRGB.
-        intensity: linear factor without unit: 1 shows a white, fully diffuse surface that faces the
-            light as white.
 
     Raises:
         SceneError: a value is out of range, or the direction has no length.
     """
 
     type: ClassVar[str] = "directional"
-    direction: Triple
-    color: Color = "#ffffff"
-    intensity: float = 1.0
+    direction: Triple = field(
+        metadata=define(Vector3(), "Direction in which the light travels; any length.")
+    )
+    color: Color = field(default="#ffffff", metadata=define(ColorValue(), "Colour of the light."))
+    intensity: float = field(
+        default=1.0,
+        metadata=define(
+            Number(0.0),
+            "Linear factor of the light, without unit.",
+            "1 shows a white, fully diffuse surface that faces the light as white.",
+        ),
+    )
 
     def __post_init__(self) -> None:
-        set_field(self, "direction", vector(self.direction, "light.direction"))
+        check_fields(self, "light")
         if hypot(*self.direction) == 0.0:
             raise SceneError("light.direction: has no length; say where the light travels")
-        _check_light(self)
 
     def pack(self, entry: NDArray[np.void], space: Space) -> None:
         """Write the light into a struct of the kernels.
@@ -150,27 +158,21 @@ LIGHTS: dict[str, type[Light]] = {light.type: light for light in (PointLight, Di
 """Kinds of light by their names in scene files, the words of the kernels' `LightKind`."""
 
 
-@dataclass(frozen=True)
-class Ambient:
+@dataclass(frozen=True, repr=False, eq=False)
+class Ambient(Defined):
     """Light that reaches everything alike.
 
-    Args:
-        color: sRGB.
-        intensity: linear factor.
+    Raises:
+        SceneError: a value is out of range.
     """
 
-    color: Color = "#ffffff"
-    intensity: float = 0.1
+    color: Color = field(default="#ffffff", metadata=define(ColorValue(), "Colour of the light."))
+    intensity: float = field(
+        default=0.1, metadata=define(Number(0.0), "Linear factor of the light.")
+    )
 
     def __post_init__(self) -> None:
-        _check_light(self, "ambient")
-
-
-def _check_light(light: Light | Ambient, name: str = "light") -> None:
-    """Check colour and intensity of a light."""
-    set_field(light, "color", check_color(light.color, f"{name}.color"))
-    intensity = real(light.intensity, f"{name}.intensity", 0.0, inf)
-    set_field(light, "intensity", intensity)
+        check_fields(self, "ambient")
 
 
 def _radiance(light: Light, unit: float = 1.0) -> NDArray[np.float64]:

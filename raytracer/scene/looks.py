@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import hypot, inf
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from math import hypot
+from typing import TYPE_CHECKING
 
-from ..arguments import is_a, one_of, plain, real, truth
-from ..errors import SceneError, shown_value
+from ..arguments import vector
+from ..errors import SceneError
+from ..fields import Defined, check_fields, define
+from ..kinds import Choice, Number, Truth, Vector3, Words
 from .colors import RGB, parse_color
-from .transform import Vector, vector
+from .kinds import ColorValue
+from .transform import Vector
 
 if TYPE_CHECKING:
     from .transform import Triple
@@ -27,71 +30,75 @@ PARALLEL = 1e-6
 Color = str | Sequence[float]
 
 
-def set_field(target: Any, name: str, value: Any) -> None:
-    """Store a checked value in a frozen dataclass that is being made."""
-    object.__setattr__(target, name, value)
-
-
-def check_color(value: Any, name: str) -> RGB:
-    """Return an sRGB colour in 0..1, naming the field when it is none."""
-    try:
-        return parse_color(value)
-    except SceneError as error:
-        raise SceneError(f"{name}: {error}") from None
-
-
-@dataclass(frozen=True)
-class Camera:
+@dataclass(frozen=True, repr=False, eq=False)
+class Camera(Defined):
     """Where the picture is taken from.
-
-    With `fit`, which is the default where no position is given, the camera is put as near as
-    possible with the spheres in the frame, and only its direction is taken from here. At most 1%
-    of the spheres, or one of ten or more, are left out, with a warning, where they are more than
-    ten times as far out as the others; `fit="all"` frames these too.
-
-    Args:
-        position: eye point, scene units.
-        look_at: the point in the middle of the picture, scene units; if None, the middle of the
-            spheres (of the box around them, without giants and those that are far out).
-        up: which way is up in the picture; any length.
-        vertical_fov: full angle of the picture's height in degrees, perspective only.
-        height: height of the picture in scene units, orthographic only.
-        type: "perspective" or "orthographic".
-        fit: whether to frame the spheres, or "all"; None fits if there is no position.
-        direction: from the spheres towards a fitted camera; any length.
 
     Raises:
         SceneError: a value is out of range, or they contradict each other.
     """
 
-    position: Triple | None = None
-    look_at: Triple | None = None
-    up: Triple = (0.0, 1.0, 0.0)
-    vertical_fov: float = 40.0
-    height: float | None = None
-    type: str = "perspective"
-    fit: bool | str | None = None
-    direction: Triple | None = None
+    position: Triple | None = field(
+        default=None, metadata=define(Vector3(), "Eye point in scene units.", default_text="fitted")
+    )
+    look_at: Triple | None = field(
+        default=None,
+        metadata=define(
+            Vector3(),
+            "The point in the middle of the picture, in scene units.",
+            "The middle of the spheres is that of the box around them, without giants and those "
+            "that are far out.",
+            default_text="the middle of the spheres",
+        ),
+    )
+    up: Triple = field(
+        default=(0.0, 1.0, 0.0),
+        metadata=define(Vector3(), "Which way is up in the picture; any length."),
+    )
+    vertical_fov: float = field(
+        default=40.0,
+        metadata=define(
+            Number(0.001, 179.0),
+            "Full angle of the picture's height in degrees, of a fitted camera too.",
+            variant="perspective",
+        ),
+    )
+    height: float | None = field(
+        default=None,
+        metadata=define(
+            Number(0.0, above=True),
+            "Height of the picture in scene units; not with `fit`.",
+            default_text="fitted",
+            variant="orthographic",
+        ),
+    )
+    type: str = field(
+        default="perspective", metadata=define(Choice(CAMERA_TYPES, "camera"), "Kind of camera.")
+    )
+    fit: bool | str | None = field(
+        default=None,
+        metadata=define(
+            Words("all"),
+            "Whether the camera is put where the spheres fill the frame.",
+            "At most 1% of the spheres, or one of ten or more, are left out, with a warning, where "
+            'they are more than ten times as far out as the others; `"all"` frames these too. Of '
+            "`position` and `look_at` only the direction counts.",
+            default_text="true without a position",
+        ),
+    )
+    direction: Triple | None = field(
+        default=None,
+        metadata=define(
+            Vector3(),
+            "From the spheres towards a fitted camera, instead of a position; any length.",
+            default_text="[1, 0.7, 1.4]",
+        ),
+    )
 
     def __post_init__(self) -> None:
-        set_field(self, "type", one_of(self.type, "camera.type", CAMERA_TYPES, "camera"))
-        for name in ("position", "look_at", "up", "direction"):
-            value = getattr(self, name)
-            if value is not None:
-                set_field(self, name, vector(value, f"camera.{name}"))
-        fov = real(self.vertical_fov, "camera.vertical_fov", 0.001, 179.0)
-        set_field(self, "vertical_fov", fov)
-        if self.height is not None:
-            height = real(self.height, "camera.height", 0.0, inf, above=True)
-            set_field(self, "height", height)
-        set_field(self, "fit", plain(self.fit))
-        if is_a(self.fit, str) and self.fit != "all":
-            raise SceneError(
-                f"camera.fit: {shown_value(self.fit)} is neither true, false nor 'all'"
-            )
-        if not is_a(self.fit, str):
-            fitted = self.position is None if self.fit is None else truth(self.fit, "camera.fit")
-            set_field(self, "fit", fitted)
+        check_fields(self, "camera")
+        if self.fit is None:
+            object.__setattr__(self, "fit", self.position is None)
         self._check_consistency()
 
     def _check_consistency(self) -> None:
@@ -135,42 +142,52 @@ class Camera:
         return (a, b, c)
 
 
-@dataclass(frozen=True)
-class Background:
+@dataclass(frozen=True, repr=False, eq=False)
+class Background(Defined):
     """What is seen where there is no sphere: one colour, a vertical gradient, or nothing.
-
-    Args:
-        color: sRGB, of the whole background; white if nothing else is given.
-        bottom, top: sRGB, of the picture's lower and upper edge, instead of `color`.
-        transparent: whether the picture has an alpha channel instead.
-        up: up axis of the background as mirrors reflect it, any length; None takes the camera's
-            `up`. Behind the spheres the gradient is vertical in the picture, whatever this says.
 
     Raises:
         SceneError: a colour is none, they contradict each other, or `up` has no length.
     """
 
-    color: Color | None = None
-    bottom: Color | None = None
-    top: Color | None = None
-    transparent: bool = False
-    up: Triple | None = None
+    color: Color | None = field(
+        default=None,
+        metadata=define(ColorValue(), "Colour of the whole background.", default_text="white"),
+    )
+    bottom: Color | None = field(
+        default=None,
+        metadata=define(
+            ColorValue(), "Lower edge of a vertical gradient, instead of `color`; needs `top`."
+        ),
+    )
+    top: Color | None = field(
+        default=None,
+        metadata=define(
+            ColorValue(), "Upper edge of a vertical gradient, instead of `color`; needs `bottom`."
+        ),
+    )
+    transparent: bool = field(
+        default=False, metadata=define(Truth(), "Whether the picture has an alpha channel instead.")
+    )
+    up: Triple | None = field(
+        default=None,
+        metadata=define(
+            Vector3(),
+            "Up axis of the background as mirrors reflect it; any length.",
+            "Behind the spheres the gradient is vertical in the picture, whatever this says.",
+            default_text="the camera's `up`",
+        ),
+    )
 
     def __post_init__(self) -> None:
-        for name in ("color", "bottom", "top"):
-            value = getattr(self, name)
-            if value is not None:
-                set_field(self, name, check_color(value, f"background.{name}"))
+        check_fields(self, "background")
         if (self.bottom is None) != (self.top is None):
             missing = "bottom" if self.bottom is None else "top"
             raise SceneError(f"background.{missing}: a gradient needs both a bottom and a top")
         if self.color is not None and self.top is not None:
             raise SceneError("background.color: leave out either the colour or the gradient")
-        set_field(self, "transparent", truth(self.transparent, "background.transparent"))
-        if self.up is not None:
-            set_field(self, "up", vector(self.up, "background.up"))
-            if hypot(*self.up) == 0.0:
-                raise SceneError("background.up: has no length; say which way is up")
+        if self.up is not None and hypot(*self.up) == 0.0:
+            raise SceneError("background.up: has no length; say which way is up")
 
     def edges(self) -> tuple[RGB, RGB]:
         """Return the sRGB colours of the lower and of the upper edge."""

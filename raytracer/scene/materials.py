@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from raytracer.arguments import real
-from raytracer.scene.looks import set_field
+from raytracer.fields import Defined, check_fields, define, definitions
+from raytracer.kinds import Number
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True)
-class Material:
+@dataclass(frozen=True, repr=False, eq=False)
+class Material(Defined):
     """How a surface reflects light: Phong's model (1975) with a mirror.
 
     With normal n, direction wi to the light, direction wo to the viewer, r = 2 (n . wi) n - wi, and
@@ -29,31 +29,39 @@ class Material:
     normalisation of the lobe: a white surface with diffuse 1 that faces a light shows L.
     B. T. Phong, "Illumination for Computer Generated Pictures", CACM 18(6), 1975.
 
-    Args:
-        ambient: factor of the ambient light, 0..1.
-        diffuse: factor of the diffuse (Lambertian) reflection, 0..1.
-        specular: factor of the highlight, 0..1.
-        shininess: exponent of the highlight, above 0.
-        mirror: share of the light that is reflected as by a mirror, 0..1.
+    Raises:
+        SceneError: a value is out of range.
     """
 
     type: ClassVar[str] = "phong"
-    ambient: float = 1.0
-    diffuse: float = 0.9
-    specular: float = 0.1
-    shininess: float = 40.0
-    mirror: float = 0.0
+    ambient: float = field(
+        default=1.0, metadata=define(Number(0.0, 1.0), "Factor of the ambient light.")
+    )
+    diffuse: float = field(
+        default=0.9,
+        metadata=define(Number(0.0, 1.0), "Factor of the diffuse (Lambertian) reflection."),
+    )
+    specular: float = field(
+        default=0.1, metadata=define(Number(0.0, 1.0), "Factor of the highlight.")
+    )
+    shininess: float = field(
+        default=40.0,
+        metadata=define(
+            Number(0.0, 1e6, above=True),
+            "Exponent of the highlight: the larger, the smaller the highlight.",
+        ),
+    )
+    mirror: float = field(
+        default=0.0,
+        metadata=define(Number(0.0, 1.0), "Share of the light that is reflected as by a mirror."),
+    )
 
     def __post_init__(self) -> None:
-        for name in ("ambient", "diffuse", "specular", "mirror"):
-            value = real(getattr(self, name), f"material.{name}", 0.0, 1.0)
-            set_field(self, name, value)
-        shininess = real(self.shininess, "material.shininess", 0.0, 1e6, above=True)
-        set_field(self, "shininess", shininess)
+        check_fields(self, "material")
 
     def pack(self, entry: NDArray[np.void]) -> None:
         """Write the material into a struct of the kernels, a Material, structured ()."""
-        for name in ("ambient", "diffuse", "specular", "shininess", "mirror"):
+        for name in definitions(type(self)):
             entry[name] = getattr(self, name)
 
 

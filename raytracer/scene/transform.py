@@ -3,68 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import is_a, plain, real
-from ..errors import SceneError, shown_value
+from ..fields import Defined, check_fields, define
+from ..kinds import Number, Vector3
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Triple = Sequence[float] | NDArray[Any]
-    """Three numbers as a user gives them; `vector` makes a `Vector` of them."""
+    """Three numbers as a user gives them; `arguments.vector` makes a `Vector` of them."""
 
 Vector = tuple[float, float, float]
 
 
-def vector(value: Any, name: str) -> Vector:
-    """Return three finite floats.
-
-    Args:
-        value: any sequence of three numbers.
-        name: what to call it in a message.
-
-    Raises:
-        SceneError: it is not three finite numbers.
-    """
-    from itertools import islice
-    from math import isfinite
-
-    try:
-        parts = [float(plain(v)) for v in islice(plain(value), 4)]  # it may have no end
-    except Exception:  # whatever a foreign object raises
-        parts = []
-    if len(parts) != 3 or is_a(value, (str, bytes, bytearray, set, dict)):
-        raise SceneError(f"{name}: {shown_value(value)} is not three numbers")
-    if not all(map(isfinite, parts)):
-        raise SceneError(f"{name}: {shown_value(value)} is not finite")
-    return (parts[0], parts[1], parts[2])
-
-
-@dataclass(frozen=True)
-class Transform:
+@dataclass(frozen=True, repr=False, eq=False)
+class Transform(Defined):
     """A uniform scale, then rotations about x, y and z in this order, then a translation.
-
-    Args:
-        scale: factor of coordinates and radii; positive.
-        rotate: degrees about the x, y and z axes, right-handed, applied in this order.
-        translate: scene units.
 
     Raises:
         SceneError: a value is not finite or the scale not positive.
     """
 
-    scale: float = 1.0
-    rotate: Triple = (0.0, 0.0, 0.0)
-    translate: Triple = (0.0, 0.0, 0.0)
+    scale: float = field(
+        default=1.0,
+        metadata=define(Number(0.0, above=True), "Factor of coordinates and radii, applied first."),
+    )
+    rotate: Triple = field(
+        default=(0.0, 0.0, 0.0),
+        metadata=define(
+            Vector3(), "Degrees about the x, then the y, then the z axis, right-handed."
+        ),
+    )
+    translate: Triple = field(
+        default=(0.0, 0.0, 0.0), metadata=define(Vector3(), "In scene units, applied last.")
+    )
 
     def __post_init__(self) -> None:
-        scale = real(self.scale, "transform.scale", 0.0, above=True)
-        object.__setattr__(self, "scale", scale)
-        object.__setattr__(self, "rotate", vector(self.rotate, "transform.rotate"))
-        object.__setattr__(self, "translate", vector(self.translate, "transform.translate"))
+        check_fields(self, "transform")
 
     def linear(self) -> NDArray[np.float64]:
         """Return rotation times scale, float64 (3, 3), for column vectors."""

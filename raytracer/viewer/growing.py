@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from raytracer.film import Film
 
 if TYPE_CHECKING:
+    from raytracer.backends.base import DeviceFilm
     from raytracer.viewer.orders import Order, Size
 
 Leave = Callable[[float], None]
@@ -26,13 +27,13 @@ class Superseded(Exception):  # noqa: N818 - no error: the picture is not wanted
 class GrowingFilm:
     """A film that is begun anew at another size or look; used by one thread.
 
-    film: with the samples so far; None before the first. size: of it, in pixels.
+    film: on the device, with the samples so far; None before the first. size: of it, in pixels.
     draft: whether it is a draft.
     yields: whether leaving the pass that is under way loses no more than that pass.
     """
 
     def __init__(self) -> None:
-        self.film: Film | None = None
+        self.film: DeviceFilm | None = None
         self.size: Size = (0, 0)
         self.draft = False
         self.yields = False
@@ -52,36 +53,36 @@ class GrowingFilm:
         return not self.draft and self.size == order.size and self.samples >= order.samples
 
     def drop(self) -> None:
-        """Forget what is on it."""
+        """Forget what is on it, and give its memory back."""
+        if self.film is not None:
+            self.film.close()
         self.film = None
 
     def begin(self, order: Order, size: Size, draft: bool) -> None:
         """Empty it, at that size."""
         self.draft = draft and (not order.look.view.centered or size != order.size)
         if self.film is None or self.size != size:
-            self.film, self.size = Film.blank(*size), size
-        job = order.stage.job
-        job.backend.clear(job.resident, self.film)
+            self.drop()
+            self.film, self.size = order.stage.job.film(Film.blank(*size)), size
+        self.film.clear()
 
     def expose(self, order: Order, count: int, leave: Leave) -> None:
         """Add samples; where that is left, what is on the film is worth nothing."""
         assert self.film is not None
-        job = order.stage.job
-        view = order.look.view.with_size(*self.size).with_samples(self.film.samples, count)
+        view = order.look.view
         if self.draft:
             view = view.through_centers()
-        job.backend.render(job.resident, view, self.film, leave, fetch=False)
-        self.film.samples += count
+        self.film.add(order.stage.job.scene, view, count, leave)
 
     def add(self, order: Order, count: int, leave: Leave, keep: bool) -> None:
         """Add samples; where that is left, the film is as before, or dropped if it is not kept.
 
-        keep: copy what is on it first, if that can be done on the host.
+        keep: copy what is on it first, if a pass can be left at once.
         """
         assert self.film is not None
         kept = None
-        if keep and self.samples and order.stage.job.backend.name == "cpu":
-            kept = self.film.sums.copy()
+        if keep and self.samples and order.stage.job.device.can_interrupt:
+            kept = self.film.to_host().sums.copy()
         self.yields = kept is not None or not self.samples
         try:
             self.expose(order, count, leave)
@@ -89,5 +90,5 @@ class GrowingFilm:
             if kept is None:
                 self.drop()
             else:
-                self.film.sums[:] = kept
+                self.film.restore(kept)
             raise

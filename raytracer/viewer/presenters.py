@@ -1,4 +1,4 @@
-"""From a backend's picture to the canvas: on the device, or by way of the host."""
+"""From a device's picture to the canvas: on the device, or by way of the host."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from raytracer.errors import RaytracerError
 
 if TYPE_CHECKING:
-    from raytracer.backends.base import Backend
+    from raytracer.backends.base import Device
     from raytracer.viewer.canvas import Canvas
 
 
 class Presenter(Protocol):
     """Brings pictures to a canvas; the window's context must be current.
 
-    On CUDA its methods are called by who holds the backend's `turn`.
+    On CUDA its methods are called by who holds the device's `turn`.
     """
 
     @property
@@ -49,9 +49,13 @@ class ThroughInterop:
 
     label = "CUDA-OpenGL interop"
 
-    def __init__(self, canvas: Canvas, size: tuple[int, int]) -> None:
-        """Try whether it can be done; raises ImportError or BackendError."""
+    def __init__(self, canvas: Canvas, size: tuple[int, int], number: int = 0) -> None:
+        """Try whether it can be done; raises ImportError or BackendError.
+
+        number: of the device that the pictures are on, as CUDA counts.
+        """
         self._interop: Any = None
+        self._number = number
         self._size = (0, 0)
         self._register(canvas, size)
 
@@ -66,7 +70,7 @@ class ThroughInterop:
 
         self.close()
         canvas.allocate(size)
-        self._interop, self._size = Interop(canvas.texture), size
+        self._interop, self._size = Interop(canvas.texture, self._number), size
 
     def close(self) -> None:
         """Take the registration back."""
@@ -78,12 +82,12 @@ class ThroughInterop:
 class ThroughHost:
     """Pictures of CUDA, by way of page-locked memory."""
 
-    def __init__(self, reason: str) -> None:
-        """reason: why there is no interop."""
+    def __init__(self, reason: str, number: int = 0) -> None:
+        """reason: why there is no interop. number: of the device, as CUDA counts."""
         from raytracer.backends.cuda.pictures import PageLocked
 
         self.label = f"page-locked memory ({reason})"
-        self._memory = PageLocked()
+        self._memory = PageLocked(number)
 
     def present(self, picture: Any, canvas: Canvas) -> None:
         """Fetch and upload it."""
@@ -97,9 +101,10 @@ class ThroughHost:
 class InteropOrHost:
     """Interop as long as it works, and by way of the host from its first failure on."""
 
-    def __init__(self, canvas: Canvas, size: tuple[int, int]) -> None:
-        """Try interop; raises ImportError or BackendError."""
-        self._way: Presenter = ThroughInterop(canvas, size)
+    def __init__(self, canvas: Canvas, size: tuple[int, int], number: int = 0) -> None:
+        """Try interop; raises ImportError or BackendError. number: of the device."""
+        self._number = number
+        self._way: Presenter = ThroughInterop(canvas, size, number)
         self._failed = False
 
     @property
@@ -116,7 +121,8 @@ class InteropOrHost:
                 raise
             self._failed = True
             self._way.close()
-            self._way = ThroughHost(f"interop failed: {str(error).partition(';')[0]}")
+            reason = f"interop failed: {str(error).partition(';')[0]}"
+            self._way = ThroughHost(reason, self._number)
             self._way.present(picture, canvas)
 
     def close(self) -> None:
@@ -125,19 +131,20 @@ class InteropOrHost:
 
 
 def presenter(
-    backend: Backend, canvas: Canvas, size: tuple[int, int], interop: bool = True
+    device: Device, canvas: Canvas, size: tuple[int, int], interop: bool = True
 ) -> Presenter:
     """The best way that works here.
 
     size: of the window in pixels. interop: False goes by way of the host on CUDA.
     """
-    if backend.name != "cuda":
+    if not device.shares_display:
         return Upload()
+    number = device.number
     if not interop:
-        return ThroughHost("interop is turned off")
+        return ThroughHost("interop is turned off", number)
     try:
-        return InteropOrHost(canvas, size)
+        return InteropOrHost(canvas, size, number)
     except ImportError:
-        return ThroughHost("PyCUDA was built without OpenGL")
+        return ThroughHost("PyCUDA was built without OpenGL", number)
     except RaytracerError:
-        return ThroughHost("no interop: the driver refuses this window's OpenGL")
+        return ThroughHost("no interop: the driver refuses this window's OpenGL", number)

@@ -139,7 +139,7 @@ def preview(
 
     def load(step: Notice) -> Stage:
         """Again, on the same backend."""
-        return Stage.load(source, overrides, stage.job.backend, threads, step)
+        return Stage.load(source, overrides, stage.job.device, threads, step)
 
     watching = Watch(file, load) if file is not None else None
     stage = Stage.load(source, overrides, backend, threads, notice, outputs)
@@ -179,13 +179,13 @@ class _Session:
         from raytracer.viewer.viewer import Viewer
         from raytracer.viewer.worker import SLICE, Worker
 
-        if hasattr(stage.job.backend, "budget"):
-            stage.job.backend.budget = SLICE
+        if stage.job.device.can_interrupt:
+            stage.job.device.budget = SLICE
         self.window = window
         size = window.get_framebuffer_size()
         window.switch_to()
         how = presenter(
-            stage.job.backend, window.canvas, size, interop
+            stage.job.device, window.canvas, size, interop
         )  # while nothing is rendered yet
         self.worker = Worker(window.wake, adaptive)
         try:

@@ -84,18 +84,20 @@ class Saving:
         while top < height:
             fitting = int(PART / max(self._per_pixel * width, 1e-12)) // ROWS * ROWS
             rows = min(max(fitting, ROWS), height - top)
-            band = Film.blank(width, height, (0, top, width, top + rows))
-            while band.samples < self._order.samples:
-                per_sample = max(self._per_pixel * rows * width, 1e-12)
-                count = min(max(int(PART / per_sample), 1), self._order.samples - band.samples)
-                job.expose(band, band.samples, count)
-                yield (top + rows * band.samples / self._order.samples) / height
-            self._film.sums[top : top + rows] = band.sums
-            self._film.backdrop = band.backdrop
+            with job.film(Film.blank(width, height, (0, top, width, top + rows))) as band:
+                while band.samples < self._order.samples:
+                    per_sample = max(self._per_pixel * rows * width, 1e-12)
+                    count = min(max(int(PART / per_sample), 1), self._order.samples - band.samples)
+                    job.expose(band, count)
+                    yield (top + rows * band.samples / self._order.samples) / height
+                done = band.to_host()
+            self._film.sums[top : top + rows] = done.sums
+            self._film.backdrop = done.backdrop
             top += rows
         self._film.samples = self._order.samples
         # Compressing a large picture takes seconds, and needs no backend.
-        image = job.image(self._film, self._order.tone, 8)
+        with job.film(self._film) as whole:
+            image = job.image(whole, self._order.tone, 8)
         aside = ThreadPoolExecutor(1, "saving")
         self._written = aside.submit(image.save, self.path)
         aside.shutdown(wait=False)

@@ -24,7 +24,7 @@ from raytracer.viewer.view import View, space_of
 from raytracer.warning import collected
 
 if TYPE_CHECKING:
-    from raytracer.backends.base import Backend
+    from raytracer.backends.base import Device
     from raytracer.buffers import SceneBuffers
     from raytracer.output import OutputSet
     from raytracer.scene.scene import Scene
@@ -65,7 +65,7 @@ class Stage:
         cls,
         source: Scene | str | Path,
         overrides: dict[str, Any],
-        backend: str | Backend,
+        backend: str | Device,
         threads: int = 0,
         notice: Notice | None = None,
         outputs: OutputSet | None = None,
@@ -152,7 +152,7 @@ class Stage:
             return None
         x0, y0, x1, y1 = (int(side) for side in (*first, *last))
         view = look.view.with_size(*map(int, size)).with_crop((x0, y0, x1, y1))
-        hits = self.job.backend.first_hits(self.job.resident, view)
+        hits = self.job.scene.first_hits(view)
         rows, columns = np.nonzero(hits["id"] != NO_SPHERE)
         if not len(rows):
             return None
@@ -170,10 +170,10 @@ class Stage:
         return center, float(b.radius[prim_id])
 
     def close(self) -> None:
-        """Give back the backend's memory."""
+        """Give back the device's memory."""
         self.closed = True
-        with self.job.backend.turn():  # freeing waits for the GPU
-            self.job.resident.close()
+        with self.job.device.turn():  # freeing waits for the GPU
+            self.job.scene.close()
 
 
 def require_file(source: Scene | str | Path) -> Path:

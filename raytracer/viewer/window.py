@@ -62,7 +62,7 @@ class PreviewWindow(Surface):
         """Show what this viewer has rendered. presenter: brings it here."""
         self.viewer, self.presenter = viewer, presenter
         # OpenGL is to be done before the next kernel is launched, and before a time is taken.
-        self._fenced = self._offscreen or viewer.stage.job.backend.name == "cuda"
+        self._fenced = self._offscreen or viewer.stage.job.device.shares_display
         self._attached = True
         self.take_events()
 
@@ -123,7 +123,7 @@ class PreviewWindow(Surface):
         """The GPU is the window's, where the kernels run on it too."""
         if gl.current_context is not self.context:  # making it current again takes time
             self.switch_to()
-        return self.viewer.stage.job.backend.turn()
+        return self.viewer.stage.job.device.turn()
 
     def _present(self, frame: Frame) -> bool:
         """Bring a frame to the canvas; where that fails, the preview is over."""

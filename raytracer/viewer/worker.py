@@ -27,9 +27,6 @@ SETTLE = 0.08
 PATIENCE = 0.35
 """Seconds that the step from a coarse picture to the full resolution may take at once."""
 
-REST = {"cpu": 0.1, "cuda": 0.012}
-"""Seconds of a pass at rest, as far as samples can be counted out: a launch cannot be left."""
-
 SHOW = 1.0 / 30.0
 """Seconds between two pictures at rest."""
 
@@ -256,7 +253,7 @@ class Worker:
         elif film.size != order.size:
             film.begin(order, finer(film.size, order.size, self.pace, PATIENCE), draft=True)
         expected = max(self.pace.seconds(film.size), 1e-6)
-        rest = REST[order.stage.job.backend.name] if film.samples else 0.0
+        rest = order.stage.job.device.pass_seconds if film.samples else 0.0
         wanted = 1 if film.draft else order.samples
         count = min(max(int(rest / expected), 1), wanted - film.samples)
         film.add(order, count, partial(self._leave, start), count * expected > STUBBORN)
@@ -286,8 +283,8 @@ class Worker:
         assert film is not None
         with self._changed:
             picture = self._free.pop() if self._free else None
-        picture = picture or job.backend.picture()
-        job.backend.paint(job.resident, film, order.tone, picture)
+        picture = picture or job.device.picture()
+        film.paint(order.tone, picture)
         seconds = perf_counter() - start if start else 0.0
         size, draft = self._film.size, self._film.draft
         frame = Frame(order, picture, size, film.samples, rate, seconds, draft)
@@ -316,8 +313,7 @@ class Worker:
         if not self._film.samples:  # the pass was left for this
             self._first_sample(order)
         assert self._film.film is not None
-        job = order.stage.job
-        _, tally = job.backend.develop(job.resident, self._film.film, order.tone, 8)
+        _, tally = self._film.film.develop(order.tone, 8)
         return Metered(order.tone.stops(tally))
 
     def _save_on(self, saving: Saving) -> None:

@@ -118,21 +118,20 @@ def sources_of(variant: Variant) -> list[str]:
 @pytest.mark.parametrize("count", [1, 5, 20, 21, 64, 65, 1500])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_every_kernel_gives_the_same_film(count: int, seed: int) -> None:
-    from raytracer.backends.cuda.run import CudaBackend
+    from raytracer.backends.cuda.run import CudaDevice
 
     scene = to_project(random_scene(seed, count, mirror=True))
     buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=3))
     tree = bvh.build(buffers)
     films = []
     for name in (None, *choose.PRODUCTION):
-        backend = CudaBackend(kernel=None if name is None else product(name))
-        film = Film.blank(*SIZE)
-        with backend.upload(buffers, tree) as resident:
+        device = CudaDevice(kernel=None if name is None else product(name))
+        with device.film(Film.blank(*SIZE)) as film, device.scene(buffers, tree) as made:
             if name is None:
-                chosen = backend.kernel_of(resident, buffers.view).kernel.name
+                chosen = made.kernel(buffers.view).kernel.name
                 assert (chosen == choose.LIST) == (count <= choose.MAX_LISTED)
-            backend.render(resident, buffers.view, film)
-        films.append(film.sums)
+            film.add(made, buffers.view, 3)
+            films.append(film.to_host().sums)
     for film_sums in films[1:]:
         np.testing.assert_array_equal(film_sums, films[0])
 
@@ -145,6 +144,7 @@ def test_a_kernel_without_what_a_scene_does_not_have_gives_the_same_film(
     name: str, large: bool, mirror: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from raytracer.backends.cuda import run
+    from raytracer.backends.cuda import scene as module
 
     scene = to_project(random_scene(4, 15, mirror=mirror))
     if large:
@@ -152,15 +152,14 @@ def test_a_kernel_without_what_a_scene_does_not_have_gives_the_same_film(
         scene = replace(scene, spheres=[*scene.spheres, ground])
     buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=3))
     assert (len(buffers.large) > 0) == large
-    tree, backend = bvh.build(buffers), run.CudaBackend(kernel=product(name))
+    tree, device = bvh.build(buffers), run.CudaDevice(kernel=product(name))
     films, kernels = [], []
     for missing in (choose.missing_features, lambda *_: ()):
-        monkeypatch.setattr(run, "missing_features", missing)
-        film = Film.blank(*SIZE)
-        with backend.upload(buffers, tree) as resident:
-            backend.render(resident, buffers.view, film)
-            kernels.append(backend.kernel_of(resident, buffers.view).missing)
-        films.append(film.sums)
+        monkeypatch.setattr(module, "missing_features", missing)
+        with device.film(Film.blank(*SIZE)) as film, device.scene(buffers, tree) as made:
+            film.add(made, buffers.view, 3)
+            films.append(film.to_host().sums)
+            kernels.append(made.kernel(buffers.view).missing)
     needed = {"RT_LARGE_SPHERES": large, "RT_MIRRORS": mirror}
     assert kernels == [tuple(feature for feature in choose.FEATURES if not needed[feature]), ()]
     np.testing.assert_array_equal(films[0], films[1])
@@ -169,16 +168,15 @@ def test_a_kernel_without_what_a_scene_does_not_have_gives_the_same_film(
 @pytest.mark.gpu
 @pytest.mark.usefixtures("cuda")
 def test_a_camera_that_moves_away_gets_another_kernel() -> None:
-    from raytracer.backends.cuda.run import CudaBackend
+    from raytracer.backends.cuda.run import CudaDevice
 
     scene = to_project(random_scene(3, 5000))
     buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=1))
-    backend = CudaBackend()
-    with backend.upload(buffers, bvh.build(buffers)) as resident:
-        near = backend.kernel_of(resident, buffers.view).kernel.name
+    with CudaDevice().scene(buffers) as made:
+        near = made.kernel(buffers.view).kernel.name
         camera = buffers.camera.copy()
         camera["origin"] -= 1000 * camera["forward"]
-        far = backend.kernel_of(resident, buffers.view.with_camera(camera)).kernel.name
+        far = made.kernel(buffers.view.with_camera(camera)).kernel.name
     assert (near, far) == (choose.PACKETS, choose.THREADS)
 
 

@@ -156,27 +156,26 @@ def test_errors_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
     from dataclasses import replace
 
     from raytracer.backends.cuda.context import PrimaryContext
-    from raytracer.backends.cuda.run import CudaBackend
+    from raytracer.backends.cuda.run import CudaDevice
     from raytracer.variants import Requirement, product
 
     with pytest.raises(raytracer.UserError, match="there is no GPU 99"):
-        CudaBackend(device=99)
+        CudaDevice(99)
     elsewhere = replace(product("render_packet"), needs=(Requirement(70, "", False),))
     with pytest.raises(raytracer.UserError, match=r"render_packet\.cu needs sm_70; this GPU is"):
-        sums_with(CudaBackend(kernel=elsewhere))
+        sums_with(CudaDevice(kernel=elsewhere))
     monkeypatch.setattr(PrimaryContext, "memory", lambda _: (1000, 1 << 30))
     with pytest.raises(raytracer.UserError, match="GPU memory"):
-        sums_with(CudaBackend())
+        sums_with(CudaDevice())
 
 
-def sums_with(backend: Any) -> None:
-    """Upload a scene to a backend of one's own."""
-    from raytracer import bvh
+def sums_with(device: Any) -> None:
+    """Bring a scene to a device of one's own."""
     from raytracer.scene.pack import pack
     from raytracer.settings import RenderSettings
 
     buffers = pack(to_project(SCENES["three balls"]), RenderSettings())
-    backend.upload(buffers, bvh.build(buffers)).close()
+    device.scene(buffers).close()
 
 
 def test_too_many_lights_are_refused() -> None:

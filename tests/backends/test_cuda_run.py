@@ -10,17 +10,20 @@ import numpy as np
 import pytest
 
 from raytracer import layout
+from raytracer.backends.cpu import CpuDevice
 from raytracer.backends.cuda import context, kernel, run, transfer
+from raytracer.backends.cuda import scene as scene_module
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.check import flatten
 from raytracer.backends.cuda.choose import FEATURES
-from raytracer.backends.cuda.run import CudaBackend
+from raytracer.backends.cuda.film import CudaFilm
+from raytracer.backends.cuda.run import CudaDevice
 from raytracer.buffers import SceneBuffers
 from raytracer.bvh import Bvh
 from raytracer.errors import BackendError, MemoryNeedError, UserError
 from raytracer.film import Film
 from raytracer.variants import Kernel, Requirement
-from raytracer.view import View, frame_of
+from raytracer.view import frame_of
 from support.fake_cuda import FakeDriver
 
 COUNT = 37
@@ -64,7 +67,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
     fake.view(*fake.symbols["layout_table"])[:] = table.view(np.uint8)
     monkeypatch.setattr(context, "load_driver", lambda: fake)
     monkeypatch.setattr(run, "why_not", lambda _: None)
-    monkeypatch.setattr(run, "production", lambda *_: KERNEL)
+    monkeypatch.setattr(scene_module, "production", lambda *_: KERNEL)
     monkeypatch.setattr(kernel, "production", lambda *_: KERNEL)
     monkeypatch.setattr(kernel.compiler, "load", lambda *_, **__: Cubin(b"c_spheres", ""))  # type: ignore[attr-defined]
     monkeypatch.setattr(transfer, "CHUNK", 64)
@@ -88,12 +91,11 @@ def test_a_kernel_without_features_is_taken_where_it_is_at_hand(
 
     monkeypatch.setattr(kernel.compiler, "load", load)  # type: ignore[attr-defined]
     kernel.compile_production.cache_clear()
-    buffers, bvh = scene()
-    backend = CudaBackend()
-    with backend.upload(buffers, bvh) as resident:
-        taken = backend.kernel_of(resident, buffers.view)
+    buffers, tree = scene()
+    with CudaDevice().scene(buffers, tree) as made:
+        taken = made.kernel(buffers.view)
         assert taken.missing == (FEATURES if is_at_hand else ())
-        assert backend.kernel_of(resident, buffers.view) is taken
+        assert made.kernel(buffers.view) is taken
 
 
 def scene(lights: int = 1, count: int = COUNT) -> tuple[SceneBuffers, Bvh]:
@@ -120,25 +122,22 @@ def scene(lights: int = 1, count: int = COUNT) -> tuple[SceneBuffers, Bvh]:
     return buffers, Bvh(np.zeros((3, 80), np.uint8), order, spheres)
 
 
-def view_of(buffers: SceneBuffers, first: int, count: int) -> View:
-    return buffers.view.with_samples(first, count)
-
-
-def expose(backend: CudaBackend, parts: list[int], budget: int | None = None) -> Film:
+def expose(device: CudaDevice, parts: list[int], budget: int | None = None) -> Film:
     buffers, bvh = scene()
-    film = Film.blank(WIDTH, HEIGHT)
-    resident = backend.upload(buffers, bvh)
-    if budget is not None:
-        resident.pacer.budget = budget
-    for count in parts:
-        backend.render(resident, view_of(buffers, film.samples, count), film)
-        film.samples += count
-    resident.close()
-    return film
+    with device.scene(buffers, bvh) as made, blank(device) as film:
+        if budget is not None:
+            made.pacer.budget = budget
+        for count in parts:
+            film.add(made, buffers.view, count)
+        return film.to_host()
+
+
+def blank(device: CudaDevice) -> CudaFilm:
+    return device.film(Film.blank(WIDTH, HEIGHT))
 
 
 def test_film_holds_the_sum_of_all_samples(driver: FakeDriver) -> None:
-    film = expose(CudaBackend(), [3])
+    film = expose(CudaDevice(), [3])
     y, x = np.mgrid[:HEIGHT, :WIDTH]
     expected = 3 * (x + 100 * y) * 0.1 + (0 + 1 + 2) * 0.3
     assert driver.launches == 1
@@ -146,24 +145,24 @@ def test_film_holds_the_sum_of_all_samples(driver: FakeDriver) -> None:
 
 
 def test_film_does_not_depend_on_the_cut(driver: FakeDriver) -> None:
-    whole = expose(CudaBackend(), [6])
+    whole = expose(CudaDevice(), [6])
     assert driver.launches == 1
     driver.seconds_per_launch = 1.0  # slow, so that the budget stays small
-    cut = expose(CudaBackend(), [6], budget=64)
+    cut = expose(CudaDevice(), [6], budget=64)
     assert driver.launches > 30
     assert whole.sums.tobytes() == cut.sums.tobytes()
 
 
 def test_film_of_several_renders_equals_one(driver: FakeDriver) -> None:
-    backend = CudaBackend()
-    assert expose(backend, [7]).sums.tobytes() == expose(backend, [2, 4, 1]).sums.tobytes()
+    device = CudaDevice()
+    assert expose(device, [7]).sums.tobytes() == expose(device, [2, 4, 1]).sums.tobytes()
 
 
 def test_constants_are_filled(driver: FakeDriver) -> None:
     buffers, bvh = scene()
-    backend = CudaBackend()
-    with backend.upload(buffers, bvh) as resident:
-        backend.render(resident, view_of(buffers, 0, 1), Film.blank(WIDTH, HEIGHT))
+    device = CudaDevice()
+    with device.scene(buffers, bvh) as made, blank(device) as film:
+        film.add(made, buffers.view, 1)
     camera = driver.view(*driver.symbols["c_camera"])
     assert camera.tobytes() == buffers.camera.tobytes()
     few = driver.view(driver.symbols["c_spheres"][0], bvh.spheres.nbytes)
@@ -172,12 +171,11 @@ def test_constants_are_filled(driver: FakeDriver) -> None:
 
 def test_seconds_are_those_of_the_launches_and_progress_ends_at_one(driver: FakeDriver) -> None:
     buffers, bvh = scene()
-    backend = CudaBackend()
+    device = CudaDevice()
     seen: list[float] = []
-    with backend.upload(buffers, bvh) as resident:
-        resident.pacer.budget = 256
-        view = view_of(buffers, 0, 2)
-        seconds = backend.render(resident, view, Film.blank(WIDTH, HEIGHT), seen.append)
+    with device.scene(buffers, bvh) as made, blank(device) as film:
+        made.pacer.budget = 256
+        seconds = film.add(made, buffers.view, 2, seen.append)
     assert seconds == pytest.approx(driver.launches * driver.seconds_per_launch)
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
@@ -185,52 +183,154 @@ def test_seconds_are_those_of_the_launches_and_progress_ends_at_one(driver: Fake
 
 def test_interrupt_leaves_the_film_and_the_context_as_they_were(driver: FakeDriver) -> None:
     buffers, bvh = scene()
-    backend = CudaBackend()
-    film = Film.blank(WIDTH, HEIGHT)
+    device = CudaDevice()
 
     def interrupt(_: float) -> None:
         raise KeyboardInterrupt
 
-    with backend.upload(buffers, bvh) as resident:
+    with device.scene(buffers, bvh) as made, blank(device) as film:
         with pytest.raises(KeyboardInterrupt):
-            backend.render(resident, view_of(buffers, 0, 1), film, interrupt)
+            film.add(made, buffers.view, 1, interrupt)
         assert driver.depth == 0
-    assert not film.sums.any()
+        assert film.samples == 0
+        assert not film.to_host().sums.any()
+
+
+def test_interrupt_leaves_samples_that_the_host_has(driver: FakeDriver) -> None:
+    buffers, bvh = scene()
+    device = CudaDevice()
+
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    with device.scene(buffers, bvh) as made, blank(device) as film:
+        film.add(made, buffers.view, 2)
+        before = film.to_host().sums.copy()
+        with pytest.raises(KeyboardInterrupt):
+            film.add(made, buffers.view, 1, interrupt)
+        assert film.samples == 2
+        film.add(made, buffers.view, 3)
+        after = film.to_host().sums.copy()
+    assert before.any()
+    assert after.tobytes() == expose(device, [5]).sums.tobytes()
+
+
+def test_interrupt_empties_a_film_that_only_the_device_has(driver: FakeDriver) -> None:
+    buffers, bvh = scene()
+    device = CudaDevice()
+
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    with device.scene(buffers, bvh) as made, blank(device) as film:
+        film.add(made, buffers.view, 2)
+        with pytest.raises(KeyboardInterrupt):
+            film.add(made, buffers.view, 1, interrupt)
+        assert film.samples == 0
+        film.add(made, buffers.view, 5)
+        assert film.to_host().sums.tobytes() == expose(device, [5]).sums.tobytes()
+
+
+def test_sums_are_copied_to_the_host_once_and_only_when_asked_for(
+    driver: FakeDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    buffers, bvh = scene()
+    device = CudaDevice()
+    copied: list[int] = []
+    through = transfer.Staging.to_host
+
+    def counting(self: transfer.Staging, address: int, array: Any) -> None:
+        copied.append(array.nbytes)
+        through(self, address, array)
+
+    monkeypatch.setattr(transfer.Staging, "to_host", counting)
+    with device.scene(buffers, bvh) as made, blank(device) as film:
+        film.add(made, buffers.view, 1)
+        film.add(made, buffers.view, 1)
+        assert copied == []
+        first = film.to_host().sums.copy()
+        assert film.to_host().sums.tobytes() == first.tobytes()
+        assert copied == [WIDTH * HEIGHT * 16]
+
+
+def test_films_side_by_side_keep_their_own_sums(driver: FakeDriver) -> None:
+    buffers, bvh = scene()
+    device = CudaDevice()
+    with device.scene(buffers, bvh) as made, blank(device) as one, blank(device) as other:
+        for count in (1, 3):
+            one.add(made, buffers.view, count)
+            other.add(made, buffers.view, 2 * count)
+        found = one.to_host().sums.tobytes(), other.to_host().sums.tobytes()
+        assert (one.samples, other.samples) == (4, 8)
+    assert found == tuple(expose(device, [n]).sums.tobytes() for n in (4, 8))
+
+
+def test_a_film_begins_with_the_samples_of_the_host_and_anew_when_cleared(
+    driver: FakeDriver,
+) -> None:
+    buffers, bvh = scene()
+    device = CudaDevice()
+    begun = expose(device, [2])
+    with device.scene(buffers, bvh) as made, device.film(begun.copy()) as film:
+        film.add(made, buffers.view, 3)
+        assert film.to_host().sums.tobytes() == expose(device, [5]).sums.tobytes()
+        film.clear()
+        assert film.samples == 0
+        assert not film.to_host().sums.any()
+        film.add(made, buffers.view, 2)
+        assert film.to_host().sums.tobytes() == begun.sums.tobytes()
+        film.restore(expose(device, [4]).sums)
+        assert film.to_host().sums.tobytes() == expose(device, [4]).sums.tobytes()
+
+
+def test_a_scene_of_another_device_is_refused(driver: FakeDriver) -> None:
+    buffers, bvh = scene()
+    first, second = CudaDevice(0), CudaDevice(1)
+    with second.scene(buffers, bvh) as made, blank(first) as film:
+        with pytest.raises(TypeError, match="GPU 0"):
+            film.add(made, buffers.view, 1)
+        with pytest.raises(TypeError, match="CPU"):
+            CpuDevice().film(Film.blank(WIDTH, HEIGHT)).add(made, buffers.view, 1)
 
 
 def test_memory_is_given_back_once(driver: FakeDriver) -> None:
     buffers, bvh = scene()
-    resident = CudaBackend().upload(buffers, bvh)
-    assert resident.nbytes == sum(driver.live.values()) == 3 * 80 + COUNT * 20 + 12
-    resident.close()
-    resident.close()
+    device = CudaDevice()
+    made = device.scene(buffers, bvh)
+    assert made.nbytes == sum(driver.live.values()) == 3 * 80 + COUNT * 20 + 12
+    film = blank(device)
+    film.add(made, buffers.view, 1)
+    assert sum(driver.live.values()) == made.nbytes + WIDTH * HEIGHT * 16
+    for held in (made, film, made, film):
+        held.close()
     assert driver.live == {}
-    assert resident.nbytes == 0
-    CudaBackend().upload(buffers, bvh)  # dropped without close
+    assert made.nbytes == 0
+    device.scene(buffers, bvh)  # dropped without close
     assert driver.live == {}
 
 
 def test_scene_without_spheres_is_uploaded(driver: FakeDriver) -> None:
-    with CudaBackend().upload(*scene(count=0)) as resident:
-        assert resident.address("spheres") == 0
-        assert resident.count == 0
+    with CudaDevice().scene(*scene(count=0)) as made:
+        assert made.address("spheres") == 0
+        assert made.count == 0
 
 
 def test_too_many_lights_are_refused_with_the_limit(driver: FakeDriver) -> None:
     buffers, bvh = scene(lights=5)
-    backend = CudaBackend()
+    device = CudaDevice()
     with (
-        backend.upload(buffers, bvh) as resident,
+        device.scene(buffers, bvh) as made,
+        blank(device) as film,
         pytest.raises(UserError, match=r"5 lights .* at most 4"),
     ):
-        backend.render(resident, view_of(buffers, 0, 1), Film.blank(WIDTH, HEIGHT))
+        film.add(made, buffers.view, 1)
 
 
 def test_scene_larger_than_the_device_is_refused_before_anything_is_taken(
     driver: FakeDriver,
 ) -> None:
     with pytest.raises(MemoryNeedError, match="of its 60,000 spheres would fit"):
-        CudaBackend().upload(*scene(count=60_000))
+        CudaDevice().scene(*scene(count=60_000))
     assert driver.live == {}
 
 
@@ -238,7 +338,7 @@ def test_others_get_a_turn_while_a_large_scene_is_uploaded(
     driver: FakeDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lock is held for every copy, but never for long; what arrives is the same."""
-    backend, (buffers, bvh) = CudaBackend(), scene(count=200)
+    device, (buffers, bvh) = CudaDevice(), scene(count=200)
     copied, depth = [0], 0  # bytes of each turn
 
     class Turns:
@@ -259,23 +359,24 @@ def test_others_get_a_turn_while_a_large_scene_is_uploaded(
         through(address, source, stream)
 
     through = driver.memcpy_htod_async
-    monkeypatch.setattr(backend._context, "lock", Turns())
+    monkeypatch.setattr(device._context, "lock", Turns())
     monkeypatch.setattr(driver, "memcpy_htod_async", copy)
-    monkeypatch.setattr(run, "PART", 256)
-    with backend.upload(buffers, bvh) as resident:
-        for name, array in run._sphere_arrays(buffers, bvh).items():
+    monkeypatch.setattr(scene_module, "PART", 256)
+    with device.scene(buffers, bvh) as made:
+        for name, array in scene_module.sphere_arrays(buffers, bvh).items():
             if array.size:
-                there = driver.view(resident.address(name), array.nbytes)
+                there = driver.view(made.address(name), array.nbytes)
                 np.testing.assert_array_equal(there, array.reshape(-1).view(np.uint8))
     assert max(copied) == 256
-    assert sum(copied) == sum(a.nbytes for a in run._sphere_arrays(buffers, bvh).values())
+    assert sum(copied) == sum(a.nbytes for a in scene_module.sphere_arrays(buffers, bvh).values())
 
 
 def test_an_upload_that_fails_gives_everything_back(
     driver: FakeDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    backend = CudaBackend()
-    assert backend.kernel
+    device = CudaDevice()
+    with device.scene(*scene()):
+        pass  # the kernel is loaded by now
     copies: list[int] = []
 
     def copy(address: int, source: Any, stream: Any) -> None:
@@ -285,32 +386,29 @@ def test_an_upload_that_fails_gives_everything_back(
 
     monkeypatch.setattr(driver, "memcpy_htod_async", copy)
     with pytest.raises(BackendError, match="CUDA failed"):
-        backend.upload(*scene())
+        device.scene(*scene())
     assert driver.live == {}
-    assert not backend.turn()._is_owned()  # type: ignore[attr-defined]
+    assert not device.turn()._is_owned()  # type: ignore[attr-defined]
 
 
 def test_failed_launch_is_a_sentence_and_costs_nothing(driver: FakeDriver) -> None:
     buffers, bvh = scene()
-    backend = CudaBackend()
-    film = Film.blank(WIDTH, HEIGHT)
+    device = CudaDevice()
     driver.fail_launch = "an illegal memory access was encountered"
-    with (
-        backend.upload(buffers, bvh) as resident,
-        pytest.raises(BackendError, match="before this process is restarted"),
-    ):
-        backend.render(resident, view_of(buffers, 0, 1), film)
-    assert not film.sums.any()
+    with device.scene(buffers, bvh) as made, blank(device) as film:
+        with pytest.raises(BackendError, match="before this process is restarted"):
+            film.add(made, buffers.view, 1)
+        assert not film.to_host().sums.any()
 
 
 def test_kernel_of_another_layout_is_refused(driver: FakeDriver) -> None:
     driver.view(*driver.symbols["layout_table"]).view(np.int32)[0] += 16
     with pytest.raises(BackendError, match="differently"):
-        CudaBackend().upload(*scene())
+        CudaDevice().scene(*scene())
 
 
 def test_describe_names_the_device(driver: FakeDriver) -> None:
-    about = CudaBackend().describe()
+    about = CudaDevice().describe()
     assert about["device"] == "Fake GPU"
     assert about["architecture"] == "sm_90a"
     assert about["memory_free"] < about["memory_total"]

@@ -14,7 +14,7 @@ import pytest
 
 import raytracer
 from raytracer import bvh
-from raytracer.backends.cpu import CpuBackend
+from raytracer.backends.cpu import CpuDevice, CpuFilm, CpuScene
 from raytracer.backends.cuda.kernel import production
 from raytracer.benchmark import layouts, pictures, rays, renders, report, run
 from raytracer.benchmark.ladder import Ladder, Rung, of_level, rungs
@@ -43,9 +43,10 @@ def packed(scene: RefScene, size: tuple[int, int] = SIZE) -> tuple[SceneBuffers,
 
 def film_of(buffers: SceneBuffers, tree: Bvh, level: str) -> Film:
     """The CPU's picture of a level."""
-    view, film, cpu = pictures.view(buffers, level, SIZE), Film.blank(*SIZE), CpuBackend()
-    pictures.expose(cpu, cpu.upload(view, tree), view.view, film)
-    return film
+    seen, cpu = pictures.view(buffers, level, SIZE), CpuDevice()
+    film = cpu.film(Film.blank(*SIZE))
+    pictures.expose(film, cpu.scene(seen, tree), seen.view)
+    return film.to_host()
 
 
 # rungs
@@ -181,7 +182,7 @@ def test_rays_are_those_of_brute_force() -> None:
     scene = random_scene(4, 30, mirror=True).but(lights=(KEY, LAMP, KEY, LAMP))
     buffers, tree = packed(scene)
     buffers = buffers.seen(buffers.view.with_depth(2))
-    found = rays.count(pictures.view(buffers, "mirrors", SIZE), tree, CpuBackend())
+    found = rays.count(pictures.view(buffers, "mirrors", SIZE), tree, CpuDevice())
     shadow, reflection = brute_force(scene, 2)
     assert found.primary == SIZE[0] * SIZE[1]
     assert reflection[1] > 5
@@ -200,54 +201,56 @@ def test_rays_of_a_level() -> None:
 # the race, with a rung that runs on the CPU
 
 
-class Stand:
-    """A rung of the GPU in name only: the CPU renders, `spoil` its picture, or fails."""
+class Stand(CpuDevice):
+    """A GPU in name only: the CPU renders, spoils its picture, or fails."""
 
     name = "cuda"
 
     def __init__(self, mode: str, tree: Bvh) -> None:
+        super().__init__()
         self.mode, self.tree = mode, tree
-        self.cpu = CpuBackend()
 
-    def kernel_of(self, *_: object) -> Any:
-        """The kernel of a picture."""
-        return self
-
-    def describe(self) -> dict[str, Any]:
-        """As a kernel does."""
-        return {"registers": 32}
-
-    def upload(self, buffers: SceneBuffers, tree: Bvh) -> Any:
-        """The CPU's own, but closable in a `with`."""
+    def scene(self, buffers: SceneBuffers, tree: Bvh | None = None) -> CpuScene:
+        """The CPU's own, with the tree that a list has not."""
         if self.mode == "fault":
             raise BackendError("CUDA: it broke")
-        assert tree.nodes.size == 0  # the CPU wants the tree that a list has not
-        resident = self.cpu.upload(buffers, self.tree)
+        assert tree is not None
+        assert tree.nodes.size == 0
+        return StandScene(buffers, self.tree, self.threads)
 
-        class Held:
-            def __enter__(self) -> Any:
-                return resident
+    def film(self, host: Film) -> CpuFilm:
+        """The CPU's own, which may spoil what is on it."""
+        return StandFilm(self, host)
 
-            def __exit__(self, *_: object) -> None: ...
 
-            close = staticmethod(resident.close)
-            scene = resident.scene
+class StandScene(CpuScene):
+    """It has a kernel."""
 
-        return Held()
+    def describe(self, view: Any) -> dict[str, Any]:
+        """As a GPU's does."""
+        return {"registers": 32}
 
-    def render(self, resident: Any, view: Any, film: Film, progress: Any = None) -> float:
+
+class StandFilm(CpuFilm):
+    """Its frames may be wrong or slow."""
+
+    def __init__(self, stand: Stand, host: Film) -> None:
+        super().__init__(stand, host)
+        self._mode = stand.mode
+
+    def _expose(self, scene: Any, view: Any, progress: Any) -> float:
         """Seconds; slow ones say so."""
-        seconds = self.cpu.render(resident, view, film, progress)
-        if self.mode == "wrong":
-            film.sums[:9] = 0.0
-        return 100.0 if self.mode == "slow" else seconds
+        seconds = super()._expose(scene, view, progress)
+        if self._mode == "wrong":
+            self.host.sums[:9] = 0.0
+        return 100.0 if self._mode == "slow" else seconds
 
 
 def raced(mode: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The row of a stand-in for 10_antialiasing, a linear list."""
     (rung,) = rungs("cuda", ["10"])
     buffers, tree = packed(random_scene(5, 60, mirror=True))
-    monkeypatch.setattr(Rung, "backend", lambda _: Stand(mode, tree))
+    monkeypatch.setattr(Rung, "device", lambda _: Stand(mode, tree))
     counted = rays.Rays(SIZE[0] * SIZE[1], 100, (90, 9), (30,))
     ladder = Ladder(buffers, tree, SIZE, (33, 21))
     (row,) = ladder.race([rung], 0.001, counted, lambda _: None)
@@ -311,7 +314,7 @@ def test_command_line(
     capsys.readouterr()
     kept = json.loads(saved.read_text(encoding="utf-8"))
     assert [result["axes"]["scene"] for result in kept["results"]] == ["three_balls", "weekend"]
-    assert kept["device"]["device"] == CpuBackend().describe()["device"]
+    assert kept["device"]["device"] == CpuDevice().describe()["device"]
     assert main([*words, "--min-time", "0.001", "--compare", str(saved)]) in (0, 1)
     assert "render scene=weekend" in capsys.readouterr().out
     assert main(["bench", "render", "--list"]) == 0

@@ -28,7 +28,7 @@ def race(scene: Scene, chosen: Any) -> list[Row]:
     buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=1))
     tree = bvh.build(buffers)
     view = pictures.view(buffers, "mirrors", SIZE)
-    counted = rays.count(view, tree, chosen[-1].backend())
+    counted = rays.count(view, tree, chosen[-1].device())
     ladder = Ladder(buffers, tree, SIZE, SIZE, longest=10.0)
     return ladder.race(chosen, 1e-6, counted, lambda _: None)
 
@@ -64,7 +64,7 @@ def test_rays_are_those_that_the_cpu_counts() -> None:
     buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=1))
     tree, view = bvh.build(buffers), pictures.view(buffers, "mirrors", SIZE)
     cpu, gpu = (
-        rays.count(view, tree, rungs(name)[-1].backend()) for name in ("cpu", "cuda")
+        rays.count(view, tree, rungs(name)[-1].device()) for name in ("cpu", "cuda")
     )  # fmt: skip
     assert gpu.primary == cpu.primary
     assert gpu.reflection == pytest.approx(cpu.reflection, rel=2e-3, abs=3)

@@ -5,6 +5,8 @@ With an extension compiled for AddressSanitizer these tests also see any read th
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
@@ -153,6 +155,18 @@ def test_a_view_with_fewer_materials_than_the_spheres_ask_for_is_refused() -> No
 def test_a_scene_counts_its_bytes() -> None:
     given = arrays()
     assert made(given).nbytes == sum(given[name].nbytes for name in OF_SCENE)
+
+
+def test_a_scene_alive_at_the_end_of_the_process_is_not_complained_of() -> None:
+    code = """
+import ctypes, raytracer
+from raytracer import pipeline
+scene = raytracer.Scene(spheres=[raytracer.SphereSet([[0.0, 0.0, 0.0]], 1.0)])
+job = pipeline.prepare(scene, {"width": 4, "height": 4}, backend="cpu", threads=1)
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(job.scene.arrays))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_a_chain_deeper_than_the_stack_is_refused() -> None:

@@ -21,16 +21,16 @@ from raytracer import pipeline
 scene = raytracer.Scene(spheres=[raytracer.SphereSet(np.random.rand(50, 3), 0.05)])
 from raytracer.film import Film
 with pipeline.prepare(scene, {"width": 256, "height": 256}, backend="cpu", threads=%d) as job:
-    film = Film.blank(256, 256, None)
+    film = job.film(Film.blank(256, 256, None))
     pages = int(open("/proc/self/statm").read().split()[0])
     limits = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + 300_000, limits[1]))
     try:
-        job.expose(film, 0, 1)
+        job.expose(film, 1)
     except MemoryError:
         print("refused")
     resource.setrlimit(resource.RLIMIT_AS, limits)
-    job.expose(film, 0, 1)
+    job.expose(film, 1)
     print("rendered")
 """
 
@@ -53,6 +53,7 @@ def test_no_memory_is_a_memory_error(threads: int) -> None:
 def test_tile_size_changed_while_rendering() -> None:
     """One call of the kernel reads the size once."""
     from raytracer import _core, pipeline
+    from raytracer.backends.cpu import CpuScene
     from raytracer.film import Film
 
     stop = threading.Event()
@@ -66,12 +67,14 @@ def test_tile_size_changed_while_rendering() -> None:
     scene = to_project(random_scene(43, 200))
     with pipeline.prepare(scene, {"width": 200, "height": 150}, backend="cpu") as job:
         view = job.view.with_samples(0, 8)
+        assert isinstance(job.scene, CpuScene)
+        arrays = job.scene.arrays
         seen = view.camera, view.lights, view.materials, view.frame
         films = [Film.blank(200, 150, None) for _ in range(6)]
         meddler = threading.Thread(target=meddle)
         try:
             for film in films:
-                job.resident.scene.render(*seen, film.sums, 0, 1e9, 2)
+                arrays.render(*seen, film.sums, 0, 1e9, 2)
                 if film is films[0]:
                     meddler.start()
         finally:

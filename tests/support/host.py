@@ -174,8 +174,9 @@ class Host:
         job, order = viewer.stage.job, viewer.worker._order
         film.begin(order, size, draft=True)
         film.expose(order, 1, lambda _: None)
-        picture = job.backend.picture()
-        job.backend.paint(job.resident, film.film, order.tone, picture)
+        picture = job.device.picture()
+        assert film.film is not None
+        film.film.paint(order.tone, picture)
         return self.enlarged(picture.pixels)
 
     def enlarged(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -203,24 +204,26 @@ class Host:
 
     def slow(self, seconds: float) -> None:
         """Have a pass of one sample over the whole window take that long, a smaller one less."""
-        backend = self._window.viewer.stage.job.backend
-        render, (width, height) = backend.render, self._window.viewer.size
+        from raytracer.backends.cpu import CpuFilm
 
-        def slowly(resident: Any, view: View, *rest: Any, **named: Any) -> float:
+        expose, (width, height) = CpuFilm._expose, self._window.viewer.size
+
+        def slowly(film: CpuFilm, scene: Any, view: View, progress: Any) -> float:
             pixels = view.width * view.height
             sleep(seconds * pixels / (width * height) * view.samples)
-            return float(render(resident, view, *rest, **named))
+            return expose(film, scene, view, progress)
 
-        backend.render = slowly
+        CpuFilm._expose = slowly  # type: ignore[method-assign,assignment]
 
     def lose_gpu(self, sentence: str) -> None:
-        """Have the backend fail from now on, as it does when a device is lost."""
+        """Have every pass fail from now on, as it does when a device is lost."""
+        from raytracer.backends.cpu import CpuFilm
         from raytracer.errors import BackendError
 
-        def render(*_: Any, **__: Any) -> float:
+        def fail(*_: Any) -> float:
             raise BackendError(sentence)
 
-        self._window.viewer.stage.job.backend.render = render
+        CpuFilm._expose = fail  # type: ignore[method-assign,assignment]
         self._window.viewer.order()
 
 

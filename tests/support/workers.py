@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer.backends.cpu import CpuBackend, HostPicture
+from raytracer.backends.base import DeviceScene
+from raytracer.backends.cpu import CpuDevice, CpuFilm, HostPicture
+from raytracer.film import Film
 from raytracer.tone_settings import ToneSettings
 from raytracer.view import View
 from raytracer.viewer import view as moves
@@ -82,7 +84,7 @@ class Window:
         return not self.worker._thread.is_alive()
 
 
-class Gate(CpuBackend):
+class Gate(CpuDevice):
     """A CPU whose passes can be held up; what a caller raises from progress leaves them.
 
     Samples are on the film already when `after` is set.
@@ -98,31 +100,9 @@ class Gate(CpuBackend):
         self.after = False
         self.error: BaseException | None = None
 
-    def render(
-        self,
-        resident: Any,
-        view: View,
-        film: Any,
-        progress: Callable[[float], None] | None = None,
-        fetch: bool = True,
-    ) -> float:
-        """Wait at the gate, then render."""
-        if self.error is not None:
-            raise self.error
-        self.passes.append((view.first_sample, view.samples))
-        seconds = super().render(resident, view, film, progress, fetch) if self.after else 0.0
-        self.entered.set()
-        try:
-            end = PATIENCE
-            while not self.open.wait(0.002):
-                assert progress is not None
-                progress(0.0)
-                end -= 0.002
-                assert end > 0.0, "the gate stayed shut"
-            return seconds or super().render(resident, view, film, progress, fetch)
-        except BaseException:
-            self.left += 1
-            raise
+    def film(self, host: Film) -> GateFilm:
+        """One whose passes wait at this gate."""
+        return GateFilm(self, host)
 
     def picture(self) -> HostPicture:
         """Counted."""
@@ -130,11 +110,41 @@ class Gate(CpuBackend):
         return super().picture()
 
 
+class GateFilm(CpuFilm):
+    """A film of a gate."""
+
+    def __init__(self, gate: Gate, host: Film) -> None:
+        super().__init__(gate, host)
+        self._gate = gate
+
+    def _expose(
+        self, scene: DeviceScene, view: View, progress: Callable[[float], None] | None
+    ) -> float:
+        """Wait at the gate, then render."""
+        gate = self._gate
+        if gate.error is not None:
+            raise gate.error
+        gate.passes.append((view.first_sample, view.samples))
+        seconds = super()._expose(scene, view, progress) if gate.after else 0.0
+        gate.entered.set()
+        try:
+            end = PATIENCE
+            while not gate.open.wait(0.002):
+                assert progress is not None
+                progress(0.0)
+                end -= 0.002
+                assert end > 0.0, "the gate stayed shut"
+            return seconds or super()._expose(scene, view, progress)
+        except BaseException:
+            gate.left += 1
+            raise
+
+
 def gated(scene: Any, **overrides: Any) -> tuple[Stage, Gate]:
     """A stage whose backend is a `Gate`."""
     stage = Stage.load(scene, overrides, "cpu", threads=2)
     gate = Gate()
-    stage.job.backend = gate
+    stage.job.device = gate
     return stage, gate
 
 

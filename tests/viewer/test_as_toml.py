@@ -126,8 +126,8 @@ def test_pasted_into_the_scene_file_it_gives_the_picture_that_is_seen(
         getattr(viewer, action)(*amount)
     assert (before.digest() == viewer._look.digest()) == (step == "nothing")
     job = stage.job_for(viewer._look, 4)
-    film = raytracer.Film.blank(64, 48)
-    job.expose(film, 0, 4)
+    film = job.film(raytracer.Film.blank(64, 48))
+    job.expose(film, 4)
 
     path.write_text(pasted(rest + SCENE, viewer.camera_toml()))
     up = pack(raytracer.load(path)).frame["background_up"]

@@ -86,7 +86,7 @@ def giant_gap(viewer: Viewer) -> float:
 def first_seen(viewer: Viewer) -> Any:
     """The spheres that the rays through a picture's pixels meet first."""
     look = viewer.stage.look(viewer.view, viewer.size, viewer.edits)
-    return viewer.stage.job.backend.first_hits(viewer.stage.job.resident, look.view)["id"]
+    return viewer.stage.job.scene.first_hits(look.view)["id"]
 
 
 def assert_shows_the_subject(viewer: Viewer) -> None:

@@ -191,8 +191,8 @@ def test_a_display_that_does_not_answer(scene: Path) -> None:
         (("balls.toml", "--offscreen", "1", "--screenshot", "no/x.png"), "there is no folder no"),
         (("balls.toml", "--offscreen", "1", "--width", "0"), "width"),
         (("balls.toml", "--offscreen", "1", "--samples", "0"), "samples"),
-        (("balls.toml", "--tone", "film"), "invalid value for '--tone'"),
-        (("balls.toml", "--exposure", "bright"), "exposure 'bright'"),
+        (("balls.toml", "--tone", "film"), "there is no tone curve 'film'"),
+        (("balls.toml", "--exposure", "bright"), "exposure: 'bright' is neither"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )

@@ -13,7 +13,7 @@ from raytracer.errors import BackendError
 from raytracer.viewer.presenters import presenter
 
 SIZE = (64, 48)
-CUDA: Any = SimpleNamespace(name="cuda")
+CUDA: Any = SimpleNamespace(shares_display=True, number=1)
 
 
 class Driver:
@@ -52,7 +52,8 @@ def driver(monkeypatch: pytest.MonkeyPatch, canvas: Any) -> Driver:
     driver = Driver()
 
     class Interop:
-        def __init__(self, texture: int) -> None:
+        def __init__(self, texture: int, ordinal: int) -> None:
+            assert ordinal == CUDA.number, "the device that the pictures are on"
             if driver.refuses_texture:
                 raise BackendError("CUDA: the texture is refused")
             driver.registered.append(canvas.size)
@@ -66,7 +67,8 @@ def driver(monkeypatch: pytest.MonkeyPatch, canvas: Any) -> Driver:
             driver.released += 1
 
     class PageLocked:
-        def __init__(self) -> None:
+        def __init__(self, ordinal: int) -> None:
+            assert ordinal == CUDA.number
             if driver.lost:
                 raise BackendError("the GPU is lost")
 

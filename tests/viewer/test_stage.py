@@ -193,12 +193,12 @@ def test_a_job_for_a_look_renders_it_and_says_what_made_it() -> None:
     assert job.about["settings"]["width"] == 80
     assert stage.job.settings.width == 64
     assert stage.job.view.width == 64
-    film = Film.blank(80, 40)
-    job.expose(film, 0, 5)
+    film = job.film(Film.blank(80, 40))
+    job.expose(film, 5)
     camera = moves.camera_of(view, stage.buffers)
     black = replace(scene, camera=camera, background=raytracer.Background("black"))
     again = raytracer.render(black, backend="cpu", width=80, height=40, samples=5)
-    np.testing.assert_allclose(film.mean(), again.array, atol=2e-3)
+    np.testing.assert_allclose(film.to_host().mean(), again.array, atol=2e-3)
 
 
 def test_a_sphere_is_where_it_was_put() -> None:
@@ -241,14 +241,14 @@ def test_a_stage_is_closed_in_the_backend_s_turn(monkeypatch: pytest.MonkeyPatch
         yield
         seen.append("over")
 
-    monkeypatch.setattr(stage.job.backend, "turn", turn)
-    monkeypatch.setattr(stage.job.resident, "close", lambda: seen.append("freed"))
+    monkeypatch.setattr(stage.job.device, "turn", turn)
+    monkeypatch.setattr(stage.job.scene, "close", lambda: seen.append("freed"))
     stage.close()
     assert seen == ["turn, closed True", "freed", "over"]
 
 
 def test_a_stage_on_the_backend_of_another() -> None:
     first = stage_of(balls())
-    second = Stage.load(balls(seed=4), {}, first.job.backend)
-    assert second.job.backend is first.job.backend
-    assert first.job.resident is not second.job.resident
+    second = Stage.load(balls(seed=4), {}, first.job.device)
+    assert second.job.device is first.job.device
+    assert first.job.scene is not second.job.scene

@@ -79,8 +79,8 @@ def after(count):
 
 run()
 first, second = stages
-assert first.job.backend is second.job.backend, "one device for the session"
-assert second.job.backend.budget == SLICE
+assert first.job.device is second.job.device, "one device for the session"
+assert second.job.device.budget == SLICE
 assert second.closed
 """
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import raytracer
+from raytracer.backends.cpu import CpuDevice
 from raytracer.errors import BackendError, UserError
 from raytracer.tone_settings import ToneSettings
 from raytracer.viewer import worker as module
@@ -42,7 +43,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passes at rest are as long as can be and give way to anything at once."""
     monkeypatch.setattr(module, "STUBBORN", 0.0)
     monkeypatch.setattr(module, "SETTLE", 0.0)
-    monkeypatch.setitem(module.REST, "cpu", 10.0)
+    monkeypatch.setattr(CpuDevice, "pass_seconds", 10.0)
 
 
 def test_without_an_order_nothing_is_rendered(window: Window) -> None:
@@ -62,7 +63,7 @@ def test_it_converges_to_the_picture_of_render(window: Window, samples: int) -> 
     film = raytracer.render(stage.scene, backend="cpu", samples=samples).film
     held = window.worker._film.film
     assert held is not None
-    assert held.sums.tobytes() == film.sums.tobytes()
+    assert held.to_host().sums.tobytes() == film.sums.tobytes()
     sizes = [shown.size for shown in window.shown]
     counts = [shown.samples for shown in window.shown if shown.size == SIZE]
     assert sizes == sorted(sizes), "finer and finer"

@@ -82,6 +82,8 @@ def translated(driver: Any) -> Iterator[None]:
 
 def release(context: PrimaryContext, allocations: dict[str, Any]) -> None:
     """Free device memory by name, also when the process ends; what is freed is taken out."""
+    if not allocations:
+        return
     with suppress(RaytracerError), context.active():  # a lost device has freed everything already
         while allocations:
             allocations.popitem()[1].free()

@@ -1,0 +1,179 @@
+"""A film in the memory of one GPU, which owns its sums."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+from raytracer.backends.base import DeviceFilm
+from raytracer.backends.cuda import launch
+from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.memory import DeviceMemory
+from raytracer.backends.cuda.scene import CudaScene, picture_of
+from raytracer.backends.cuda.tone import tone_kernels
+from raytracer.backends.cuda.transfer import staging
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from raytracer.backends.base import DeviceScene, ProgressCall
+    from raytracer.backends.cuda.kernel import RenderKernel
+    from raytracer.backends.cuda.pictures import DevicePicture
+    from raytracer.film import Film
+    from raytracer.tone import Pixels
+    from raytracer.tone_settings import ToneSettings
+    from raytracer.view import View
+
+
+class Newest(Enum):
+    """Where the sums of a film are up to date."""
+
+    NOWHERE = auto()  # they are zero
+    HOST = auto()
+    DEVICE = auto()
+    BOTH = auto()
+
+
+class CudaFilm(DeviceFilm):
+    """Sums on the device; they are copied when somebody asks for them, and only then."""
+
+    def __init__(self, number: int, host: Film) -> None:
+        """Take no memory yet. number: of the device."""
+        super().__init__(host)
+        self._number = number
+        self._context = primary_context(number)
+        self._memory = DeviceMemory(self._context)
+        self._newest = Newest.HOST if host.sums.any() else Newest.NOWHERE
+
+    def _expose(self, scene: DeviceScene, view: View, progress: ProgressCall | None) -> float:
+        """Add the view's samples launch by launch.
+
+        Where that fails or is left, the film is as the host has it, or empty if the host has older
+        sums.
+        """
+        if not isinstance(scene, CudaScene) or scene.number != self._number:
+            raise TypeError(f"a film of GPU {self._number} takes scenes of that GPU alone")
+        kernel = scene.kernel(view)
+        with self._context.lock, self._context.active():
+            kernel.set_tables(
+                c_camera=view.camera,
+                c_lights=view.lights,
+                c_materials=view.materials,
+                c_large=scene.large,
+                c_frame=view.frame,
+            )
+            if scene.few_spheres is not None:
+                kernel.set_spheres(scene.few_spheres)
+            sums = self._on_device()
+            try:
+                seconds = _launch_all(kernel, scene, view, sums, progress)
+            except BaseException:
+                self._leave()
+                raise
+            self._newest = Newest.DEVICE
+        return seconds
+
+    def _on_device(self) -> int:
+        """The address of the sums, up to date; the context is active."""
+        sums = self._memory.allocate("sums", int(self.host.sums.nbytes))
+        if self._newest is Newest.NOWHERE:
+            stream = staging(self._number).stream
+            self._context.driver.memset_d32_async(sums, 0, self.host.sums.size, stream)
+            self._newest = Newest.DEVICE
+        elif self._newest is Newest.HOST:
+            staging(self._number).to_device(self.host.sums, sums)
+            self._newest = Newest.BOTH
+        return sums
+
+    def _leave(self) -> None:
+        """Some samples were added and others not: the device's sums are worth nothing."""
+        if self._newest is Newest.BOTH:
+            self._newest = Newest.HOST
+        else:
+            self.clear()
+
+    def to_host(self) -> Film:
+        """Copy the sums to the host if the device has newer ones."""
+        if self._newest is Newest.NOWHERE:
+            self.host.sums.fill(0.0)
+        elif self._newest is Newest.DEVICE:
+            with self._context.lock, self._context.active():
+                staging(self._number).to_host(self._memory.address("sums"), self.host.sums)
+            self._newest = Newest.BOTH
+        return self.host
+
+    def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:
+        """Measure and develop on the device; only the picture and the tally come from it."""
+        import numpy as np
+
+        host = self.host
+        height, width = host.sums.shape[:2]
+        out = np.empty(host.sums.shape, np.uint8 if bits == 8 else np.uint16)
+        with self._context.lock, self._context.active():
+            kernels = tone_kernels(self._number)
+            sums = self._on_device()
+            picture = self._memory.allocate("picture", int(out.nbytes))
+            kernels.develop(
+                sums, host.samples, width, height, settings, picture,
+                bits=bits, place=(host.x0, host.y0), statistics=True,
+                backdrop=host.backdrop, picture_height=host.height,
+            )  # fmt: skip
+            staging(self._number).to_host(picture, out)
+            return out, kernels.read_tally()
+
+    def paint(self, settings: ToneSettings, picture: DevicePicture) -> None:
+        """Measure if the exposure is automatic, and develop; nothing leaves the device."""
+        host = self.host
+        height, width = host.sums.shape[:2]
+        with self._context.lock, self._context.active():
+            sums = self._on_device()
+            kernels = tone_kernels(self._number)
+            address = picture.resize(width, height)
+            kernels.develop(
+                sums, host.samples, width, height, settings, address, place=(host.x0, host.y0),
+                backdrop=host.backdrop, picture_height=host.height,
+            )  # fmt: skip
+            kernels.stream.synchronize()
+
+    def clear(self) -> None:
+        """Have the next samples begin at zero; the sums of the host are left until `to_host`."""
+        self._newest = Newest.NOWHERE
+        self.host.samples = 0
+
+    def restore(self, sums: NDArray[np.float32]) -> None:
+        """Take them from the host when they are needed."""
+        self.host.sums[:] = sums
+        self._newest = Newest.HOST
+
+    def close(self) -> None:
+        """Give the memory back; sums that only the device has are lost."""
+        if self._newest is Newest.DEVICE:
+            self.clear()
+        elif self._newest is Newest.BOTH:
+            self._newest = Newest.HOST
+        self._memory.close()
+
+
+def _launch_all(
+    kernel: RenderKernel,
+    scene: CudaScene,
+    view: View,
+    sums: int,
+    progress: ProgressCall | None,
+) -> float:
+    """Render a picture launch by launch; Python takes signals between them."""
+    picture = picture_of(view)
+    arguments = scene.arguments(picture, sums)
+    seconds, done = 0.0, 0
+    for piece in launch.pieces(picture, scene.pacer):
+        for name in ("tile_begin", "tile_end", "sample_begin", "sample_count"):
+            arguments[name] = getattr(piece, name)
+        taken = kernel.launch(arguments.tobytes(), piece)
+        work = piece.tiles * picture.tile_pixels * piece.sample_count
+        scene.pacer.record(work, taken)
+        seconds += taken
+        done += work
+        if progress is not None:
+            progress(done / picture.work)
+    return seconds

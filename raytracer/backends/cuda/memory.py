@@ -1,0 +1,52 @@
+"""Memory of one GPU by name, given back together."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from raytracer.backends.cuda.context import release
+
+if TYPE_CHECKING:
+    from raytracer.backends.cuda.context import PrimaryContext
+
+
+class DeviceMemory:
+    """Allocations of one owner; `allocate` needs the device's context active."""
+
+    def __init__(self, context: PrimaryContext) -> None:
+        """Take no memory yet."""
+        self._context = context
+        self._sizes: dict[str, int] = {}
+        self._allocations: dict[str, Any] = {}
+        # Runs at the latest when the process ends, while the context is still there.
+        self._free = weakref.finalize(self, release, context, self._allocations)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of device memory that are held."""
+        return sum(self._sizes.values())
+
+    def allocate(self, name: str, size: int) -> int:
+        """The address of device memory of that name and size in bytes; 0 for an empty one.
+
+        Memory of the same name is used again if the size is the same, else given back.
+        """
+        if self._sizes.get(name) != size:
+            self._sizes.pop(name, None)
+            if old := self._allocations.pop(name, None):
+                old.free()
+            if size:
+                self._allocations[name] = self._context.driver.mem_alloc(size)
+            self._sizes[name] = size
+        return self.address(name)
+
+    def address(self, name: str) -> int:
+        """The address of memory that was allocated; 0 for an empty one."""
+        return int(self._allocations.get(name, 0))
+
+    def close(self) -> None:
+        """Give the memory back; may be called twice."""
+        with self._context.lock:  # freeing waits for the GPU
+            release(self._context, self._allocations)
+        self._sizes.clear()

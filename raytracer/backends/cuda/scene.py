@@ -1,0 +1,177 @@
+"""A scene in the memory of one GPU."""
+
+from __future__ import annotations
+
+from time import sleep
+from typing import TYPE_CHECKING, Any
+
+from raytracer import layout
+from raytracer.backends.base import DeviceScene
+from raytracer.backends.cuda import launch
+from raytracer.backends.cuda.choose import kernel_for, missing_features, sample
+from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.first_hits import first_hits
+from raytracer.backends.cuda.kernel import (
+    CONSTANT_BYTES,
+    TILE,
+    RenderKernel,
+    production,
+    render_kernel,
+)
+from raytracer.backends.cuda.memory import DeviceMemory
+from raytracer.backends.cuda.transfer import as_bytes, staging
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from raytracer.buffers import SceneBuffers
+    from raytracer.bvh import Bvh
+    from raytracer.variants import Kernel
+    from raytracer.view import View
+
+# Bytes of a scene that are copied in one turn: some milliseconds, less than a window's frame.
+PART = 64 << 20
+# Seconds between two turns: a lock that is taken again at once does not go to who waits for it.
+PAUSE = 1e-4
+
+
+class CudaScene(DeviceScene):
+    """A scene in device memory.
+
+    Of `buffers` and `tree` it keeps the large spheres, and the others only where they are few
+    enough for constant memory: the host may drop the rest.
+
+    number: of the device. kernel: renders every view; None takes the one that suits it.
+    pacer: knows how long launches over this scene take.
+    """
+
+    def __init__(
+        self, number: int, buffers: SceneBuffers, tree: Bvh, kernel: Kernel | None = None
+    ) -> None:
+        """Allocate nothing yet; `upload` does."""
+        self.number = number
+        self.count = buffers.count
+        self.large = buffers.large
+        self.few_spheres = tree.spheres if tree.spheres.nbytes <= CONSTANT_BYTES else None
+        self.pacer = launch.Pacer(_first_samples(number))
+        self._arrays = sphere_arrays(buffers, tree)
+        self._node_count = len(tree.nodes)
+        self._sample = sample(tree.spheres)
+        self._kernel = kernel
+        self._named: tuple[NDArray[np.void], int, str] | None = None  # camera, height, kernel
+        self._context = primary_context(number)
+        self._memory = DeviceMemory(self._context)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of device memory that it holds."""
+        return self._memory.nbytes
+
+    def sizes(self) -> dict[str, int]:
+        """Bytes of each array, by its name in RenderArgs; only until `upload`."""
+        return {name: int(array.nbytes) for name, array in self._arrays.items()}
+
+    def upload(self) -> None:
+        """Copy the arrays to the device, part by part; then the host's are not needed any more."""
+        arrays, self._arrays = self._arrays, {}
+        try:
+            for name, array in arrays.items():
+                self._bring(name, array)
+            with self._context.lock, self._context.active():
+                staging(self.number).stream.synchronize()
+        except BaseException:
+            self.close()
+            raise
+
+    def _bring(self, name: str, array: NDArray[Any]) -> None:
+        """Copy an array in parts, between which others get their turn."""
+        source = as_bytes(array)
+        with self._context.lock, self._context.active():
+            address = self._memory.allocate(name, source.size)
+        for start in range(0, source.size, PART):
+            if start:
+                sleep(PAUSE)
+            with self._context.lock, self._context.active():
+                staging(self.number).to_device(source[start : start + PART], address + start)
+
+    def address(self, name: str) -> int:
+        """The address of an array by its name in RenderArgs; 0 for an empty one."""
+        return self._memory.address(name)
+
+    def kernel(self, view: View) -> RenderKernel:
+        """The kernel that renders a view, loaded at first use."""
+        kernel = self._kernel or production(self._kernel_name(view))
+        with self._context.lock:
+            return render_kernel(self.number, kernel, missing_features(view))
+
+    def describe(self, view: View) -> dict[str, Any]:
+        """Name, registers, local and shared memory of the kernel."""
+        return self.kernel(view).describe()
+
+    def _kernel_name(self, view: View) -> str:
+        """The render kernel that suits a view; remembered while the camera stays."""
+        camera, height = view.camera, view.height
+        if self._named is None or self._named[0] is not camera or self._named[1] != height:
+            name = kernel_for(self.count, self._node_count, self._sample, camera, height)
+            self._named = camera, height, name
+        return self._named[2]
+
+    def arguments(self, picture: launch.Picture, film: int = 0) -> NDArray[np.void]:
+        """RenderArgs (1,) without tiles and samples. film: address of the sums."""
+        import numpy as np
+
+        arguments = np.zeros(1, layout.dtype("RenderArgs"))
+        for name in SPHERE_ARRAYS:
+            arguments[name] = self.address(name)
+        arguments["film"] = film
+        arguments["sphere_count"] = self.count
+        arguments["tiles_x"] = picture.tiles_x
+        return arguments
+
+    def first_hits(self, view: View) -> NDArray[np.void]:
+        """By one launch over all tiles."""
+        picture = picture_of(view)
+        arguments = self.arguments(picture)
+        arguments["tile_end"] = picture.tiles
+        with self._context.lock, self._context.active():
+            return first_hits(self.number).find(arguments, self.large, view.through_centers())
+
+    def close(self) -> None:
+        """Give the memory back; may be called twice."""
+        self._memory.close()
+
+
+SPHERE_ARRAYS = ("nodes", "spheres", "order", "color", "color_id", "material_id")
+
+
+def sphere_arrays(buffers: SceneBuffers, tree: Bvh) -> dict[str, NDArray[Any]]:
+    """What the kernel reads from device memory, by the names in RenderArgs."""
+    return {
+        "nodes": tree.nodes,
+        "spheres": tree.spheres,
+        "order": tree.order,
+        "color": buffers.color,
+        "color_id": buffers.color_id,
+        "material_id": buffers.material_id,
+    }
+
+
+def picture_of(view: View) -> launch.Picture:
+    """The tiles and samples of a view."""
+    x0, y0, x1, y1 = view.crop
+    return launch.Picture(
+        width=x1 - x0,
+        height=y1 - y0,
+        tile=TILE,
+        sample_begin=view.first_sample,
+        sample_count=view.samples,
+    )
+
+
+def _first_samples(number: int) -> int:
+    """The size of the first launch: smaller where a display's watchdog looks on."""
+    context = primary_context(number)
+    attribute = context.driver.device_attribute.KERNEL_EXEC_TIMEOUT
+    watched = context.device.get_attribute(attribute)
+    return launch.FIRST_SAMPLES_WATCHED if watched else launch.FIRST_SAMPLES

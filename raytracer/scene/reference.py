@@ -1,0 +1,144 @@
+"""The reference of all keys of a scene file and of the tone settings, from their definitions.
+
+    python -m raytracer.scene.reference [TABLE]
+
+prints a table in Markdown: of all keys of a scene file, of those of one table ("render",
+"camera", ...), or of the tone settings ("tone").
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from raytracer.errors import UserError, suggestion
+from raytracer.fields import Definition, definitions
+from raytracer.kinds import Kind
+from raytracer.scene.kinds import NamedTables, Table, Tables, Variants
+from raytracer.scene.tables import SCENE
+
+TONE = "tone"
+"""Name of the settings that are no table of a scene file."""
+
+
+class Row(NamedTuple):
+    """A key, or a setting; every text may hold Markdown.
+
+    Attributes:
+        key: path of the key: "render.max_depth", "lights[].type", "materials.NAME.mirror".
+        option: of `raytracer render`, "" where there is none.
+        default: "required" where there must be a value, "" for none.
+        values: which there are, "" where the meaning says enough.
+        meaning: a sentence or more.
+    """
+
+    key: str
+    option: str
+    default: str
+    values: str
+    meaning: str
+
+
+def rows(table: str | None = None) -> list[Row]:
+    """Return a row for each key, in the order of the definitions.
+
+    Args:
+        table: one of the tables of a scene file, or "tone"; None gives the whole file.
+
+    Raises:
+        UserError: there is no such table.
+    """
+    if table == TONE:
+        from raytracer.tone_settings import ToneSettings
+
+        return [_row(key.name, key, key.option_name) for key in definitions(ToneSettings).values()]
+    if table is None:
+        return list(_rows(SCENE.keys, ""))
+    known = [name for name, key in SCENE.keys.items() if list(_inside(key.kind))]
+    if table not in known:
+        raise UserError(f"there is no table '{table}'; {suggestion(table, [*known, TONE])}")
+    return list(_rows({table: SCENE.keys[table]}, ""))
+
+
+def markdown(table: str | None = None) -> str:
+    """Return the rows as a table in Markdown.
+
+    Args:
+        table: as for `rows`.
+
+    Raises:
+        UserError: there is no such table.
+    """
+    listed = rows(table)
+    options = any(row.option for row in listed)
+    head = ("key", *(("option",) if options else ()), "default", "values", "meaning")
+    lines = [head, ("---",) * len(head)]
+    for row in listed:
+        option = (f"`{row.option}`" if row.option else "",) if options else ()
+        lines.append((f"`{row.key}`", *option, row.default, row.values, row.meaning))
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _rows(keys: Mapping[str, Definition], prefix: str) -> Iterator[Row]:
+    for name, key in keys.items():
+        path, inside = prefix + name, list(_inside(key.kind))
+        if inside:
+            joint = {Tables: "[].", NamedTables: ".NAME."}.get(type(key.kind), ".")
+            yield from _rows(_merged(inside), path + joint)
+        else:
+            option = key.option_name if prefix == "render." else ""
+            yield _row(path, key, option)
+
+
+def _merged(tables: list[Table]) -> dict[str, Definition]:
+    """Return the keys of a table, or of all types of an object: `type` and who has which."""
+    if len(tables) == 1:
+        return dict(tables[0].keys)
+    types = {table.keys["type"].kind.values(): table.keys for table in tables}
+    first = tables[0].keys["type"]
+    merged = {"type": Definition(_Listed(types), first.summary, default=first.default)}
+    for keys in types.values():
+        for name, key in keys.items():
+            of = [each for each, its in types.items() if name in its]
+            text = f"{key.summary} {key.details}".rstrip()
+            if len(of) < len(types):
+                text = f"Type {', '.join(of)}: {text[0].lower()}{text[1:]}"
+            merged.setdefault(
+                name,
+                Definition(key.kind, text, default_text=key.default_text, default=key.default),
+            )
+    return merged
+
+
+class _Listed(Kind):
+    """A kind of which only the values are told."""
+
+    def __init__(self, values: Iterable[str]) -> None:
+        self._values = ", ".join(values)
+
+    def values(self) -> str:
+        return self._values
+
+
+def _row(path: str, key: Definition, option: str) -> Row:
+    default = "required" if key.required else key.default_words
+    meaning = f"{key.summary} {key.details}".rstrip()
+    return Row(path, option, default, key.kind.values(), meaning)
+
+
+def _inside(kind: Kind) -> Iterator[Table]:
+    """Yield the tables that a value of a kind is, one for each type."""
+    if isinstance(kind, Table):
+        yield kind
+    elif isinstance(kind, Variants):
+        yield from kind.variants.values()
+    elif isinstance(kind, (Tables, NamedTables)):
+        yield from _inside(kind.item)
+
+
+if __name__ == "__main__":
+    try:
+        print(markdown(*sys.argv[1:2]))
+    except UserError as error:
+        sys.exit(f"raytracer: {error}")

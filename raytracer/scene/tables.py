@@ -1,0 +1,223 @@
+"""The tables of a scene file: which keys there are, from the definitions of the scene's classes.
+
+Keys of a class (`RenderSettings`, `Camera`, ...) are its fields. Keys that only files have, those
+that say where spheres come from, are defined here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from raytracer.errors import SceneError
+from raytracer.fields import Definition, definitions
+from raytracer.kinds import Choice, Integer, Kind, Mistakes, Number, Schema, Text, Vector3
+from raytracer.scene.colors import COLOR_SPACES
+from raytracer.scene.kinds import (
+    ColorValue,
+    Constant,
+    NamedTables,
+    Rows,
+    Table,
+    Tables,
+    Variants,
+)
+from raytracer.scene.lights import LIGHTS, Ambient
+from raytracer.scene.looks import CAMERA_TYPES, Background, Camera
+from raytracer.scene.materials import Material
+from raytracer.scene.transform import Transform
+from raytracer.settings import LARGEST_SEED, RenderSettings
+
+
+def _key(kind: Kind, summary: str, default_text: str = "", **options: Any) -> Definition:
+    """Return the definition of a key that may be left out, in a file only."""
+    return Definition(kind, summary, default_text=default_text, **{"default": None} | options)
+
+
+def _type(
+    noun: str, name: str, keys: Mapping[str, Definition], **default: str
+) -> dict[str, Definition]:
+    """Return the keys of one type of object: its own and `type`."""
+    own = {n: key for n, key in keys.items() if n != "type" and key.variant in ("", name)}
+    return {**own, "type": Definition(Constant(name), f"Type of the {noun}.", **default)}
+
+
+RENDER = Table("Render", "How the picture is sampled.", definitions(RenderSettings))
+
+PERSPECTIVE, ORTHOGRAPHIC = CAMERA_TYPES
+
+CAMERA = Variants(
+    {
+        PERSPECTIVE: Table(
+            "PerspectiveCamera",
+            "A camera that shows near things larger.",
+            _type("camera", PERSPECTIVE, definitions(Camera), default=PERSPECTIVE),
+        ),
+        ORTHOGRAPHIC: Table(
+            "OrthographicCamera",
+            "A camera without perspective.",
+            _type("camera", ORTHOGRAPHIC, definitions(Camera)),
+        ),
+    },
+    default=PERSPECTIVE,
+)
+
+LIGHT = Variants(
+    {
+        name: Table(kind.__name__, f"A {name} light.", _type("light", name, definitions(kind)))
+        for name, kind in LIGHTS.items()
+    }
+)
+
+ARRAYS = Table(
+    "Arrays",
+    "The data file's own names of what is read from it.",
+    {
+        "centers": _key(
+            Text(), "Array of an .npz, (N, 3), or column of an extended .xyz.", "`centers`, `pos`"
+        ),
+        "radii": _key(
+            Text(),
+            "Array of an .npz, (N,), or column of a .csv or extended .xyz.",
+            "`radii`, `radius`",
+        ),
+        "diameters": _key(
+            Text(), "The same for diameters, instead of radii.", "`diameters`, `diameter`"
+        ),
+        "colors": _key(
+            Text(),
+            "Array of an .npz, (N, 3), uint8 or 0..1, or column of a .csv or extended .xyz.",
+            "`colors`, `color`",
+        ),
+        "x": _key(Text(), "Column of x coordinates of a .csv.", "`x`"),
+        "y": _key(Text(), "Column of y coordinates of a .csv.", "`y`"),
+        "z": _key(Text(), "Column of z coordinates of a .csv.", "`z`"),
+        "r": _key(Text(), "Column of red of a .csv.", "`r`"),
+        "g": _key(Text(), "Column of green of a .csv.", "`g`"),
+        "b": _key(Text(), "Column of blue of a .csv.", "`b`"),
+    },
+)
+
+GENERATE = Table(
+    "Generate",
+    "Spheres made by a named generator.",
+    {
+        "name": Definition(Text(), 'Name of the generator, or of one part of it: "weekend/metal".'),
+        "count": _key(Integer(1), "How many spheres.", "the generator's own"),
+        "seed": _key(Integer(0, LARGEST_SEED), "Seed of the generator.", "the generator's own"),
+    },
+)
+
+SPHERES = Table(
+    "Spheres",
+    "A set of spheres: inline, from a file, or from a generator.",
+    {
+        "centers": _key(Rows(Vector3()), "Centres of an inline set, [[x, y, z], ...]."),
+        "file": _key(
+            Text(),
+            "Data file instead (.npz, .npy, .csv, .xyz, .extxyz), relative to the scene file.",
+        ),
+        "generate": _key(GENERATE, "A generator instead of data."),
+        "arrays": _key(ARRAYS, "The data file's own names of its arrays or columns."),
+        "labels": _key(
+            Choice(("elements", "types")),
+            "What the labels of an .xyz file are.",
+            "by the labels",
+        ),
+        "radius": _key(
+            Number(0.0, above=True),
+            "One radius for all spheres of the set; goes before the file's radii.",
+            "half of the mean spacing",
+            each="radii",
+        ),
+        "radii": _key(Rows(Number()), "A radius for each inline centre.", every="radius"),
+        "color": _key(
+            ColorValue(),
+            "One colour for all spheres of the set; goes before the file's colours.",
+            "light grey",
+            each="colors",
+        ),
+        "colors": _key(Rows(ColorValue()), "A colour for each inline centre.", every="color"),
+        "color_space": _key(
+            Choice(COLOR_SPACES), "What the numbers of colours are.", default="srgb"
+        ),
+        "material": _key(Text(), "Name of a material.", default="default"),
+        "transform": _key(
+            Table("Transform", "Scale, then rotate, then translate.", definitions(Transform)),
+            "Where the set goes.",
+        ),
+    },
+)
+
+ELEMENT = Table(
+    "Element",
+    "Radius and colour of an element, or of a label of your own, in .xyz files.",
+    {
+        "element": _key(
+            Text(),
+            "Symbol of the element that a label stands for, with its radius and colour.",
+        ),
+        "radius": _key(
+            Number(0.0, above=True), "Radius in the file's unit of length.", "the element's"
+        ),
+        "color": _key(ColorValue(), "Colour of the element.", "the element's"),
+    },
+)
+
+BACKGROUND = Table("Background", "What is seen where there is no sphere.", definitions(Background))
+AMBIENT = Table("Ambient", "Light that reaches everything alike.", definitions(Ambient))
+MATERIAL = Table("Material", "How a surface reflects light, after Phong.", definitions(Material))
+
+SCENE = Table(
+    "SceneFile",
+    "A scene of spheres for raytracer.",
+    {
+        "$schema": _key(Text(), "Address of the JSON Schema, for editors."),
+        "title": _key(Text(), "Name of the picture.", default=""),
+        "caption": _key(Text(), "A sentence about the picture.", default=""),
+        "render": _key(RENDER, "How the picture is sampled.", default={}),
+        "camera": _key(CAMERA, "Where the picture is taken from.", "fitted"),
+        "background": _key(BACKGROUND, "What is seen where there is no sphere.", default={}),
+        "ambient": _key(AMBIENT, "Light that reaches everything alike."),
+        "lights": _key(
+            Tables(LIGHT), "Lights, each of one of the types.", "one from the camera's upper left"
+        ),
+        "materials": _key(
+            NamedTables(MATERIAL),
+            'Materials by name; "default" is used where a set names none.',
+            default={},
+        ),
+        "spheres": _key(Tables(SPHERES), "Sphere sets.", default=[]),
+        "elements": _key(
+            NamedTables(ELEMENT), "Own radii and colours of elements in .xyz files.", default={}
+        ),
+    },
+)
+"""The whole file."""
+
+
+def check(values: dict[str, Any], file: str) -> None:
+    """Check names and kinds of all values of a scene file.
+
+    Args:
+        values: as parsed from TOML or JSON.
+        file: what messages call it.
+
+    Raises:
+        SceneError: with one sentence for each mistake.
+    """
+    mistakes = Mistakes(toml=not file.lower().endswith(".json"))
+    SCENE.find_mistakes(values, "", mistakes)
+    if mistakes.sentences:
+        raise SceneError(*(f"{file}: {sentence}" for sentence in mistakes.sentences))
+
+
+def schema() -> Schema:
+    """Return the JSON Schema of scene files, for editors of TOML and JSON."""
+    scene, *others = SCENE.tables()
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **scene.definition(),
+        "title": "raytracer scene",
+        "$defs": {table.title: table.definition() for table in others},
+    }

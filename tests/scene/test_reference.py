@@ -1,0 +1,42 @@
+"""The reference has a row for each key, with what its definition says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from raytracer.errors import UserError
+from raytracer.scene.reference import markdown, rows
+from raytracer.scene.tables import SCENE
+
+
+def test_a_row_for_each_key() -> None:
+    listed = [row.key for row in rows()]
+    assert len(listed) == len(set(listed))
+    names = {key.rpartition(".")[2] for key in listed}
+    for table in SCENE.tables():
+        inside = {
+            name for name, key in table.keys.items() if name in SCENE.keys or key.default == {}
+        }
+        assert set(table.keys) - inside - {"generate", "arrays", "transform"} <= names
+
+
+def test_a_row_says_range_default_and_option() -> None:
+    (depth,) = (row for row in rows("render") if row.key == "render.max_depth")
+    assert (depth.option, depth.default, depth.values) == ("--depth", "4", "0 to 1,024")
+    (kind,) = (row for row in rows("lights") if row.key == "lights[].type")
+    assert (kind.default, kind.values) == ("required", '`"point"`, `"directional"`')
+
+
+def test_the_command_prints_the_table() -> None:
+    command = [sys.executable, "-m", "raytracer.scene.reference", "materials"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == markdown("materials") + "\n"
+    assert done.stdout.count("\n") == 2 + len(rows("materials"))
+
+
+def test_an_unknown_table() -> None:
+    with pytest.raises(UserError, match="did you mean 'camera'"):
+        rows("camra")

@@ -1,0 +1,189 @@
+"""The tables of a scene file: what the check takes is what the JSON Schema takes."""
+
+from __future__ import annotations
+
+import copy
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raytracer.errors import SceneError
+from raytracer.fields import definitions
+from raytracer.kinds import Choice, Integer, Number
+from raytracer.scene.kinds import Table
+from raytracer.scene.lights import LIGHTS
+from raytracer.scene.looks import Background, Camera
+from raytracer.scene.materials import Material
+from raytracer.scene.tables import SCENE, check, schema
+from raytracer.scene.transform import Transform
+from raytracer.settings import RenderSettings
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = {path.stem: tomllib.loads(path.read_text()) for path in ROOT.glob("scenes/*.toml")}
+EXAMPLES["everything"] = {
+    "camera": {"type": "orthographic", "position": [0, 5, 1], "height": 3, "fit": None},
+    "background": {"color": [0, 0.5, 1], "transparent": False, "up": [0, 0, 2]},
+    "lights": [
+        {"type": "point", "position": [1, 2, 3.5], "falloff": "inverse-square"},
+        {"type": "directional", "direction": [0, -1, 0], "intensity": 2},
+    ],
+    "materials": {"gold": {"mirror": 1, "shininess": 3.5}},
+    "spheres": [
+        {"centers": [[0, 0, 0]], "radii": [1], "colors": ["red"], "material": "gold"},
+        {"file": "a.npz", "arrays": {"centers": "pos"}, "transform": {"rotate": [0, 90, 0]}},
+        {"generate": {"name": "cloud", "count": 5, "seed": 0}, "color": "#123"},
+    ],
+    "elements": {"Au": {"radius": 1.4, "color": "#ffd123"}},
+}
+# What people write where something else belongs.
+ODD: list[Any] = [
+    None, True, 0, 1, -1, 2, 1.5, 200, float("nan"), float("inf"), 10**400, 2**60, "", "red", "yes",
+    "#12", "point", "\ud800", [], [1], [1, 2, 3], [1, 2, "x"], [True, 0, 0], [1, 2, 3, 4], {},
+    {"type": "point"}, {"type": "orthographic"}, {"a": 1}, [{}],
+]  # fmt: skip
+
+
+def mistakes(values: dict[str, Any]) -> list[str]:
+    """What the check says, without the name of the file."""
+    try:
+        check(values, "a.toml")
+    except SceneError as error:
+        return [sentence.removeprefix("a.toml: ") for sentence in error.sentences]
+    return []
+
+
+def places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every table or list inside a value, with each of its keys."""
+    for key in list(value) if isinstance(value, dict) else range(len(value)):
+        yield value, key
+        if isinstance(value[key], (dict, list)):
+            yield from places(value[key])
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_right_scenes_have_no_mistakes(name: str) -> None:
+    assert mistakes(EXAMPLES[name]) == []
+
+
+@given(data=st.data())
+def test_check_and_schema_agree(data: st.DataObject) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    validator = jsonschema.Draft202012Validator(schema())
+    values = copy.deepcopy(EXAMPLES[data.draw(st.sampled_from(sorted(EXAMPLES)))])
+    table, key = data.draw(st.sampled_from(list(places(values))))
+    change = data.draw(st.sampled_from(["value", "name", "remove"]))
+    odd = copy.deepcopy(data.draw(st.sampled_from(ODD)))
+    if change == "value":
+        table[key] = odd
+    elif change == "name" and isinstance(table, dict):
+        table[data.draw(st.sampled_from(["x", "type", "radius", "color", "seed"]))] = odd
+    else:
+        del table[key]
+    found = mistakes(values)
+    if validator.is_valid(values):
+        # Colours have no pattern in the schema, and to it NaN is a number.
+        assert all(" colour" in s or "finite" in s for s in found), found
+    elif not found:  # items of lists with one for each sphere are checked with the spheres
+        paths = [list(error.absolute_path) for error in validator.iter_errors(values)]
+        assert all({"centers", "radii", "colors"} & set(path) for path in paths), paths
+
+
+def test_every_key_is_described_and_has_a_right_default() -> None:
+    for table in SCENE.tables():
+        assert table.summary
+        for name, key in table.keys.items():
+            assert key.summary.endswith("."), name
+            if not key.required and not isinstance(key.kind, Table):
+                assert mistakes_of(key, name) == []
+
+
+def mistakes_of(key: Any, name: str) -> list[str]:
+    """What is wrong with the default of a key, as a file would write it."""
+    from raytracer.kinds import Mistakes
+
+    found = Mistakes()
+    default = list(key.default) if isinstance(key.default, tuple) else key.default
+    if default is not None:
+        key.kind.find_mistakes(default, name, found)
+    return found.sentences
+
+
+CLASSES = [RenderSettings, Camera, Background, Material, Transform, *LIGHTS.values()]
+
+
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+def test_python_and_files_have_the_same_limits(kind: Any) -> None:
+    """Just outside of its range a value is refused by the object and by the check of the file."""
+    required = {name: (0, 1, 0) for name, key in definitions(kind).items() if key.required}
+    for name, key in definitions(kind).items():
+        for value in outside(key.kind):
+            with pytest.raises(SceneError, match=name):
+                kind(**required | {name: value})
+            assert mistakes_in(key, value), (name, value)
+
+
+def outside(kind: Any) -> list[Any]:
+    """Values just outside of the range of a kind."""
+    if isinstance(kind, Choice):
+        return ["none of them"]
+    if isinstance(kind, Integer):
+        return [kind.low - 1, *([] if kind.high is None else [kind.high + 1])]
+    if isinstance(kind, Number):
+        low = kind.low if kind.above else kind.low - 1e-3
+        return [value for value in (low, kind.high * 1.001) if abs(value) < float("inf")]
+    return []
+
+
+def mistakes_in(key: Any, value: Any) -> list[str]:
+    """What is wrong with a value of a key."""
+    from raytracer.kinds import Mistakes
+
+    found = Mistakes()
+    key.kind.find_mistakes(value, key.name, found)
+    return found.sentences
+
+
+def test_mistakes_are_told_in_the_order_of_the_keys_and_with_the_nearest_name() -> None:
+    values = {
+        "render": {"widht": 3, "samples": 0, "filter": "gausian"},
+        "lights": [{"type": "point"}, {"type": "area"}, {}],
+        "spheres": [{"centers": [], "radius": [1, 2], "radii": 1, "generate": {}}],
+    }
+    assert mistakes(values) == [
+        "render.samples: must be at least 1, not 0",
+        "render.filter: 'gausian' is not known; did you mean 'gaussian'?",
+        "render.widht: unknown key; did you mean 'width'?",
+        "lights[0].position: is missing",
+        "lights[1]: there is no type 'area'; known are point, directional",
+        "lights[2]: type is missing; known are point, directional",
+        "spheres[0].generate.name: is missing",
+        "spheres[0].radius: must be a number, not [1, 2]; a value per sphere goes into radii",
+        "spheres[0].radii: must be a list, not 1; one value for all spheres goes into radius",
+    ]
+
+
+def test_json_is_told_in_the_words_of_json() -> None:
+    with pytest.raises(SceneError) as caught:
+        check({"lights": {}, "materials": [], "camera": []}, "a.json")
+    assert caught.value.sentences == (
+        'a.json: camera: is one table: write "camera": {...}',
+        'a.json: lights: is a list of tables: write "lights": [{...}]',
+        'a.json: materials: is a table of names: write "materials": {...}',
+    )
+
+
+def test_a_right_scene_needs_no_slow_library() -> None:
+    code = (
+        "import sys, raytracer; raytracer.load(sys.argv[1]);"
+        "print(*{'PIL', 'rich', 'difflib'} & set(sys.modules))"
+    )
+    command = [sys.executable, "-c", code, str(ROOT / "scenes/three_balls.toml")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

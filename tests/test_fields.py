@@ -1,0 +1,141 @@
+"""A field is defined once: options, documentation and keyword arguments follow."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+import raytracer
+from raytracer import RenderSettings, ToneSettings
+from raytracer.cli import program
+from raytracer.errors import UserError
+from raytracer.fields import check_fields, define, definitions, document
+from raytracer.kinds import Choice, Integer, Kind, Number, NumberOr, Percentiles, Truth
+
+PUBLIC = [
+    getattr(raytracer, name)
+    for name in ("RenderSettings", "ToneSettings", "Camera", "Background", "Ambient", "Material",
+                 "PointLight", "DirectionalLight", "Transform")
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Example:
+    """An example.
+
+    Raises:
+        UserError: a value is out of range.
+    """
+
+    count: int = field(default=3, metadata=define(Integer(1, 9), "How many there are.", "Or were."))
+    part: float | None = field(default=None, metadata=define(Number(0.0, 1.0), "A share."))
+
+    def __post_init__(self) -> None:
+        check_fields(self, "example", UserError)
+
+
+def test_a_value_out_of_range_is_refused_with_its_name() -> None:
+    with pytest.raises(UserError, match=r"^example\.count: 10 is not between 1 and 9$"):
+        Example(count=10)
+    with pytest.raises(UserError, match=r"^example\.part: 2 is out of range"):
+        Example(part=2.0)
+    assert Example(part=None) == Example()
+
+
+def test_fields_are_in_the_docstring_before_what_is_raised() -> None:
+    document(Example)
+    document(Example)  # once
+    assert Example.__doc__ is not None
+    assert Example.__doc__.split("\n\n")[1].splitlines() == [
+        "    Args:",
+        "        count: How many there are (1 to 9). Or were.",
+        "        part: A share (0 to 1).",
+    ]
+    assert Example.__doc__.index("Args:") < Example.__doc__.index("Raises:")
+
+
+@pytest.mark.parametrize("kind", PUBLIC, ids=lambda kind: kind.__name__)
+def test_public_classes_document_every_field(kind: Any) -> None:
+    for each in fields(kind):
+        assert f"\n        {each.name}: " in kind.__doc__
+
+
+@pytest.mark.parametrize(
+    ("kind", "command"),
+    [(RenderSettings, "render"), (ToneSettings, "render"), (ToneSettings, "tone")],
+)
+def test_every_setting_is_an_option_with_its_range(kind: Any, command: str) -> None:
+    options = {param.name: param for param in program.commands[command].params}
+    for name, definition in definitions(kind).items():
+        option = options[name]
+        assert isinstance(option, click.Option)
+        assert option.opts[0] == definition.option_name
+        assert option.help is not None
+        assert definition.summary in option.help
+        assert definition.kind.limits() in option.help
+        assert "default: " in option.help
+
+
+def test_keyword_arguments_are_the_settings() -> None:
+    """The names that type checkers see are those of the dataclass."""
+    source = Path(raytracer.settings.__file__).read_text(encoding="utf-8")
+    (listed,) = (
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ClassDef) and node.name == "Overrides"
+    )
+    names = [node.target.id for node in listed.body
+             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)]  # fmt: skip
+    assert names == list(definitions(RenderSettings))
+
+
+@pytest.mark.parametrize(
+    ("kind", "right", "wrong"),
+    [
+        (NumberOr("auto", -2, 2, "stops"), ["auto", "1.5", -2, 2.0], ["", "aut", 2.1, None, [1]]),
+        (Percentiles(), [(0, 100), "10,95", [1, 2]], ["10", "a,b", (95, 10), (5, 5), (-1, 5), 3]),
+        (Choice(("a", "b"), "letter"), ["a"], ["c", 1, None]),
+        (Truth(), [True, 0, 1], ["yes", 2, None]),
+    ],
+)
+def test_kinds(kind: Kind, right: list[Any], wrong: list[Any]) -> None:
+    for value in right:
+        assert kind.checked(kind.checked(value, "it", UserError), "it", UserError) is not None
+    for value in wrong:
+        with pytest.raises(UserError, match=r"^it: "):
+            kind.checked(value, "it", UserError)
+
+
+def test_the_settings_are_in_the_signature_of_render() -> None:
+    parameters = inspect.signature(raytracer.render).parameters
+    for name in definitions(RenderSettings):
+        assert parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
+        assert parameters[name].default is None
+        assert f"\n        {name}: " in str(raytracer.render.__doc__)
+    assert not any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"), [("widht", "width"), ("spp", "samples"), ("backnd", "backend")]
+)
+def test_an_unknown_argument_of_render_names_the_nearest(name: str, hint: str) -> None:
+    render: Any = raytracer.render
+    with pytest.raises(TypeError, match=rf"'{name}'; did you mean '{hint}'\?$"):
+        render(raytracer.Scene(), **{name: 3})
+
+
+def test_values_are_compared_hashed_and_shown() -> None:
+    one, same, other = RenderSettings(samples=3), RenderSettings(samples=3), RenderSettings()
+    assert one == same
+    assert hash(one) == hash(same)
+    assert one != other
+    assert one != ToneSettings()
+    assert len({one, same, other}) == 2
+    assert repr(Example(4)) == "Example(count=4, part=None)"
+    assert eval(repr(one), {"RenderSettings": RenderSettings}) == one
