@@ -57,7 +57,7 @@ def compile_production(ordinal: int) -> None:
         compiler.nvcc_version(nvcc)  # asked for once, not by every thread
     jobs = [(production(name), missing) for name in PRODUCTION for missing in every_variant()]
     with ThreadPoolExecutor(min(len(jobs), thread_count())) as pool:
-        list(pool.map(lambda job: _cubin(*job, arch), jobs))
+        list(pool.map(lambda job: _cubin(job[0], job[1], arch), jobs))
 
 
 def _cubin(kernel: Kernel, missing: tuple[str, ...], arch: str) -> tuple[Cubin, tuple[str, ...]]:
