@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import prod
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
@@ -37,6 +37,9 @@ MOST_DIMENSIONS = 64
 PIECE = 1 << 20
 """Bytes of a compressed member that are read at a time."""
 
+HUGE_PAGE = 1 << 21
+"""Bytes of a huge page where there are any (x86-64, most ARM); of no account elsewhere."""
+
 SLICE = 1 << 28
 """Bytes of an uncompressed member that are read without hearing Ctrl-C."""
 
@@ -57,6 +60,12 @@ RATIO_BYTES = 1 << 26
 
 MOST_NAMES = 8
 """Most names of arrays that one sentence lists."""
+
+_USUAL_TYPES = frozenset(("|u1", "<i4", "<i8", "<f4", "<f8"))
+"""Types of the headers that are read without NumPy's parser."""
+
+_USUAL_DIGITS = 18
+"""Digits of a length in them: any such number is below 2^63."""
 
 _LOCAL_HEADER = struct.Struct("<4s5H3L2H")
 _LOCAL_MAGIC = b"PK\x03\x04"
@@ -113,6 +122,8 @@ def read_header(stream: IO[bytes], label: str) -> Header:
         text = copy_limited(stream, length, label)
         if major == 3:  # in UTF-8 for the names of fields, which matter to nobody here
             text = text.decode("utf-8").encode("latin-1", "replace")
+        if usual := _usual_header(text):
+            return usual
         packed = io.BytesIO(struct.pack("<I", len(text)) + text)
         try:
             shape, fortran_order, dtype = npy.read_array_header_2_0(packed)
@@ -138,6 +149,27 @@ def read_header(stream: IO[bytes], label: str) -> Header:
     return Header(shape, fortran_order, dtype)
 
 
+def _usual_header(text: bytes) -> Header | None:
+    """Return a header that is, letter by letter, what NumPy writes for usual numbers; else None.
+
+    NumPy has Python's own parser read it, which takes longer than reading 100 KB of values.
+    """
+    order = "', 'fortran_order': False, 'shape': ("
+    descr, _, rest = text.decode("latin-1").partition(order)
+    lengths, end, _ = rest.partition("), }")
+    descr = descr.removeprefix("{'descr': '")
+    numbers = lengths.removesuffix(",").split(", ")
+    if descr not in _USUAL_TYPES or len(numbers) > 2 or len(lengths) > 2 * _USUAL_DIGITS:
+        return None
+    if not all(map(str.isdecimal, numbers)):
+        return None
+    shape, dtype = tuple(map(int, numbers)), np.dtype(descr)
+    written = f"{{'descr': '{descr}{order}{str(shape)[1:-1]}{end}".ljust(len(text) - 1) + "\n"
+    if written.encode() != text or _is_beyond(shape, dtype):
+        return None
+    return Header(shape, False, dtype)
+
+
 def _is_beyond(shape: tuple[int, ...], dtype: np.dtype[Any]) -> bool:
     """Whether NumPy has no arrays of that shape, empty ones included."""
     return len(shape) > MOST_DIMENSIONS or (
@@ -156,9 +188,22 @@ def _require_bytes(header: Header, there: int, label: str) -> None:
 
 def _empty(header: Header) -> tuple[NDArray[Any], NDArray[np.uint8]]:
     """Return an array without values yet, and its bytes in the order of the file."""
-    flat = np.empty(prod(header.shape), header.dtype)
-    target = flat.view(np.uint8) if flat.nbytes else np.empty(0, np.uint8)
-    return flat.reshape(header.shape, order="F" if header.fortran_order else "C"), target
+    target = _empty_bytes(header.nbytes)
+    order: Literal["F", "C"] = "F" if header.fortran_order else "C"
+    return target.view(header.dtype).reshape(header.shape, order=order), target
+
+
+def _empty_bytes(size: int) -> NDArray[np.uint8]:
+    """Return bytes without values yet; many of them begin where a huge page can.
+
+    NumPy asks the system for huge pages from 4 MiB on. Memory begins anywhere, though, and the
+    pages of 4 KiB up to the first huge one are a fault each.
+    """
+    if size < HUGE_PAGE:
+        return np.empty(size, np.uint8)
+    room = np.empty(size + HUGE_PAGE, np.uint8)
+    start = -room.__array_interface__["data"][0] % HUGE_PAGE
+    return room[start : start + size]
 
 
 def _copied(stream: IO[bytes], header: Header, label: str) -> NDArray[Any]:

@@ -56,7 +56,8 @@ def render(
 
     Args:
         scene: a Scene, or the path of a scene or particle file.
-        backend: "auto" (CUDA where it works, else the CPU), "cpu" or "cuda".
+        backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or "cuda:1" for the
+            GPU with number 1.
         crop: x0, y0, x1, y1 in pixels, half open: render only that part.
         threads: threads on the CPU; 0 takes every core that the process may use.
         first_sample: number of the first sample; by default it follows those of `film`.

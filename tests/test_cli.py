@@ -357,6 +357,16 @@ def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str])
     assert "Usage: raytracer" in captured.out + captured.err
 
 
+def test_a_gpu_by_its_number_is_a_backend(
+    scene: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("raytracer.backends.select._why_not_cuda", lambda n=0: f"no GPU {n}")
+    assert main(["render", scene, "--backend", "cuda:3"]) == 2
+    assert "the cuda backend cannot run here: no GPU 3" in capsys.readouterr().err
+    assert main(["render", scene, "--backend", "cuda:x"]) == 2
+    assert "cuda:x" in capsys.readouterr().err
+
+
 def test_ctrl_c_leaves_nothing(
     scene: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,13 +7,15 @@ import struct
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
+from numpy.lib import format as npy
 
 from raytracer import load
 from raytracer.errors import DataFileError, UserError
+from raytracer.npz import read_header
 
 CENTERS = np.arange(3000.0).reshape(-1, 3)
 
@@ -127,10 +129,14 @@ def test_sums_of_large_arrays_are_those_of_zlib(tmp_path: Path) -> None:
 def test_the_compiled_sum_is_that_of_zlib() -> None:
     from raytracer import _core
 
-    values = np.random.default_rng(2).integers(0, 256, 70_000, np.uint8)
-    for size in (0, 1, 7, 8, 63, 64, 65, 127, 128, 129, 1000, 65_537, 70_000):
-        for start in (0, 1, 0xFFFFFFFF):
-            assert _core.crc32(start, values[:size]) == zlib.crc32(values[:size].tobytes(), start)
+    random = np.random.default_rng(2)
+    values = random.integers(0, 256, 70_000, np.uint8)
+    lengths = [*range(301), *random.integers(301, 69_000, 60), 65_537, 69_000]
+    for size in map(int, lengths):
+        at = int(random.integers(65))  # any alignment
+        start = int(random.choice([0, 1, 0xFFFFFFFF]))
+        part = values[at : at + size]
+        assert _core.crc32(start, part) == zlib.crc32(part.tobytes(), start), (size, at, start)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -157,6 +163,59 @@ def test_a_file_is_read_with_its_sum(tmp_path: Path, threads: int) -> None:
             assert found == zlib.crc32(there.tobytes(), start)
     with pytest.raises(OSError, match="Bad file descriptor"):
         _core.read_file(9999, 0, np.zeros(4, np.uint8), 0, 1)
+
+
+@pytest.mark.parametrize("dtype", ["|u1", "<i4", "<i8", "<f4", "<f8", "<f2", ">f8", "|b1"])
+@pytest.mark.parametrize("shape", [(), (0,), (5,), (0, 3), (4, 3), (3, 2, 2)])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_headers_are_those_of_numpy(
+    shape: tuple[int, ...], dtype: str, order: Literal["C", "F"]
+) -> None:
+    stream = io.BytesIO()
+    np.save(stream, np.zeros(shape, dtype, order))
+    stream.seek(0)
+    header = read_header(stream, "a")
+    place = stream.tell()
+    stream.seek(8)
+    expected = npy.read_array_header_1_0(stream)
+    assert (header.shape, header.fortran_order, header.dtype) == expected
+    assert stream.tell() == place
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (03,), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (3), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), } + 1",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (3,, 4), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (3 4), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (²,), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }, 'shape': (4,), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (3,), 'shape': (4,), }",
+    ],
+)
+def test_headers_that_look_usual_are_refused(text: str) -> None:
+    data = text.encode("latin-1").ljust(118) + b"\n"
+    stream = io.BytesIO(b"\x93NUMPY\1\0" + struct.pack("<H", len(data)) + data)
+    with pytest.raises(DataFileError, match="damaged"):
+        read_header(stream, "a")
+
+
+def test_a_file_is_read_into_any_memory(tmp_path: Path) -> None:
+    """Whatever the alignment, not a byte before or behind is written."""
+    from raytracer import _core
+
+    values = np.random.default_rng(4).integers(1, 256, 20_000, np.uint8)
+    path = tmp_path / "a"
+    path.write_bytes(values.tobytes())
+    with path.open("rb") as file:
+        for begin, size in ((0, 4096), (1, 4095), (4095, 2), (4097, 12_288), (100, 19_000)):
+            room = np.zeros(24_576, np.uint8)
+            _core.read_file(file.fileno(), 7, room[begin : begin + size], 0, 1)
+            assert np.array_equal(room[begin : begin + size], values[7 : 7 + size])
+            assert not room[:begin].any()
+            assert not room[begin + size :].any()
 
 
 @pytest.mark.parametrize("descr", ["'|S0'", "'<U0'", "'|V0'", "('<f8', (3,))", "('<f8', (0,))"])

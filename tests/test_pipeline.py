@@ -192,16 +192,46 @@ def test_stages_are_told_as_they_begin() -> None:
 
 
 def test_backends_are_selected_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raytracer.backends.select._why_not_cuda", lambda: "it is missing")
+    monkeypatch.setattr("raytracer.backends.select._why_not_cuda", lambda *_: "it is missing")
     assert select("cpu").name == "cpu"
     assert select("auto").describe()["passed_over"] == {"cuda": "it is missing"}
     with pytest.raises(BackendError, match="it is missing"):
         select("cuda")
-    with pytest.raises(BackendError, match="there is no backend 'gpu'"):
-        select("gpu")
+    for unknown in (
+        "gpu",
+        "cuda:",
+        "cuda:-1",
+        "cuda:x",
+        "cuda:1 ",
+        "cpu:0",
+        "auto:1",
+        "cuda:99999",
+    ):
+        with pytest.raises(BackendError, match=f"there is no backend '{unknown}'"):
+            select(unknown)
     cpu, cuda = raytracer.devices()
     assert (cpu["backend"], cpu["available"], cpu["reason"]) == ("cpu", True, None)
     assert (cuda["backend"], cuda["available"], cuda["reason"]) == ("cuda", False, "it is missing")
+
+
+def test_a_gpu_is_selected_by_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def why_not(number: int = 0) -> str | None:
+        asked.append(number)
+        return None if number < 2 else f"there is no GPU {number}"
+
+    class Device:
+        def __init__(self, number: int, threads: int) -> None:
+            self.number, self.threads = number, threads
+
+    monkeypatch.setattr("raytracer.backends.select._why_not_cuda", why_not)
+    monkeypatch.setattr("raytracer.backends.cuda.run.CudaDevice", Device)
+    chosen: list[Any] = [select(name, 3) for name in ("cuda", "cuda:0", "cuda:1", "auto")]
+    assert [device.number for device in chosen] == asked == [0, 0, 1, 0]
+    assert [device.threads for device in chosen] == [3] * 4
+    with pytest.raises(BackendError, match="cannot run here: there is no GPU 2"):
+        select("cuda:2")
 
 
 def test_the_cpu_says_what_it_is() -> None:

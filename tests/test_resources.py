@@ -89,6 +89,33 @@ def test_groups_of_version_1(tmp_path: Path) -> None:
     assert resources.available_memory(root) == 100_100
 
 
+def test_a_group_of_version_1_without_a_limit_leaves_nothing_to_compare(tmp_path: Path) -> None:
+    files = {
+        "proc/self/cgroup": "4:memory:/\n",
+        "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
+        "sys/fs/cgroup/memory/memory.usage_in_bytes": "6000000\n",
+    }
+    assert resources.available_memory(write(tmp_path, files)) is None
+
+
+def test_a_field_is_known_by_its_whole_name(tmp_path: Path) -> None:
+    root = write(
+        tmp_path,
+        {
+            "proc/meminfo": "NotMemAvailable: 1 kB\nMemAvailable:    8000 kB\n",
+            "proc/self/cgroup": "0::/a\n",
+            "sys/fs/cgroup/a/memory.max": "5000000\n",
+            "sys/fs/cgroup/a/memory.current": "4000000\n",
+            "sys/fs/cgroup/a/memory.stat": "inactive_file_huge 1\ntotal_inactive_file 2\n",
+        },
+    )
+    assert resources.available_memory(root) == 1_000_000
+
+
+def test_the_process_holds_no_more_than_its_peak() -> None:
+    assert 1 << 20 < resources.held_memory() <= resources.peak_memory()
+
+
 def test_the_real_machine_has_memory() -> None:
     found = resources.available_memory()
     assert found is None or found > 0

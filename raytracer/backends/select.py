@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import is_a, plain
@@ -11,29 +12,35 @@ if TYPE_CHECKING:
     from raytracer.backends.base import Device
 
 NAMES = ("auto", "cpu", "cuda")
+GPU = re.compile(r"cuda:([0-9]{1,4})")
+"""One of several GPUs, by its number."""
 
 
 def select(name: str = "auto", threads: int = 0) -> Device:
-    """The backend of that name; "auto" takes CUDA where it works and else the CPU.
+    """The device of that name; "auto" takes CUDA where it works and else the CPU.
 
+    name: "auto", "cpu", "cuda", or "cuda:1" for the GPU that CUDA numbers so; "cuda" is "cuda:0".
     threads: of the CPU; 0 takes every core that the process may use.
     Raises BackendError for an unknown name, or if CUDA is asked for by name and does not work.
     """
     from raytracer.backends.cpu import CpuDevice
 
     name = plain(name)
-    if not is_a(name, str) or name not in NAMES:
+    numbered = GPU.fullmatch(name) if is_a(name, str) else None
+    if not is_a(name, str) or (name not in NAMES and numbered is None):
         raise BackendError(
-            f"there is no backend {shown_value(name)}: choose one of {', '.join(NAMES)}"
+            f"there is no backend {shown_value(name)}: choose one of {', '.join(NAMES)}, or a GPU "
+            "by its number, as cuda:1"
         )
     if name == "cpu":
         return CpuDevice(threads)
-    reason = _why_not_cuda()
+    number = int(numbered[1]) if numbered else 0
+    reason = _why_not_cuda(number)
     if reason is None:
         from raytracer.backends.cuda.run import CudaDevice
 
-        return CudaDevice(threads=threads)
-    if name == "cuda":
+        return CudaDevice(number, threads)
+    if name != "auto":
         raise BackendError(f"the cuda backend cannot run here: {reason}")
     return CpuDevice(threads, {"cuda": reason})
 
@@ -63,8 +70,8 @@ def _entry(backend: str, details: dict[str, Any], reason: str | None = None) -> 
     }
 
 
-def _why_not_cuda() -> str | None:
-    """None if CUDA can render here, else what is missing and how to get it."""
+def _why_not_cuda(number: int = 0) -> str | None:
+    """None if CUDA can render on that GPU, else what is missing and how to get it."""
     from raytracer.backends.cuda.probe import why_not
 
-    return why_not()
+    return why_not(number)

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from raytracer.commands.backend_option import backend_option
 from raytracer.commands.setting_options import SettingsCommand, preview_options, take_tone
 from raytracer.resources import require_start
 
@@ -16,8 +17,7 @@ from raytracer.resources import require_start
     short_help="Open a scene in an interactive window.",
 )
 @click.argument("scene", metavar="SCENE|DATA")
-@click.option("--backend", type=click.Choice(["auto", "cpu", "cuda"]), default="auto",
-              show_default=True, help="Where to render.")  # fmt: skip
+@backend_option
 @click.option("--watch", is_flag=True, help="Reload the scene when one of its files changes.")
 @click.option("--threads", type=int, default=0, help="CPU threads; default: every core, or "
               "RAYTRACER_THREADS.")  # fmt: skip

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from raytracer.commands.backend_option import backend_option
 from raytracer.commands.develop_options import develop_options
 from raytracer.commands.setting_options import (
     SettingsCommand,
@@ -47,8 +48,7 @@ def numbers(
     help="The picture; default: NAME.png in the current folder.",
 )
 @click.option("--transparent", is_flag=True, help="Leave the background out.")
-@click.option("--backend", type=click.Choice(["auto", "cpu", "cuda"]), default="auto",
-              show_default=True, help="Where to render.")  # fmt: skip
+@backend_option
 @click.option("--threads", type=int, default=0, help="CPU threads; default: every core, or "
               "RAYTRACER_THREADS.")  # fmt: skip
 @develop_options

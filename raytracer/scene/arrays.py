@@ -200,8 +200,9 @@ def check_radius(value: Any, count: int, where: Where) -> NDArray[np.floating[An
     if len(radius) != count:
         raise where.wrong("radius", f"has {len(radius)} radii for {count} spheres")
     for rows in blocks(count):
-        good = np.isfinite(radius[rows]) & (radius[rows] > 0.0)
-        if not good.all():
+        least, most = _extremes(radius[rows])
+        if not (least > 0.0 and most < np.inf):
+            good = np.isfinite(radius[rows]) & (radius[rows] > 0.0)
             bad = rows.start + int(np.argmin(good))
             problem = f"sphere {bad} has radius {radius[bad]:g}; it must be finite and positive"
             raise where.wrong("radius", problem)
@@ -213,11 +214,23 @@ def first_not_finite(array: NDArray[np.floating[Any]]) -> int | None:
     import numpy as np
 
     for rows in blocks(len(array)):
-        good = np.isfinite(array[rows])
-        if not good.all():
-            good = good.reshape(len(good), -1).all(axis=1)
+        least, most = _extremes(array[rows])
+        if not (least > -np.inf and most < np.inf):
+            good = np.isfinite(array[rows]).reshape(rows.stop - rows.start, -1).all(axis=1)
             return int(rows.start) + int(np.argmin(good))
     return None
+
+
+def _extremes(block: NDArray[np.floating[Any]]) -> tuple[Any, Any]:
+    """Return the least and the greatest value, both NaN if one is; zeros if there are none.
+
+    They take a third of the time of a truth value for each number.
+    """
+    import numpy as np
+
+    if not block.size:
+        return 0.0, 0.0
+    return np.minimum.reduce(block, axis=None), np.maximum.reduce(block, axis=None)
 
 
 def distinct(column: NDArray[np.bytes_], source: str) -> tuple[list[str], NDArray[np.int32]]:

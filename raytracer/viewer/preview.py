@@ -92,7 +92,8 @@ def preview(
 
     Args:
         scene: a Scene, or the path of a scene or particle file.
-        backend: "auto" (CUDA where it works, else the CPU), "cpu" or "cuda".
+        backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or
+            "cuda:1" for the GPU with number 1.
         width: width of the window in pixels; None takes the scene's.
         height: height of the window in pixels; None takes the scene's.
         samples: samples per pixel at rest; None takes the scene's.

@@ -11,6 +11,7 @@ import pytest
 import raytracer
 from raytracer import Camera, Material, RaytracerWarning, Scene, SphereSet
 from raytracer.errors import DataFileError, SceneError, UserError
+from raytracer.scene import arrays
 
 
 class Column:
@@ -218,3 +219,26 @@ def test_a_set_and_a_scene_show_themselves_in_a_line() -> None:
     assert repr(scene) == (
         "<Scene: 2,468 spheres in 2 sets, camera at (0.0, 1.0, 5.0), 0 lights, 1280x720>"
     )
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("at", [0, arrays.BLOCK_ROWS - 1, arrays.BLOCK_ROWS + 7])
+def test_the_first_value_that_is_not_finite_is_named(kind: Any, value: float, at: int) -> None:
+    centers = np.ones((arrays.BLOCK_ROWS + 9, 3), kind)
+    radii = np.ones(len(centers), kind)
+    centers[at, at % 3], radii[at] = value, value
+    centers[-1], radii[-1] = np.nan, np.inf
+    for each in (centers, np.asfortranarray(centers), centers[:, ::-1]):
+        with pytest.raises(SceneError, match=f"sphere {at} lies at"):
+            SphereSet(each)
+    with pytest.raises(SceneError, match=f"sphere {at} has radius {value:g}"):
+        SphereSet(np.ones_like(centers), radii)
+
+
+@pytest.mark.parametrize("value", [0.0, -0.0, -1.0, -1e-40])
+def test_the_first_radius_that_is_not_positive_is_named(value: float) -> None:
+    radii = np.full(arrays.BLOCK_ROWS + 9, 1e-40, np.float32)
+    radii[[arrays.BLOCK_ROWS + 1, -1]] = value
+    with pytest.raises(SceneError, match=f"sphere {arrays.BLOCK_ROWS + 1} has radius"):
+        SphereSet(np.ones((len(radii), 3)), radii)

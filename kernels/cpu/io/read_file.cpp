@@ -1,5 +1,6 @@
 #include "read_file.h"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,21 @@ static constexpr size_t kPiece = 1 << 19;
 
 // Pieces of a thread at least (32 MiB, some milliseconds): starting one for less takes longer than it saves.
 static constexpr size_t kLeastPieces = 64;
+
+// Makes the system give the memory of a piece at once. Where `pread` touches it first, each page of 4 KiB
+// is a fault of its own, and they take longer than the copy. Only whole pages of the piece are asked for;
+// a system that does not know the request leaves them to the copy.
+static void populate(uint8_t* begin, size_t size) {
+#ifdef MADV_POPULATE_WRITE
+  static const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  const uintptr_t first = ((uintptr_t)begin + page - 1) & ~(page - 1), end = ((uintptr_t)begin + size) & ~(page - 1);
+  const int before = errno;
+  if (first < end) madvise((void*)first, end - first, MADV_POPULATE_WRITE);
+  errno = before;
+#else
+  (void)begin, (void)size;
+#endif
+}
 
 // As `pread`, until all bytes are there, the file ends or an error occurs.
 static int64_t read_whole(int descriptor, int64_t offset, uint8_t* out, size_t size) {
@@ -40,6 +56,7 @@ int64_t read_file(int descriptor, int64_t offset, uint8_t* out, size_t size, uin
   std::vector<Part> parts(pieces);
   const auto work = [&](int64_t i, int) {
     const size_t start = (size_t)i * kPiece, length = std::min(kPiece, size - start);
+    populate(out + start, length);
     const int64_t n = read_whole(descriptor, offset + (int64_t)start, out + start, length);
     parts[(size_t)i] = {n, n > 0 ? crc32(0, out + start, (size_t)n) : 0, n < 0 ? errno : 0};
   };
