@@ -1,5 +1,5 @@
 // A path through the scene, one thread (CUDA): surfaces, lights and mirrors from the camera ray's first
-// hit on. How rays find spheres is the walk's: a template argument with
+// hit on. Shadow rays are cast in add_lights. How rays find spheres is the walk's: a template argument with
 //   Primitive<float> primitive(prim)
 //   void closest(o, d, self, t, prim)      nearest hit before t, but `self`
 //   bool blocked(o, d, self, t_max)        is anything but `self` in (0, t_max)?

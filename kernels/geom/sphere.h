@@ -1,4 +1,4 @@
-// THE ray-sphere test.
+// The ray-sphere test; large_sphere.h has that of spheres too large for float32.
 //
 // The centre is projected on the ray and the perpendicular offset compared with the radius, which
 // keeps its digits where b^2 - c loses them: far away (error in t grows like ulp(distance), not like

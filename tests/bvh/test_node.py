@@ -1,4 +1,4 @@
-"""How nodes are read: cells, slots and boxes, as functions on both sides."""
+"""How nodes are read: cells, slots and quantised boxes, as functions on both sides."""
 
 from __future__ import annotations
 
