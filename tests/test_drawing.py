@@ -26,7 +26,7 @@ def test_imports_go_downwards(drawing: dict[str, Any]) -> None:
     place = {name: at for at, row in enumerate(drawing["rows"](arrows)) for name in row}
     assert set(place) == set(arrows)
     assert all(place[name] < place[target] for name in arrows for target in arrows[name])
-    assert {"scene/", "backends/cuda/", "pipeline"} <= set(arrows)
+    assert {"scene/", "backends/", "pipeline"} <= set(arrows)
 
 
 def test_arrows_left_out_follow_from_the_others(drawing: dict[str, Any]) -> None:

@@ -27,13 +27,9 @@ def units(modules: Mapping[str, set[str]]) -> Arrows:
         "film, film_file".
     """
     folders = {name.split(".")[1] for name in modules if name.count(".") > 1}
-    backends = "backends/cuda/"
 
     def unit(module: str) -> str:
-        parts = module.split(".")[1:]
-        if parts[:2] == ["backends", "cuda"]:
-            return backends
-        top = parts[0] if parts else ""
+        top = module.partition(".")[2].partition(".")[0]
         return f"{top}/" if top in folders else top
 
     arrows: Arrows = {}
