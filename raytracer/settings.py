@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from raytracer.fields import Defined, check_fields, define
+from raytracer.fields import Defined, check_fields, define, definitions
 from raytracer.kinds import Choice, Integer, Number, Truth
 
 if TYPE_CHECKING:
@@ -104,6 +104,12 @@ class RenderSettings(Defined):
         if self.filter_radius is None:
             return FILTER_RADII[self.filter]
         return float(self.filter_radius)
+
+    def packed(self) -> dict[str, Any]:
+        """Return the settings as the fields of `Frame`, which have the same names but one."""
+        values = {name: getattr(self, name) for name in definitions(type(self))}
+        values["sample_count"] = values.pop("samples")
+        return values | {"filter": self.filter_code, "filter_radius": self.resolved_filter_radius}
 
     def override(self, **changes: Any) -> RenderSettings:
         """Return these settings with every change that is not None applied.

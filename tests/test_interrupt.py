@@ -133,7 +133,13 @@ def test_a_handler_that_returns_runs_during_the_work_and_changes_nothing(
     size: Any = {"width": 160, "height": 120, "samples": 64, "backend": "cpu", "threads": threads}
     expected = np.asarray(raytracer.render(scene, **size))
     calls: list[float] = []
-    before = signal.signal(signal.SIGALRM, lambda *_: calls.append(time.monotonic()))
+    denormals: list[bool] = []
+
+    def handler(*_: object) -> None:
+        calls.append(time.monotonic())
+        denormals.append(float(np.float64(5e-324) * 1.0) > 0)  # the work itself flushes them
+
+    before = signal.signal(signal.SIGALRM, handler)
     signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
     try:
         begin = time.monotonic()
@@ -145,4 +151,5 @@ def test_a_handler_that_returns_runs_during_the_work_and_changes_nothing(
     # One call of the compiled part makes the whole picture: these handlers ran during it.
     middle = [at for at in calls if 0.2 < (at - begin) / (end - begin) < 0.8]
     assert len(middle) > 1
+    assert all(denormals)
     assert np.array_equal(np.asarray(image), expected)

@@ -6,12 +6,10 @@
 #include <cstring>
 #include <new>
 
+#include "floats.h"
 #include "threads.h"
 #if defined(__linux__)
 #include <sys/mman.h>
-#endif
-#if RT_X86
-#include <xmmintrin.h>
 #endif
 
 #define RT_ISA_ROW(name) \
@@ -23,22 +21,6 @@ namespace {
 // Python may set these from one thread while another renders: a render reads each of them once.
 std::atomic<int> tile_pixels{64};
 std::atomic<const Isa*> chosen{nullptr};
-
-// Denormals cost a hundred cycles each and mean nothing in a picture. One of the threads is the
-// caller's own, who gets the mode back as it was.
-class FlushDenormals {
-#if RT_X86
- public:
-  FlushDenormals() : before_(_mm_getcsr()) { _mm_setcsr(before_ | 0x8040); }
-  ~FlushDenormals() { _mm_setcsr(before_); }
-
- private:
-  unsigned before_;
-#else
- public:
-  FlushDenormals() {}
-#endif
-};
 
 // What a thread works in. It goes back to the system when the thread is done: an allocator keeps what is freed,
 // for each thread that there was.

@@ -20,6 +20,7 @@
 #include "../integrator/first_hit.h"
 #include "io/crc32.h"
 #include "io/read_file.h"
+#include "floats.h"
 #include "launch.h"
 #include "scene_check.h"
 #include "threads.h"
@@ -103,6 +104,7 @@ template <class Work> void interruptible(Work work) {
   bool raised = false;
   const auto run_handlers = [](void* raised) {
     nb::gil_scoped_acquire acquire;
+    rt::DefaultFloats floats;
     return *(bool*)raised = PyErr_CheckSignals() != 0;
   };
   const bool main = is_main_thread();
@@ -112,8 +114,8 @@ template <class Work> void interruptible(Work work) {
     std::optional<SignalTimer> timer;
     if (main) timer.emplace(cancel);
     work(&cancel);
-  } catch (const rt::Cancelled&) {
-    if (!raised) throw;
+  } catch (...) {
+    if (!raised) throw;  // what a handler raised goes before what a worker threw
   }
   if (raised) throw nb::python_error();
 }
@@ -328,6 +330,8 @@ void check_tone(const Structs<rt::ToneArgs>& args, const Out<uint8_t, 1>& tally,
     throw nb::value_error("the sums' shape is not that of the arguments");
   check_tally(tally);
   if (a.samples < 1) throw nb::value_error("a film has at least one sample");
+  if (a.width < 1 || a.height < 1) throw nb::value_error("a film has at least one pixel");
+  if (a.bits != 8 && a.bits != 16) throw nb::value_error("bits must be 8 or 16");
 }
 
 void measure_film(In<float, 3> sums, nb::object arguments, Out<uint8_t, 1> tally, int threads) {

@@ -79,10 +79,10 @@ inline void trace_group(const rt::SceneView& s, rt::Scratch& k, LightGroup g) {
     }
     trace_shadows(s, s.lights[light], q);
     for (int i = 0; i < q.count; ++i) {
-      // no branch: half of the rays are blocked, in no order
-      uint32_t slot = q.slot[i];
-      float seen = (float)q.visible[i];
-      k.r[slot] += seen * q.r[i], k.g[slot] += seen * q.g[i], k.b[slot] += seen * q.b[i];
+      // No branch: half of the rays are blocked, in no order. No product: radiance may be infinite.
+      const uint32_t slot = q.slot[i], seen = 0u - q.visible[i];
+      k.r[slot] += as_float(as_uint(q.r[i]) & seen), k.g[slot] += as_float(as_uint(q.g[i]) & seen);
+      k.b[slot] += as_float(as_uint(q.b[i]) & seen);
     }
     q.count = 0;
   }

@@ -76,16 +76,9 @@ def pack_frame(scene: Scene, settings: RenderSettings, **tables: int) -> NDArray
     bottom, top = scene.background.edges()
     kind = "transparent" if scene.background.transparent else "gradient"
     return frame_of(
-        width=settings.width,
-        height=settings.height,
+        **settings.packed(),
         x1=settings.width,
         y1=settings.height,
-        sample_count=settings.samples,
-        seed=settings.seed,
-        filter=settings.filter_code,
-        filter_radius=settings.resolved_filter_radius,
-        max_depth=settings.max_depth,
-        shadows=settings.shadows,
         background_bottom=srgb_to_linear(bottom),
         background_top=srgb_to_linear(top),
         background_kind=code("BackgroundKind", kind),

@@ -15,6 +15,7 @@ from raytracer.backends.cuda import context, kernel, run, transfer
 from raytracer.backends.cuda import scene as scene_module
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.check import flatten
+from raytracer.backends.cuda.choose import FEATURES
 from raytracer.backends.cuda.film import CudaFilm
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.buffers import SceneBuffers
@@ -79,22 +80,22 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
     assert fake.depth == 0
 
 
-@pytest.mark.parametrize("is_available", [True, False])
+@pytest.mark.parametrize("is_at_hand", [True, False])
 def test_a_kernel_without_features_is_taken_where_it_is_at_hand(
-    driver: FakeDriver, monkeypatch: pytest.MonkeyPatch, is_available: bool
+    driver: FakeDriver, monkeypatch: pytest.MonkeyPatch, is_at_hand: bool
 ) -> None:
-    loaded: list[dict[str, str]] = []
-
-    def load(*_: object, macros: dict[str, str]) -> Cubin:
-        loaded.append(macros)
+    def load(*_: object, macros: dict[str, str] | None = None) -> Cubin:
+        if macros and not is_at_hand:
+            raise BackendError("there is no cubin, and nvcc is missing")
         return Cubin(b"c_spheres", "")
 
     monkeypatch.setattr(kernel.compiler, "load", load)  # type: ignore[attr-defined]
-    monkeypatch.setattr(kernel.compiler, "is_available", lambda *_, macros: is_available)  # type: ignore[attr-defined]
-    kernel.render_kernel(0, KERNEL, ("RT_MIRRORS",))
-    assert loaded == [{"RT_MIRRORS": "0"} if is_available else {}]
-    kernel.render_kernel(0, KERNEL)
-    assert len(loaded) == (2 if is_available else 1)
+    kernel.compile_production.cache_clear()
+    buffers, tree = scene()
+    with CudaDevice().scene(buffers, tree) as made:
+        taken = made.kernel(buffers.view)
+        assert taken.missing == (FEATURES if is_at_hand else ())
+        assert made.kernel(buffers.view) is taken
 
 
 def scene(lights: int = 1, count: int = COUNT) -> tuple[SceneBuffers, Bvh]:

@@ -104,14 +104,10 @@ def cubin_name(
     )
 
 
-def is_available(
-    source: Path, arch: str, root: Path | None = None, macros: Macros | None = None
-) -> bool:
+def is_available(source: Path, arch: str, root: Path | None = None) -> bool:
     """Whether machine code for `arch` is at hand or can be made."""
     root = root or kernels_root()
-    if find_nvcc() is not None:
-        return True
-    return cubins.find(cubin_name(source, arch, root, macros), root) is not None
+    return find_nvcc() is not None or cubins.find(cubin_name(source, arch, root), root) is not None
 
 
 def load(

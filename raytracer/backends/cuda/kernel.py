@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,12 +14,14 @@ from raytracer.backends.cuda.choose import PACKETS, PRODUCTION, every_variant
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.launch import Piece, blocks
 from raytracer.backends.cuda.transfer import staging
-from raytracer.errors import UserError
+from raytracer.errors import BackendError, UserError
 from raytracer.resources import thread_count
 from raytracer.variants import Kernel, product
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from raytracer.backends.cuda.cache import Cubin
 
 ENTRY = "render"
 # Pixels of a tile, one to a thread of a warp; kernels/cuda numbers its tiles by rows of these.
@@ -50,13 +53,24 @@ def compile_production(ordinal: int) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     arch = compiler.architecture(primary_context(ordinal).device.compute_capability())
-    jobs = [
-        (Path(str(production(name).path)), macros_without(missing))
-        for name in PRODUCTION
-        for missing in every_variant()
-    ]
+    if nvcc := compiler.find_nvcc():
+        compiler.nvcc_version(nvcc)  # asked for once, not by every thread
+    jobs = [(production(name), missing) for name in PRODUCTION for missing in every_variant()]
     with ThreadPoolExecutor(min(len(jobs), thread_count())) as pool:
-        list(pool.map(lambda job: compiler.load(job[0], arch, macros=job[1]), jobs))
+        list(pool.map(lambda job: _cubin(job[0], job[1], arch), jobs))
+
+
+def _cubin(kernel: Kernel, missing: tuple[str, ...], arch: str) -> tuple[Cubin, tuple[str, ...]]:
+    """Machine code of a kernel, and the features that it is without.
+
+    Where the variant without some is not at hand and cannot be compiled, the kernel with all
+    features renders the same.
+    """
+    source = Path(str(kernel.path))
+    if missing:
+        with suppress(BackendError):
+            return compiler.load(source, arch, macros=macros_without(missing)), missing
+    return compiler.load(source, arch), ()
 
 
 def macros_without(missing: tuple[str, ...]) -> dict[str, str]:
@@ -70,7 +84,7 @@ class RenderKernel:
     def __init__(self, ordinal: int, kernel: Kernel, missing: tuple[str, ...] = ()) -> None:
         """Load a kernel for a device, compiling it if need be.
 
-        missing: the features (choose.FEATURES) that it is compiled without.
+        missing: the features (choose.FEATURES) that it need not have.
         Raises BackendError where the device cannot run it.
         """
         self._context = primary_context(ordinal)
@@ -79,9 +93,7 @@ class RenderKernel:
         self.kernel = kernel
         self.stream = staging(ordinal).stream
         self._written: dict[int, bytes] = {}  # constant memory by address
-        cubin = compiler.load(
-            Path(str(self.kernel.path)), self.arch, macros=macros_without(missing)
-        )
+        cubin, self.missing = _cubin(kernel, missing, self.arch)
         # Asking the driver for a symbol that is not there is an error of its own.
         self._lists_spheres = SPHERES.encode() in cubin.code
         with self._context.active() as driver:
@@ -159,15 +171,9 @@ class RenderKernel:
 
 
 @cache
-def render_kernel(ordinal: int, kernel: Kernel, missing: tuple[str, ...] = ()) -> RenderKernel:
+def render_kernel(ordinal: int, kernel: Kernel, missing: tuple[str, ...]) -> RenderKernel:
     """A kernel on a device, loaded once.
 
-    missing: features (choose.FEATURES) that it need not have. Where that variant is not at hand and
-        cannot be compiled, the kernel with all features renders the same.
+    missing: features (choose.FEATURES) that it need not have.
     """
-    arch = compiler.architecture(primary_context(ordinal).device.compute_capability())
-    if missing and not compiler.is_available(
-        Path(str(kernel.path)), arch, macros=macros_without(missing)
-    ):
-        return render_kernel(ordinal, kernel)
     return RenderKernel(ordinal, kernel, missing)

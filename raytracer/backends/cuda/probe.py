@@ -97,16 +97,17 @@ def _pycuda_missing() -> str | None:
 def _kernels_missing(device: int) -> str | None:
     """Whether the device's code is at hand or can be compiled."""
     from raytracer.backends.cuda.check import check_supported
+    from raytracer.backends.cuda.choose import PRODUCTION
     from raytracer.backends.cuda.compile import architecture, is_available
     from raytracer.backends.cuda.context import load_driver
     from raytracer.backends.cuda.kernel import production
 
     try:
         arch = architecture(load_driver().Device(device).compute_capability())
-        kernel = production()
-        check_supported(kernel, arch)
-        if not is_available(Path(str(kernel.path)), arch):
-            return f"nvcc is missing and no compiled kernel for {arch} is at hand: {GET_NVCC}"
+        for kernel in map(production, PRODUCTION):
+            check_supported(kernel, arch)
+            if not is_available(Path(str(kernel.path)), arch):
+                return f"nvcc is missing and no compiled kernel for {arch} is at hand: {GET_NVCC}"
     except RaytracerError as error:
         return str(error)
     return None

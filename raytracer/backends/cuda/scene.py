@@ -102,7 +102,8 @@ class CudaScene(DeviceScene):
     def kernel(self, view: View) -> RenderKernel:
         """The kernel that renders a view, loaded at first use."""
         kernel = self._kernel or production(self._kernel_name(view))
-        return render_kernel(self.number, kernel, missing_features(view))
+        with self._context.lock:
+            return render_kernel(self.number, kernel, missing_features(view))
 
     def describe(self, view: View) -> dict[str, Any]:
         """Name, registers, local and shared memory of the kernel."""
