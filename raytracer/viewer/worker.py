@@ -137,13 +137,19 @@ class Worker:
             self._changed.notify()
 
     def stop(self, seconds: float = 2.0) -> bool:
-        """Leave what is being done; waits a moment for the thread to end, and says if it has."""
+        """Leave what is being done; waits a moment for the thread to end, and says if it has.
+
+        Then the film's memory is given back.
+        """
         with self._changed:
             self._stopped = True
             self._changed.notify()
         self._aside.shutdown(wait=False, cancel_futures=True)
         self._thread.join(seconds)
-        return not self._thread.is_alive()
+        ended = not self._thread.is_alive()
+        if ended:
+            self._film.drop()
+        return ended
 
     # The thread's side
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.backends.cpu import CpuDevice
+from raytracer.backends.cpu import CpuDevice, CpuFilm
 from raytracer.errors import BackendError, UserError
 from raytracer.tone_settings import ToneSettings
 from raytracer.viewer import worker as module
@@ -69,6 +69,20 @@ def test_it_converges_to_the_picture_of_render(window: Window, samples: int) -> 
     assert sizes == sorted(sizes), "finer and finer"
     assert counts == sorted(counts), "more and more samples"
     assert sum(shown.finished for shown in window.shown) == 1
+
+
+def test_the_film_is_closed_when_the_thread_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[CpuFilm] = []
+    monkeypatch.setattr(CpuFilm, "close", lambda film: closed.append(film))
+    window = Window()
+    order = order_of(stage_of(balls()), samples=2)
+    window.worker.show(order)
+    window.finish(order)
+    film = window.worker._film.film
+    assert film is not None
+    assert film not in closed
+    assert window.worker.stop(PATIENCE)
+    assert closed[-1] is film
 
 
 def test_a_moving_picture_begins_coarse_unless_told_otherwise() -> None:
