@@ -16,9 +16,7 @@ constexpr int kMaxWaiting = 7 * kMaxLevels + 1;
 // cell size of the grid along an axis
 RT_HD float node_cell(const rt::Node& n, int axis) { return as_float((uint32_t)n.exponent[axis] << 23); }
 
-RT_HD uint32_t leaf_begin(const rt::Node& n, int slot) {
-  return n.sphere_base + (slot ? n.leaf_end[slot - 1] : 0u);
-}
+RT_HD uint32_t leaf_begin(const rt::Node& n, int slot) { return n.sphere_base + (slot ? n.leaf_end[slot - 1] : 0u); }
 RT_HD uint32_t leaf_end(const rt::Node& n, int slot) { return n.sphere_base + n.leaf_end[slot]; }
 
 // A box test must not drop a sphere whose own test, rounding included, would accept the ray. The

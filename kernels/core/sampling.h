@@ -72,7 +72,8 @@ template <class U> RT_HD U sample_index(uint32_t seed, U x, U y, uint32_t s, uin
 }
 
 // A number in [0, 1) for sample s of pixel (x, y): what it decides, and after how many bounces.
-template <class F> RT_HD F sample_1d(uint32_t seed, UintOf<F> x, UintOf<F> y, uint32_t s, uint32_t bounce, SampleUse use) {
+template <class F> RT_HD F sample_1d(uint32_t seed, UintOf<F> x, UintOf<F> y, uint32_t s, uint32_t bounce,
+                                     SampleUse use) {
   const uint32_t dimension = bounce * kSampleUses + use;
   const UintOf<F> index = sample_index(seed, x, y, s, dimension);
   return unit_float(reverse_bits(owen_scramble_reversed(index, pixel_key(seed, x, y, 2 * dimension))));
@@ -84,7 +85,8 @@ struct Sample2d {
 };
 
 // A point of the unit square; u is sample_1d of the same use.
-template <class F> RT_HD Sample2d<F> sample_2d(uint32_t seed, UintOf<F> x, UintOf<F> y, uint32_t s, uint32_t bounce, SampleUse use) {
+template <class F> RT_HD Sample2d<F> sample_2d(uint32_t seed, UintOf<F> x, UintOf<F> y, uint32_t s, uint32_t bounce,
+                                               SampleUse use) {
   const uint32_t dimension = bounce * kSampleUses + use;
   const UintOf<F> index = sample_index(seed, x, y, s, dimension);
   const UintOf<F> u = owen_scramble_reversed(index, pixel_key(seed, x, y, 2 * dimension));

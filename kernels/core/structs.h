@@ -92,16 +92,36 @@ constexpr int32_t kWarpTileWidth = 8, kWarpTileHeight = 4;
 // bytes at ToneArgs::scratch; zero before the first launch
 constexpr int32_t kTallyScratchBytes = 1 << 17;
 
-struct Camera { RT_CAMERA(RT_FIELD) };
-struct Light { RT_LIGHT(RT_FIELD) };
-struct Material { RT_MATERIAL(RT_FIELD) };
-struct Frame { RT_FRAME(RT_FIELD) };
-struct RenderArgs { RT_RENDERARGS(RT_FIELD) };
-struct Node { RT_NODE(RT_FIELD) };
-struct LargeSphere { RT_LARGESPHERE(RT_FIELD) };
-struct FirstHit { RT_FIRSTHIT(RT_FIELD) };
-struct ToneArgs { RT_TONEARGS(RT_FIELD) };
-struct Tally { RT_TALLY(RT_FIELD) };
+struct Camera {
+  RT_CAMERA(RT_FIELD)
+};
+struct Light {
+  RT_LIGHT(RT_FIELD)
+};
+struct Material {
+  RT_MATERIAL(RT_FIELD)
+};
+struct Frame {
+  RT_FRAME(RT_FIELD)
+};
+struct RenderArgs {
+  RT_RENDERARGS(RT_FIELD)
+};
+struct Node {
+  RT_NODE(RT_FIELD)
+};
+struct LargeSphere {
+  RT_LARGESPHERE(RT_FIELD)
+};
+struct FirstHit {
+  RT_FIRSTHIT(RT_FIELD)
+};
+struct ToneArgs {
+  RT_TONEARGS(RT_FIELD)
+};
+struct Tally {
+  RT_TALLY(RT_FIELD)
+};
 static_assert(sizeof(Camera) == 64 && sizeof(Light) == 32 && sizeof(Material) == 32);
 static_assert(sizeof(Frame) == 128 && sizeof(RenderArgs) == 96 && sizeof(Node) == 80);
 static_assert(sizeof(LargeSphere) == 32 && sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 128 && sizeof(Tally) == 1072);

@@ -135,10 +135,11 @@ void first_hits(const SceneView& scene, FirstHit* out, int threads) {
   const Frame& f = *scene.frame;
   const auto row = current_isa().first_hits;
   const int64_t width = f.x1 - f.x0, height = f.y1 - f.y0;
-  ThreadPool((int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(height, 1)), scene.cancel).each(height, [&](int64_t y, int) {
-    FlushDenormals mode;
-    row(scene, out + y * width, (int)(f.y0 + y));
-  });
+  ThreadPool((int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(height, 1)), scene.cancel)
+      .each(height, [&](int64_t y, int) {
+        FlushDenormals mode;
+        row(scene, out + y * width, (int)(f.y0 + y));
+      });
 }
 
 }  // namespace rt

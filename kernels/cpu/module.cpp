@@ -44,7 +44,8 @@ template <class T> class Structs {
     if ((uintptr_t)view_.buf % alignof(T)) problem = "is not aligned";
     if (problem) {
       PyBuffer_Release(&view_);
-      throw nb::type_error(("an array of structs " + std::string(problem) + ": use the dtypes of raytracer.layout").c_str());
+      throw nb::type_error(
+          ("an array of structs " + std::string(problem) + ": use the dtypes of raytracer.layout").c_str());
     }
   }
   ~Structs() { PyBuffer_Release(&view_); }
@@ -200,10 +201,12 @@ nb::dict constants() {
 nb::tuple build_bvh(In<float, 1> x, In<float, 1> y, In<float, 1> z, In<float, 1> radius, int threads,
                     const std::vector<int32_t>& large) {
   size_t n = x.shape(0);
-  if (y.shape(0) != n || z.shape(0) != n || radius.shape(0) != n) throw nb::value_error("x, y, z, radius differ in length");
+  if (y.shape(0) != n || z.shape(0) != n || radius.shape(0) != n)
+    throw nb::value_error("x, y, z, radius differ in length");
   if (n > (size_t)INT32_MAX) throw nb::value_error("an int32 numbers the spheres: at most 2^31 - 1");
   for (size_t i = 0; i < large.size(); ++i)
-    if (large[i] < (i ? large[i - 1] + 1 : 0) || large[i] >= (int64_t)n) throw nb::value_error("large: numbers of spheres, ascending");
+    if (large[i] < (i ? large[i - 1] + 1 : 0) || large[i] >= (int64_t)n)
+      throw nb::value_error("large: numbers of spheres, ascending");
   if (large.size() >= n && n) throw nb::value_error("large: all spheres but one at most");
   rt::BuildOptions options;
   options.threads = threads;
@@ -233,11 +236,18 @@ class Scene {
  public:
   Scene(In<uint8_t, 2> nodes, In<float, 2> spheres, In<int32_t, 1> order, In<float, 2> color, In<int32_t, 1> color_id,
         In<int32_t, 1> material_id, nb::object large)
-      : nodes_(nodes), spheres_(spheres), order_(order), color_(color), color_id_(color_id), material_id_(material_id), large_(large) {
+      : nodes_(nodes),
+        spheres_(spheres),
+        order_(order),
+        color_(color),
+        color_id_(color_id),
+        material_id_(material_id),
+        large_(large) {
     if (nodes.shape(1) != sizeof(rt::Node) || spheres.shape(1) != 4 || order.shape(0) != spheres.shape(0))
       throw nb::value_error("nodes, spheres and order are not those of one build_bvh");
     if (color.shape(1) != 3) throw nb::value_error("color: a colour has three numbers");
-    const void* addresses[] = {nodes.data(), spheres.data(), order.data(), color.data(), color_id.data(), material_id.data()};
+    const void* addresses[] = {nodes.data(), spheres.data(),  order.data(),
+                               color.data(), color_id.data(), material_id.data()};
     for (const void* address : addresses) check_aligned(address);
     tables_.order = order.data(), tables_.color = color.data(), tables_.color_id = color_id.data();
     tables_.material_id = material_id.data(), tables_.large = large_.data();
@@ -254,12 +264,13 @@ class Scene {
   }
 
   int64_t nbytes() const {
-    return (int64_t)(nodes_.nbytes() + spheres_.nbytes() + order_.nbytes() + color_.nbytes() + color_id_.nbytes() + material_id_.nbytes()) +
+    return (int64_t)(nodes_.nbytes() + spheres_.nbytes() + order_.nbytes() + color_.nbytes() + color_id_.nbytes() +
+                     material_id_.nbytes()) +
            large_.count() * (int64_t)sizeof(rt::LargeSphere);
   }
 
-  int64_t render(nb::object camera, nb::object lights, nb::object materials, nb::object frame, Out<float, 3> film, int64_t first_tile,
-                 double budget, int threads) {
+  int64_t render(nb::object camera, nb::object lights, nb::object materials, nb::object frame, Out<float, 3> film,
+                 int64_t first_tile, double budget, int threads) {
     Structs<rt::Camera> camera_view(camera);
     Structs<rt::Light> light(lights);
     Structs<rt::Material> material(materials);
@@ -318,7 +329,8 @@ class Scene {
 };
 
 void check_tally(const Out<uint8_t, 1>& tally) {
-  if (tally.shape(0) != sizeof(rt::Tally) || (uintptr_t)tally.data() % alignof(rt::Tally)) throw nb::value_error("tally is not one Tally");
+  if (tally.shape(0) != sizeof(rt::Tally) || (uintptr_t)tally.data() % alignof(rt::Tally))
+    throw nb::value_error("tally is not one Tally");
 }
 
 // The bytes of a film and of what goes with it; throws where shapes or sizes do not fit.
@@ -361,8 +373,8 @@ void develop_film(In<float, 3> sums, nb::object arguments, Out<uint8_t, 1> tally
   });
 }
 
-nb::tuple read_file(int descriptor, int64_t offset, nb::ndarray<uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> out,
-                    uint32_t crc, int threads) {
+nb::tuple read_file(int descriptor, int64_t offset,
+                    nb::ndarray<uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> out, uint32_t crc, int threads) {
   int64_t count;
   {
     nb::gil_scoped_release release;
@@ -394,18 +406,20 @@ NB_MODULE(_core, m) {
   m.def("layout", layout, "Shared structs: name -> (size, [(field, kind, count, offset)]).");
   m.def("enums", enums, "Choices: name of the enum -> {word: number}.");
   m.def("constants", constants, "Numbers of the kernels by name.");
-  m.def("build_bvh", build_bvh, "x"_a.noconvert(), "y"_a.noconvert(), "z"_a.noconvert(), "radius"_a.noconvert(), "threads"_a,
-        "large"_a = std::vector<int32_t>(),
+  m.def("build_bvh", build_bvh, "x"_a.noconvert(), "y"_a.noconvert(), "z"_a.noconvert(), "radius"_a.noconvert(),
+        "threads"_a, "large"_a = std::vector<int32_t>(),
         "Spheres, float32 (N,) each -> nodes uint8 (M, 80), order int32 (N,), spheres float32 (N, 4) in leaf order.");
   nb::class_<Scene>(m, "Scene", "Spheres, their tree and their looks, checked once; the arrays are kept, not copied.")
-      .def(nb::init<In<uint8_t, 2>, In<float, 2>, In<int32_t, 1>, In<float, 2>, In<int32_t, 1>, In<int32_t, 1>, nb::object>(),
-           "nodes"_a.noconvert(), "spheres"_a.noconvert(), "order"_a.noconvert(), "color"_a.noconvert(), "color_id"_a.noconvert(),
-           "material_id"_a.noconvert(), "large"_a,
+      .def(nb::init<In<uint8_t, 2>, In<float, 2>, In<int32_t, 1>, In<float, 2>, In<int32_t, 1>, In<int32_t, 1>,
+                    nb::object>(),
+           "nodes"_a.noconvert(), "spheres"_a.noconvert(), "order"_a.noconvert(), "color"_a.noconvert(),
+           "color_id"_a.noconvert(), "material_id"_a.noconvert(), "large"_a,
            "Raises ValueError if the arrays do not fit together or an index in one points outside of another.")
       .def_prop_ro("nbytes", &Scene::nbytes, "Bytes of all arrays.")
-      .def("render", &Scene::render, "camera"_a, "lights"_a, "materials"_a, "frame"_a, "film"_a.noconvert(), "first_tile"_a,
-           "budget_seconds"_a, "threads"_a,
-           "Adds the frame's samples to film, float32 (h, w, 4), from first_tile on; returns the first tile not rendered.")
+      .def("render", &Scene::render, "camera"_a, "lights"_a, "materials"_a, "frame"_a, "film"_a.noconvert(),
+           "first_tile"_a, "budget_seconds"_a, "threads"_a,
+           "Adds the frame's samples to film, float32 (h, w, 4), from first_tile on; returns the first tile not "
+           "rendered.")
       .def("first_hits", &Scene::first_hits, "camera"_a, "frame"_a, "out"_a.noconvert(), "threads"_a,
            "What the rays through the pixels' centres meet first: FirstHit as uint8 (h, w, 48).");
   m.def("tile_count", [](nb::object frame) { return rt::tile_count(Structs<rt::Frame>(frame).one()); }, "frame"_a);
@@ -414,14 +428,20 @@ NB_MODULE(_core, m) {
   m.def("measure_film", measure_film, "sums"_a.noconvert(), "arguments"_a, "tally"_a.noconvert(), "threads"_a,
         "Fills a Tally, uint8 (1072,), from film sums float32 (h, w, 4): histogram, sums, metered exposure.");
   m.def("meter", meter, "arguments"_a, "tally"_a.noconvert(), "The exposure in stops that a Tally asks for.");
-  m.def("develop_film", develop_film, "sums"_a.noconvert(), "arguments"_a, "tally"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
-        "Film sums float32 (h, w, 4) to code values, uint8 or uint16 (h, w, 4), straight alpha; counts into the Tally.");
-  m.def("read_file", read_file, "descriptor"_a, "offset"_a, "out"_a.noconvert(), "crc"_a, "threads"_a,
-        "Fills out, uint8 (N,), from an open file -> bytes that there were, CRC-32 of what had `crc` followed by these.");
+  m.def(
+      "develop_film", develop_film, "sums"_a.noconvert(), "arguments"_a, "tally"_a.noconvert(), "out"_a.noconvert(),
+      "threads"_a,
+      "Film sums float32 (h, w, 4) to code values, uint8 or uint16 (h, w, 4), straight alpha; counts into the Tally.");
+  m.def(
+      "read_file", read_file, "descriptor"_a, "offset"_a, "out"_a.noconvert(), "crc"_a, "threads"_a,
+      "Fills out, uint8 (N,), from an open file -> bytes that there were, CRC-32 of what had `crc` followed by these.");
   m.def("crc32", crc32_of, "crc"_a, "data"_a.noconvert(), "CRC-32 of what had `crc` followed by data, uint8 (N,).");
   m.def("isas", isas, "Usable instruction sets, best first.");
   m.def("isa", [] { return std::string(rt::current_isa().name); });
-  m.def("use_isa", [](const std::string& name) {
-    if (!rt::use_isa(name.c_str())) throw nb::value_error(("this CPU or build has no " + name).c_str());
-  }, "name"_a);
+  m.def(
+      "use_isa",
+      [](const std::string& name) {
+        if (!rt::use_isa(name.c_str())) throw nb::value_error(("this CPU or build has no " + name).c_str());
+      },
+      "name"_a);
 }

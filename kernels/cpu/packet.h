@@ -29,7 +29,8 @@ struct BundleFrame {
 RT_HD void make_basis(BundleFrame& f) {
   Vec3<float> w = f.axis;
   Vec3<float> helper = abs_(w.x) < 0.6f ? vec3(1.0f, 0.0f, 0.0f) : vec3(0.0f, 1.0f, 0.0f);
-  f.u = normalize(vec3(helper.y * w.z - helper.z * w.y, helper.z * w.x - helper.x * w.z, helper.x * w.y - helper.y * w.x));
+  f.u = normalize(
+      vec3(helper.y * w.z - helper.z * w.y, helper.z * w.x - helper.x * w.z, helper.x * w.y - helper.y * w.x));
   f.v = vec3(w.y * f.u.z - w.z * f.u.y, w.z * f.u.x - w.x * f.u.z, w.x * f.u.y - w.y * f.u.x);
 }
 
@@ -63,9 +64,7 @@ RT_HD void set_planes(PacketPlanes& p, int first, int stride, const BundleFrame&
   set_side(p, first + 3 * stride, f, f.v, 1.0f, r.b1);
 }
 
-RT_HD Rect join(Rect a, Rect b) {
-  return {min_(a.a0, b.a0), max_(a.a1, b.a1), min_(a.b0, b.b0), max_(a.b1, b.b1)};
-}
+RT_HD Rect join(Rect a, Rect b) { return {min_(a.a0, b.a0), max_(a.a1, b.a1), min_(a.b0, b.b0), max_(a.b1, b.b1)}; }
 
 RT_HD void make_planes(PacketPlanes& p, const BundleFrame& f, const Rect* quad, float reach, float nearest) {
   p.apex = f.apex, p.axis = f.axis, p.reach = reach, p.nearest = nearest;
@@ -131,14 +130,16 @@ template <class F> RT_HD Sphere<F> splat(const Sphere<float>& s) { return {splat
 
 // The primitive as the rays at `at` see it. from_origin: as their one origin does
 template <bool kOneOrigin>
-RT_HD Primitive<FW> as_seen(const Packet& r, int at, const Primitive<float>& primitive, const Primitive<float>& from_origin) {
+RT_HD Primitive<FW> as_seen(const Packet& r, int at, const Primitive<float>& primitive,
+                            const Primitive<float>& from_origin) {
   if (kOneOrigin) return splat<FW>(from_origin);
   return relative_to(splat<FW>(primitive), Vec3<FW>{load<FW>(r.ox + at), load<FW>(r.oy + at), load<FW>(r.oz + at)});
 }
 
 // Keep the nearest; returns whether any ray of the quad came nearer.
 template <bool kOneOrigin>
-RT_HD bool quad_nearest(Packet& r, int quad, const Primitive<float>& primitive, const Primitive<float>& from_origin, uint32_t prim) {
+RT_HD bool quad_nearest(Packet& r, int quad, const Primitive<float>& primitive, const Primitive<float>& from_origin,
+                        uint32_t prim) {
   bool nearer = false;
   for (int at = quad * kQuad; at < (quad + 1) * kQuad; at += kWide) {
     Vec3<FW> d = {load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)};

@@ -11,7 +11,8 @@ constexpr int kBlock = 8;  // a packet is 8 x 8 pixels, a quad 4 x 4
 struct TileBlocks {
   rt::TileRect rect;
   int across, down;
-  explicit TileBlocks(rt::TileRect r) : rect(r), across((r.x1 - r.x0 + kBlock - 1) / kBlock), down((r.y1 - r.y0 + kBlock - 1) / kBlock) {}
+  explicit TileBlocks(rt::TileRect r)
+      : rect(r), across((r.x1 - r.x0 + kBlock - 1) / kBlock), down((r.y1 - r.y0 + kBlock - 1) / kBlock) {}
   int count() const { return across * down; }
   int x(int block) const { return rect.x0 + block % across * kBlock; }
   int y(int block) const { return rect.y0 + block / across * kBlock; }
@@ -62,7 +63,8 @@ RT_HD BundleFrame make_block(const rt::SceneView& s, const uint32_t* x, const ui
   Vec3<float> right = normalize(vec3(cam.right[0], cam.right[1], cam.right[2]));
   // planes along pixel rows and columns fit the block best
   f.u = normalize(fma3(-dot(right, f.axis), f.axis, right));
-  f.v = vec3(f.axis.y * f.u.z - f.axis.z * f.u.y, f.axis.z * f.u.x - f.axis.x * f.u.z, f.axis.x * f.u.y - f.axis.y * f.u.x);
+  f.v = vec3(f.axis.y * f.u.z - f.axis.z * f.u.y, f.axis.z * f.u.x - f.axis.x * f.u.z,
+             f.axis.x * f.u.y - f.axis.y * f.u.x);
   return f;
 }
 
@@ -101,7 +103,8 @@ RT_HD void trace_block(const rt::SceneView& s, const BundleFrame& f, Packet& r) 
     packet_closest<true>(s, planes, r);
 }
 
-inline void primary_wave(const rt::SceneView& s, const rt::Scratch& k, const TileBlocks& blocks, uint32_t sample, rt::Wave& w) {
+inline void primary_wave(const rt::SceneView& s, const rt::Scratch& k, const TileBlocks& blocks, uint32_t sample,
+                         rt::Wave& w) {
   w.count = blocks.count() * kPacket;
   w.depth = 0, w.sample = sample;
   for (int block = 0; block < blocks.count() && !is_cancelled(s); ++block) {

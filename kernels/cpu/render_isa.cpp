@@ -13,7 +13,8 @@ template <class Fn> static void each_row(const rt::SceneView& s, const TileBlock
       int quad = row / 4;
       int x = blocks.x(block) + quad % 2 * 4, y = blocks.y(block) + quad / 2 * 4 + row % 4;
       int n = blocks.rect.x1 - x < 4 ? blocks.rect.x1 - x : 4;
-      if (n > 0 && y < blocks.rect.y1) fn(s.film + 4 * ((int64_t)(y - f.y0) * width + (x - f.x0)), block * kPacket + 4 * row, n);
+      if (n > 0 && y < blocks.rect.y1)
+        fn(s.film + 4 * ((int64_t)(y - f.y0) * width + (x - f.x0)), block * kPacket + 4 * row, n);
     }
 }
 
@@ -53,7 +54,8 @@ void render_tile(const rt::SceneView& s, rt::Scratch& k, rt::TileRect rect) {
       rt::Wave &w = k.wave[depth & 1], &next = k.wave[(depth & 1) ^ 1];
       if (depth > 0)
         for (int i = 0; i < w.count && !is_cancelled(s); ++i)
-          closest_hit(s, vec3(w.ox[i], w.oy[i], w.oz[i]), vec3(w.dx[i], w.dy[i], w.dz[i]), w.self[i], w.t[i], w.prim[i]);
+          closest_hit(s, vec3(w.ox[i], w.oy[i], w.oz[i]), vec3(w.dx[i], w.dy[i], w.dz[i]), w.self[i], w.t[i],
+                      w.prim[i]);
       shade_wave(s, k, w, next);
       if (is_cancelled(s)) return;  // the queues are half full: the film keeps what it had
     }

@@ -37,7 +37,8 @@ const char* nodes_problem(const SceneView& s, int64_t count) {
     if (!children) continue;
     if (first <= i || first + children > count) return "nodes: a child is not among the nodes after its parent";
     if (level[(size_t)i] + 1 >= kMaxLevels) return "nodes: the hierarchy is deeper than the stack of a walk";
-    for (int64_t c = first; c < first + children; ++c) level[(size_t)c] = std::max(level[(size_t)c], (uint8_t)(level[(size_t)i] + 1));
+    for (int64_t c = first; c < first + children; ++c)
+      level[(size_t)c] = std::max(level[(size_t)c], (uint8_t)(level[(size_t)i] + 1));
   }
   return nullptr;
 }
@@ -48,11 +49,13 @@ const char* view_problem(const SceneView& s, const SceneLengths& n, int64_t ligh
   const Frame& f = *s.frame;
   if (f.width < 1 || f.height < 1) return "frame: a picture has pixels";
   // A pixel outside of the picture is a ray like any other; sums of coordinates must not overflow.
-  if (std::min(f.x0, f.y0) < -kFarthest || std::max(f.x1, f.y1) > kFarthest) return "frame: the crop is far outside of the picture";
+  if (std::min(f.x0, f.y0) < -kFarthest || std::max(f.x1, f.y1) > kFarthest)
+    return "frame: the crop is far outside of the picture";
   if (f.x1 <= f.x0 || f.y1 <= f.y0) return "frame: the crop is empty";
   if (f.sample_begin < 0 || f.sample_count < 0 || (int64_t)f.sample_begin + f.sample_count > INT32_MAX)
     return "frame: an int32 numbers the samples";
-  if (f.color_mode < 0 || f.color_mode >= kColorModeCount || f.material_mode < 0 || f.material_mode >= kMaterialModeCount)
+  if (f.color_mode < 0 || f.color_mode >= kColorModeCount || f.material_mode < 0 ||
+      f.material_mode >= kMaterialModeCount)
     return "frame: there is no such mode of colours or materials";
   if (f.light_count < 0 || lights < f.light_count) return "lights: fewer than the frame says";
   if (f.large_count < 0 || n.large < f.large_count) return "large: fewer than the frame says";

@@ -6,7 +6,9 @@
 
 namespace RT_NS {
 
-RT_HD Vec3<FW> load3(const float* x, const float* y, const float* z, int at) { return {load<FW>(x + at), load<FW>(y + at), load<FW>(z + at)}; }
+RT_HD Vec3<FW> load3(const float* x, const float* y, const float* z, int at) {
+  return {load<FW>(x + at), load<FW>(y + at), load<FW>(z + at)};
+}
 
 // The paths of the vector of the wave at `at`.
 RT_HD PathState<FW> load_paths(const rt::Scratch& k, const rt::Wave& w, int at) {
@@ -99,8 +101,8 @@ RT_HD void queue_shadows(rt::ShadowQueue& q, const rt::Wave& w, int at, uint32_t
   q.count += __builtin_popcount(mask);
 }
 
-RT_HD void shade_lights(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, uint32_t hits, const PathState<FW>& p,
-                        const Surface<FW>& f, LightGroup g) {
+RT_HD void shade_lights(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, uint32_t hits,
+                        const PathState<FW>& p, const Surface<FW>& f, LightGroup g) {
   for (int i = g.first; i < g.end; ++i) {
     LightArrival<FW> a = shade_light(*s.frame, s.lights[i], p, f);
     uint32_t lit = hits & bits(a.arrives);
@@ -139,7 +141,8 @@ RT_HD void queue_steps(const rt::Wave& w, int at, uint32_t mask, const PathStep<
   store_packed(next.oz + n, p.ray.origin.z, mask), store_packed(next.t + n, step.t, mask);
   store_packed(next.dx + n, p.ray.direction.x, mask), store_packed(next.dy + n, p.ray.direction.y, mask);
   store_packed(next.dz + n, p.ray.direction.z, mask);
-  store_packed(next.throughput[0] + n, p.throughput.x, mask), store_packed(next.throughput[1] + n, p.throughput.y, mask);
+  store_packed(next.throughput[0] + n, p.throughput.x, mask),
+      store_packed(next.throughput[1] + n, p.throughput.y, mask);
   store_packed(next.throughput[2] + n, p.throughput.z, mask);
   store_packed(next.prim + n, p.prim, mask), store_packed(next.self + n, step.self, mask);
   store_packed(next.slot + n, load<UW>(w.slot + at), mask);

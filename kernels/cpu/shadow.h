@@ -16,7 +16,8 @@ constexpr int64_t kSortedFrom = 4096;
 constexpr float kNarrow = 0.2f;
 
 // least significant digit first, eight bits a pass
-RT_HD void radix_pass(const uint32_t* key, const uint32_t* item, int n, int shift, uint32_t* key_out, uint32_t* item_out) {
+RT_HD void radix_pass(const uint32_t* key, const uint32_t* item, int n, int shift, uint32_t* key_out,
+                      uint32_t* item_out) {
   uint32_t at[257] = {0};
   for (int i = 0; i < n; ++i) ++at[(key[i] >> shift & 255u) + 1];
   for (int d = 0; d < 256; ++d) at[d + 1] += at[d];
@@ -110,7 +111,8 @@ RT_HD void sort_bundle(rt::ShadowQueue& q, Rect all) {
 
 RT_HD void trace_alone(const rt::SceneView& s, rt::ShadowQueue& q, uint32_t k) {
   if (is_cancelled(s)) return;
-  q.visible[k] = !any_hit(s, vec3(q.px[k], q.py[k], q.pz[k]), vec3(q.lx[k], q.ly[k], q.lz[k]), q.self[k], q.distance[k]);
+  q.visible[k] =
+      !any_hit(s, vec3(q.px[k], q.py[k], q.pz[k]), vec3(q.lx[k], q.ly[k], q.lz[k]), q.self[k], q.distance[k]);
 }
 
 // Rays at..at+kWide of the queue, in its own order or as sorted.
@@ -119,7 +121,9 @@ template <bool kSorted, class T> RT_HD FW pick(const rt::ShadowQueue& q, const T
   return load<FW>((const float*)p + at);
 }
 
-template <bool kSorted> RT_HD uint32_t item(const rt::ShadowQueue& q, int i) { return kSorted ? q.item[i] : (uint32_t)i; }
+template <bool kSorted> RT_HD uint32_t item(const rt::ShadowQueue& q, int i) {
+  return kSorted ? q.item[i] : (uint32_t)i;
+}
 
 // Traces the packet that begins at `first`; returns whether it was worth it.
 template <bool kSorted>
@@ -173,7 +177,8 @@ inline void trace_large(const rt::SceneView& s, rt::ShadowQueue& q) {
   for (int at = 0; at < q.count; at += kWide) {
     Vec3<FW> o = {load<FW>(q.px + at), load<FW>(q.py + at), load<FW>(q.pz + at)};
     Vec3<FW> d = {load<FW>(q.lx + at), load<FW>(q.ly + at), load<FW>(q.lz + at)};
-    uint32_t blocked = bits(large_any<FW>(s.large, s.frame->large_count, o, d, load<UW>(q.self + at), load<FW>(q.distance + at)));
+    uint32_t blocked =
+        bits(large_any<FW>(s.large, s.frame->large_count, o, d, load<UW>(q.self + at), load<FW>(q.distance + at)));
     for (; blocked; blocked &= blocked - 1) {
       int k = at + __builtin_ctz(blocked);
       if (k < q.count) q.visible[k] = 0;

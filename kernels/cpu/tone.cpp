@@ -40,7 +40,8 @@ void measure_film(const float* sums, const ToneArgs& args, Tally& tally, int thr
     RowTally& t = of_thread[(size_t)thread];
     t.luminance = t.log2 = 0.0;
     const int32_t first = (int32_t)i * rows;
-    measure({sums + 4 * (int64_t)first * args.width, nullptr, &args, 0.0f, first, std::min(rows, args.height - first)}, t);
+    measure({sums + 4 * (int64_t)first * args.width, nullptr, &args, 0.0f, first, std::min(rows, args.height - first)},
+            t);
     sum[(size_t)i] = {t.luminance, t.log2};
   });
   tally = Tally{};
@@ -64,8 +65,7 @@ float meter_tally(const ToneArgs& args, const Tally& tally) {
   return metered_exposure(meter_bins(bins, 0, kToneBins, 0, range));
 }
 
-void develop_film(const float* sums, const ToneArgs& args, Tally& tally, void* out, int threads,
-                  Cancel* cancel) {
+void develop_film(const float* sums, const ToneArgs& args, Tally& tally, void* out, int threads, Cancel* cancel) {
   const int32_t rows = rows_of_run(args);
   const int64_t runs = (args.height + rows - 1) / rows;
   const int64_t row_bytes = 4 * (int64_t)args.width * (args.bits / 8);

@@ -62,7 +62,10 @@ RT_HD void closest_hit(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uin
   if (!s.nodes) return;
   large_closest<float>(s.large, s.frame->large_count, o, d, self, t, prim);
   SingleRay ray = single_ray(o, d);
-  struct Entry { uint32_t node; float t; } stack[kMaxWaiting];
+  struct Entry {
+    uint32_t node;
+    float t;
+  } stack[kMaxWaiting];
   int top = 0;
   stack[top++] = {0, 0.0f};
   while (top) {

@@ -22,7 +22,9 @@ namespace RT_NS {
 
 // ---- 8 lanes with AVX2
 #if RT_LANES != 0
-template <> struct WideM<8> { __m256 v; };
+template <> struct WideM<8> {
+  __m256 v;
+};
 template <> struct Wide<8> {
   __m256 v;
   RT_HD Wide() {}
@@ -117,7 +119,9 @@ template <> struct Lanes<F8> {
 
 // ---- 16 lanes
 #if RT_LANES == 16
-template <> struct WideM<16> { __mmask16 v; };
+template <> struct WideM<16> {
+  __mmask16 v;
+};
 template <> struct Wide<16> {
   __m512 v;
   RT_HD Wide() {}

@@ -6,7 +6,9 @@ namespace RT_NS {
 typedef float RtF8 __attribute__((vector_size(32)));
 typedef uint32_t RtU8 __attribute__((vector_size(32)));
 typedef int32_t RtI8 __attribute__((vector_size(32)));
-template <> struct WideM<8> { RtI8 v; };
+template <> struct WideM<8> {
+  RtI8 v;
+};
 template <> struct Wide<8> {
   RtF8 v;
   RT_HD Wide() {}
@@ -66,7 +68,7 @@ RT_HD U8 operator>>(U8 a, int n) { return a.v >> (uint32_t)n; }
 RT_HD M8 operator==(U8 a, U8 b) { return {a.v == b.v}; }
 RT_HD M8 operator<(U8 a, U8 b) { return {(RtI8)a.v < (RtI8)b.v}; }
 RT_HD F8 to_float(U8 a) { return __builtin_convertvector((RtI8)a.v, RtF8); }
-RT_HD U8 to_uint(F8 a) { return (RtU8)__builtin_convertvector(a.v, RtI8); }
+RT_HD U8 to_uint(F8 a) { return (RtU8) __builtin_convertvector(a.v, RtI8); }
 RT_HD F8 load(const float* p, F8*) {
   F8 a;
   memcpy(&a.v, p, 32);

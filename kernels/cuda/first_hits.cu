@@ -20,19 +20,29 @@ extern "C" __global__ void __launch_bounds__(128) first_hits(const __grid_consta
   int x = c_frame.x0 + tile % args.tiles_x * rt::kWarpTileWidth + lane % rt::kWarpTileWidth;
   int y = c_frame.y0 + tile / args.tiles_x * rt::kWarpTileHeight + lane / rt::kWarpTileWidth;
   if (tile >= args.tile_end || x >= c_frame.x1 || y >= c_frame.y1) return;
-  rt::FirstHit& out = ((rt::FirstHit*)args.film)[(size_t)(y - c_frame.y0) * (c_frame.x1 - c_frame.x0) + (x - c_frame.x0)];
+  rt::FirstHit& out =
+      ((rt::FirstHit*)args.film)[(size_t)(y - c_frame.y0) * (c_frame.x1 - c_frame.x0) + (x - c_frame.x0)];
   out = rt::no_hit();
   if (args.sphere_count == 0) return;
   rt::Ray<float> ray = rt::camera_ray<float>(c_camera, c_frame, (uint32_t)x, (uint32_t)y, 0u);
   float t = rt::kInfinity;
   uint32_t prim = rt::kNoPrim;
   rt::large_closest<float>(c_large, c_frame.large_count, ray.origin, ray.direction, rt::kNoPrim, t, prim);
-  rt::thread_closest((const rt::Node*)args.nodes, (const float4*)args.spheres, ray.origin, ray.direction, rt::kNoPrim, t, prim);
+  rt::thread_closest((const rt::Node*)args.nodes, (const float4*)args.spheres, ray.origin, ray.direction, rt::kNoPrim,
+                     t, prim);
   if (prim == rt::kNoPrim) return;
   const rt::Primitive<float> primitive = rt::to_primitive(__ldg((const float4*)args.spheres + prim));
   int32_t sphere = __ldg((const int32_t*)args.order + prim);
-  const rt::SceneTables tables = {(const int32_t*)args.order, (const float*)args.color, (const int32_t*)args.color_id, nullptr,
-                                  &c_camera, nullptr, nullptr, c_large, &c_frame};
-  rt::SurfacePoint<float> point = rt::surface_point<float>(c_large, c_frame.large_count, prim, primitive, ray.origin, ray.direction);
+  const rt::SceneTables tables = {(const int32_t*)args.order,
+                                  (const float*)args.color,
+                                  (const int32_t*)args.color_id,
+                                  nullptr,
+                                  &c_camera,
+                                  nullptr,
+                                  nullptr,
+                                  c_large,
+                                  &c_frame};
+  rt::SurfacePoint<float> point =
+      rt::surface_point<float>(c_large, c_frame.large_count, prim, primitive, ray.origin, ray.direction);
   out = rt::first_hit(point, t, rt::load_albedo<float>(tables, (uint32_t)sphere), (uint32_t)sphere);
 }

@@ -21,8 +21,8 @@ RT_DEVICE WarpBundle camera_bundle(const rt::Camera& cam, Vec3<float> origin) {
   return f;
 }
 
-RT_DEVICE void render_tile(const rt::RenderArgs& args, const rt::SceneTables& s, const PrimitiveSource& primitives, int tile,
-                           WarpScratch& scratch) {
+RT_DEVICE void render_tile(const rt::RenderArgs& args, const rt::SceneTables& s, const PrimitiveSource& primitives,
+                           int tile, WarpScratch& scratch) {
   const rt::Frame& frame = *s.frame;
   const TilePixel at = tile_pixel(args, frame, tile);
   const WideTree tree = {(const rt::Node*)args.nodes, primitives.global};
@@ -37,9 +37,9 @@ RT_DEVICE void render_tile(const rt::RenderArgs& args, const rt::SceneTables& s,
     if (args.sphere_count > 0) {
       large_closest<float>(s.large, large_count(frame), ray.origin, ray.direction, kNoPrim, t, prim);
       if (coherent)
-        coherent = warp_closest(tree.nodes, primitives, camera_bundle(*s.camera, ray.origin), scratch, ray.origin, ray.direction, t, prim);
-      if (!coherent)
-        thread_closest(tree.nodes, primitives.global, ray.origin, ray.direction, kNoPrim, t, prim);
+        coherent = warp_closest(tree.nodes, primitives, camera_bundle(*s.camera, ray.origin), scratch, ray.origin,
+                                ray.direction, t, prim);
+      if (!coherent) thread_closest(tree.nodes, primitives.global, ray.origin, ray.direction, kNoPrim, t, prim);
       __syncwarp();
     }
     float4 l = trace_path(s, tree, path_start<float>(ray, prim, x, y, sample));

@@ -9,9 +9,17 @@
 namespace RT_NS {
 
 RT_DEVICE rt::SceneTables scene_tables(const rt::RenderArgs& a, const rt::Camera& camera, const rt::Light* lights,
-                                       const rt::Material* materials, const rt::LargeSphere* large, const rt::Frame& frame) {
-  return {(const int32_t*)a.order, (const float*)a.color, (const int32_t*)a.color_id, (const int32_t*)a.material_id,
-          &camera, lights, materials, large, &frame};
+                                       const rt::Material* materials, const rt::LargeSphere* large,
+                                       const rt::Frame& frame) {
+  return {(const int32_t*)a.order,
+          (const float*)a.color,
+          (const int32_t*)a.color_id,
+          (const int32_t*)a.material_id,
+          &camera,
+          lights,
+          materials,
+          large,
+          &frame};
 }
 
 // This thread's pixel of a warp's tile; threads beyond the picture's edge go along with a pixel inside.
@@ -32,22 +40,24 @@ RT_DEVICE TilePixel tile_pixel(const rt::RenderArgs& args, const rt::Frame& fram
 
 // Nearest hit before t, but `self`.
 template <class Walk>
-RT_DEVICE void path_closest(const rt::SceneTables& s, const Walk& walk, const Ray<float>& ray, uint32_t self, float& t, uint32_t& prim) {
+RT_DEVICE void path_closest(const rt::SceneTables& s, const Walk& walk, const Ray<float>& ray, uint32_t self, float& t,
+                            uint32_t& prim) {
   large_closest<float>(s.large, large_count(*s.frame), ray.origin, ray.direction, self, t, prim);
   walk.closest(ray.origin, ray.direction, self, t, prim);
 }
 
 // Is anything but `self` in (0, t_max)?
 template <class Walk>
-RT_DEVICE bool path_blocked(const rt::SceneTables& s, const Walk& walk, Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) {
+RT_DEVICE bool path_blocked(const rt::SceneTables& s, const Walk& walk, Vec3<float> o, Vec3<float> d, uint32_t self,
+                            float t_max) {
   if (large_count(*s.frame) && large_any<float>(s.large, large_count(*s.frame), o, d, self, t_max)) return true;
   return walk.blocked(o, d, self, t_max);
 }
 
 // What the lights send to a surface, added to `radiance`; asks for shadow rays one light at a time.
 template <class Walk>
-RT_DEVICE Vec3<float> add_lights(const rt::SceneTables& s, const Walk& walk, const PathState<float>& p, const Surface<float>& f,
-                                 Vec3<float> radiance) {
+RT_DEVICE Vec3<float> add_lights(const rt::SceneTables& s, const Walk& walk, const PathState<float>& p,
+                                 const Surface<float>& f, Vec3<float> radiance) {
   for (int i = 0; i < s.frame->light_count; ++i) {
     LightArrival<float> a = shade_light(*s.frame, s.lights[i], p, f);
     if (!a.arrives) continue;

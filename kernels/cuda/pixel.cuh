@@ -7,7 +7,8 @@
 namespace RT_NS {
 
 template <class Walk>
-RT_DEVICE void render_pixel(const rt::RenderArgs& args, Walk walk, const rt::Camera camera, const rt::Frame frame, int samples) {
+RT_DEVICE void render_pixel(const rt::RenderArgs& args, Walk walk, const rt::Camera camera, const rt::Frame frame,
+                            int samples) {
   const int tile = args.tile_begin + (int)(blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32);
   if (tile >= args.tile_end) return;
   walk.leave_out((uint32_t)large_count(frame));

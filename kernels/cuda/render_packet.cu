@@ -16,6 +16,7 @@ extern "C" __global__ void __launch_bounds__(128, 8) render(const __grid_constan
   int tile = args.tile_begin + (int)blockIdx.x * 4 + warp;
   if (tile >= args.tile_end) return;
   rt::SceneTables scene = rt::scene_tables(args, c_camera, c_lights, c_materials, c_large, c_frame);
-  rt::PrimitiveSource primitives = {(const float4*)args.spheres, args.sphere_count <= kConstantSpheres ? c_spheres : nullptr};
+  rt::PrimitiveSource primitives = {(const float4*)args.spheres,
+                                    args.sphere_count <= kConstantSpheres ? c_spheres : nullptr};
   rt::render_tile(args, scene, primitives, tile, scratch[warp]);
 }

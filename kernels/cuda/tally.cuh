@@ -88,7 +88,8 @@ static __device__ __noinline__ void finish_tally(const ToneArgs& args, LightSums
   Tally& tally = *(Tally*)args.tally;
   LightSums* of_warp = (LightSums*)(shared + kToneBins);
   LightSums sum = block_sum(mine, of_warp);
-  if (threadIdx.x == 0) scratch.part[blockIdx.x] = make_float4((float)sum.light, (float)sum.logs, sum.darkest, sum.brightest);
+  if (threadIdx.x == 0)
+    scratch.part[blockIdx.x] = make_float4((float)sum.light, (float)sum.logs, sum.darkest, sum.brightest);
   if (!is_last_block(&scratch.arrived)) return;
   LightSums found = {0.0, 0.0, kInfinity, 0.0f};
   for (int i = threadIdx.x; i < (int)gridDim.x; i += blockDim.x) {

@@ -21,7 +21,8 @@ struct ThreadHits {
 };
 
 template <class Visit>
-RT_DEVICE ThreadHits intersect_boxes(const rt::Node* nodes, uint32_t index, const ThreadRay& r, float t_max, Visit entered) {
+RT_DEVICE ThreadHits intersect_boxes(const rt::Node* nodes, uint32_t index, const ThreadRay& r, float t_max,
+                                     Visit entered) {
   const uint4* p = (const uint4*)(nodes + (size_t)index);
   const uint4 head = __ldg(p), tail = __ldg(p + 1), x = __ldg(p + 2), y = __ldg(p + 3), z = __ldg(p + 4);
   Vec3<float> rel = vec3(__uint_as_float(head.x), __uint_as_float(head.y), __uint_as_float(head.z)) - r.origin;

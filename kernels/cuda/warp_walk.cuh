@@ -91,7 +91,8 @@ RT_DEVICE int bytes_not_above(uint32_t lo, uint32_t hi, uint32_t k) {
   return (__popc(__vcmpleu4(lo, kk)) + __popc(__vcmpleu4(hi, kk))) >> 3;
 }
 
-RT_DEVICE void test_primitive(const Primitive<float>& primitive, uint32_t at, Vec3<float> o, Vec3<float> d, float& t, uint32_t& prim) {
+RT_DEVICE void test_primitive(const Primitive<float>& primitive, uint32_t at, Vec3<float> o, Vec3<float> d, float& t,
+                              uint32_t& prim) {
   const Primitive<float> p = relative_to(primitive, o);
   const float hit = nearest_hit(p, primitive_test(p, d));
   if (hit > 0.0f && (hit < t || (hit == t && at < prim))) t = hit, prim = at;
@@ -103,12 +104,14 @@ struct PrimitiveSource {
   const float4* global;
   const float4* constant;  // null: the scene is too large
   RT_DEVICE Primitive<float> of_lane(size_t i) const { return to_primitive(__ldg(global + i)); }
-  RT_DEVICE Primitive<float> of_warp(size_t i) const { return to_primitive(constant ? constant[i] : __ldg(global + i)); }
+  RT_DEVICE Primitive<float> of_warp(size_t i) const {
+    return to_primitive(constant ? constant[i] : __ldg(global + i));
+  }
 };
 
 // The node's primitives in the slots `slots`; updates this lane's hit. Gives how many all lanes tested.
-RT_DEVICE int warp_leaves(const WarpNode& n, uint32_t slots, const PrimitiveSource& primitives, const WarpBundle& f, WarpScratch& w,
-                           Vec3<float> o, Vec3<float> d, float limit, float& t, uint32_t& prim) {
+RT_DEVICE int warp_leaves(const WarpNode& n, uint32_t slots, const PrimitiveSource& primitives, const WarpBundle& f,
+                          WarpScratch& w, Vec3<float> o, Vec3<float> d, float limit, float& t, uint32_t& prim) {
   uint32_t total = n.tail.w >> 24;
   int tested = 0;
   for (uint32_t base = 0; base < total; base += 32) {
@@ -143,8 +146,8 @@ constexpr int kNodeCost = 100, kSphereCost = 24;
 
 // Nearest hit of every lane's ray with t < t; all 32 lanes call it together. False: it gave up, and what
 // was found so far bounds the search.
-RT_DEVICE bool warp_closest(const rt::Node* nodes, const PrimitiveSource& primitives, const WarpBundle& f, WarpScratch& w,
-                            Vec3<float> o, Vec3<float> d, float& t, uint32_t& prim) {
+RT_DEVICE bool warp_closest(const rt::Node* nodes, const PrimitiveSource& primitives, const WarpBundle& f,
+                            WarpScratch& w, Vec3<float> o, Vec3<float> d, float& t, uint32_t& prim) {
   const int lane = threadIdx.x & 31, child = lane & 7;
   const float4 mine = warp_planes(f, o, d, w);
   const Vec3<float> normal = vec3(mine.x, mine.y, mine.z);

@@ -52,13 +52,14 @@ template <class F> RT_HD F agx_contrast(F ev) {
 }
 template <class F> RT_HD F agx_linear(F code) { return fast_pow(min_(max_(code, F(0.0f)), F(1.0f)), F(2.2f)); }
 template <class F> RT_HD Vec3<F> curve_agx(Vec3<F> c) {
-  const float in[9] = {0.842479062f, 0.0784336f, 0.0792237451f, 0.0423282423f, 0.878468636f,
-                       0.0791661275f, 0.0423756549f, 0.0784336f, 0.879142974f};
-  const float out[9] = {1.19687901f, -0.0980208811f, -0.0990297441f, -0.0528968518f, 1.15190313f,
+  const float in[9] = {0.842479062f,  0.0784336f,    0.0792237451f, 0.0423282423f, 0.878468636f,
+                       0.0791661275f, 0.0423756549f, 0.0784336f,    0.879142974f};
+  const float out[9] = {1.19687901f,    -0.0980208811f, -0.0990297441f, -0.0528968518f, 1.15190313f,
                         -0.0989611768f, -0.0529716355f, -0.0980434501f, 1.15107367f};
   Vec3<F> v = rows3(in, c);
   const F dark(1e-10f);  // far below the curve's lower end
-  v = {agx_contrast(fast_log2(max_(v.x, dark))), agx_contrast(fast_log2(max_(v.y, dark))), agx_contrast(fast_log2(max_(v.z, dark)))};
+  v = {agx_contrast(fast_log2(max_(v.x, dark))), agx_contrast(fast_log2(max_(v.y, dark))),
+       agx_contrast(fast_log2(max_(v.z, dark)))};
   v = rows3(out, v);
   return {agx_linear(v.x), agx_linear(v.y), agx_linear(v.z)};
 }

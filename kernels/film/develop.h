@@ -20,8 +20,15 @@ struct Development {
 };
 
 RT_HD Development development(const rt::ToneArgs& a, float exposure) {
-  return {exp2_(exposure), (float)a.samples, 1.0f / (float)a.samples, a.opaque != 0, a.opaque != 0 && a.meter_all != 0,
-          a.white, a.bits == 8 ? 255.0f : 65535.0f, a.curve, a.dither != 0 && a.bits == 8};
+  return {exp2_(exposure),
+          (float)a.samples,
+          1.0f / (float)a.samples,
+          a.opaque != 0,
+          a.opaque != 0 && a.meter_all != 0,
+          a.white,
+          a.bits == 8 ? 255.0f : 65535.0f,
+          a.curve,
+          a.dither != 0 && a.bits == 8};
 }
 
 template <class F>
@@ -56,8 +63,12 @@ RT_HD PixelCodes<F> encode_pixel(const Development& d, Vec3<F> light, F alpha, U
   F round = d.dither ? dither_threshold(x, y) : F(0.5f);
   Vec3<F> code = {srgb_encode(light.x), srgb_encode(light.y), srgb_encode(light.z)};
   F coverage = min_(max_(shown * F(d.alpha_scale), F(0.0f)), F(1.0f));
-  return {quantize(code.x, d.levels, round), quantize(code.y, d.levels, round), quantize(code.z, d.levels, round),
-          quantize(coverage, d.levels, F(0.5f)), clipped, black};
+  return {quantize(code.x, d.levels, round),
+          quantize(code.y, d.levels, round),
+          quantize(code.z, d.levels, round),
+          quantize(coverage, d.levels, F(0.5f)),
+          clipped,
+          black};
 }
 
 template <class F>

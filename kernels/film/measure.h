@@ -78,7 +78,8 @@ struct MeterRange {
 
 // low, high: percent of the metered pixels
 RT_HD MeterRange meter_range(uint64_t pixels, float low, float high, float darkest, float brightest) {
-  uint64_t first = (uint64_t)((double)pixels * (double)low / 100.0), last = (uint64_t)((double)pixels * (double)high / 100.0);
+  uint64_t first = (uint64_t)((double)pixels * (double)low / 100.0),
+           last = (uint64_t)((double)pixels * (double)high / 100.0);
   if (last <= first) last = first + 1;
   return {first, last, darkest, brightest};
 }

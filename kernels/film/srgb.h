@@ -17,6 +17,8 @@ template <class F> RT_HD UintOf<F> quantize(F x, float levels, F round) { return
 // 1 / coverage of a film's pixel, whose sums are premultiplied by it; 0 where there is none. The limits are
 // beyond what samples can add up to.
 constexpr float kLeastCoverage = 1e-6f, kMostLight = 1e30f;
-template <class F> RT_HD F limited_coverage(F alpha_sum) { return min_(max_(alpha_sum, F(kLeastCoverage)), F(kMostLight)); }
+template <class F> RT_HD F limited_coverage(F alpha_sum) {
+  return min_(max_(alpha_sum, F(kLeastCoverage)), F(kMostLight));
+}
 
 }  // namespace RT_NS

@@ -74,8 +74,8 @@ struct LargeFirst {
 // comparison and no register.
 
 template <class F>
-RT_COLD LargeFirst<F> large_first(const rt::LargeSphere* large, int count, Vec3<F> origin, Vec3<F> direction, UintOf<F> self,
-                                  LargeFirst<F> first) {
+RT_COLD LargeFirst<F> large_first(const rt::LargeSphere* large, int count, Vec3<F> origin, Vec3<F> direction,
+                                  UintOf<F> self, LargeFirst<F> first) {
   for (int i = 0; i < count; ++i) {
     F t = large_nearest(large[i], origin, direction).t;
     UintOf<F> at(large[i].prim);
@@ -86,7 +86,8 @@ RT_COLD LargeFirst<F> large_first(const rt::LargeSphere* large, int count, Vec3<
 }
 
 template <class F>
-RT_COLD MaskOf<F> large_any(const rt::LargeSphere* large, int count, Vec3<F> origin, Vec3<F> direction, UintOf<F> self, F t_max) {
+RT_COLD MaskOf<F> large_any(const rt::LargeSphere* large, int count, Vec3<F> origin, Vec3<F> direction, UintOf<F> self,
+                            F t_max) {
   MaskOf<F> blocked = t_max < F(0.0f);
   for (int i = 0; i < count; ++i) {
     F t = large_nearest(large[i], origin, direction).t;
@@ -96,15 +97,16 @@ RT_COLD MaskOf<F> large_any(const rt::LargeSphere* large, int count, Vec3<F> ori
 }
 
 template <class F>
-RT_COLD SurfacePoint<F> large_point(const rt::LargeSphere* large, int count, UintOf<F> prim, SurfacePoint<F> p, Vec3<F> origin,
-                                    Vec3<F> direction) {
+RT_COLD SurfacePoint<F> large_point(const rt::LargeSphere* large, int count, UintOf<F> prim, SurfacePoint<F> p,
+                                    Vec3<F> origin, Vec3<F> direction) {
   for (int i = 0; i < count; ++i) {
     MaskOf<F> mine = prim == UintOf<F>(large[i].prim);
     if (!any(mine)) continue;
     SurfacePoint<F> q = large_surface(large[i], origin, direction);
     p.position = {select(mine, q.position.x, p.position.x), select(mine, q.position.y, p.position.y),
                   select(mine, q.position.z, p.position.z)};
-    p.normal = {select(mine, q.normal.x, p.normal.x), select(mine, q.normal.y, p.normal.y), select(mine, q.normal.z, p.normal.z)};
+    p.normal = {select(mine, q.normal.x, p.normal.x), select(mine, q.normal.y, p.normal.y),
+                select(mine, q.normal.z, p.normal.z)};
     p.inside = (mine & q.inside) | (!mine & p.inside);
   }
   return p;
@@ -112,7 +114,8 @@ RT_COLD SurfacePoint<F> large_point(const rt::LargeSphere* large, int count, Uin
 
 // Of what was met so far and the large spheres but `self` the nearer; equal distances go to the lower position.
 template <class F>
-RT_HD void large_closest(const rt::LargeSphere* large, int count, Vec3<F> origin, Vec3<F> direction, UintOf<F> self, F& t, UintOf<F>& prim) {
+RT_HD void large_closest(const rt::LargeSphere* large, int count, Vec3<F> origin, Vec3<F> direction, UintOf<F> self,
+                         F& t, UintOf<F>& prim) {
   if (count == 0) return;
   LargeFirst<F> first = large_first<F>(large, count, origin, direction, self, {t, prim});
   t = first.t, prim = first.prim;
@@ -120,8 +123,8 @@ RT_HD void large_closest(const rt::LargeSphere* large, int count, Vec3<F> origin
 
 // Where a ray meets the primitive at leaf position `prim`, be it a large sphere or not.
 template <class F>
-RT_HD SurfacePoint<F> surface_point(const rt::LargeSphere* large, int count, UintOf<F> prim, const Primitive<F>& primitive,
-                                    Vec3<F> origin, Vec3<F> direction) {
+RT_HD SurfacePoint<F> surface_point(const rt::LargeSphere* large, int count, UintOf<F> prim,
+                                    const Primitive<F>& primitive, Vec3<F> origin, Vec3<F> direction) {
   SurfacePoint<F> p = primitive_surface(primitive, origin, direction);
   return count == 0 ? p : large_point<F>(large, count, prim, p, origin, direction);
 }

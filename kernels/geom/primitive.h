@@ -9,10 +9,14 @@ namespace RT_NS {
 template <class F> using Primitive = Sphere<F>;
 
 // the primitive as a ray's origin sees it; the functions below that take a direction want it so
-template <class F> RT_HD Sphere<F> relative_to(const Sphere<F>& s, Vec3<F> origin) { return {s.center - origin, s.radius}; }
+template <class F> RT_HD Sphere<F> relative_to(const Sphere<F>& s, Vec3<F> origin) {
+  return {s.center - origin, s.radius};
+}
 
 // First step of a test, from which the second tells where the ray meets the primitive.
-template <class F> RT_HD Chord<F> primitive_test(const Sphere<F>& s, Vec3<F> direction) { return sphere_chord(s.center, s.radius, direction); }
+template <class F> RT_HD Chord<F> primitive_test(const Sphere<F>& s, Vec3<F> direction) {
+  return sphere_chord(s.center, s.radius, direction);
+}
 
 // false where the ray's line passes by
 template <class F> RT_HD MaskOf<F> is_reached(const Chord<F>& c) { return c.half2 >= F(0.0f); }
@@ -21,7 +25,9 @@ template <class F> RT_HD MaskOf<F> is_reached(const Chord<F>& c) { return c.half
 template <class F> RT_HD F nearest_hit(const Sphere<F>& s, const Chord<F>& c) { return sphere_nearest(c, s.radius); }
 
 // Is it met in (0, t_max)?
-template <class F> RT_HD MaskOf<F> blocks(const Sphere<F>& s, const Chord<F>& c, F t_max) { return sphere_blocks(c, s.radius, t_max); }
+template <class F> RT_HD MaskOf<F> blocks(const Sphere<F>& s, const Chord<F>& c, F t_max) {
+  return sphere_blocks(c, s.radius, t_max);
+}
 
 // A sphere around it, for culling. Relative to the same origin as the primitive.
 template <class F> RT_HD Sphere<F> bounding_sphere(const Sphere<F>& s) { return s; }

@@ -20,13 +20,15 @@ struct LightArrival {
 };
 
 template <class F>
-RT_HD LightArrival<F> shade_light(const rt::Frame& frame, const rt::Light& light, const PathState<F>& p, const Surface<F>& f) {
+RT_HD LightArrival<F> shade_light(const rt::Frame& frame, const rt::Light& light, const PathState<F>& p,
+                                  const Surface<F>& f) {
   LightArrival<F> a;
   a.sample = light_sample(light, f.point.position);
   F cosine = dot(f.point.normal, a.sample.wi);
   a.arrives = cosine > F(0.0f);
   // from inside, the primitive itself is in the way
-  if (frame.shadows) a.arrives = a.arrives & !(f.point.inside & (hit_again(f.primitive, f.point, a.sample.wi) < a.sample.distance));
+  if (frame.shadows)
+    a.arrives = a.arrives & !(f.point.inside & (hit_again(f.primitive, f.point, a.sample.wi) < a.sample.distance));
   Vec3<F> reflected = bsdf_eval(f.bsdf, f.point.normal, F(-1.0f) * p.ray.direction, a.sample.wi, cosine);
   a.radiance = (a.sample.attenuation * p.throughput) * (splat3<F>(light.color) * reflected);
   return a;

@@ -17,7 +17,7 @@ RT_HD rt::FirstHit no_hit() {
 
 // point, albedo and number of the sphere that was met at t
 RT_HD rt::FirstHit first_hit(const SurfacePoint<float>& p, float t, Vec3<float> albedo, uint32_t id) {
-  return {{p.normal.x, p.normal.y, p.normal.z}, t, {albedo.x, albedo.y, albedo.z}, id,
+  return {{p.normal.x, p.normal.y, p.normal.z},       t,   {albedo.x, albedo.y, albedo.z}, id,
           {p.position.x, p.position.y, p.position.z}, 0.0f};
 }
 

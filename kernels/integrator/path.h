@@ -21,17 +21,21 @@ struct PathState {
   int depth;           // 0 for camera rays
 };
 
-template <class F> RT_HD PathState<F> path_start(Ray<F> ray, UintOf<F> prim, UintOf<F> x, UintOf<F> y, uint32_t sample) {
+template <class F> RT_HD PathState<F> path_start(Ray<F> ray, UintOf<F> prim, UintOf<F> x, UintOf<F> y,
+                                                 uint32_t sample) {
   return {ray, {F(1.0f), F(1.0f), F(1.0f)}, prim, x, y, sample, 0};
 }
 
 // 1 if a camera ray meets something. An opaque background is in the radiance and not in the coverage: the
 // film's development knows of it (film/develop.h).
-template <class F> RT_HD F path_coverage(const PathState<F>& p) { return select(p.prim == UintOf<F>(kNoPrim), F(0.0f), F(1.0f)); }
+template <class F> RT_HD F path_coverage(const PathState<F>& p) {
+  return select(p.prim == UintOf<F>(kNoPrim), F(0.0f), F(1.0f));
+}
 
 // radiance that a ray which meets nothing brings
 template <class F> RT_HD Vec3<F> shade_miss(const rt::Frame& frame, const PathState<F>& p) {
-  F height = p.depth == 0 ? background_height_row<F>(frame.height, p.y) : background_height_direction(frame, p.ray.direction);
+  F height =
+      p.depth == 0 ? background_height_row<F>(frame.height, p.y) : background_height_direction(frame, p.ray.direction);
   return p.throughput * background(frame, height);
 }
 
@@ -43,8 +47,10 @@ struct Surface {
 };
 
 // where the path meets p.prim, the primitive given
-template <class F> RT_HD Surface<F> path_surface(const rt::SceneTables& s, const PathState<F>& p, const Primitive<F>& primitive) {
-  SurfacePoint<F> point = surface_point<F>(s.large, large_count(*s.frame), p.prim, primitive, p.ray.origin, p.ray.direction);
+template <class F> RT_HD Surface<F> path_surface(const rt::SceneTables& s, const PathState<F>& p,
+                                                 const Primitive<F>& primitive) {
+  SurfacePoint<F> point =
+      surface_point<F>(s.large, large_count(*s.frame), p.prim, primitive, p.ray.origin, p.ray.direction);
   return {primitive, point, load_bsdf<F>(s, p.prim)};
 }
 

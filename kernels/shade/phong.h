@@ -34,7 +34,8 @@ struct PhongTerms {
   F diffuse, specular;
 };
 
-template <class F> RT_HD PhongTerms<F> phong_eval(const Phong<F>& m, Vec3<F> normal, Vec3<F> wo, Vec3<F> wi, F n_dot_wi) {
+template <class F> RT_HD PhongTerms<F> phong_eval(const Phong<F>& m, Vec3<F> normal, Vec3<F> wo, Vec3<F> wi,
+                                                  F n_dot_wi) {
   PhongTerms<F> terms = {m.diffuse * n_dot_wi, F(0.0f)};
   if (any(m.specular > F(0.0f))) {
     // reflection of wi about the normal, against wo

@@ -10,7 +10,8 @@ RT_HD void put(float* lanes, float a) { *lanes = a; }
 RT_HD void put(float* lanes, FW a) { store(lanes, a); }
 
 // in: [inputs][count], out: [outputs][count]; lanes beyond the last row repeat it
-template <class F, int inputs, int outputs, class Body> void each_row(const float* in, float* out, int64_t count, Body body) {
+template <class F, int inputs, int outputs, class Body> void each_row(const float* in, float* out, int64_t count,
+                                                                      Body body) {
   constexpr int lanes = Lanes<F>::count;
   for (int64_t row = 0; row < count; row += lanes) {
     F values[inputs], results[outputs];

@@ -64,8 +64,8 @@ PROBE(quotient) { out[0] = quotient(in[0], in[1]); }
 
 // ---- core/sampling.h; x, y; integer: seed, sample, bounce, use
 PROBE(sample_1d) {
-  out[0] = sample_1d<F>((uint32_t)u.integer[0], as_uint(in[0]), as_uint(in[1]), (uint32_t)u.integer[1], (uint32_t)u.integer[2],
-                        (SampleUse)u.integer[3]);
+  out[0] = sample_1d<F>((uint32_t)u.integer[0], as_uint(in[0]), as_uint(in[1]), (uint32_t)u.integer[1],
+                        (uint32_t)u.integer[2], (SampleUse)u.integer[3]);
 }
 PROBE(sample_2d) {
   const Sample2d<F> p = sample_2d<F>((uint32_t)u.integer[0], as_uint(in[0]), as_uint(in[1]), (uint32_t)u.integer[1],
@@ -74,8 +74,8 @@ PROBE(sample_2d) {
 }
 // seed, x, y, sample, bounce, use
 PROBE(sample_points) {
-  const Sample2d<float> p = sample_2d<float>(as_uint(in[0]), as_uint(in[1]), as_uint(in[2]), as_uint(in[3]), as_uint(in[4]),
-                                             (SampleUse)as_uint(in[5]));
+  const Sample2d<float> p = sample_2d<float>(as_uint(in[0]), as_uint(in[1]), as_uint(in[2]), as_uint(in[3]),
+                                             as_uint(in[4]), (SampleUse)as_uint(in[5]));
   out[0] = p.u, out[1] = p.v;
 }
 // integer: kind; number: radius

@@ -42,7 +42,9 @@ inline V4 operator*(V4 a, V4 b) { RT_V4_OP(a.v[i] * b.v[i]); }
 inline V4 max4(V4 a, V4 b) { RT_V4_OP(a.v[i] > b.v[i] ? a.v[i] : b.v[i]); }
 inline V4 splat_w(V4 a) { return v4(a.v[3]); }
 inline float pair_sum(V4 a) { return a.v[0] * a.v[1] + a.v[1] * a.v[2] + a.v[2] * a.v[0]; }
-inline void truncate4(V4 a, int32_t* out) { for (int i = 0; i < 4; ++i) out[i] = (int32_t)a.v[i]; }
+inline void truncate4(V4 a, int32_t* out) {
+  for (int i = 0; i < 4; ++i) out[i] = (int32_t)a.v[i];
+}
 #undef RT_V4_OP
 #endif
 

@@ -47,7 +47,8 @@ struct Child {
 template <class T> void give_back(T* items, int64_t begin, int64_t end) {
 #if defined(__linux__)
   static const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-  uintptr_t first = ((uintptr_t)(items + begin) + page - 1) / page * page, last = (uintptr_t)(items + end) / page * page;
+  uintptr_t first = ((uintptr_t)(items + begin) + page - 1) / page * page,
+            last = (uintptr_t)(items + end) / page * page;
   if (first < last) madvise((void*)first, last - first, MADV_DONTNEED);
 #else
   (void)items, (void)begin, (void)end;

@@ -35,13 +35,15 @@ static void add_plain(BinSet& set, const Binner& binner, const SpherePrim* spher
 
 #if RT_X86
 // The same, a whole box in one register: most of a build's time is spent here.
-__attribute__((target("avx2"))) static void add_avx2(BinSet& set, const Binner& binner, const SpherePrim* spheres, int64_t n) {
+__attribute__((target("avx2"))) static void add_avx2(BinSet& set, const Binner& binner, const SpherePrim* spheres,
+                                                     int64_t n) {
   const __m128 origin = binner.origin.v, scale = binner.scale.v;
   for (int64_t k = 0; k < n; ++k) {
     __m128 s = _mm_loadu_ps(&spheres[k].x), r = _mm_permute_ps(s, 0xff);
     __m128i i = _mm_cvttps_epi32(_mm_mul_ps(_mm_sub_ps(s, origin), scale));
     __m256 box = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_sub_ps(r, s)), _mm_add_ps(s, r), 1);
-    const uint32_t at[3] = {(uint32_t)_mm_cvtsi128_si32(i), (uint32_t)_mm_extract_epi32(i, 1), (uint32_t)_mm_extract_epi32(i, 2)};
+    const uint32_t at[3] = {(uint32_t)_mm_cvtsi128_si32(i), (uint32_t)_mm_extract_epi32(i, 1),
+                            (uint32_t)_mm_extract_epi32(i, 2)};
     for (int a = 0; a < 3; ++a) {
       float* to = (float*)&set.box[a][at[a]];
       _mm256_store_ps(to, _mm256_max_ps(_mm256_load_ps(to), box));

@@ -102,7 +102,8 @@ RT_CLMUL inline uint32_t sum_of_four(__m128i a, __m128i b, __m128i c, __m128i d)
 // `size` is a multiple of 64 and not 0
 RT_CLMUL uint32_t by_folding(uint32_t state, const uint8_t* p, size_t size) {
   const __m128i by512 = both(kBy512);
-  __m128i a = _mm_xor_si128(load(p), _mm_cvtsi32_si128((int)state)), b = load(p + 16), c = load(p + 32), d = load(p + 48);
+  __m128i a = _mm_xor_si128(load(p), _mm_cvtsi32_si128((int)state)), b = load(p + 16), c = load(p + 32),
+          d = load(p + 48);
   for (p += 64, size -= 64; size; p += 64, size -= 64) {
     a = fold(a, by512, load(p));
     b = fold(b, by512, load(p + 16));

@@ -19,9 +19,8 @@ extern "C" __global__ void __launch_bounds__(256)
   rt::gradient_lines((Real*)shared, u, gradient, gradient + points, gradient + 2 * points, elements);
 }
 
-extern "C" __global__ void __launch_bounds__(256)
-    advection_2(const Real*, const Real* __restrict__ c, const Real*, Real* v, const Real* gradient,
-                long long elements) {
+extern "C" __global__ void __launch_bounds__(256) advection_2(const Real*, const Real* __restrict__ c, const Real*,
+                                                              Real* v, const Real* gradient, long long elements) {
   long long points = elements * rt::kSize;
   rt::for_lines(elements, [&](const rt::Line& line, int) {
 #pragma unroll

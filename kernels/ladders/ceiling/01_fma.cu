@@ -6,8 +6,7 @@
 // source: own; the rate that no kernel of multiply-adds can pass on this card, at its clock
 
 // 8 chains of `rounds` multiply-adds a thread: 16 * rounds FLOP.
-extern "C" __global__ void __launch_bounds__(256)
-ceiling(float* out, long long rounds) {
+extern "C" __global__ void __launch_bounds__(256) ceiling(float* out, long long rounds) {
   float chain[8];
   for (int i = 0; i < 8; ++i) chain[i] = static_cast<float>(threadIdx.x + i);
   // Values unknown to the compiler, so that nothing is folded; they settle near 2.

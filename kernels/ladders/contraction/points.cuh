@@ -15,8 +15,7 @@ struct Stage {
 
   RT_DEVICE Real* d() const { return (Real*)d_copy; }
   RT_DEVICE void load_operator(const Real* from) {
-    for (int t = threadIdx.x; t < kPlaneSize; t += kThreads)
-      d()[kTransposed ? t % kN * kN + t / kN : t] = from[t];
+    for (int t = threadIdx.x; t < kPlaneSize; t += kThreads) d()[kTransposed ? t % kN * kN + t / kN : t] = from[t];
   }
   // kTogether values of the element a thread; ends with a barrier. Gives where to read u.
   template <class Together>

@@ -34,8 +34,7 @@ template <int kBlockThreads, bool kWarps, int kCopies>
 struct Teams {
   static constexpr int group(int threads) { return max_int(1, threads / (kInner * kN)); }
   static constexpr int bytes(int threads) { return group(threads) * kStagedElement * (int)sizeof(Real); }
-  static constexpr bool kByWarp =
-      kWarps && kInner <= 32 && kBlockThreads / 32 * kCopies * bytes(32) <= kStaticShared;
+  static constexpr bool kByWarp = kWarps && kInner <= 32 && kBlockThreads / 32 * kCopies * bytes(32) <= kStaticShared;
   static constexpr int kThreads = kByWarp ? 32 : kBlockThreads;
   static constexpr int kTeams = kBlockThreads / kThreads;
   static constexpr int kGroup = group(kThreads);  // elements
@@ -44,15 +43,17 @@ struct Teams {
   static constexpr int kBuffers = kStaged ? (kCopies * bytes(kThreads) <= kStaticShared ? kCopies : 1) : 0;
   static constexpr int kPlane = kStaged ? kStagedPlane : kPlaneSize;  // from plane to plane where u is read
   static constexpr int kPacks = kBuffers * kGroup * kStagedElement / kWidth;  // of shared memory, a team
-  static constexpr int kShared = max_int(1, kTeams * kPacks);  // of the block; an array has a member
+  static constexpr int kShared = max_int(1, kTeams* kPacks);  // of the block; an array has a member
   static_assert(kSlots >= 1, "the threads that share a slot fit into a team");
   static_assert(kShared * (int)sizeof(Pack) <= kStaticShared, "static shared memory");
 
   static RT_DEVICE int thread() { return threadIdx.x % kThreads; }
   static RT_DEVICE int team() { return threadIdx.x / kThreads; }
   static RT_DEVICE void sync() {
-    if constexpr (kByWarp) __syncwarp();
-    else __syncthreads();
+    if constexpr (kByWarp)
+      __syncwarp();
+    else
+      __syncthreads();
   }
 };
 

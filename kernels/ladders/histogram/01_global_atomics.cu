@@ -4,8 +4,7 @@
 // grid: max(1, ceil(n / block))
 // needs: sm_80+
 // source: CUDA C++ Programming Guide, atomic functions
-extern "C" __global__ void __launch_bounds__(256)
-    histogram(const unsigned char* keys, unsigned* bins, long long n) {
+extern "C" __global__ void __launch_bounds__(256) histogram(const unsigned char* keys, unsigned* bins, long long n) {
   long long i = (long long)blockIdx.x * 256 + threadIdx.x;
   if (i < n) atomicAdd(bins + keys[i], 1u);
 }

@@ -6,8 +6,7 @@
 // source: Podlozhnyuk 2007, Histogram calculation in CUDA (bins in shared memory)
 #include "../../cuda/block_histogram.cuh"
 
-extern "C" __global__ void __launch_bounds__(256)
-    histogram(const unsigned char* keys, unsigned* bins, long long n) {
+extern "C" __global__ void __launch_bounds__(256) histogram(const unsigned char* keys, unsigned* bins, long long n) {
   __shared__ unsigned shared[rt::kBins];
   rt::BlockBins<1, 256> counts(shared);
   counts.clear();

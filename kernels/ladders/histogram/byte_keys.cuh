@@ -24,9 +24,7 @@ struct ByteKeys {
     unsigned four = i < 4 ? word.x : i < 8 ? word.y : i < 12 ? word.z : word.w;  // i is a constant where unrolled
     return __byte_perm(four, 0, 0x4440 + i % 4);
   }
-  RT_DEVICE unsigned loose_key(int i) const {
-    return first[i < head ? i : i + words * (long long)sizeof(Word)];
-  }
+  RT_DEVICE unsigned loose_key(int i) const { return first[i < head ? i : i + words * (long long)sizeof(Word)]; }
 };
 
 }  // namespace rt

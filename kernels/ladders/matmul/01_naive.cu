@@ -8,8 +8,8 @@
 // source: CUDA C++ programming guide, matrix multiplication
 
 extern "C" __global__ void __launch_bounds__(1024)
-    matmul(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
-           long long m, long long n, long long k) {
+    matmul(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, long long m, long long n,
+           long long k) {
   const long long row = blockIdx.x * 32LL + threadIdx.x;
   const long long col = blockIdx.y * 32LL + threadIdx.y;
   if (row >= m || col >= n) return;

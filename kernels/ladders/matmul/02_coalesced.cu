@@ -8,8 +8,8 @@
 // source: CUDA C++ best practices guide, coalesced access to global memory
 
 extern "C" __global__ void __launch_bounds__(1024)
-    matmul(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
-           long long m, long long n, long long k) {
+    matmul(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, long long m, long long n,
+           long long k) {
   const long long row = blockIdx.y * 32LL + threadIdx.y;
   const long long col = blockIdx.x * 32LL + threadIdx.x;
   if (row >= m || col >= n) return;

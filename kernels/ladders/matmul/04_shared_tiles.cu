@@ -9,9 +9,9 @@
 
 constexpr int kTile = 32;
 
-extern "C" __global__ void __launch_bounds__(kTile * kTile)
-    matmul(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
-           long long m, long long n, long long k) {
+extern "C" __global__ void __launch_bounds__(kTile* kTile)
+    matmul(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, long long m, long long n,
+           long long k) {
   __shared__ float tile_a[kTile][kTile];
   __shared__ float tile_b[kTile][kTile];
   const int x = threadIdx.x, y = threadIdx.y;

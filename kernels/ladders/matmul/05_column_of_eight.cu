@@ -14,8 +14,8 @@ constexpr int kThreads = kTile * kTile / kRows;
 static_assert(kThreads == kTile * kDepth, "each thread fetches one value of A and one of B");
 
 extern "C" __global__ void __launch_bounds__(kThreads)
-    matmul(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
-           long long m, long long n, long long k) {
+    matmul(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, long long m, long long n,
+           long long k) {
   __shared__ float tile_a[kTile][kDepth];
   __shared__ float tile_b[kDepth][kTile];
   const int tid = threadIdx.x;

@@ -9,7 +9,7 @@
 #include "micro_tile.cuh"
 
 extern "C" __global__ void __launch_bounds__(micro::kThreads, 2)
-    matmul(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
-           long long m, long long n, long long k) {
+    matmul(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, long long m, long long n,
+           long long k) {
   micro::matmul<micro::kSide>(a, b, c, m, n, k);
 }

@@ -15,8 +15,8 @@ constexpr int kThreads = 256;  // 16 x 16, an 8 x 8 micro-tile each
 constexpr int kHalf = kTile / 2;  // a thread has four rows in each half: neighbours read neighbours
 
 extern "C" __global__ void __launch_bounds__(kThreads, 2)
-    matmul(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
-           long long m, long long n, long long k) {
+    matmul(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, long long m, long long n,
+           long long k) {
   __shared__ __align__(16) float tile_a[kDepth][kTile + 4];
   __shared__ __align__(16) float tile_b[kDepth][kTile];
   const int tid = threadIdx.x, x = tid % 16 * 4, y = tid / 16 * 4;
@@ -30,18 +30,15 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     tile_a[a_col + 1][a_row] = from_a.y;
     tile_a[a_col + 2][a_row] = from_a.z;
     tile_a[a_col + 3][a_row] = from_a.w;
-    *reinterpret_cast<float4*>(&tile_b[b_row][b_col]) =
-        load4(b, k0 + b_row, col0 + b_col, k, n, b_aligned);
+    *reinterpret_cast<float4*>(&tile_b[b_row][b_col]) = load4(b, k0 + b_row, col0 + b_col, k, n, b_aligned);
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < kDepth; ++i) {
       float column[8], row[8];
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        *reinterpret_cast<float4*>(&column[4 * h]) =
-            *reinterpret_cast<const float4*>(&tile_a[i][y + h * kHalf]);
-        *reinterpret_cast<float4*>(&row[4 * h]) =
-            *reinterpret_cast<const float4*>(&tile_b[i][x + h * kHalf]);
+        *reinterpret_cast<float4*>(&column[4 * h]) = *reinterpret_cast<const float4*>(&tile_a[i][y + h * kHalf]);
+        *reinterpret_cast<float4*>(&row[4 * h]) = *reinterpret_cast<const float4*>(&tile_b[i][x + h * kHalf]);
       }
 #pragma unroll
       for (int r = 0; r < 8; ++r)

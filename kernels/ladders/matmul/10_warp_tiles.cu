@@ -17,8 +17,8 @@ constexpr int kRowStep = 32;   // between a thread's two groups of four rows
 constexpr int kColStep = 16;
 
 extern "C" __global__ void __launch_bounds__(kThreads, 2)
-    matmul(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
-           long long m, long long n, long long k) {
+    matmul(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, long long m, long long n,
+           long long k) {
   __shared__ __align__(16) float tile_a[kDepth][kTile + 4];
   __shared__ __align__(16) float tile_b[kDepth][kTile];
   const int tid = threadIdx.x, lane = tid % 32, warp = tid / 32;
@@ -34,18 +34,15 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
     tile_a[a_col + 1][a_row] = from_a.y;
     tile_a[a_col + 2][a_row] = from_a.z;
     tile_a[a_col + 3][a_row] = from_a.w;
-    *reinterpret_cast<float4*>(&tile_b[b_row][b_col]) =
-        load4(b, k0 + b_row, col0 + b_col, k, n, b_aligned);
+    *reinterpret_cast<float4*>(&tile_b[b_row][b_col]) = load4(b, k0 + b_row, col0 + b_col, k, n, b_aligned);
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < kDepth; ++i) {
       float column[8], row[8];
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        *reinterpret_cast<float4*>(&column[4 * h]) =
-            *reinterpret_cast<const float4*>(&tile_a[i][y + h * kRowStep]);
-        *reinterpret_cast<float4*>(&row[4 * h]) =
-            *reinterpret_cast<const float4*>(&tile_b[i][x + h * kColStep]);
+        *reinterpret_cast<float4*>(&column[4 * h]) = *reinterpret_cast<const float4*>(&tile_a[i][y + h * kRowStep]);
+        *reinterpret_cast<float4*>(&row[4 * h]) = *reinterpret_cast<const float4*>(&tile_b[i][x + h * kColStep]);
       }
 #pragma unroll
       for (int r = 0; r < 8; ++r)

@@ -11,8 +11,8 @@
 using Shape = Pipeline<2, 4, 4, 3>;
 
 extern "C" __global__ void __launch_bounds__(Shape::kThreads, 1)
-    matmul(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
-           long long m, long long n, long long k) {
+    matmul(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, long long m, long long n,
+           long long k) {
   __shared__ __align__(16) Shape::Shared shared;
   Shape::run(shared, a, b, c, tile_of<Shape::kRows, Shape::kCols, 16>(blockIdx.x, m, n), m, n, k);
 }

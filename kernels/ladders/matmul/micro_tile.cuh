@@ -45,9 +45,8 @@ __device__ __forceinline__ void add_outer_products(float (&sum)[kSide][kSide], c
 // Unroll is 8 or 1. At 1 the index into `sum` is known only at run time; registers cannot be
 // indexed, so the micro-tile lies in local memory: in the L1 cache at best.
 template <int Unroll, Order Sums = Order::kOuterProducts>
-__device__ __forceinline__ void matmul(const float* __restrict__ a, const float* __restrict__ b,
-                                       float* __restrict__ c, long long m, long long n,
-                                       long long k) {
+__device__ __forceinline__ void matmul(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
+                                       long long m, long long n, long long k) {
   constexpr int kSteps = Unroll > 1 ? 2 : 1;  // more would not fit 128 registers
   __shared__ float tile_a[kTile][kDepth];
   __shared__ float tile_b[kDepth][kTile];

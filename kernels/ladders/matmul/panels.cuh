@@ -57,8 +57,7 @@ struct Product {
   }
 
   __device__ __forceinline__ void load_cols(float (&cols)[16], int stage, int piece, int i) const {
-    const unsigned char* from =
-        b + stage * (2 * kSides * kPanelBytes) + ((first + piece) * kStep + i) * kPanel * 4;
+    const unsigned char* from = b + stage * (2 * kSides * kPanelBytes) + ((first + piece) * kStep + i) * kPanel * 4;
 #pragma unroll
     for (int g = 0; g < 4; ++g)
       *reinterpret_cast<float4*>(cols + 4 * g) = *reinterpret_cast<const float4*>(from + g * 16 * kLaneCols);
@@ -162,8 +161,8 @@ struct Product {
       for (int r = 0; r < 8; ++r)
 #pragma unroll
         for (int g = 0; g < 4; ++g)
-          store4(c, tile.row + down * kPanel + r * 8 + place, tile.col + across * kPanel + x + g * 4 * kLaneCols, m,
-                 n, aligned, make_float4(sum[r][4 * g], sum[r][4 * g + 1], sum[r][4 * g + 2], sum[r][4 * g + 3]));
+          store4(c, tile.row + down * kPanel + r * 8 + place, tile.col + across * kPanel + x + g * 4 * kLaneCols, m, n,
+                 aligned, make_float4(sum[r][4 * g], sum[r][4 * g + 1], sum[r][4 * g + 2], sum[r][4 * g + 3]));
     }
   }
 };

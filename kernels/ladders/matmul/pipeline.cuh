@@ -38,8 +38,8 @@ struct Pipeline {
     int b_inside;           // floats of this thread's 16 bytes of B that are inside; -1: aligned
   };
 
-  static __device__ __forceinline__ Source source(const float* a, const float* b, Tile tile,
-                                                  long long m, long long n, long long k) {
+  static __device__ __forceinline__ Source source(const float* a, const float* b, Tile tile, long long m, long long n,
+                                                  long long k) {
     Source s;
     const int tid = threadIdx.x;
 #pragma unroll
@@ -98,9 +98,8 @@ struct Pipeline {
       *reinterpret_cast<float4*>(&f.b[4 * g]) = *reinterpret_cast<const float4*>(b + g * kColStep);
   }
 
-  static __device__ __forceinline__ void run(Shared& shared, const float* a, const float* b,
-                                             float* c, Tile tile, long long m, long long n,
-                                             long long k) {
+  static __device__ __forceinline__ void run(Shared& shared, const float* a, const float* b, float* c, Tile tile,
+                                             long long m, long long n, long long k) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int y = warp / WarpCols * (2 * kRowStep) + lane_row(lane) * 4;
     const int x = warp % WarpCols * (Groups * kColStep) + lane_col(lane) * 4;
@@ -151,8 +150,7 @@ struct Pipeline {
     for (int r = 0; r < 8; ++r)
 #pragma unroll
       for (int g = 0; g < Groups; ++g)
-        store4(c, tile.row + y + r % 4 + r / 4 * kRowStep, tile.col + x + g * kColStep, m, n,
-               aligned, make_float4(sum[r][4 * g], sum[r][4 * g + 1], sum[r][4 * g + 2],
-                                    sum[r][4 * g + 3]));
+        store4(c, tile.row + y + r % 4 + r / 4 * kRowStep, tile.col + x + g * kColStep, m, n, aligned,
+               make_float4(sum[r][4 * g], sum[r][4 * g + 1], sum[r][4 * g + 2], sum[r][4 * g + 3]));
   }
 };

@@ -7,8 +7,8 @@ __device__ __forceinline__ bool rows_aligned(const float* p, long long cols) {
 }
 
 // p[row][col .. col + 3] of a row-major (rows, cols) matrix; zeros outside. col: a multiple of 4.
-__device__ __forceinline__ float4 load4(const float* p, long long row, long long col,
-                                        long long rows, long long cols, bool aligned) {
+__device__ __forceinline__ float4 load4(const float* p, long long row, long long col, long long rows, long long cols,
+                                        bool aligned) {
   float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
   if (row >= rows || col >= cols) return v;
   const float* q = p + row * cols + col;
@@ -21,8 +21,8 @@ __device__ __forceinline__ float4 load4(const float* p, long long row, long long
 }
 
 // The counterpart of load4: what lies outside is not written.
-__device__ __forceinline__ void store4(float* p, long long row, long long col, long long rows,
-                                       long long cols, bool aligned, float4 v) {
+__device__ __forceinline__ void store4(float* p, long long row, long long col, long long rows, long long cols,
+                                       bool aligned, float4 v) {
   if (row >= rows || col >= cols) return;
   float* q = p + row * cols + col;
   if (aligned) {

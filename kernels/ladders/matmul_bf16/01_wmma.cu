@@ -23,21 +23,21 @@ using FragmentB = wmma::fragment<wmma::matrix_b, 16, 16, 16, bf16, wmma::col_maj
 using FragmentC = wmma::fragment<wmma::accumulator, 16, 16, 16, float>;
 
 // Rows row0 .. row0 + 63, columns k0 .. k0 + 31 of a (rows, k) matrix; zeros outside.
-__device__ __forceinline__ void fetch(bf16 (*tile)[kStride], const bf16* p, long long row0,
-                                      long long rows, long long k0, long long k, bool aligned) {
+__device__ __forceinline__ void fetch(bf16 (*tile)[kStride], const bf16* p, long long row0, long long rows,
+                                      long long k0, long long k, bool aligned) {
   for (int i = threadIdx.x; i < kTile * kSteps / 8; i += kThreads) {
     const int row = i / (kSteps / 8), col = i % (kSteps / 8) * 8;
     const long long left = row0 + row < rows ? k - k0 - col : 0;
     const bf16* from = p + (row0 + row) * k + k0 + col;
-    *reinterpret_cast<uint4*>(&tile[row][col]) =
-        aligned && left >= 8 ? *reinterpret_cast<const uint4*>(from)
-                             : gather8(from, left > 8 ? 8 : static_cast<int>(left));
+    *reinterpret_cast<uint4*>(&tile[row][col]) = aligned && left >= 8
+                                                     ? *reinterpret_cast<const uint4*>(from)
+                                                     : gather8(from, left > 8 ? 8 : static_cast<int>(left));
   }
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads)
-    matmul_bf16(const bf16* __restrict__ a, const bf16* __restrict__ b, float* __restrict__ c,
-                long long m, long long n, long long k) {
+    matmul_bf16(const bf16* __restrict__ a, const bf16* __restrict__ b, float* __restrict__ c, long long m, long long n,
+                long long k) {
   __shared__ __align__(128) bf16 tile_a[kTile][kStride];
   __shared__ __align__(128) bf16 tile_b[kTile][kStride];
   __shared__ __align__(128) float tile_c[kTile][kStrideC];
@@ -60,15 +60,13 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         wmma::load_matrix_sync(right[i], &tile_b[x + 16 * i][s], kStride);
       }
 #pragma unroll
-      for (int i = 0; i < 4; ++i)
-        wmma::mma_sync(sum[i / 2][i % 2], left[i / 2], right[i % 2], sum[i / 2][i % 2]);
+      for (int i = 0; i < 4; ++i) wmma::mma_sync(sum[i / 2][i % 2], left[i / 2], right[i % 2], sum[i / 2][i % 2]);
     }
     __syncthreads();
   }
   // which lane holds which element is the toolkit's secret: through shared memory, then guarded
   for (int i = 0; i < 4; ++i)
-    wmma::store_matrix_sync(&tile_c[y + i / 2 * 16][x + i % 2 * 16], sum[i / 2][i % 2], kStrideC,
-                            wmma::mem_row_major);
+    wmma::store_matrix_sync(&tile_c[y + i / 2 * 16][x + i % 2 * 16], sum[i / 2][i % 2], kStrideC, wmma::mem_row_major);
   __syncthreads();
   for (int i = threadIdx.x; i < kTile * kTile; i += kThreads) {
     const long long row = row0 + i / kTile, col = col0 + i % kTile;

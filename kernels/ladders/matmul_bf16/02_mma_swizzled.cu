@@ -25,8 +25,7 @@ struct Fragments {
 };
 
 // Fragments of step `step` for the warp whose rows start at `a` and `b`.
-__device__ __forceinline__ void load(Fragments& f, const unsigned char* a, const unsigned char* b,
-                                     int lane, int step) {
+__device__ __forceinline__ void load(Fragments& f, const unsigned char* a, const unsigned char* b, int lane, int step) {
   // A: matrices (rows 0-7, k 0-7), (8-15, 0-7), (0-7, 8-15), (8-15, 8-15)
   const unsigned char* from_a = a + swizzled(lane % 16, 2 * step + lane / 16);
 #pragma unroll
@@ -38,8 +37,8 @@ __device__ __forceinline__ void load(Fragments& f, const unsigned char* a, const
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads, 2)
-    matmul_bf16(const bf16* __restrict__ a, const bf16* __restrict__ b, float* __restrict__ c,
-                long long m, long long n, long long k) {
+    matmul_bf16(const bf16* __restrict__ a, const bf16* __restrict__ b, float* __restrict__ c, long long m, long long n,
+                long long k) {
   extern __shared__ __align__(1024) unsigned char shared_bytes[];
   const int tid = threadIdx.x, lane = tid % 32, warp = tid / 32;
   const int y = warp / 2 * kWarpTile, x = warp % 2 * kWarpTile;
@@ -54,8 +53,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
       unsigned char* to = shared_bytes + stage * 2 * kTileBytes;
       const long long k0 = t * static_cast<long long>(kDepth);
       copy_tile<kTile, kThreads>(to, from_a + k0, tid, m - tile.row, k - k0, k, aligned);
-      copy_tile<kTile, kThreads>(to + kTileBytes, from_b + k0, tid, n - tile.col, k - k0, k,
-                                 aligned);
+      copy_tile<kTile, kThreads>(to + kTileBytes, from_b + k0, tid, n - tile.col, k - k0, k, aligned);
     }
     commit_copies();  // a group a tile, empty or not: the waits count groups
   };

@@ -22,8 +22,8 @@ constexpr int kStageBytes = (kRows + kCols) * kRowBytes;
 constexpr int kStepBytes = 32;  // 16 values
 
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
-    matmul_bf16(const bf16* __restrict__ a, const bf16* __restrict__ b, float* __restrict__ c,
-                long long m, long long n, long long k) {
+    matmul_bf16(const bf16* __restrict__ a, const bf16* __restrict__ b, float* __restrict__ c, long long m, long long n,
+                long long k) {
   extern __shared__ __align__(1024) unsigned char shared_bytes[];
   const int tid = threadIdx.x, lane = tid % 32, warp = tid / 32;
   const int group = warp / 4;
@@ -38,8 +38,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
       unsigned char* to = shared_bytes + t % kStages * kStageBytes;
       const long long k0 = t * static_cast<long long>(kDepth);
       copy_tile<kRows, kThreads>(to, from_a + k0, tid, m - tile.row, k - k0, k, aligned);
-      copy_tile<kCols, kThreads>(to + kRows * kRowBytes, from_b + k0, tid, n - tile.col, k - k0, k,
-                                 aligned);
+      copy_tile<kCols, kThreads>(to + kRows * kRowBytes, from_b + k0, tid, n - tile.col, k - k0, k, aligned);
     }
     commit_copies();  // a group a tile, empty or not: the waits count groups
   };
@@ -58,8 +57,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     fence_registers();
 #pragma unroll
     for (int s = 0; s < kDepth / 16; ++s)
-      multiply_async(sum, describe_tile(rows + s * kStepBytes),
-                     describe_tile(cols + s * kStepBytes));
+      multiply_async(sum, describe_tile(rows + s * kStepBytes), describe_tile(cols + s * kStepBytes));
     commit_products();
     copy(t + kAhead);  // into the stage of tile t - 2
     wait_products<1>();

@@ -30,8 +30,8 @@ __device__ __forceinline__ int empty(unsigned t) { return 1 + kStages + t % kSta
 
 // By warp w: the steps w, w + kStages, ... of all this block's tiles of C. A warp waits for nothing
 // but its own copies, so the fence that must follow them holds up no other stage.
-__device__ __forceinline__ void copy_all(unsigned char* shared, const bf16* a, const bf16* b,
-                                         long long count, long long m, long long n, long long k) {
+__device__ __forceinline__ void copy_all(unsigned char* shared, const bf16* a, const bf16* b, long long count,
+                                         long long m, long long n, long long k) {
   const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const bool aligned = chunks_aligned(a, k) && chunks_aligned(b, k);
   unsigned char* to = shared + warp * kStageBytes;
@@ -44,8 +44,7 @@ __device__ __forceinline__ void copy_all(unsigned char* shared, const bf16* a, c
       if (t % kStages != warp) continue;
       if (t >= kStages) meet(empty(t), kMeeting);
       copy_tile<kRows, 32>(to, from_a + k0, lane, m - tile.row, k - k0, k, aligned);
-      copy_tile<kCols, 32>(to + kRows * kRowBytes, from_b + k0, lane, n - tile.col, k - k0, k,
-                           aligned);
+      copy_tile<kCols, 32>(to + kRows * kRowBytes, from_b + k0, lane, n - tile.col, k - k0, k, aligned);
       commit_copies();
       wait_copies<0>();
       fence_async_proxy();
@@ -55,8 +54,8 @@ __device__ __forceinline__ void copy_all(unsigned char* shared, const bf16* a, c
   if (t > warp) meet(empty(warp), kMeeting);  // no report is left without somebody who waits for it
 }
 
-__device__ __forceinline__ void multiply_all(const unsigned char* shared, float* c, long long count,
-                                             long long m, long long n, long long k) {
+__device__ __forceinline__ void multiply_all(const unsigned char* shared, float* c, long long count, long long m,
+                                             long long n, long long k) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int group = warp / 4 - 1;
   unsigned t = 0;
@@ -73,8 +72,7 @@ __device__ __forceinline__ void multiply_all(const unsigned char* shared, float*
       fence_registers();
 #pragma unroll
       for (int s = 0; s < kDepth / 16; ++s)
-        multiply_async(sum, describe_tile(rows + s * kStepBytes),
-                       describe_tile(cols + s * kStepBytes));
+        multiply_async(sum, describe_tile(rows + s * kStepBytes), describe_tile(cols + s * kStepBytes));
       commit_products();
       wait_products<1>();  // of the step before; this one goes on
       if (t > first) report(empty(t - 1), kMeeting);
@@ -94,8 +92,8 @@ __device__ __forceinline__ void multiply_all(const unsigned char* shared, float*
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
-    matmul_bf16(const bf16* __restrict__ a, const bf16* __restrict__ b, float* __restrict__ c,
-                long long m, long long n, long long k) {
+    matmul_bf16(const bf16* __restrict__ a, const bf16* __restrict__ b, float* __restrict__ c, long long m, long long n,
+                long long k) {
   extern __shared__ __align__(1024) unsigned char shared_bytes[];
   const long long count = ((m + kRows - 1) / kRows) * ((n + kCols - 1) / kCols);
   if (threadIdx.x < kGroupThreads)

@@ -19,5 +19,6 @@ __constant__ CUtensorMap c_map_a, c_map_b;
 extern "C" __global__ void __launch_bounds__(160, 1)
     matmul_bf16(const bf16*, const bf16*, float* __restrict__ c, long long m, long long n, long long k) {
   extern __shared__ __align__(1024) unsigned char shared_bytes[];
-  Shape(shared_bytes, k).run_specialised(&c_map_a, &c_map_b, c, tile_of<Shape::kTile, Shape::kTile, 16>(blockIdx.x, m, n), m, n);
+  Shape(shared_bytes, k)
+      .run_specialised(&c_map_a, &c_map_b, c, tile_of<Shape::kTile, Shape::kTile, 16>(blockIdx.x, m, n), m, n);
 }

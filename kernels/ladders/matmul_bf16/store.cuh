@@ -2,8 +2,8 @@
 #pragma once
 
 // c[row][col], c[row][col + 1] of a row-major (m, n) matrix; nothing outside. col: even.
-__device__ __forceinline__ void store2(float* c, long long row, long long col, long long m,
-                                       long long n, float first, float second) {
+__device__ __forceinline__ void store2(float* c, long long row, long long col, long long m, long long n, float first,
+                                       float second) {
   if (row >= m || col >= n) return;
   float* p = c + row * n + col;
   if (n % 2 == 0) {  // the op's arrays start at multiples of 256 bytes

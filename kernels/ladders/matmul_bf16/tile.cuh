@@ -16,9 +16,7 @@ constexpr int kRowBytes = 128;
 constexpr int kChunks = 8;     // of 16 bytes, 8 values, in a row
 
 // Byte offset of a chunk in a tile.
-__device__ __forceinline__ int swizzled(int row, int chunk) {
-  return row * kRowBytes + ((chunk ^ (row & 7)) << 4);
-}
+__device__ __forceinline__ int swizzled(int row, int chunk) { return row * kRowBytes + ((chunk ^ (row & 7)) << 4); }
 
 __device__ __forceinline__ bool chunks_aligned(const bf16* p, long long k) {
   return k % 8 == 0 && reinterpret_cast<unsigned long long>(p) % 16 == 0;
@@ -41,9 +39,8 @@ __device__ __forceinline__ uint4 gather8(const bf16* from, int count) {
 // from: its first value. rows, cols: how much of the matrix there is from there on; zeros beyond.
 // stride: values a row of the matrix. Without alignment for 16 bytes the copy is done at once.
 template <int Rows, int Threads>
-__device__ __forceinline__ void copy_tile(unsigned char* to, const bf16* from, int thread,
-                                          long long rows, long long cols, long long stride,
-                                          bool aligned) {
+__device__ __forceinline__ void copy_tile(unsigned char* to, const bf16* from, int thread, long long rows,
+                                          long long cols, long long stride, bool aligned) {
   constexpr int kStep = Threads / kChunks;  // rows that all threads copy at once
   static_assert((kStep == 4 || kStep % 8 == 0) && Rows % kStep == 0, "the XOR below");
   const int chunk = thread % kChunks, row = thread / kChunks;

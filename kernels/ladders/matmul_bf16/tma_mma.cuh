@@ -52,12 +52,11 @@ template <int RowBytes, int Stages> struct TmaMma {
   static __device__ __forceinline__ void load(Fragments& f, const unsigned char* stage, int y, int x, int lane,
                                               int step) {
 #pragma unroll
-    for (int i = 0; i < 4; ++i)
-      load_matrices(f.a[i], chunk(stage, y + i * 16 + lane % 16, 2 * step + lane / 16));
+    for (int i = 0; i < 4; ++i) load_matrices(f.a[i], chunk(stage, y + i * 16 + lane % 16, 2 * step + lane / 16));
 #pragma unroll
     for (int i = 0; i < 4; ++i)
-      load_matrices(&f.b[4 * i], chunk(stage + kTileBytes, x + i * 16 + lane % 8 + lane / 16 * 8,
-                                       2 * step + lane / 8 % 2));
+      load_matrices(&f.b[4 * i],
+                    chunk(stage + kTileBytes, x + i * 16 + lane % 8 + lane / 16 * 8, 2 * step + lane / 8 % 2));
   }
   static __device__ __forceinline__ void multiply(Sums& sum, const unsigned char* stage, int y, int x, int lane) {
     Fragments f[2];

@@ -7,7 +7,7 @@
 // source: own; what not to do
 
 extern "C" __global__ void __launch_bounds__(128)
-matrixadd(const float* a, const float* b, float* c, long long rows, long long cols) {
+    matrixadd(const float* a, const float* b, float* c, long long rows, long long cols) {
   const long long row = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (row >= rows) return;
   for (long long col = 0; col < cols; ++col) {

@@ -6,11 +6,10 @@
 // source: CUDA C++ best practices guide, coalesced access to global memory
 
 extern "C" __global__ void __launch_bounds__(256)
-matrixadd(const float* a, const float* b, float* c, long long rows, long long cols) {
+    matrixadd(const float* a, const float* b, float* c, long long rows, long long cols) {
   const long long across = static_cast<long long>(gridDim.x) * 32;
   const long long down = static_cast<long long>(gridDim.y) * 8;
-  for (long long row = static_cast<long long>(blockIdx.y) * 8 + threadIdx.y; row < rows;
-       row += down) {
+  for (long long row = static_cast<long long>(blockIdx.y) * 8 + threadIdx.y; row < rows; row += down) {
     const long long first = static_cast<long long>(blockIdx.x) * 32 + threadIdx.x;
     for (long long col = first; col < cols; col += across) {
       const long long i = row * cols + col;

@@ -7,7 +7,7 @@
 // source: own
 
 extern "C" __global__ void __launch_bounds__(256)
-matrixadd(const float* a, const float* b, float* c, long long rows, long long cols) {
+    matrixadd(const float* a, const float* b, float* c, long long rows, long long cols) {
   const long long n = rows * cols, quads = n / 4;
   const float4* a4 = reinterpret_cast<const float4*>(a);
   const float4* b4 = reinterpret_cast<const float4*>(b);

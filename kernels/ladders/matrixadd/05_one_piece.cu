@@ -7,7 +7,7 @@
 // source: own; see vecadd
 
 extern "C" __global__ void __launch_bounds__(1024)
-matrixadd(const float* a, const float* b, float* c, long long rows, long long cols) {
+    matrixadd(const float* a, const float* b, float* c, long long rows, long long cols) {
   const long long n = rows * cols;
   const long long first = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) * 4;
   if (first + 4 <= n) {

@@ -6,7 +6,6 @@
 // needs: sm_80+
 // source: own; the first step of every course
 
-extern "C" __global__ void __launch_bounds__(256)
-vecadd(const float* a, const float* b, float* c, long long n) {
+extern "C" __global__ void __launch_bounds__(256) vecadd(const float* a, const float* b, float* c, long long n) {
   for (long long i = threadIdx.x; i < n; i += blockDim.x) c[i] = a[i] + b[i];
 }

@@ -6,8 +6,7 @@
 // needs: sm_80+
 // source: own
 
-extern "C" __global__ void __launch_bounds__(256)
-vecadd(const float* a, const float* b, float* c, long long n) {
+extern "C" __global__ void __launch_bounds__(256) vecadd(const float* a, const float* b, float* c, long long n) {
   const long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i < n) c[i] = a[i] + b[i];
 }

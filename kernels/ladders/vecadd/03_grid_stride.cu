@@ -6,8 +6,7 @@
 // needs: sm_80+
 // source: NVIDIA technical blog, "CUDA Pro Tip: Write Flexible Kernels with Grid-Stride Loops"
 
-extern "C" __global__ void __launch_bounds__(128)
-vecadd(const float* a, const float* b, float* c, long long n) {
+extern "C" __global__ void __launch_bounds__(128) vecadd(const float* a, const float* b, float* c, long long n) {
   const long long stride = static_cast<long long>(gridDim.x) * blockDim.x;
   long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   for (; i < n; i += stride) c[i] = a[i] + b[i];

@@ -6,8 +6,7 @@
 // needs: sm_80+
 // source: own; the need for bytes in flight is Little's law
 
-extern "C" __global__ void __launch_bounds__(256)
-vecadd(const float* a, const float* b, float* c, long long n) {
+extern "C" __global__ void __launch_bounds__(256) vecadd(const float* a, const float* b, float* c, long long n) {
   // Device allocations are aligned to 256 bytes, so only the tail is not a whole float4.
   const float4* a4 = reinterpret_cast<const float4*>(a);
   const float4* b4 = reinterpret_cast<const float4*>(b);

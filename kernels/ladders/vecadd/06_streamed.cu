@@ -9,13 +9,10 @@
 namespace {
 constexpr int kThreads = 256, kPieces = 4;
 
-__device__ float4 add(float4 x, float4 y) {
-  return make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w);
-}
+__device__ float4 add(float4 x, float4 y) { return make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w); }
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(kThreads)
-vecadd(const float* a, const float* b, float* c, long long n) {
+extern "C" __global__ void __launch_bounds__(kThreads) vecadd(const float* a, const float* b, float* c, long long n) {
   const float4* a4 = reinterpret_cast<const float4*>(a);
   const float4* b4 = reinterpret_cast<const float4*>(b);
   float4* c4 = reinterpret_cast<float4*>(c);
@@ -30,9 +27,7 @@ vecadd(const float* a, const float* b, float* c, long long n) {
       y[piece] = __ldcs(b4 + first + piece * kThreads);
     }
 #pragma unroll
-    for (int piece = 0; piece < kPieces; ++piece) {
-      __stcs(c4 + first + piece * kThreads, add(x[piece], y[piece]));
-    }
+    for (int piece = 0; piece < kPieces; ++piece) { __stcs(c4 + first + piece * kThreads, add(x[piece], y[piece])); }
     return;
   }
   // The last block, element by element: it ends in the middle of a piece.

@@ -11,10 +11,11 @@ struct BinOfPixel {
   }
 };
 
-static cudaError_t histogram(void* scratch, size_t& bytes, void* const* arrays, const long long* sizes, cudaStream_t stream) {
+static cudaError_t histogram(void* scratch, size_t& bytes, void* const* arrays, const long long* sizes,
+                             cudaStream_t stream) {
   auto bins = thrust::make_transform_iterator(static_cast<const float4*>(arrays[0]), BinOfPixel());
-  return cub::DeviceHistogram::HistogramEven(scratch, bytes, bins, static_cast<unsigned*>(arrays[1]), rt::kToneBins + 1, 0,
-                                             rt::kToneBins, static_cast<int>(sizes[0]), stream);
+  return cub::DeviceHistogram::HistogramEven(scratch, bytes, bins, static_cast<unsigned*>(arrays[1]), rt::kToneBins + 1,
+                                             0, rt::kToneBins, static_cast<int>(sizes[0]), stream);
 }
 
 extern "C" long long scratch_bytes(const long long* sizes) {

@@ -1,7 +1,8 @@
 // CUB's histogram of bytes, for the bench to call beside our kernels.
 #include <cub/device/device_histogram.cuh>
 
-static cudaError_t histogram(void* scratch, size_t& bytes, void* const* arrays, const long long* sizes, cudaStream_t stream) {
+static cudaError_t histogram(void* scratch, size_t& bytes, void* const* arrays, const long long* sizes,
+                             cudaStream_t stream) {
   return cub::DeviceHistogram::HistogramEven(scratch, bytes, static_cast<const unsigned char*>(arrays[0]),
                                              static_cast<int*>(arrays[1]), 257, 0, 256, sizes[0], stream);
 }
