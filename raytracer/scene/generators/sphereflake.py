@@ -15,6 +15,7 @@ from ._color import rgb
 
 CHILDREN = 9
 SHRINK = 1.0 / 3.0
+BLOCK = 1024  # matrices multiplied at a time: their products stay in the cache
 # From the root outwards; the last colour serves all deeper levels.
 COLORS = ("#33455e", "#4a7f90", "#d8c79c", "#e3a45c", "#d9714a", "#b8433c")
 
@@ -47,6 +48,21 @@ def child_frames() -> NDArray[np.float64]:
     return np.stack([right, axis, np.cross(right, axis)], axis=2)
 
 
+def products(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Each matrix of `left` (n, 3, 3) times each of `right` (m, 3, 3): float64 (n * m, 3, 3).
+
+    Not by `@`: linear algebra ends the process where it finds no room for its buffers.
+    """
+    result = np.empty((len(left), len(right), 3, 3))
+    for start in range(0, len(left), BLOCK):
+        rows = left[start : start + BLOCK, None, :, :, None]
+        block = result[start : start + BLOCK]
+        np.multiply(rows[..., 0, :], right[:, 0, None, :], out=block)
+        for j in (1, 2):
+            block += rows[..., j, :] * right[:, j, None, :]
+    return result.reshape(-1, 3, 3)
+
+
 def build(count: int, seed: int) -> list[Part]:
     """Whole levels of a flake around a root ball of radius 1 at the origin."""
     frames_of_children = child_frames()
@@ -56,8 +72,7 @@ def build(count: int, seed: int) -> list[Part]:
     for level in range(depth + 1):
         levels.append(part("default", centers, radius, rgb(COLORS[min(level, len(COLORS) - 1)])))
         if level < depth:
-            # Not `@`: linear algebra ends the process where it finds no room for its buffers.
-            frames = np.einsum("nij,mjk->nmik", frames, frames_of_children).reshape(-1, 3, 3)
+            frames = products(frames, frames_of_children)
             # A child touches its parent: their centres are r + r / 3 apart.
             centers = np.repeat(centers, CHILDREN, axis=0)
             centers = centers + radius * (1.0 + SHRINK) * frames[:, :, 1]
