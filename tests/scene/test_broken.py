@@ -89,7 +89,7 @@ SCENES = {
     ),
     "unknown kind of material": (
         "[materials.a]\ntype = 'fong'\n",
-        ["materials.a: there is no type 'fong'", "known are phong"],
+        ["materials.a: there is no type 'fong'", "did you mean 'phong'?"],
     ),
     "camera at its target": (
         "[camera]\nposition = [1, 2, 3]\nlook_at = [1, 2, 3]\n",
