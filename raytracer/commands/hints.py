@@ -155,13 +155,13 @@ def _of_a_file(name: str) -> str:
     """Return the command that takes a file or an example scene of this name, or ""."""
     from raytracer.door import is_file
     from raytracer.resources import scenes
-    from raytracer.scene import particles
     from raytracer.scene.load import SCENE_SUFFIXES
+    from raytracer.scene.particles.registry import SUFFIXES
 
     path = Path(name)
     suffix = path.suffix.lower()
     if suffix in OTHERS:
         return OTHERS[suffix]
-    if suffix in (*SCENE_SUFFIXES, *particles.SUFFIXES) or is_file(path):
+    if suffix in (*SCENE_SUFFIXES, *SUFFIXES) or is_file(path):
         return "render"
     return "render" if name and is_file(Path(str(scenes())) / f"{name}.toml") else ""

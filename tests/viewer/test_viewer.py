@@ -266,7 +266,7 @@ def test_polish_is_of_the_picked_spheres_material_or_of_all() -> None:
     viewer = glossy()
 
     def shown() -> list[float]:
-        return [float(s) for s in orders(viewer)[-1].look.materials["shininess"]]
+        return [float(s) for s in orders(viewer)[-1].look.materials["phong"]["shininess"]]
 
     assert shown() == [20.0, 90.0]
     viewer.polish(2.0)
@@ -282,7 +282,7 @@ def test_polish_is_of_the_picked_spheres_material_or_of_all() -> None:
     alone = viewer_of(stage_of(balls()))
     picked(alone, 3)
     alone.polish(2.0)
-    assert orders(alone)[-1].look.materials["shininess"].tolist() == [80.0]
+    assert orders(alone)[-1].look.materials["phong"]["shininess"].tolist() == [80.0]
 
 
 @pytest.mark.parametrize("name", TONES)
@@ -391,7 +391,7 @@ def test_curves_go_round(viewer: Viewer) -> None:
 
 def test_the_reflected_background_does_not_turn_with_the_camera() -> None:
     viewer = viewer_of(stage_of(balls()))
-    up = viewer._look.frame["background_up"].copy()
+    up = viewer._look.frame["environment"]["background_up"].copy()
     for action, amount in (("orbit", (0.7, -0.9)), ("along", (0, -1, 0)), ("next_background", ())):
         getattr(viewer, action)(*amount)
-        np.testing.assert_array_equal(viewer._look.frame["background_up"], up)
+        np.testing.assert_array_equal(viewer._look.frame["environment"]["background_up"], up)
