@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from raytracer import Background, Film, Scene, SphereSet, pipeline
-from raytracer.film import Backdrop
+from raytracer.film.film import Backdrop
 from raytracer.scene.pack import pack
 from raytracer.settings import RenderSettings
 from raytracer.view import View, frame_of

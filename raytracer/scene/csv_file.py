@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..door import OpenFile
 from ..errors import DataFileError, SceneError, shown, suggestion
+from ..files.access import OpenFile
 from ..memory import has_room, require_room
 from . import naming
 from .arrays import distinct

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from ..door import OpenFile
+    from ..files.access import OpenFile
 
 
 class DataFile(NamedTuple):

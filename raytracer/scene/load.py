@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..door import STANDARD_INPUT, OpenFile, opened, path_of, reading, unique
 from ..errors import DataFileError, SceneError, naming, nearest, shown
+from ..files.access import STANDARD_INPUT, OpenFile, opened, path_of, reading, unique
 from ..memory import require_room
 from ..warning import warn
 from . import particles

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..door import OpenFile, opened, reading
 from ..errors import DataFileError, shown, suggestion
+from ..files.access import OpenFile, opened, reading
 from . import naming
 from .arrays import Where, check_centers, floats
 from .data_file import DataFile
@@ -164,7 +164,7 @@ def _reader(suffix: str, source: str) -> Reader:
 
 def _read_npy(file: OpenFile, names: Mapping[str, str]) -> Particles:
     """Read (N, 3) centres, or (N, 4) centres and radii."""
-    from ..npz import read_npy
+    from ..files.npz import read_npy
 
     if names:
         raise DataFileError(f"{file.source}: an .npy file has no names; leave out arrays")
@@ -216,7 +216,7 @@ def _remedy(array: NDArray[Any]) -> str:
 
 def _read_npz(file: OpenFile, names: Mapping[str, str]) -> Particles:
     """Read named arrays."""
-    from ..npz import Archive
+    from ..files.npz import Archive
 
     with Archive(file) as archive:
         known = list(archive.members)

@@ -10,8 +10,8 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any
 
-from ..door import OpenFile, opened
 from ..errors import DataFileError
+from ..files.access import OpenFile, opened
 from .data_file import DataFile
 from .lines import has_ink, pick_line
 from .sheet import read_sheet
@@ -56,7 +56,7 @@ def _npz_row(
     file: OpenFile, used: Container[str], row: int, count: int
 ) -> Iterator[tuple[str, Value]]:
     """Yield the row of every array whose first axis is the particles'."""
-    from ..npz import Archive
+    from ..files.npz import Archive
 
     with Archive(file) as archive:
         for name, entry in archive.members.items():
@@ -74,7 +74,7 @@ def _array_row(stream: IO[bytes], row: int, count: int, label: str) -> NDArray[A
 
     import numpy as np
 
-    from ..npz import read_header
+    from ..files.npz import read_header
 
     try:
         header = read_header(stream, label)

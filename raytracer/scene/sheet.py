@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from ..door import OpenFile
+from ..files.access import OpenFile
 from .lines import count_code, pieces
 from .naming import usual
 

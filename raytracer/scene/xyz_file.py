@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..door import OpenFile
 from ..errors import DataFileError, shown, suggestion
+from ..files.access import OpenFile
 from ..memory import require_room
 from . import naming
 from .arrays import distinct
