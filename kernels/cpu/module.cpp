@@ -5,13 +5,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <system_error>
-#include <thread>
 #include <type_traits>
 
 #include "bvh/build.h"
@@ -23,6 +18,7 @@
 #include "floats.h"
 #include "launch.h"
 #include "scene_check.h"
+#include "signal_timer.h"
 #include "threads.h"
 #include "tone.h"
 
@@ -67,38 +63,6 @@ bool is_main_thread() {
   return threading.attr("current_thread")().is(threading.attr("main_thread")());
 }
 
-// How often work on Python's main thread looks for signals.
-constexpr std::chrono::milliseconds kSignalInterval(50);
-
-// Asks `cancel` to check for signals at this interval, as long as it lives. Its thread does nothing else. It is
-// not waited for: on a busy machine, that took longer than most calls do.
-class SignalTimer {
- public:
-  explicit SignalTimer(rt::Cancel& cancel) {
-    try {
-      std::thread([shared = shared_, &cancel] {
-        std::unique_lock<std::mutex> lock(shared->mutex);
-        while (!shared->ended.wait_for(lock, kSignalInterval, [&] { return shared->end; })) cancel.ask();
-      }).detach();
-    } catch (const std::system_error&) {
-      // no more threads to be had: signals wait for the end of the work
-    }
-  }
-  ~SignalTimer() {
-    std::lock_guard<std::mutex> lock(shared_->mutex);
-    shared_->end = true;  // the thread touches `cancel` under the lock alone
-    shared_->ended.notify_one();
-  }
-
- private:
-  struct Shared {
-    std::mutex mutex;
-    std::condition_variable ended;
-    bool end = false;
-  };
-  std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
-};
-
 // Calls work(cancel) without the interpreter lock. On Python's main thread, handlers of signals run meanwhile;
 // if one raises (KeyboardInterrupt), the work stops early and the exception is raised here.
 template <class Work> void interruptible(Work work) {
@@ -112,7 +76,7 @@ template <class Work> void interruptible(Work work) {
   rt::Cancel cancel(main ? +run_handlers : nullptr, &raised);
   try {
     nb::gil_scoped_release release;
-    std::optional<SignalTimer> timer;
+    std::optional<rt::SignalTimer> timer;
     if (main) timer.emplace(cancel);
     work(&cancel);
   } catch (...) {
