@@ -200,13 +200,13 @@ def stopped(error: BaseException) -> int:
 
 def _tidy() -> None:
     """Remove temporary files; without the module that makes them there are none."""
-    if output := sys.modules.get("raytracer.output"):
+    if output := sys.modules.get("raytracer.files.output"):
         output.tidy()
 
 
 def _written() -> str:
     """Return the files that were written, as the end of a sentence."""
-    output = sys.modules.get("raytracer.output")
+    output = sys.modules.get("raytracer.files.output")
     names = ", ".join(map(str, output.written())) if output else ""
     return f"written before that: {names}" if names else "nothing was written"
 

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from raytracer import output
 from raytracer.benchmark import measure, protocol
 from raytracer.benchmark.comparison import Comparison, ComparisonRow
 from raytracer.benchmark.measure import Renderer, Side
 from raytracer.errors import RaytracerError
+from raytracer.files import output
 from raytracer.resources import thread_count
 
 MODES = ("1", "4", "8", "16", "stream")

@@ -17,12 +17,12 @@ from pathlib import Path
 
 import numpy as np
 
-from raytracer import output
 from raytracer.benchmark import measure, protocol
 from raytracer.benchmark.comparison import Comparison, ComparisonRow
 from raytracer.benchmark.measure import Renderer, Side
 from raytracer.benchmark.record import Device
 from raytracer.errors import RaytracerError
+from raytracer.files import output
 
 NOTE = (
     "The H200 has no ray-tracing cores; nothing is claimed for cards that have them. One sample at "

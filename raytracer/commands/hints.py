@@ -153,7 +153,7 @@ def of_command(name: str, group: Group, path: str) -> str:
 
 def _of_a_file(name: str) -> str:
     """Return the command that takes a file or an example scene of this name, or ""."""
-    from raytracer.door import is_file
+    from raytracer.files.access import is_file
     from raytracer.resources import scenes
     from raytracer.scene.load import SCENE_SUFFIXES
     from raytracer.scene.particles.registry import SUFFIXES

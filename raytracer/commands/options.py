@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from raytracer.fields import Definition
-    from raytracer.tone_settings import ToneSettings
+    from raytracer.film.tone_settings import ToneSettings
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Options = Callable[[], list[click.Option]]
@@ -73,7 +73,7 @@ def scene_path(scene: str) -> Path:
     """
     from pathlib import Path
 
-    from raytracer.door import STANDARD_INPUT, is_file
+    from raytracer.files.access import STANDARD_INPUT, is_file
     from raytracer.resources import scenes
 
     path = Path(scene)
@@ -136,7 +136,7 @@ def render_options() -> list[click.Option]:
 def tone_options() -> list[click.Option]:
     """Return an option for each setting of exposure and tone curve."""
     from raytracer.fields import definitions
-    from raytracer.tone_settings import ToneSettings
+    from raytracer.film.tone_settings import ToneSettings
 
     return [
         _option(definition, _typed(definition)) for definition in definitions(ToneSettings).values()
@@ -146,8 +146,8 @@ def tone_options() -> list[click.Option]:
 def preview_options() -> list[click.Option]:
     """Return the options of size, sampling and tone for a window."""
     from raytracer.fields import definitions
+    from raytracer.film.tone_settings import ToneSettings
     from raytracer.settings import RenderSettings
-    from raytracer.tone_settings import ToneSettings
 
     render, tone = definitions(RenderSettings), definitions(ToneSettings)
     return [
@@ -180,7 +180,7 @@ def take_tone(options: dict[str, Any]) -> ToneSettings:
         UserError: a value is out of range.
     """
     from raytracer.fields import definitions
-    from raytracer.tone_settings import ToneSettings
+    from raytracer.film.tone_settings import ToneSettings
 
     names = definitions(ToneSettings)
     values = {name: options.pop(name) for name in list(options) if name in names}

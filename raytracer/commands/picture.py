@@ -7,17 +7,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raytracer import histogram
-from raytracer.door import STANDARD_INPUT, is_file
 from raytracer.errors import OutputError, escaped
-from raytracer.png import is_foreign
-from raytracer.tone import non_finite_pixels
+from raytracer.files.access import STANDARD_INPUT, is_file
+from raytracer.film import histogram
+from raytracer.film.png import is_foreign
+from raytracer.film.tone import non_finite_pixels
 
 if TYPE_CHECKING:
-    from raytracer.film import Film
-    from raytracer.image import Image
-    from raytracer.output import Batch
-    from raytracer.tone_settings import ToneSettings
+    from raytracer.files.output import Batch
+    from raytracer.film.film import Film
+    from raytracer.film.image import Image
+    from raytracer.film.tone_settings import ToneSettings
 
 
 def default_picture(source: str | Path) -> Path:

@@ -23,7 +23,7 @@ from raytracer.resources import require_start
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from raytracer.tone_settings import ToneSettings
+    from raytracer.film.tone_settings import ToneSettings
     from raytracer.viewer.preview import PreviewResult
 
 

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from raytracer.backends.base import DeviceFilm
-    from raytracer.film import Crop, Film
-    from raytracer.image import Image
+    from raytracer.files.output import OutputSet
+    from raytracer.film.film import Crop, Film
+    from raytracer.film.image import Image
+    from raytracer.film.statistics import Statistics
+    from raytracer.film.tone_settings import ToneSettings
     from raytracer.job import Job
     from raytracer.memory import Output
-    from raytracer.output import OutputSet
-    from raytracer.statistics import Statistics
-    from raytracer.tone_settings import ToneSettings
 
 FEW = 1e-3
 """Share of the pixels in which spheres are easily overlooked."""
@@ -158,7 +158,7 @@ class Task(NamedTuple):
     @property
     def aovs(self) -> tuple[str, ...]:
         """Output variables to save; raises UserError for unknown ones."""
-        from raytracer.film_file import check_aovs
+        from raytracer.film.film_file import check_aovs
 
         return check_aovs(self.aov)
 
@@ -181,10 +181,10 @@ class Task(NamedTuple):
         """
         from pathlib import Path
 
-        from raytracer import film_file, histogram
         from raytracer.commands.picture import default_picture
-        from raytracer.output import check_picture
-        from raytracer.tone import check_bits
+        from raytracer.files.output import check_picture
+        from raytracer.film import film_file, histogram
+        from raytracer.film.tone import check_bits
 
         check_bits(int(self.bits), self.tone)
         if (self.half or self.aov) and not self.film:
@@ -205,7 +205,7 @@ class Task(NamedTuple):
 
     def resumed(self) -> Film | None:
         """Load the film to resume, with the output variables that go into the saved film too."""
-        from raytracer import film_file
+        from raytracer.film import film_file
 
         if not self.resume:
             return None
@@ -270,10 +270,10 @@ def run(task: Task) -> None:
     """Render, write the files, print a summary."""
     from pathlib import Path
 
-    from raytracer import film_file
     from raytracer.commands.picture import record, warn_of_non_finite
     from raytracer.commands.report import print_json, print_lines
-    from raytracer.output import OutputSet
+    from raytracer.files.output import OutputSet
+    from raytracer.film import film_file
     from raytracer.pipeline import film_for
     from raytracer.scene.load import check_there
 
@@ -330,7 +330,7 @@ def _coverage_warnings(statistics: Statistics) -> list[str]:
 def _write(task: Task, target: Path, film: Film, image: Image) -> None:
     """Write all files: the film first, because everything else can be made from it again."""
     from raytracer.commands.picture import draw_histogram
-    from raytracer.output import Batch
+    from raytracer.files.output import Batch
 
     with Batch() as batch:
         if task.film:
@@ -392,7 +392,7 @@ def run_only(task: Task) -> None:
 
 def _one_sample(job: Job, x: int, y: int, sample: int) -> DeviceFilm:
     """Return a film of one pixel with one sample."""
-    from raytracer.film import Film
+    from raytracer.film.film import Film
 
     width, height = job.settings.width, job.settings.height
     if not (0 <= x < width and 0 <= y < height):

@@ -99,7 +99,7 @@ def schema(output: str | None) -> None:
     """
     import json
 
-    from raytracer.output import check_file, write
+    from raytracer.files.output import check_file, write
     from raytracer.scene import tables
 
     text = json.dumps(tables.schema(), indent=2)
@@ -183,7 +183,7 @@ def contents_of(file: str) -> dict[str, Any]:
 
 def _files(file: str, scene: Scene) -> list[dict[str, Any]]:
     """Return every file that was read, the scene or particle file first."""
-    from raytracer.door import STANDARD_INPUT, path_of
+    from raytracer.files.access import STANDARD_INPUT, path_of
     from raytracer.scene.compose import is_outside
 
     own = path_of(file)

@@ -22,9 +22,9 @@ from raytracer.resources import require_start
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from raytracer.film import Film
-    from raytracer.image import Image
-    from raytracer.tone_settings import ToneSettings
+    from raytracer.film.film import Film
+    from raytracer.film.image import Image
+    from raytracer.film.tone_settings import ToneSettings
 
 
 @click.command(cls=SettingsCommand, settings={"output": tone_options})
@@ -75,10 +75,10 @@ class Task(NamedTuple):
         Raises:
             UserError: options contradict each other, a file is not a film or cannot be written.
         """
-        from raytracer import film_file, histogram
         from raytracer.commands.picture import default_picture
-        from raytracer.output import OutputSet, check_picture
-        from raytracer.tone import check_bits
+        from raytracer.files.output import OutputSet, check_picture
+        from raytracer.film import film_file, histogram
+        from raytracer.film.tone import check_bits
 
         check_bits(int(self.bits), self.settings)
         if len(self.films) > 1 and (self.output or self.histogram):
@@ -104,8 +104,8 @@ class Task(NamedTuple):
         """Return the settings of all films; with --lock, the exposure that they share."""
         from dataclasses import replace
 
-        from raytracer import film_file
-        from raytracer.tone import common_exposure
+        from raytracer.film import film_file
+        from raytracer.film.tone import common_exposure
 
         if not self.lock:
             return self.settings
@@ -118,7 +118,7 @@ def run(task: Task) -> None:
     from raytracer import memory
     from raytracer.commands.picture import record, warn_of_metering, warn_of_non_finite
     from raytracer.commands.report import print_json, print_lines
-    from raytracer.film_file import load
+    from raytracer.film.film_file import load
     from raytracer.resources import peak_memory
 
     targets = task.targets()
@@ -146,7 +146,7 @@ def run(task: Task) -> None:
 def _write(task: Task, image: Image, target: Path) -> None:
     """Write the picture, and the histogram if there is to be one."""
     from raytracer.commands.picture import draw_histogram
-    from raytracer.output import Batch
+    from raytracer.files.output import Batch
 
     with Batch() as batch:
         with batch.step():
@@ -158,7 +158,7 @@ def _write(task: Task, image: Image, target: Path) -> None:
 
 def image_of(film: Film, settings: ToneSettings, threads: int) -> Image:
     """Return the picture of a loaded film, with an alpha channel if it was rendered with one."""
-    from raytracer.image import Image
+    from raytracer.film.image import Image
 
     about: dict[str, Any] = film.metadata | {"samples": film.samples, "crop": list(film.crop)}
     transparent = film.backdrop is None and film.metadata.get("transparent")
