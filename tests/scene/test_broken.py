@@ -15,7 +15,7 @@ from raytracer import load
 from raytracer.cli import main
 from raytracer.errors import DataFileError, MemoryNeedError, SceneError, UserError
 from raytracer.scene.pack import pack
-from raytracer.scene.xyz_file import _pairs, properties
+from raytracer.scene.particles.formats.xyz import _pairs, properties
 
 BALL = "[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n"
 
@@ -86,6 +86,10 @@ SCENES = {
     "unknown camera": (
         "[camera]\ntype = 'perspectiv'\n",
         ["camera: there is no type 'perspectiv'", "did you mean 'perspective'?"],
+    ),
+    "unknown kind of material": (
+        "[materials.a]\ntype = 'fong'\n",
+        ["materials.a: there is no type 'fong'", "did you mean 'phong'?"],
     ),
     "camera at its target": (
         "[camera]\nposition = [1, 2, 3]\nlook_at = [1, 2, 3]\n",
