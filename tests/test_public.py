@@ -24,7 +24,6 @@ LAYERS = [
         "tone_settings",
         "layout",
         "resources",
-        "arithmetic",
         "temporary",
         "toml_text",
     },

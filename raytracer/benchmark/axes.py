@@ -33,13 +33,13 @@ def parse_size(text: str) -> int:
 
 def parse_axes(words: list[str]) -> dict[str, list[int]]:
     """Axes by name with the sizes to run; words like "n=1e6,1e7". Raises UserError."""
-    found: dict[str, list[int]] = {}
+    axes: dict[str, list[int]] = {}
     for word in words:
         name, equals, sizes = word.partition("=")
         if not equals or not name.strip():
             raise UserError(f"axis {word!r}: write NAME=SIZE, for instance n=1e6")
-        found[name.strip()] = [parse_size(size) for size in sizes.split(",")]
-    return found
+        axes[name.strip()] = [parse_size(size) for size in sizes.split(",")]
+    return axes
 
 
 def sized(op: Op, size: int) -> dict[str, int]:
@@ -50,9 +50,9 @@ def sized(op: Op, size: int) -> dict[str, int]:
 
 def points(op: Op, sizes: list[int], axes: dict[str, list[int]]) -> list[dict[str, int]]:
     """Every combination of sizes to run, each with all axes. Raises UserError."""
-    base = [sized(op, size) for size in sizes] or [{}]
-    swept = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
-    return [op.resolve({**first, **more}) for first in base for more in swept]
+    bases = [sized(op, size) for size in sizes] or [{}]
+    sweeps = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+    return [op.resolve({**base_axes, **swept_axes}) for base_axes in bases for swept_axes in sweeps]
 
 
 def picture_size(

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, cast
 
-from raytracer.benchmark.choice import Choice
 from raytracer.benchmark.datasheet import card
+from raytracer.benchmark.options import BenchOptions
 from raytracer.benchmark.presentation import Presentation
 from raytracer.benchmark.record import DataSheet, Device, Result
 
@@ -45,16 +45,16 @@ class Benchmark(Protocol):
     def listing(self) -> Iterator[str]:
         """The lines of `--list`."""
 
-    def check(self, choice: Choice) -> None:
-        """Raise UserError for a choice that makes no sense here, before anything runs."""
+    def check(self, options: BenchOptions) -> None:
+        """Raise UserError for a options that makes no sense here, before anything runs."""
 
-    def run(self, machine: Machine, choice: Choice, tell: Tell) -> list[Result]:
+    def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
         """Check and time it. tell: called with a line before each step."""
 
-    def explain(self, choice: Choice, arch: str) -> str:
+    def explain(self, options: BenchOptions, arch: str) -> str:
         """What is timed, in words. arch: what to compile for, to know registers and spills."""
 
-    def profile(self, choice: Choice) -> list[str]:
+    def profile(self, options: BenchOptions) -> list[str]:
         """Launch each kernel once between profiler marks; the labels of those that ran.
 
         Raises UserError where there is none to launch.
@@ -81,6 +81,6 @@ class Machine:
                 tell("measuring the ceilings of this card")
                 with translated(session.driver):
                     self.device["ceilings"] = ceilings.measure(session)
-                if known := card(str(self.device.get("device", ""))):
-                    self.device["data_sheet"] = cast(DataSheet, asdict(known))
+                if sheet := card(str(self.device.get("device", ""))):
+                    self.device["data_sheet"] = cast(DataSheet, asdict(sheet))
             yield session

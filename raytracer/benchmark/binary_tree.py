@@ -27,10 +27,10 @@ def build(tree: Bvh, large: int = 0) -> Bvh:
 
     count = len(tree.order) - large
     levels = max(int(np.ceil(np.log2(max(count, 1) / LEAF))), 0)
-    place = np.append(_places(tree.spheres[:count], levels), np.arange(count, count + large))
-    spheres = tree.spheres[place]
+    positions = np.append(_places(tree.spheres[:count], levels), np.arange(count, count + large))
+    spheres = tree.spheres[positions]
     nodes = _nodes(spheres[:count], levels)
-    return Bvh(nodes.view(np.uint8).reshape(len(nodes), -1), tree.order[place], spheres)
+    return Bvh(nodes.view(np.uint8).reshape(len(nodes), -1), tree.order[positions], spheres)
 
 
 def _places(spheres: NDArray[np.float32], levels: int) -> NDArray[np.int64]:
@@ -41,16 +41,18 @@ def _places(spheres: NDArray[np.float32], levels: int) -> NDArray[np.int64]:
     # What is missing to a power of two is infinitely far away, so that it stays at the end.
     centers = np.full((size, 3), np.inf, np.float32)
     centers[:count] = spheres[:, :3]
-    place = np.arange(size)
+    order = np.arange(size)
     for level in range(levels):
-        groups = place.reshape(1 << level, -1)
-        there = centers[groups]  # (groups, members, 3)
-        known = np.isfinite(there)
-        extent = np.where(known, there, -np.inf).max(1) - np.where(known, there, np.inf).min(1)
-        keys = np.take_along_axis(there, extent.argmax(1)[:, None, None], axis=2)[..., 0]
+        groups = order.reshape(1 << level, -1)
+        members = centers[groups]  # (groups, members, 3)
+        finite = np.isfinite(members)
+        extent = np.where(finite, members, -np.inf).max(1) - np.where(finite, members, np.inf).min(
+            1
+        )
+        keys = np.take_along_axis(members, extent.argmax(1)[:, None, None], axis=2)[..., 0]
         halves = np.argpartition(keys, keys.shape[1] // 2 - 1, axis=1)
-        place = np.take_along_axis(groups, halves, axis=1).reshape(-1)
-    return place[:count]
+        order = np.take_along_axis(groups, halves, axis=1).reshape(-1)
+    return order[:count]
 
 
 def _nodes(spheres: NDArray[np.float32], levels: int) -> NDArray[np.void]:
@@ -71,11 +73,11 @@ def _nodes(spheres: NDArray[np.float32], levels: int) -> NDArray[np.void]:
     nodes["lo"][leaves - 1 :], nodes["hi"][leaves - 1 :] = lo, hi
     for level in range(levels - 1, -1, -1):
         parents = np.arange((1 << level) - 1, (2 << level) - 1)
-        left, right = nodes[2 * parents + 1], nodes[2 * parents + 2]
-        empty = right["lo"][:, 0] > right["hi"][:, 0]
-        nodes["lo"][parents] = np.minimum(left["lo"], right["lo"])
-        nodes["hi"][parents] = np.maximum(left["hi"], right["hi"])
+        left_children, right_children = nodes[2 * parents + 1], nodes[2 * parents + 2]
+        empty = right_children["lo"][:, 0] > right_children["hi"][:, 0]
+        nodes["lo"][parents] = np.minimum(left_children["lo"], right_children["lo"])
+        nodes["hi"][parents] = np.maximum(left_children["hi"], right_children["hi"])
         # Where the right half is empty, the left one takes the parent's place: none walks nothing.
-        nodes["first"][parents] = np.where(empty, left["first"], 2 * parents + 1)
-        nodes["count"][parents] = np.where(empty, left["count"], 0)
+        nodes["first"][parents] = np.where(empty, left_children["first"], 2 * parents + 1)
+        nodes["count"][parents] = np.where(empty, left_children["count"], 0)
     return nodes

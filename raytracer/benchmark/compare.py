@@ -79,7 +79,7 @@ def _half(time: Times) -> float:
 def _rows(record: Record) -> Iterator[tuple[str, Times]]:
     for result in record["results"]:
         axes = " ".join(f"{name}={size}" for name, size in result["axes"].items())
-        about = f"{result['op']} {axes} {result['dtype']} {result['input']} {result['mode']}"
+        heading = f"{result['op']} {axes} {result['dtype']} {result['input']} {result['mode']}"
         for row in result["rows"]:
             if row.get("time"):
-                yield f"{about} {row['label']}", row["time"]
+                yield f"{heading} {row['label']}", row["time"]
