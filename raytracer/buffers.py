@@ -109,9 +109,9 @@ class SceneBuffers:
 
         from raytracer import layout
 
-        modes = layout.enum("ColorMode")
-        count, color_mode = self.count, int(self.frame["color_mode"][0])
-        by_material = int(self.frame["material_mode"][0]) == layout.code("MaterialMode", "indexed")
+        modes, info = layout.enum("ColorMode"), self.frame["scene"][0]
+        count, color_mode = self.count, int(info["color_mode"])
+        by_material = int(info["material_mode"]) == layout.code("MaterialMode", "indexed")
         for name in ("x", "y", "z", "radius"):
             _check_array(name, getattr(self, name), np.float32, (count,))
         colors = count if color_mode == modes["per-sphere"] else len(self.color)
@@ -121,7 +121,7 @@ class SceneBuffers:
         )
         _check_array("material_id", self.material_id, np.int32, (count if by_material else 0,))
         for name, struct in (("lights", "Light"), ("materials", "Material")):
-            length = int(self.frame[f"{struct.lower()}_count"][0])
+            length = int(info[f"{struct.lower()}_count"])
             _check_array(name, getattr(self, name), layout.dtype(struct), (length,))
         if color_mode != modes["per-sphere"] and count and not colors:
             raise ValueError("color: a scene with spheres has a colour")
@@ -161,12 +161,41 @@ class SceneBuffers:
 
         for name in ("x", "y", "z", "radius", "color", "color_id", "material_id"):
             yield name, getattr(self, name)
-        for name in ("camera", "lights", "materials", "frame", "center"):
+        for name in ("camera", "lights", "materials"):
             yield name, getattr(self, name)
+        yield "frame", _flat(self.frame)
+        yield "center", self.center
         yield "scale", np.array([self.scale])
         if len(self.large) or len(self.large_id):  # else the hash is that of earlier versions
             yield "large_id", self.large_id
             yield "large", self.large
+
+
+def _flat(frame: NDArray[np.void]) -> NDArray[np.void]:
+    """Return the fields of a Frame as one record without parts, structured (1,).
+
+    Its order is that of the films that are there already: they know their scene by its hash.
+    """
+    import numpy as np
+
+    record = np.zeros(
+        1,
+        [
+            *((name, "i4") for name in ("width", "height", "x0", "y0", "x1", "y1")),
+            *((name, "i4") for name in ("sample_begin", "sample_count")),
+            *(("seed", "u4"), ("filter", "i4"), ("filter_radius", "f4"), ("max_depth", "i4")),
+            *((name, "i4") for name in ("light_count", "material_count", "shadows", "color_mode")),
+            *(("background_bottom", "f4", 3), ("background_kind", "i4")),
+            *(("background_top", "f4", 3), ("material_mode", "i4")),
+            *(("ambient", "f4", 3), ("large_count", "i4")),
+            *(("background_up", "f4", 3), ("pad", "f4")),
+        ],
+    )
+    for part in frame.dtype.names or ():
+        for name in frame.dtype[part].names or ():
+            if not name.startswith("pad"):
+                record[name] = frame[part][name]
+    return record
 
 
 def _check_array(name: str, array: NDArray[Any], dtype: Any, shape: tuple[int, ...]) -> None:

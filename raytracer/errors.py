@@ -73,6 +73,10 @@ class BackendError(UserError):
     """A backend was asked for by name and cannot be used."""
 
 
+class DisplayError(UserError):
+    """A window cannot be opened, or OpenGL cannot draw it."""
+
+
 class MemoryNeedError(UserError):
     """The job needs more memory than there is."""
 

@@ -14,7 +14,8 @@ from raytracer.errors import RaytracerError
 if TYPE_CHECKING:
     import numpy as np
 
-    # struct name -> (size in bytes, [(field, "f4" | "i4" | "u4", count, offset in bytes), ...])
+    # struct name -> (size in bytes, [(field, kind, count, offset in bytes), ...]); kind: "f4",
+    # "i4", ..., or the name of a struct
     Table = dict[str, tuple[int, list[tuple[str, str, int, int]]]]
 
 
@@ -29,7 +30,9 @@ def table() -> Table:
 
 @cache
 def dtype(name: str) -> np.dtype[Any]:
-    """The dtype of one struct, for instance "Camera"; a field of three numbers has shape (3,).
+    """The dtype of one struct, for instance "Camera".
+
+    A field of three numbers has shape (3,); a field that is a struct has that struct's dtype.
 
     Raises RaytracerError if there is no such struct.
     """
@@ -42,11 +45,17 @@ def dtype(name: str) -> np.dtype[Any]:
     return np.dtype(
         {
             "names": [field for field, _, _, _ in fields],
-            "formats": [kind if count == 1 else (kind, (count,)) for _, kind, count, _ in fields],
+            "formats": [_format(kind, count) for _, kind, count, _ in fields],
             "offsets": [offset for _, _, _, offset in fields],
             "itemsize": size,
         }
     )
+
+
+def _format(kind: str, count: int) -> Any:
+    """Return what numpy.dtype takes for a field."""
+    numbers = dtype(kind) if kind in table() else kind
+    return numbers if count == 1 else (numbers, (count,))
 
 
 @cache

@@ -7,9 +7,10 @@ This is the only module that writes the fields of a packed Frame. A view is neve
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from raytracer.layout import code
+from raytracer.layout import code, dtype, table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +27,9 @@ class View:
         camera: structured (1,), `Camera`.
         lights: structured (L,), `Light`.
         materials: structured (M,), `Material`.
-        frame: structured (1,), `Frame`: size, crop, samples, filter, depth, background.
+        frame: structured (1,), `Frame`: its parts are the film (size, crop), the sampler, the
+            integrator, the environment (background, ambient light), and what the scene's tables
+            hold.
     """
 
     camera: NDArray[np.void]
@@ -98,7 +101,7 @@ class View:
         if self.transparent:
             return None
         (r0, g0, b0), (r1, g1, b1) = (
-            self.frame[name][0].tolist() for name in ("background_bottom", "background_top")
+            self._field(name)[0].tolist() for name in ("background_bottom", "background_top")
         )
         return Backdrop((r0, g0, b0), (r1, g1, b1))
 
@@ -158,24 +161,33 @@ class View:
         return self._but(color_mode=code("ColorMode", "uniform"))
 
     def _number(self, name: str) -> int:
-        return int(self.frame[name][0])
+        return int(self._field(name)[0])
+
+    def _field(self, name: str) -> NDArray[Any]:
+        return self.frame[_parts()[name]][name]
 
     def _but(self, **fields: Any) -> View:
-        frame = self.frame.copy()
-        for name, value in fields.items():
-            frame[name] = value
-        frame.setflags(write=False)
-        return replace(self, frame=frame)
+        return replace(self, frame=_with_fields(self.frame.copy(), fields))
 
 
 def frame_of(**fields: Any) -> NDArray[np.void]:
-    """Return a Frame, structured (1,), with these fields; the others are 0."""
+    """Return a Frame, structured (1,), with these fields of its parts; the others are 0."""
     import numpy as np
 
-    from raytracer.layout import dtype
+    return _with_fields(np.zeros(1, dtype("Frame")), fields)
 
-    frame = np.zeros(1, dtype("Frame"))
+
+def _with_fields(frame: NDArray[np.void], fields: dict[str, Any]) -> NDArray[np.void]:
+    """Write fields of a Frame's parts and make it read-only; returns it."""
     for name, value in fields.items():
-        frame[name] = value
+        frame[_parts()[name]][name] = value
     frame.setflags(write=False)
     return frame
+
+
+@cache
+def _parts() -> dict[str, str]:
+    """The part of a Frame (film, sampler, integrator, environment, scene) that has a field."""
+    structs = table()
+    parts = {part: structs[struct][1] for part, struct, _, _ in structs["Frame"][1]}
+    return {field: part for part, fields in parts.items() for field, _, _, _ in fields}

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import raytracer
 from raytracer import Scene, buffers
 from raytracer.buffers import SceneBuffers
 from raytracer.scene.pack import pack
+
+THREE_BALLS = Path(__file__).parents[1] / "scenes" / "three_balls.toml"
 
 
 @pytest.fixture
@@ -44,6 +48,12 @@ def test_digest_sees_every_array(packed: SceneBuffers, name: str) -> None:
         changed = value.copy()
         changed.view(np.uint8).reshape(-1)[0] ^= 1
     assert replace(packed, **{name: changed}).digest() != packed.digest()
+
+
+def test_films_of_earlier_versions_know_their_scene() -> None:
+    """The hash by which a film is matched with its scene when it is resumed."""
+    scene = raytracer.load(THREE_BALLS)
+    assert pack(scene).digest() == "36dd5ea76ab7b7c8e09ac1da7c8ea62b"
 
 
 def test_digest_by_several_threads(packed: SceneBuffers, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -160,12 +160,6 @@ KNOWN_CIRCLES = [
     ["raytracer.scene.compose", "raytracer.scene.load"],
     ["raytracer.scene.csv_file", "raytracer.scene.particles", "raytracer.scene.xyz_file"],
     ["raytracer.scene.lighting", "raytracer.scene.pack", "raytracer.scene.scene"],
-    [
-        "raytracer.viewer.canvas",
-        "raytracer.viewer.opening",
-        "raytracer.viewer.surface",
-        "raytracer.viewer.window",
-    ],
 ]
 
 

@@ -17,17 +17,34 @@
   F(float, ambient, 1) F(float, diffuse, 1) F(float, specular, 1) F(float, shininess, 1)          \
   F(float, mirror, 1) F(float, pad, 3)
 
-#define RT_FRAME(F)                                                                               \
+// the picture and the rectangle of it that is rendered, x1 and y1 exclusive; pixels
+#define RT_FILM(F)                                                                                \
   F(int32_t, width, 1) F(int32_t, height, 1) F(int32_t, x0, 1) F(int32_t, y0, 1)                  \
-  F(int32_t, x1, 1) F(int32_t, y1, 1) F(int32_t, sample_begin, 1) F(int32_t, sample_count, 1)     \
-  F(uint32_t, seed, 1) F(int32_t, filter, 1)   /* FilterKind */                                   \
-  F(float, filter_radius, 1) F(int32_t, max_depth, 1)                                             \
-  F(int32_t, light_count, 1) F(int32_t, material_count, 1) F(int32_t, shadows, 1)                 \
-  F(int32_t, color_mode, 1)                    /* ColorMode */                                    \
-  F(float, background_bottom, 3) F(int32_t, background_kind, 1) /* BackgroundKind */              \
-  F(float, background_top, 3) F(int32_t, material_mode, 1)      /* MaterialMode */                \
-  F(float, ambient, 3) F(int32_t, large_count, 1) /* spheres beside the tree */                   \
-  F(float, background_up, 3) F(float, pad, 1)  /* unit: the up axis of what mirrors reflect */
+  F(int32_t, x1, 1) F(int32_t, y1, 1) F(int32_t, pad, 2)
+
+#define RT_SAMPLER(F)                                                                             \
+  F(int32_t, sample_begin, 1) F(int32_t, sample_count, 1) F(uint32_t, seed, 1)                    \
+  F(int32_t, filter, 1)                        /* FilterKind */                                   \
+  F(float, filter_radius, 1) F(float, pad, 3)  /* in pixels */
+
+#define RT_INTEGRATOR(F)                                                                          \
+  F(int32_t, max_depth, 1) F(int32_t, shadows, 1) F(int32_t, pad, 2)
+
+#define RT_ENVIRONMENT(F)                                                                         \
+  F(float, background_bottom, 3) F(int32_t, background_kind, 1) /* linear RGB; BackgroundKind */  \
+  F(float, background_top, 3) F(float, pad0, 1)                                                   \
+  F(float, ambient, 3) F(float, pad1, 1)                                                          \
+  F(float, background_up, 3) F(float, pad2, 1) /* unit: the up axis of what mirrors reflect */
+
+// how the tables of the scene are read
+#define RT_SCENEINFO(F)                                                                           \
+  F(int32_t, light_count, 1) F(int32_t, material_count, 1)                                        \
+  F(int32_t, color_mode, 1) F(int32_t, material_mode, 1) /* ColorMode, MaterialMode */            \
+  F(int32_t, large_count, 1) F(int32_t, pad, 3) /* large_count: spheres beside the tree */
+
+#define RT_FRAME(F)                                                                               \
+  F(Film, film, 1) F(Sampler, sampler, 1) F(Integrator, integrator, 1)                            \
+  F(Environment, environment, 1) F(SceneInfo, scene, 1)
 
 // what a CUDA launch receives by value: device pointers, then the part of the picture it renders
 #define RT_RENDERARGS(F)                                                                          \
@@ -101,6 +118,21 @@ struct Light {
 struct Material {
   RT_MATERIAL(RT_FIELD)
 };
+struct Film {
+  RT_FILM(RT_FIELD)
+};
+struct Sampler {
+  RT_SAMPLER(RT_FIELD)
+};
+struct Integrator {
+  RT_INTEGRATOR(RT_FIELD)
+};
+struct Environment {
+  RT_ENVIRONMENT(RT_FIELD)
+};
+struct SceneInfo {
+  RT_SCENEINFO(RT_FIELD)
+};
 struct Frame {
   RT_FRAME(RT_FIELD)
 };
@@ -123,12 +155,16 @@ struct Tally {
   RT_TALLY(RT_FIELD)
 };
 static_assert(sizeof(Camera) == 64 && sizeof(Light) == 32 && sizeof(Material) == 32);
-static_assert(sizeof(Frame) == 128 && sizeof(RenderArgs) == 96 && sizeof(Node) == 80);
+static_assert(sizeof(Film) == 32 && sizeof(Sampler) == 32 && sizeof(Integrator) == 16);
+static_assert(sizeof(Environment) == 64 && sizeof(SceneInfo) == 32 && sizeof(Frame) == 176);
+static_assert(sizeof(RenderArgs) == 96 && sizeof(Node) == 80);
 static_assert(sizeof(LargeSphere) == 32 && sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 128 && sizeof(Tally) == 1072);
 }  // namespace rt
 
 // every struct with its list, for code that walks all of them
 #define RT_STRUCTS(S)                                                                             \
-  S(Camera, RT_CAMERA) S(Light, RT_LIGHT) S(Material, RT_MATERIAL) S(Frame, RT_FRAME)             \
+  S(Camera, RT_CAMERA) S(Light, RT_LIGHT) S(Material, RT_MATERIAL) S(Film, RT_FILM)               \
+  S(Sampler, RT_SAMPLER) S(Integrator, RT_INTEGRATOR) S(Environment, RT_ENVIRONMENT)              \
+  S(SceneInfo, RT_SCENEINFO) S(Frame, RT_FRAME)                                                   \
   S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE) S(LargeSphere, RT_LARGESPHERE) S(FirstHit, RT_FIRSTHIT)            \
   S(ToneArgs, RT_TONEARGS) S(Tally, RT_TALLY)

@@ -58,7 +58,7 @@ class Workspace {
 
 // the crop in tiles of `side` pixels
 struct Tiles {
-  const Frame& f;
+  const Film& f;
   int side;
   int64_t across() const { return ((int64_t)f.x1 - f.x0 + side - 1) / side; }
   int64_t down() const { return ((int64_t)f.y1 - f.y0 + side - 1) / side; }
@@ -108,18 +108,18 @@ bool use_isa(const char* name) {
 int tile_size() { return tile_pixels; }
 void set_tile_size(int pixels) { tile_pixels = std::clamp(pixels / 8 * 8, 8, 64); }
 
-int64_t tile_count(const Frame& f) { return Tiles{f, tile_pixels}.count(); }
+int64_t tile_count(const Film& f) { return Tiles{f, tile_pixels}.count(); }
 
 int64_t render(const SceneView& scene, int64_t first, double budget, int threads) {
   using Clock = std::chrono::steady_clock;
-  const Tiles tiles{*scene.frame, tile_pixels};
+  const Tiles tiles{scene.frame->film, tile_pixels};
   const int64_t count = tiles.count();
   const auto render_tile = current_isa().render;
   const auto start = Clock::now();
   std::atomic<int64_t> next{first};
   auto work = [&](int) {
     FlushDenormals mode;
-    Workspace space(scene.frame->light_count);
+    Workspace space(scene.frame->scene.light_count);
     while (std::chrono::duration<double>(Clock::now() - start).count() < budget) {
       int64_t i = next.fetch_add(1);
       if (i >= count || is_cancelled(scene)) break;
@@ -132,7 +132,7 @@ int64_t render(const SceneView& scene, int64_t first, double budget, int threads
 }
 
 void first_hits(const SceneView& scene, FirstHit* out, int threads) {
-  const Frame& f = *scene.frame;
+  const Film& f = scene.frame->film;
   const auto row = current_isa().first_hits;
   const int64_t width = f.x1 - f.x0, height = f.y1 - f.y0;
   ThreadPool((int)std::min<int64_t>(std::max(threads, 1), std::max<int64_t>(height, 1)), scene.cancel)

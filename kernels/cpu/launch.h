@@ -22,7 +22,7 @@ bool use_isa(const char* name);
 int tile_size();
 void set_tile_size(int pixels);
 
-int64_t tile_count(const Frame& frame);
+int64_t tile_count(const Film& film);
 
 // Tiles from `first` on, until done or `budget` seconds have passed; returns the first tile not rendered.
 // A tile gets all its samples, so pictures cut at any tile are the same.

@@ -5,13 +5,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <system_error>
-#include <thread>
 #include <type_traits>
 
 #include "bvh/build.h"
@@ -23,6 +18,7 @@
 #include "floats.h"
 #include "launch.h"
 #include "scene_check.h"
+#include "signal_timer.h"
 #include "threads.h"
 #include "tone.h"
 
@@ -67,38 +63,6 @@ bool is_main_thread() {
   return threading.attr("current_thread")().is(threading.attr("main_thread")());
 }
 
-// How often work on Python's main thread looks for signals.
-constexpr std::chrono::milliseconds kSignalInterval(50);
-
-// Asks `cancel` to check for signals at this interval, as long as it lives. Its thread does nothing else. It is
-// not waited for: on a busy machine, that took longer than most calls do.
-class SignalTimer {
- public:
-  explicit SignalTimer(rt::Cancel& cancel) {
-    try {
-      std::thread([shared = shared_, &cancel] {
-        std::unique_lock<std::mutex> lock(shared->mutex);
-        while (!shared->ended.wait_for(lock, kSignalInterval, [&] { return shared->end; })) cancel.ask();
-      }).detach();
-    } catch (const std::system_error&) {
-      // no more threads to be had: signals wait for the end of the work
-    }
-  }
-  ~SignalTimer() {
-    std::lock_guard<std::mutex> lock(shared_->mutex);
-    shared_->end = true;  // the thread touches `cancel` under the lock alone
-    shared_->ended.notify_one();
-  }
-
- private:
-  struct Shared {
-    std::mutex mutex;
-    std::condition_variable ended;
-    bool end = false;
-  };
-  std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
-};
-
 // Calls work(cancel) without the interpreter lock. On Python's main thread, handlers of signals run meanwhile;
 // if one raises (KeyboardInterrupt), the work stops early and the exception is raised here.
 template <class Work> void interruptible(Work work) {
@@ -112,7 +76,7 @@ template <class Work> void interruptible(Work work) {
   rt::Cancel cancel(main ? +run_handlers : nullptr, &raised);
   try {
     nb::gil_scoped_release release;
-    std::optional<SignalTimer> timer;
+    std::optional<rt::SignalTimer> timer;
     if (main) timer.emplace(cancel);
     work(&cancel);
   } catch (...) {
@@ -146,6 +110,9 @@ template <class T> const char* kind() {
   if (std::is_same_v<Base, uint32_t>) return "u4";
   if (std::is_same_v<Base, int64_t>) return "i8";
   if (std::is_same_v<Base, uint64_t>) return "u8";
+#define RT_STRUCT_KIND(S, LIST) \
+  if (std::is_same_v<Base, rt::S>) return #S;
+  RT_STRUCTS(RT_STRUCT_KIND)
   return "u1";
 }
 
@@ -153,6 +120,11 @@ template <class T> const char* kind() {
 #define RT_ROW_Camera(type, name, count) RT_ROW(Camera, name, count)
 #define RT_ROW_Light(type, name, count) RT_ROW(Light, name, count)
 #define RT_ROW_Material(type, name, count) RT_ROW(Material, name, count)
+#define RT_ROW_Film(type, name, count) RT_ROW(Film, name, count)
+#define RT_ROW_Sampler(type, name, count) RT_ROW(Sampler, name, count)
+#define RT_ROW_Integrator(type, name, count) RT_ROW(Integrator, name, count)
+#define RT_ROW_Environment(type, name, count) RT_ROW(Environment, name, count)
+#define RT_ROW_SceneInfo(type, name, count) RT_ROW(SceneInfo, name, count)
 #define RT_ROW_Frame(type, name, count) RT_ROW(Frame, name, count)
 #define RT_ROW_RenderArgs(type, name, count) RT_ROW(RenderArgs, name, count)
 #define RT_ROW_Node(type, name, count) RT_ROW(Node, name, count)
@@ -278,7 +250,7 @@ class Scene {
     rt::SceneView scene = seen(camera_view, frame_view);
     scene.lights = light.data(), scene.materials = material.data();
     raise(rt::view_problem(scene, lengths_, light.count(), material.count()));
-    check_shape(frame_view.one(), film, 4);
+    check_shape(frame_view.one().film, film, 4);
     if (first_tile < 0) throw nb::value_error("the first tile has number 0");
     scene.film = film.data();
     int64_t next = first_tile;
@@ -295,10 +267,10 @@ class Scene {
     rt::SceneView scene = seen(camera_view, frame_view);
     // Neither lights nor materials are looked at.
     rt::Frame f = frame_view.one();
-    f.light_count = f.material_mode = f.material_count = 0;
+    f.scene.light_count = f.scene.material_mode = f.scene.material_count = 0;
     scene.frame = &f;
     raise(rt::view_problem(scene, lengths_, 0, 1));
-    check_shape(f, out, sizeof(rt::FirstHit));
+    check_shape(f.film, out, sizeof(rt::FirstHit));
     rt::FirstHit* to = (rt::FirstHit*)out.data();
     interruptible([&](rt::Cancel* cancel) {
       scene.cancel = cancel;
@@ -312,7 +284,7 @@ class Scene {
     scene.camera = &camera.one(), scene.frame = &frame.one();
     return scene;
   }
-  template <class Array> static void check_shape(const rt::Frame& f, const Array& out, size_t depth) {
+  template <class Array> static void check_shape(const rt::Film& f, const Array& out, size_t depth) {
     check_aligned(out.data());
     if ((int64_t)out.shape(0) != f.y1 - f.y0 || (int64_t)out.shape(1) != f.x1 - f.x0 || out.shape(2) != depth)
       throw nb::value_error("the film's shape is not that of the frame's crop");
@@ -422,7 +394,7 @@ NB_MODULE(_core, m) {
            "rendered.")
       .def("first_hits", &Scene::first_hits, "camera"_a, "frame"_a, "out"_a.noconvert(), "threads"_a,
            "What the rays through the pixels' centres meet first: FirstHit as uint8 (h, w, 48).");
-  m.def("tile_count", [](nb::object frame) { return rt::tile_count(Structs<rt::Frame>(frame).one()); }, "frame"_a);
+  m.def("tile_count", [](nb::object frame) { return rt::tile_count(Structs<rt::Frame>(frame).one().film); }, "frame"_a);
   m.def("tile", rt::tile_size, "Side of a tile in pixels.");
   m.def("set_tile", rt::set_tile_size, "pixels"_a, "Side of a tile in pixels, 8 to 64; no effect on the picture.");
   m.def("measure_film", measure_film, "sums"_a.noconvert(), "arguments"_a, "tally"_a.noconvert(), "threads"_a,

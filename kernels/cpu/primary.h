@@ -50,7 +50,7 @@ RT_HD void make_pixels(const TileBlocks& blocks, rt::Scratch& k) {
 RT_HD BundleFrame make_block(const rt::SceneView& s, const uint32_t* x, const uint32_t* y, uint32_t sample, Packet& r) {
   const rt::Camera& cam = *s.camera;
   for (int at = 0; at < kPacket; at += kWide) {
-    Ray<FW> ray = camera_ray<FW>(cam, *s.frame, load<UW>(x + at), load<UW>(y + at), sample);
+    Ray<FW> ray = camera_ray<FW>(cam, s.frame->film, s.frame->sampler, load<UW>(x + at), load<UW>(y + at), sample);
     store(r.ox + at, ray.origin.x), store(r.oy + at, ray.origin.y), store(r.oz + at, ray.origin.z);
     store(r.dx + at, ray.direction.x), store(r.dy + at, ray.direction.y), store(r.dz + at, ray.direction.z);
     store(r.t + at, FW(kInfinity));
@@ -85,11 +85,12 @@ RT_HD void trace_block(const rt::SceneView& s, const BundleFrame& f, Packet& r) 
       closest_hit(s, vec3(r.ox[i], r.oy[i], r.oz[i]), vec3(r.dx[i], r.dy[i], r.dz[i]), kNoPrim, r.t[i], r.prim[i]);
     return;
   }
-  if (s.frame->large_count)
+  if (s.frame->scene.large_count)
     for (int at = 0; at < kPacket; at += kWide) {
       FW t = load<FW>(r.t + at);
       UW prim = load<UW>(r.prim + at);
-      large_closest<FW>(s.large, s.frame->large_count, {load<FW>(r.ox + at), load<FW>(r.oy + at), load<FW>(r.oz + at)},
+      large_closest<FW>(s.large, s.frame->scene.large_count,
+                        {load<FW>(r.ox + at), load<FW>(r.oy + at), load<FW>(r.oz + at)},
                         {load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)}, UW(kNoPrim), t, prim);
       store(r.t + at, t), store(r.prim + at, prim);
     }

@@ -7,14 +7,14 @@ namespace RT_NS {
 // pixels in a row of the picture.
 template <class Fn> static void each_row(const rt::SceneView& s, const TileBlocks& blocks, Fn fn) {
   const rt::Frame& f = *s.frame;
-  int64_t width = f.x1 - f.x0;
+  int64_t width = f.film.x1 - f.film.x0;
   for (int block = 0; block < blocks.count(); ++block)
     for (int row = 0; row < kPacket / 4; ++row) {
       int quad = row / 4;
       int x = blocks.x(block) + quad % 2 * 4, y = blocks.y(block) + quad / 2 * 4 + row % 4;
       int n = blocks.rect.x1 - x < 4 ? blocks.rect.x1 - x : 4;
       if (n > 0 && y < blocks.rect.y1)
-        fn(s.film + 4 * ((int64_t)(y - f.y0) * width + (x - f.x0)), block * kPacket + 4 * row, n);
+        fn(s.film + 4 * ((int64_t)(y - f.film.y0) * width + (x - f.film.x0)), block * kPacket + 4 * row, n);
     }
 }
 
@@ -43,13 +43,13 @@ void render_tile(const rt::SceneView& s, rt::Scratch& k, rt::TileRect rect) {
   const int rays = blocks.count() * kPacket;
   load_film(s, k, blocks);
   make_pixels(blocks, k);
-  for (int n = 0; n < s.frame->sample_count; ++n) {
+  for (int n = 0; n < s.frame->sampler.sample_count; ++n) {
     memset(k.r, 0, sizeof(float) * (size_t)rays);
     memset(k.g, 0, sizeof(float) * (size_t)rays);
     memset(k.b, 0, sizeof(float) * (size_t)rays);
-    for (int i = 0; i < s.frame->light_count && i < rt::kShadowQueues; ++i) k.shadow[i].count = 0;
+    for (int i = 0; i < s.frame->scene.light_count && i < rt::kShadowQueues; ++i) k.shadow[i].count = 0;
     k.queued = 0;
-    primary_wave(s, k, blocks, (uint32_t)s.frame->sample_begin + (uint32_t)n, k.wave[0]);
+    primary_wave(s, k, blocks, (uint32_t)s.frame->sampler.sample_begin + (uint32_t)n, k.wave[0]);
     for (int depth = 0; k.wave[depth & 1].count; ++depth) {
       rt::Wave &w = k.wave[depth & 1], &next = k.wave[(depth & 1) ^ 1];
       if (depth > 0)

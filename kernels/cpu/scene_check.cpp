@@ -47,23 +47,28 @@ const char* nodes_problem(const SceneView& s, int64_t count) {
 
 const char* view_problem(const SceneView& s, const SceneLengths& n, int64_t lights, int64_t materials) {
   const Frame& f = *s.frame;
-  if (f.width < 1 || f.height < 1) return "frame: a picture has pixels";
+  if (f.film.width < 1 || f.film.height < 1) return "frame: a picture has pixels";
   // A pixel outside of the picture is a ray like any other; sums of coordinates must not overflow.
-  if (std::min(f.x0, f.y0) < -kFarthest || std::max(f.x1, f.y1) > kFarthest)
+  if (std::min(f.film.x0, f.film.y0) < -kFarthest || std::max(f.film.x1, f.film.y1) > kFarthest)
     return "frame: the crop is far outside of the picture";
-  if (f.x1 <= f.x0 || f.y1 <= f.y0) return "frame: the crop is empty";
-  if (f.sample_begin < 0 || f.sample_count < 0 || (int64_t)f.sample_begin + f.sample_count > INT32_MAX)
+  if (f.film.x1 <= f.film.x0 || f.film.y1 <= f.film.y0) return "frame: the crop is empty";
+  if (f.sampler.sample_begin < 0 || f.sampler.sample_count < 0 ||
+      (int64_t)f.sampler.sample_begin + f.sampler.sample_count > INT32_MAX)
     return "frame: an int32 numbers the samples";
-  if (f.color_mode < 0 || f.color_mode >= kColorModeCount || f.material_mode < 0 ||
-      f.material_mode >= kMaterialModeCount)
+  if (f.scene.color_mode < 0 || f.scene.color_mode >= kColorModeCount || f.scene.material_mode < 0 ||
+      f.scene.material_mode >= kMaterialModeCount)
     return "frame: there is no such mode of colours or materials";
-  if (f.light_count < 0 || lights < f.light_count) return "lights: fewer than the frame says";
-  if (f.large_count < 0 || n.large < f.large_count) return "large: fewer than the frame says";
-  if (f.material_count < 0 || materials < std::max(f.material_count, 1)) return "materials: fewer than the frame says";
-  if (n.colors < (f.color_mode == kColorPerSphere ? s.sphere_count : 1)) return "color: fewer than the frame says";
-  if (f.color_mode == kColorIndexed && n.color_ids < s.sphere_count) return "color_id: fewer than spheres";
-  if (f.material_mode == kMaterialIndexed && n.material_ids < s.sphere_count) return "material_id: fewer than spheres";
-  if (f.material_mode == kMaterialIndexed && materials < n.materials) return "material_id: points behind the materials";
+  if (f.scene.light_count < 0 || lights < f.scene.light_count) return "lights: fewer than the frame says";
+  if (f.scene.large_count < 0 || n.large < f.scene.large_count) return "large: fewer than the frame says";
+  if (f.scene.material_count < 0 || materials < std::max(f.scene.material_count, 1))
+    return "materials: fewer than the frame says";
+  if (n.colors < (f.scene.color_mode == kColorPerSphere ? s.sphere_count : 1))
+    return "color: fewer than the frame says";
+  if (f.scene.color_mode == kColorIndexed && n.color_ids < s.sphere_count) return "color_id: fewer than spheres";
+  if (f.scene.material_mode == kMaterialIndexed && n.material_ids < s.sphere_count)
+    return "material_id: fewer than spheres";
+  if (f.scene.material_mode == kMaterialIndexed && materials < n.materials)
+    return "material_id: points behind the materials";
   return nullptr;
 }
 

@@ -68,7 +68,7 @@ struct LightGroup {
 
 RT_HD LightGroup light_group(const rt::Frame& frame, int first) {
   int end = first + rt::kShadowQueues;
-  return {first, end < frame.light_count ? end : frame.light_count};
+  return {first, end < frame.scene.light_count ? end : frame.scene.light_count};
 }
 
 // Trace what is queued for a group of lights and add what arrives: for each camera ray in their order.
@@ -104,9 +104,9 @@ RT_HD void queue_shadows(rt::ShadowQueue& q, const rt::Wave& w, int at, uint32_t
 RT_HD void shade_lights(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, uint32_t hits,
                         const PathState<FW>& p, const Surface<FW>& f, LightGroup g) {
   for (int i = g.first; i < g.end; ++i) {
-    LightArrival<FW> a = shade_light(*s.frame, s.lights[i], p, f);
+    LightArrival<FW> a = shade_light(s.frame->integrator, s.lights[i], p, f);
     uint32_t lit = hits & bits(a.arrives);
-    if (!s.frame->shadows)
+    if (!s.frame->integrator.shadows)
       add_radiance(k, w, at, lit, a.radiance);
     else
       queue_shadows(k.shadow[i - g.first], w, at, lit, f, a.sample, a.radiance);
@@ -119,7 +119,7 @@ RT_HD void shade_lights(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& 
 inline void flush_shadows(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int begin, int end) {
   LightGroup g = light_group(*s.frame, 0);
   trace_group(s, k, g);
-  for (g = light_group(*s.frame, g.end); s.frame->shadows && g.first < g.end && !is_cancelled(s);
+  for (g = light_group(*s.frame, g.end); s.frame->integrator.shadows && g.first < g.end && !is_cancelled(s);
        g = light_group(*s.frame, g.end)) {
     for (int at = begin; at < end; at += kWide) {
       PathState<FW> p = load_paths(k, w, at);
@@ -152,8 +152,8 @@ RT_HD void queue_steps(const rt::Wave& w, int at, uint32_t mask, const PathStep<
 // Adds what the wave's rays see to the tile, and fills the next bounce.
 inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, rt::Wave& next) {
   next.count = 0, next.depth = w.depth + 1, next.sample = w.sample;
-  const LightGroup all = {0, s.frame->light_count};
-  const LightGroup direct = s.frame->shadows ? light_group(*s.frame, 0) : all;
+  const LightGroup all = {0, s.frame->scene.light_count};
+  const LightGroup direct = s.frame->integrator.shadows ? light_group(*s.frame, 0) : all;
   int begin = 0;
   for (int at = 0; at < w.count && !is_cancelled(s); at += kWide) {
     PathState<FW> p = load_paths(k, w, at);
@@ -162,10 +162,10 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
     if (w.depth == 0) store(k.alpha + at, path_coverage(p));
     if (!hits) continue;
     Surface<FW> f = load_surfaces(s, p, hits);
-    add_radiance(k, w, at, hits, shade_ambient(*s.frame, p, f));
+    add_radiance(k, w, at, hits, shade_ambient(s.frame->environment, p, f));
     if ((k.queued += kWide) > rt::kShadowBatch) flush_shadows(s, k, w, begin, at), begin = at, k.queued = kWide;
     shade_lights(s, k, w, at, hits, p, f, direct);
-    uint32_t going_on = hits & bits(path_goes_on(*s.frame, p, f));
+    uint32_t going_on = hits & bits(path_goes_on(s.frame->integrator, p, f));
     if (going_on) queue_steps(w, at, going_on, next_step(p, f), next);
   }
   flush_shadows(s, k, w, begin, w.count);

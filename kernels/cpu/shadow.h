@@ -177,8 +177,8 @@ inline void trace_large(const rt::SceneView& s, rt::ShadowQueue& q) {
   for (int at = 0; at < q.count; at += kWide) {
     Vec3<FW> o = {load<FW>(q.px + at), load<FW>(q.py + at), load<FW>(q.pz + at)};
     Vec3<FW> d = {load<FW>(q.lx + at), load<FW>(q.ly + at), load<FW>(q.lz + at)};
-    uint32_t blocked =
-        bits(large_any<FW>(s.large, s.frame->large_count, o, d, load<UW>(q.self + at), load<FW>(q.distance + at)));
+    uint32_t blocked = bits(
+        large_any<FW>(s.large, s.frame->scene.large_count, o, d, load<UW>(q.self + at), load<FW>(q.distance + at)));
     for (; blocked; blocked &= blocked - 1) {
       int k = at + __builtin_ctz(blocked);
       if (k < q.count) q.visible[k] = 0;
@@ -203,7 +203,7 @@ inline void trace_shadows(const rt::SceneView& s, const rt::Light& light, rt::Sh
   } else {
     trace_packets<false>(s, f, q);
   }
-  if (s.frame->large_count) trace_large(s, q);
+  if (s.frame->scene.large_count) trace_large(s, q);
 }
 
 }  // namespace RT_NS

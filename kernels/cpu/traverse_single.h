@@ -60,7 +60,7 @@ RT_HD F8 intersect_leaf(const rt::SceneView& s, uint32_t begin, const SingleRay&
 // `self` is not tested.
 RT_HD void closest_hit(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) {
   if (!s.nodes) return;
-  large_closest<float>(s.large, s.frame->large_count, o, d, self, t, prim);
+  large_closest<float>(s.large, s.frame->scene.large_count, o, d, self, t, prim);
   SingleRay ray = single_ray(o, d);
   struct Entry {
     uint32_t node;

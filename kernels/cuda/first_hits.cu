@@ -17,17 +17,17 @@ extern "C" __device__ const int layout_table[] = RT_LAYOUT_TABLE;
 
 extern "C" __global__ void __launch_bounds__(128) first_hits(const __grid_constant__ rt::RenderArgs args) {
   int tile = args.tile_begin + (int)blockIdx.x * 4 + threadIdx.x / 32, lane = threadIdx.x % 32;
-  int x = c_frame.x0 + tile % args.tiles_x * rt::kWarpTileWidth + lane % rt::kWarpTileWidth;
-  int y = c_frame.y0 + tile / args.tiles_x * rt::kWarpTileHeight + lane / rt::kWarpTileWidth;
-  if (tile >= args.tile_end || x >= c_frame.x1 || y >= c_frame.y1) return;
-  rt::FirstHit& out =
-      ((rt::FirstHit*)args.film)[(size_t)(y - c_frame.y0) * (c_frame.x1 - c_frame.x0) + (x - c_frame.x0)];
+  const rt::Film& film = c_frame.film;
+  int x = film.x0 + tile % args.tiles_x * rt::kWarpTileWidth + lane % rt::kWarpTileWidth;
+  int y = film.y0 + tile / args.tiles_x * rt::kWarpTileHeight + lane / rt::kWarpTileWidth;
+  if (tile >= args.tile_end || x >= film.x1 || y >= film.y1) return;
+  rt::FirstHit& out = ((rt::FirstHit*)args.film)[(size_t)(y - film.y0) * (film.x1 - film.x0) + (x - film.x0)];
   out = rt::no_hit();
   if (args.sphere_count == 0) return;
-  rt::Ray<float> ray = rt::camera_ray<float>(c_camera, c_frame, (uint32_t)x, (uint32_t)y, 0u);
+  rt::Ray<float> ray = rt::camera_ray<float>(c_camera, film, c_frame.sampler, (uint32_t)x, (uint32_t)y, 0u);
   float t = rt::kInfinity;
   uint32_t prim = rt::kNoPrim;
-  rt::large_closest<float>(c_large, c_frame.large_count, ray.origin, ray.direction, rt::kNoPrim, t, prim);
+  rt::large_closest<float>(c_large, c_frame.scene.large_count, ray.origin, ray.direction, rt::kNoPrim, t, prim);
   rt::thread_closest((const rt::Node*)args.nodes, (const float4*)args.spheres, ray.origin, ray.direction, rt::kNoPrim,
                      t, prim);
   if (prim == rt::kNoPrim) return;
@@ -43,6 +43,6 @@ extern "C" __global__ void __launch_bounds__(128) first_hits(const __grid_consta
                                   c_large,
                                   &c_frame};
   rt::SurfacePoint<float> point =
-      rt::surface_point<float>(c_large, c_frame.large_count, prim, primitive, ray.origin, ray.direction);
+      rt::surface_point<float>(c_large, c_frame.scene.large_count, prim, primitive, ray.origin, ray.direction);
   out = rt::first_hit(point, t, rt::load_albedo<float>(tables, (uint32_t)sphere), (uint32_t)sphere);
 }

@@ -24,14 +24,14 @@ RT_DEVICE WarpBundle camera_bundle(const rt::Camera& cam, Vec3<float> origin) {
 RT_DEVICE void render_tile(const rt::RenderArgs& args, const rt::SceneTables& s, const PrimitiveSource& primitives,
                            int tile, WarpScratch& scratch) {
   const rt::Frame& frame = *s.frame;
-  const TilePixel at = tile_pixel(args, frame, tile);
+  const TilePixel at = tile_pixel(args, frame.film, tile);
   const WideTree tree = {(const rt::Node*)args.nodes, primitives.global};
   float4* out = (float4*)args.film + at.film;
   float4 sum = *out;
   bool coherent = true;  // until a packet was left: those of the tile's later samples would be too
   for (int i = 0; i < args.sample_count; ++i) {
     const uint32_t x = (uint32_t)at.x, y = (uint32_t)at.y, sample = (uint32_t)args.sample_begin + (uint32_t)i;
-    Ray<float> ray = camera_ray<float>(*s.camera, frame, x, y, sample);
+    Ray<float> ray = camera_ray<float>(*s.camera, frame.film, frame.sampler, x, y, sample);
     float t = kInfinity;
     uint32_t prim = kNoPrim;
     if (args.sphere_count > 0) {

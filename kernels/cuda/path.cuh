@@ -29,13 +29,13 @@ struct TilePixel {
   bool inside;
 };
 
-RT_DEVICE TilePixel tile_pixel(const rt::RenderArgs& args, const rt::Frame& frame, int tile) {
+RT_DEVICE TilePixel tile_pixel(const rt::RenderArgs& args, const rt::Film& film, int tile) {
   const int lane = threadIdx.x & 31;
-  int x = frame.x0 + tile % args.tiles_x * rt::kWarpTileWidth + lane % rt::kWarpTileWidth;
-  int y = frame.y0 + tile / args.tiles_x * rt::kWarpTileHeight + lane / rt::kWarpTileWidth;
-  const bool inside = x < frame.x1 && y < frame.y1;
-  x = min(x, frame.x1 - 1), y = min(y, frame.y1 - 1);
-  return {x, y, (size_t)(y - frame.y0) * (size_t)(frame.x1 - frame.x0) + (size_t)(x - frame.x0), inside};
+  int x = film.x0 + tile % args.tiles_x * rt::kWarpTileWidth + lane % rt::kWarpTileWidth;
+  int y = film.y0 + tile / args.tiles_x * rt::kWarpTileHeight + lane / rt::kWarpTileWidth;
+  const bool inside = x < film.x1 && y < film.y1;
+  x = min(x, film.x1 - 1), y = min(y, film.y1 - 1);
+  return {x, y, (size_t)(y - film.y0) * (size_t)(film.x1 - film.x0) + (size_t)(x - film.x0), inside};
 }
 
 // Nearest hit before t, but `self`.
@@ -58,10 +58,11 @@ RT_DEVICE bool path_blocked(const rt::SceneTables& s, const Walk& walk, Vec3<flo
 template <class Walk>
 RT_DEVICE Vec3<float> add_lights(const rt::SceneTables& s, const Walk& walk, const PathState<float>& p,
                                  const Surface<float>& f, Vec3<float> radiance) {
-  for (int i = 0; i < s.frame->light_count; ++i) {
-    LightArrival<float> a = shade_light(*s.frame, s.lights[i], p, f);
+  for (int i = 0; i < s.frame->scene.light_count; ++i) {
+    LightArrival<float> a = shade_light(s.frame->integrator, s.lights[i], p, f);
     if (!a.arrives) continue;
-    if (s.frame->shadows && path_blocked(s, walk, f.point.position, a.sample.wi, p.prim, a.sample.distance)) continue;
+    if (s.frame->integrator.shadows && path_blocked(s, walk, f.point.position, a.sample.wi, p.prim, a.sample.distance))
+      continue;
     radiance = radiance + a.radiance;
   }
   return radiance;
@@ -78,9 +79,9 @@ RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Walk& walk, PathStat
       break;
     }
     const Surface<float> f = path_surface(s, p, walk.primitive(p.prim));
-    radiance = radiance + shade_ambient(*s.frame, p, f);
+    radiance = radiance + shade_ambient(s.frame->environment, p, f);
     radiance = add_lights(s, walk, p, f, radiance);
-    if (!path_goes_on(*s.frame, p, f)) break;
+    if (!path_goes_on(s.frame->integrator, p, f)) break;
     PathStep<float> step = next_step(p, f);
     p = step.path;
     path_closest(s, walk, p.ray, step.self, step.t, p.prim);

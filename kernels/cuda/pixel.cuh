@@ -13,13 +13,13 @@ RT_DEVICE void render_pixel(const rt::RenderArgs& args, Walk walk, const rt::Cam
   if (tile >= args.tile_end) return;
   walk.leave_out((uint32_t)large_count(frame));
   const rt::SceneTables scene = scene_tables(args, camera, c_lights, c_materials, c_large, frame);
-  const TilePixel at = tile_pixel(args, frame, tile);
+  const TilePixel at = tile_pixel(args, frame.film, tile);
   if (!at.inside) return;
   float4* out = (float4*)args.film + at.film;
   float4 sum = *out;
   for (int i = 0; i < samples; ++i) {
     const uint32_t x = (uint32_t)at.x, y = (uint32_t)at.y, sample = (uint32_t)args.sample_begin + (uint32_t)i;
-    Ray<float> ray = camera_ray<float>(camera, frame, x, y, sample);
+    Ray<float> ray = camera_ray<float>(camera, frame.film, frame.sampler, x, y, sample);
     float t = kInfinity;
     uint32_t prim = kNoPrim;
     if (args.sphere_count > 0) path_closest(scene, walk, ray, kNoPrim, t, prim);

@@ -14,15 +14,16 @@ struct Ray {
 
 // Ray of sample s of pixel (x, y)
 template <class F>
-RT_HD Ray<F> camera_ray(const rt::Camera& cam, const rt::Frame& frame, UintOf<F> x, UintOf<F> y, uint32_t s) {
+RT_HD Ray<F> camera_ray(const rt::Camera& cam, const rt::Film& film, const rt::Sampler& sampler, UintOf<F> x,
+                        UintOf<F> y, uint32_t s) {
   F sx = F(0.5f), sy = F(0.5f);
-  if (frame.filter != kFilterPoint) {
-    const Sample2d<F> point = sample_2d<F>(frame.seed, x, y, s, 0, kUseFilter);
-    sx = sx + filter_sample(frame.filter, frame.filter_radius, point.u);
-    sy = sy + filter_sample(frame.filter, frame.filter_radius, point.v);
+  if (sampler.filter != kFilterPoint) {
+    const Sample2d<F> point = sample_2d<F>(sampler.seed, x, y, s, 0, kUseFilter);
+    sx = sx + filter_sample(sampler.filter, sampler.filter_radius, point.u);
+    sy = sy + filter_sample(sampler.filter, sampler.filter_radius, point.v);
   }
-  F u = fma_(to_float(x) + sx, F(2.0f / (float)frame.width), F(-1.0f));
-  F v = fma_(to_float(y) + sy, F(-2.0f / (float)frame.height), F(1.0f));
+  F u = fma_(to_float(x) + sx, F(2.0f / (float)film.width), F(-1.0f));
+  F v = fma_(to_float(y) + sy, F(-2.0f / (float)film.height), F(1.0f));
   Vec3<F> across = fma3(v, splat3<F>(cam.up), u * splat3<F>(cam.right));
   if (cam.kind == kCameraOrthographic) return {splat3<F>(cam.origin) + across, splat3<F>(cam.forward)};
   return {splat3<F>(cam.origin), normalize(splat3<F>(cam.forward) + across)};

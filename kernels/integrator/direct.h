@@ -6,9 +6,9 @@
 
 namespace RT_NS {
 
-template <class F> RT_HD Vec3<F> shade_ambient(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f) {
+template <class F> RT_HD Vec3<F> shade_ambient(const rt::Environment& e, const PathState<F>& p, const Surface<F>& f) {
   const Phong<F>& m = f.bsdf.phong;
-  return (m.ambient * (scattered_share(m) * p.throughput)) * (splat3<F>(frame.ambient) * f.bsdf.albedo);
+  return (m.ambient * (scattered_share(m) * p.throughput)) * (splat3<F>(e.ambient) * f.bsdf.albedo);
 }
 
 // What a light sends to a surface and on to the film, unless something is in the way.
@@ -20,14 +20,14 @@ struct LightArrival {
 };
 
 template <class F>
-RT_HD LightArrival<F> shade_light(const rt::Frame& frame, const rt::Light& light, const PathState<F>& p,
+RT_HD LightArrival<F> shade_light(const rt::Integrator& integrator, const rt::Light& light, const PathState<F>& p,
                                   const Surface<F>& f) {
   LightArrival<F> a;
   a.sample = light_sample(light, f.point.position);
   F cosine = dot(f.point.normal, a.sample.wi);
   a.arrives = cosine > F(0.0f);
   // from inside, the primitive itself is in the way
-  if (frame.shadows)
+  if (integrator.shadows)
     a.arrives = a.arrives & !(f.point.inside & (hit_again(f.primitive, f.point, a.sample.wi) < a.sample.distance));
   Vec3<F> reflected = bsdf_eval(f.bsdf, f.point.normal, F(-1.0f) * p.ray.direction, a.sample.wi, cosine);
   a.radiance = (a.sample.attenuation * p.throughput) * (splat3<F>(light.color) * reflected);
@@ -35,8 +35,9 @@ RT_HD LightArrival<F> shade_light(const rt::Frame& frame, const rt::Light& light
 }
 
 // Which paths go on from their surfaces.
-template <class F> RT_HD MaskOf<F> path_goes_on(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f) {
-  return bsdf_is_sampled(f.bsdf) & splat_mask<F>(p.depth < max_depth(frame));
+template <class F> RT_HD MaskOf<F> path_goes_on(const rt::Integrator& integrator, const PathState<F>& p,
+                                                const Surface<F>& f) {
+  return bsdf_is_sampled(f.bsdf) & splat_mask<F>(p.depth < max_depth(integrator));
 }
 
 template <class F> RT_HD PathStep<F> next_step(const PathState<F>& p, const Surface<F>& f) {

@@ -13,9 +13,9 @@
 namespace RT_NS {
 
 // spheres beside the tree, geom/large_sphere.h
-RT_HD int32_t large_count(const rt::Frame& frame) { return RT_LARGE_SPHERES ? frame.large_count : 0; }
+RT_HD int32_t large_count(const rt::Frame& frame) { return RT_LARGE_SPHERES ? frame.scene.large_count : 0; }
 
 // bounces after the camera ray
-RT_HD int32_t max_depth(const rt::Frame& frame) { return RT_MIRRORS ? frame.max_depth : 0; }
+RT_HD int32_t max_depth(const rt::Integrator& integrator) { return RT_MIRRORS ? integrator.max_depth : 0; }
 
 }  // namespace RT_NS

@@ -34,9 +34,9 @@ template <class F> RT_HD F path_coverage(const PathState<F>& p) {
 
 // radiance that a ray which meets nothing brings
 template <class F> RT_HD Vec3<F> shade_miss(const rt::Frame& frame, const PathState<F>& p) {
-  F height =
-      p.depth == 0 ? background_height_row<F>(frame.height, p.y) : background_height_direction(frame, p.ray.direction);
-  return p.throughput * background(frame, height);
+  F height = p.depth == 0 ? background_height_row<F>(frame.film.height, p.y)
+                          : background_height_direction(frame.environment, p.ray.direction);
+  return p.throughput * background(frame.environment, height);
 }
 
 template <class F>

@@ -14,7 +14,7 @@ struct SceneTables {
   const Camera* camera;
   const Light* lights;
   const Material* materials;
-  const LargeSphere* large;  // Frame::large_count of them; the last spheres in leaf order
+  const LargeSphere* large;  // Frame::scene.large_count of them; the last spheres in leaf order
   const Frame* frame;
 };
 
@@ -24,16 +24,16 @@ namespace RT_NS {
 
 // linear RGB of a sphere
 template <class F> RT_HD Vec3<F> load_albedo(const rt::SceneTables& s, UintOf<F> sphere) {
-  if (s.frame->color_mode == kColorUniform) return gather3<F>(s.color, UintOf<F>(0u));
-  return gather3<F>(s.color, s.frame->color_mode == kColorPerSphere ? sphere : gather(s.color_id, sphere));
+  if (s.frame->scene.color_mode == kColorUniform) return gather3<F>(s.color, UintOf<F>(0u));
+  return gather3<F>(s.color, s.frame->scene.color_mode == kColorPerSphere ? sphere : gather(s.color_id, sphere));
 }
 
 // The BSDF at a point of the sphere at leaf position `prim`.
 template <class F> RT_HD Bsdf<F> load_bsdf(const rt::SceneTables& s, UintOf<F> prim) {
-  const bool uniform = s.frame->color_mode == kColorUniform && s.frame->material_mode == kMaterialUniform;
+  const bool uniform = s.frame->scene.color_mode == kColorUniform && s.frame->scene.material_mode == kMaterialUniform;
   const UintOf<F> sphere = uniform ? prim : gather(s.order, prim);  // with one look for all, no number is needed
   const Vec3<F> albedo = load_albedo<F>(s, sphere);
-  if (s.frame->material_mode == kMaterialUniform) return {albedo, load_phong<F>(s.materials)};
+  if (s.frame->scene.material_mode == kMaterialUniform) return {albedo, load_phong<F>(s.materials)};
   return {albedo, load_phong<F>(s.materials, gather(s.material_id, sphere))};
 }
 

@@ -14,9 +14,9 @@ template <class F> RT_HD Vec3<F> gradient(const float* bottom, const float* top,
   return fma3(h, splat3<F>(top) - low, low);
 }
 
-template <class F> RT_HD Vec3<F> background(const rt::Frame& frame, F h) {
-  if (frame.background_kind == kBackgroundTransparent) return {F(0.0f), F(0.0f), F(0.0f)};
-  return gradient(frame.background_bottom, frame.background_top, h);
+template <class F> RT_HD Vec3<F> background(const rt::Environment& e, F h) {
+  if (e.background_kind == kBackgroundTransparent) return {F(0.0f), F(0.0f), F(0.0f)};
+  return gradient(e.background_bottom, e.background_top, h);
 }
 
 // height for a camera ray: of the centre of its pixel's row; rows: of the full picture
@@ -25,8 +25,8 @@ template <class F> RT_HD F background_height_row(int32_t rows, UintOf<F> y) {
 }
 
 // height for a mirrored ray: the cosine to the scene's up axis, from -1..1 to 0..1; direction: unit
-template <class F> RT_HD F background_height_direction(const rt::Frame& frame, Vec3<F> direction) {
-  return fma_(dot(direction, splat3<F>(frame.background_up)), F(0.5f), F(0.5f));
+template <class F> RT_HD F background_height_direction(const rt::Environment& e, Vec3<F> direction) {
+  return fma_(dot(direction, splat3<F>(e.background_up)), F(0.5f), F(0.5f));
 }
 
 }  // namespace RT_NS

@@ -46,7 +46,7 @@ def _aos(buffers: SceneBuffers, tree: Bvh) -> Bvh:
     """One struct a sphere, centre, radius and colour: float32 (N, 7)."""
     import numpy as np
 
-    mode = int(buffers.frame["color_mode"][0])
+    mode = int(buffers.frame["scene"]["color_mode"][0])
     if mode == code("ColorMode", "uniform"):
         colors = np.broadcast_to(buffers.color[0], (len(tree.order), 3))
     else:
@@ -62,7 +62,7 @@ def _aos(buffers: SceneBuffers, tree: Bvh) -> Bvh:
 
 def _binary(buffers: SceneBuffers, tree: Bvh) -> Bvh:
     """A binary tree of float boxes; spheres and order are in its own order."""
-    return binary_tree.build(tree, int(buffers.frame["large_count"][0]))
+    return binary_tree.build(tree, int(buffers.frame["scene"]["large_count"][0]))
 
 
 LAYOUTS: dict[str, Callable[[SceneBuffers, Bvh], Bvh]] = {

@@ -170,7 +170,7 @@ def retake(
     with naming(scene.source):
         lights = pack_lights(scene, Space((x, y, z), buffers.scale), stand.axes)
         same = ("color_mode", "material_count", "material_mode", "large_count")
-        tables = {name: int(buffers.frame[name][0]) for name in same}
+        tables = {name: int(buffers.frame["scene"][name][0]) for name in same}
         frame = pack_frame(scene, settings, light_count=len(lights), **tables)
         camera = stand.pack(settings.width / settings.height)
     return replace(buffers, camera=camera, lights=lights, frame=frame)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pyglet import gl
 from pyglet.graphics.shader import Shader, ShaderProgram
 
-from raytracer.viewer.opening import DisplayError
+from raytracer.errors import DisplayError
 
 if TYPE_CHECKING:
     import numpy as np

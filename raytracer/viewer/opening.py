@@ -6,16 +6,12 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from raytracer.errors import UserError
+from raytracer.errors import DisplayError
 
 if TYPE_CHECKING:
     from raytracer.viewer.window import PreviewWindow
 
 MARGIN = 0.9  # part of the screen that a new window takes at most
-
-
-class DisplayError(UserError):
-    """There is nothing to open a window on."""
 
 
 def open_display(offscreen: bool) -> Any:

@@ -42,8 +42,8 @@ KERNEL = Kernel(
 def add_samples(driver: FakeDriver, grid: Any, block: Any, arguments: bytes) -> None:
     """Add a number that depends on pixel and sample to the pixels of the launch's tiles."""
     args = np.frombuffer(arguments, layout.dtype("RenderArgs"))[0]
-    frame = driver.view(*driver.symbols["c_frame"]).view(layout.dtype("Frame"))[0]
-    width, height = int(frame["x1"] - frame["x0"]), int(frame["y1"] - frame["y0"])
+    part = driver.view(*driver.symbols["c_frame"]).view(layout.dtype("Frame"))[0]["film"]
+    width, height = int(part["x1"] - part["x0"]), int(part["y1"] - part["y0"])
     tiles = int(args["tile_end"] - args["tile_begin"])
     assert grid[0] == -(-tiles // (block[0] // 32))
     spheres = driver.view(int(args["spheres"]), COUNT * 16).view(np.float32)

@@ -131,7 +131,7 @@ def test_another_size_is_another_aspect() -> None:
     square = render_levels.view(buffers, "samples", (50, 50))
     assert square.camera["right"] == pytest.approx(buffers.camera["right"] / 2)
     assert (square.camera["up"] == buffers.camera["up"]).all()
-    assert square.frame["x1"] == square.frame["width"] == 50
+    assert square.frame["film"]["x1"] == square.frame["film"]["width"] == 50
 
 
 def test_pictures_that_are_wrong_are_told() -> None:

@@ -141,12 +141,17 @@ PROBE(light_sample) {
   write3(out, s.wi), out[3] = s.distance, out[4] = s.attenuation;
 }
 // y
-PROBE(background_row) { write3(out, background(u.frame, background_height_row<F>(u.frame.height, as_uint(in[0])))); }
-PROBE(background_direction) { write3(out, background(u.frame, background_height_direction(u.frame, read3(in)))); }
+PROBE(background_row) {
+  write3(out, background(u.frame.environment, background_height_row<F>(u.frame.film.height, as_uint(in[0]))));
+}
+PROBE(background_direction) {
+  write3(out, background(u.frame.environment, background_height_direction(u.frame.environment, read3(in))));
+}
 
 // ---- integrator/camera.h; x, y; integer: sample
 PROBE(camera_ray) {
-  const Ray<F> ray = camera_ray<F>(u.camera, u.frame, as_uint(in[0]), as_uint(in[1]), (uint32_t)u.integer[0]);
+  const Ray<F> ray =
+      camera_ray<F>(u.camera, u.frame.film, u.frame.sampler, as_uint(in[0]), as_uint(in[1]), (uint32_t)u.integer[0]);
   write3(out, ray.origin), write3(out + 3, ray.direction);
 }
 

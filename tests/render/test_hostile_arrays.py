@@ -67,7 +67,8 @@ def set_item(name: str, place: int, value: int) -> Callable[[dict[str, Any]], No
 
 def set_frame(name: str, value: int) -> Callable[[dict[str, Any]], None]:
     def change(a: dict[str, Any]) -> None:
-        a["frame"][name] = value
+        part = next(p for p in a["frame"].dtype.names if name in a["frame"].dtype[p].names)
+        a["frame"][part][name] = value
 
     return change
 
@@ -147,7 +148,7 @@ def test_a_view_with_fewer_materials_than_the_spheres_ask_for_is_refused() -> No
     """Though its frame agrees with it: the numbers are the scene's, and were checked before."""
     given = arrays()
     scene = made(given)
-    given["materials"], given["frame"]["material_count"] = given["materials"][:1], 1
+    given["materials"], given["frame"]["scene"]["material_count"] = given["materials"][:1], 1
     with pytest.raises(ValueError, match="material_id: points behind"):
         scene.render(*(given[name] for name in OF_VIEW), Film.blank(40, 24).sums, 0, 1e9, 2)
 

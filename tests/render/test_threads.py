@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,6 +34,69 @@ with pipeline.prepare(scene, {"width": 256, "height": 256}, backend="cpu", threa
     job.expose(film, 1)
     print("rendered")
 """
+
+
+# One CPU: a thread that nobody waits for has no other on which to end.
+FORKS = """
+import os
+import raytracer
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+scene = raytracer.Scene(spheres=[raytracer.SphereSet([[0.0, 0.0, 0.0]], 1.0)])
+threads = set()
+for _ in range(200):
+    raytracer.render(scene, width=8, height=8, samples=1, backend="cpu", threads=1)
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    threads.add(len(os.listdir("/proc/self/task")))
+    os.waitpid(child, 0)
+print(threads)
+"""
+
+SIGNALS_AFTER_A_FORK = """
+import os, signal, sys, time
+import raytracer
+from raytracer.backends import cpu
+cpu.BUDGET = 1e9  # one call of the compiled part makes the whole picture
+scene = raytracer.load(sys.argv[1])
+
+def render(samples):
+    size = {"width": 160, "height": 120, "samples": samples}
+    raytracer.render(scene, **size, backend="cpu", threads=1)
+
+render(1)
+child = os.fork()
+if child:
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+calls = []
+signal.signal(signal.SIGALRM, lambda *_: calls.append(time.monotonic()))
+signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+begin = time.monotonic()
+render(64)
+end = time.monotonic()
+signal.setitimer(signal.ITIMER_REAL, 0)
+middle = [at for at in calls if 0.2 < (at - begin) / (end - begin) < 0.8]
+os._exit(0 if len(middle) > 1 else 1)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts threads in /proc")
+def test_a_fork_after_a_render_finds_no_other_thread() -> None:
+    """From 3.12 on, Python warns of a fork with threads; the child would lack them."""
+    done = subprocess.run(
+        [sys.executable, "-c", FORKS],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+    )
+    assert (done.stdout, done.stderr) == ("{1}\n", "")
+
+
+def test_handlers_of_signals_run_during_a_render_after_a_fork() -> None:
+    scene = str(Path(__file__).parents[2] / "scenes" / "sphereflake.toml")
+    command = [sys.executable, "-c", SIGNALS_AFTER_A_FORK, scene]
+    assert subprocess.run(command, check=False).returncode == 0
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits memory as Linux does")

@@ -22,7 +22,8 @@ def packed(*large: tuple[tuple[float, float, float], float]) -> SceneBuffers:
 
 def test_none_in_an_ordinary_scene() -> None:
     buffers = packed(((0.0, -1000.0, 0.0), 1000.0))
-    assert len(buffers.large) == len(buffers.large_id) == buffers.frame["large_count"][0] == 0
+    assert len(buffers.large) == len(buffers.large_id) == 0
+    assert buffers.frame["scene"]["large_count"][0] == 0
 
 
 @pytest.mark.parametrize("gap", [0.0, 0.25, -3.0])
@@ -32,7 +33,7 @@ def test_the_height_of_the_middle_above_the_surface(radius: float, gap: float) -
     buffers = packed(((0.0, -radius - gap, 0.0), radius))
     row = buffers.large[0]
     assert buffers.large_id.tolist() == [2]
-    assert buffers.frame["large_count"][0] == 1
+    assert buffers.frame["scene"]["large_count"][0] == 1
     assert row["prim"] == 2
     np.testing.assert_array_equal(np.round(row["normal"], 6), (0, -1, 0))
     middle = Fraction(float(buffers.center[1]))

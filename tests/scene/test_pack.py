@@ -170,7 +170,7 @@ def test_lights() -> None:
     np.testing.assert_allclose(packed["vector"][2], [0, 0, 1])
     assert packed["kind"].tolist() == [0, 0, 1]
     assert packed["falloff"].tolist() == [0, 1, 0]
-    assert buffers.frame["light_count"] == 3
+    assert buffers.frame["scene"]["light_count"] == 3
 
 
 def test_key_light_and_ambient_defaults() -> None:
@@ -181,27 +181,34 @@ def test_key_light_and_ambient_defaults() -> None:
     assert towards @ camera["right"] < 0 < towards @ camera["up"]
     assert towards @ camera["forward"] < 0
     np.testing.assert_allclose(np.linalg.norm(towards), 1.0, rtol=1e-6)
-    np.testing.assert_allclose(plain.frame["ambient"], 0.25)
+    np.testing.assert_allclose(plain.frame["environment"]["ambient"], 0.25)
     dark = pack(Scene.from_arrays(**ball, lights=()))
     assert len(dark.lights) == 0
-    np.testing.assert_allclose(dark.frame["ambient"], 0.1)
+    np.testing.assert_allclose(dark.frame["environment"]["ambient"], 0.1)
     own = pack(Scene.from_arrays(**ball, ambient=Ambient("#808080", 0.5)))
-    np.testing.assert_allclose(own.frame["ambient"], srgb_to_linear(128 / 255) * 0.5, rtol=1e-6)
+    np.testing.assert_allclose(
+        own.frame["environment"]["ambient"], srgb_to_linear(128 / 255) * 0.5, rtol=1e-6
+    )
 
 
 def test_frame() -> None:
     scene = Scene(background=Background(bottom="#808080", top="white"))
     settings = RenderSettings(64, 48, 9, "tent", None, 7, 3, False)
     frame = pack(scene, settings).frame[0]
+    values = {
+        name: frame[part][name] for part in frame.dtype.names for name in frame[part].dtype.names
+    }
     names = ("width", "height", "x0", "y0", "x1", "y1", "sample_begin", "sample_count")
-    assert [int(frame[n]) for n in names] == [64, 48, 0, 0, 64, 48, 0, 9]
+    assert [int(values[n]) for n in names] == [64, 48, 0, 0, 64, 48, 0, 9]
     others = ("seed", "filter", "filter_radius", "max_depth", "shadows", "background_kind")
-    assert [float(frame[n]) for n in others] == [7, 2, 1.0, 3, 0, 0]
-    np.testing.assert_allclose(frame["background_bottom"], srgb_to_linear(128 / 255), rtol=1e-6)
-    np.testing.assert_allclose(frame["background_top"], 1.0)
+    assert [float(values[n]) for n in others] == [7, 2, 1.0, 3, 0, 0]
+    np.testing.assert_allclose(
+        frame["environment"]["background_bottom"], srgb_to_linear(128 / 255), rtol=1e-6
+    )
+    np.testing.assert_allclose(frame["environment"]["background_top"], 1.0)
     clear = pack(Scene(background=Background(transparent=True))).frame[0]
-    assert clear["background_kind"] == 1
-    assert not clear["background_top"].any()
+    assert clear["environment"]["background_kind"] == 1
+    assert not clear["environment"]["background_top"].any()
 
 
 @pytest.mark.parametrize(
@@ -214,12 +221,14 @@ def test_frame() -> None:
 )
 def test_the_reflected_background_has_the_scenes_up(camera: Any, up: Any, expected: Any) -> None:
     scene = Scene(camera=camera, background=Background(up=up))
-    np.testing.assert_allclose(pack(scene).frame["background_up"][0], expected, atol=1e-7)
+    np.testing.assert_allclose(
+        pack(scene).frame["environment"]["background_up"][0], expected, atol=1e-7
+    )
 
 
 def colors(buffers: SceneBuffers) -> NDArray[np.float32]:
     """The colour of every sphere, by whichever mode."""
-    mode = int(buffers.frame["color_mode"][0])
+    mode = int(buffers.frame["scene"]["color_mode"][0])
     if mode == 0:
         assert (len(buffers.color), len(buffers.color_id)) == (1, 0)
         return np.repeat(buffers.color, buffers.count, axis=0)
@@ -248,7 +257,7 @@ def balls(count: int, color: Any = None, **options: Any) -> SphereSet:
 )
 def test_color_modes(sets: list[SphereSet], mode: int) -> None:
     buffers = pack(Scene(sets))
-    assert buffers.frame["color_mode"] == mode
+    assert buffers.frame["scene"]["color_mode"] == mode
     expected: list[NDArray[Any]] = []
     for spheres in sets:
         ids = spheres.color_id
@@ -276,10 +285,10 @@ def test_materials() -> None:
     buffers = pack(scene)
     assert buffers.material_id.tolist() == [0, 0, 1, 1, 1, 0]
     assert buffers.materials["mirror"].tolist() == [0.5, 0.0]
-    assert buffers.frame[["material_mode", "material_count"]][0].item() == (1, 2)
+    assert buffers.frame["scene"][["material_mode", "material_count"]][0].item() == (1, 2)
     same = pack(Scene([balls(2, material="default"), balls(1)]))
     assert (len(same.material_id), len(same.materials)) == (0, 1)
-    assert same.frame["material_mode"] == 0
+    assert same.frame["scene"]["material_mode"] == 0
     redefined = Scene([balls(1)], materials={"default": Material(diffuse=0.25)})
     assert pack(redefined).materials["diffuse"] == np.float32(0.25)
 

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from raytracer import layout
 from raytracer.backends.cuda.sources import digest, headers_of, kernels_root
+from raytracer.view import frame_of
 
 SOURCES = Path(__file__).parents[1] / "probe"
 ISAS = ("portable", "avx2", "avx512")
@@ -81,7 +82,9 @@ class Probe:
         assert rows.shape[1] == inputs, f"{function} takes {inputs} numbers"
         values = np.zeros((), uniform_dtype())
         for name, value in uniform.items():
-            if isinstance(value, dict):
+            if name == "frame":
+                values[name] = frame_of(**value)[0]
+            elif isinstance(value, dict):
                 for field, number in value.items():
                     values[name][field] = number
             else:

@@ -130,8 +130,8 @@ def test_pasted_into_the_scene_file_it_gives_the_picture_that_is_seen(
     job.expose(film, 4)
 
     path.write_text(pasted(rest + SCENE, viewer.camera_toml()))
-    up = pack(raytracer.load(path)).frame["background_up"]
-    np.testing.assert_allclose(up, viewer._look.frame["background_up"], atol=1e-6)
+    up = pack(raytracer.load(path)).frame["environment"]["background_up"]
+    np.testing.assert_allclose(up, viewer._look.frame["environment"]["background_up"], atol=1e-6)
     again = raytracer.render(path, backend="cpu")
     difference = np.abs(job.image(film).to_uint8().astype(int) - again.to_uint8().astype(int))
     # The camera goes to scene units and back: an edge may fall a hair's breadth elsewhere.

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raytracer.errors import UserError
+from raytracer.errors import DisplayError, UserError
 from raytracer.viewer import opening
-from raytracer.viewer.opening import MARGIN, DisplayError, fitting
+from raytracer.viewer.opening import MARGIN, fitting
 
 SIDES = st.integers(1, 10_000)
 

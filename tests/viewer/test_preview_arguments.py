@@ -9,7 +9,7 @@ import pytest
 
 import raytracer
 from raytracer.commands.previewing import record, summary
-from raytracer.errors import DataFileError, OutputError, UserError
+from raytracer.errors import DataFileError, DisplayError, OutputError, UserError
 from raytracer.viewer import opening
 from raytracer.viewer.preview import PreviewResult
 from support.previews import balls
@@ -41,10 +41,10 @@ def test_without_a_display_no_scene_is_loaded(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def closed(_: bool) -> None:
-        raise opening.DisplayError("there is no display: go elsewhere")
+        raise DisplayError("there is no display: go elsewhere")
 
     monkeypatch.setattr(opening, "open_display", closed)
-    with pytest.raises(opening.DisplayError, match="go elsewhere"):
+    with pytest.raises(DisplayError, match="go elsewhere"):
         raytracer.preview(tmp_path / "missing.toml")
 
 

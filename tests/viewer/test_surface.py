@@ -49,6 +49,7 @@ offscreen = sys.argv[1] == "offscreen"
 opening.open_display(offscreen)
 import pyglet
 from pyglet import gl
+from raytracer.errors import DisplayError
 from raytracer.viewer import surface
 
 def fails(*_):
@@ -64,7 +65,7 @@ HALF_WAY = """
 kept, surface.Canvas = surface.Canvas, fails
 try:
     opened()
-except opening.DisplayError as error:
+except DisplayError as error:
     assert "(it is refused)" in str(error), error
 else:
     raise SystemExit("it was opened")

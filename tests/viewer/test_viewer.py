@@ -391,7 +391,7 @@ def test_curves_go_round(viewer: Viewer) -> None:
 
 def test_the_reflected_background_does_not_turn_with_the_camera() -> None:
     viewer = viewer_of(stage_of(balls()))
-    up = viewer._look.frame["background_up"].copy()
+    up = viewer._look.frame["environment"]["background_up"].copy()
     for action, amount in (("orbit", (0.7, -0.9)), ("along", (0, -1, 0)), ("next_background", ())):
         getattr(viewer, action)(*amount)
-        np.testing.assert_array_equal(viewer._look.frame["background_up"], up)
+        np.testing.assert_array_equal(viewer._look.frame["environment"]["background_up"], up)

@@ -17,10 +17,10 @@ RT_DEVICE rt::Camera shown_camera(rt::Camera camera) {
 
 template <Shows shows>
 RT_DEVICE rt::Frame shown_frame(rt::Frame frame) {
-  if (shows < kPhong) frame.light_count = 0;
-  if (shows < kShadows) frame.shadows = 0;
-  if (shows < kMirrors) frame.max_depth = 0;
-  if (shows < kSamples) frame.filter = kFilterPoint;
+  if (shows < kPhong) frame.scene.light_count = 0;
+  if (shows < kShadows) frame.integrator.shadows = 0;
+  if (shows < kMirrors) frame.integrator.max_depth = 0;
+  if (shows < kSamples) frame.sampler.filter = kFilterPoint;
   return frame;
 }
 
