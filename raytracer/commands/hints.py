@@ -161,14 +161,14 @@ def _of_a_file(name: str) -> str:
     """The command that takes a file or an example scene of this name, or ""."""
     from raytracer.door import is_file
     from raytracer.resources import scenes
-    from raytracer.scene import particles
     from raytracer.scene.load import SCENE_SUFFIXES
+    from raytracer.scene.particles.registry import SUFFIXES
 
     path = Path(name)
     suffix = path.suffix.lower()
     if suffix in OTHERS:
         return OTHERS[suffix]
-    known = (*SCENE_SUFFIXES, *particles.SUFFIXES)
+    known = (*SCENE_SUFFIXES, *SUFFIXES)
     if suffix in known or is_file(path):
         return "render"
     return "render" if name and is_file(Path(str(scenes())) / f"{name}.toml") else ""

@@ -13,9 +13,10 @@ from . import tables
 from .colors import parse_color
 from .elements import Element, symbol_of, table
 from .lights import LIGHTS, Ambient, Light
-from .load import read_set, sphere_set
 from .looks import Background, Camera
 from .materials import Material
+from .particles.read import read
+from .particles.sphere_set import sphere_set
 from .scene import Scene
 from .spheres import SphereSet
 from .transform import Transform
@@ -199,7 +200,8 @@ class _Composer:
             names = values.get("arrays") or {}
             arrays = {part: name for part, name in names.items() if name is not None}
             meaning = values.get("labels")
-            data = read_set(self.path.parent, values["file"], arrays, elements, meaning)
+            name = values["file"]
+            data = read(self.path.parent / name, arrays, elements, name, meaning)
             if data.labels is not None:
                 self.labels.update(data.labels.names)
             elif meaning is not None:

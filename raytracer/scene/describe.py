@@ -1,4 +1,4 @@
-"""All that is known of one sphere, for people who point at it."""
+"""Description of one sphere: its place, material and row of the data file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from ..arguments import whole
 from ..errors import SceneError, escaped, shown
 from .colors import RGB, linear_to_srgb
 from .materials import Material
-from .rows import Value, read_row
+from .particles.read import read_row
+from .particles.source import Value
 from .transform import Vector
 
 if TYPE_CHECKING:

@@ -15,12 +15,13 @@ from .fit import Basis
 from .lights import Ambient, DirectionalLight, Light, linear
 from .looks import Camera
 from .placing import Space
-from .scene import Scene
 from .transform import Vector
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from .scene import Scene
 
 KEY_LIGHT = (-0.5, 0.8, 1.0)
 """Towards the light of a scene without lights, along the camera's right, up and backward axes."""

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..door import STANDARD_INPUT, OpenFile, opened, path_of, reading, unique
-from ..errors import DataFileError, SceneError, naming, nearest, shown
-from ..memory import require_room
-from ..warning import warn
-from . import particles
-from .elements import Element
-from .scene import Scene
-from .spheres import SphereSet
+from raytracer.door import STANDARD_INPUT, OpenFile, opened, path_of, reading, unique
+from raytracer.errors import DataFileError, SceneError, naming, nearest, shown
+from raytracer.memory import require_room
+from raytracer.scene.particles.read import read_open
+from raytracer.scene.particles.registry import SNIFF_BYTES, SUFFIXES, by_content, unknown
+from raytracer.scene.particles.sphere_set import sphere_set
+from raytracer.scene.scene import Scene
 
 if TYPE_CHECKING:
     from os import PathLike
-
-    from .particles import Particles
 
 SCENE_SUFFIXES = (".toml", ".json")
 """Endings of scene files."""
@@ -39,9 +35,6 @@ SMALL = 1 << 20
 
 KEY_PARTS = 16
 """Most parts of a dotted key; the longest of a scene has four."""
-
-SNIFFED = 1 << 12
-"""Bytes of standard input that say what it holds."""
 
 
 def load(path: str | PathLike[str]) -> Scene:
@@ -65,52 +58,39 @@ def load(path: str | PathLike[str]) -> Scene:
         naming(file.source),
     ):
         suffix = _suffix_of(file)
-        if suffix in particles.SUFFIXES:
-            data = particles.read_open(file, suffix)
+        if suffix in SUFFIXES:
+            data = read_open(file, suffix)
             if len(data.centers) == 0:
                 raise DataFileError(
                     f"{file.source}: holds no particles, so there is nothing to show"
                 )
             return Scene(spheres=(sphere_set(data),), title=target.stem, source=file.source)
-        from .compose import compose
+        from raytracer.scene.compose import compose
 
         return compose(read_table(file, suffix), Path(file.source))
 
 
 def _suffix_of(file: OpenFile) -> str:
-    """Return the ending that says what a file is; of standard input, by its first bytes.
+    """Return the ending that states the format of a file; of standard input, by its first bytes.
 
     Raises:
-        SceneError: it is no kind of file that can be loaded.
+        SceneError: the format cannot be loaded.
     """
     if file.is_standard_input:
-        return _sniffed(file.file.peek(SNIFFED)[:SNIFFED])
+        return _suffix_of_content(file.file.peek(SNIFF_BYTES)[:SNIFF_BYTES])
     suffix = file.path.suffix.lower()
-    known = [*SCENE_SUFFIXES, *particles.SUFFIXES]
+    known = (*SCENE_SUFFIXES, *SUFFIXES)
     if suffix not in known:
-        from .foreign import unread, way_out
-
-        way = way_out(file.path)
-        raise SceneError(
-            f"{file.source}: {unread(suffix)}; supported are {', '.join(known)}"
-            + (f"; {way}" if way else "")
-        )
+        raise SceneError(f"{file.source}: {unknown(file.path, known)}")
     return suffix
 
 
-def _sniffed(start: bytes) -> str:
+def _suffix_of_content(start: bytes) -> str:
     """Return the ending that a file with this start would have."""
-    for magic, suffix in ((b"PK", ".npz"), (b"\x93NUMPY", ".npy")):
-        if start.startswith(magic):
-            return suffix
-    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if text.startswith(b"{"):
-        return ".json"
-    first = text.splitlines()[0] if text else b""
-    if first.strip().isdigit():
-        return ".xyz"
-    columns = {name.strip(b' "#').lower() for name in re.split(rb"[,;\t]", first)}
-    return ".csv" if {b"x", b"y", b"z"} <= columns else ".toml"
+    particles = by_content(start)
+    if particles is not None:
+        return particles.suffixes[0]
+    return ".json" if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{") else ".toml"
 
 
 def check_there(path: Path) -> None:
@@ -218,7 +198,7 @@ def _key_parts(line: str) -> int:
 
 def _scenes_in(folder: Path) -> list[str]:
     """Return the names of the files in a folder that can be rendered, scene files first."""
-    known = (*SCENE_SUFFIXES, *particles.SUFFIXES)
+    known = (*SCENE_SUFFIXES, *SUFFIXES)
     try:
         found = [p.name for p in folder.iterdir() if p.suffix.lower() in known and p.is_file()]
     except (OSError, ValueError):
@@ -230,57 +210,3 @@ def _inside(folder: Path) -> str:
     """Return what to name instead of a folder."""
     found = _scenes_in(folder)
     return f"name a file, for example {folder / found[0]}" if found else "name a file"
-
-
-def sphere_set(
-    data: Particles,
-    radius: float | None = None,
-    color: Any = None,
-    **options: Any,
-) -> SphereSet:
-    """Return the sphere set of a particle file.
-
-    Args:
-        data: from `particles.read`.
-        radius: one for all, before the file's radii.
-        color: one for all, before the file's colours.
-        **options: for `SphereSet`.
-
-    Raises:
-        DataFileError: the arrays make no spheres.
-    """
-    size: Any = data.radius if radius is None else radius
-    own_color = color is not None
-    # What the scene file says instead leaves the file's own values to be looked up.
-    replaced = {"radius": radius is not None, "color": own_color}
-    if len(data.centers) == 0:
-        warn(f"{data.source}: holds no particles")
-    for parts, note in data.notes:
-        if not parts or not all(replaced.get(part) for part in parts.split("+")):
-            warn(note)
-    used = [n for part, names in data.columns.items() if not replaced.get(part) for n in names]
-    return SphereSet(
-        data.centers,
-        size,
-        color if own_color else data.color,
-        color_id=None if own_color else data.color_id,
-        source=data.source,
-        names=data.names,
-        file=data.file and data.file.using(used),
-        **options,
-    )
-
-
-def read_set(
-    folder: Path,
-    name: str,
-    arrays: Mapping[str, str],
-    elements: Mapping[str, Element],
-    meaning: str | None = None,
-) -> Particles:
-    """Read the data file that a scene file names, relative to the scene file.
-
-    Raises:
-        UserError: the file is missing or wrong.
-    """
-    return particles.read(folder / name, arrays, elements, source=name, meaning=meaning)

@@ -20,13 +20,13 @@ from .materials import Material
 from .paint import color_bytes, pack_colors
 from .placing import Space, place, render_space
 from .pose import Pose, aimed, pose
-from .scene import Scene
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from .fit import Outliers, Spheres
+    from .scene import Scene
 
 
 def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:

@@ -12,8 +12,8 @@ from ..errors import SceneError, counted, shown_value
 from ..warning import warn
 from .arrays import Where, as_array, blocks, check_centers, check_radius, first_not_finite, floats
 from .colors import COLOR_SPACES, OPAQUE, parse_color
-from .data_file import DataFile
 from .materials import Material
+from .particles.data_file import DataFile
 from .spacing import default_radius
 from .transform import Transform
 

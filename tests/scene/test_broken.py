@@ -15,7 +15,7 @@ from raytracer import load
 from raytracer.cli import main
 from raytracer.errors import DataFileError, MemoryNeedError, SceneError, UserError
 from raytracer.scene.pack import pack
-from raytracer.scene.xyz_file import _pairs, properties
+from raytracer.scene.particles.formats.xyz import _pairs, properties
 
 BALL = "[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n"
 

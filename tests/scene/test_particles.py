@@ -10,7 +10,8 @@ import pytest
 
 from raytracer import RaytracerWarning, load
 from raytracer.scene.elements import Element, find
-from raytracer.scene.particles import Particles, read
+from raytracer.scene.particles.read import read
+from raytracer.scene.particles.source import Particles
 from raytracer.scene.spacing import mean_spacing
 
 

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raytracer import RaytracerWarning, load
-from raytracer.scene import lines as text_lines
-from raytracer.scene import rows
 from raytracer.scene.elements import find
+from raytracer.scene.particles import lines as text_lines
+from raytracer.scene.particles.text_table import number
 
 RNG = np.random.default_rng(5)
 POINTS = RNG.normal(size=(6, 3))
@@ -193,7 +193,7 @@ def test_a_relative_path_outlives_its_folder(
 
 INTEGERS = st.integers(-(10**20), 10**20)
 FLOATS = st.floats(allow_nan=False)
-TEXTS = st.text("abcXYZé%:/", min_size=1, max_size=5).filter(lambda t: rows.number(t) == t)
+TEXTS = st.text("abcXYZé%:/", min_size=1, max_size=5).filter(lambda t: number(t) == t)
 CELLS = st.one_of(INTEGERS, FLOATS, TEXTS)
 GAPS = st.lists(st.sampled_from(["\n", "\r\n", "\r", "\n\n", "\r\n\r\n", "\r\r"]), min_size=1)
 

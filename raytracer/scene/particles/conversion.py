@@ -1,11 +1,11 @@
-"""Files of other programs, which are not read: what is read, and how such a file becomes that."""
+"""Conversion of files of other programs that cannot be read: the command for each ending."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-from ..errors import shown
+from raytracer.errors import shown
 
 _ASE = "from ase.io import read, write; write('{new}.xyz', read('{name}'))"
 _MDANALYSIS = "import MDAnalysis as m; m.Universe('{name}').atoms.write('{new}.xyz')"

@@ -1,4 +1,4 @@
-"""How a table in text is laid out: its separator, the names of its columns, where its rows begin.
+"""Layout of a text table: its separator, the names of its columns, where its rows begin.
 
 Lines before the names that start with `#`, `%` or `//` are comments. The names may stand in the
 last of them, as `numpy.savetxt` writes them, if the line after it holds numbers.
@@ -10,9 +10,9 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from ..door import OpenFile
-from .lines import count_code, pieces
-from .naming import usual
+from raytracer.door import OpenFile
+from raytracer.scene.particles.lines import count_code, pieces
+from raytracer.scene.particles.naming import usual
 
 SEPARATORS = (",", ";", "\t")
 """What stands between two cells; where there is none of these, any white space."""
@@ -23,7 +23,7 @@ HEAD_LINES = 1000
 """Most comment and blank lines before the names of the columns."""
 
 
-class Sheet(NamedTuple):
+class TableLayout(NamedTuple):
     """The layout of a table.
 
     Args:
@@ -52,7 +52,7 @@ class Sheet(NamedTuple):
         return any(self.columns) and not _is_numbers(self.columns)
 
 
-def read_sheet(file: OpenFile) -> Sheet:
+def read_layout(file: OpenFile) -> TableLayout:
     """Return the layout of a table; of a file without names it has no columns.
 
     Raises:
@@ -75,10 +75,10 @@ def read_sheet(file: OpenFile) -> Sheet:
             and not _has_axes(cells)
             and (_has_axes(names) or (_is_numbers(cells) and len(names) == len(cells)))
         ):
-            return _sheet(separator, names, lines[:-1], lines[-1])
-        return _sheet(separator, cells, lines, following)
+            return _layout(separator, names, lines[:-1], lines[-1])
+        return _layout(separator, cells, lines, following)
     separator = separator_of(comment)
-    return _sheet(separator, _names(comment, separator), lines, "")
+    return _layout(separator, _names(comment, separator), lines, "")
 
 
 def _is_comment(line: str) -> bool:
@@ -86,9 +86,9 @@ def _is_comment(line: str) -> bool:
     return not line.strip() or line.lstrip().startswith(COMMENTS)
 
 
-def _sheet(separator: str | None, names: list[str], before: list[str], first: str) -> Sheet:
+def _layout(separator: str | None, names: list[str], before: list[str], first: str) -> TableLayout:
     inked = sum(bool(line.strip()) for line in before)
-    return Sheet(separator, names, len(before), inked, first, max(len(before), 1))
+    return TableLayout(separator, names, len(before), inked, first, max(len(before), 1))
 
 
 def separator_of(line: str) -> str | None:
@@ -128,39 +128,39 @@ def _is_numbers(cells: list[str]) -> bool:
     return bool(cells)
 
 
-class Tally(NamedTuple):
+class Marks(NamedTuple):
     """What is in a table without parsing it: separators in its rows, and whether it has quotes."""
 
     separators: int
     quotes: bool
 
 
-def tally(file: OpenFile, sheet: Sheet) -> Tally:
+def count_marks(file: OpenFile, layout: TableLayout) -> Marks:
     """Count the separators of all rows; at the speed of memory."""
     separators, quotes = 0, False
-    if sheet.separator is not None:
-        head = "".join(file.lines(sheet.skip)) if sheet.skip else ""
-        separators -= head.count(sheet.separator)
+    if layout.separator is not None:
+        head = "".join(file.lines(layout.skip)) if layout.skip else ""
+        separators -= head.count(layout.separator)
     for piece in pieces(file):
-        if sheet.separator is not None:
-            separators += count_code(piece, sheet.separator)
+        if layout.separator is not None:
+            separators += count_code(piece, layout.separator)
         quotes = quotes or b'"' in piece
-    return Tally(separators, quotes)
+    return Marks(separators, quotes)
 
 
-def long_row(file: OpenFile, sheet: Sheet) -> tuple[int, int] | None:
+def long_row(file: OpenFile, layout: TableLayout) -> tuple[int, int] | None:
     """Return line number and number of cells of the first row with more cells than names, or None.
 
     Empty cells at the end of a row do not count.
     """
-    limit = len(sheet.columns)
+    limit = len(layout.columns)
     with Path(file.name).open(encoding="utf-8-sig") as text:
         for number, line in enumerate(text, 1):
-            if number <= sheet.skip or (
-                sheet.separator is not None and line.count(sheet.separator) < limit
+            if number <= layout.skip or (
+                layout.separator is not None and line.count(layout.separator) < limit
             ):
                 continue
-            cells = sheet.cells(line)
+            cells = layout.cells(line)
             while cells and not cells[-1]:
                 cells.pop()
             if len(cells) > limit:

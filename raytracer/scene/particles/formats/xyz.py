@@ -8,19 +8,33 @@ a file with several frames the first is read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..door import OpenFile
-from ..errors import DataFileError, shown, suggestion
-from ..memory import require_room
-from . import naming
-from .arrays import distinct
-from .csv_file import COLOR_BYTES, load_table, text_palette
-from .elements import table as table_of_elements
-from .labels import Labels
-from .lines import aside, has_ink, has_lines, pick_line
-from .particles import Particles
+from raytracer.door import OpenFile
+from raytracer.errors import DataFileError, shown, suggestion
+from raytracer.memory import require_room
+from raytracer.scene.arrays import distinct
+from raytracer.scene.elements import table as table_of_elements
+from raytracer.scene.particles import naming
+from raytracer.scene.particles.labels import Labels
+from raytracer.scene.particles.lines import aside, has_ink, has_lines, pick_line
+from raytracer.scene.particles.source import (
+    Box,
+    Column,
+    Notes,
+    Particles,
+    ParticleSource,
+    Value,
+)
+from raytracer.scene.particles.text_table import (
+    COLOR_BYTES,
+    line_at,
+    load_table,
+    number,
+    text_palette,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,56 +68,148 @@ _WORD = re.compile(r"\S+")
 _QUOTES = {'"': '"', "'": "'", "{": "}"}
 
 
-class Column(NamedTuple):
-    """One property: its kind (S text, R real, I integer, L logical), first column and width."""
+class Property(NamedTuple):
+    """A property: its kind (S text, R real, I integer, L logical), first column and width."""
 
     kind: str
     first: int
     width: int
 
 
-def read_xyz(file: OpenFile, names: Mapping[str, str]) -> Particles:
-    """Read the first frame of a plain or extended .xyz file.
+_TRUTH = {"t": True, "true": True, "1": True, "f": False, "false": False, "0": False}
 
-    Raises:
-        DataFileError: broken counts or columns.
-    """
-    source = file.source
-    count, comment = read_head(file)
-    columns = properties(comment, source)
-    _check_names(names, columns, source)
-    wanted = _choose(names, columns, source)
-    line = f"{source}: line 2"
-    naming.require_one(wanted.values(), list(columns), line, "property", names.values())
-    used = {part: (name, columns[name]) for part, name in wanted.items()}
-    with aside(lambda: has_lines(file, 2 + count)) as longer:
-        table = _table(file, count, used)
-    notes = _notes(file, columns, wanted)
-    if longer.result():
-        notes += [("", note) for note in _following(file, count)]
-    result = Particles(source, table["centers"], notes=notes)
-    if "radius" in used:
-        result.radius = table["radius"]
-    elif "diameter" in used:
-        result.radius = table["diameter"] * 0.5
-    if "color" in used:
-        name, column = used["color"]
-        if column.kind == "S" and column.width == 1:
-            result.color, result.color_id = text_palette(table["color"], source, name, 3)
+_KINDS = {"S": "text", "R": "number", "I": "integer", "L": "truth value"}
+
+_PARTS = {"centers": "centers", "radius": "radius", "diameter": "radius", "color": "color"}
+
+
+class Source(ParticleSource):
+    """A plain or extended .xyz file."""
+
+    def __init__(self, file: OpenFile) -> None:
+        super().__init__(file)
+        self.atoms, self.comment = read_head(file)
+
+    @cached_property
+    def properties(self) -> dict[str, Property]:
+        """The properties of an atom, by name."""
+        return properties(self.comment, self.name)
+
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        return {
+            name: Column(_KINDS[each.kind], (each.width,) if each.width > 1 else ())
+            for name, each in self.properties.items()
+        }
+
+    @property
+    def count(self) -> int | None:
+        return self.atoms
+
+    @property
+    def frames(self) -> int | None:
+        """One, or None: where more lines follow, only reading them tells how many frames."""
+        return None if has_lines(self.file, 2 + self.atoms) else 1
+
+    @property
+    def box(self) -> Box | None:
+        text = _pairs(self.comment, self.name).get("Lattice")
+        if text is None:
+            return None
+        _check_lattice(text, self.name)
+        a, b, c, d, e, f, g, h, i = map(float, text.split())
+        return Box((0.0, 0.0, 0.0), ((a, b, c), (d, e, f), (g, h, i)))
+
+    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        kept = {name: self.properties[name] for name in names}
+        used = {
+            name: (name, each._replace(kind="S") if each.kind == "L" else each)
+            for name, each in kept.items()
+        }
+        table = _table(self.file, self.atoms, used)
+        return {name: _converted(table[name], each.kind) for name, each in kept.items()}
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        source, columns = self.name, self.properties
+        _check_names(names, columns, source)
+        chosen = _choose(names, columns, source)
+        line = f"{source}: line 2"
+        naming.require_one(chosen.values(), list(columns), line, "property", names.values())
+        used = {part: (name, columns[name]) for part, name in chosen.items()}
+        with aside(lambda: has_lines(self.file, 2 + self.atoms)) as longer:
+            table = _table(self.file, self.atoms, used)
+        notes = _notes(source, columns, chosen)
+        if longer.result():
+            notes += [("", note) for note in self._following()]
+        result = Particles(source, table["centers"], notes=notes)
+        if "radius" in used:
+            result.radius = table["radius"]
+        elif "diameter" in used:
+            result.radius = table["diameter"] * 0.5
+        if "color" in used:
+            _set_color(result, table["color"], *used["color"])
+        if "label" in used:
+            labels, ids = distinct(table["label"], source)
+            if "type" in used:
+                labels = _as_types(labels, ids, table["type"])
+            result.labels = Labels(labels, ids, _meaning(chosen["label"]))
+        result.names = {_PARTS[part]: name for part, name in chosen.items() if part in _PARTS}
+        result.columns = {part: (name,) for part, name in result.names.items()}
+        return result
+
+    def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
+        """Yield the properties of an atom; words beyond them are columns without a name."""
+        words = line_at(self.file, self._head_lines + index).split()
+        end = 0
+        for name, column in self.properties.items():
+            end = column.first + column.width
+            values = tuple(_typed(word, column.kind) for word in words[column.first : end])
+            yield name, values if column.width > 1 else values[0]
+        for place, word in enumerate(words[end:], end):
+            yield f"column {place + 1}", number(word)
+
+    @property
+    def _head_lines(self) -> int:
+        """Number of lines before the first atom that are not blank."""
+        return 1 + has_ink(self.comment.encode())
+
+    def _following(self) -> Iterator[str]:
+        """Yield what to warn of if a file goes on after its first frame; the rest is not read."""
+        line = pick_line(self.file, self._head_lines + self.atoms)
+        if line is None:
+            return
+        if line.strip().isdecimal():
+            yield (
+                f"{self.name}: more frames follow; the first is shown: for another one, write it "
+                "to a file of its own"
+            )
         else:
-            result.color = _colors(table["color"], column, source)
-    if "label" in used:
-        labels, ids = distinct(table["label"], source)
-        if "type" in used:
-            labels = _as_types(labels, ids, table["type"])
-        result.labels = Labels(labels, ids, _meaning(wanted["label"]))
-    groups = {"centers": "centers", "radius": "radius", "diameter": "radius", "color": "color"}
-    result.names = {groups[part]: name for part, name in wanted.items() if part in groups}
-    result.columns = {part: (name,) for part, name in result.names.items()}
-    return result
+            yield (
+                f"{self.name}: line 1 says {self.atoms} atoms, but more lines follow, which are "
+                f"left out, the first of them '{shown(line.strip())}'"
+            )
 
 
-def _choose(names: Mapping[str, str], columns: Mapping[str, Column], source: str) -> dict[str, str]:
+def _converted(values: NDArray[Any], kind: str) -> NDArray[Any]:
+    """Return the values of a property as its kind has them."""
+    import numpy as np
+
+    if kind == "L":
+        return np.isin(values, (b"T", b"t", b"true", b"True", b"1"))
+    return values.astype(np.int64) if kind == "I" else values
+
+
+def _set_color(result: Particles, values: NDArray[Any], name: str, column: Property) -> None:
+    """Set the colours of particles from a property of texts or of three numbers."""
+    if column.kind == "S" and column.width == 1:
+        result.color, result.color_id = text_palette(values, result.source, name, 3)
+    else:
+        result.color = _colors(values, column, result.source)
+
+
+def _choose(
+    names: Mapping[str, str], columns: Mapping[str, Property], source: str
+) -> dict[str, str]:
     """Return the properties to read: centers, radius or diameter, color, label."""
     vectors = [name for name, column in columns.items() if column.width == 3]
     places = [name for name in vectors if columns[name].kind in NUMBERS]
@@ -157,32 +263,12 @@ def _meaning(name: str) -> str | None:
     return "types" if name in TYPES else None
 
 
-def _notes(
-    file: OpenFile, columns: Mapping[str, Column], wanted: Mapping[str, str]
-) -> list[tuple[str, str]]:
+def _notes(source: str, columns: Mapping[str, Property], wanted: Mapping[str, str]) -> Notes:
     """Return what to warn of: properties that are not used."""
     left = [name for name in columns if name not in wanted.values()]
     sizes = [] if {"radius", "diameter", "label"} & set(wanted) else naming.sizes(left)
     colors = [] if {"color", "label"} & set(wanted) else naming.colors(left)
-    return naming.unused(file.source, "property", sizes, colors, 'colors = "..."')
-
-
-def _following(file: OpenFile, count: int) -> Iterator[str]:
-    """Yield what to warn of if a file goes on after its first frame; the rest is not read."""
-    comment = read_head(file)[1]
-    line = pick_line(file, 1 + has_ink(comment.encode()) + count)
-    if line is None:
-        return
-    if line.strip().isdecimal():
-        yield (
-            f"{file.source}: more frames follow; the first is shown: for another one, write it to "
-            "a file of its own"
-        )
-    else:
-        yield (
-            f"{file.source}: line 1 says {count} atoms, but more lines follow, which are left out, "
-            f"the first of them '{shown(line.strip())}'"
-        )
+    return naming.unused(source, "property", sizes, colors, 'colors = "..."')
 
 
 def read_head(file: OpenFile) -> tuple[int, str]:
@@ -197,15 +283,15 @@ def read_head(file: OpenFile) -> tuple[int, str]:
     return count, comment
 
 
-def properties(comment: str, source: str) -> dict[str, Column]:
+def properties(comment: str, source: str) -> dict[str, Property]:
     """Return the columns of a file: those of Properties, or of a plain file."""
     pairs = _pairs(comment, source)
     if "Lattice" in pairs:
         _check_lattice(pairs["Lattice"], source)
     if "Properties" not in pairs:
-        return {"species": Column("S", 0, 1), "pos": Column("R", 1, 3)}
+        return {"species": Property("S", 0, 1), "pos": Property("R", 1, 3)}
     words = pairs["Properties"].split(":")
-    columns: dict[str, Column] = {}
+    columns: dict[str, Property] = {}
     first = 0
     for name, kind, width in zip(words[::3], words[1::3], words[2::3], strict=False):
         number = width.isascii() and width.isdecimal()
@@ -221,7 +307,7 @@ def properties(comment: str, source: str) -> dict[str, Column]:
                 f"{source}: line 2: Properties name '{shown(name)}' twice; give each property a "
                 "name of its own"
             )
-        columns[name] = Column(kind, first, int(width))
+        columns[name] = Property(kind, first, int(width))
         first += int(width)
     if len(words) % 3:
         raise DataFileError(
@@ -265,7 +351,7 @@ def _check_lattice(text: str, source: str) -> None:
         raise DataFileError(f"{source}: line 2: Lattice: '{shown(text)}' is not nine numbers")
 
 
-def _check_names(names: Mapping[str, str], columns: Mapping[str, Column], source: str) -> None:
+def _check_names(names: Mapping[str, str], columns: Mapping[str, Property], source: str) -> None:
     """Refuse own names that are not in the file."""
     for part, name in names.items():
         if part not in ("centers", "radii", "diameters", "colors"):
@@ -275,7 +361,7 @@ def _check_names(names: Mapping[str, str], columns: Mapping[str, Column], source
             raise DataFileError(f"{source}: there is no property named '{name}'; {hint}")
 
 
-def _table(file: OpenFile, count: int, used: Mapping[str, tuple[str, Column]]) -> NDArray[Any]:
+def _table(file: OpenFile, count: int, used: Mapping[str, tuple[str, Property]]) -> NDArray[Any]:
     """Read the columns in use as a structured array (N,)."""
     import numpy as np
 
@@ -285,8 +371,8 @@ def _table(file: OpenFile, count: int, used: Mapping[str, tuple[str, Column]]) -
     labels: list[str] = []
     for part, (name, column) in parts:
         kind = "f8"
-        if part == "label" or (part == "color" and column.kind == "S"):
-            kind = f"S{LABEL_BYTES if part == 'label' else COLOR_BYTES}"
+        if part == "label" or column.kind == "S":
+            kind = f"S{COLOR_BYTES if part == 'color' else LABEL_BYTES}"
         fields.append((part, kind) if column.width == 1 else (part, kind, (column.width,)))
         places.extend(range(column.first, column.first + column.width))
         axes = list("xyz") if part == "centers" else [name] * column.width
@@ -313,8 +399,16 @@ def _table(file: OpenFile, count: int, used: Mapping[str, tuple[str, Column]]) -
     return table
 
 
-def _colors(values: NDArray[Any], column: Column, source: str) -> NDArray[Any]:
+def _colors(values: NDArray[Any], column: Property, source: str) -> NDArray[Any]:
     """Return colours in 0..1 from reals in 0..1 or integers in 0..255."""
     if column.width != 3:  # also of texts
         raise DataFileError(f"{source}: line 2: Properties: a colour has three columns")
     return values / 255.0 if column.kind == "I" else values
+
+
+def _typed(word: str, kind: str) -> str | int | float | bool:
+    """Return a word of an extended .xyz file as its kind says, or as it is."""
+    if kind == "L":
+        return _TRUTH.get(word.lower(), word)
+    value = word if kind == "S" else number(word)
+    return float(value) if kind == "R" and isinstance(value, int) else value

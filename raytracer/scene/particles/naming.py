@@ -1,4 +1,4 @@
-"""What arrays, columns and properties of particle files are called, and what each name means.
+"""Names of arrays, columns and properties in particle files, and what each one means.
 
 Names are compared without their unit ("x [nm]"), in any case of letters, with one underscore for
 each run of spaces, points and colons: OVITO's "Position.X" and ParaView's "Points:0" are known.
@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from ..errors import DataFileError, shown
+from raytracer.errors import DataFileError, shown
+from raytracer.scene.particles.source import Notes
 
 _CENTERS = ("centers", "centres", "center", "centre", "positions", "position", "pos",
             "coordinates", "coords", "points", "xyz")  # fmt: skip
@@ -51,6 +52,12 @@ def plain(name: str) -> str:
     if name.isidentifier():  # the usual case: without a unit, spaces, points and colons
         return name.lower()
     return re.sub(r"[\s.:]+", "_", re.sub(_UNIT, "", name).strip().lower())
+
+
+def unit(name: str) -> str:
+    """Return the unit that a name states, without brackets, or ""."""
+    found = re.search(_UNIT, name)
+    return found[1].strip("[]()/ ") if found else ""
 
 
 def usual(part: str, known: Iterable[str]) -> str | None:
@@ -143,9 +150,7 @@ def listed(names: Sequence[str], most: int = 8) -> str:
     return found if len(names) <= most else f"{found} and {len(names) - most:,} more"
 
 
-def unused(
-    source: str, kind: str, sizes: Sequence[str], colors: Sequence[str], way: str
-) -> list[tuple[str, str]]:
+def unused(source: str, kind: str, sizes: Sequence[str], colors: Sequence[str], way: str) -> Notes:
     """Return what to warn of where names sound like sizes or colours and are not used.
 
     Args:

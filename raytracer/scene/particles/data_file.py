@@ -1,4 +1,4 @@
-"""Which file a sphere set came from, so that what was not loaded can be looked up later."""
+"""Reference to the particle file of a sphere set, for values that were not loaded."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from ..door import OpenFile
+    from raytracer.door import OpenFile
 
 
 class DataFile(NamedTuple):

@@ -1,4 +1,4 @@
-"""What the labels of a coordinate file mean: chemical elements, or types without a meaning.
+"""Labels of coordinate files: chemical elements, or types without a meaning.
 
 Programs of chemistry write symbols or atomic numbers, those of physics write types: numbers that
 count from 1, letters from A on, or names of beads. Types get a colour each. A file does not say
@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from colorsys import hls_to_rgb
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..errors import DataFileError, SceneError
-from .colors import RGB
-from .elements import Element, find, symbol_of, table
-from .naming import listed
+from raytracer.errors import DataFileError, SceneError
+from raytracer.scene.colors import RGB
+from raytracer.scene.elements import Element, find, symbol_of, table
+from raytracer.scene.particles.naming import listed
 
 if TYPE_CHECKING:
     import numpy as np

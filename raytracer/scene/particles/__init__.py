@@ -1,0 +1,1 @@
+"""Particle files: readers, the columns that they offer, and the spheres that these make."""

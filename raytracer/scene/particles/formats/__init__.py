@@ -1,0 +1,1 @@
+"""Readers of particle files, one module a format; `registry.py` lists them."""

@@ -1,0 +1,104 @@
+"""Arrays of NumPy (.npy): (N, 3) centres, or (N, 4) centres and radii."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import DataFileError
+from raytracer.npz import read_header, read_npy
+from raytracer.scene.particles import naming
+from raytracer.scene.particles.source import Column, Particles, ParticleSource, Value, kind_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from raytracer.npz import Header
+
+FEWEST, SAMPLE = 10, 1000
+"""Fewest spheres for a guess about a column, and rows that it is made from."""
+
+
+class Source(ParticleSource):
+    """An .npy file."""
+
+    @cached_property
+    def _header(self) -> Header:
+        self.file.file.seek(0)
+        return read_header(self.file.file, self.name)
+
+    @property
+    def count(self) -> int | None:
+        return self._header.shape[0]
+
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        shape, kind = self._header.shape, kind_of(self._header.dtype)
+        found = {"centers": Column(kind, (3,))}
+        return found | ({"radius": Column(kind)} if shape[1:] == (4,) else {})
+
+    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        array = self._array()
+        columns = {"centers": array[:, :3]}
+        if array.shape[1] == 4:
+            columns["radius"] = array[:, 3]
+        return {name: columns[name] for name in names}
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        if names:
+            raise DataFileError(f"{self.name}: an .npy file has no names; leave out arrays")
+        array = self._array()
+        radius = array[:, 3] if array.shape[1] == 4 else None
+        own = {"centers": "columns 0 to 2", "radius": "column 3"}
+        result = Particles(self.name, array[:, :3], radius, names=own)
+        if _is_no_radius(array):
+            result.notes.append(("radius", (
+                f"{self.name}: column 3 is taken as the radius, but each sphere is then larger "
+                "than the region of all centres: if it is another quantity, save columns 0 to 2 "
+                "alone, or say radius = ... in a scene file"
+            )))  # fmt: skip
+        return result
+
+    def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
+        """Yield nothing: all columns are in use."""
+        return iter(())
+
+    def _array(self) -> NDArray[Any]:
+        """Return the array, (N, 3) or (N, 4)."""
+        array = read_npy(self.file)
+        if array.ndim != 2 or array.shape[1] not in (3, 4):
+            raise DataFileError(
+                f"{self.name}: has shape {array.shape}; it must be (N, 3), or (N, 4) with radii"
+                f"{_remedy(array)}"
+            )
+        return array
+
+
+def _is_no_radius(array: NDArray[Any]) -> bool:
+    """Whether the fourth column is rather a mass or a number: each sphere would hold all centres.
+
+    Args:
+        array: (N, 3) or (N, 4), of which a few rows are looked at.
+    """
+    import numpy as np
+
+    if array.shape[1] != 4 or len(array) < FEWEST or array.dtype.kind not in "iuf":
+        return False
+    rows = np.asarray(array[:: max(len(array) // SAMPLE, 1)], np.float64)
+    sides = np.ptp(rows[:, :3], axis=0)
+    return bool(rows[:, 3].min() > float(np.hypot.reduce(sides)) > 0.0)
+
+
+def _remedy(array: NDArray[Any]) -> str:
+    """Return what to do with an array of another shape, for the end of a sentence, or ""."""
+    if array.dtype.names:
+        fields = naming.listed(array.dtype.names)
+        return f": it has the fields {fields}; save them by their names with numpy.savez"
+    if array.ndim == 3:
+        return ": save one frame of it"
+    if array.ndim == 2 and array.shape[0] in (3, 4):
+        return ": save its transpose"
+    if array.ndim == 2 and array.shape[1] > 4:
+        return ": save only these columns"
+    return ""

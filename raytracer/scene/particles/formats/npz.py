@@ -1,0 +1,217 @@
+"""Archives of NumPy arrays (.npz): centres, radii and colours by the names of the arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import IO, TYPE_CHECKING, Any
+
+from raytracer.errors import DataFileError, shown, suggestion
+from raytracer.npz import Archive, Header, read_header
+from raytracer.scene.arrays import Where, floats
+from raytracer.scene.particles import naming
+from raytracer.scene.particles.source import (
+    Column,
+    Notes,
+    Particles,
+    ParticleSource,
+    Value,
+    kind_of,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Source(ParticleSource):
+    """An .npz file."""
+
+    @cached_property
+    def _headers(self) -> dict[str, Header]:
+        """The headers of all arrays of plain values, by name."""
+        headers: dict[str, Header] = {}
+        with Archive(self.file) as archive:
+            for name, entry in archive.members.items():
+                with archive.stream(entry) as stream:
+                    try:
+                        headers[name] = read_header(stream, archive.label(name))
+                    except DataFileError:
+                        continue  # no array, or one of Python objects
+        return headers
+
+    @property
+    def count(self) -> int | None:
+        """Length of the centres; None if no array is known as such."""
+        headers = self._headers
+        name = naming.usual("centers", headers) or naming.usual("x", headers)
+        shape = headers[name].shape if name is not None else ()
+        return shape[0] if shape else None
+
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        count = self.count
+        return {
+            name: Column(kind_of(header.dtype), header.shape[1:])
+            for name, header in self._headers.items()
+            if header.shape and (count is None or header.shape[0] == count)
+        }
+
+    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        with Archive(self.file) as archive:
+            archive.require_room(list(names))
+            return {name: archive.array(name) for name in names}
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        with Archive(self.file) as archive:
+            known = list(archive.members)
+            chosen = _choose(names, known, self.name)
+            notes = _guessed(chosen, known, self.name)
+            naming.require_one(chosen.values(), known, self.name, "array", names.values())
+            archive.require_room(list(chosen.values()))
+            arrays = {part: archive.array(name) for part, name in chosen.items()}
+        notes += _unused(chosen, known, self.name)
+        return _assembled(self.name, chosen, arrays, notes)
+
+    def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
+        """Yield the row of every array whose first axis is the particles'.
+
+        Only the row itself is read of uncompressed arrays; compressed ones are read up to it.
+        """
+        with Archive(self.file) as archive:
+            for name, entry in archive.members.items():
+                if name in used:
+                    continue  # it may be compressed, and long to read
+                with archive.stream(entry) as stream:
+                    values = _array_row(stream, index, count, archive.label(name))
+                if values is not None:
+                    yield from _fields(name, values)
+
+
+def _choose(names: Mapping[str, str], known: list[str], source: str) -> dict[str, str]:
+    """Return the arrays to read: centers, or x, y and z; radius or diameter; color.
+
+    Raises:
+        DataFileError: no array is the centres, or one that was named is not there.
+    """
+    parts = {"centers": "centers", "radii": "radius", "diameters": "diameter", "colors": "color"}
+    chosen: dict[str, str] = {}
+    for key, name in names.items():
+        if key not in parts:
+            raise DataFileError(
+                f"{source}: an .npz file has arrays, not columns; leave out arrays.{key}"
+            )
+        if name not in known:
+            hint = suggestion(name, known)
+            raise DataFileError(f"{source}: there is no array named '{shown(name)}'; {hint}")
+        chosen[parts[key]] = name
+    for part in ("centers", "radius", "diameter", "color"):
+        sized = part in ("radius", "diameter") and {"radius", "diameter"} & set(chosen)
+        found = naming.usual(part, known)
+        if part not in chosen and found is not None and not sized:
+            chosen[part] = found
+    if "centers" not in chosen:
+        axes = {axis: naming.usual(axis, known) for axis in "xyz"}
+        if None in axes.values():
+            listed = naming.listed(known) or "nothing"
+            raise DataFileError(
+                f"{source}: there is no array named 'centers'; it holds {listed} "
+                '(in a scene file, say arrays = {centers = "..."})'
+            )
+        chosen |= {axis: name for axis, name in axes.items() if name is not None}
+    return chosen
+
+
+def _guessed(chosen: dict[str, str], known: list[str], source: str) -> Notes:
+    """Choose an array of one letter as radius or diameter beside x, y and z; return the warning."""
+    if "x" in chosen and not {"radius", "diameter"} & set(chosen):
+        found = naming.guess(set(known) - set(chosen.values()), source, "array")
+        if found is not None:
+            chosen[found[0]] = found[1]
+            return [("radius", found[2])]
+    return []
+
+
+def _unused(chosen: Mapping[str, str], known: list[str], source: str) -> Notes:
+    """Return what to warn of: arrays that sound like what was not found."""
+    left = [name for name in known if name not in chosen.values()]
+    sizes = [] if {"radius", "diameter"} & set(chosen) else naming.sizes(left)
+    colors = [] if "color" in chosen else naming.colors(left)
+    way = f'colors = "{colors[0]}"' if colors else ""
+    return naming.unused(source, "array", sizes, colors, way)
+
+
+def _assembled(
+    source: str,
+    chosen: Mapping[str, str],
+    arrays: Mapping[str, NDArray[Any]],
+    notes: Notes,
+) -> Particles:
+    """Return the particles of an archive."""
+    import numpy as np
+
+    names = {part: name for part, name in chosen.items() if part not in "xyz"}
+    if "diameter" in names:
+        names["radius"] = names.pop("diameter")
+    columns: dict[str, tuple[str, ...]] = {part: (name,) for part, name in names.items()}
+    where = Where(source, names)
+    radius = arrays.get("radius")
+    if "diameter" in arrays:
+        radius = floats(arrays["diameter"], "radius", where) * 0.5
+    if "centers" in arrays:
+        centers = arrays["centers"]
+    else:
+        axes = [floats(arrays[axis], axis, Where(source)).ravel() for axis in "xyz"]
+        if len({len(axis) for axis in axes}) > 1:
+            sizes = ", ".join(f"{len(axis)}" for axis in axes)
+            raise DataFileError(f"{source}: arrays x, y and z differ in length ({sizes})")
+        centers = np.stack(axes, axis=1)
+        names["centers"] = "x, y, z"
+        columns["centers"] = tuple(chosen[axis] for axis in "xyz")
+    return Particles(
+        source, centers, radius, arrays.get("color"), names=names, columns=columns, notes=notes
+    )
+
+
+def _array_row(stream: IO[bytes], row: int, count: int, label: str) -> NDArray[Any] | None:
+    """Return `array[row]` of an array (count, ...), or None if it is something else."""
+    from math import prod
+
+    import numpy as np
+
+    try:
+        header = read_header(stream, label)
+    except DataFileError:
+        return None  # no array, or one of Python objects
+    shape, by_column, dtype = header.shape, header.fortran_order, header.dtype
+    length = prod(shape[1:])
+    if shape[:1] != (count,) or length * dtype.itemsize == 0:
+        return None
+    start = stream.tell()
+    # In Fortran order the row's numbers lie apart, each among those of the other rows.
+    pieces, step = (length, count) if by_column else (1, 0)
+    size = length // pieces * dtype.itemsize
+    data = bytearray()
+    for piece in range(pieces):
+        stream.seek(start + row * size + piece * step * dtype.itemsize)
+        data += stream.read(size)
+    return np.frombuffer(data, dtype).reshape(shape[1:], order="F" if by_column else "C")
+
+
+def _fields(name: str, values: NDArray[Any]) -> Iterator[tuple[str, Value]]:
+    """Yield the value of an array, or those of its named fields."""
+    if values.dtype.names is None:
+        # Dates, spans and complex numbers as NumPy writes them: JSON has no such types.
+        kind = values.dtype.kind
+        shown = values.astype(str if kind in "mMc" else float) if kind in "mMcf" else values
+        yield name, _plain(shown.tolist())
+    else:
+        for field in values.dtype.names:
+            yield from _fields(f"{name}.{field}", values[field])
+
+
+def _plain(value: Any) -> Value:
+    """Return lists as tuples, and bytes as text."""
+    if isinstance(value, list):
+        return tuple(_plain(item) for item in value)
+    result: Value = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+    return result

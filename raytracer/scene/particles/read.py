@@ -1,0 +1,126 @@
+"""Reading of particle files: the spheres of a file, and the values of one particle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from raytracer.door import OpenFile, opened, reading
+from raytracer.scene.arrays import Where, check_centers
+from raytracer.scene.elements import Element, symbol_of
+from raytracer.scene.particles import registry
+from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.source import Particles, Value
+
+if TYPE_CHECKING:
+    from raytracer.scene.particles.labels import Labels
+
+BEAD = 0.75
+"""Radius of a label that is no element among elements, in angstrom: that of carbon."""
+
+
+def read(
+    path: Path,
+    names: Mapping[str, str] | None = None,
+    elements: Mapping[str, Element] | None = None,
+    source: str | None = None,
+    meaning: str | None = None,
+) -> Particles:
+    """Read the spheres of a particle file.
+
+    Args:
+        path: a file in one of the formats of `registry.FORMATS`.
+        names: the file's own names by the keys of `arrays` in a scene file ("centers", "radii",
+            "diameters", "colors", "x", ...).
+        elements: radii and colours of the user's own, by label or symbol.
+        source: what to call the file in messages; the path if None.
+        meaning: "elements" or "types": what the labels of a coordinate file are; None decides by
+            them.
+
+    Raises:
+        DataFileError: there is no such file, or it does not hold spheres.
+    """
+    source = source or str(path)
+    with opened(path, source) as file:
+        return read_open(file, path.suffix.lower(), names, elements, meaning)
+
+
+def read_open(
+    file: OpenFile,
+    suffix: str,
+    names: Mapping[str, str] | None = None,
+    elements: Mapping[str, Element] | None = None,
+    meaning: str | None = None,
+) -> Particles:
+    """Read the spheres of an open particle file; otherwise as `read`.
+
+    Args:
+        suffix: the ending that states the format.
+    """
+    found = registry.require(suffix, Path(file.source), file.source)
+    with reading(file.source, suffix):
+        result = found.open(file).particles(names or {})
+    if result.labels is not None and (result.radius is None or result.color is None):
+        _look_up(result, result.labels, elements or {}, meaning)
+    if not file.is_standard_input:
+        result.file = DataFile.of(file)
+    return result
+
+
+def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
+    """Return the values of one particle that were not loaded. Nothing is kept between calls.
+
+    Args:
+        file: unchanged since it was loaded.
+        row: of the particle, from 0.
+        count: number of particles that were loaded.
+
+    Returns:
+        By array, property or column, in the order of the file. Arrays of Python objects, which
+        only pickle could read, and empty cells are left out.
+
+    Raises:
+        Exception: of any kind, if the file is damaged.
+    """
+    found = registry.by_suffix(file.path.suffix.lower())
+    if found is None:
+        return {}
+    with opened(file.path) as stream:
+        pairs = found.open(stream).row(row, count, file.used)
+        return {name: value for name, value in pairs if name not in file.used}
+
+
+def _look_up(
+    result: Particles, labels: Labels, elements: Mapping[str, Element], meaning: str | None
+) -> None:
+    """Fill in radii and colours that the file does not say, by its labels."""
+    import numpy as np
+
+    from .labels import looks
+
+    found = looks(labels, elements, meaning, result.source)
+    parts = [part for part in ("radius", "color") if getattr(result, part) is None]
+    if found.assumed:
+        # Without "radius" and "color" in the scene file, one of the two at least is looked up.
+        result.notes.append(("+".join(parts), found.assumed))
+    if result.radius is None:
+        radii = found.radii
+        if np.isnan(radii).any():
+            known = not np.isnan(radii).all() and any(map(symbol_of, labels.names))
+            radii = np.where(np.isnan(radii), BEAD if known else spaced(result), radii)
+        result.radius = radii[labels.ids]
+        result.names["radius"] = "species"
+    if result.color is None:
+        result.color, result.color_id = found.colors, labels.ids
+
+
+def spaced(result: Particles) -> float:
+    """Return the radius of particles that have none of their own, from their mean spacing.
+
+    Raises:
+        DataFileError: the centres are none.
+    """
+    from raytracer.scene.spacing import default_radius
+
+    return default_radius(check_centers(result.centers, Where(result.source, result.names)))

@@ -1,0 +1,162 @@
+"""Particle sources: the interface of a reader, and the spheres that a reader makes of a file."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from raytracer.door import OpenFile
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from raytracer.scene.particles.data_file import DataFile
+    from raytracer.scene.particles.labels import Labels
+
+Value = str | int | float | bool | tuple[Any, ...]
+"""A value of one particle; a vector is a tuple, a matrix a tuple of tuples."""
+
+Notes = list[tuple[str, str]]
+"""Warnings, each with the part that it concerns: "radius", "color", "radius+color" or ""."""
+
+
+class Column(NamedTuple):
+    """A quantity that a file stores for each particle.
+
+    Args:
+        kind: "number", "integer", "text" or "truth value"; "" if only reading it tells.
+        shape: of the value of one particle; () is a scalar, (3,) a vector.
+        unit: as the file states it, or "".
+    """
+
+    kind: str = ""
+    shape: tuple[int, ...] = ()
+    unit: str = ""
+
+
+def kind_of(dtype: np.dtype[Any]) -> str:
+    """Return the kind of column that an array of this type is."""
+    kinds = {"f": "number", "i": "integer", "u": "integer", "b": "truth value"}
+    return kinds.get(dtype.kind, "text" if dtype.kind in "SU" else "")
+
+
+class Box(NamedTuple):
+    """The periodic cell of a frame, in the length unit of the file.
+
+    Args:
+        origin: (3,), the corner from which the edges start.
+        edges: (3, 3), one edge vector a row.
+    """
+
+    origin: tuple[float, float, float]
+    edges: tuple[tuple[float, float, float], ...]
+
+
+@dataclass
+class Particles:
+    """The spheres of a particle file. Centres and radii are checked later, by the sphere set.
+
+    Args:
+        source: the file, as messages call it.
+        centers: (N, 3), the file's length unit.
+        radius: one or (N,), the file's length unit; None if the file has none.
+        color: (N, 3), or a palette (K, 3) with `color_id`; uint8 or 0..1; None if there is none.
+        color_id: integers (N,) or None.
+        names: the file's own names of "centers", "radius" and "color", for messages.
+        columns: the columns of the file that hold these.
+        file: the file itself.
+        labels: of coordinate files; they give radii and colours where the file has none.
+        notes: warnings. One about "radius" or "color" does not matter where the scene file sets
+            that part.
+    """
+
+    source: str
+    centers: NDArray[Any]
+    radius: NDArray[Any] | None = None
+    color: NDArray[Any] | None = None
+    color_id: NDArray[Any] | None = None
+    names: dict[str, str] = field(default_factory=dict)
+    columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    file: DataFile | None = None
+    labels: Labels | None = None
+    notes: Notes = field(default_factory=list)
+
+
+class ParticleSource(ABC):
+    """A particle file that is open. Only its layout is read until columns are loaded.
+
+    Args:
+        file: the file, open for as long as the source is in use.
+
+    Raises:
+        DataFileError: the file is not of this format.
+    """
+
+    def __init__(self, file: OpenFile) -> None:
+        self.file = file
+        self.name = file.source
+
+    @property
+    @abstractmethod
+    def columns(self) -> Mapping[str, Column]:
+        """The columns by name, in the order of the file."""
+
+    @property
+    def count(self) -> int | None:
+        """Number of particles in the first frame; None if only loading a column tells."""
+        return None
+
+    @property
+    def frames(self) -> int | None:
+        """Number of frames; None if only reading the whole file tells."""
+        return 1
+
+    @property
+    def box(self) -> Box | None:
+        """The periodic cell of the first frame, or None."""
+        return None
+
+    @property
+    def bonds(self) -> NDArray[np.int64] | None:
+        """Pairs of particles, counted from 0, int64 (M, 2), or None if the file has none."""
+        return None
+
+    @abstractmethod
+    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Return columns of the first frame, each (N, *shape).
+
+        Args:
+            names: keys of `columns`.
+
+        Raises:
+            DataFileError: a value is not of the column's kind, or the file is damaged.
+            MemoryNeedError: the columns do not fit.
+        """
+
+    @abstractmethod
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        """Return the spheres of the first frame.
+
+        Args:
+            names: the file's own names by the keys of `arrays` in a scene file ("centers",
+                "radii", "diameters", "colors", "x", ...).
+
+        Raises:
+            DataFileError: the file does not hold spheres, or a column does not exist.
+        """
+
+    @abstractmethod
+    def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
+        """Yield the values of one particle, by column.
+
+        Args:
+            index: of the particle, from 0.
+            count: number of particles that were loaded.
+            used: columns that may be left out.
+
+        Raises:
+            Exception: of any kind, if the file is damaged.
+        """
