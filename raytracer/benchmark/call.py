@@ -1,4 +1,4 @@
-"""`raytracer.ops.vecadd(a, b)`: one launch of a variant, on arrays of the user's."""
+"""One launch of a variant on the arrays of a caller: `raytracer.ops.vecadd(a, b)`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,20 @@ if TYPE_CHECKING:
 
 
 def call(op: Op, arrays: tuple[NDArray[Any], ...], variant: str | None) -> Any:
-    """The output, or a tuple of them; raises UserError for arrays that do not fit."""
+    """Compute an operation.
+
+    Args:
+        op: the operation.
+        arrays: its inputs, in order.
+        variant: label, name or number; by default the last one that the device can run.
+
+    Returns:
+        The output, or a tuple of outputs.
+
+    Raises:
+        UserError: number, dtype or shape of the arrays is wrong.
+        BackendError: there is no usable GPU.
+    """
     inputs = matched(op, arrays)
     variants = select(op, [variant] if variant else [])
     with Session() as session:
@@ -36,7 +49,11 @@ def call(op: Op, arrays: tuple[NDArray[Any], ...], variant: str | None) -> Any:
 
 
 def matched(op: Op, arrays: tuple[NDArray[Any], ...]) -> Arrays:
-    """The arrays by name, C-contiguous; raises UserError for wrong number, type or shape."""
+    """Return the arrays by name, C-contiguous.
+
+    Raises:
+        UserError: number, dtype or shape of the arrays is wrong.
+    """
     import numpy as np
 
     smallest = op.resolve(op.awkward[0])
@@ -51,11 +68,11 @@ def matched(op: Op, arrays: tuple[NDArray[Any], ...]) -> Arrays:
         axes = op.resolve(op.axes_of(inputs))
         expected = op.inputs(axes, dtype, "zeros", 0)
     except (ValueError, IndexError) as error:
-        raise UserError(f"{op.name}: arrays of these shapes do not fit together") from error
+        raise UserError(f"{op.name}: the shapes of the arrays do not match") from error
     for name, array in inputs.items():
         if array.shape != expected[name].shape or array.dtype != expected[name].dtype:
             raise UserError(
-                f"{op.name}: {name} is {array.dtype} {array.shape}, wanted is "
+                f"{op.name}: {name} is {array.dtype} {array.shape}, expected "
                 f"{expected[name].dtype} {expected[name].shape}"
             )
     return inputs

@@ -1,4 +1,4 @@
-"""What the card gives at best, measured in the same run: copies and multiply-adds."""
+"""Measured ceilings of the GPU: copy bandwidth and multiply-add rate."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from raytracer.errors import RaytracerError
 from raytracer.variants import discover
 
 COPY_BYTES = 1 << 30
-ROUNDS = 1 << 14  # 16 FLOP each and thread: some milliseconds
+ROUNDS = 1 << 14  # of 16 FLOP per thread: some milliseconds
 TIMES = 12
 
 
 def measure(session: Session) -> Ceilings:
-    """GB/s of a large copy on the device (read + written), TFLOP/s of FP32 multiply-adds.
+    """Measure GB/s of a large copy on the device (read + written) and TFLOP/s of FP32 multiply-adds.
 
-    What cannot be measured (no memory left, no compiler) is left out.
+    Ceilings that cannot be measured (no free memory, no compiler) are omitted.
     """
     ceilings: Ceilings = {}
     try:

@@ -1,4 +1,4 @@
-"""Clock, power, use and memory of the GPU and why it is held back, by NVML. Nothing is set."""
+"""Clock, power, utilisation, memory and throttle reasons of the GPU, read through NVML."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import suppress
 from raytracer.benchmark.record import Clock
 
 SM_CLOCK = 1  # NVML_CLOCK_SM
-# Bits of nvmlClocksThrottleReasons; idle and the user's own settings are no trouble.
+# Bits of nvmlClocksThrottleReasons, without idle and settings of the user.
 REASONS = {
     0x4: "power limit",
     0x8: "hardware slowdown",
@@ -27,10 +27,15 @@ class _Memory(ctypes.Structure):
 
 
 def read(bus_id: str) -> Clock:
-    """SM clock in MHz, power in watts, throttle reasons, shares of time in percent that kernels and
-    the memory were busy over the last moments, bytes in use on the device; {} without NVML.
+    """Read SM clock (MHz), power (W), throttle reasons, utilisation (%) and memory in use (bytes).
 
-    bus_id: PCI address, like "0000:3B:00.0".
+    Utilisation is that of the last sampling period of NVML.
+
+    Args:
+        bus_id: PCI address, like "0000:3B:00.0".
+
+    Returns:
+        The values that the driver reports; {} without NVML.
     """
     try:
         nvml = ctypes.CDLL("libnvidia-ml.so.1")
@@ -42,12 +47,12 @@ def read(bus_id: str) -> Clock:
     with suppress(AttributeError):
         handle = ctypes.c_void_p()
         if not nvml.nvmlDeviceGetHandleByPciBusId_v2(bus_id.encode(), ctypes.byref(handle)):
-            clock = _ask(nvml, handle)
+            clock = _query(nvml, handle)
         nvml.nvmlShutdown()
     return clock
 
 
-def _ask(nvml: ctypes.CDLL, handle: ctypes.c_void_p) -> Clock:
+def _query(nvml: ctypes.CDLL, handle: ctypes.c_void_p) -> Clock:
     clock: Clock = {}
     number, reasons = ctypes.c_uint(), ctypes.c_ulonglong()
     if not nvml.nvmlDeviceGetClockInfo(handle, SM_CLOCK, ctypes.byref(number)):

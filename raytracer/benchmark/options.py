@@ -1,4 +1,4 @@
-"""What a run of the bench was asked for, and whether it makes sense."""
+"""Options of a run of the bench, and their validation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MODES = ("cold", "hot", "sustained")
 
 @dataclass(frozen=True)
 class BenchOptions:
-    """What a run was asked for, the same for all operations."""
+    """Options of a run, common to all benchmarks."""
 
     variant: tuple[str, ...] = ()
     axes: Mapping[str, list[int]] | None = None
@@ -36,7 +36,7 @@ class BenchOptions:
 
 
 def check(options: BenchOptions) -> None:
-    """Raise UserError for what makes no sense, whatever is timed."""
+    """Validate options that do not depend on the benchmark; raise UserError for invalid ones."""
     if options.mode not in MODES:
         raise UserError(f"mode {options.mode!r}; {suggestion(options.mode, MODES)}")
     if options.distribution not in DISTRIBUTIONS:
@@ -48,9 +48,14 @@ def check(options: BenchOptions) -> None:
 
 
 def select(op: Op, words: Sequence[str]) -> list[variants.Variant]:
-    """The variants of an operation by label, name or number; all if none is wanted.
+    """Return variants of an operation.
 
-    Raises UserError for one that does not exist.
+    Args:
+        op: the operation.
+        words: labels, names or numbers; all variants if empty.
+
+    Raises:
+        UserError: a variant does not exist.
     """
     try:
         available = variants.discover(op.name)
@@ -73,7 +78,13 @@ def select(op: Op, words: Sequence[str]) -> list[variants.Variant]:
 
 
 def sources(op: Op, options: BenchOptions, folder: Path) -> list[Source]:
-    """The variants to run, the user's own last. folder: for a copy of the user's file."""
+    """Return the kernels to run, the user's kernel last.
+
+    Args:
+        op: the operation.
+        options: of the run.
+        folder: empty, for a copy of the user's kernel.
+    """
     from raytracer.benchmark.runner import Source
     from raytracer.benchmark.user_kernel import adopt
 
@@ -84,7 +95,7 @@ def sources(op: Op, options: BenchOptions, folder: Path) -> list[Source]:
 
 
 def dtype_of(op: Op, options: BenchOptions) -> str:
-    """The type to run; raises UserError if the operation has it not."""
+    """Return the data type to run; raise UserError if the operation does not support it."""
     if options.dtype is None:
         return op.dtypes[0]
     if options.dtype not in op.dtypes:
@@ -95,5 +106,5 @@ def dtype_of(op: Op, options: BenchOptions) -> str:
 
 
 def temporary_folder() -> tempfile.TemporaryDirectory[str]:
-    """A folder for the copy of a user's kernel."""
+    """Create a temporary folder for the copy of a user's kernel."""
     return tempfile.TemporaryDirectory(prefix="raytracer-bench-")
