@@ -105,6 +105,13 @@ class View:
         )
         return Backdrop((r0, g0, b0), (r1, g1, b1))
 
+    @property
+    def mirrors(self) -> bool:
+        """Whether rays are followed in mirrors, and a material is one."""
+        phong = self.materials["kind"] == code("MaterialKind", "phong")
+        is_mirror = phong & (self.materials["phong"]["mirror"] > 0)
+        return self.max_depth > 0 and bool(is_mirror.any())
+
     def with_size(self, width: int, height: int) -> View:
         """Return the whole picture at another size in pixels; the camera stays as it is."""
         return self._but(x0=0, y0=0, x1=width, y1=height, width=width, height=height)

@@ -119,6 +119,7 @@ template <class T> const char* kind() {
 #define RT_ROW(S, name, count) fields.append(nb::make_tuple(#name, kind<decltype(rt::S::name)>(), count, offsetof(rt::S, name)));
 #define RT_ROW_Camera(type, name, count) RT_ROW(Camera, name, count)
 #define RT_ROW_Light(type, name, count) RT_ROW(Light, name, count)
+#define RT_ROW_PhongParameters(type, name, count) RT_ROW(PhongParameters, name, count)
 #define RT_ROW_Material(type, name, count) RT_ROW(Material, name, count)
 #define RT_ROW_Film(type, name, count) RT_ROW(Film, name, count)
 #define RT_ROW_Sampler(type, name, count) RT_ROW(Sampler, name, count)

@@ -59,7 +59,7 @@ def _glow(buffers: SceneBuffers, tree: Bvh, device: Device) -> list[NDArray[np.f
     """Films of depth 0, 1, … in which all surfaces glow white, and mirrors mirror half."""
     probe = _probe(buffers, buffers.lights[:0], ambient=1.0, diffuse=0.0)
     depths = buffers.view.max_depth
-    return _films(probe, tree, device, depths if (probe.materials["mirror"] > 0).any() else 0)
+    return _films(probe, tree, device, depths if probe.view.mirrors else 0)
 
 
 def _facing(buffers: SceneBuffers, tree: Bvh, device: Device, first: int, depths: int) -> list[int]:
@@ -82,8 +82,9 @@ def _probe(
     import numpy as np
 
     materials = buffers.materials.copy()
-    materials["ambient"], materials["diffuse"], materials["specular"] = ambient, diffuse, 0.0
-    materials["mirror"] = np.where(materials["mirror"] > 0, HALF, 0.0)
+    phong = materials["phong"]
+    phong["ambient"], phong["diffuse"], phong["specular"] = ambient, diffuse, 0.0
+    phong["mirror"] = np.where(phong["mirror"] > 0, HALF, 0.0)
     view = buffers.view.with_materials(materials).with_lights(lights, ambient)
     view = view.with_one_color().through_centers().with_shadows(False).with_samples(0, 1)
     white = np.ones((1, 3), np.float32)

@@ -83,11 +83,11 @@ def test_features_that_a_picture_does_not_need() -> None:
     materials = np.zeros(2, layout.dtype("Material"))
     plain = View(camera, lights, materials, frame_of())
     assert choose.missing_features(plain) == ("RT_LARGE_SPHERES", "RT_MIRRORS")
-    materials["mirror"][1] = 0.5
+    materials["phong"]["mirror"][1] = 0.5
     large = View(camera, lights, materials, frame_of(large_count=1))
     assert choose.missing_features(large) == ("RT_MIRRORS",)  # no bounce is allowed
     assert choose.missing_features(large.with_depth(1)) == ()
-    materials["mirror"] = 0
+    materials["phong"]["mirror"] = 0
     assert choose.missing_features(large.with_depth(1)) == ("RT_MIRRORS",)
 
 
