@@ -18,7 +18,7 @@ TIMES = 12
 
 
 def measure(session: Session) -> Ceilings:
-    """Measure GB/s of a large copy on the device (read + written) and TFLOP/s of FP32 multiply-adds.
+    """Measure the copy rate (GB/s, read + written) and FP32 multiply-adds (TFLOP/s).
 
     Ceilings that cannot be measured (no free memory, no compiler) are omitted.
     """
