@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from raytracer import output
 from raytracer._version import __version__
 from raytracer.commands import hints
 from raytracer.commands.bench import bench
@@ -23,6 +22,7 @@ from raytracer.commands.report import print_warning
 from raytracer.commands.scene import scene
 from raytracer.commands.tone import tone
 from raytracer.errors import MemoryNeedError, RaytracerError, UserError, fitted, shown
+from raytracer.files import output
 from raytracer.process import Terminated
 from raytracer.resources import NO_THREADS, is_lack_of_memory, is_lack_of_threads
 from raytracer.warning import passed_to

@@ -19,7 +19,7 @@ from dataclasses import MISSING, fields
 from typing import Any, TypeVar
 
 from raytracer.errors import SceneError, UserError, shown, suggestion
-from raytracer.kinds import Kind
+from raytracer.field_types import Kind
 
 DEFINITION = "definition"
 """Key of the definition in a field's metadata."""

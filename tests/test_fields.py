@@ -15,8 +15,8 @@ import raytracer
 from raytracer import RenderSettings, ToneSettings
 from raytracer.cli import program
 from raytracer.errors import UserError
+from raytracer.field_types import Choice, Integer, Kind, Number, NumberOr, Percentiles, Truth
 from raytracer.fields import check_fields, define, definitions, document
-from raytracer.kinds import Choice, Integer, Kind, Number, NumberOr, Percentiles, Truth
 
 PUBLIC = [
     getattr(raytracer, name)

@@ -26,7 +26,7 @@ LONG = (
 )
 # Takes as long as anybody wants, in Python, with a file half written.
 SLOW = (
-    "import sys, time; from raytracer import process, cli, output\n"
+    "import sys, time; from raytracer import process, cli; from raytracer.files import output\n"
     "def work(*_, **__):\n"
     "    output.write('done.txt', 'done')\n"
     "    with output.replacing('half.txt') as file:\n"
@@ -226,7 +226,7 @@ def started(
 
 
 UNCHECKED = (
-    "import sys; from raytracer import cli, output; "
+    "import sys; from raytracer import cli; from raytracer.files import output; "
     "output.require_space = lambda *_: None; sys.exit(cli.main())"
 )
 FILES = ["a.png", "film.npz"]
@@ -239,7 +239,7 @@ def test_kills_at_random_times_lose_no_film_and_no_picture(number: signal.Signal
     from PIL import Image as Pillow
 
     import raytracer
-    from raytracer.film import Film
+    from raytracer.film.film import Film
     from raytracer.resources import scenes
 
     @cache

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from raytracer.benchmark.record import Record, Times, validated
-from raytracer.door import opened, parse_json, reading
 from raytracer.errors import fitted, shown
+from raytracer.files.access import opened, parse_json, reading
 
 SAME, FASTER, SLOWER, UNSURE = "SAME", "FASTER", "SLOWER", "UNSURE"
 FLOOR = 0.01  # smallest relative change that counts

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from raytracer import output
 from raytracer.benchmark import peer_comparison, peer_scenes
 from raytracer.benchmark.comparison_record import Comparison, ComparisonRow
 from raytracer.benchmark.peer_comparison import Renderer, Side
 from raytracer.errors import RaytracerError
+from raytracer.files import output
 from raytracer.resources import thread_count
 
 MODES = ("1", "4", "8", "16", "stream")

@@ -17,12 +17,12 @@ from pathlib import Path
 
 import numpy as np
 
-from raytracer import output
 from raytracer.benchmark import peer_comparison, peer_scenes
 from raytracer.benchmark.comparison_record import Comparison, ComparisonRow
 from raytracer.benchmark.peer_comparison import Renderer, Side
 from raytracer.benchmark.record import Device
 from raytracer.errors import RaytracerError
+from raytracer.files import output
 
 NOTE = (
     "The H200 has no ray-tracing cores; nothing is claimed for cards that have them. One sample at "

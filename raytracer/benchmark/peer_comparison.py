@@ -15,13 +15,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
 
-from raytracer import output
 from raytracer._version import __version__
 from raytracer.benchmark.comparison_record import Comparison, ComparisonRow, SideRecord, Summary
 from raytracer.benchmark.digests import kernel_digest, sources_digest
 from raytracer.benchmark.peer_scenes import LIT, counts
 from raytracer.benchmark.record import Device
-from raytracer.film import Film
+from raytracer.files import output
+from raytracer.film.film import Film
 from raytracer.pipeline import prepare
 from raytracer.scene.pack import pack
 from raytracer.scene.scene import Scene

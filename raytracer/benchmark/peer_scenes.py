@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer import output
 from raytracer.errors import DataFileError, UserError
+from raytracer.files import output
 from raytracer.scene import generate
 from raytracer.scene.scene import Ambient, Background, Camera, Material, PointLight, Scene
 from raytracer.settings import RenderSettings

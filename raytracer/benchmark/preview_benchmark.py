@@ -16,8 +16,8 @@ from raytracer.benchmark.options import BenchOptions
 from raytracer.benchmark.presentation import PreviewPresentation
 from raytracer.benchmark.record import Device, Kind, Result, Row, device_of
 from raytracer.errors import UserError
-from raytracer.film import Film
-from raytracer.tone_settings import ToneSettings
+from raytracer.film.film import Film
+from raytracer.film.tone_settings import ToneSettings
 
 if TYPE_CHECKING:
     from raytracer.scene.scene import Scene

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from raytracer.benchmark.render_levels import expose
-from raytracer.film import Film
+from raytracer.film.film import Film
 
 if TYPE_CHECKING:
     import numpy as np

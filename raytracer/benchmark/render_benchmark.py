@@ -165,7 +165,7 @@ def profile(
     from raytracer.backends.cuda.context import primary_context
     from raytracer.backends.cuda.launch import Pacer
     from raytracer.backends.cuda.scene import CudaScene
-    from raytracer.film import Film
+    from raytracer.film.film import Film
 
     _, buffers, tree, _ = _prepared((chosen(scenes) if scenes else [PROFILED])[0], size)
     ladder, labels = Ladder(buffers, tree, size), []

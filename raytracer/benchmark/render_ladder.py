@@ -14,7 +14,7 @@ from raytracer.benchmark.ray_count import Rays
 from raytracer.benchmark.record import Rays as KindOfRays
 from raytracer.benchmark.record import Resources, Row
 from raytracer.errors import BackendError, RaytracerError, UserError, suggestion
-from raytracer.film import Film
+from raytracer.film.film import Film
 from raytracer.variants import Variant, discover
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raytracer.film import Film
+from raytracer.film.film import Film
 from raytracer.layout import code
 from raytracer.settings import FILTER_RADII
 
@@ -86,7 +86,7 @@ def difference(film: Film, reference: Film) -> str:
     """What is wrong with a picture, in one sentence; "" if nothing is."""
     import numpy as np
 
-    from raytracer.tone import encode
+    from raytracer.film.tone import encode
 
     if not np.isfinite(film.sums).all():
         return "the picture holds values that are not finite"

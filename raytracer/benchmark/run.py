@@ -17,8 +17,8 @@ from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
 from raytracer.benchmark.digests import kernel_digest
 from raytracer.benchmark.options import BenchOptions, check
 from raytracer.benchmark.record import FORMAT, Record, Result
-from raytracer.door import path_of
 from raytracer.errors import BackendError, UserError, suggestion
+from raytracer.files.access import path_of
 
 
 def bench(

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from raytracer import tone
 from raytracer.benchmark import record, timing
 from raytracer.benchmark.axes import picture_size
 from raytracer.benchmark.benchmark import Machine, Tell
@@ -16,9 +15,10 @@ from raytracer.benchmark.presentation import Presentation
 from raytracer.benchmark.record import Kind, Result, Row
 from raytracer.benchmark.tone_film import SIZE, film, settings
 from raytracer.errors import RaytracerError, UserError
-from raytracer.film import Film
+from raytracer.film import tone
+from raytracer.film.film import Film
+from raytracer.film.tone_settings import CURVES, ToneSettings
 from raytracer.resources import thread_count
-from raytracer.tone_settings import CURVES, ToneSettings
 from raytracer.variants import Kernel, discover, product
 
 if TYPE_CHECKING:

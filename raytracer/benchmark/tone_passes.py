@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from raytracer import tone
 from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.benchmark import timing
@@ -17,12 +16,13 @@ from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.tone_film import settings
 from raytracer.errors import RaytracerError
+from raytracer.film import tone
 from raytracer.variants import discover
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from raytracer.film import Film
+    from raytracer.film.film import Film
 
 Run = Callable[[], Any]
 

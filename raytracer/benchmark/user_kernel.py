@@ -8,8 +8,8 @@ from pathlib import Path
 
 from raytracer import resources, variants
 from raytracer.benchmark.operations.base import Op
-from raytracer.door import opened, reading
 from raytracer.errors import UserError
+from raytracer.files.access import opened, reading
 from raytracer.variants import Variant
 
 NUMBER = 99

@@ -95,9 +95,9 @@ def bench(ops: tuple[str, ...], **options: Any) -> int:
 
 def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
     """Check the outputs, run, print, save, plot and compare."""
-    from raytracer import output
     from raytracer.benchmark import compare, plot, report
     from raytracer.benchmark.run import bench as run
+    from raytracer.files import output
 
     old = compare.read(options["compare"]) if options["compare"] else None
     outputs = output.OutputSet()

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from raytracer import memory
-from raytracer.door import STANDARD_INPUT, path_of
+from raytracer.files.access import STANDARD_INPUT, path_of
 
 if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers

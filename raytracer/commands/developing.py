@@ -7,16 +7,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raytracer.door import STANDARD_INPUT, is_file
 from raytracer.errors import OutputError, escaped
-from raytracer.png import is_foreign
-from raytracer.tone import non_finite_pixels
+from raytracer.files.access import STANDARD_INPUT, is_file
+from raytracer.film.png import is_foreign
+from raytracer.film.tone import non_finite_pixels
 
 if TYPE_CHECKING:
-    from raytracer.film import Film
-    from raytracer.image import Image
-    from raytracer.output import Batch
-    from raytracer.tone_settings import ToneSettings
+    from raytracer.files.output import Batch
+    from raytracer.film.film import Film
+    from raytracer.film.image import Image
+    from raytracer.film.tone_settings import ToneSettings
 
 
 def default_picture(source: str | Path) -> Path:
@@ -64,7 +64,7 @@ def warn_of_metering(name: str, film: Film, settings: ToneSettings, quiet: bool)
 
 def draw_histogram(image: Image, bits: int, path: str, batch: Batch | None = None) -> Path:
     """The distribution before and after the curve."""
-    from raytracer import histogram
+    from raytracer.film import histogram
 
     everything = image.settings.meter == "all" and image.film.backdrop is not None
     counted = None if everything else image.film.sums[..., 3] > 0.0

@@ -159,7 +159,7 @@ def of_command(name: str, group: click.Group, path: str) -> str:
 
 def _of_a_file(name: str) -> str:
     """The command that takes a file or an example scene of this name, or ""."""
-    from raytracer.door import is_file
+    from raytracer.files.access import is_file
     from raytracer.resources import scenes
     from raytracer.scene.load import SCENE_SUFFIXES
     from raytracer.scene.particles.registry import SUFFIXES

@@ -20,7 +20,7 @@ def info(file: str, as_json: bool) -> None:
 
     from raytracer.commands.report import print_json, print_outline
     from raytracer.errors import DataFileError
-    from raytracer.png import read_metadata
+    from raytracer.film.png import read_metadata
 
     found = read_metadata(Path(file))
     if found is None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.commands.rendering import scene_path
 from raytracer.commands.report import print_json, print_lines
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.progress import StageLine
 from raytracer.scene.load import check_there
-from raytracer.tone_settings import ToneSettings
 
 if TYPE_CHECKING:
     from raytracer.viewer.preview import PreviewResult

@@ -7,9 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from raytracer import film_file, memory
-from raytracer import histogram as plots
-from raytracer import output as files
+from raytracer import memory
 from raytracer.commands.developing import (
     default_picture,
     draw_histogram,
@@ -17,18 +15,21 @@ from raytracer.commands.developing import (
     warn_of_non_finite,
 )
 from raytracer.commands.report import print_json, print_lines, print_warnings
-from raytracer.door import STANDARD_INPUT, is_file
 from raytracer.errors import DataFileError, UserError, counted, escaped, suggestion
-from raytracer.film import Crop, Film
-from raytracer.image import Image
+from raytracer.files import output as files
+from raytracer.files.access import STANDARD_INPUT, is_file
+from raytracer.film import film_file
+from raytracer.film import histogram as plots
+from raytracer.film.film import Crop, Film
+from raytracer.film.image import Image
+from raytracer.film.statistics import Statistics
+from raytracer.film.tone import check_bits
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.job import Job
 from raytracer.pipeline import film_for, prepare
 from raytracer.progress import ProgressBar, StageLine
 from raytracer.resources import peak_memory
 from raytracer.scene.load import check_there
-from raytracer.statistics import Statistics
-from raytracer.tone import check_bits
-from raytracer.tone_settings import ToneSettings
 from raytracer.warning import collected
 
 if TYPE_CHECKING:

@@ -90,7 +90,7 @@ def schema(output: str | None) -> None:
     """
     import json
 
-    from raytracer import output as files
+    from raytracer.files import output as files
     from raytracer.scene.tables import schema as make
 
     text = json.dumps(make(), indent=2)

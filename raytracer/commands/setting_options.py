@@ -13,7 +13,7 @@ import click
 
 if TYPE_CHECKING:
     from raytracer.fields import Definition
-    from raytracer.tone_settings import ToneSettings
+    from raytracer.film.tone_settings import ToneSettings
 
 Options = Callable[[], list[click.Option]]
 
@@ -59,7 +59,7 @@ def render_options() -> list[click.Option]:
 def tone_options() -> list[click.Option]:
     """Return an option for each setting of exposure and tone curve."""
     from raytracer.fields import definitions
-    from raytracer.tone_settings import ToneSettings
+    from raytracer.film.tone_settings import ToneSettings
 
     return [_option(each, _typed(each)) for each in definitions(ToneSettings).values()]
 
@@ -67,8 +67,8 @@ def tone_options() -> list[click.Option]:
 def preview_options() -> list[click.Option]:
     """Return the options of size, sampling and tone for a window."""
     from raytracer.fields import definitions
+    from raytracer.film.tone_settings import ToneSettings
     from raytracer.settings import RenderSettings
-    from raytracer.tone_settings import ToneSettings
 
     render, tone = definitions(RenderSettings), definitions(ToneSettings)
     return [
@@ -97,7 +97,7 @@ def take_tone(options: dict[str, Any]) -> ToneSettings:
         UserError: a value makes no sense.
     """
     from raytracer.fields import definitions
-    from raytracer.tone_settings import ToneSettings
+    from raytracer.film.tone_settings import ToneSettings
 
     names = definitions(ToneSettings)
     values = {name: options.pop(name) for name in list(options) if name in names}

@@ -6,9 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from raytracer import film_file, memory
-from raytracer import histogram as plots
-from raytracer import output as files
+from raytracer import memory
 from raytracer.commands.developing import (
     default_picture,
     draw_histogram,
@@ -18,11 +16,14 @@ from raytracer.commands.developing import (
 )
 from raytracer.commands.report import print_json, print_lines
 from raytracer.errors import UserError, counted
-from raytracer.film import Film
-from raytracer.image import Image
+from raytracer.files import output as files
+from raytracer.film import film_file
+from raytracer.film import histogram as plots
+from raytracer.film.film import Film
+from raytracer.film.image import Image
+from raytracer.film.tone import check_bits, common_exposure
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.resources import peak_memory
-from raytracer.tone import check_bits, common_exposure
-from raytracer.tone_settings import ToneSettings
 
 
 @dataclass(frozen=True)

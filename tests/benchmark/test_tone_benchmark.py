@@ -6,7 +6,7 @@ import pytest
 
 from raytracer.benchmark import report, run, tone_benchmark, tone_film
 from raytracer.benchmark.record import Record
-from raytracer.tone_settings import CURVES
+from raytracer.film.tone_settings import CURVES
 
 SIZE = (96, 64)
 

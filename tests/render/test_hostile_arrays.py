@@ -17,10 +17,10 @@ import pytest
 
 from raytracer import Film, Material, Scene, SphereSet, UserError, _core, bvh, layout, render
 from raytracer.buffers import SceneBuffers
+from raytracer.film.tone import arguments, new_tally
 from raytracer.job import MOST_SAMPLES
 from raytracer.scene.pack import pack
 from raytracer.settings import RenderSettings
-from raytracer.tone import arguments, new_tally
 
 OF_SCENE = ("nodes", "spheres", "order", "color", "color_id", "material_id", "large")
 OF_VIEW = ("camera", "lights", "materials", "frame")
@@ -221,7 +221,7 @@ def test_render_refuses_another_dtype_or_order(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("change", [{"width": 5}, {"height": 0}, {"samples": 0}, {"curve": 9}])
 def test_tone_refuses_arguments_of_another_film(change: dict[str, int]) -> None:
-    from raytracer.tone_settings import ToneSettings
+    from raytracer.film.tone_settings import ToneSettings
 
     sums, out = np.zeros((4, 4, 4), np.float32), np.zeros((4, 4, 4), np.uint8)
     args = arguments((4, 4), 1, ToneSettings())

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from raytracer.errors import UserError
+from raytracer.field_types import Choice, Number, NumberOr, Percentiles, Words
 from raytracer.fields import Defined, check_fields, define
-from raytracer.kinds import Choice, Number, NumberOr, Percentiles, Words
 
 if TYPE_CHECKING:
     import numpy as np

@@ -20,8 +20,8 @@ from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.lib import format as npy
 
-from raytracer.door import OpenFile, copy_limited, memory_share, reading
 from raytracer.errors import DataFileError, shown, suggestion
+from raytracer.files.access import OpenFile, copy_limited, memory_share, reading
 from raytracer.memory import require_room
 from raytracer.resources import thread_count
 

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import output, png
 from raytracer.cli import main
 from raytracer.errors import OutputError, UserError, WriteError
-from raytracer.film import Film
+from raytracer.files import output
+from raytracer.film import png
+from raytracer.film.film import Film
 from raytracer.scene import generate
 
 SCENE = """
@@ -242,7 +243,7 @@ def test_bad_paths_are_one_sentence(tmp_path: Path) -> None:
 
 def test_stale_files_are_removed_before_the_work(tmp_path: Path) -> None:
     code = (
-        "import os, sys; from raytracer import output\n"
+        "import os, sys; from raytracer.files import output\n"
         "with output.replacing(sys.argv[1]) as file:\n"
         "    file.write(b'half'); file.flush(); os.kill(os.getpid(), 9)"
     )

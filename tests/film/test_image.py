@@ -17,10 +17,11 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image as Pillow
 
-from raytracer import output, png
 from raytracer.errors import DataFileError, OutputError, UserError
-from raytracer.film import Film
-from raytracer.image import Image
+from raytracer.files import output
+from raytracer.film import png
+from raytracer.film.film import Film
+from raytracer.film.image import Image
 
 
 def picture(transparent: bool = False) -> Image:

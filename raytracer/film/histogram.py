@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from raytracer import output
 from raytracer.errors import UserError
-from raytracer.statistics import FIRST, LAST, Statistics, edges
+from raytracer.files import output
+from raytracer.film.statistics import FIRST, LAST, Statistics, edges
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from raytracer.tone import Pixels
+    from raytracer.film.tone import Pixels
 
 LIGHT, MARK = "#2a6fbb", "#444444"
 CHANNELS = (("red", "#c8402f"), ("green", "#3c8d40"), ("blue", "#2f62c8"))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from raytracer.errors import OutputError, WriteError
-from raytracer.temporary import Temporary, remove_all, remove_stale
+from raytracer.files.temporary import Temporary, remove_all, remove_stale
 
 # The one folder that is made when it is missing: scripts rely on it, because pictures went there
 # by default.
@@ -235,7 +235,7 @@ def tidy() -> None:
 
 def _path(path: str | Path) -> Path:
     """An argument as a path; its module is imported late. Raises UserError if it is none."""
-    from raytracer.door import path_of
+    from raytracer.files.access import path_of
 
     return path_of(path)
 

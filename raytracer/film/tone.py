@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from raytracer import layout
 from raytracer.errors import UserError, shown_value
+from raytracer.film.statistics import Statistics, add, statistics_of
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.resources import thread_count
-from raytracer.statistics import Statistics, add, statistics_of
-from raytracer.tone_settings import ToneSettings
 
 if TYPE_CHECKING:
-    from raytracer.film import Backdrop, Film
+    from raytracer.film.film import Backdrop, Film
 
 Pixels = NDArray[np.uint8] | NDArray[np.uint16]
 

@@ -14,9 +14,9 @@ from raytracer.errors import UserError, counted, shown_value
 from raytracer.settings import MAX_SIDE
 
 if TYPE_CHECKING:
-    from raytracer.output import Batch
-    from raytracer.statistics import Statistics
-    from raytracer.tone import Pixels
+    from raytracer.files.output import Batch
+    from raytracer.film.statistics import Statistics
+    from raytracer.film.tone import Pixels
 
 Crop = tuple[int, int, int, int]
 
@@ -171,15 +171,15 @@ class Film:
         Raises:
             UserError: a setting makes no sense.
         """
-        from raytracer.tone import develop
-        from raytracer.tone_settings import ToneSettings
+        from raytracer.film.tone import develop
+        from raytracer.film.tone_settings import ToneSettings
 
         return develop(self, ToneSettings(**settings), bits, threads)
 
     def statistics(self, *, threads: int = 0, **settings: Any) -> Statistics:
         """What is in the film, and in the picture that `tonemap` makes with the same settings."""
-        from raytracer.tone import statistics
-        from raytracer.tone_settings import ToneSettings
+        from raytracer.film.tone import statistics
+        from raytracer.film.tone_settings import ToneSettings
 
         return statistics(self, ToneSettings(**settings), threads)
 
@@ -189,7 +189,7 @@ class Film:
         Args:
             path: the file, `.npz` or `.exr`.
             half: 16-bit floats in OpenEXR; such a file cannot be resumed.
-            batch: a `raytracer.output.Batch`, to rename it together with other files.
+            batch: a `raytracer.files.output.Batch`, to rename it together with other files.
 
         Returns:
             The path.
@@ -198,7 +198,7 @@ class Film:
             OutputError: the file cannot be written.
             UserError: the file or the film is not one that can be saved.
         """
-        from raytracer import film_file
+        from raytracer.film import film_file
 
         return film_file.save(self, path, half, batch)
 
@@ -212,7 +212,7 @@ class Film:
         Raises:
             DataFileError: it is no film, or cannot be read.
         """
-        from raytracer import film_file
+        from raytracer.film import film_file
 
         return film_file.load(path)
 

@@ -12,8 +12,8 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from raytracer.door import OpenFile, opened, parse_json
 from raytracer.errors import DataFileError
+from raytracer.files.access import OpenFile, opened, parse_json
 from raytracer.memory import size_text
 from raytracer.resources import busy_threads
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from raytracer.tone import Pixels
+    from raytracer.film.tone import Pixels
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 # Key of the text chunk that holds the metadata as JSON.

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer import tone
-from raytracer.film import Film
-from raytracer.statistics import FIRST, LAST, add, edges
-from raytracer.tone_settings import ToneSettings
+from raytracer.film import tone
+from raytracer.film.film import Film
+from raytracer.film.statistics import FIRST, LAST, add, edges
+from raytracer.film.tone_settings import ToneSettings
 from reference.curves import WEIGHTS
 from support.films import film_of, in_front_of, natural, wild
 

@@ -11,16 +11,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer import output
 from raytracer.arguments import mapping, truth
-from raytracer.door import STANDARD_INPUT, OpenFile, opened, parse_json, path_of, printed, reading
 from raytracer.errors import DataFileError, UserError, shown, shown_value, suggestion
-from raytracer.film import Backdrop, Crop, Film, checked_crop
+from raytracer.files import output
+from raytracer.files.access import (
+    STANDARD_INPUT,
+    OpenFile,
+    opened,
+    parse_json,
+    path_of,
+    printed,
+    reading,
+)
+from raytracer.film.film import Backdrop, Crop, Film, checked_crop
 from raytracer.memory import require_room, size_text
 from raytracer.settings import MAX_SAMPLES
 
 if TYPE_CHECKING:
-    from raytracer.exr_header import ExrHeader
+    from raytracer.film.exr_header import ExrHeader
 
 # 2: the background is opaque and in the sums; their fourth channel tells what samples hit. 1: it is
 # transparent, or (of earlier versions) opaque with a fourth channel that is full everywhere.
@@ -118,7 +126,7 @@ def load(path: str | Path, aovs: Sequence[str] = tuple(AOVS)) -> Film:
     suffix = path.suffix.lower()
     with opened(path, standard_input=True) as file:
         if file.is_standard_input:
-            from raytracer import exr_header
+            from raytracer.film import exr_header
 
             suffix = ".exr" if file.file.peek(4)[:4] == exr_header.MAGIC else ".npz"
         with reading(file.source, "a film"):
@@ -242,7 +250,7 @@ def _save_npz(film: Film, about: str, path: Path, batch: output.Batch | None) ->
 
 
 def _load_npz(file: OpenFile, wanted: Sequence[str]) -> Film:
-    from raytracer.npz import Archive
+    from raytracer.files.npz import Archive
 
     with Archive(file) as archive:
         members = archive.members
@@ -312,7 +320,7 @@ def _save_exr(film: Film, about: str, path: Path, half: bool, batch: output.Batc
 
 
 def _load_exr(file: OpenFile, wanted: Sequence[str]) -> Film:
-    from raytracer import exr_header
+    from raytracer.film import exr_header
 
     source = file.source
     exr = _require_openexr(file.path)

@@ -14,11 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from raytracer import Film, door, load, png
+from raytracer import Film, load
 from raytracer.cli import main
-from raytracer.door import LINE_BYTES, opened
 from raytracer.errors import DataFileError, RaytracerError, SceneError, UserError
-from raytracer.png import read_metadata
+from raytracer.files import access
+from raytracer.files.access import LINE_BYTES, opened
+from raytracer.film import png
+from raytracer.film.png import read_metadata
 from raytracer.warning import RaytracerWarning
 
 BALL = b"[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n"
@@ -93,11 +95,11 @@ def test_a_file_without_permission(tmp_path: Path) -> None:
 def standard_input(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.BytesIO]:
     """Standard input that a test can fill."""
     stream = io.BytesIO()
-    monkeypatch.setattr(door, "_spooled", None)
+    monkeypatch.setattr(access, "_spooled", None)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream))
     yield stream
-    if door._spooled is not None:
-        door._spooled.close()
+    if access._spooled is not None:
+        access._spooled.close()
 
 
 def npz() -> bytes:
@@ -136,7 +138,7 @@ def test_standard_input_has_a_limit(
             return len(target)
 
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Endless())))
-    monkeypatch.setattr("raytracer.door.available_memory", lambda: 3 << 20)
+    monkeypatch.setattr("raytracer.files.access.available_memory", lambda: 3 << 20)
     assert "standard input: has more than 3 MiB" in sentence(Path("-"))
     monkeypatch.setattr(sys, "stdin", None)
     assert "standard input: is closed" in sentence(Path("-"))

@@ -15,7 +15,7 @@ from numpy.lib import format as npy
 
 from raytracer import load
 from raytracer.errors import DataFileError, UserError
-from raytracer.npz import read_header
+from raytracer.files.npz import read_header
 
 CENTERS = np.arange(3000.0).reshape(-1, 3)
 
@@ -107,7 +107,7 @@ def test_a_directory_of_millions_is_refused(
 ) -> None:
     names: dict[str, Any] = {f"a{n}": np.zeros(1) for n in range(2000)}
     whole = npz(**names)
-    monkeypatch.setattr("raytracer.npz.memory_share", lambda ratio: (1 << 20) // ratio)
+    monkeypatch.setattr("raytracer.files.npz.memory_share", lambda ratio: (1 << 20) // ratio)
     assert "its directory takes" in sentence(tmp_path / "a.npz", whole)
 
 

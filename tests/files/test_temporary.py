@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from raytracer import temporary
-from raytracer.temporary import ABANDONED, Temporary, remove_all, remove_stale
+from raytracer.files import temporary
+from raytracer.files.temporary import ABANDONED, Temporary, remove_all, remove_stale
 
 
 def names(folder: Path) -> list[str]:
@@ -22,7 +22,7 @@ def names(folder: Path) -> list[str]:
 def left_by_a_killed_process(folder: Path) -> Path:
     """A temporary file whose process is gone."""
     code = (
-        "import os, sys, pathlib, raytracer.temporary as t\n"
+        "import os, sys, pathlib, raytracer.files.temporary as t\n"
         "t.Temporary(pathlib.Path(sys.argv[1]))\n"
         "os.kill(os.getpid(), 9)"
     )
@@ -72,7 +72,7 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
 
 def test_what_a_process_still_writes_is_not_removed(tmp_path: Path) -> None:
     code = (
-        "import sys, pathlib, raytracer.temporary as t\n"
+        "import sys, pathlib, raytracer.files.temporary as t\n"
         "t.Temporary(pathlib.Path(sys.argv[1]))\n"
         "print(flush=True); sys.stdin.read()"
     )

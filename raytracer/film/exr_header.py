@@ -9,8 +9,8 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from raytracer.door import OpenFile, copy_limited, reading
 from raytracer.errors import DataFileError, shown
+from raytracer.files.access import OpenFile, copy_limited, reading
 from raytracer.settings import MAX_SIDE
 
 MAGIC = b"\x76\x2f\x31\x01"

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import film_file
 from raytracer.cli import main
 from raytracer.errors import DataFileError, OutputError, UserError
-from raytracer.film import Film
-from raytracer.npz import Archive
+from raytracer.files.npz import Archive
+from raytracer.film import film_file
+from raytracer.film.film import Film
 from support.films import wild
 
 exr_only = pytest.mark.skipif(

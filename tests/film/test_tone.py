@@ -10,12 +10,12 @@ import PIL.Image
 import pytest
 from numpy.typing import NDArray
 
-from raytracer import tone
 from raytracer.errors import UserError
-from raytracer.film import Film
-from raytracer.image import Image
+from raytracer.film import tone
+from raytracer.film.film import Film
+from raytracer.film.image import Image
+from raytracer.film.tone_settings import CURVES, ToneSettings
 from raytracer.resources import available_memory
-from raytracer.tone_settings import CURVES, ToneSettings
 from reference.curves import REFERENCES, srgb_decode, srgb_encode
 from support.films import film_of, in_front_of, natural, wild
 

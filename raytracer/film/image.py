@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from raytracer import output, png, tone
 from raytracer._version import __version__
-from raytracer.film import outline
-from raytracer.statistics import Statistics, statistics_of
-from raytracer.tone_settings import ToneSettings
+from raytracer.files import output
+from raytracer.film import png, tone
+from raytracer.film.film import outline
+from raytracer.film.statistics import Statistics, statistics_of
+from raytracer.film.tone_settings import ToneSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from raytracer.film import Film
+    from raytracer.film.film import Film
 
 # codes, (h, w, 4), and a tally
 Developed = tuple[tone.Pixels, NDArray[np.void]]
@@ -114,7 +115,7 @@ class Image:
         Args:
             path: the file, `.png`.
             bits: 8 or 16 per channel.
-            batch: a `raytracer.output.Batch`, to rename it together with other files.
+            batch: a `raytracer.files.output.Batch`, to rename it together with other files.
 
         Returns:
             The path.
