@@ -19,7 +19,7 @@ from support.modules import PACKAGE, circles, graph, imports_of, sources
 # scenes and backends, neither knows the other.
 LAYERS = [
     {"_version", "_core", "arguments", "errors", "field_types", "fields", "synonyms", "warning"},
-    {"settings", "layout", "resources", "arithmetic"},
+    {"settings", "layout", "resources"},
     {"memory"},
     {"files"},
     {"buffers", "view", "variants", "film"},
