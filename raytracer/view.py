@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from raytracer.film import Backdrop, Crop
+    from raytracer.film.film import Backdrop, Crop
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ class View:
     @property
     def backdrop(self) -> Backdrop | None:
         """The opaque background; None if it is left out."""
-        from raytracer.film import Backdrop
+        from raytracer.film.film import Backdrop
 
         if self.transparent:
             return None
@@ -104,6 +104,13 @@ class View:
             self._field(name)[0].tolist() for name in ("background_bottom", "background_top")
         )
         return Backdrop((r0, g0, b0), (r1, g1, b1))
+
+    @property
+    def mirrors(self) -> bool:
+        """Whether rays are followed in mirrors, and a material is one."""
+        phong = self.materials["kind"] == code("MaterialKind", "phong")
+        is_mirror = phong & (self.materials["phong"]["mirror"] > 0)
+        return self.max_depth > 0 and bool(is_mirror.any())
 
     def with_size(self, width: int, height: int) -> View:
         """Return the whole picture at another size in pixels; the camera stays as it is."""

@@ -13,9 +13,14 @@
   F(float, vector, 3) F(int32_t, kind, 1)      /* point: position; directional: towards it */     \
   F(float, color, 3) F(int32_t, falloff, 1)    /* color: linear */
 
-#define RT_MATERIAL(F)                                                                            \
+// Parameters of a material by its kind: at most kMaterialFloats numbers, float32 each.
+#define RT_PHONG(F)                                                                               \
   F(float, ambient, 1) F(float, diffuse, 1) F(float, specular, 1) F(float, shininess, 1)          \
-  F(float, mirror, 1) F(float, pad, 3)
+  F(float, mirror, 1) F(float, pad, 2)
+
+// The parameters of all kinds are in the same place; the name of a kind is its word in MaterialKind.
+#define RT_MATERIAL_PARAMETERS(F) F(PhongParameters, phong, 1)
+#define RT_MATERIAL(F) RT_MATERIAL_PARAMETERS(F) F(int32_t, kind, 1)
 
 // the picture and the rectangle of it that is rendered, x1 and y1 exclusive; pixels
 #define RT_FILM(F)                                                                                \
@@ -115,8 +120,16 @@ struct Camera {
 struct Light {
   RT_LIGHT(RT_FIELD)
 };
+struct PhongParameters {
+  RT_PHONG(RT_FIELD)
+};
+constexpr int32_t kMaterialFloats = 7;
 struct Material {
-  RT_MATERIAL(RT_FIELD)
+  union {
+    RT_MATERIAL_PARAMETERS(RT_FIELD)
+    float parameters[kMaterialFloats];
+  };
+  int32_t kind;  // MaterialKind
 };
 struct Film {
   RT_FILM(RT_FIELD)
@@ -163,8 +176,8 @@ static_assert(sizeof(LargeSphere) == 32 && sizeof(FirstHit) == 48 && sizeof(Tone
 
 // every struct with its list, for code that walks all of them
 #define RT_STRUCTS(S)                                                                             \
-  S(Camera, RT_CAMERA) S(Light, RT_LIGHT) S(Material, RT_MATERIAL) S(Film, RT_FILM)               \
-  S(Sampler, RT_SAMPLER) S(Integrator, RT_INTEGRATOR) S(Environment, RT_ENVIRONMENT)              \
+  S(Camera, RT_CAMERA) S(Light, RT_LIGHT) S(PhongParameters, RT_PHONG) S(Material, RT_MATERIAL)             \
+  S(Film, RT_FILM) S(Sampler, RT_SAMPLER) S(Integrator, RT_INTEGRATOR) S(Environment, RT_ENVIRONMENT)              \
   S(SceneInfo, RT_SCENEINFO) S(Frame, RT_FRAME)                                                   \
   S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE) S(LargeSphere, RT_LARGESPHERE) S(FirstHit, RT_FIRSTHIT)            \
   S(ToneArgs, RT_TONEARGS) S(Tally, RT_TALLY)

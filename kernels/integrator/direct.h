@@ -7,8 +7,7 @@
 namespace RT_NS {
 
 template <class F> RT_HD Vec3<F> shade_ambient(const rt::Environment& e, const PathState<F>& p, const Surface<F>& f) {
-  const Phong<F>& m = f.bsdf.phong;
-  return (m.ambient * (scattered_share(m) * p.throughput)) * (splat3<F>(e.ambient) * f.bsdf.albedo);
+  return bsdf_ambient(f.bsdf, splat3<F>(e.ambient), p.throughput);
 }
 
 // What a light sends to a surface and on to the film, unless something is in the way.

@@ -33,8 +33,8 @@ template <class F> RT_HD Bsdf<F> load_bsdf(const rt::SceneTables& s, UintOf<F> p
   const bool uniform = s.frame->scene.color_mode == kColorUniform && s.frame->scene.material_mode == kMaterialUniform;
   const UintOf<F> sphere = uniform ? prim : gather(s.order, prim);  // with one look for all, no number is needed
   const Vec3<F> albedo = load_albedo<F>(s, sphere);
-  if (s.frame->scene.material_mode == kMaterialUniform) return {albedo, load_phong<F>(s.materials)};
-  return {albedo, load_phong<F>(s.materials, gather(s.material_id, sphere))};
+  if (s.frame->scene.material_mode == kMaterialUniform) return load_bsdf<F>(s.materials, albedo);
+  return load_bsdf<F>(s.materials, gather(s.material_id, sphere), albedo);
 }
 
 }  // namespace RT_NS

@@ -1,5 +1,7 @@
-// How a surface scatters light: evaluated for a direction to a light, sampled for the direction in which a
-// path goes on. wi: towards the light, wo: towards the viewer, normal: towards the viewer; all unit.
+// How a surface scatters light, by the kind of its material: evaluated for a direction to a light, sampled for
+// the direction in which a path goes on, and the density of these samples. A kind adds its parameters to Bsdf
+// and a case to each function. wi: towards the light, wo: towards the viewer, normal: towards the viewer; all
+// unit.
 #pragma once
 #include "phong.h"
 
@@ -8,8 +10,23 @@ namespace RT_NS {
 template <class F>
 struct Bsdf {
   Vec3<F> albedo;
-  Phong<F> phong;
+  Phong<F> phong;  // kMaterialPhong
 };
+
+// the only material of a scene
+template <class F> RT_HD Bsdf<F> load_bsdf(const rt::Material* material, Vec3<F> albedo) {
+  return {albedo, load_phong<F>(material)};
+}
+
+// material `id` of a table
+template <class F> RT_HD Bsdf<F> load_bsdf(const rt::Material* table, UintOf<F> id, Vec3<F> albedo) {
+  return {albedo, load_phong<F>(table, id)};
+}
+
+// reflected radiance for ambient light, which comes from everywhere alike, times `weight`
+template <class F> RT_HD Vec3<F> bsdf_ambient(const Bsdf<F>& b, Vec3<F> light, Vec3<F> weight) {
+  return (b.phong.ambient * (scattered_share(b.phong) * weight)) * (light * b.albedo);
+}
 
 // reflected radiance for light of unit colour from wi, the cosine included
 template <class F> RT_HD Vec3<F> bsdf_eval(const Bsdf<F>& b, Vec3<F> normal, Vec3<F> wo, Vec3<F> wi, F n_dot_wi) {
@@ -25,6 +42,10 @@ struct BsdfSample {
   Vec3<F> wi;
   Vec3<F> weight;  // value times cosine by probability
 };
+
+// Density per solid angle with which bsdf_sample draws wi. That of a mirror has no value: its direction is
+// the only one, and none that was drawn otherwise is equal to it.
+template <class F> RT_HD F bsdf_pdf(const Bsdf<F>& b, Vec3<F> normal, Vec3<F> wo, Vec3<F> wi) { return F(0.0f); }
 
 // The mirror is the only direction in which a path goes on. ray: direction in which it arrived
 template <class F> RT_HD BsdfSample<F> bsdf_sample(const Bsdf<F>& b, Vec3<F> normal, Vec3<F> ray) {

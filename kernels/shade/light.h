@@ -1,4 +1,5 @@
-// Point and directional lights. wi points from the surface towards the light; distances are in render space.
+// Lights by their kinds: sampled from a point of a surface, evaluated for a ray, and the density of the samples.
+// wi points from the surface towards the light, unit; distances are in render space.
 #pragma once
 #include "../core/enums.h"
 #include "../core/structs.h"
@@ -20,6 +21,15 @@ template <class F> RT_HD LightSample<F> light_sample(const rt::Light& light, Vec
   F distance2 = dot(to, to);
   F inv = F(1.0f) / sqrt_(distance2);
   return {inv * to, distance2 * inv, light.falloff == kFalloffInverseSquare ? inv * inv : F(1.0f)};
+}
+
+// Density per solid angle with which light_sample draws a direction. Points and directions have no extent: the
+// one direction to them is certain, and no ray meets them otherwise.
+template <class F> RT_HD F light_pdf(const rt::Light& light, Vec3<F> position, Vec3<F> wi) { return F(0.0f); }
+
+// radiance that a ray from `position` meets in the light itself
+template <class F> RT_HD Vec3<F> light_eval(const rt::Light& light, Vec3<F> position, Vec3<F> wi) {
+  return {F(0.0f), F(0.0f), F(0.0f)};
 }
 
 }  // namespace RT_NS

@@ -14,12 +14,13 @@ struct Phong {
 
 // one material for all
 template <class F> RT_HD Phong<F> load_phong(const rt::Material* m) {
-  return {F(m->ambient), F(m->diffuse), F(m->specular), F(m->shininess), F(m->mirror)};
+  const rt::PhongParameters& p = m->phong;
+  return {F(p.ambient), F(p.diffuse), F(p.specular), F(p.shininess), F(p.mirror)};
 }
 
 // material `id` of a table
 template <class F> RT_HD Phong<F> load_phong(const rt::Material* table, UintOf<F> id) {
-  const float* m = &table->ambient;
+  const float* m = table->parameters;
   const UintOf<F> at = id * UintOf<F>((uint32_t)(sizeof(rt::Material) / sizeof(float)));
   return {lookup(m, at), lookup(m + 1, at), lookup(m + 2, at), lookup(m + 3, at), lookup(m + 4, at)};
 }

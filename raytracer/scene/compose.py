@@ -14,7 +14,7 @@ from .colors import parse_color
 from .elements import Element, symbol_of, table
 from .lights import LIGHTS, Ambient, Light
 from .looks import Background, Camera
-from .materials import Material
+from .materials import DEFAULT, MATERIALS, Material
 from .particles.read import read
 from .particles.sphere_set import sphere_set
 from .scene import Scene
@@ -136,8 +136,12 @@ class _Composer:
 
     def materials(self) -> dict[str, Material]:
         """Make the materials."""
-        items = self.content.get("materials", {}).items()
-        return {name: self.make(f"materials.{name}", Material, values) for name, values in items}
+        made = {}
+        for name, values in self.content.get("materials", {}).items():
+            kind = MATERIALS[values.get("type", DEFAULT)]
+            fields = {key: value for key, value in values.items() if key != "type"}
+            made[name] = self.make(f"materials.{name}", kind, fields)
+        return made
 
     def elements(self) -> dict[str, Element]:
         """Make radii and colours of elements and of labels of the user's own."""

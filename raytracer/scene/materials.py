@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
+from raytracer.field_types import Number
 from raytracer.fields import Defined, check_fields, define, definitions
-from raytracer.kinds import Number
+from raytracer.layout import code
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,11 +60,22 @@ class Material(Defined):
     def __post_init__(self) -> None:
         check_fields(self, "material")
 
-    def pack(self, entry: NDArray[np.void]) -> None:
-        """Write the material into a struct of the kernels, a Material, structured ()."""
-        for name in definitions(type(self)):
-            entry[name] = getattr(self, name)
-
 
 MATERIALS: dict[str, type[Material]] = {Material.type: Material}
-"""Kinds of material by their names; scene files have only one, and do not name it yet."""
+"""Kinds of material by their names in scene files, the words of the kernels' `MaterialKind`."""
+
+DEFAULT = Material.type
+"""The kind of a material that does not say it."""
+
+
+def pack_material(material: Material, entry: NDArray[np.void]) -> None:
+    """Write a material into a struct of the kernels.
+
+    Args:
+        material: of any kind; its fields are the parameters of that kind in `structs.h`.
+        entry: a Material, structured ().
+    """
+    entry["kind"] = code("MaterialKind", material.type)
+    parameters = entry[material.type]
+    for name in definitions(type(material)):
+        parameters[name] = getattr(material, name)

@@ -16,7 +16,7 @@ from ..warning import warn
 from .large import find_large
 from .lighting import pack_frame, pack_lights
 from .looks import Camera
-from .materials import Material
+from .materials import Material, pack_material
 from .paint import color_bytes, pack_colors
 from .placing import Space, place, render_space
 from .pose import Pose, aimed, pose
@@ -72,6 +72,8 @@ def _packed(scene: Scene, settings: RenderSettings) -> SceneBuffers:
         material_count=len(materials),
         material_mode=code("MaterialMode", "indexed" if len(material_id) else "uniform"),
     )
+    for ids in (color_id, material_id):
+        ids.setflags(write=False)  # a backend checks them once, and copies those that may change
     return SceneBuffers(
         *spheres, color, color_id, material_id, camera, lights, materials, frame,
         center=np.asarray(space.center, np.float64), scale=space.scale,
@@ -189,7 +191,7 @@ def _pack_materials(scene: Scene) -> tuple[NDArray[np.void], NDArray[np.int32]]:
         used[Material()] = 0
     materials = np.zeros(len(used), dtype("Material"))
     for material, index in used.items():
-        material.pack(materials[index])
+        pack_material(material, materials[index])
     if len(used) == 1:
         return materials, np.zeros(0, np.int32)
     counts = [s.count for s in sets]

@@ -180,7 +180,7 @@ class Scene:
             SceneError: the set names a material that the scene does not have.
         """
         material = spheres.material
-        if isinstance(material, Material):
+        if not isinstance(material, str):
             return material
         if material in self.materials:
             return self.materials[material]

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from raytracer.errors import SceneError
+from raytracer.field_types import Choice, Integer, Kind, Mistakes, Number, Schema, Text, Vector3
 from raytracer.fields import Definition, definitions
-from raytracer.kinds import Choice, Integer, Kind, Mistakes, Number, Schema, Text, Vector3
 from raytracer.scene.colors import COLOR_SPACES
 from raytracer.scene.kinds import (
     ColorValue,
@@ -24,7 +24,7 @@ from raytracer.scene.kinds import (
 )
 from raytracer.scene.lights import LIGHTS, Ambient
 from raytracer.scene.looks import CAMERA_TYPES, Background, Camera
-from raytracer.scene.materials import Material
+from raytracer.scene.materials import DEFAULT, MATERIALS
 from raytracer.scene.transform import Transform
 from raytracer.settings import LARGEST_SEED, RenderSettings
 
@@ -166,7 +166,22 @@ ELEMENT = Table(
 
 BACKGROUND = Table("Background", "What is seen where there is no sphere.", definitions(Background))
 AMBIENT = Table("Ambient", "Light that reaches everything alike.", definitions(Ambient))
-MATERIAL = Table("Material", "How a surface reflects light, after Phong.", definitions(Material))
+MATERIAL = Variants(
+    {
+        name: Table(
+            kind.__name__,
+            f"A {name} material: how a surface reflects light.",
+            _type(
+                "material",
+                name,
+                definitions(kind),
+                **({"default": name} if name == DEFAULT else {}),
+            ),
+        )
+        for name, kind in MATERIALS.items()
+    },
+    default=DEFAULT,
+)
 
 SCENE = Table(
     "SceneFile",

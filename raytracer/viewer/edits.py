@@ -69,7 +69,7 @@ class Edits:
             return materials
         made = materials.copy()
         for index, factor in self.shininess.items():
-            made["shininess"][index] *= factor
+            made["phong"]["shininess"][index] *= factor
         return made
 
     def polished(self, materials: NDArray[np.void], which: list[int], factor: float) -> Edits:
@@ -79,7 +79,7 @@ class Edits:
         """
         changed = dict(self.shininess)
         for index in which:
-            own = float(materials["shininess"][index])
+            own = float(materials["phong"]["shininess"][index])
             low, high = min(SHININESS[0], own), max(SHININESS[1], own)
             shown = own * changed.get(index, 1.0) * factor
             changed[index] = min(max(shown, low), high) / own
@@ -98,7 +98,7 @@ def named_materials(edits: Edits, scene: Scene, buffers: SceneBuffers) -> dict[s
         if spheres.count and isinstance(spheres.material, str):
             index = int(buffers.material_id[first]) if len(buffers.material_id) else 0
             if index in edits.shininess:
-                shown = float(packed["shininess"][index])
+                shown = float(packed["phong"]["shininess"][index])
                 found[spheres.material] = replace(scene.material_of(spheres), shininess=shown)
         first += spheres.count
     return found

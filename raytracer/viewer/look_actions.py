@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from raytracer.tone_settings import CURVES, MAX_STOPS
+from raytracer.film.tone_settings import CURVES, MAX_STOPS
 from raytracer.viewer import edits
 from raytracer.viewer.orders import Metered
 from raytracer.viewer.seen import Seen
@@ -45,7 +45,7 @@ class LookActions(Seen):
             of = f" of {self.picked.material_name}" if named else " of its material"
             every = [int(ids[self.picked.id])]
         self._edit(self.edits.polished(materials, every, factor))
-        shown = self.edits.polish(materials)["shininess"][every[0]]
+        shown = self.edits.polish(materials)["phong"]["shininess"][every[0]]
         self.notify(f"shininess{of} {shown:.3g}")
 
     def expose(self, stops: float) -> None:

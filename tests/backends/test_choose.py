@@ -13,8 +13,8 @@ import pytest
 from raytracer import bvh, layout
 from raytracer.backends.cuda import choose
 from raytracer.backends.cuda.sources import include_closure, kernels_root
-from raytracer.benchmark import pictures, renders
-from raytracer.film import Film
+from raytracer.benchmark import render_benchmark, render_levels
+from raytracer.film.film import Film
 from raytracer.scene.pack import pack
 from raytracer.scene.spheres import SphereSet
 from raytracer.variants import Variant, discover, product
@@ -83,11 +83,11 @@ def test_features_that_a_picture_does_not_need() -> None:
     materials = np.zeros(2, layout.dtype("Material"))
     plain = View(camera, lights, materials, frame_of())
     assert choose.missing_features(plain) == ("RT_LARGE_SPHERES", "RT_MIRRORS")
-    materials["mirror"][1] = 0.5
+    materials["phong"]["mirror"][1] = 0.5
     large = View(camera, lights, materials, frame_of(large_count=1))
     assert choose.missing_features(large) == ("RT_MIRRORS",)  # no bounce is allowed
     assert choose.missing_features(large.with_depth(1)) == ()
-    materials["mirror"] = 0
+    materials["phong"]["mirror"] = 0
     assert choose.missing_features(large.with_depth(1)) == ("RT_MIRRORS",)
 
 
@@ -102,7 +102,7 @@ def test_production_kernels_are_rungs_that_render_everything() -> None:
     rungs = {sources_of(variant)[0]: variant for variant in discover("render")}
     for name in choose.PRODUCTION:
         rung = rungs[f"cuda/{name}.cu"]
-        assert list(pictures.LEVELS)[-1] == rung.shows
+        assert list(render_levels.LEVELS)[-1] == rung.shows
         assert rung.layout in ("", "list")  # both read spheres in leaf order
 
 
@@ -182,10 +182,10 @@ def test_a_camera_that_moves_away_gets_another_kernel() -> None:
 
 def test_example_scenes_get_the_kernel_that_was_measured_best() -> None:
     best = {"three_balls": choose.LIST, "galaxy": choose.THREADS}
-    for name in renders.names():
+    for name in render_benchmark.names():
         if name in ("cloud", "sphereflake"):
             continue  # a million spheres take long to make; the other is like plummer
-        _, buffers, tree, _ = renders._prepared(name, renders.SIZE)
+        _, buffers, tree, _ = render_benchmark._prepared(name, render_benchmark.SIZE)
         label = choose.kernel_for(
             buffers.count, len(tree.nodes), choose.sample(tree.spheres), buffers.camera, 720
         )

@@ -26,7 +26,8 @@
   E(sphere_chord, 7, 2) E(sphere_nearest, 7, 1) E(sphere_blocks, 8, 1) E(sphere_surface, 10, 7)   \
   E(large_height, 3, 1) E(large_nearest, 6, 2) E(large_surface, 6, 7)                             \
   S(node_cell, 1, 1) S(leaf_range, 1, 2) S(box_hits, 7, 1)                                        \
-  E(phong_eval, 14, 2) E(bsdf_eval, 17, 3) E(bsdf_sample, 7, 6) E(light_sample, 3, 5)             \
+  E(phong_eval, 14, 2) E(bsdf_eval, 17, 3) E(bsdf_sample, 7, 6) E(bsdf_pdf, 10, 1) \
+  E(bsdf_ambient, 14, 3) E(light_sample, 3, 5) E(light_pdf, 6, 1) E(light_eval, 6, 3)             \
   E(background_row, 1, 3) E(background_direction, 3, 3) E(camera_ray, 2, 6)                       \
   E(tone_curve, 3, 3) E(srgb_encode, 1, 1) E(dither_threshold, 2, 1) E(develop_pixel, 6, 6)       \
   E(pixel_light, 4, 3)
@@ -129,6 +130,14 @@ PROBE(bsdf_eval) {
   write3(out, bsdf_eval({read3(in), read_phong(in + 3)}, normal, read3(in + 11), wi, dot(normal, wi)));
 }
 // mirror, normal, ray
+// mirror, normal, wo, wi
+PROBE(bsdf_pdf) {
+  const F zero(0.0f);
+  const Bsdf<F> bsdf = {{zero, zero, zero}, {zero, zero, zero, zero, in[0]}};
+  out[0] = bsdf_pdf(bsdf, read3(in + 1), read3(in + 4), read3(in + 7));
+}
+// albedo, material, light, weight
+PROBE(bsdf_ambient) { write3(out, bsdf_ambient({read3(in), read_phong(in + 3)}, read3(in + 8), read3(in + 11))); }
 PROBE(bsdf_sample) {
   const F zero(0.0f);
   const Bsdf<F> bsdf = {{zero, zero, zero}, {zero, zero, zero, zero, in[0]}};
@@ -136,6 +145,8 @@ PROBE(bsdf_sample) {
   write3(out, s.wi), write3(out + 3, s.weight);
 }
 // position
+PROBE(light_pdf) { out[0] = light_pdf(u.light, read3(in), read3(in + 3)); }
+PROBE(light_eval) { write3(out, light_eval(u.light, read3(in), read3(in + 3))); }
 PROBE(light_sample) {
   const LightSample<F> s = light_sample(u.light, read3(in));
   write3(out, s.wi), out[3] = s.distance, out[4] = s.attenuation;

@@ -87,6 +87,10 @@ SCENES = {
         "[camera]\ntype = 'perspectiv'\n",
         ["camera: there is no type 'perspectiv'", "did you mean 'perspective'?"],
     ),
+    "unknown kind of material": (
+        "[materials.a]\ntype = 'fong'\n",
+        ["materials.a: there is no type 'fong'", "did you mean 'phong'?"],
+    ),
     "camera at its target": (
         "[camera]\nposition = [1, 2, 3]\nlook_at = [1, 2, 3]\n",
         ["camera.look_at: is the camera's position"],

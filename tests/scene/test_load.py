@@ -62,6 +62,7 @@ direction = [0, -1, 0]
 diffuse = 0.5
 
 [materials.chrome]
+type = "phong"
 ambient = 0.1
 specular = 0.5
 shininess = 200

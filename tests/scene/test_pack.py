@@ -284,13 +284,13 @@ def test_materials() -> None:
     )
     buffers = pack(scene)
     assert buffers.material_id.tolist() == [0, 0, 1, 1, 1, 0]
-    assert buffers.materials["mirror"].tolist() == [0.5, 0.0]
+    assert buffers.materials["phong"]["mirror"].tolist() == [0.5, 0.0]
     assert buffers.frame["scene"][["material_mode", "material_count"]][0].item() == (1, 2)
     same = pack(Scene([balls(2, material="default"), balls(1)]))
     assert (len(same.material_id), len(same.materials)) == (0, 1)
     assert same.frame["scene"]["material_mode"] == 0
     redefined = Scene([balls(1)], materials={"default": Material(diffuse=0.25)})
-    assert pack(redefined).materials["diffuse"] == np.float32(0.25)
+    assert pack(redefined).materials["phong"]["diffuse"] == np.float32(0.25)
 
 
 def test_buffers_are_contiguous_float32() -> None:

@@ -81,3 +81,19 @@ def test_bsdf_sample(probe: Probe) -> None:
     wanted = unit(d - 2 * (n * d).sum(axis=1)[:, None] * n)
     assert np.abs(found[:, :3] - wanted).max() < 8 * HALF_ULP
     assert (found[:, 3:] == mirror[:, None]).all()
+
+
+def test_a_mirror_has_no_density(probe: Probe) -> None:
+    """Neither in its own direction nor elsewhere: samples of others are not weighed against it."""
+    mirror = materials(1.0)[:, 4]
+    for wi in (WI, probe("bsdf_sample", mirror, NORMAL, -WO)[:, :3]):
+        assert (probe("bsdf_pdf", mirror, NORMAL, WO, wi) == 0).all()
+
+
+def test_bsdf_ambient(probe: Probe) -> None:
+    material = materials(40.0)
+    albedo, light, weight = np.random.default_rng(6).uniform(0, 2, (3, COUNT, 3)).astype("f4")
+    found = probe("bsdf_ambient", albedo, material, light, weight).astype(np.float64)
+    factor = material[:, 0].astype(np.float64) * (1 - material[:, 4].astype(np.float64))
+    wanted = factor[:, None] * albedo.astype(np.float64) * light * weight
+    assert (np.abs(found - wanted) <= 8 * HALF_ULP * wanted).all()

@@ -137,7 +137,7 @@ def test_a_light_in_front_goes_to_the_right_and_up(point: bool) -> None:
 
 def table(*shininess: float) -> Any:
     packed = np.zeros(len(shininess), dtype("Material"))
-    packed["shininess"], packed["diffuse"] = shininess, 0.5
+    packed["phong"]["shininess"], packed["phong"]["diffuse"] = shininess, 0.5
     return packed
 
 
@@ -145,9 +145,9 @@ def test_polish_changes_the_shininess_of_some_materials_alone() -> None:
     materials = table(10.0, 40.0, 90.0)
     changed = Edits().polished(materials, [0, 2], 2.0).polished(materials, [2], 2.0)
     made = changed.polish(materials)
-    assert made["shininess"].tolist() == [20.0, 40.0, 360.0]
-    assert (made["diffuse"] == 0.5).all()
-    assert materials["shininess"].tolist() == [10.0, 40.0, 90.0]
+    assert made["phong"]["shininess"].tolist() == [20.0, 40.0, 360.0]
+    assert (made["phong"]["diffuse"] == 0.5).all()
+    assert materials["phong"]["shininess"].tolist() == [10.0, 40.0, 90.0]
     assert changed != Edits()
     assert Edits().polished(materials, [0], 2.0) == Edits().polished(materials, [0], 2.0)
 
@@ -159,12 +159,12 @@ def test_polish_changes_the_shininess_of_some_materials_alone() -> None:
 def test_polish_has_ends_and_turns_back_at_once(own: float, steps: list[float]) -> None:
     """Beyond an end nothing is piled up, and a material's own value may be beyond it."""
     materials, changed = table(own), Edits()
-    own = float(materials["shininess"][0])
+    own = float(materials["phong"]["shininess"][0])
     low, high = min(own, SHININESS[0]), max(own, SHININESS[1])
     before = own
     for step in steps:
         changed = changed.polished(materials, [0], step)
-        now = float(changed.polish(materials)["shininess"][0])
+        now = float(changed.polish(materials)["phong"]["shininess"][0])
         expected = min(max(before * step, low), high)
         assert now == pytest.approx(expected, rel=1e-5)
         before = now

@@ -12,7 +12,7 @@ import pytest
 import raytracer
 from raytracer import Camera, DirectionalLight, Material, Scene, SphereSet
 from raytracer.errors import SceneError
-from raytracer.tone_settings import CURVES, MAX_STOPS, ToneSettings
+from raytracer.film.tone_settings import CURVES, MAX_STOPS, ToneSettings
 from raytracer.viewer import view as moves
 from raytracer.viewer.camera_actions import TURNTABLE
 from raytracer.viewer.controls import CONTROLS
@@ -266,7 +266,7 @@ def test_polish_is_of_the_picked_spheres_material_or_of_all() -> None:
     viewer = glossy()
 
     def shown() -> list[float]:
-        return [float(s) for s in orders(viewer)[-1].look.materials["shininess"]]
+        return [float(s) for s in orders(viewer)[-1].look.materials["phong"]["shininess"]]
 
     assert shown() == [20.0, 90.0]
     viewer.polish(2.0)
@@ -282,7 +282,7 @@ def test_polish_is_of_the_picked_spheres_material_or_of_all() -> None:
     alone = viewer_of(stage_of(balls()))
     picked(alone, 3)
     alone.polish(2.0)
-    assert orders(alone)[-1].look.materials["shininess"].tolist() == [80.0]
+    assert orders(alone)[-1].look.materials["phong"]["shininess"].tolist() == [80.0]
 
 
 @pytest.mark.parametrize("name", TONES)

@@ -62,8 +62,7 @@ def kernel_for(
 
 def missing_features(view: View) -> tuple[str, ...]:
     """Which of FEATURES a picture does not need."""
-    mirrors = view.max_depth > 0 and (view.materials["mirror"] > 0).any()
-    needed = (view.large_count > 0, mirrors)
+    needed = (view.large_count > 0, view.mirrors)
     return tuple(name for name, is_needed in zip(FEATURES, needed, strict=True) if not is_needed)
 
 

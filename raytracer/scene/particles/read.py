@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from raytracer.door import OpenFile, opened, reading
+from raytracer.files.access import OpenFile, opened, reading
 from raytracer.scene.arrays import Where, check_centers
 from raytracer.scene.elements import Element, symbol_of
 from raytracer.scene.particles import registry
