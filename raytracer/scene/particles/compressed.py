@@ -8,8 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
-from raytracer.door import OpenFile, memory_share, reading
 from raytracer.errors import DataFileError
+from raytracer.files.access import OpenFile, memory_share, reading
 from raytracer.memory import size_text
 
 PIECE = 1 << 20

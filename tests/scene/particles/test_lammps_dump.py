@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raytracer import RaytracerWarning, load
-from raytracer.door import opened
+from raytracer.files.access import opened
 from raytracer.scene.elements import find
 from raytracer.scene.particles.read import read, source_of
 from support.particle_files import complaint, refusal, write

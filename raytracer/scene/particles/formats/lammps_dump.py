@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from raytracer.door import OpenFile
 from raytracer.errors import DataFileError, shown
+from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.lines import has_ink, has_lines, pieces
