@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from raytracer.field_types import Choice, Integer, Number, Truth
 from raytracer.fields import Defined, check_fields, define, definitions
-from raytracer.kinds import Choice, Integer, Number, Truth
 
 if TYPE_CHECKING:
     from typing import TypedDict

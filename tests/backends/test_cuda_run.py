@@ -22,7 +22,7 @@ from raytracer.backends.cuda.run import CudaDevice
 from raytracer.buffers import SceneBuffers
 from raytracer.bvh import Bvh
 from raytracer.errors import BackendError, MemoryNeedError, UserError
-from raytracer.film import Film
+from raytracer.film.film import Film
 from raytracer.variants import Kernel, Requirement
 from raytracer.view import frame_of
 from support.fake_cuda import FakeDriver

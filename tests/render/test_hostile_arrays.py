@@ -17,10 +17,10 @@ import pytest
 
 from raytracer import Film, Material, Scene, SphereSet, UserError, _core, bvh, layout, render
 from raytracer.buffers import SceneBuffers
+from raytracer.film.tone import arguments, new_tally
 from raytracer.job import MOST_SAMPLES
 from raytracer.scene.pack import pack
 from raytracer.settings import RenderSettings
-from raytracer.tone import arguments, new_tally
 
 OF_SCENE = ("nodes", "spheres", "order", "color", "color_id", "material_id", "large")
 OF_VIEW = ("camera", "lights", "materials", "frame")
@@ -259,7 +259,7 @@ def test_render_refuses_another_dtype_or_order(name: str, kind: str) -> None:
     ],
 )
 def test_tone_refuses_arguments_that_no_film_has(change: dict[str, float]) -> None:
-    from raytracer.tone_settings import ToneSettings
+    from raytracer.film.tone_settings import ToneSettings
 
     shape = (4, 0 if change.get("width") == 0 else 4, 4)  # no pixels: the sums have none either
     sums, out = np.zeros(shape, np.float32), np.zeros(shape, np.uint8)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from raytracer.backends.base import DeviceScene, ProgressCall
     from raytracer.backends.cuda.kernel import RenderKernel
     from raytracer.backends.cuda.pictures import DevicePicture
-    from raytracer.film import Film
-    from raytracer.tone import Pixels
-    from raytracer.tone_settings import ToneSettings
+    from raytracer.film.film import Film
+    from raytracer.film.tone import Pixels
+    from raytracer.film.tone_settings import ToneSettings
     from raytracer.view import View
 
 
