@@ -183,14 +183,14 @@ def run(task: Task) -> None:
     check_there(task.path)
     outputs = files.OutputSet()
     target = task.check(outputs)
-    begun = film_file.load(task.resume, task.carried) if task.resume else None
+    begun = Film.load(task.resume, task.carried) if task.resume else None
     crop = task.crop or part_of(begun)
     with task.prepare(crop, outputs, begun) as job:
         _announce(task, job, crop)
+        host = film_for(job.settings, crop, begun, own=True)
         if task.film:
-            size = job.settings.width, job.settings.height
-            film_file.require_space(task.film, *size, crop, film_file.check_aovs(task.aov))
-        exposed = job.film(film_for(job.settings, crop, begun, own=True))
+            film_file.require_space(host, task.film, film_file.check_aovs(task.aov))
+        exposed = job.film(host)
         frames = _frames(task, job, exposed)
         film = exposed.host
         image = job.image(exposed, task.tone, int(task.bits))

@@ -74,11 +74,11 @@ def run(task: Task) -> None:
     targets = task.targets()
     settings = task.settings
     if task.lock:
-        films = (film_file.load(name, ()) for name in task.films)
+        films = (Film.load(name, ()) for name in task.films)
         settings = replace(settings, exposure=common_exposure(films, settings, task.threads))
     made = []
     for name, target in zip(task.films, targets, strict=True):
-        film = film_file.load(name, ())  # output variables do not change the picture
+        film = Film.load(name, ())  # output variables do not change the picture
         height, width = film.sums.shape[:2]
         memory.require_tone(name, width, height, task.memory_of, task.threads)
         image = image_of(film, settings, task.threads)
