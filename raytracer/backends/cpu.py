@@ -39,7 +39,7 @@ class CpuScene(DeviceScene):
     """The arrays of a scene, checked by the extension, which keeps them."""
 
     def __init__(self, buffers: SceneBuffers, tree: Bvh, threads: int) -> None:
-        """Keep what the kernel reads; nothing is copied.
+        """Keep what the kernel reads; of it, arrays of indices that are writable are copied.
 
         Raises ValueError for arrays that do not fit together.
         """
@@ -201,7 +201,7 @@ class CpuDevice:
         return bvh.build(buffers, self.threads)
 
     def scene(self, buffers: SceneBuffers, tree: Bvh | None = None) -> CpuScene:
-        """Keep what the kernel reads; nothing is copied.
+        """Keep what the kernel reads; see `CpuScene`.
 
         Raises ValueError for arrays that do not fit together.
         """

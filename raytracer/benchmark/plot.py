@@ -6,9 +6,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from raytracer.benchmark.benchmarks import presentation
 from raytracer.benchmark.presentation import figures
 from raytracer.benchmark.record import Device, Record, Result, Row
+from raytracer.benchmark.registry import presentation
 from raytracer.errors import UserError
 from raytracer.files import output
 
@@ -51,8 +51,8 @@ def draw(record: Record, path: Path) -> None:
         _bars(axis, result, record["device"])
     if with_roof:
         _roofline(axes[-1], results, record["device"])
-    said = [record["device"]["device"], record.get("compiler", ""), record["date"][:10]]
-    figure.suptitle(" · ".join(str(word) for word in said if word), fontsize=9, color="#555555")
+    words = [record["device"]["device"], record.get("compiler", ""), record["date"][:10]]
+    figure.suptitle(" · ".join(str(word) for word in words if word), fontsize=9, color="#555555")
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=150)
     output.write(path, buffer.getvalue())

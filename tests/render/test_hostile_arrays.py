@@ -43,7 +43,7 @@ def arrays() -> dict[str, Any]:
     """What the kernel reads, by name; memory of its own."""
     buffers = pack(two_sets(), RenderSettings(**SIZE))
     tree = bvh.build(buffers)
-    given = {"nodes": tree.nodes, "spheres": tree.spheres, "order": tree.order}
+    given = {name: getattr(tree, name).copy() for name in ("nodes", "spheres", "order")}
     given |= {name: getattr(buffers, name).copy() for name in NAMES if name not in given}
     return given
 
@@ -142,6 +142,28 @@ def test_indices_are_checked_when_a_scene_is_made(name: str) -> None:
     given[name][COUNT // 2] = -1
     with pytest.raises(ValueError, match=f"{name}: points behind"):
         made(given)
+
+
+@pytest.mark.parametrize("name", ["nodes", "order", "color_id", "material_id", "large"])
+def test_indices_changed_after_the_check_change_nothing(name: str) -> None:
+    given, first, second = arrays(), Film.blank(40, 24), Film.blank(40, 24)
+    given["large"] = np.zeros(1, layout.dtype("LargeSphere"))
+    set_frame("large_count", 1)(given)
+    scene = made(given)
+    view = [given[name] for name in OF_VIEW]
+    scene.render(*view, first.sums, 0, 1e9, 2)
+    given[name].view(np.uint8)[:] = 0x7F
+    scene.render(*view, second.sums, 0, 1e9, 2)
+    np.testing.assert_array_equal(first.sums, second.sums)
+
+
+@pytest.mark.parametrize("name", ["nodes", "order", "color_id", "material_id"])
+def test_indices_of_a_packed_scene_are_read_only(name: str) -> None:
+    """So that they need no copy."""
+    buffers = pack(two_sets())
+    array = getattr(buffers if name.endswith("_id") else bvh.build(buffers), name)
+    with pytest.raises(ValueError, match="read-only"):
+        array[:] = 0
 
 
 def test_a_view_with_fewer_materials_than_the_spheres_ask_for_is_refused() -> None:
