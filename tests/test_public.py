@@ -107,8 +107,10 @@ def test_importing_the_package_and_asking_for_help_is_cheap() -> None:
     """Only the help of a command with settings needs their definitions, which are dataclasses."""
     code = (
         "import sys; from raytracer.cli import main; main(['--help']);"
-        "early = {'dataclasses'} & {*sys.modules}; main(['render', '--help']);"
-        "print(*{'numpy', 'PIL', 'pydantic', 'rich', 'pycuda', 'pyglet', 'json', 'raytracer._core'}"
+        "early = {'dataclasses', 'raytracer.commands.render'} & {*sys.modules};"
+        "main(['render', '--help']);"
+        "print(*{'numpy', 'PIL', 'pydantic', 'rich', 'pycuda', 'pyglet', 'json', 'raytracer._core',"
+        " 'raytracer.files.output', 'raytracer.commands.bench'}"
         " & {*sys.modules}, *early)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
