@@ -71,7 +71,9 @@ def test_public_classes_document_every_field(kind: Any) -> None:
     [(RenderSettings, "render"), (ToneSettings, "render"), (ToneSettings, "tone")],
 )
 def test_every_setting_is_an_option_with_its_range(kind: Any, command: str) -> None:
-    options = {param.name: param for param in program.commands[command].params}
+    known = program.get_command(click.Context(program), command)
+    assert known is not None
+    options = {param.name: param for param in known.params}
     for name, definition in definitions(kind).items():
         option = options[name]
         assert isinstance(option, click.Option)

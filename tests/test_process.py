@@ -177,7 +177,9 @@ def test_an_interrupt_that_a_library_hides_is_one_all_the_same() -> None:
         "def work"
     )
     code = SLOW.replace("time.sleep(0.01)", "hide()").replace("def work", hide)
-    code = code.replace("cli.program.main = work", "cli.program.commands['info'].callback = work")
+    code = code.replace(
+        "cli.program.main = work", "cli.program.get_command(None, 'info').callback = work"
+    )
     process = started(code, "info", "x")
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=20)
@@ -379,7 +381,6 @@ def test_standard_input_that_does_not_block_is_read_to_its_end() -> None:
 def test_garbage_is_looked_for_less_often_but_for_a_window(tmp_path: Path) -> None:
     code = (
         "import gc, sys; from raytracer import __main__, cli\n"
-        "from raytracer.commands import previewing\n"
         "from raytracer.viewer import preview\n"
         "class Stop(Exception): pass\n"
         "def shown(*_, **__): print(gc.get_threshold()[0], flush=True); raise Stop\n"

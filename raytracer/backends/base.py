@@ -104,6 +104,7 @@ class DeviceFilm(Closeable, ABC):
 
         Raises:
             TypeError: the scene is of another device.
+            ValueError: the view's tables do not fit its frame or the scene.
             BackendError, UserError: the device cannot render it.
         """
         first = self.host.samples if first is None else first

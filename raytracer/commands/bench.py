@@ -30,7 +30,7 @@ Examples:
 """
 
 
-@click.command(short_help="Check and time kernels.", help=EXAMPLES)
+@click.command(help=EXAMPLES)
 @click.argument("ops", nargs=-1, metavar="[OP ...]")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of a saved record.")
 @click.option("--list", "listed", is_flag=True, help="List operations, axes and variants.")

@@ -54,6 +54,7 @@ class CudaFilm(DeviceFilm):
         """
         if not isinstance(scene, CudaScene) or scene.number != self._number:
             raise TypeError(f"a film of GPU {self._number} takes scenes of that GPU alone")
+        scene.check(view)
         kernel = scene.kernel(view)
         with self._context.lock, self._context.active():
             kernel.set_tables(

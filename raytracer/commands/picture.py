@@ -1,4 +1,4 @@
-"""What commands say and draw about a film and its picture."""
+"""The picture that a command makes from a film: its default name, record, histogram, warnings."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import OutputError, escaped
 from raytracer.files.access import STANDARD_INPUT, is_file
+from raytracer.film import histogram
 from raytracer.film.png import is_foreign
 from raytracer.film.tone import non_finite_pixels
 
@@ -20,10 +21,13 @@ if TYPE_CHECKING:
 
 
 def default_picture(source: str | Path) -> Path:
-    """Where the picture of a scene or a film goes by default: NAME.png in the current folder.
+    """Return the default path of a picture: NAME.png in the current folder.
 
-    source: the scene, particle or film file.
-    Raises OutputError for a picture of another program, which only `-o` may replace.
+    Args:
+        source: the scene, particle or film file.
+
+    Raises:
+        OutputError: there is a picture of another program, which only `-o` may replace.
     """
     stem = "stdin" if Path(source) == STANDARD_INPUT else Path(source).stem
     path = Path(f"{stem}.png")
@@ -36,15 +40,15 @@ def default_picture(source: str | Path) -> Path:
 
 
 def record(image: Image) -> dict[str, Any]:
-    """Settings and statistics as JSON types, for scripts."""
+    """Return tone settings and statistics of a picture as JSON types."""
     return {"tone": asdict(image.settings), "statistics": image.statistics.to_dict()}
 
 
 def warn_of_non_finite(film: Film, quiet: bool) -> None:
-    """Say on standard error how many pixels are not finite, and where the first is."""
-    found = None if quiet else non_finite_pixels(film)
-    if found:
-        count, (x, y) = found
+    """Print the number of pixels that are not finite, and the first of them, on standard error."""
+    pixels = None if quiet else non_finite_pixels(film)
+    if pixels:
+        count, (x, y) = pixels
         print(
             f"raytracer: {count:,} pixels hold a NaN or an infinity, the first of them {x},{y}: "
             f"they are left out of the statistics; replay it with --only {x},{y},SAMPLE",
@@ -53,19 +57,28 @@ def warn_of_non_finite(film: Film, quiet: bool) -> None:
 
 
 def warn_of_metering(name: str, film: Film, settings: ToneSettings, quiet: bool) -> None:
-    """Say on standard error if the meter cannot tell what was hit from the background."""
+    """Print a warning if the meter cannot tell covered pixels of a film from the background."""
     if film.is_of_old_format and settings.automatic and settings.meter == "covered" and not quiet:
         print(
             f"raytracer: {escaped(name)}: was saved by an earlier version, which did not record "
-            "what was hit: the background is metered too; render it anew, or give --exposure STOPS",
+            "coverage, so the background is metered too: render it again, or give "
+            "--exposure STOPS",
             file=sys.stderr,
         )
 
 
 def draw_histogram(image: Image, bits: int, path: str, batch: Batch | None = None) -> Path:
-    """The distribution before and after the curve."""
-    from raytracer.film import histogram
+    """Plot the luminance of a picture before and after the tone curve; returns the path.
 
+    Args:
+        image: the picture.
+        bits: per channel, 8 or 16.
+        path: of the plot, a PNG.
+        batch: files to rename together with it.
+
+    Raises:
+        UserError: it cannot be drawn or written.
+    """
     everything = image.settings.meter == "all" and image.film.backdrop is not None
-    counted = None if everything else image.film.sums[..., 3] > 0.0
-    return histogram.draw(image.statistics, image.codes(bits), path, batch, counted)
+    covered = None if everything else image.film.sums[..., 3] > 0.0
+    return histogram.draw(image.statistics, image.codes(bits), path, batch, covered)
