@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raytracer.benchmark import peer_comparison, table
+from raytracer.benchmark import peer_comparison, table, timing
 from raytracer.benchmark.peer_comparison import Side
 
 
