@@ -205,12 +205,13 @@ class Task(NamedTuple):
 
     def resumed(self) -> Film | None:
         """Load the film to resume, with the output variables that go into the saved film too."""
-        from raytracer.film import film_file
+        from raytracer.film.film import Film
+        from raytracer.film.film_file import AOVS
 
         if not self.resume:
             return None
-        kept = tuple(name for name in film_file.AOVS if self.film and name not in self.aovs)
-        return film_file.load(self.resume, kept)
+        kept = tuple(name for name in AOVS if self.film and name not in self.aovs)
+        return Film.load(self.resume, kept)
 
     def memory(self, resumed: Film | None) -> Output:
         """Return what is made from the film, for the estimate of memory."""
@@ -285,10 +286,9 @@ def run(task: Task) -> None:
     crop = task.crop or crop_of(resumed)
     with task.prepare(crop, outputs, resumed) as job:
         _announce(task, job, crop)
-        if task.film:
-            size = job.settings.width, job.settings.height
-            film_file.require_space(task.film, *size, crop, task.aovs)
         film = film_for(job.settings, crop, resumed, own=True)
+        if task.film:
+            film_file.require_space(film, task.film, task.aovs)
         image = _render(task, job, film)
         statistics = image.statistics
         if job.about["spheres"] and film.crop == (0, 0, film.width, film.height):
