@@ -358,7 +358,7 @@ class Viewer:
         def task() -> Callable[[], Message]:
             return partial(_picked, scene, scene.hit(buffers, x, y, reach), go)
 
-        self.worker.ask(task)
+        self.worker.run_task(task)
 
     @property
     def giant_picked(self) -> bool:
@@ -553,7 +553,7 @@ class Viewer:
         def look_up() -> Picked:
             return Picked(scene, describe(scene.scene, before.id), point=point)
 
-        self.worker.ask(lambda: look_up)
+        self.worker.run_task(lambda: look_up)
 
 
 def _picked(loaded_scene: LoadedScene, hit: Hit | None, go: bool) -> Picked:

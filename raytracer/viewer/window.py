@@ -117,7 +117,7 @@ class PreviewWindow(Surface):
 
     def _showed(self, before: Frame | None) -> None:
         self.shown.append(perf_counter())
-        self.viewer.worker.give_back(before)
+        self.viewer.worker.release(before)
 
     def _turn(self) -> AbstractContextManager[Any]:
         """The GPU is the window's, where the kernels run on it too."""

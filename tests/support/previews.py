@@ -91,7 +91,7 @@ class FakeWorker:
         """Take an order."""
         self.requests.append(request)
 
-    def ask(self, task: Task) -> None:
+    def run_task(self, task: Task) -> None:
         """Take a task."""
         self.tasks.append(lambda: _answer(task))
 

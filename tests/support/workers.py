@@ -52,7 +52,7 @@ class Window:
         assert frame.picture.size == frame.size
         self.shown.append(frame)
         before, self._held, self._seen = self._held, frame, seen
-        self.worker.give_back(before)
+        self.worker.release(before)
         return frame
 
     def finish(self, request: RenderRequest) -> Frame:
