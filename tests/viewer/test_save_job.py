@@ -56,7 +56,7 @@ def request_of(
 ) -> RenderRequest:
     """The scene's own camera at another size."""
     loaded_scene = loaded_scene_of(scene, **overrides)
-    view = moves.first(scene.camera, loaded_scene.buffers, size[0] / size[1])
+    view = moves.initial_view(scene.camera, loaded_scene.buffers, size[0] / size[1])
     return RenderRequest(loaded_scene, loaded_scene.buffers_for(view, size, Edits()), tone, samples)
 
 
