@@ -49,8 +49,8 @@ def _technical(window: PreviewWindow) -> list[str]:
     if frame is None:
         return lines
     width, height = frame.size
-    resolution = f"{window.rate:.0f} frames/s"
-    speed = f"{rays(frame.rate)}, {resolution}" if frame.rate else resolution
+    frames = f"{window.rate:.0f} frames/s"
+    speed = f"{rays(frame.rate)}, {frames}" if frame.rate else frames
     return [
         *lines,
         f"{width}x{height} pixels rendered",
