@@ -99,11 +99,13 @@ class Trace:
         caller, importing = self._caller(frame)
         if importing:
             return
-        stages = {stage for value in _arguments(frame) if (stage := self._stage(value))}
+        values = [*_arguments(frame)]
+        stages = {stage for value in values if (stage := self._stage(value))}
         self.functions[module, code.co_qualname] += 1
         if module != caller or module not in self.entries:
             self.entries.setdefault(module, Entry()).calls += 1
-            if stages and caller in self.entries and module not in CHECKS:
+            others = values[1:] if code.co_varnames[:1] == ("self",) else values
+            if caller in self.entries and module not in CHECKS and any(map(self._stage, others)):
                 self.entries[caller].hands_on.add(module)
         self.entries[module].stages |= stages
 
@@ -177,7 +179,7 @@ def trace(arguments: Sequence[str], content: bytes = b"") -> Trace:
 
 
 def trace_render(scene: Path, *options: str) -> Trace:
-    """Render a scene file on the CPU to a small picture and return the modules that were entered."""
+    """Render a scene file on the CPU to a small picture; return the modules that were entered."""
     with tempfile.TemporaryDirectory() as folder:
         picture = str(Path(folder) / "picture.png")
         small = ["--width", "64", "--height", "64", "--samples", "1", "--backend", "cpu", "--quiet"]
@@ -190,16 +192,19 @@ def main() -> None:
     scene, *options = sys.argv[1:] or [str(ROOT / "scenes" / "three_balls.toml")]
     verbose = "--functions" in options
     entered = trace_render(Path(scene), *(o for o in options if o != "--functions"))
-    print("first  module                              calls  data")
+    print("first  module                   calls  data                  passed on to")
     for number, (name, entry) in enumerate(entered.entries.items(), 1):
         stages = ", ".join(stage for stage in STAGES if stage in entry.stages) or "-"
-        print(f"{number:5}  {name:34} {entry.calls:6}  {stages:20} {' '.join(sorted(entry.hands_on))}")
+        print(
+            f"{number:5}  {name:34} {entry.calls:6}  {stages:20} {' '.join(sorted(entry.hands_on))}"
+        )
         if verbose:
             for (module, function), calls in entered.functions.items():
                 if module == name:
                     print(f"{'':7}  {function} {calls}")
-    print(f"{len(entered.entries)} modules: {len(entered.path)} on the path of the data, "
-          f"{len(entered.helpers)} helpers")  # fmt: skip
+    steps = [name for name in entered.path if entered.entries[name].hands_on]
+    print(f"{len(entered.entries)} modules: {len(entered.path)} take data, "
+          f"{len(steps)} of them pass data on; {len(entered.helpers)} take none")  # fmt: skip
 
 
 if __name__ == "__main__":
