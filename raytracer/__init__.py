@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from raytracer.backends.select import devices
     from raytracer.benchmark.run import bench
     from raytracer.errors import RaytracerError, UserError
-    from raytracer.film import Film
-    from raytracer.image import Image
+    from raytracer.film.film import Film
+    from raytracer.film.image import Image
+    from raytracer.film.statistics import Statistics
+    from raytracer.film.tone_settings import ToneSettings
     from raytracer.pipeline import render
     from raytracer.scene.load import load
     from raytracer.scene.scene import (
@@ -38,8 +40,6 @@ if TYPE_CHECKING:
         Transform,
     )
     from raytracer.settings import RenderSettings
-    from raytracer.statistics import Statistics
-    from raytracer.tone_settings import ToneSettings
     from raytracer.viewer.preview import PreviewResult, preview
     from raytracer.warning import RaytracerWarning
 
@@ -77,8 +77,8 @@ _HOMES = {
     "Background": "raytracer.scene.scene",
     "Camera": "raytracer.scene.scene",
     "DirectionalLight": "raytracer.scene.scene",
-    "Film": "raytracer.film",
-    "Image": "raytracer.image",
+    "Film": "raytracer.film.film",
+    "Image": "raytracer.film.image",
     "Light": "raytracer.scene.scene",
     "Material": "raytracer.scene.scene",
     "PointLight": "raytracer.scene.scene",
@@ -88,8 +88,8 @@ _HOMES = {
     "RenderSettings": "raytracer.settings",
     "Scene": "raytracer.scene.scene",
     "SphereSet": "raytracer.scene.scene",
-    "Statistics": "raytracer.statistics",
-    "ToneSettings": "raytracer.tone_settings",
+    "Statistics": "raytracer.film.statistics",
+    "ToneSettings": "raytracer.film.tone_settings",
     "Transform": "raytracer.scene.scene",
     "UserError": "raytracer.errors",
     "bench": "raytracer.benchmark.run",

@@ -11,21 +11,34 @@ from typing import Any
 
 import click
 
-from raytracer import output
 from raytracer._version import __version__
-from raytracer.commands import hints
-from raytracer.commands.bench import bench
-from raytracer.commands.devices import devices
-from raytracer.commands.info import info
-from raytracer.commands.preview import preview
-from raytracer.commands.render import render
-from raytracer.commands.report import print_warning
-from raytracer.commands.scene import scene
-from raytracer.commands.tone import tone
+from raytracer.commands.group import Group, UnknownCommandError
 from raytracer.errors import MemoryNeedError, RaytracerError, UserError, fitted, shown
 from raytracer.process import Terminated
 from raytracer.resources import NO_THREADS, is_lack_of_memory, is_lack_of_threads
 from raytracer.warning import passed_to
+
+MODULES = {
+    "render": "raytracer.commands.render",
+    "preview": "raytracer.commands.preview",
+    "tone": "raytracer.commands.tone",
+    "scene": "raytracer.commands.scene",
+    "devices": "raytracer.commands.devices",
+    "info": "raytracer.commands.info",
+    "bench": "raytracer.commands.bench",
+}
+"""The module of each subcommand, imported when that runs."""
+
+SUMMARIES = {
+    "render": "Render a scene or a particle file to a PNG.",
+    "preview": "Open a scene in an interactive window.",
+    "tone": "Make pictures of saved films without rendering.",
+    "scene": "Check scene files, make large scenes.",
+    "devices": "List the devices that can render here, and what is missing.",
+    "info": "Print how a picture was made.",
+    "bench": "Check and time kernels.",
+}
+"""The line of each subcommand in the help."""
 
 # What a shell expects of a program that was stopped by Ctrl-C.
 INTERRUPTED = 130
@@ -35,7 +48,7 @@ class _StoppedError(Exception):
     """An interrupt on its way through click, which would print an empty line for it."""
 
 
-class _Program(hints.Group):
+class _Program(Group):
     """The command without its subcommands."""
 
     def invoke(self, context: click.Context) -> Any:
@@ -49,7 +62,12 @@ class _Program(hints.Group):
             raise
 
 
-@click.group(cls=_Program, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Program,
+    modules=MODULES,
+    summaries=SUMMARIES,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, message="raytracer %(version)s")
 def program() -> None:
     """Render spheres, from three to hundreds of millions.
@@ -61,17 +79,13 @@ def program() -> None:
       raytracer preview atoms.xyz          an interactive window
 
     \b
-    What else there is:
-      raytracer devices                    what can render here
-      raytracer scene check FILE           what a scene file says, or what is wrong with it
-      raytracer scene generate --list      large scenes made on the spot
-      raytracer info atoms.png             what made a picture
-      raytracer tone FILM                  other exposures of a saved film, without rendering
+    Other commands:
+      raytracer devices                    the devices that can render here
+      raytracer scene check FILE           the contents of a scene file, or its mistakes
+      raytracer scene generate --list      generators of large scenes
+      raytracer info atoms.png             how a picture was made
+      raytracer tone FILM                  another exposure of a saved film, without rendering
     """
-
-
-for command in (render, preview, tone, scene, devices, info, bench):
-    program.add_command(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -87,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = None if arguments is None else list(arguments)
     try:
         _require_words(sys.argv[1:] if args is None else args)
-        with passed_to(print_warning):
+        with passed_to(_print_warning):
             code = program.main(args, prog_name="raytracer", standalone_mode=False)
     except RaytracerError as error:
         return _say(str(error), error.exit_code)
@@ -104,8 +118,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (_StoppedError, click.Abort, KeyboardInterrupt) as error:
         return stopped(error)
     finally:
-        output.tidy()
+        _tidy()
     return code if isinstance(code, int) else 0
+
+
+def _print_warning(sentence: str) -> None:
+    from raytracer.commands.report import print_warning
+
+    print_warning(sentence)
 
 
 def _require_words(words: list[str]) -> None:
@@ -129,22 +149,34 @@ def _no_memory(error: BaseException) -> str:
 
 
 def _misuse(error: click.UsageError) -> int:
-    """Say what was wrong with the words of the command, and where they are explained."""
+    """Print what is wrong with the arguments, and which help explains them; returns the code."""
     context = error.ctx
     if type(error).__name__ == "NoArgsIsHelpError":  # click 8.2 and later: a group without command
         error.show()
         return error.exit_code
     command = context.command_path if context else "raytracer"
-    sentence = fitted(_sentence(error.format_message()))
-    if isinstance(error, click.NoSuchOption):  # click lists all that look like it, in brackets
-        sentence = f"no such option '{shown(error.option_name)}'"
-        if hint := hints.of_option(error.option_name, context.command if context else None):
-            sentence += f"; {hint}"
-    return _say(f"{sentence} (see `{command} --help`)", error.exit_code)
+    return _say(f"{fitted(_misuse_text(error, command))} (see `{command} --help`)", error.exit_code)
+
+
+def _misuse_text(error: click.UsageError, command: str) -> str:
+    """Return what is wrong, with a suggestion for an unknown command or option.
+
+    click itself would list all options that are spelt alike.
+    """
+    from raytracer.commands import hints
+
+    if isinstance(error, UnknownCommandError):
+        hint = hints.of_command(error.name, error.group, command)
+        return f"no such command '{shown(error.name)}'; {hint}"
+    if isinstance(error, click.NoSuchOption):
+        hint = hints.of_option(error.option_name, error.ctx.command if error.ctx else None)
+        text = f"no such option '{shown(error.option_name)}'"
+        return f"{text}; {hint}" if hint else text
+    return _sentence(error.format_message())
 
 
 def _sentence(text: str) -> str:
-    """A text of click in the style of our own: one line, a small letter first, no full stop."""
+    """Return a message of click as one line that starts in lower case, without a full stop."""
     line = " ".join(text.split()).replace(". Did you mean", "; did you mean").rstrip(".")
     return line[:1].lower() + line[1:]
 
@@ -166,9 +198,16 @@ def stopped(error: BaseException) -> int:
     return _say(f"stopped by {stop.name}; {_written()}", stop.exit_code)
 
 
+def _tidy() -> None:
+    """Remove temporary files; without the module that makes them there are none."""
+    if output := sys.modules.get("raytracer.files.output"):
+        output.tidy()
+
+
 def _written() -> str:
-    """Which files are there now, to end a sentence."""
-    names = ", ".join(map(str, output.written()))
+    """Return the files that were written, as the end of a sentence."""
+    output = sys.modules.get("raytracer.files.output")
+    names = ", ".join(map(str, output.written())) if output else ""
     return f"written before that: {names}" if names else "nothing was written"
 
 

@@ -9,7 +9,6 @@ a machine of one of those architectures: name it in RAYTRACER_CUBINS there.
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +19,7 @@ from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.choose import PRODUCTION, every_variant
 from raytracer.backends.cuda.kernel import macros_without
+from raytracer.backends.cuda.ptxas import by_entry
 from raytracer.backends.cuda.sources import kernels_root
 from raytracer.benchmark.operations import modules
 from raytracer.errors import RaytracerError
@@ -109,20 +109,12 @@ def run(job: Job, root: Path, output: Path | None) -> str:
 
 def resources(log: str) -> str:
     """Registers, shared memory and spills of each kernel in what `ptxas -v` printed."""
-    return ", ".join(map(_resources_of, log.split("Compiling entry function ")[1:])) or "no kernel"
-
-
-def _resources_of(entry: str) -> str:
-    name = entry.split("'")[1]
-    registers = _number(r"Used (\d+) registers", entry)
-    shared = _number(r"(\d+) bytes smem", entry)
-    stores, loads = _number(r"(\d+) bytes spill st", entry), _number(r"(\d+) bytes spill l", entry)
-    return f"{name} {registers} registers, {shared} bytes shared, {stores + loads} bytes spilled"
-
-
-def _number(pattern: str, text: str) -> int:
-    match = re.search(pattern, text)
-    return int(match[1]) if match else 0
+    kernels = [
+        f"{name} {usage.registers} registers, {usage.shared} bytes shared, "
+        f"{usage.spilled} bytes spilled"
+        for name, usage in by_entry(log).items()
+    ]
+    return ", ".join(kernels) or "no kernel"
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

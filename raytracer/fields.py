@@ -8,7 +8,7 @@ A dataclass describes each of its fields in the field's metadata::
 
 From the definition come the check of the argument in Python, the check of scene files and their
 JSON Schema (`raytracer.scene.tables`), the option of the command line
-(`raytracer.commands.setting_options`), the documentation of the class and the reference of all keys
+(`raytracer.commands.options`), the documentation of the class and the reference of all keys
 (`raytracer.scene.reference`).
 """
 
@@ -19,7 +19,7 @@ from dataclasses import MISSING, fields
 from typing import Any, TypeVar
 
 from raytracer.errors import SceneError, UserError, shown, suggestion
-from raytracer.kinds import Kind
+from raytracer.field_types import Kind
 
 DEFINITION = "definition"
 """Key of the definition in a field's metadata."""

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer._version import __version__
 from raytracer.errors import UserError, naming
-from raytracer.image import Image
+from raytracer.film.image import Image
+from raytracer.film.tone import check_bits
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant, dtype
 from raytracer.memory import HITS
-from raytracer.tone import check_bits
-from raytracer.tone_settings import ToneSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
     from raytracer.buffers import SceneBuffers
-    from raytracer.film import Film
+    from raytracer.film.film import Film
     from raytracer.scene.scene import Scene
     from raytracer.settings import RenderSettings
     from raytracer.view import View

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, cast
 from raytracer import memory
 from raytracer.arguments import function, is_a, items, of_kind, text, whole
 from raytracer.backends.select import select
-from raytracer.door import is_path, path_of
 from raytracer.errors import SceneError, UserError, counted, naming, type_name
 from raytracer.fields import check_names, takes
-from raytracer.film import Crop, Film, checked_crop
-from raytracer.film_file import check_aovs
-from raytracer.image import Image
+from raytracer.files.access import is_path, path_of
+from raytracer.film.film import Crop, Film, checked_crop
+from raytracer.film.film_file import check_aovs
+from raytracer.film.image import Image
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.job import Job, about
 from raytracer.resources import thread_count
 from raytracer.settings import RenderSettings
-from raytracer.tone_settings import ToneSettings
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from raytracer.backends.base import Device, ProgressCall
     from raytracer.buffers import SceneBuffers
-    from raytracer.output import OutputSet
+    from raytracer.files.output import OutputSet
     from raytracer.scene.scene import Scene
     from raytracer.settings import Overrides
 
@@ -131,7 +131,7 @@ def prepare(
     with stage("start", "looking for a GPU"):
         if is_path(scene) and Path(scene).suffix.lower() in (".npz", ".npy"):
             # Takes as long as reading 100,000 spheres does, and is no part of that.
-            from raytracer import npz  # noqa: F401
+            from raytracer.files import npz  # noqa: F401
         thread_count(threads)
         chosen: Any = backend
         if not _is_device(backend):

@@ -157,7 +157,7 @@ def _terminate(number: int, _: FrameType | None) -> None:
 
 
 def _end(number: int, _: FrameType | None) -> None:
-    from raytracer import output
+    from raytracer.files import output
 
     output.tidy()
     signal.signal(number, signal.SIG_DFL)

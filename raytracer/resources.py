@@ -6,13 +6,13 @@ import errno
 import os
 import sys
 from operator import index
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from raytracer.errors import MemoryNeedError, UserError, shown_value
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
+    from pathlib import Path
 
 THREADS_VARIABLE = "RAYTRACER_THREADS"
 
@@ -166,7 +166,7 @@ def peak_memory() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def available_address_space(root: Path = Path("/")) -> int | None:
+def available_address_space(root: str | Path = "/") -> int | None:
     """Bytes that `ulimit -v` and `ulimit -d` leave the process; None without a limit."""
     try:
         import resource
@@ -177,7 +177,7 @@ def available_address_space(root: Path = Path("/")) -> int | None:
     return min(figures) if figures else None
 
 
-def _left(limit: int, field: bytes, root: Path = Path("/")) -> int | None:
+def _left(limit: int, field: bytes, root: str | Path = "/") -> int | None:
     """Bytes that a limit of this process leaves; None without it.
 
     field: of /proc/self/status, what counts against it.
@@ -187,11 +187,11 @@ def _left(limit: int, field: bytes, root: Path = Path("/")) -> int | None:
     allowed = resource.getrlimit(limit)[0]
     if allowed == resource.RLIM_INFINITY:
         return None
-    used = _field(_content(root / "proc/self/status"), field)
+    used = _field(_content(f"{root}/proc/self/status"), field)
     return None if used is None else max(allowed - used * 1024, 0)
 
 
-def available_memory(root: Path = Path("/")) -> int | None:
+def available_memory(root: str | Path = "/") -> int | None:
     """Bytes that the process may still allocate without swapping; None where nobody says.
 
     The least of what the system has available and what every control group above the process
@@ -201,15 +201,15 @@ def available_memory(root: Path = Path("/")) -> int | None:
     return min(figures) if figures else None
 
 
-def _system_memory(root: Path) -> list[int]:
-    available = _field(_content(root / "proc/meminfo"), b"MemAvailable:")
+def _system_memory(root: str | Path) -> list[int]:
+    available = _field(_content(f"{root}/proc/meminfo"), b"MemAvailable:")
     return [] if available is None else [available * 1024]
 
 
-def _group_memory(root: Path) -> list[int]:
+def _group_memory(root: str | Path) -> list[int]:
     """What each control group on the way up leaves, versions 1 and 2."""
     figures = []
-    for line in os.fsdecode(_content(root / "proc/self/cgroup")).splitlines():
+    for line in os.fsdecode(_content(f"{root}/proc/self/cgroup")).splitlines():
         _, controllers, group = line.split(":", 2)
         if not controllers:
             base, names = "sys/fs/cgroup", ("memory.max", "memory.current", b"inactive_file ")
@@ -218,7 +218,7 @@ def _group_memory(root: Path) -> list[int]:
             names = ("memory.limit_in_bytes", "memory.usage_in_bytes", b"total_inactive_file ")
         else:
             continue
-        top, folder = str(root / base), str(root / base / group.strip("/"))
+        top, folder = f"{root}/{base}", f"{root}/{base}/{group.strip('/')}"
         while len(folder) >= len(top):
             figures += _left_in_group(folder, *names)
             folder = folder.rpartition("/")[0]

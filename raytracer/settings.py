@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from raytracer.field_types import Choice, Integer, Number, Truth
 from raytracer.fields import Defined, check_fields, define, definitions
-from raytracer.kinds import Choice, Integer, Number, Truth
 
 if TYPE_CHECKING:
     from typing import TypedDict

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from raytracer.film import Backdrop, Crop
+    from raytracer.film.film import Backdrop, Crop
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ class View:
     @property
     def backdrop(self) -> Backdrop | None:
         """The opaque background; None if it is left out."""
-        from raytracer.film import Backdrop
+        from raytracer.film.film import Backdrop
 
         if self.transparent:
             return None

@@ -14,7 +14,7 @@ from PIL import Image as Pillow
 
 import raytracer
 from raytracer.backends.cpu import CpuFilm
-from raytracer.cli import INTERRUPTED, main
+from raytracer.cli import INTERRUPTED, MODULES, SUMMARIES, main, program
 from raytracer.progress import ProgressBar, StageLine, rate_text
 
 SCENE = """
@@ -355,6 +355,14 @@ def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str])
     assert main([]) in (0, 2)  # as the version of click has it
     captured = capsys.readouterr()
     assert "Usage: raytracer" in captured.out + captured.err
+
+
+def test_every_command_has_a_module_and_a_summary() -> None:
+    assert list(MODULES) == list(SUMMARIES)
+    for name, command in program.all_commands().items():
+        assert command.name == name
+        assert command.short_help == SUMMARIES[name]
+    assert set(program.all_commands()) == set(MODULES)
 
 
 def test_a_gpu_by_its_number_is_a_backend(

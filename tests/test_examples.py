@@ -14,9 +14,9 @@ import pytest
 from PIL import Image as Pillow
 
 import raytracer
-from raytracer import png
+from raytracer.film import png
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene import generate
-from raytracer.tone_settings import ToneSettings
 
 FOLDER = Path(__file__).parents[1] / "scenes"
 RENDERS = FOLDER.parent / "renders"

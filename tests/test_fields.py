@@ -15,8 +15,8 @@ import raytracer
 from raytracer import RenderSettings, ToneSettings
 from raytracer.cli import program
 from raytracer.errors import UserError
+from raytracer.field_types import Choice, Integer, Kind, Number, NumberOr, Percentiles, Truth
 from raytracer.fields import check_fields, define, definitions, document
-from raytracer.kinds import Choice, Integer, Kind, Number, NumberOr, Percentiles, Truth
 
 PUBLIC = [
     getattr(raytracer, name)
@@ -71,7 +71,9 @@ def test_public_classes_document_every_field(kind: Any) -> None:
     [(RenderSettings, "render"), (ToneSettings, "render"), (ToneSettings, "tone")],
 )
 def test_every_setting_is_an_option_with_its_range(kind: Any, command: str) -> None:
-    options = {param.name: param for param in program.commands[command].params}
+    known = program.get_command(click.Context(program), command)
+    assert known is not None
+    options = {param.name: param for param in known.params}
     for name, definition in definitions(kind).items():
         option = options[name]
         assert isinstance(option, click.Option)

@@ -21,7 +21,9 @@ PATIENCE = 5.0
 SAVE_A_LARGE_PICTURE = """
 import sys
 import numpy as np
-from raytracer import cli, output, png
+from raytracer import cli
+from raytracer.files import output
+from raytracer.film import png
 
 def save():
     noise = np.random.default_rng(1).integers(0, 256, 9_999_991, np.uint8)

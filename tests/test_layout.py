@@ -10,12 +10,12 @@ import pytest
 
 from raytracer import layout
 from raytracer.errors import RaytracerError
+from raytracer.film.tone_settings import CURVES
 from raytracer.resources import kernels
 from raytracer.scene.lights import FALLOFFS, LIGHTS
 from raytracer.scene.looks import CAMERA_TYPES
 from raytracer.scene.materials import MATERIALS
 from raytracer.settings import FILTERS
-from raytracer.tone_settings import CURVES
 
 # Sizes in bytes that files and buffers rely on; the static_assert in structs.h says the same.
 SIZES = {"Camera": 64, "Light": 32, "Material": 32, "Node": 80}

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from raytracer import Background, Film, Scene, SphereSet, pipeline
-from raytracer.film import Backdrop
+from raytracer.film.film import Backdrop
 from raytracer.scene.pack import pack
 from raytracer.settings import RenderSettings
 from raytracer.view import View, frame_of

@@ -13,7 +13,7 @@ from raytracer import bvh, pipeline, resources
 from raytracer.backends.cpu import SAMPLES_A_PASS, CpuDevice, CpuFilm
 from raytracer.backends.select import select
 from raytracer.errors import BackendError, MemoryNeedError, SceneError, UserError
-from raytracer.film import Film
+from raytracer.film.film import Film
 from raytracer.scene.pack import pack
 
 

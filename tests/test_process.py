@@ -26,7 +26,7 @@ LONG = (
 )
 # Takes as long as anybody wants, in Python, with a file half written.
 SLOW = (
-    "import sys, time; from raytracer import process, cli, output\n"
+    "import sys, time; from raytracer import process, cli; from raytracer.files import output\n"
     "def work(*_, **__):\n"
     "    output.write('done.txt', 'done')\n"
     "    with output.replacing('half.txt') as file:\n"
@@ -177,7 +177,9 @@ def test_an_interrupt_that_a_library_hides_is_one_all_the_same() -> None:
         "def work"
     )
     code = SLOW.replace("time.sleep(0.01)", "hide()").replace("def work", hide)
-    code = code.replace("cli.program.main = work", "cli.program.commands['info'].callback = work")
+    code = code.replace(
+        "cli.program.main = work", "cli.program.get_command(None, 'info').callback = work"
+    )
     process = started(code, "info", "x")
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=20)
@@ -226,7 +228,7 @@ def started(
 
 
 UNCHECKED = (
-    "import sys; from raytracer import cli, output; "
+    "import sys; from raytracer import cli; from raytracer.files import output; "
     "output.require_space = lambda *_: None; sys.exit(cli.main())"
 )
 FILES = ["a.png", "film.npz"]
@@ -239,7 +241,7 @@ def test_kills_at_random_times_lose_no_film_and_no_picture(number: signal.Signal
     from PIL import Image as Pillow
 
     import raytracer
-    from raytracer.film import Film
+    from raytracer.film.film import Film
     from raytracer.resources import scenes
 
     @cache
@@ -379,7 +381,6 @@ def test_standard_input_that_does_not_block_is_read_to_its_end() -> None:
 def test_garbage_is_looked_for_less_often_but_for_a_window(tmp_path: Path) -> None:
     code = (
         "import gc, sys; from raytracer import __main__, cli\n"
-        "from raytracer.commands import previewing\n"
         "from raytracer.viewer import preview\n"
         "class Stop(Exception): pass\n"
         "def shown(*_, **__): print(gc.get_threshold()[0], flush=True); raise Stop\n"

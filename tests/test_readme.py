@@ -8,7 +8,7 @@ from shutil import which
 
 import pytest
 
-from raytracer.commands.developing import default_picture
+from raytracer.commands.picture import default_picture
 from raytracer.viewer.saving import free_name
 from support.pages import README, ROOT, marked, text_of
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-from raytracer import film_file, histogram, png
 from raytracer.cli import main
-from raytracer.film import Film
-from raytracer.statistics import FIRST
+from raytracer.film import film_file, histogram, png
+from raytracer.film.film import Film
+from raytracer.film.statistics import FIRST
 from support.films import natural
 
 SCENE = """

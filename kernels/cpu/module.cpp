@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -48,6 +49,7 @@ template <class T> class Structs {
   Structs(const Structs&) = delete;
   const T* data() const { return (const T*)view_.buf; }
   int64_t count() const { return view_.len / view_.itemsize; }
+  std::vector<T> all() const { return std::vector<T>(data(), data() + count()); }
   // the only one, of an array that must hold one
   const T& one() const {
     if (count() != 1) throw nb::value_error("an array of structs holds not one, where one is needed");
@@ -85,10 +87,11 @@ template <class Work> void interruptible(Work work) {
   if (raised) throw nb::python_error();
 }
 
+// Results of the builder belong to Python, which may not change them.
 template <class T, size_t N> nb::object own(std::unique_ptr<T[]> data, const size_t (&shape)[N]) {
   T* p = data.release();
   nb::capsule owner(p, [](void* q) noexcept { delete[] (T*)q; });
-  return nb::cast(nb::ndarray<nb::numpy, T>(p, N, shape, owner));
+  return nb::cast(nb::ndarray<nb::numpy, const T>(p, N, shape, owner));
 }
 
 // the builder's vector itself, behind an array of bytes
@@ -99,7 +102,7 @@ nb::object own_nodes(std::vector<rt::Node> nodes) {
   void* data = keep->data();
   nb::capsule owner(keep.get(), [](void* p) noexcept { delete (std::vector<rt::Node>*)p; });
   keep.release();
-  return nb::cast(nb::ndarray<nb::numpy, uint8_t>(data, 2, shape, owner));
+  return nb::cast(nb::ndarray<nb::numpy, const uint8_t>(data, 2, shape, owner));
 }
 
 template <class T> const char* kind() {
@@ -203,31 +206,58 @@ void raise(const char* problem) {
   if (problem) throw nb::value_error(problem);
 }
 
-// The spheres of a scene, their tree and their looks: arrays of Python's, checked once, when a scene is made.
-// A view (camera, lights, materials, frame) comes with each call and is checked against them.
+// The frame of first hits, which look at neither lights nor materials.
+rt::Frame unlit(rt::Frame frame) {
+  frame.scene.light_count = frame.scene.material_mode = frame.scene.material_count = 0;
+  return frame;
+}
+
+// An array that stays as it is checked: itself if it is read-only, else a copy.
+template <class T, int N> In<T, N> unchanging(nb::handle array, const char* name) {
+  In<T, N> kept;
+  if (!nb::try_cast(array, kept, false))
+    throw nb::type_error((std::string(name) + ": is not a C-contiguous NumPy array of its dtype").c_str());
+  check_aligned(kept.data());
+  Out<T, N> writable;
+  if (!nb::try_cast(array, writable, false)) return kept;
+  size_t shape[N];
+  for (int i = 0; i < N; ++i) shape[i] = kept.shape(i);
+  T* copy = new T[std::max(kept.size(), (size_t)1)];
+  std::copy_n(kept.data(), kept.size(), copy);
+  nb::capsule owner(copy, [](void* p) noexcept { delete[] (T*)p; });
+  return In<T, N>(copy, N, shape, owner);
+}
+
+// The spheres of a scene, their tree and their looks, checked once, when a scene is made: arrays of Python's. What
+// is used as an index can no longer change then. A view (camera, lights, materials, frame) comes with each call
+// and is checked against them.
 class Scene {
  public:
-  Scene(In<uint8_t, 2> nodes, In<float, 2> spheres, In<int32_t, 1> order, In<float, 2> color, In<int32_t, 1> color_id,
-        In<int32_t, 1> material_id, nb::object large)
-      : nodes_(nodes),
+  Scene(nb::object nodes, In<float, 2> spheres, nb::object order, In<float, 2> color, nb::object color_id,
+        nb::object material_id, nb::object large)
+      : nodes_(unchanging<uint8_t, 2>(nodes, "nodes")),
         spheres_(spheres),
-        order_(order),
+        order_(unchanging<int32_t, 1>(order, "order")),
         color_(color),
-        color_id_(color_id),
-        material_id_(material_id),
-        large_(large) {
-    if (nodes.shape(1) != sizeof(rt::Node) || spheres.shape(1) != 4 || order.shape(0) != spheres.shape(0))
+        color_id_(unchanging<int32_t, 1>(color_id, "color_id")),
+        material_id_(unchanging<int32_t, 1>(material_id, "material_id")),
+        large_(Structs<rt::LargeSphere>(large).all()) {
+    if (nodes_.shape(1) != sizeof(rt::Node) || spheres.shape(1) != 4 || order_.shape(0) != spheres.shape(0))
       throw nb::value_error("nodes, spheres and order are not those of one build_bvh");
     if (color.shape(1) != 3) throw nb::value_error("color: a colour has three numbers");
-    const void* addresses[] = {nodes.data(), spheres.data(),  order.data(),
-                               color.data(), color_id.data(), material_id.data()};
-    for (const void* address : addresses) check_aligned(address);
-    tables_.order = order.data(), tables_.color = color.data(), tables_.color_id = color_id.data();
-    tables_.material_id = material_id.data(), tables_.large = large_.data();
-    tables_.nodes = nodes.shape(0) ? (const rt::Node*)nodes.data() : nullptr;
+    check_aligned(spheres.data());
+    check_aligned(color.data());
+    tables_.order = order_.data(), tables_.color = color.data(), tables_.color_id = color_id_.data();
+    tables_.material_id = material_id_.data(), tables_.large = large_.data();
+    tables_.nodes = nodes_.shape(0) ? (const rt::Node*)nodes_.data() : nullptr;
     tables_.spheres = spheres.data(), tables_.sphere_count = (int64_t)spheres.shape(0);
-    lengths_ = {(int64_t)nodes.shape(0),       (int64_t)color.shape(0), (int64_t)color_id.shape(0),
-                (int64_t)material_id.shape(0), large_.count(),          0};
+    lengths_ = {.nodes = (int64_t)nodes_.shape(0),
+                .spheres = (int64_t)spheres.shape(0),
+                .colors = (int64_t)color.shape(0),
+                .color_ids = (int64_t)color_id_.shape(0),
+                .material_ids = (int64_t)material_id_.shape(0),
+                .large = (int64_t)large_.size(),
+                .materials = 0};
     const char* problem;
     {
       nb::gil_scoped_release release;
@@ -239,7 +269,7 @@ class Scene {
   int64_t nbytes() const {
     return (int64_t)(nodes_.nbytes() + spheres_.nbytes() + order_.nbytes() + color_.nbytes() + color_id_.nbytes() +
                      material_id_.nbytes()) +
-           large_.count() * (int64_t)sizeof(rt::LargeSphere);
+           (int64_t)(large_.size() * sizeof(rt::LargeSphere));
   }
 
   int64_t render(nb::object camera, nb::object lights, nb::object materials, nb::object frame, Out<float, 3> film,
@@ -250,7 +280,7 @@ class Scene {
     Structs<rt::Frame> frame_view(frame);
     rt::SceneView scene = seen(camera_view, frame_view);
     scene.lights = light.data(), scene.materials = material.data();
-    raise(rt::view_problem(scene, lengths_, light.count(), material.count()));
+    raise(rt::view_problem(*scene.frame, lengths_, light.count(), material.count()));
     check_shape(frame_view.one().film, film, 4);
     if (first_tile < 0) throw nb::value_error("the first tile has number 0");
     scene.film = film.data();
@@ -266,11 +296,9 @@ class Scene {
     Structs<rt::Camera> camera_view(camera);
     Structs<rt::Frame> frame_view(frame);
     rt::SceneView scene = seen(camera_view, frame_view);
-    // Neither lights nor materials are looked at.
-    rt::Frame f = frame_view.one();
-    f.scene.light_count = f.scene.material_mode = f.scene.material_count = 0;
+    const rt::Frame f = unlit(frame_view.one());
     scene.frame = &f;
-    raise(rt::view_problem(scene, lengths_, 0, 1));
+    raise(rt::view_problem(f, lengths_, 0, 1));
     check_shape(f.film, out, sizeof(rt::FirstHit));
     rt::FirstHit* to = (rt::FirstHit*)out.data();
     interruptible([&](rt::Cancel* cancel) {
@@ -296,10 +324,21 @@ class Scene {
   In<int32_t, 1> order_;
   In<float, 2> color_;
   In<int32_t, 1> color_id_, material_id_;
-  Structs<rt::LargeSphere> large_;
+  std::vector<rt::LargeSphere> large_;
   rt::SceneView tables_{};
   rt::SceneLengths lengths_{};
 };
+
+// The check of a view for scenes in the memory of a device, whose indices were checked when they were packed.
+void check_view(nb::object camera, nb::object lights, nb::object materials, nb::object frame, int64_t spheres,
+                int64_t colors, int64_t color_ids, int64_t material_ids, int64_t least_materials, int64_t large) {
+  const rt::SceneLengths lengths = {0, spheres, colors, color_ids, material_ids, large, least_materials};
+  Structs<rt::Camera>(camera).one();
+  const Structs<rt::Frame> frames(frame);
+  if (lights.is_none()) return raise(rt::view_problem(unlit(frames.one()), lengths, 0, 1));
+  const int64_t light_count = Structs<rt::Light>(lights).count();
+  raise(rt::view_problem(frames.one(), lengths, light_count, Structs<rt::Material>(materials).count()));
+}
 
 void check_tally(const Out<uint8_t, 1>& tally) {
   if (tally.shape(0) != sizeof(rt::Tally) || (uintptr_t)tally.data() % alignof(rt::Tally))
@@ -381,13 +420,18 @@ NB_MODULE(_core, m) {
   m.def("constants", constants, "Numbers of the kernels by name.");
   m.def("build_bvh", build_bvh, "x"_a.noconvert(), "y"_a.noconvert(), "z"_a.noconvert(), "radius"_a.noconvert(),
         "threads"_a, "large"_a = std::vector<int32_t>(),
-        "Spheres, float32 (N,) each -> nodes uint8 (M, 80), order int32 (N,), spheres float32 (N, 4) in leaf order.");
-  nb::class_<Scene>(m, "Scene", "Spheres, their tree and their looks, checked once; the arrays are kept, not copied.")
-      .def(nb::init<In<uint8_t, 2>, In<float, 2>, In<int32_t, 1>, In<float, 2>, In<int32_t, 1>, In<int32_t, 1>,
-                    nb::object>(),
-           "nodes"_a.noconvert(), "spheres"_a.noconvert(), "order"_a.noconvert(), "color"_a.noconvert(),
-           "color_id"_a.noconvert(), "material_id"_a.noconvert(), "large"_a,
-           "Raises ValueError if the arrays do not fit together or an index in one points outside of another.")
+        "Spheres, float32 (N,) each -> nodes uint8 (M, 80), order int32 (N,), spheres float32 (N, 4) in leaf order; "
+        "all of them read-only.");
+  nb::class_<Scene>(
+      m, "Scene",
+      "Spheres, their tree and their looks, checked once. The arrays are kept; those of indices are copied if they "
+      "are writable.")
+      .def(nb::init<nb::object, In<float, 2>, nb::object, In<float, 2>, nb::object, nb::object, nb::object>(),
+           "nodes"_a, "spheres"_a.noconvert(), "order"_a, "color"_a.noconvert(), "color_id"_a, "material_id"_a,
+           "large"_a,
+           "nodes uint8 (M, 80), spheres float32 (N, 4), order int32 (N,), color float32 (K, 3), color_id and "
+           "material_id int32 (N,) or (0,), large LargeSphere (G,). Raises ValueError if the arrays do not fit "
+           "together or an index in one points outside of another.")
       .def_prop_ro("nbytes", &Scene::nbytes, "Bytes of all arrays.")
       .def("render", &Scene::render, "camera"_a, "lights"_a, "materials"_a, "frame"_a, "film"_a.noconvert(),
            "first_tile"_a, "budget_seconds"_a, "threads"_a,
@@ -395,6 +439,10 @@ NB_MODULE(_core, m) {
            "rendered.")
       .def("first_hits", &Scene::first_hits, "camera"_a, "frame"_a, "out"_a.noconvert(), "threads"_a,
            "What the rays through the pixels' centres meet first: FirstHit as uint8 (h, w, 48).");
+  m.def("check_view", check_view, "camera"_a, "lights"_a.none(), "materials"_a.none(), "frame"_a, "spheres"_a,
+        "colors"_a, "color_ids"_a, "material_ids"_a, "least_materials"_a, "large"_a,
+        "Raises ValueError for a view that does not fit a scene with arrays of these lengths, whose material ids ask "
+        "for `least_materials`. lights None: for first hits, which look at neither lights nor materials.");
   m.def("tile_count", [](nb::object frame) { return rt::tile_count(Structs<rt::Frame>(frame).one().film); }, "frame"_a);
   m.def("tile", rt::tile_size, "Side of a tile in pixels.");
   m.def("set_tile", rt::set_tile_size, "pixels"_a, "Side of a tile in pixels, 8 to 64; no effect on the picture.");

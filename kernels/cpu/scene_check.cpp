@@ -45,8 +45,7 @@ const char* nodes_problem(const SceneView& s, int64_t count) {
 
 }  // namespace
 
-const char* view_problem(const SceneView& s, const SceneLengths& n, int64_t lights, int64_t materials) {
-  const Frame& f = *s.frame;
+const char* view_problem(const Frame& f, const SceneLengths& n, int64_t lights, int64_t materials) {
   if (f.film.width < 1 || f.film.height < 1) return "frame: a picture has pixels";
   // A pixel outside of the picture is a ray like any other; sums of coordinates must not overflow.
   if (std::min(f.film.x0, f.film.y0) < -kFarthest || std::max(f.film.x1, f.film.y1) > kFarthest)
@@ -62,11 +61,9 @@ const char* view_problem(const SceneView& s, const SceneLengths& n, int64_t ligh
   if (f.scene.large_count < 0 || n.large < f.scene.large_count) return "large: fewer than the frame says";
   if (f.scene.material_count < 0 || materials < std::max(f.scene.material_count, 1))
     return "materials: fewer than the frame says";
-  if (n.colors < (f.scene.color_mode == kColorPerSphere ? s.sphere_count : 1))
-    return "color: fewer than the frame says";
-  if (f.scene.color_mode == kColorIndexed && n.color_ids < s.sphere_count) return "color_id: fewer than spheres";
-  if (f.scene.material_mode == kMaterialIndexed && n.material_ids < s.sphere_count)
-    return "material_id: fewer than spheres";
+  if (n.colors < (f.scene.color_mode == kColorPerSphere ? n.spheres : 1)) return "color: fewer than the frame says";
+  if (f.scene.color_mode == kColorIndexed && n.color_ids < n.spheres) return "color_id: fewer than spheres";
+  if (f.scene.material_mode == kMaterialIndexed && n.material_ids < n.spheres) return "material_id: fewer than spheres";
   if (f.scene.material_mode == kMaterialIndexed && materials < n.materials)
     return "material_id: points behind the materials";
   return nullptr;

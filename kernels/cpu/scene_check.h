@@ -6,7 +6,7 @@ namespace rt {
 
 // lengths of the arrays of a scene; materials: how many its spheres' numbers ask for
 struct SceneLengths {
-  int64_t nodes, colors, color_ids, material_ids, large, materials;
+  int64_t nodes, spheres, colors, color_ids, material_ids, large, materials;
 };
 
 // Both return nullptr, or what is wrong as a sentence.
@@ -15,8 +15,8 @@ struct SceneLengths {
 // spheres, and the nodes, whose children must follow them, so that a walk ends. Sets lengths.materials.
 const char* scene_problem(const SceneView& scene, SceneLengths& lengths);
 
-// Lengths and modes against the frame, for every call of a kernel; a scene that was checked is safe to
-// read under a view that passes.
-const char* view_problem(const SceneView& scene, const SceneLengths& lengths, int64_t lights, int64_t materials);
+// Lengths and modes against the frame, for every call of a kernel, on the host or a device; a scene that was
+// checked is safe to read under a view that passes. lights, materials: lengths of the view's tables.
+const char* view_problem(const Frame& frame, const SceneLengths& lengths, int64_t lights, int64_t materials);
 
 }  // namespace rt

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from raytracer.buffers import SceneBuffers
     from raytracer.bvh import Bvh
-    from raytracer.film import Film
-    from raytracer.tone import Pixels
-    from raytracer.tone_settings import ToneSettings
+    from raytracer.film.film import Film
+    from raytracer.film.tone import Pixels
+    from raytracer.film.tone_settings import ToneSettings
     from raytracer.view import View
 
 # Called now and then with the fraction done, 0 to 1. What it raises stops the render.
@@ -104,6 +104,7 @@ class DeviceFilm(Closeable, ABC):
 
         Raises:
             TypeError: the scene is of another device.
+            ValueError: the view's tables do not fit its frame or the scene.
             BackendError, UserError: the device cannot render it.
         """
         first = self.host.samples if first is None else first

@@ -8,8 +8,9 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raytracer import bvh, layout, tone
+from raytracer import bvh, layout
 from raytracer.backends.base import DeviceFilm, DeviceScene
+from raytracer.film import tone
 from raytracer.resources import thread_count
 
 if TYPE_CHECKING:
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
     from raytracer.backends.base import ProgressCall
     from raytracer.buffers import SceneBuffers
     from raytracer.bvh import Bvh
-    from raytracer.film import Film
-    from raytracer.tone import Pixels
-    from raytracer.tone_settings import ToneSettings
+    from raytracer.film.film import Film
+    from raytracer.film.tone import Pixels
+    from raytracer.film.tone_settings import ToneSettings
     from raytracer.view import View
 
 # Seconds: often enough for Ctrl-C and a progress bar, and calls cost nothing beside it.
@@ -37,7 +38,7 @@ class CpuScene(DeviceScene):
     """The arrays of a scene, checked by the extension, which keeps them."""
 
     def __init__(self, buffers: SceneBuffers, tree: Bvh, threads: int) -> None:
-        """Keep what the kernel reads; nothing is copied.
+        """Keep what the kernel reads; of it, arrays of indices that are writable are copied.
 
         Raises ValueError for arrays that do not fit together.
         """
@@ -205,7 +206,7 @@ class CpuDevice:
         return bvh.build(buffers, self.threads)
 
     def scene(self, buffers: SceneBuffers, tree: Bvh | None = None) -> CpuScene:
-        """Keep what the kernel reads; nothing is copied.
+        """Keep what the kernel reads; see `CpuScene`.
 
         Raises ValueError for arrays that do not fit together.
         """

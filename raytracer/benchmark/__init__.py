@@ -1,9 +1,10 @@
-"""The bench: what an operation or a part of the renderer takes, checked first, beside its peers.
+"""The bench: benchmarks of operations and of parts of the renderer, with checks and libraries.
 
-`raytracer bench` runs benchmarks: every name of `benchmarks` follows the protocol of `benchmark`,
-and what it gives has the form of `record`. It uses the renderer, which knows nothing of it.
+`raytracer bench` runs benchmarks. All of them are listed in `registry`, implement the protocol
+`benchmark.Benchmark`, and return the results of a `record.Record`. The bench imports the renderer,
+never the reverse.
 
-Whole renderers are compared by programs of their own: `python -m raytracer.benchmark.embree --help`
-on the CPU, `python -m raytracer.benchmark.optix --help` on a GPU; `python -m
-raytracer.benchmark.table RECORD.json` prints such a record again.
+Separate programs compare with other renderers: `python -m raytracer.benchmark.embree --help` on the
+CPU and `python -m raytracer.benchmark.optix --help` on a GPU. `python -m raytracer.benchmark.table
+RECORD.json` prints the record of such a comparison.
 """

@@ -1,4 +1,4 @@
-"""Sizes as the user writes them: `n=1e6`, `n=2^20`, `n=1024,2048`."""
+"""Parsing of sizes: `n=1e6`, `n=2^20`, `n=1024,2048`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _POWER = re.compile(r"(\d{1,20})(?:\^|\*\*)(\d{1,4})")
 
 
 def parse_size(text: str) -> int:
-    """A whole number: 4096, 1e6, 2^28, 2**28, 1_000. Raises UserError."""
+    """Parse a whole number: 4096, 1e6, 2^28, 2**28, 1_000; raise UserError for other text."""
     word = text.strip().replace("_", "")
     if match := _POWER.fullmatch(word):
         base, exponent = int(match[1]), int(match[2])
@@ -32,35 +32,45 @@ def parse_size(text: str) -> int:
 
 
 def parse_axes(words: list[str]) -> dict[str, list[int]]:
-    """Axes by name with the sizes to run; words like "n=1e6,1e7". Raises UserError."""
-    found: dict[str, list[int]] = {}
+    """Parse words like "n=1e6,1e7" into sizes by axis; raise UserError for other words."""
+    axes: dict[str, list[int]] = {}
     for word in words:
         name, equals, sizes = word.partition("=")
         if not equals or not name.strip():
             raise UserError(f"axis {word!r}: write NAME=SIZE, for instance n=1e6")
-        found[name.strip()] = [parse_size(size) for size in sizes.split(",")]
-    return found
+        axes[name.strip()] = [parse_size(size) for size in sizes.split(",")]
+    return axes
 
 
 def sized(op: Op, size: int) -> dict[str, int]:
-    """The axes that `--size` sets: those as large as the largest by default."""
+    """Return the axes that `--size` sets: all whose default size is the largest."""
     largest = max(op.axes.values())
     return {name: size for name, default in op.axes.items() if default == largest}
 
 
 def points(op: Op, sizes: list[int], axes: dict[str, list[int]]) -> list[dict[str, int]]:
-    """Every combination of sizes to run, each with all axes. Raises UserError."""
-    base = [sized(op, size) for size in sizes] or [{}]
-    swept = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
-    return [op.resolve({**first, **more}) for first in base for more in swept]
+    """Return every combination of sizes, each with all axes.
+
+    Raises:
+        UserError: an axis is unknown, or a size is below 1.
+    """
+    bases = [sized(op, size) for size in sizes] or [{}]
+    sweeps = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+    return [op.resolve({**base_axes, **swept_axes}) for base_axes in bases for swept_axes in sweeps]
 
 
 def picture_size(
     name: str, axes: Mapping[str, list[int]], default: tuple[int, int]
 ) -> tuple[int, int]:
-    """Width and height of the timed pictures; raises UserError for another axis or two sizes.
+    """Return width and height of the timed pictures.
 
-    name: of the benchmark. default: its own width and height.
+    Args:
+        name: of the benchmark.
+        axes: sizes by axis.
+        default: width and height without `axes`.
+
+    Raises:
+        UserError: another axis, several sizes, or a size out of range.
     """
     for axis, values in axes.items():
         if axis not in ("width", "height"):

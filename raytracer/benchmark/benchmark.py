@@ -1,4 +1,4 @@
-"""What every benchmark can do, and what it runs on."""
+"""The protocol of benchmarks, and the machine that they run on."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, cast
 
-from raytracer.benchmark.choice import Choice
 from raytracer.benchmark.datasheet import card
+from raytracer.benchmark.options import BenchOptions
 from raytracer.benchmark.presentation import Presentation
 from raytracer.benchmark.record import DataSheet, Device, Result
 
@@ -24,53 +24,68 @@ class Benchmark(Protocol):
 
     @property
     def name(self) -> str:
-        """As it is called on the command line."""
+        """The name on the command line."""
 
     @property
     def by_default(self) -> bool:
-        """Whether it runs where no name is given."""
+        """Whether it runs if no benchmark is named."""
 
     @property
     def takes_kernels(self) -> bool:
-        """Whether a user's kernel can be ranked among its own (`--with`)."""
+        """Whether it accepts a user's kernel (`--with`)."""
 
     @property
     def is_counted(self) -> bool:
-        """Whether Nsight Compute's counters can be added (`--ncu`)."""
+        """Whether it supports the counters of Nsight Compute (`--ncu`)."""
 
     @property
     def presentation(self) -> Presentation:
-        """How its results look in tables and plots."""
+        """The form of its results in tables and plots."""
 
     def listing(self) -> Iterator[str]:
-        """The lines of `--list`."""
+        """Yield the lines of `--list`."""
 
-    def check(self, choice: Choice) -> None:
-        """Raise UserError for a choice that makes no sense here, before anything runs."""
+    def check(self, options: BenchOptions) -> None:
+        """Validate options before anything runs; raise UserError for invalid ones."""
 
-    def run(self, machine: Machine, choice: Choice, tell: Tell) -> list[Result]:
-        """Check and time it. tell: called with a line before each step."""
+    def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
+        """Check the outputs, then time them.
 
-    def explain(self, choice: Choice, arch: str) -> str:
-        """What is timed, in words. arch: what to compile for, to know registers and spills."""
+        Args:
+            machine: backend and device.
+            options: of the run.
+            tell: called with a line before each step.
+        """
 
-    def profile(self, choice: Choice) -> list[str]:
-        """Launch each kernel once between profiler marks; the labels of those that ran.
+    def explain(self, options: BenchOptions, arch: str) -> str:
+        """Describe what is timed.
 
-        Raises UserError where there is none to launch.
+        Args:
+            options: of the run.
+            arch: architecture to compile for, for registers and spills.
+        """
+
+    def profile(self, options: BenchOptions) -> list[str]:
+        """Launch each kernel once between profiler marks.
+
+        Returns:
+            The labels of the launched kernels.
+
+        Raises:
+            UserError: the benchmark has no kernels.
         """
 
 
 @dataclass
 class Machine:
-    """What a run of the bench runs on, and what is known of it so far."""
+    """Backend and device of a run."""
 
     backend: Backend
     device: Device = field(default_factory=Device)
 
     @contextmanager
     def session(self, tell: Tell) -> Iterator[Session]:
-        """The GPU; what it gives at best is measured the first time."""
+        """Open the GPU; measure its ceilings the first time."""
         from raytracer.backends.cuda.context import translated
         from raytracer.benchmark import ceilings
         from raytracer.benchmark.cuda.session import Session
@@ -78,9 +93,9 @@ class Machine:
         with Session() as session:
             if "ceilings" not in self.device:
                 self.device.update(session.describe())
-                tell("measuring the ceilings of this card")
+                tell("measuring the ceilings of this GPU")
                 with translated(session.driver):
                     self.device["ceilings"] = ceilings.measure(session)
-                if known := card(str(self.device.get("device", ""))):
-                    self.device["data_sheet"] = cast(DataSheet, asdict(known))
+                if sheet := card(str(self.device.get("device", ""))):
+                    self.device["data_sheet"] = cast(DataSheet, asdict(sheet))
             yield session

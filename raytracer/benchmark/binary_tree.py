@@ -1,4 +1,4 @@
-"""A binary tree over spheres, as textbooks build it: for the rung that walks one, in NumPy."""
+"""A binary tree of float boxes over spheres, built in NumPy for one variant of the ladder."""
 
 from __future__ import annotations
 
@@ -10,51 +10,56 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LEAF = 4  # spheres of a leaf
+LEAF = 4  # spheres per leaf
 
 
 def build(tree: Bvh, large: int = 0) -> Bvh:
-    """Halve by number along the longest axis of the box of the centres, level by level.
+    """Build by median splits along the longest axis of the centroid box, level by level.
 
-    tree: any hierarchy over the same spheres; only its spheres and their order are taken.
-    large: how many of the last spheres stay where they are, beside the tree; not all of them.
-    Returns spheres and order in this tree's own order, and nodes as uint8 (M, 32): lo float32 (3,),
-    first uint32, hi float32 (3,), count uint32, as
-    kernels/ladders/render/binary_walk.cuh reads them. It takes about three seconds for a million
-    spheres.
+    A million spheres take about three seconds.
+
+    Args:
+        tree: a hierarchy over the same spheres; only its spheres and their order are used.
+        large: number of spheres at the end that stay outside of the tree; not all of them.
+
+    Returns:
+        Spheres and order in leaf order, and nodes as uint8 (M, 32): lo float32 (3,), first uint32,
+        hi float32 (3,), count uint32, as kernels/ladders/render/binary_walk.cuh reads them.
     """
     import numpy as np
 
     count = len(tree.order) - large
     levels = max(int(np.ceil(np.log2(max(count, 1) / LEAF))), 0)
-    place = np.append(_places(tree.spheres[:count], levels), np.arange(count, count + large))
-    spheres = tree.spheres[place]
+    positions = np.append(_places(tree.spheres[:count], levels), np.arange(count, count + large))
+    spheres = tree.spheres[positions]
     nodes = _nodes(spheres[:count], levels)
-    return Bvh(nodes.view(np.uint8).reshape(len(nodes), -1), tree.order[place], spheres)
+    return Bvh(nodes.view(np.uint8).reshape(len(nodes), -1), tree.order[positions], spheres)
 
 
 def _places(spheres: NDArray[np.float32], levels: int) -> NDArray[np.int64]:
-    """The order of the leaves: indices into `spheres`, (N,)."""
+    """Return the leaf order: indices into `spheres`, (N,)."""
     import numpy as np
 
     count, size = len(spheres), LEAF << levels
-    # What is missing to a power of two is infinitely far away, so that it stays at the end.
+    # Padding to a power of two lies at infinity, so that it remains at the end.
     centers = np.full((size, 3), np.inf, np.float32)
     centers[:count] = spheres[:, :3]
-    place = np.arange(size)
+    order = np.arange(size)
     for level in range(levels):
-        groups = place.reshape(1 << level, -1)
-        there = centers[groups]  # (groups, members, 3)
-        known = np.isfinite(there)
-        extent = np.where(known, there, -np.inf).max(1) - np.where(known, there, np.inf).min(1)
-        keys = np.take_along_axis(there, extent.argmax(1)[:, None, None], axis=2)[..., 0]
+        groups = order.reshape(1 << level, -1)
+        members = centers[groups]  # (groups, members, 3)
+        finite = np.isfinite(members)
+        extent = np.where(finite, members, -np.inf).max(1) - np.where(finite, members, np.inf).min(
+            1
+        )
+        keys = np.take_along_axis(members, extent.argmax(1)[:, None, None], axis=2)[..., 0]
         halves = np.argpartition(keys, keys.shape[1] // 2 - 1, axis=1)
-        place = np.take_along_axis(groups, halves, axis=1).reshape(-1)
-    return place[:count]
+        order = np.take_along_axis(groups, halves, axis=1).reshape(-1)
+    return order[:count]
 
 
 def _nodes(spheres: NDArray[np.float32], levels: int) -> NDArray[np.void]:
-    """All nodes of the complete tree, by levels from the root; children stand together."""
+    """Return the nodes of the complete tree in level order; siblings are adjacent."""
     import numpy as np
 
     count, leaves = len(spheres), 1 << levels
@@ -71,11 +76,11 @@ def _nodes(spheres: NDArray[np.float32], levels: int) -> NDArray[np.void]:
     nodes["lo"][leaves - 1 :], nodes["hi"][leaves - 1 :] = lo, hi
     for level in range(levels - 1, -1, -1):
         parents = np.arange((1 << level) - 1, (2 << level) - 1)
-        left, right = nodes[2 * parents + 1], nodes[2 * parents + 2]
-        empty = right["lo"][:, 0] > right["hi"][:, 0]
-        nodes["lo"][parents] = np.minimum(left["lo"], right["lo"])
-        nodes["hi"][parents] = np.maximum(left["hi"], right["hi"])
-        # Where the right half is empty, the left one takes the parent's place: none walks nothing.
-        nodes["first"][parents] = np.where(empty, left["first"], 2 * parents + 1)
-        nodes["count"][parents] = np.where(empty, left["count"], 0)
+        left_children, right_children = nodes[2 * parents + 1], nodes[2 * parents + 2]
+        empty = right_children["lo"][:, 0] > right_children["hi"][:, 0]
+        nodes["lo"][parents] = np.minimum(left_children["lo"], right_children["lo"])
+        nodes["hi"][parents] = np.maximum(left_children["hi"], right_children["hi"])
+        # If the right half is empty, the parent is replaced by its left child.
+        nodes["first"][parents] = np.where(empty, left_children["first"], 2 * parents + 1)
+        nodes["count"][parents] = np.where(empty, left_children["count"], 0)
     return nodes

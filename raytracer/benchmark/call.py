@@ -1,14 +1,14 @@
-"""`raytracer.ops.vecadd(a, b)`: one launch of a variant, on arrays of the user's."""
+"""One launch of a variant on the arrays of a caller: `raytracer.ops.vecadd(a, b)`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raytracer.benchmark.choice import select
 from raytracer.benchmark.cuda.kernel import SizeError
 from raytracer.benchmark.cuda.session import Session
-from raytracer.benchmark.gpu import Plan, Source, compute
 from raytracer.benchmark.operations.base import Arrays, Op
+from raytracer.benchmark.options import select
+from raytracer.benchmark.runner import Plan, Source, compute
 from raytracer.errors import BackendError, UserError
 
 if TYPE_CHECKING:
@@ -16,46 +16,63 @@ if TYPE_CHECKING:
 
 
 def call(op: Op, arrays: tuple[NDArray[Any], ...], variant: str | None) -> Any:
-    """The output, or a tuple of them; raises UserError for arrays that do not fit."""
+    """Compute an operation.
+
+    Args:
+        op: the operation.
+        arrays: its inputs, in order.
+        variant: label, name or number; by default the last one that the device can run.
+
+    Returns:
+        The output, or a tuple of outputs.
+
+    Raises:
+        UserError: number, dtype or shape of the arrays is wrong.
+        BackendError: there is no usable GPU.
+    """
     inputs = matched(op, arrays)
-    chosen = select(op, [variant] if variant else [])
+    variants = select(op, [variant] if variant else [])
     with Session() as session:
-        able = [each for each in chosen if each.admits(session.arch)]
-        if not able:
+        supported = [each for each in variants if each.admits(session.arch)]
+        if not supported:
             raise BackendError(f"no variant of {op.name} runs on {session.arch}")
         plan = Plan(op, op.axes_of(inputs), op.dtype_of(inputs))
-        for each in reversed(able):
+        for each in reversed(supported):
             try:
-                found, _ = compute(session, plan, Source(each), inputs)
+                outputs, _ = compute(session, plan, Source(each), inputs)
                 break
             except SizeError:
-                if each is able[0]:
+                if each is supported[0]:
                     raise
-    results = tuple(found.values())
+    results = tuple(outputs.values())
     return results[0] if len(results) == 1 else results
 
 
 def matched(op: Op, arrays: tuple[NDArray[Any], ...]) -> Arrays:
-    """The arrays by name, C-contiguous; raises UserError for wrong number, type or shape."""
+    """Return the arrays by name, C-contiguous.
+
+    Raises:
+        UserError: number, dtype or shape of the arrays is wrong.
+    """
     import numpy as np
 
     smallest = op.resolve(op.awkward[0])
     names = list(op.inputs(smallest, op.dtypes[0], "zeros", 0))
     if len(arrays) != len(names):
         raise UserError(f"{op.name} takes {len(names)} arrays: {', '.join(names)}")
-    given = {name: np.ascontiguousarray(array) for name, array in zip(names, arrays, strict=True)}
-    dtype = op.dtype_of(given)
+    inputs = {name: np.ascontiguousarray(array) for name, array in zip(names, arrays, strict=True)}
+    dtype = op.dtype_of(inputs)
     if dtype not in op.dtypes:
         raise UserError(f"{op.name} takes {' or '.join(op.dtypes)} arrays, not {dtype}")
     try:
-        axes = op.resolve(op.axes_of(given))
-        wanted = op.inputs(axes, dtype, "zeros", 0)
+        axes = op.resolve(op.axes_of(inputs))
+        expected = op.inputs(axes, dtype, "zeros", 0)
     except (ValueError, IndexError) as error:
-        raise UserError(f"{op.name}: arrays of these shapes do not fit together") from error
-    for name, array in given.items():
-        if array.shape != wanted[name].shape or array.dtype != wanted[name].dtype:
+        raise UserError(f"{op.name}: the shapes of the arrays do not match") from error
+    for name, array in inputs.items():
+        if array.shape != expected[name].shape or array.dtype != expected[name].dtype:
             raise UserError(
-                f"{op.name}: {name} is {array.dtype} {array.shape}, wanted is "
-                f"{wanted[name].dtype} {wanted[name].shape}"
+                f"{op.name}: {name} is {array.dtype} {array.shape}, expected "
+                f"{expected[name].dtype} {expected[name].shape}"
             )
-    return given
+    return inputs

@@ -1,34 +1,34 @@
-"""What the card gives at best, measured in the same run: copies and multiply-adds."""
+"""Measured ceilings of the GPU: copy bandwidth and multiply-add rate."""
 
 from __future__ import annotations
 
 import statistics
 from typing import Any
 
-from raytracer.benchmark.cuda.guarded import Memory
-from raytracer.benchmark.cuda.kernel import Kernel
+from raytracer.benchmark.cuda.guarded_memory import Memory
+from raytracer.benchmark.cuda.kernel import LoadedKernel
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.record import Ceilings
 from raytracer.errors import RaytracerError
 from raytracer.variants import discover
 
 COPY_BYTES = 1 << 30
-ROUNDS = 1 << 14  # 16 FLOP each and thread: some milliseconds
+ROUNDS = 1 << 14  # of 16 FLOP per thread: some milliseconds
 TIMES = 12
 
 
 def measure(session: Session) -> Ceilings:
-    """GB/s of a large copy on the device (read + written), TFLOP/s of FP32 multiply-adds.
+    """Measure the copy rate (GB/s, read + written) and FP32 multiply-adds (TFLOP/s).
 
-    What cannot be measured (no memory left, no compiler) is left out.
+    Ceilings that cannot be measured (no free memory, no compiler) are omitted.
     """
-    found: Ceilings = {}
+    ceilings: Ceilings = {}
     try:
-        found["copy_gbps"] = _copy(session)
-        found["fma_tflops"] = _multiply_adds(session)
+        ceilings["copy_gbps"] = _copy(session)
+        ceilings["fma_tflops"] = _multiply_adds(session)
     except RaytracerError:
         pass
-    return found
+    return ceilings
 
 
 def _copy(session: Session) -> float:
@@ -41,17 +41,17 @@ def _copy(session: Session) -> float:
             session.driver.memcpy_dtod_async(target, source, nbytes, session.stream)
 
         session.cold(launch, 2, False)
-        taken = statistics.median(session.cold(launch, TIMES, False))
-    return 2 * nbytes / taken * 1e-9
+        duration = statistics.median(session.cold(launch, TIMES, False))
+    return 2 * nbytes / duration * 1e-9
 
 
 def _multiply_adds(session: Session) -> float:
     variant = discover("ceiling")[0]
-    kernel = Kernel(session, variant, {})
+    kernel = LoadedKernel(session, variant, {})
     with Memory(session, {"out": 256}) as memory:
         memory.clear("out")
         launch = kernel.bind({}, [memory.address("out")], (ROUNDS,))
         session.cold(launch, 4, False)
-        taken = statistics.median(session.cold(launch, TIMES, False))
+        duration = statistics.median(session.cold(launch, TIMES, False))
     threads = variant.launch({}, session.multiprocessors).grid[0] * variant.threads
-    return 16.0 * ROUNDS * threads / taken * 1e-12
+    return 16.0 * ROUNDS * threads / duration * 1e-12

@@ -1,4 +1,4 @@
-"""Two records of the same machine: what became faster, slower, stayed, or cannot be told."""
+"""Comparison of two records of one machine: faster, slower, the same, or unsure."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from raytracer.benchmark.record import Record, Times, validated
-from raytracer.door import opened, parse_json, reading
 from raytracer.errors import fitted, shown
+from raytracer.files.access import opened, parse_json, reading
 
 SAME, FASTER, SLOWER, UNSURE = "SAME", "FASTER", "SLOWER", "UNSURE"
-FLOOR = 0.01  # a change of less is none
-RECORD_BYTES = 1 << 26  # a record of everything has less than a megabyte
-LOUD = 0.03  # above this noise nothing is called the same
+FLOOR = 0.01  # smallest relative change that counts
+RECORD_BYTES = 1 << 26  # limit of a file; a full record has less than a megabyte
+MAX_SAME_NOISE = 0.03  # with more noise no row is called the same
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Change:
     where: str
     old: float  # median seconds
     new: float
-    spread: float  # relative, of both together
+    spread: float  # relative, of both medians
     verdict: str
 
     def __str__(self) -> str:
@@ -32,7 +32,7 @@ class Change:
 
 
 def compare(old: Record, new: Record) -> list[Change]:
-    """The rows that both records have, in the order of the new one."""
+    """Compare the rows that both records have, in the order of the new one."""
     before = dict(_rows(old))
     return [
         change(where, before[where], time) for where, time in _rows(new) if where in before
@@ -40,13 +40,13 @@ def compare(old: Record, new: Record) -> list[Change]:
 
 
 def change(where: str, old: Times, new: Times) -> Change:
-    """The verdict on two statistics (see `noise.statistics`)."""
-    # Half the distance between the quartiles stands for what a median may be off.
+    """Compare two statistics (see `timing.statistics`)."""
+    # Half the interquartile range approximates the error of a median.
     spread = math.hypot(_half(old), _half(new))
     difference = new["median"] / old["median"] - 1
     if abs(difference) > max(FLOOR, 2 * spread):
         verdict = SLOWER if difference > 0 else FASTER
-    elif abs(difference) <= FLOOR and spread <= LOUD:
+    elif abs(difference) <= FLOOR and spread <= MAX_SAME_NOISE:
         verdict = SAME
     else:
         verdict = UNSURE
@@ -54,7 +54,7 @@ def change(where: str, old: Times, new: Times) -> Change:
 
 
 def text(changes: list[Change], old: Record, new: Record) -> str:
-    """The comparison for people."""
+    """Return the comparison as text."""
     lines = [fitted(str(change)) for change in changes] or ["the records have no row in common"]
     devices = [record["device"].get("device") for record in (old, new)]
     if devices[0] != devices[1]:
@@ -64,7 +64,7 @@ def text(changes: list[Change], old: Record, new: Record) -> str:
 
 
 def read(path: Path) -> Record:
-    """A saved record; raises DataFileError."""
+    """Read a saved record; raise DataFileError for an invalid file."""
     with opened(path) as file:
         text = file.read(RECORD_BYTES)
         with reading(file.source, "JSON"):
@@ -79,7 +79,7 @@ def _half(time: Times) -> float:
 def _rows(record: Record) -> Iterator[tuple[str, Times]]:
     for result in record["results"]:
         axes = " ".join(f"{name}={size}" for name, size in result["axes"].items())
-        about = f"{result['op']} {axes} {result['dtype']} {result['input']} {result['mode']}"
+        heading = f"{result['op']} {axes} {result['dtype']} {result['input']} {result['mode']}"
         for row in result["rows"]:
             if row.get("time"):
-                yield f"{about} {row['label']}", row["time"]
+                yield f"{heading} {row['label']}", row["time"]

@@ -37,4 +37,4 @@ CARDS = (
 
 def card(device: str) -> Card | None:
     """The card by the name that the driver gives; None if it is not in the table."""
-    return next((known for known in CARDS if known.name in device), None)
+    return next((entry for entry in CARDS if entry.name in device), None)

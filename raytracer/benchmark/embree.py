@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from raytracer import output
-from raytracer.benchmark import measure, protocol
-from raytracer.benchmark.comparison import Comparison, ComparisonRow
-from raytracer.benchmark.measure import Renderer, Side
+from raytracer.benchmark import peer_comparison, peer_scenes
+from raytracer.benchmark.comparison_record import Comparison, ComparisonRow
+from raytracer.benchmark.peer_comparison import Renderer, Side
 from raytracer.errors import RaytracerError
+from raytracer.files import output
 from raytracer.resources import thread_count
 
 MODES = ("1", "4", "8", "16", "stream")
@@ -49,13 +49,13 @@ class Plan:
     threads: int
 
 
-def find(name: str, folder: Path) -> protocol.PeerScene:
+def find(name: str, folder: Path) -> peer_scenes.PeerScene:
     """A scene by path or by name in the folder (NAME.f32 with NAME.cfg), else a generated one."""
     for base in (Path(name), folder / name):
         base = base.with_suffix("") if base.suffix in (".f32", ".cfg") else base
         if base.with_name(base.name + ".f32").is_file():
-            return protocol.read_embree(base)
-    return protocol.generated(name)
+            return peer_scenes.read_embree(base)
+    return peer_scenes.generated(name)
 
 
 def run_peer(plan: Plan, base: Path, mode: str) -> dict[str, Any]:
@@ -64,34 +64,34 @@ def run_peer(plan: Plan, base: Path, mode: str) -> dict[str, Any]:
     options = ["--mode", mode, "--threads", plan.threads, "--reps", plan.repeats]
     words = [plan.peer, base, *options, "--size", width, height]
     try:
-        done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=True)
+        process = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=True)
     except OSError as error:
         raise RaytracerError(f"{plan.peer}: cannot be run ({error.strerror})") from error
     except subprocess.CalledProcessError as error:
         raise RaytracerError(f"{plan.peer} failed on {base.name}: {error.stderr}") from error
-    return parse(done.stdout)
+    return parse(process.stdout)
 
 
 def parse(text: str) -> dict[str, Any]:
     """The JSON line that the peer printed; raises RaytracerError if there is none."""
     try:
-        found: dict[str, Any] = json.loads(text.strip().splitlines()[-1])
-        _ = [found[k] for k in ("peer", "n", "frame_ms", "build_ms", "bvh_mb", "hits", "lit")]
+        values: dict[str, Any] = json.loads(text.strip().splitlines()[-1])
+        _ = [values[k] for k in ("peer", "n", "frame_ms", "build_ms", "bvh_mb", "hits", "lit")]
     except (IndexError, KeyError, ValueError, TypeError) as error:
         raise RaytracerError(f"the peer printed no result: {text[-200:]!r}") from error
-    return found
+    return values
 
 
-def add(side: Side, found: dict[str, Any]) -> None:
+def add(side: Side, values: dict[str, Any]) -> None:
     """Add what one process of the peer found to the figures of its mode."""
-    side.frame_ms.append(found["frame_ms"])
-    side.build_ms.append(found["build_ms"])
-    if found["n"] >= COUNTED_BYTES:
-        side.bytes_per_sphere = found["bvh_mb"] * 1e6 / found["n"] + SHARED_BYTES
-    side.hits, side.lit = found["hits"], found["lit"]
+    side.frame_ms.append(values["frame_ms"])
+    side.build_ms.append(values["build_ms"])
+    if values["n"] >= COUNTED_BYTES:
+        side.bytes_per_sphere = values["bvh_mb"] * 1e6 / values["n"] + SHARED_BYTES
+    side.hits, side.lit = values["hits"], values["lit"]
 
 
-def compare(given: protocol.PeerScene, plan: Plan, ours: Renderer) -> tuple[str, ComparisonRow]:
+def compare(scene: peer_scenes.PeerScene, plan: Plan, ours: Renderer) -> tuple[str, ComparisonRow]:
     """The peer's version, and the row of one scene."""
     peers = {mode: Side() for mode in plan.modes}
     frames: list[float] = []
@@ -104,40 +104,40 @@ def compare(given: protocol.PeerScene, plan: Plan, ours: Renderer) -> tuple[str,
         frames.extend(ours.frames(plan.repeats))
 
     with tempfile.TemporaryDirectory(prefix="raytracer-") as folder:
-        base = protocol.write_embree(given, Path(folder))
+        base = peer_scenes.write_embree(scene, Path(folder))
         turns = [mode for _ in range(plan.rounds) for mode in plan.modes]
         for turn, mode in enumerate(turns):
             if turn % 2:
                 our_turn()
-            found = run_peer(plan, base, mode)
-            version = found["peer"]
-            add(peers[mode], found)
+            values = run_peer(plan, base, mode)
+            version = values["peer"]
+            add(peers[mode], values)
             if not turn % 2:
                 our_turn()
     side = ours.side(frames, builds)
-    return version, measure.compare(given.name, given.count, plan.size, side, peers)
+    return version, peer_comparison.compare(scene.name, scene.count, plan.size, side, peers)
 
 
 def run(names: Sequence[str], folder: Path, plan: Plan, save: Path | None = None) -> Comparison:
     """The record of all scenes, saved after each: a run may take long and be cut short."""
-    load, made = measure.load_average(), None
+    load, record = peer_comparison.load_average(), None
     rows, grounds = [], []
     for name in names:
         print(f"{name} …", file=sys.stderr)
-        given = find(name, folder)
-        if given.ground:
-            grounds.append(given.name)
-            given = protocol.without_ground(given)
-        with Renderer(protocol.to_scene(given, *plan.size), "cpu", plan.threads) as ours:
-            version, row = compare(given, plan, ours)
+        scene = find(name, folder)
+        if scene.ground:
+            grounds.append(scene.name)
+            scene = peer_scenes.without_ground(scene)
+        with Renderer(peer_scenes.to_scene(scene, *plan.size), "cpu", plan.threads) as ours:
+            version, row = compare(scene, plan, ours)
             device = ours.device
         rows.append(row)
         note = " ".join([NOTE, *([NO_GROUND.format(names=", ".join(grounds))] if grounds else [])])
-        made = measure.record(version, note, load, device, rows)
-        measure.save(save, made)
-    if made is None:
+        record = peer_comparison.record(version, note, load, device, rows)
+        peer_comparison.save(save, record)
+    if record is None:
         raise RaytracerError("no scene to compare: give one with --scenes")
-    return made
+    return record
 
 
 def options(words: Sequence[str] | None) -> argparse.Namespace:
@@ -159,27 +159,27 @@ def options(words: Sequence[str] | None) -> argparse.Namespace:
 
 def main(words: Sequence[str] | None = None) -> int:
     """The command; returns 1 where the two sides do not see the same spheres, 2 for a mistake."""
-    chosen = options(words)
+    arguments = options(words)
     plan = Plan(
-        chosen.peer.resolve(),
-        tuple(chosen.modes),
-        max(chosen.rounds, 1),
-        max(chosen.repeats, 1),
-        (chosen.size[0], chosen.size[1]),
-        thread_count(chosen.threads),
+        arguments.peer.resolve(),
+        tuple(arguments.modes),
+        max(arguments.rounds, 1),
+        max(arguments.repeats, 1),
+        (arguments.size[0], arguments.size[1]),
+        thread_count(arguments.threads),
     )
     try:
-        if chosen.save:
-            output.check_file(chosen.save)
-        folder = chosen.folder or plan.peer.parent / "scenes"
-        made = run(chosen.scenes, folder, plan, chosen.save)
+        if arguments.save:
+            output.check_file(arguments.save)
+        folder = arguments.folder or plan.peer.parent / "scenes"
+        record = run(arguments.scenes, folder, plan, arguments.save)
     except RaytracerError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     from raytracer.benchmark.table import show
 
-    show(made)
-    return 0 if all(row["agree"] is not False for row in made["rows"]) else 1
+    show(record)
+    return 0 if all(row["agree"] is not False for row in record["rows"]) else 1
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from raytracer.benchmark import noise, record
+from raytracer.benchmark import record, timing
 from raytracer.benchmark.operations.base import Axes, Op, relative_error
 from raytracer.benchmark.record import Row
 from raytracer.errors import UserError
@@ -18,11 +18,11 @@ WARM = 1
 
 def fitting(op: Op, axes: dict[str, int], dtype: str) -> None:
     """Refuse sizes that the host's memory cannot hold; raises UserError."""
-    need, there = op.work(axes, dtype).bytes, available_memory()
-    if there is not None and 2 * need > there:
+    need, free = op.work(axes, dtype).bytes, available_memory()
+    if free is not None and 2 * need > free:
         raise UserError(
             f"{op.name} at {axes} needs about {2 * need / 2**30:.1f} GiB of memory and "
-            f"{there / 2**30:.1f} GiB are free: give smaller sizes with --axis"
+            f"{free / 2**30:.1f} GiB are free: give smaller sizes with --axis"
         )
 
 
@@ -38,22 +38,22 @@ def reduced(op: Op, axes: dict[str, int], dtype: str, bytes_at_most: float, flop
 
 def row(op: Op, axes: Axes, dtype: str, distribution: str, min_time: float, seed: int) -> Row:
     """Time NumPy's form on the CPU, checked against the reference."""
-    made = record.row("numpy", "NumPy on the CPU", "cpu")
+    row = record.row("numpy", "NumPy on the CPU", "cpu")
     arrays = op.inputs(axes, dtype, distribution, seed)
-    found = op.cpu(arrays)
-    if found is None:
-        made["status"], made["reason"] = "skipped", "needs a GPU: there is no form in NumPy"
-        return made
-    for name, wanted in op.reference(arrays).items():
-        error = relative_error(found[name], wanted)
+    outputs = op.cpu(arrays)
+    if outputs is None:
+        row["status"], row["reason"] = "skipped", "needs a GPU: there is no form in NumPy"
+        return row
+    for name, expected in op.reference(arrays).items():
+        error = relative_error(outputs[name], expected)
         if not error <= max(op.tolerance(axes, dtype), 0.0):
-            made["status"], made["reason"] = "wrong", f"{name} is off by {error:.2g}"
-            return made
+            row["status"], row["reason"] = "wrong", f"{name} is off by {error:.2g}"
+            return row
     samples: list[float] = []
     begin = time.perf_counter()
-    while not noise.settled(samples, time.perf_counter() - begin, min_time):
+    while not timing.settled(samples, time.perf_counter() - begin, min_time):
         start = time.perf_counter()
         op.cpu(arrays)
         samples.append(time.perf_counter() - start)
-    made["time"], made["samples"] = noise.statistics(samples), samples
-    return made
+    row["time"], row["samples"] = timing.statistics(samples), samples
+    return row

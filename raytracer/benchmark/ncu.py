@@ -59,12 +59,12 @@ SHOWN_STALLS = 2
 
 def find() -> str:
     """The path of ncu; raises BackendError where there is none."""
-    places = [shutil.which("ncu")]
+    paths = [shutil.which("ncu")]
     homes = [os.environ.get("CUDA_HOME", ""), "/usr/local/cuda"]
-    places += [str(Path(home) / "bin" / "ncu") for home in homes if home]
-    for place in places:
-        if place and os.access(place, os.X_OK):
-            return place
+    paths += [str(Path(home) / "bin" / "ncu") for home in homes if home]
+    for path in paths:
+        if path and os.access(path, os.X_OK):
+            return path
     raise BackendError(
         "--ncu: Nsight Compute is not found; install it with the CUDA toolkit or put ncu on PATH"
     )
@@ -73,9 +73,9 @@ def find() -> str:
 def known(program: str) -> list[str]:
     """Our metrics that this GPU counts: ncu refuses a list with one that it does not know."""
     metrics = [*METRICS.values(), *(STALL.format(name) for name in STALLS)]
-    asked = subprocess.run([program, "--query-metrics"], capture_output=True, text=True)
-    there = {line.split()[0] for line in asked.stdout.splitlines() if line.strip()}
-    return [metric for metric in metrics if metric.split(".")[0] in there] or metrics
+    query = subprocess.run([program, "--query-metrics"], capture_output=True, text=True)
+    available = {line.split()[0] for line in query.stdout.splitlines() if line.strip()}
+    return [metric for metric in metrics if metric.split(".")[0] in available] or metrics
 
 
 def command(program: str, op: str, options: Sequence[str]) -> list[str]:
@@ -91,42 +91,42 @@ def profile(op: str, options: Sequence[str]) -> list[dict[str, float]]:
 
     Raises BackendError, with ncu's own words, where it is missing or may not count.
     """
-    done = subprocess.run(command(find(), op, options), capture_output=True, text=True)
-    if "ERR_NVGPUCTRPERM" in done.stdout + done.stderr:
+    process = subprocess.run(command(find(), op, options), capture_output=True, text=True)
+    if "ERR_NVGPUCTRPERM" in process.stdout + process.stderr:
         raise BackendError(
             "--ncu: the driver lets only administrators read the counters of this GPU; run as root "
             "or load the driver with NVreg_RestrictProfilingToAdminUsers=0"
         )
-    found = parse(done.stdout.splitlines())
-    if done.returncode or not found:
-        said = next((x for x in done.stdout.splitlines() if x.startswith("==ERROR==")), "")
-        said = said or (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
-        raise BackendError(f"--ncu: Nsight Compute gave no counters: {said}")
-    return found
+    counters = parse(process.stdout.splitlines())
+    if process.returncode or not counters:
+        message = next((x for x in process.stdout.splitlines() if x.startswith("==ERROR==")), "")
+        message = message or (process.stderr.strip().splitlines() or ["it printed nothing"])[-1]
+        raise BackendError(f"--ncu: Nsight Compute gave no counters: {message}")
+    return counters
 
 
 def parse(lines: Iterable[str]) -> list[dict[str, float]]:
     """The counters of each kernel in ncu's raw page as CSV; what is not a number is left out."""
     rows = iter(csv.reader(line for line in lines if line.startswith('"')))
     names = next(rows, [])
-    found = []
+    counters = []
     for row in rows:
         values = dict(zip(names, row, strict=False))
         if not values.get("ID"):  # the line of units
             continue
-        found.append(_counters(values))
-    return found
+        counters.append(_counters(values))
+    return counters
 
 
 def _counters(values: Mapping[str, str]) -> dict[str, float]:
-    wanted = METRICS | {f"stall_{name}": STALL.format(name) for name in STALLS}
-    made = {}
-    for name, metric in wanted.items():
+    metrics = METRICS | {f"stall_{name}": STALL.format(name) for name in STALLS}
+    counters = {}
+    for name, metric in metrics.items():
         try:
-            made[name] = float(values.get(metric, "").replace(",", ""))
+            counters[name] = float(values.get(metric, "").replace(",", ""))
         except ValueError:
             continue
-    return made
+    return counters
 
 
 def add(result: Result, steps: Mapping[str, int], counters: list[dict[str, float]]) -> None:
@@ -134,9 +134,9 @@ def add(result: Result, steps: Mapping[str, int], counters: list[dict[str, float
 
     steps: how many kernels each variant launched, by label, in order.
     """
-    left = iter(counters)
+    remaining = iter(counters)
     for label, count in steps.items():
-        kernels = list(islice(left, count))
+        kernels = list(islice(remaining, count))
         for row in result["rows"]:
             if row["label"] == label:
                 row["ncu"] = kernels
@@ -144,13 +144,13 @@ def add(result: Result, steps: Mapping[str, int], counters: list[dict[str, float
 
 def cells(row: Row) -> list[list[str]]:
     """The table's rows of one variant, a line for each of its kernels."""
-    made = []
+    cells_made = []
     for step, kernel in enumerate(row["ncu"], start=1):
         label = row["label"] if len(row["ncu"]) == 1 else f"{row['label']} {step}"
         shares = [_percent(kernel.get(name)) for name in ("occupancy", "issue", "dram", "l2", "l1")]
         passes = [_passes(kernel, "load"), _passes(kernel, "store")]
-        made.append([label, *shares, *passes, stalls(kernel)])
-    return made
+        cells_made.append([label, *shares, *passes, stalls(kernel)])
+    return cells_made
 
 
 def _passes(kernel: Mapping[str, float], kind: str) -> str:
@@ -164,8 +164,8 @@ def _passes(kernel: Mapping[str, float], kind: str) -> str:
 def stalls(kernel: Mapping[str, float]) -> str:
     """What warps wait for most, in cycles an instruction issued."""
     waits = {name: kernel.get(f"stall_{name}", 0.0) for name in STALLS}
-    most = sorted(waits, key=lambda name: -waits[name])[:SHOWN_STALLS]
-    return ", ".join(f"{STALLS[name]} {waits[name]:.1f}" for name in most if waits[name] > 0)
+    largest = sorted(waits, key=lambda name: -waits[name])[:SHOWN_STALLS]
+    return ", ".join(f"{STALLS[name]} {waits[name]:.1f}" for name in largest if waits[name] > 0)
 
 
 def _percent(value: float | None) -> str:

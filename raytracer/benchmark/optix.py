@@ -17,12 +17,12 @@ from pathlib import Path
 
 import numpy as np
 
-from raytracer import output
-from raytracer.benchmark import measure, protocol
-from raytracer.benchmark.comparison import Comparison, ComparisonRow
-from raytracer.benchmark.measure import Renderer, Side
+from raytracer.benchmark import peer_comparison, peer_scenes
+from raytracer.benchmark.comparison_record import Comparison, ComparisonRow
+from raytracer.benchmark.peer_comparison import Renderer, Side
 from raytracer.benchmark.record import Device
 from raytracer.errors import RaytracerError
+from raytracer.files import output
 
 NOTE = (
     "The H200 has no ray-tracing cores; nothing is claimed for cards that have them. One sample at "
@@ -32,7 +32,7 @@ NOTE = (
 FRAMES, DROPPED = 60, 15
 BUILDS = 3
 # The peer's picture is in bytes, rounded down: lit is what is brighter than ambient light's 12.
-AMBIENT_BYTE = int(255 * protocol.AMBIENT)
+AMBIENT_BYTE = int(255 * peer_scenes.AMBIENT)
 LIT = (AMBIENT_BYTE + 1) / 255
 ROWS = {False: "primary", True: "primary + shadow"}
 LINE = re.compile(
@@ -53,14 +53,14 @@ class Plan:
 
 def parse(text: str) -> dict[bool, dict[str, float]]:
     """The peer's lines, by whether they are with shadows; raises RaytracerError without both."""
-    found = {
+    results = {
         match["shadows"] == "1": {key: float(match[key]) for key in ("frame", "build", "bytes")}
         for match in map(LINE.match, text.splitlines())
         if match
     }
-    if set(found) != {False, True}:
+    if set(results) != {False, True}:
         raise RaytracerError(f"the peer printed no result: {text[-200:]!r}")
-    return found
+    return results
 
 
 def read_counts(path: Path) -> tuple[int, int]:
@@ -76,27 +76,27 @@ def run_peer(plan: Plan, spheres: Path, peers: dict[bool, Side]) -> None:
     picture = spheres.with_suffix(".ppm")
     words = [plan.app, plan.ir, spheres, picture, *plan.size]
     try:
-        done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=True)
+        process = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=True)
     except OSError as error:
         raise RaytracerError(f"{plan.app}: cannot be run ({error.strerror})") from error
     except subprocess.CalledProcessError as error:
-        said = f"{error.stdout}{error.stderr}".strip()
-        raise RaytracerError(f"{plan.app} failed on {spheres.name}: {said}") from error
-    for shadows, found in parse(done.stdout).items():
+        output_text = f"{error.stdout}{error.stderr}".strip()
+        raise RaytracerError(f"{plan.app} failed on {spheres.name}: {output_text}") from error
+    for shadows, values in parse(process.stdout).items():
         side = peers[shadows]
-        side.frame_ms.append(found["frame"])
-        side.build_ms.append(found["build"])
-        side.bytes_per_sphere = found["bytes"]
+        side.frame_ms.append(values["frame"])
+        side.build_ms.append(values["build"])
+        side.bytes_per_sphere = values["bytes"]
     # The picture is of the run with shadows.
     peers[True].hits, peers[True].lit = read_counts(picture)
 
 
-def compare(given: protocol.PeerScene, plan: Plan, ours: Renderer) -> list[ComparisonRow]:
+def compare(scene: peer_scenes.PeerScene, plan: Plan, ours: Renderer) -> list[ComparisonRow]:
     """The rows of one scene: primary rays alone, and with shadow rays."""
     peers = {False: Side(), True: Side()}
     frames: dict[bool, list[float]] = {False: [], True: []}
     with tempfile.TemporaryDirectory(prefix="raytracer-") as folder:
-        spheres = protocol.write_optix(given, Path(folder))
+        spheres = peer_scenes.write_optix(scene, Path(folder))
         run_peer(plan, spheres, peers)
         for _ in range(plan.rounds):
             for shadows, times in frames.items():
@@ -106,33 +106,33 @@ def compare(given: protocol.PeerScene, plan: Plan, ours: Renderer) -> list[Compa
     rows = []
     for shadows, rays in ROWS.items():
         side = ours.side(frames[shadows], builds, LIT if shadows else None)
-        name = f"{given.name}, {rays}"
+        name = f"{scene.name}, {rays}"
         sides = {"OptiX": peers[shadows]}
-        rows.append(measure.compare(name, given.count, plan.size, side, sides))
+        rows.append(peer_comparison.compare(name, scene.count, plan.size, side, sides))
     return rows
 
 
-def scenes(sizes: Sequence[str], names: Sequence[str]) -> list[protocol.PeerScene]:
+def scenes(sizes: Sequence[str], names: Sequence[str]) -> list[peer_scenes.PeerScene]:
     """Random spheres of each size, then files (.bin) and generated scenes by name."""
-    random = [protocol.random_cube(int(float(size))) for size in sizes]
+    random = [peer_scenes.random_cube(int(float(size))) for size in sizes]
     named = [
-        protocol.read_optix(Path(name)) if name.endswith(".bin") else protocol.generated(name)
+        peer_scenes.read_optix(Path(name)) if name.endswith(".bin") else peer_scenes.generated(name)
         for name in names
     ]
     return random + named
 
 
-def run(given: Sequence[protocol.PeerScene], plan: Plan, backend: str = "cuda") -> Comparison:
+def run(scenes: Sequence[peer_scenes.PeerScene], plan: Plan, backend: str = "cuda") -> Comparison:
     """The record of all scenes. backend: "cuda"; the tests, which need no GPU, take "cpu"."""
-    load = measure.load_average()
+    load = peer_comparison.load_average()
     rows: list[ComparisonRow] = []
     device: Device = {}
-    for one in given:
-        print(f"{one.name} …", file=sys.stderr)
-        with Renderer(protocol.to_scene(one, *plan.size), backend) as ours:
-            rows += compare(one, plan, ours)
+    for scene in scenes:
+        print(f"{scene.name} …", file=sys.stderr)
+        with Renderer(peer_scenes.to_scene(scene, *plan.size), backend) as ours:
+            rows += compare(scene, plan, ours)
             device = ours.device
-    return measure.record("OptiX built-in spheres", NOTE, load, device, rows)
+    return peer_comparison.record("OptiX built-in spheres", NOTE, load, device, rows)
 
 
 def options(words: Sequence[str] | None) -> argparse.Namespace:
@@ -142,7 +142,7 @@ def options(words: Sequence[str] | None) -> argparse.Namespace:
     option("--app", type=Path, required=True, help="the compiled program of the peer")
     option("--ir", type=Path, required=True, help="its device code (.optixir)")
     option("--sizes", nargs="*", default=["1e3", "1e5", "1e6", "1e7"], help="random spheres")
-    names, default = "sphereflake, pile, inside, each with :COUNT, or .bin", protocol.GENERATED
+    names, default = "sphereflake, pile, inside, each with :COUNT, or .bin", peer_scenes.GENERATED
     option("--scenes", nargs="*", default=list(default), metavar="SCENE", help=names)
     option("--rounds", type=int, default=1, help="our turns; the peer has one more")
     option("--size", type=int, nargs=2, default=[1920, 1080], metavar=("W", "H"), help="pixels")
@@ -152,21 +152,21 @@ def options(words: Sequence[str] | None) -> argparse.Namespace:
 
 def main(words: Sequence[str] | None = None) -> int:
     """The command; returns 1 where the two sides do not see the same spheres, 2 for a mistake."""
-    chosen = options(words)
-    size = chosen.size[0], chosen.size[1]
-    plan = Plan(chosen.app.resolve(), chosen.ir.resolve(), max(chosen.rounds, 1), size)
+    arguments = options(words)
+    size = arguments.size[0], arguments.size[1]
+    plan = Plan(arguments.app.resolve(), arguments.ir.resolve(), max(arguments.rounds, 1), size)
     try:
-        if chosen.save:
-            output.check_file(chosen.save)
-        made = run(scenes(chosen.sizes, chosen.scenes), plan)
-        measure.save(chosen.save, made)
+        if arguments.save:
+            output.check_file(arguments.save)
+        record = run(scenes(arguments.sizes, arguments.scenes), plan)
+        peer_comparison.save(arguments.save, record)
     except RaytracerError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     from raytracer.benchmark.table import show
 
-    show(made)
-    return 0 if all(row["agree"] is not False for row in made["rows"]) else 1
+    show(record)
+    return 0 if all(row["agree"] is not False for row in record["rows"]) else 1
 
 
 if __name__ == "__main__":

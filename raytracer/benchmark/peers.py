@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any
 from raytracer.benchmark.operations.base import Arrays, Axes, Peer
 
 if TYPE_CHECKING:
-    from raytracer.benchmark.cuda.guarded import Memory
+    from raytracer.benchmark.cuda.guarded_memory import Memory
     from raytracer.benchmark.cuda.session import Session
-    from raytracer.benchmark.gpu import Plan
+    from raytracer.benchmark.runner import Plan
 
 CUB = Path(__file__).parent / "cub"
 
 
 def wanted(peer: Peer, dtype: str) -> bool:
     """Whether a peer takes part: it knows the type, and nothing better is installed."""
-    known = not peer.dtypes or dtype in peer.dtypes
-    return known and not (peer.instead_of and find_spec(peer.instead_of))
+    supported = not peer.dtypes or dtype in peer.dtypes
+    return supported and not (peer.instead_of and find_spec(peer.instead_of))
 
 
 def prepare(
@@ -90,20 +90,20 @@ def _compiled(
     peer: Peer, session: Session, plan: Plan, memory: Memory, arrays: Arrays
 ) -> Callable[[], Any]:
     """The library's launch on our inputs and on outputs of its own, checked where ours are."""
-    from raytracer.benchmark.cuda.guarded import Memory
-    from raytracer.benchmark.cuda.library import Launcher, build
+    from raytracer.benchmark.cuda.guarded_memory import Memory
+    from raytracer.benchmark.cuda.shared_library import Launcher, build
 
     path = build(CUB / f"{plan.op.name}.cu", session.arch)
     library = Launcher(path, plan.op.sizes(plan.axes))
-    room = library.scratch_bytes()
+    scratch_bytes = library.scratch_bytes()
     outputs = plan.op.outputs(plan.axes, plan.dtype)
     sizes = {name: output.nbytes for name, output in outputs.items()}
-    own = Memory(session, {**sizes, "scratch of the library": max(room, 1)})
+    own = Memory(session, {**sizes, "scratch of the library": max(scratch_bytes, 1)})
     places = [memory.address(name) for name in arrays] + [own.address(name) for name in outputs]
     scratch = own.address("scratch of the library")
 
     def enqueue(_held: Memory = own) -> None:
-        library.launch(scratch, room, places, int(session.stream.handle))
+        library.launch(scratch, scratch_bytes, places, int(session.stream.handle))
 
     enqueue()
     session.wait()

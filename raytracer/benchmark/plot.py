@@ -6,11 +6,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from raytracer import output
-from raytracer.benchmark.benchmarks import presentation
 from raytracer.benchmark.presentation import figures
 from raytracer.benchmark.record import Device, Record, Result, Row
+from raytracer.benchmark.registry import presentation
 from raytracer.errors import UserError
+from raytracer.files import output
 
 OURS, BEST, PEER, MINE = "#7fb0e0", "#1f5fa8", "#a7adb4", "#d9622b"
 TALLEST = 5  # pictures above each other, before they stand side by side
@@ -29,7 +29,7 @@ def draw(record: Record, path: Path) -> None:
     """Draw a record: each operation's ladder as bars, and one roofline for all."""
     import io
 
-    from raytracer.histogram import figure_class
+    from raytracer.film.histogram import figure_class
 
     Figure = figure_class()  # noqa: N806 - a class
 
@@ -51,8 +51,8 @@ def draw(record: Record, path: Path) -> None:
         _bars(axis, result, record["device"])
     if with_roof:
         _roofline(axes[-1], results, record["device"])
-    said = [record["device"]["device"], record.get("compiler", ""), record["date"][:10]]
-    figure.suptitle(" · ".join(str(word) for word in said if word), fontsize=9, color="#555555")
+    words = [record["device"]["device"], record.get("compiler", ""), record["date"][:10]]
+    figure.suptitle(" · ".join(str(word) for word in words if word), fontsize=9, color="#555555")
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=150)
     output.write(path, buffer.getvalue())

@@ -37,11 +37,11 @@ class Presentation:
 
     def bars(self, rows: list[Row], result: Result, device: Device) -> tuple[list[float], str]:
         """The lengths of the bars of rows that were timed, and their unit."""
-        found, work = [figures(row, result, device) for row in rows], result["work"]
+        rates, work = [figures(row, result, device) for row in rows], result["work"]
         intensity = work["flop"] / max(work["bytes_read"] + work["bytes_written"], 1)
         if intensity > 8:
-            return [each["tflops"] for each in found], "TFLOP/s"
-        return [each["gbps"] for each in found], "GB/s"
+            return [each["tflops"] for each in rates], "TFLOP/s"
+        return [each["gbps"] for each in rates], "GB/s"
 
     def details(self, result: Result) -> str:
         """What stands beside the name over the bars."""
@@ -112,8 +112,8 @@ def figures(row: Row, result: Result, device: Device) -> dict[str, Any]:
 
 def peak(sheet: DataSheet, dtype: str) -> float | None:
     """What the maker says of a type, in TFLOP/s; None where nothing is said."""
-    known = {name: sheet[name] for name in ("float32", "float64", "bfloat16")}
-    return known.get(dtype)
+    peaks = {name: sheet[name] for name in ("float32", "float64", "bfloat16")}
+    return peaks.get(dtype)
 
 
 def _share(
@@ -143,16 +143,16 @@ def _cells(
     time = row.get("time")
     if not time:
         return [row["label"], row["status"], *[""] * (len(COLUMNS) - 3), row.get("title", "")]
-    found = figures(row, result, device)
+    rates = figures(row, result, device)
     return [
         row["label"] + (" (yours)" if row["kind"] == "mine" else ""),
         seconds(time["median"]),
         f"{time['noise']:.1%}",
         str(time["count"]),
-        _rate(found["tflops"]) if result["work"]["flop"] else "",
-        _number(found["gbps"]) if found["gbps"] else "",
-        _percent(found["of_ceiling"]),
-        _percent(found["of_sheet"]),
+        _rate(rates["tflops"]) if result["work"]["flop"] else "",
+        _number(rates["gbps"]) if rates["gbps"] else "",
+        _percent(rates["of_ceiling"]),
+        _percent(rates["of_sheet"]),
         f"{first / time['median']:.2f}" if first else "",
         f"{peer / time['median']:.2f}" if peer else "",
         *_counted(result.get("count"), time["median"]),

@@ -5,12 +5,15 @@ Times are seconds, sizes bytes, rates per second.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NotRequired, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
 from raytracer.errors import DataFileError, shown
+
+if TYPE_CHECKING:
+    from raytracer.backends.base import Device as ComputeDevice
 
 FORMAT: Literal[1] = 1
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -245,10 +248,16 @@ def row(label: str, title: str, kind: Kind, status: Status = "ok", reason: str =
     return {"label": label, "title": title, "kind": kind, "status": status, "reason": reason}
 
 
+def device_of(backend: ComputeDevice) -> Device:
+    """What a device reports of itself, without the memory that happens to be free."""
+    details = {key: value for key, value in backend.describe().items() if key != "memory_free"}
+    return cast(Device, {"name": backend.name} | details)
+
+
 def schema() -> dict[str, Any]:
     """The JSON Schema of a record (draft 2020-12)."""
-    made = TypeAdapter(Record).json_schema()
-    return {"$schema": DIALECT, **made}
+    schema_ = TypeAdapter(Record).json_schema()
+    return {"$schema": DIALECT, **schema_}
 
 
 def validated(content: object, source: str) -> Record:

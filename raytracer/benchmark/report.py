@@ -8,9 +8,9 @@ import json
 from typing import Any
 
 from raytracer.benchmark import ncu
-from raytracer.benchmark.benchmarks import presentation
 from raytracer.benchmark.presentation import KINDS, figures
 from raytracer.benchmark.record import Record, Result
+from raytracer.benchmark.registry import presentation
 
 FORMATS = ("table", "markdown", "csv", "json")
 
@@ -28,8 +28,10 @@ def text(record: Record, form: str) -> str:
         if result.get("failed"):
             blocks.append(f"not run: {result['failed']}")
         blocks.append(_grid(*_filled(*look.table(result, record["device"])), form))
-        if counted := [cell for row in result["rows"] if row.get("ncu") for cell in ncu.cells(row)]:
-            blocks.append(_grid(ncu.COLUMNS, counted, form))
+        if counter_cells := [
+            cell for row in result["rows"] if row.get("ncu") for cell in ncu.cells(row)
+        ]:
+            blocks.append(_grid(ncu.COLUMNS, counter_cells, form))
         blocks += _remarks(result)
     if record["backend"] == "cpu":
         blocks.append(cpu_line(record))
@@ -77,8 +79,8 @@ def _remarks(result: Result) -> list[str]:
     if "gpu_percent" in clock:
         busy = f"kernels ran {clock['gpu_percent']}% of the time, the memory was busy"
         lines.append(f"{busy} {clock['memory_percent']}%")
-    if used := result.get("memory_used"):
-        lines.append(f"at most {used / 1e9:.2f} GB of device memory in use, libraries' included")
+    if memory := result.get("memory_used"):
+        lines.append(f"at most {memory / 1e9:.2f} GB of device memory in use, libraries' included")
     if clock.get("held_back_by"):
         lines.append(f"the GPU was held back by: {', '.join(clock['held_back_by'])}")
     if count := result.get("count"):
@@ -90,17 +92,17 @@ def _remarks(result: Result) -> list[str]:
 
 
 def _grid(columns: tuple[str, ...], cells: list[list[str]], form: str) -> str:
-    left = {0, len(columns) - 1} if columns[-1] in ("title", ncu.COLUMNS[-1]) else {0}
+    left_aligned = {0, len(columns) - 1} if columns[-1] in ("title", ncu.COLUMNS[-1]) else {0}
     widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
 
     def line(words: tuple[str, ...] | list[str]) -> str:
         padded = [
-            word.ljust(width) if place in left else word.rjust(width)
-            for place, (word, width) in enumerate(zip(words, widths, strict=True))
+            word.ljust(width) if column in left_aligned else word.rjust(width)
+            for column, (word, width) in enumerate(zip(words, widths, strict=True))
         ]
         return f"| {' | '.join(padded)} |" if form == "markdown" else "  ".join(padded).rstrip()
 
-    rule = [("-" * w if i in left else "-" * (w - 1) + ":") for i, w in enumerate(widths)]
+    rule = [("-" * w if i in left_aligned else "-" * (w - 1) + ":") for i, w in enumerate(widths)]
     head = [line(columns)]
     if form == "markdown":
         head.append(f"| {' | '.join(rule)} |")
@@ -111,8 +113,10 @@ def _filled(
     columns: tuple[str, ...], cells: list[list[str]]
 ) -> tuple[tuple[str, ...], list[list[str]]]:
     """Without the columns that are empty in every row."""
-    kept = [place for place in range(len(columns)) if any(row[place] for row in cells)]
-    return tuple(columns[place] for place in kept), [[row[i] for i in kept] for row in cells]
+    columns_kept = [column for column in range(len(columns)) if any(row[column] for row in cells)]
+    return tuple(columns[column] for column in columns_kept), [
+        [row[i] for i in columns_kept] for row in cells
+    ]
 
 
 def _csv(record: Record) -> str:
@@ -120,17 +124,17 @@ def _csv(record: Record) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     names = ["median", "min", "q1", "q3", "noise", "count"]
-    about = ["op", "axes", "dtype", "input", "mode", "label", "kind", "status"]
+    identity = ["op", "axes", "dtype", "input", "mode", "label", "kind", "status"]
     shares = ["tflops", "gbps", "of_ceiling", "of_sheet", "mrays", *(f"mrays_{k}" for k in KINDS)]
-    writer.writerow([*about, *names, *shares, "reason"])
+    writer.writerow([*identity, *names, *shares, "reason"])
     for result in record["results"]:
         axes = " ".join(f"{name}={size}" for name, size in result["axes"].items())
         for row in result["rows"]:
-            found = figures(row, result, record["device"]) | {"mrays": row.get("mrays")}
-            found |= {f"mrays_{k}": rate for k, rate in row.get("mrays_by_kind", {}).items()}
+            rates = figures(row, result, record["device"]) | {"mrays": row.get("mrays")}
+            rates |= {f"mrays_{k}": rate for k, rate in row.get("mrays_by_kind", {}).items()}
             time: dict[str, Any] = {**row["time"]} if "time" in row else {}
             cells = [result["op"], axes, result["dtype"], result["input"], result["mode"]]
             cells += [row["label"], row["kind"], row["status"]]
-            figured = [*map(time.get, names), *map(found.get, shares)]
+            figured = [*map(time.get, names), *map(rates.get, shares)]
             writer.writerow([*cells, *figured, row.get("reason", "")])
     return out.getvalue()

@@ -12,13 +12,13 @@ from raytracer._version import __version__
 from raytracer.arguments import function, is_a, items, mapping, plain, real, text, truth, whole
 from raytracer.backends.cuda.compile import find_nvcc, nvcc_version
 from raytracer.backends.cuda.probe import why_not
-from raytracer.benchmark import benchmarks, ncu
+from raytracer.benchmark import ncu, registry
 from raytracer.benchmark.benchmark import Benchmark, Machine, Tell
-from raytracer.benchmark.choice import Choice, check
 from raytracer.benchmark.digests import kernel_digest
+from raytracer.benchmark.options import BenchOptions, check
 from raytracer.benchmark.record import FORMAT, Record, Result
-from raytracer.door import path_of
 from raytracer.errors import BackendError, UserError, suggestion
+from raytracer.files.access import path_of
 
 
 def bench(
@@ -63,69 +63,69 @@ def bench(
     Raises:
         UserError: it cannot be run.
     """
-    given = mapping({} if axes is None else axes, "axes", UserError)
-    choice = Choice(
+    axis_sizes = mapping({} if axes is None else axes, "axes", UserError)
+    options = BenchOptions(
         variant=_texts(variant, "variant"),
-        axes={name: _several(value, f"axes[{name!r}]") for name, value in given.items()},
+        axes={name: _several(value, f"axes[{name!r}]") for name, value in axis_sizes.items()},
         sizes=tuple(_several(size, "size")),
         dtype=None if dtype is None else text(dtype, "dtype", UserError),
         distribution=text(input, "input", UserError),
         mode=text(mode, "mode", UserError),
         min_time=real(min_time, "min_time", error=UserError),
         peers=truth(peers, "peers", UserError),
-        mine=None if with_file is None else path_of(with_file, "with_file"),
+        user_kernel=None if with_file is None else path_of(with_file, "with_file"),
         ncu=truth(ncu, "ncu", UserError),
         scenes=_texts(scene, "scene"),
     )
     names = _texts(names, "names")
     text(backend, "backend", UserError)
     function(progress, "progress")
-    check(choice)
-    chosen = benchmarks.chosen(names)
-    for each in chosen if names else ():
-        each.check(choice)
-    _check_extras(chosen, choice)
+    check(options)
+    selection = registry.selected(names)
+    for each in selection if names else ():
+        each.check(options)
+    _check_extras(selection, options)
     on = _backend(backend)
-    _require_gpu(on, choice)
+    _require_gpu(on, options)
     machine, results = Machine(on), list[Result]()
-    for each in chosen:
-        results += each.run(machine, choice, progress or _quiet)
+    for each in selection:
+        results += each.run(machine, options, progress or _quiet)
     return _record(machine, results)
 
 
-def _check_extras(chosen: Sequence[Benchmark], choice: Choice) -> None:
+def _check_extras(selection: Sequence[Benchmark], options: BenchOptions) -> None:
     """A user's kernel and counters are for benchmarks that take them."""
-    if choice.mine is not None and not (len(chosen) == 1 and chosen[0].takes_kernels):
-        raise UserError("--with takes one operation: raytracer bench matmul --with mine.cu")
-    if choice.ncu and not any(each.is_counted for each in chosen):
-        names = ", ".join(each.name for each in chosen)
+    if options.user_kernel is not None and not (len(selection) == 1 and selection[0].takes_kernels):
+        raise UserError("--with takes one operation: raytracer bench matmul --with kernel.cu")
+    if options.ncu and not any(each.is_counted for each in selection):
+        names = ", ".join(each.name for each in selection)
         raise UserError(f"--ncu: {names} has no kernels that are counted one by one")
 
 
-def _backend(asked: str) -> Literal["cpu", "cuda"]:
-    if asked not in ("auto", "cpu", "cuda"):
-        raise UserError(f"backend {asked!r}; {suggestion(asked, ('auto', 'cpu', 'cuda'))}")
-    if asked == "cpu":
+def _backend(requested: str) -> Literal["cpu", "cuda"]:
+    if requested not in ("auto", "cpu", "cuda"):
+        raise UserError(f"backend {requested!r}; {suggestion(requested, ('auto', 'cpu', 'cuda'))}")
+    if requested == "cpu":
         return "cpu"
     reason = why_not()
-    if reason and asked == "cuda":
+    if reason and requested == "cuda":
         raise BackendError(f"the cuda backend cannot run here: {reason}")
     return "cpu" if reason else "cuda"
 
 
-def _require_gpu(on: str, choice: Choice) -> None:
+def _require_gpu(on: str, options: BenchOptions) -> None:
     """Raise BackendError for what only a GPU can do."""
-    for wanted, option in ((choice.ncu, "--ncu"), (choice.mine is not None, "--with")):
-        if wanted and on == "cpu":
+    for needed, option in ((options.ncu, "--ncu"), (options.user_kernel is not None, "--with")):
+        if needed and on == "cpu":
             raise BackendError(f"{option} needs a GPU: {why_not() or 'leave out --backend cpu'}")
-    if choice.ncu:
+    if options.ncu:
         ncu.find()
 
 
 def _record(machine: Machine, results: list[Result]) -> Record:
     import numpy
 
-    from raytracer.benchmark.measure import load_average
+    from raytracer.benchmark.peer_comparison import load_average
 
     nvcc = find_nvcc()
     return {

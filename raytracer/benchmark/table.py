@@ -13,7 +13,7 @@ from rich.box import MARKDOWN
 from rich.console import Console
 from rich.table import Table
 
-from raytracer.benchmark.comparison import Comparison, ComparisonRow, schema
+from raytracer.benchmark.comparison_record import Comparison, ComparisonRow, schema
 
 WIDTH = 240  # characters; a table that is redirected into a file must not be broken
 
@@ -22,8 +22,8 @@ def show(record: Comparison) -> None:
     """Print a record's table, and what must stand beside it."""
     console = Console(width=WIDTH, soft_wrap=True)
     device = ", ".join(f"{key} {value}" for key, value in record["device"].items())
-    said = f"{record['peer']}; {device}; load {record['load_average']}; {record['date']}"
-    console.print(said, highlight=False)
+    heading = f"{record['peer']}; {device}; load {record['load_average']}; {record['date']}"
+    console.print(heading, highlight=False)
     console.print(table(record["rows"]))
     console.print(record["note"], highlight=False)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from raytracer.film import Film
-from raytracer.tone_settings import ToneSettings
+from raytracer.film.film import Film
+from raytracer.film.tone_settings import ToneSettings
 
 SIZE = (3840, 2160)
 SAMPLES = 4

@@ -19,7 +19,7 @@ Examples:
   raytracer bench --list
   raytracer bench vecadd matmul
   raytracer bench matmul --size 1024,4096 --variant 06 --save renders/matmul.json
-  raytracer bench matmul --with mine.cu       your kernel under the same rules
+  raytracer bench matmul --with kernel.cu     your kernel under the same rules
   raytracer bench histogram --input sorted --axis n=2^30
   raytracer bench contraction --explain       the ladder, rung by rung
   raytracer bench contraction --ncu           occupancy, stalls, bank conflicts
@@ -30,7 +30,7 @@ Examples:
 """
 
 
-@click.command(short_help="Check and time kernels.", help=EXAMPLES)
+@click.command(help=EXAMPLES)
 @click.argument("ops", nargs=-1, metavar="[OP ...]")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of a saved record.")
 @click.option("--list", "listed", is_flag=True, help="List operations, axes and variants.")
@@ -65,7 +65,7 @@ Examples:
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.png", help="Plot results.")
 @click.option("--explain", is_flag=True, help="Describe the variants without timing them.")
 @click.option(
-    "--with", "mine", type=click.Path(path_type=Path), metavar="FILE.cu", help="Your kernel."
+    "--with", "with_file", type=click.Path(path_type=Path), metavar="FILE.cu", help="Your kernel."
 )
 @click.option("--ncu", is_flag=True, help="Add Nsight Compute's counters for each kernel.")
 @click.option("--profile", is_flag=True, help="Launch each variant once, for a profiler.")
@@ -84,7 +84,7 @@ def bench(ops: tuple[str, ...], **options: Any) -> int:
         click.echo(json.dumps(schema(), indent=1))
         return 0
     if options["listed"]:
-        from raytracer.benchmark.listing import listing
+        from raytracer.benchmark.registry import listing
 
         click.echo(listing(ops), nl=False)
         return 0
@@ -95,13 +95,13 @@ def bench(ops: tuple[str, ...], **options: Any) -> int:
 
 def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
     """Check the outputs, run, print, save, plot and compare."""
-    from raytracer import output
     from raytracer.benchmark import compare, plot, report
     from raytracer.benchmark.run import bench as run
+    from raytracer.files import output
 
     old = compare.read(options["compare"]) if options["compare"] else None
     outputs = output.OutputSet()
-    outputs.reads(*(options[name] for name in ("compare", "mine") if options[name]))
+    outputs.reads(*(options[name] for name in ("compare", "with_file") if options[name]))
     if options["save"]:
         output.check_file(outputs.writes(options["save"], "--save"))
     if options["plot"]:
@@ -117,7 +117,7 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
         mode=options["mode"],
         min_time=options["min_time"],
         peers=options["peers"],
-        with_file=options["mine"],
+        with_file=options["with_file"],
         ncu=options["ncu"],
         scene=options["scene"],
         progress=_tell,
@@ -139,25 +139,25 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
 
 def _without_timing(ops: tuple[str, ...], options: dict[str, Any]) -> int:
     """--explain and --profile."""
-    from raytracer.benchmark.benchmarks import chosen
-    from raytracer.benchmark.choice import Choice
-    from raytracer.benchmark.listing import architecture
+    from raytracer.benchmark.explain import architecture
+    from raytracer.benchmark.options import BenchOptions
+    from raytracer.benchmark.registry import selected
 
-    choice = Choice(
+    bench_options = BenchOptions(
         variant=options["variant"],
         axes=options["axes"],
         sizes=tuple(options["sizes"]),
         dtype=options["dtype"],
         distribution=options["distribution"],
-        mine=options["mine"],
+        user_kernel=options["with_file"],
         scenes=options["scene"],
     )
-    for benchmark in chosen(ops):
+    for benchmark in selected(ops):
         if options["profile"]:
-            ran = ", ".join(benchmark.profile(choice)) or "nothing"
+            ran = ", ".join(benchmark.profile(bench_options)) or "nothing"
             click.echo(f"{benchmark.name}: launched {ran}")
         else:
-            click.echo(benchmark.explain(choice, architecture()), nl=False)
+            click.echo(benchmark.explain(bench_options, architecture()), nl=False)
     return 0
 
 

@@ -7,10 +7,10 @@ import click
 from raytracer.resources import require_start
 
 
-@click.command(short_help="Show what can render here, and what is missing.")
+@click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def devices(as_json: bool) -> None:
-    """Show the backends: what they run on, or what is missing and how to get it.
+    """List the backends: the device of each, or what is missing and how to get it.
 
     \b
     Examples:
@@ -21,11 +21,11 @@ def devices(as_json: bool) -> None:
     from raytracer.backends.select import devices as find
     from raytracer.commands.report import print_json, print_outline
 
-    found = find()
+    entries = find()
     if as_json:
-        print_json(found)
+        print_json(entries)
         return
-    for entry in found:
+    for entry in entries:
         state = "ready" if entry["available"] else "not usable here"
         print(f"{entry['backend']:<5} {state}")
         if entry["reason"]:

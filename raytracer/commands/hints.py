@@ -1,4 +1,4 @@
-"""What a wrong word on the command line was probably meant to be."""
+"""Suggestions for unknown commands and options."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
+from raytracer.commands.group import Group
 from raytracer.errors import nearest, shown
 
 FILE = "is set in a scene file"
 
-# Options that other programs have, and where that is said here. Only for commands with a scene.
+# Options of other programs, and what to use here instead. Only for commands with a scene.
 ELSEWHERE: dict[tuple[str, ...], str] = {
     ("size", "resolution", "res", "dimensions", "geometry"): "use '--width' and '--height'",
     ("gpu", "cuda", "optix"): "use '--backend cuda'",
@@ -75,7 +76,7 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("opacity", "transparency"): "spheres are opaque; '--transparent' leaves the background out",
 }  # fmt: skip
 
-# Commands that other programs have, and what to type here.
+# Commands of other programs, and what to type here instead.
 COMMANDS: dict[tuple[str, ...], str] = {
     ("help",): "use `raytracer --help` or `raytracer COMMAND --help`",
     ("version",): "use `raytracer --version`",
@@ -91,56 +92,48 @@ COMMANDS: dict[tuple[str, ...], str] = {
     ),
 }
 
-# Endings of files that a command other than `render` takes.
+# Suffixes of files that a command other than `render` takes.
 OTHERS = {".png": "info", ".exr": "tone"}
 
 
-class Group(click.Group):
-    """A command with subcommands; says what a wrong one was probably meant to be."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0]
-        if self.get_command(ctx, name) is None and not name.startswith("-"):
-            hint = of_command(name, self, ctx.command_path)
-            raise click.UsageError(f"no such command '{shown(name)}'; {hint}", ctx)
-        return super().resolve_command(ctx, args)
-
-
 def of_option(name: str, command: click.Command | None) -> str:
-    """What to do instead of an option that there is not, or "".
+    """Return what to use instead of an unknown option, or "".
 
-    name: with its dashes. command: the one it was given to.
+    Args:
+        name: of the option, with its dashes.
+        command: the one that does not have it.
     """
     if command is None:
         return ""
-    options = [each for each in command.params if isinstance(each, click.Option)]
+    options = [param for param in command.params if isinstance(param, click.Option)]
+    arguments = [param for param in command.params if isinstance(param, click.Argument)]
     word = name.lstrip("-").lower().replace("-", "_")
-    if any(isinstance(each, click.Argument) and each.name == "scene" for each in command.params):
+    if any(argument.name == "scene" for argument in arguments):
         for words, sentence in ELSEWHERE.items():
             if word in words:
                 return sentence
-    known = [text for each in options for text in (*each.opts, *each.secondary_opts)]
-    long = [text for text in known if text.startswith("--")]
-    near = nearest(name, long)
-    if near is None and isinstance(command, click.Group):
-        return _of_a_command_below(name, command)
+    flags = [flag for option in options for flag in (*option.opts, *option.secondary_opts)]
+    near = nearest(name, [flag for flag in flags if flag.startswith("--")])
+    if near is None and isinstance(command, Group):
+        return _of_a_subcommand(name, command)
     return f"did you mean '{near}'?" if near else ""
 
 
-def _of_a_command_below(name: str, group: click.Group) -> str:
-    """That an option belongs behind the name of a command, or ""."""
-    for command in group.commands.values():
-        if any(name in option.opts for option in command.params):
+def _of_a_subcommand(name: str, group: Group) -> str:
+    """Return that an option belongs after the name of a subcommand, or ""."""
+    for command in group.all_commands().values():
+        if any(name in param.opts for param in command.params):
             return f"it goes after the command: `raytracer {command.name} ... {shown(name)}`"
     return ""
 
 
-def of_command(name: str, group: click.Group, path: str) -> str:
-    """What to do instead of a command that there is not.
+def of_command(name: str, group: Group, path: str) -> str:
+    """Return what to use instead of an unknown command.
 
-    path: of the group, as it was called.
+    Args:
+        name: of the command.
+        group: the one that does not have it.
+        path: of the group, as it was called.
     """
     if use := _of_a_file(name):
         if group.name == "scene" and use == "render":
@@ -149,17 +142,18 @@ def of_command(name: str, group: click.Group, path: str) -> str:
     for words, sentence in COMMANDS.items():
         if name.lower() in words:
             return sentence
-    if near := nearest(name, group.commands):
+    commands = group.all_commands()
+    if near := nearest(name, commands):
         return f"did you mean `{path} {near}`?"
-    for command in group.commands.values():
-        if isinstance(command, click.Group) and (near := nearest(name, command.commands)):
+    for command in commands.values():
+        if isinstance(command, Group) and (near := nearest(name, command.list_commands())):
             return f"did you mean `{path} {command.name} {near}`?"
-    return f"known are {', '.join(sorted(group.commands))}"
+    return f"known are {', '.join(group.list_commands())}"
 
 
 def _of_a_file(name: str) -> str:
-    """The command that takes a file or an example scene of this name, or ""."""
-    from raytracer.door import is_file
+    """Return the command that takes a file or an example scene of this name, or ""."""
+    from raytracer.files.access import is_file
     from raytracer.resources import scenes
     from raytracer.scene.load import SCENE_SUFFIXES
     from raytracer.scene.particles.registry import SUFFIXES
@@ -168,7 +162,6 @@ def _of_a_file(name: str) -> str:
     suffix = path.suffix.lower()
     if suffix in OTHERS:
         return OTHERS[suffix]
-    known = (*SCENE_SUFFIXES, *SUFFIXES)
-    if suffix in known or is_file(path):
+    if suffix in (*SCENE_SUFFIXES, *SUFFIXES) or is_file(path):
         return "render"
     return "render" if name and is_file(Path(str(scenes())) / f"{name}.toml") else ""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 
 
-@click.command(short_help="Print what made a picture.")
+@click.command()
 @click.argument("file", metavar="FILE.png")
 @click.option("--json", "as_json", is_flag=True, help="Print the metadata as JSON.")
 def info(file: str, as_json: bool) -> None:
-    """Print what made a picture: version, scene, settings, backend and times.
+    """Print how a picture was made: version, scene, settings, backend and times.
 
     \b
     Examples:
@@ -20,13 +20,13 @@ def info(file: str, as_json: bool) -> None:
 
     from raytracer.commands.report import print_json, print_outline
     from raytracer.errors import DataFileError
-    from raytracer.png import read_metadata
+    from raytracer.film.png import read_metadata
 
-    found = read_metadata(Path(file))
-    if found is None:
+    metadata = read_metadata(Path(file))
+    if metadata is None:
         raise DataFileError(f"{file}: holds no metadata of raytracer: it was made or changed by "
                             "another program")  # fmt: skip
     if as_json:
-        print_json(found)
-        return
-    print_outline(found)
+        print_json(metadata)
+    else:
+        print_outline(metadata)

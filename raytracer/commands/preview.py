@@ -1,26 +1,42 @@
-"""`raytracer preview`."""
+"""`raytracer preview`.
+
+What the command needs beyond its options is imported when it runs: its help takes no time.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from raytracer.commands.backend_option import backend_option
-from raytracer.commands.setting_options import SettingsCommand, preview_options, take_tone
+from raytracer.commands.options import (
+    SettingsCommand,
+    backend_option,
+    preview_options,
+    scene_path,
+    take_tone,
+    threads_option,
+)
 from raytracer.resources import require_start
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-@click.command(
-    cls=SettingsCommand,
-    settings={"backend": preview_options},
-    short_help="Open a scene in an interactive window.",
-)
+    from raytracer.film.tone_settings import ToneSettings
+    from raytracer.viewer.preview import PreviewResult
+
+
+NEW_OBJECTS = 700
+"""Number of new objects after which Python collects garbage, its own default: a window stays open,
+and the memory of replaced scenes and films has to be freed."""
+
+
+@click.command(cls=SettingsCommand, settings={"backend": preview_options})
 @click.argument("scene", metavar="SCENE|DATA")
 @backend_option
 @click.option("--watch", is_flag=True, help="Reload the scene when one of its files changes.")
-@click.option("--threads", type=int, default=0, help="CPU threads; default: every core, or "
-              "RAYTRACER_THREADS.")  # fmt: skip
+@threads_option
 @click.option("--offscreen", type=click.IntRange(0), metavar="FRAMES",
               help="Without a display (EGL): turn for FRAMES frames, rest, end.")  # fmt: skip
 @click.option(
@@ -46,6 +62,67 @@ def preview(scene: str, **options: Any) -> None:
     C prints the camera as TOML for a scene file, S saves a PNG of any size.
     """
     require_start()
-    from raytracer.commands.previewing import run
-
     run(scene, take_tone(options), options)
+
+
+def run(scene: str, tone: ToneSettings, options: dict[str, Any]) -> None:
+    """Open the window; print a record or a summary when it is closed."""
+    import gc
+
+    from raytracer.commands.report import print_json, print_lines
+    from raytracer.progress import StageLine
+    from raytracer.scene.load import check_there
+    from raytracer.viewer.preview import preview
+
+    gc.set_threshold(NEW_OBJECTS)
+    path = scene_path(scene)
+    check_there(path)
+    as_json = options.pop("as_json")
+    with StageLine() as line:
+        result = preview(
+            path, tone=tone, notice=line, say=_print_error if as_json else print_lines, **options
+        )
+    if result.unsaved is not None:
+        _print_error(f"raytracer: {result.unsaved} was not saved: the window was closed first")
+    if as_json:
+        print_json(record(path, result))
+    elif result.latency:
+        print_lines(summary(result))
+
+
+def record(path: Path, result: PreviewResult) -> dict[str, Any]:
+    """Return a result as JSON types; times in seconds."""
+    values: dict[str, Any] = {
+        "scene": str(path),
+        "size": list(result.size),
+        "presenter": result.presenter,
+        "camera": vars(result.camera),
+        "toml": result.toml,
+    }
+    if result.latency:
+        values |= {
+            "frames": len(result.latency),
+            "latency": result.spread(),
+            "traced": [list(size) for size in sorted(set(result.traced))],
+            "rest": result.rest,
+        }
+    return values
+
+
+def summary(result: PreviewResult) -> str:
+    """Return frame rate and latency of an offscreen run for people."""
+    times, (width, height) = result.spread(), min(result.traced)
+    return (
+        f"{len(result.latency)} frames, traced at {width}x{height} or more in a window of "
+        f"{result.size[0]}x{result.size[1]}: {1.0 / times['median']:.1f} frames/s, "
+        f"event to fence {1e3 * times['median']:.1f} ms (95% {1e3 * times['q95']:.1f}, "
+        f"max {1e3 * times['max']:.1f}), full size {1e3 * result.rest:.0f} ms after the last "
+        f"event; {result.presenter}"
+    )
+
+
+def _print_error(text: str) -> None:
+    """Print lines on standard error: with --json, standard output holds the object alone."""
+    from raytracer.commands.report import print_lines
+
+    print_lines(text, sys.stderr)

@@ -1,45 +1,66 @@
-"""`raytracer render`."""
+"""`raytracer render`.
+
+What the command needs beyond its options is imported when it runs: its help takes no time.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from raytracer.commands.backend_option import backend_option
-from raytracer.commands.develop_options import develop_options
-from raytracer.commands.setting_options import (
+from raytracer.commands.options import (
     SettingsCommand,
+    backend_option,
+    picture_options,
     render_options,
+    scene_path,
     take_render,
     take_tone,
+    threads_option,
     tone_options,
 )
+from raytracer.errors import UserError, counted, escaped
 from raytracer.resources import require_start
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from raytracer.backends.base import DeviceFilm
+    from raytracer.files.output import OutputSet
+    from raytracer.film.film import Crop, Film
+    from raytracer.film.image import Image
+    from raytracer.film.statistics import Statistics
+    from raytracer.film.tone_settings import ToneSettings
+    from raytracer.job import Job
+    from raytracer.memory import Output
+
+FEW = 1e-3
+"""Share of the pixels in which spheres are easily overlooked."""
+
+LARGE = 10_000
+"""Fewest pixels of a picture for which that share is checked."""
 
 
 def numbers(
     context: click.Context, parameter: click.Parameter, value: str | None
 ) -> tuple[int, ...] | None:
-    """Whole numbers with commas between, as many as the option's metavar names."""
+    """Parse whole numbers separated by commas, as many as the option's metavar names."""
     if value is None:
         return None
     form = str(parameter.metavar)
-    parts = [part.strip() for part in value.split(",")]
     try:
-        found = tuple(int(part) for part in parts)
+        values = tuple(int(part) for part in value.split(","))
     except ValueError:
-        found = ()
-    if len(found) != form.count(",") + 1:
+        values = ()
+    if len(values) != form.count(",") + 1:
         raise click.BadParameter(f"{value!r} is not of the form {form} in whole numbers")
-    return found
+    return values
 
 
-@click.command(
-    cls=SettingsCommand,
-    settings={"output": render_options, "threads": tone_options},
-    short_help="Render a scene or a particle file to a PNG.",
-)
+@click.command(cls=SettingsCommand, settings={"output": render_options, "threads": tone_options})
 @click.argument("scene", metavar="SCENE|DATA")
 @click.option(
     "-o",
@@ -49,9 +70,8 @@ def numbers(
 )
 @click.option("--transparent", is_flag=True, help="Leave the background out.")
 @backend_option
-@click.option("--threads", type=int, default=0, help="CPU threads; default: every core, or "
-              "RAYTRACER_THREADS.")  # fmt: skip
-@develop_options
+@threads_option
+@picture_options
 @click.option("--film", metavar="FILE", help="Also save the film, as .npz or .exr.")
 @click.option(
     "--half", is_flag=True, help="Save the film as 16-bit floats (.exr); it cannot be resumed."
@@ -99,15 +119,369 @@ def render(scene: str, **options: Any) -> None:
     """
     require_start()
     tone = take_tone(options)
-    from raytracer.commands.rendering import Task, run, run_only
-
-    task = Task(
-        scene=scene,
-        tone=tone,
-        overrides=take_render(options),
-        **options,
-    )
+    task = Task(scene=scene, tone=tone, overrides=take_render(options), **options)
     if task.only is None:
         run(task)
     else:
         run_only(task)
+
+
+class Task(NamedTuple):
+    """The options of one call."""
+
+    scene: str
+    overrides: dict[str, Any]
+    output: str | None
+    transparent: bool
+    backend: str
+    threads: int
+    tone: ToneSettings
+    bits: str
+    stats: bool
+    histogram: str | None
+    film: str | None
+    half: bool
+    aov: str | None
+    resume: str | None
+    crop: Crop | None
+    only: tuple[int, int, int] | None
+    repeat: int
+    as_json: bool
+    quiet: bool
+    progress: bool | None
+
+    @property
+    def path(self) -> Path:
+        """The scene or particle file."""
+        return scene_path(self.scene)
+
+    @property
+    def aovs(self) -> tuple[str, ...]:
+        """Output variables to save; raises UserError for unknown ones."""
+        from raytracer.film.film_file import check_aovs
+
+        return check_aovs(self.aov)
+
+    @property
+    def shows_progress(self) -> bool | None:
+        """True always, False never, None on a terminal."""
+        return False if self.quiet else self.progress
+
+    def check(self, outputs: OutputSet) -> Path:
+        """Check options and output files before anything is loaded.
+
+        Args:
+            outputs: all files are added to it but those that the scene names.
+
+        Returns:
+            The path of the picture.
+
+        Raises:
+            UserError: options contradict each other, or a file cannot be written.
+        """
+        from pathlib import Path
+
+        from raytracer.commands.picture import default_picture
+        from raytracer.files.output import check_picture
+        from raytracer.film import film_file, histogram
+        from raytracer.film.tone import check_bits
+
+        check_bits(int(self.bits), self.tone)
+        if (self.half or self.aov) and not self.film:
+            raise UserError(
+                "--half and --aov change the film that is saved: give --film FILE as well"
+            )
+        if self.resume and self.repeat > 1:
+            raise UserError("--repeat renders the same frame again: leave it or --resume out")
+        film_file.check_aovs(self.aov)
+        target = Path(self.output) if self.output else default_picture(self.scene)
+        outputs.reads(self.path, *([self.resume] if self.resume else []))
+        if self.film:
+            outputs.writes(self.film, "--film", replaces=self.resume)
+            film_file.check_target(self.film, self.half)
+        if self.histogram:
+            histogram.check(outputs.writes(self.histogram, "--histogram"))
+        return check_picture(outputs.writes(target, "the picture"))
+
+    def resumed(self) -> Film | None:
+        """Load the film to resume, with the output variables that go into the saved film too."""
+        from raytracer.film import film_file
+
+        if not self.resume:
+            return None
+        kept = tuple(name for name in film_file.AOVS if self.film and name not in self.aovs)
+        return film_file.load(self.resume, kept)
+
+    def memory(self, resumed: Film | None) -> Output:
+        """Return what is made from the film, for the estimate of memory."""
+        from pathlib import Path
+
+        from raytracer.memory import Output
+
+        return Output(
+            bits=int(self.bits),
+            aovs=self.aovs,
+            film=Path(self.film).suffix.lower() if self.film else "",
+            half=self.half,
+            histogram=self.histogram is not None,
+            begun=resumed is not None,
+            carried=tuple(resumed.aovs) if resumed else (),
+        )
+
+    def prepare(
+        self, crop: Crop | None, outputs: OutputSet | None = None, resumed: Film | None = None
+    ) -> Job:
+        """Load, pack and upload the scene; its warnings are printed, or kept for the JSON.
+
+        Args:
+            crop: pixels to render; None renders all.
+            outputs: files that will be written, none of which the scene may be made of.
+            resumed: the film to add to.
+        """
+        from raytracer.pipeline import prepare
+        from raytracer.progress import StageLine
+        from raytracer.warning import collected
+
+        with collected() as warnings, StageLine(self.shows_progress) as line:
+            job = prepare(
+                self.path,
+                self.overrides,
+                backend=self.backend,
+                crop=crop,
+                threads=self.threads,
+                transparent=self.transparent,
+                notice=line,
+                outputs=outputs,
+                memory_of=self.memory(resumed),
+            )
+        self.warn(job, warnings)
+        return job
+
+    def warn(self, job: Job, warnings: list[str]) -> None:
+        """Print warnings, or keep them for the JSON."""
+        from raytracer.commands.report import print_warnings
+
+        job.warnings += warnings
+        if not (self.quiet or self.as_json):
+            print_warnings(warnings)
+
+
+def run(task: Task) -> None:
+    """Render, write the files, print a summary."""
+    from pathlib import Path
+
+    from raytracer.commands.picture import record, warn_of_non_finite
+    from raytracer.commands.report import print_json, print_lines
+    from raytracer.files.output import OutputSet
+    from raytracer.film import film_file
+    from raytracer.pipeline import film_for
+    from raytracer.scene.load import check_there
+
+    start = time.perf_counter()
+    check_there(task.path)
+    outputs = OutputSet()
+    target = task.check(outputs)
+    resumed = task.resumed()
+    crop = task.crop or crop_of(resumed)
+    with task.prepare(crop, outputs, resumed) as job:
+        _announce(task, job, crop)
+        if task.film:
+            size = job.settings.width, job.settings.height
+            film_file.require_space(task.film, *size, crop, task.aovs)
+        device_film = job.film(film_for(job.settings, crop, resumed, own=True))
+        frames = _frames(task, job, device_film)
+        film = device_film.host
+        image = job.image(device_film, task.tone, int(task.bits))
+        statistics = image.statistics
+        if job.about["spheres"] and film.crop == (0, 0, film.width, film.height):
+            task.warn(job, _coverage_warnings(statistics))
+        if task.film or task.histogram or statistics.non_finite:
+            device_film.to_host()
+            job.find_aovs(film, task.aovs)
+    _write(task, target, film, image)
+    if statistics.non_finite:
+        warn_of_non_finite(film, task.quiet)
+    job.timings["total"] = time.perf_counter() - start
+    if task.as_json:
+        files = {"output": str(target)} | ({"film": task.film} if task.film else {})
+        print_json(_record(job, image, frames) | record(image) | files)
+    elif not task.quiet:
+        paths = [target, *(Path(name) for name in (task.film, task.histogram) if name)]
+        lines = statistics.lines() if task.stats else []
+        print_lines("\n".join([_summary(job, film, frames, paths), *lines]))
+
+
+def _coverage_warnings(statistics: Statistics) -> list[str]:
+    """Return a warning if a whole picture shows few spheres or none."""
+    if not statistics.covered:
+        return [
+            "no camera ray hit a sphere, so the picture shows the background alone: change "
+            "position and look_at under [camera], or say fit = true there to frame the spheres"
+        ]
+    if statistics.pixels >= LARGE and statistics.covered < FEW * statistics.pixels:
+        return [
+            f"camera rays hit spheres in only {statistics.covered:,} of {statistics.pixels:,} "
+            "pixels: to show them larger, change position and look_at under [camera], or their "
+            "radius"
+        ]
+    return []
+
+
+def _write(task: Task, target: Path, film: Film, image: Image) -> None:
+    """Write all files: the film first, because everything else can be made from it again."""
+    from raytracer.commands.picture import draw_histogram
+    from raytracer.files.output import Batch
+
+    with Batch() as batch:
+        if task.film:
+            with batch.step():
+                film.save(task.film, half=task.half, batch=batch)
+        with batch.step():
+            image.save(target, int(task.bits), batch)
+        if task.histogram:
+            with batch.step():
+                draw_histogram(image, int(task.bits), task.histogram, batch)
+
+
+def crop_of(film: Film | None) -> Crop | None:
+    """Return the rectangle of a film if it is not the whole picture."""
+    whole = film is None or film.crop == (0, 0, film.width, film.height)
+    return None if whole or film is None else film.crop
+
+
+def _frames(task: Task, job: Job, film: DeviceFilm) -> list[float]:
+    """Render to a film, --repeat times; returns the seconds of each frame."""
+    from raytracer.progress import ProgressBar
+
+    height, width = film.host.sums.shape[:2]
+    frames: list[float] = []
+    for count in range(task.repeat):
+        if count:
+            film.clear()
+        with ProgressBar(height * width * job.settings.samples, task.shows_progress) as bar:
+            frames.append(job.expose(film, job.settings.samples, bar))
+    job.timings["frame"] = _quartiles(frames)["median"]
+    return frames
+
+
+def run_only(task: Task) -> None:
+    """Replay one sample of one pixel and print its radiance."""
+    from raytracer.commands.report import print_json
+
+    assert task.only is not None
+    x, y, sample = task.only
+    if task.repeat > 1 or task.crop or task.output or task.film or task.resume or task.histogram:
+        raise UserError(
+            "--only writes no picture: leave out --repeat, --crop, --output, --film, --resume and "
+            "--histogram"
+        )
+    if sample < 0:
+        raise UserError(f"--only {x},{y},{sample}: samples are counted from 0")
+    # The estimate of memory counts one pixel; whether that pixel exists depends on the scene.
+    with task.prepare((0, 0, 1, 1)) as job:
+        image = job.image(_one_sample(job, x, y, sample))
+    red, green, blue, coverage = (float(value) for value in image.film.sums[0, 0])
+    if task.as_json:
+        values = {"pixel": [x, y], "sample": sample, "radiance": [red, green, blue]}
+        frames = [job.timings["frame"]]
+        print_json(_record(job, image, frames) | values | {"coverage": coverage})
+    elif not task.quiet:
+        print(f"pixel {x},{y} sample {sample}: radiance {red:.9g} {green:.9g} {blue:.9g}, "
+              f"coverage {coverage:.9g}")  # fmt: skip
+
+
+def _one_sample(job: Job, x: int, y: int, sample: int) -> DeviceFilm:
+    """Return a film of one pixel with one sample."""
+    from raytracer.film.film import Film
+
+    width, height = job.settings.width, job.settings.height
+    if not (0 <= x < width and 0 <= y < height):
+        raise UserError(f"--only {x},{y},{sample}: the picture has {width}x{height} pixels, "
+                        "counted from 0 at the upper left")  # fmt: skip
+    film = job.film(Film.blank(width, height, (x, y, x + 1, y + 1)))
+    job.timings["frame"] = job.expose(film, 1, first=sample)
+    return film
+
+
+def _record(job: Job, image: Image, frames: list[float]) -> dict[str, Any]:
+    """Return a render as one JSON object."""
+    from raytracer import memory
+    from raytracer.resources import peak_memory
+
+    host = {"film": image.film.sums.nbytes, "peak": peak_memory(), "estimate": memory.told()}
+    return image.metadata | {
+        "timings": job.timings,
+        "frames": _quartiles(frames) | {"count": len(frames)},
+        "memory": job.memory | host,
+        "warnings": job.warnings,
+    }
+
+
+def _announce(task: Task, job: Job, crop: Crop | None) -> None:
+    """Print on standard error what will be rendered, where a progress bar would be shown."""
+    shows = task.shows_progress
+    if sys.stderr.isatty() if shows is None else shows:
+        settings = job.settings
+        x0, y0, x1, y1 = crop or (0, 0, settings.width, settings.height)
+        samples = counted(settings.samples, "sample", " per pixel")
+        print(f"rendering {escaped(task.path.name)}: {x1 - x0}x{y1 - y0}, {samples}, {_work(job)}",
+              file=sys.stderr, flush=True)  # fmt: skip
+
+
+def _work(job: Job) -> str:
+    """Return the number of spheres and the device in words."""
+    backend = job.about["backend"]
+    return f"{counted(job.about['spheres'], 'sphere')}, {backend['name']} ({backend['device']})"
+
+
+def _summary(job: Job, film: Film, frames: list[float], paths: list[Path]) -> str:
+    """Return lines about a render for people.
+
+    Args:
+        job: with the times.
+        film: the rendered one.
+        frames: seconds of each frame.
+        paths: files that were written, the picture first.
+    """
+    height, width = film.sums.shape[:2]
+    size = f"{width}x{height}"
+    if (width, height) != (film.width, film.height):
+        size += f" at {film.x0},{film.y0} of {film.width}x{film.height}"
+    times = _quartiles(frames)
+    picture, *others = paths
+    lines = [
+        f"wrote {picture}: {_size(picture)}, {size}, "
+        f"{counted(film.samples, 'sample', ' per pixel')}, {_work(job)}, "
+        f"frame {_seconds(times['median'])}, total {_seconds(job.timings['total'])}",
+        *(f"wrote {path}: {_size(path)}" for path in others),
+    ]
+    if len(frames) > 1:
+        lines.append(
+            f"frame of {len(frames)}: median {_seconds(times['median'])}, "
+            f"min {_seconds(times['min'])}, "
+            f"quartiles {_seconds(times['q1'])} and {_seconds(times['q3'])}"
+        )
+    return "\n".join(lines)
+
+
+def _size(path: Path) -> str:
+    """Return the size of a file in decimal units, as file managers show it."""
+    size = path.stat().st_size
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(size // 1000, 1)} kB"
+
+
+def _quartiles(seconds: list[float]) -> dict[str, float]:
+    """Return median, minimum and quartiles, interpolated linearly."""
+    ordered = sorted(seconds)
+
+    def at(share: float) -> float:
+        place = share * (len(ordered) - 1)
+        low = int(place)
+        high = min(low + 1, len(ordered) - 1)
+        return ordered[low] + (place - low) * (ordered[high] - ordered[low])
+
+    return {"median": at(0.5), "min": ordered[0], "q1": at(0.25), "q3": at(0.75)}
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.2f} s" if value >= 1.0 else f"{value * 1e3:.3g} ms"

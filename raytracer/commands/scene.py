@@ -1,14 +1,24 @@
-"""`raytracer scene`: check, describe, schema, generate."""
+"""`raytracer scene`: check, describe, schema, generate.
+
+What a command needs beyond its options is imported when it runs: its help takes no time.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from raytracer.commands.hints import Group
+from raytracer.commands.group import Group
 from raytracer.resources import require_start
 
+if TYPE_CHECKING:
+    from raytracer.buffers import SceneBuffers
+    from raytracer.scene.lights import Light
+    from raytracer.scene.scene import Scene
 
-@click.group(cls=Group, short_help="Check scene files, make large scenes.")
+
+@click.group(cls=Group)
 def scene() -> None:
     """Check scene files, look up spheres, get the JSON Schema, make large scenes.
 
@@ -21,11 +31,11 @@ def scene() -> None:
     """
 
 
-@scene.command(short_help="Say what a scene file holds, or what is wrong with it.")
+@scene.command(short_help="Print the contents of a scene file, or its mistakes.")
 @click.argument("file", metavar="FILE")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def check(file: str, as_json: bool) -> None:
-    """Read a scene or particle file with all its data: say what it holds, or what is wrong.
+    """Read a scene or particle file with all its data; print its contents, or its mistakes.
 
     \b
     Examples:
@@ -33,28 +43,27 @@ def check(file: str, as_json: bool) -> None:
       raytracer scene check atoms.xyz --json
     """
     require_start()
-    from raytracer.commands.checking import describe
     from raytracer.commands.report import print_json, print_outline, print_warnings
     from raytracer.warning import collected
 
     with collected() as warnings:
-        found = describe(file)
+        contents = contents_of(file)
     if as_json:
-        print_json(found | {"warnings": warnings})
+        print_json(contents | {"warnings": warnings})
         return
     print_warnings(warnings)
-    print_outline(found)
+    print_outline(contents)
 
 
-@scene.command(short_help="Say what is known of one sphere, its row of the data file too.")
+@scene.command(short_help="Print one sphere, with its row of the data file.")
 @click.argument("file", metavar="FILE")
 @click.argument("number", metavar="ID", type=int)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def describe(file: str, number: int, as_json: bool) -> None:
-    """Say what is known of one sphere of a scene or particle file, by its number from 0.
+    """Print one sphere of a scene or particle file, by its number from 0.
 
     The number counts through all sets in their order; `render --aov id` writes it for each pixel.
-    What the data file says of the particle beyond centre, radius and colour is listed last.
+    Further values of the particle in the data file, beyond centre, radius and colour, come last.
 
     \b
     Examples:
@@ -69,12 +78,12 @@ def describe(file: str, number: int, as_json: bool) -> None:
     from raytracer.warning import collected
 
     with collected() as warnings:
-        found = load(file).describe(number)
+        sphere = load(file).describe(number)
     if as_json:
-        print_json(asdict(found) | {"warnings": warnings})
+        print_json(asdict(sphere) | {"warnings": warnings})
         return
     print_warnings(warnings)
-    for line in found.lines():
+    for line in sphere.lines():
         print(line)
 
 
@@ -90,23 +99,23 @@ def schema(output: str | None) -> None:
     """
     import json
 
-    from raytracer import output as files
-    from raytracer.scene.tables import schema as make
+    from raytracer.files.output import check_file, write
+    from raytracer.scene import tables
 
-    text = json.dumps(make(), indent=2)
+    text = json.dumps(tables.schema(), indent=2)
     if output is None:
         print(text)
     else:
-        files.write(files.check_file(output), text + "\n")
+        write(check_file(output), text + "\n")
 
 
-@scene.command(short_help="Make a large scene from a generator.")
+@scene.command(short_help="Make a large scene with a generator.")
 @click.argument("name", required=False)
-@click.option("--count", type=int, help="How many spheres.")
+@click.option("--count", type=int, help="Number of spheres.")
 @click.option("--seed", type=int, help="0 to 4294967295.")
 @click.option("-o", "--output", metavar="FILE", help="A .npz with the spheres, or a .toml with "
               "camera and light and its data beside it. Default: NAME.toml.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace files that exist.")
+@click.option("--force", is_flag=True, help="Replace existing files.")
 @click.option("--list", "show_list", is_flag=True, help="List the generators.")
 def generate(
     name: str | None,
@@ -116,7 +125,7 @@ def generate(
     force: bool,
     show_list: bool,
 ) -> None:
-    """Make a scene from a named generator; name, count and seed give the same everywhere.
+    """Make a scene with a named generator; name, count and seed give the same file everywhere.
 
     \b
     Examples:
@@ -129,10 +138,97 @@ def generate(
     from raytracer.scene import generate as generators
 
     if show_list:
-        for known in generators.names():
-            print(f"{known:<14} {generators.describe(known)}")
+        for generator in generators.names():
+            print(f"{generator:<14} {generators.describe(generator)}")
         return
     if name is None:
         raise click.UsageError("name a generator, or see them with --list")
     for path in generators.write(name, output or f"{name}.toml", count, seed, force=force):
         print_lines(str(path))
+
+
+def contents_of(file: str) -> dict[str, Any]:
+    """Load a scene with all its data and pack it; returns its contents as JSON types.
+
+    Raises:
+        UserError: a file has mistakes, or the scene does not fit into memory.
+    """
+    from dataclasses import asdict
+
+    from raytracer import memory
+    from raytracer.scene.load import load
+    from raytracer.scene.pack import camera_of, pack, packed_looks
+
+    scene = load(file)
+    need = memory.Need(scene.count, 1, 1, looks=packed_looks(scene)).stages["pack"]
+    memory.require_room(file, need, "to be checked")
+    buffers = pack(scene)
+    camera = _fields(camera_of(scene, scene.render, buffers))
+    if scene.camera is None or scene.camera.fit:
+        camera["fit"] = scene.camera.fit if scene.camera else True
+        camera |= {"fitted": f"to {scene.render.width}x{scene.render.height} pixels"}
+    return {
+        "title": scene.title,
+        "caption": scene.caption,
+        "spheres": scene.count,
+        "files": _files(file, scene),
+        "bounds": _bounds(buffers),
+        "sets": [_sphere_set(index, scene) for index in range(len(scene.spheres))],
+        "camera": camera,
+        "lights": _lights(scene),
+        "materials": {name: _fields(material) for name, material in scene.materials.items()},
+        "render": asdict(scene.render),
+    }
+
+
+def _files(file: str, scene: Scene) -> list[dict[str, Any]]:
+    """Return every file that was read, the scene or particle file first."""
+    from raytracer.files.access import STANDARD_INPUT, path_of
+    from raytracer.scene.compose import is_outside
+
+    own = path_of(file)
+    data = {each.file.path: each.file.size for each in scene.spheres if each.file is not None}
+    sizes = {own.absolute(): own.stat().st_size} | data if own != STANDARD_INPUT else data
+    rows: list[dict[str, Any]] = []
+    for path, size in sizes.items():
+        row: dict[str, Any] = {"file": str(path), "bytes": size}
+        if path != own.absolute() and is_outside(own.absolute().parent, path):
+            row["outside"] = str(path.resolve())
+        rows.append(row)
+    return rows
+
+
+def _bounds(buffers: SceneBuffers) -> dict[str, list[float]]:
+    """Return corners of the box around all spheres and the range of radii, in scene units."""
+    if buffers.count == 0:
+        return {}
+    low, high = [], []
+    for axis, center in zip((buffers.x, buffers.y, buffers.z), buffers.center, strict=True):
+        low.append(float(center + buffers.scale * float((axis - buffers.radius).min())))
+        high.append(float(center + buffers.scale * float((axis + buffers.radius).max())))
+    radii = [buffers.scale * float(edge) for edge in (buffers.radius.min(), buffers.radius.max())]
+    return {"low": low, "high": high, "radii": radii}
+
+
+def _sphere_set(index: int, scene: Scene) -> dict[str, Any]:
+    spheres = scene.spheres[index]
+    material = spheres.material if isinstance(spheres.material, str) else "its own"
+    row = {"spheres": spheres.count, "material": material}
+    return row | ({"file": spheres.source} if spheres.source else {})
+
+
+def _lights(scene: Scene) -> list[dict[str, Any]] | str:
+    if scene.lights is None:
+        return "one from the camera's upper left"
+    return [_light(light) for light in scene.lights]
+
+
+def _light(light: Light) -> dict[str, Any]:
+    return {"type": light.type} | _fields(light)
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass that are set."""
+    from dataclasses import asdict
+
+    return {name: item for name, item in asdict(value).items() if item is not None}

@@ -1,21 +1,33 @@
-"""`raytracer tone`."""
+"""`raytracer tone`.
+
+What the command needs beyond its options is imported when it runs: its help takes no time.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from raytracer.commands.develop_options import develop_options
-from raytracer.commands.setting_options import SettingsCommand, take_tone, tone_options
+from raytracer.commands.options import (
+    SettingsCommand,
+    picture_options,
+    take_tone,
+    threads_option,
+    tone_options,
+)
+from raytracer.errors import UserError, counted
 from raytracer.resources import require_start
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-@click.command(
-    cls=SettingsCommand,
-    settings={"output": tone_options},
-    short_help="Make pictures of saved films without rendering.",
-)
+    from raytracer.film.film import Film
+    from raytracer.film.image import Image
+    from raytracer.film.tone_settings import ToneSettings
+
+
+@click.command(cls=SettingsCommand, settings={"output": tone_options})
 @click.argument("films", metavar="FILM...", nargs=-1, required=True)
 @click.option(
     "-o",
@@ -23,10 +35,9 @@ from raytracer.resources import require_start
     metavar="FILE.png",
     help="The picture, of one film; default: NAME.png in the current folder.",
 )
-@develop_options
+@picture_options
 @click.option("--lock", is_flag=True, help="Meter one automatic exposure for all films.")
-@click.option("--threads", type=int, default=0, help="CPU threads; default: every core, or "
-              "RAYTRACER_THREADS.")  # fmt: skip
+@threads_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 def tone(films: tuple[str, ...], **options: Any) -> None:
@@ -41,7 +52,127 @@ def tone(films: tuple[str, ...], **options: Any) -> None:
     The last gives all frames of an animation the same exposure.
     """
     require_start()
-    settings = take_tone(options)
-    from raytracer.commands.toning import Task, run
+    run(Task(films=films, settings=take_tone(options), **options))
 
-    run(Task(films=films, settings=settings, **options))
+
+class Task(NamedTuple):
+    """The options of one call."""
+
+    films: tuple[str, ...]
+    settings: ToneSettings
+    output: str | None
+    bits: str
+    stats: bool
+    histogram: str | None
+    lock: bool
+    threads: int
+    as_json: bool
+    quiet: bool
+
+    def targets(self) -> list[Path]:
+        """Check options and files; returns the path of each film's picture.
+
+        Raises:
+            UserError: options contradict each other, a file is not a film or cannot be written.
+        """
+        from raytracer.commands.picture import default_picture
+        from raytracer.files.output import OutputSet, check_picture
+        from raytracer.film import film_file, histogram
+        from raytracer.film.tone import check_bits
+
+        check_bits(int(self.bits), self.settings)
+        if len(self.films) > 1 and (self.output or self.histogram):
+            raise UserError(
+                "--output and --histogram are for one film: leave them out, or give one"
+            )
+        if self.lock and not self.settings.automatic:
+            raise UserError("--lock shares an automatic exposure: give --exposure auto as well")
+        for film in self.films:
+            film_file.check_source(film)
+        names = [self.output or str(default_picture(film)) for film in self.films]
+        if len(set(names)) < len(names):
+            raise UserError("two of the films have the same name: tone them one by one with -o")
+        outputs = OutputSet()
+        outputs.reads(*self.films)
+        for name in names:
+            outputs.writes(name, "the picture")
+        if self.histogram:
+            histogram.check(outputs.writes(self.histogram, "--histogram"))
+        return [check_picture(name) for name in names]
+
+    def tone_settings(self) -> ToneSettings:
+        """Return the settings of all films; with --lock, the exposure that they share."""
+        from dataclasses import replace
+
+        from raytracer.film import film_file
+        from raytracer.film.tone import common_exposure
+
+        if not self.lock:
+            return self.settings
+        films = (film_file.load(name, ()) for name in self.films)
+        return replace(self.settings, exposure=common_exposure(films, self.settings, self.threads))
+
+
+def run(task: Task) -> None:
+    """Make the pictures and print a summary."""
+    from raytracer import memory
+    from raytracer.commands.picture import record, warn_of_metering, warn_of_non_finite
+    from raytracer.commands.report import print_json, print_lines
+    from raytracer.film.film_file import load
+    from raytracer.resources import peak_memory
+
+    targets = task.targets()
+    settings = task.tone_settings()
+    made_from_film = memory.Output(int(task.bits), histogram=task.histogram is not None, begun=True)
+    records = []
+    for name, target in zip(task.films, targets, strict=True):
+        film = load(name, ())  # output variables do not change the picture
+        height, width = film.sums.shape[:2]
+        memory.require_tone(name, width, height, made_from_film, task.threads)
+        image = image_of(film, settings, task.threads)
+        _write(task, image, target)
+        files = {"film": name, "output": str(target), "timings": image.timings}
+        records.append(files | record(image))
+        if image.statistics.non_finite:
+            warn_of_non_finite(image.film, task.quiet)
+        warn_of_metering(name, image.film, task.settings, task.quiet)
+        if not (task.quiet or task.as_json):
+            print_lines(_summary(image, target, task.stats))
+        del film, image  # before the next one is loaded
+    if task.as_json:
+        print_json({"films": records, "memory": {"peak": peak_memory(), "estimate": memory.told()}})
+
+
+def _write(task: Task, image: Image, target: Path) -> None:
+    """Write the picture, and the histogram if there is to be one."""
+    from raytracer.commands.picture import draw_histogram
+    from raytracer.files.output import Batch
+
+    with Batch() as batch:
+        with batch.step():
+            image.save(target, int(task.bits), batch)
+        if task.histogram:
+            with batch.step():
+                draw_histogram(image, int(task.bits), task.histogram, batch)
+
+
+def image_of(film: Film, settings: ToneSettings, threads: int) -> Image:
+    """Return the picture of a loaded film, with an alpha channel if it was rendered with one."""
+    from raytracer.film.image import Image
+
+    about: dict[str, Any] = film.metadata | {"samples": film.samples, "crop": list(film.crop)}
+    transparent = film.backdrop is None and film.metadata.get("transparent")
+    if transparent is None:
+        transparent = any((row[:, 3] != film.samples).any() for row in film.sums)
+    return Image(film, bool(transparent), {}, about, threads, settings)
+
+
+def _summary(image: Image, target: Path, stats: bool) -> str:
+    """Return lines about a picture for people."""
+    height, width = image.film.sums.shape[:2]
+    statistics = image.statistics
+    lines = [
+        f"wrote {target}: {width}x{height}, {counted(image.film.samples, 'sample', ' per pixel')}, "
+        f"{image.settings.tone}, exposure {statistics.exposure:+.2f}"
+    ]
+    return "\n".join([*lines, *(statistics.lines() if stats else [])])

@@ -1,10 +1,10 @@
 """The bench's operations as functions of NumPy arrays, on the GPU.
 
 >>> from raytracer import ops
->>> c = ops.vecadd(a, b)                              # by the last variant that the GPU can run
+>>> c = ops.vecadd(a, b)                              # the last variant that the GPU can run
 >>> c = ops.matmul(a, b, variant="04_shared_tiles")
 
-`names()` lists them; `raytracer bench --list` says what each takes.
+`names()` lists them; `raytracer bench --list` prints their axes, types and variants.
 """
 
 from __future__ import annotations
@@ -25,19 +25,29 @@ __all__ = ["Operation", "bfloat16_bits", "from_bfloat16", "names"]
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation as a function."""
+    """An operation as a function of arrays.
+
+    Attributes:
+        declared: the definition of the operation.
+    """
 
     declared: Op
 
     def __call__(self, *arrays: NDArray[Any], variant: str | None = None) -> Any:
-        """Compute it on the GPU.
+        """Compute the operation on the GPU.
 
-        arrays: the inputs, in order, as NumPy arrays. variant: label, name or number; by default
-            the last one that the device can run.
-        Returns the output, or a tuple of them. Raises UserError for arrays that do not fit,
-        BackendError without a usable GPU.
+        Args:
+            *arrays: the inputs, in order, as NumPy arrays.
+            variant: label, name or number; by default the last one that the device can run.
+
+        Returns:
+            The output, or a tuple of outputs.
+
+        Raises:
+            UserError: number, dtype or shape of the arrays is wrong.
+            BackendError: there is no usable GPU.
         """
-        from raytracer.benchmark.call import call  # the backends are loaded for a call alone
+        from raytracer.benchmark.call import call  # imports the backends
 
         return call(self.declared, arrays, variant)
 

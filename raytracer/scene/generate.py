@@ -8,9 +8,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from raytracer import output
-from raytracer.door import path_of
 from raytracer.errors import OutputError, UserError, suggestion
+from raytracer.files import output
+from raytracer.files.access import path_of
 from raytracer.resources import scenes
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from raytracer.errors import SceneError, UserError, shown, suggestion
+from raytracer.field_types import Kind, Mistakes, Schema
 from raytracer.fields import Definition
-from raytracer.kinds import Kind, Mistakes, Schema
 from raytracer.scene.colors import parse_color
 from raytracer.warning import passed_to
 

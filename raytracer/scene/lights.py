@@ -9,8 +9,8 @@ from math import hypot
 from typing import TYPE_CHECKING, ClassVar
 
 from raytracer.errors import SceneError
+from raytracer.field_types import Choice, Number, Vector3
 from raytracer.fields import Defined, check_fields, define
-from raytracer.kinds import Choice, Number, Vector3
 from raytracer.layout import code
 from raytracer.scene.colors import RGB, parse_color, srgb_to_linear
 from raytracer.scene.kinds import ColorValue

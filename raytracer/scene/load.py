@@ -7,8 +7,8 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raytracer.door import STANDARD_INPUT, OpenFile, opened, path_of, reading, unique
 from raytracer.errors import DataFileError, SceneError, naming, nearest, shown
+from raytracer.files.access import STANDARD_INPUT, OpenFile, opened, path_of, reading, unique
 from raytracer.memory import require_room
 from raytracer.scene.particles.read import read_open
 from raytracer.scene.particles.registry import SNIFF_BYTES, SUFFIXES, by_content, unknown

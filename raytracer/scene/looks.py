@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from ..arguments import vector
 from ..errors import SceneError
+from ..field_types import Choice, Number, Truth, Vector3, Words
 from ..fields import Defined, check_fields, define
-from ..kinds import Choice, Number, Truth, Vector3, Words
 from .colors import RGB, parse_color
 from .kinds import ColorValue
 from .transform import Vector

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
+from raytracer.field_types import Number
 from raytracer.fields import Defined, check_fields, define, definitions
-from raytracer.kinds import Number
 from raytracer.layout import code
 
 if TYPE_CHECKING:

@@ -73,6 +73,8 @@ def _packed(scene: Scene, settings: RenderSettings) -> SceneBuffers:
         material_count=len(materials),
         material_mode=code("MaterialMode", "indexed" if len(material_id) else "uniform"),
     )
+    for ids in (color_id, material_id):
+        ids.setflags(write=False)  # a backend checks them once, and copies those that may change
     return SceneBuffers(
         *spheres, color, color_id, material_id, camera, lights, materials, frame,
         center=np.asarray(space.center, np.float64), scale=space.scale,

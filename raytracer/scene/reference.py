@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from raytracer.errors import UserError, suggestion
+from raytracer.field_types import Kind
 from raytracer.fields import Definition, definitions
-from raytracer.kinds import Kind
 from raytracer.scene.kinds import NamedTables, Table, Tables, Variants
 from raytracer.scene.tables import SCENE
 
@@ -50,7 +50,7 @@ def rows(table: str | None = None) -> list[Row]:
         UserError: there is no such table.
     """
     if table == TONE:
-        from raytracer.tone_settings import ToneSettings
+        from raytracer.film.tone_settings import ToneSettings
 
         return [_row(key.name, key, key.option_name) for key in definitions(ToneSettings).values()]
     if table is None:

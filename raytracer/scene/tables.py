@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from raytracer.errors import SceneError
+from raytracer.field_types import Choice, Integer, Kind, Mistakes, Number, Schema, Text, Vector3
 from raytracer.fields import Definition, definitions
-from raytracer.kinds import Choice, Integer, Kind, Mistakes, Number, Schema, Text, Vector3
 from raytracer.scene.colors import COLOR_SPACES
 from raytracer.scene.kinds import (
     ColorValue,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from raytracer import toml_text
+from raytracer.files import toml_text
 from raytracer.scene.lighting import background_up
 from raytracer.scene.lights import Light
 from raytracer.viewer.edits import Edits
@@ -21,11 +21,11 @@ MOST_DIGITS = 15
 """Of places that are far from the origin beside what the camera shows of them."""
 
 if TYPE_CHECKING:
+    from raytracer.film.tone_settings import ToneSettings
     from raytracer.scene.looks import Background, Camera
     from raytracer.scene.materials import Material
     from raytracer.scene.scene import Scene
     from raytracer.scene.transform import Triple
-    from raytracer.tone_settings import ToneSettings
 
 
 def camera_table(camera: Camera) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from raytracer.film import Film
+from raytracer.film.film import Film
 
 if TYPE_CHECKING:
     from raytracer.backends.base import DeviceFilm

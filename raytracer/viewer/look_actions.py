@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from raytracer.tone_settings import CURVES, MAX_STOPS
+from raytracer.film.tone_settings import CURVES, MAX_STOPS
 from raytracer.viewer import edits
 from raytracer.viewer.orders import Metered
 from raytracer.viewer.seen import Seen

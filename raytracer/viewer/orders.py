@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
+    from raytracer.film.tone_settings import ToneSettings
     from raytracer.scene.describe import SphereInfo
-    from raytracer.tone_settings import ToneSettings
     from raytracer.viewer.stage import Stage
 
 Size = tuple[int, int]

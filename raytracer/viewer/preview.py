@@ -9,12 +9,12 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from raytracer import output
 from raytracer.arguments import function, of_kind, truth, whole
-from raytracer.door import is_path, path_of
 from raytracer.errors import RaytracerError, UserError
+from raytracer.files import output
+from raytracer.files.access import is_path, path_of
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.resources import thread_count
-from raytracer.tone_settings import ToneSettings
 from raytracer.viewer import opening
 from raytracer.viewer.orders import Saved
 from raytracer.viewer.stage import Stage, require_file
@@ -296,7 +296,7 @@ class _Session:
 
 def write_picture(path: Path, pixels: Any) -> None:
     """Write a screenshot. pixels: uint8 (h, w, 3)."""
-    from raytracer import png
+    from raytracer.film import png
 
     with output.replacing(path) as file:
         png.write(file, pixels, {"Software": "raytracer"})

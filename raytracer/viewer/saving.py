@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from raytracer import memory, output
+from raytracer import memory
 from raytracer.errors import UserError
-from raytracer.film import Film
+from raytracer.files import output
+from raytracer.film.film import Film
 from raytracer.settings import MAX_SAMPLES, MAX_SIDE
 from raytracer.viewer.orders import Message, Order, Saved
 

@@ -7,8 +7,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import SceneError
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.looks import Camera
-from raytracer.tone_settings import ToneSettings
 from raytracer.viewer import edits, view
 from raytracer.viewer.orders import Order
 

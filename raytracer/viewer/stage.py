@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.door import is_path
 from raytracer.errors import TEXT_LETTERS, DataFileError, shown
+from raytracer.files.access import is_path
 from raytracer.job import NO_SPHERE, Job
 from raytracer.memory import Output
 from raytracer.pipeline import Notice, prepare
@@ -26,7 +26,7 @@ from raytracer.warning import collected
 if TYPE_CHECKING:
     from raytracer.backends.base import Device
     from raytracer.buffers import SceneBuffers
-    from raytracer.output import OutputSet
+    from raytracer.files.output import OutputSet
     from raytracer.scene.scene import Scene
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from raytracer.errors import counted
 
 if TYPE_CHECKING:
-    from raytracer.tone_settings import ToneSettings
+    from raytracer.film.tone_settings import ToneSettings
     from raytracer.viewer.orders import Frame
     from raytracer.viewer.window import PreviewWindow
 

@@ -29,7 +29,7 @@ from raytracer.viewer.saving import Saving, free_name, parse_size
 from raytracer.viewer.status import PLAIN, TECHNICAL
 
 if TYPE_CHECKING:
-    from raytracer.tone_settings import ToneSettings
+    from raytracer.film.tone_settings import ToneSettings
     from raytracer.viewer.stage import Hit, Stage
     from raytracer.viewer.view import View
     from raytracer.viewer.worker import Worker

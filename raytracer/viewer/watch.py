@@ -6,8 +6,8 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from raytracer.door import opened
 from raytracer.errors import RaytracerError
+from raytracer.files.access import opened
 from raytracer.scene.load import SCENE_SUFFIXES, read_table
 from raytracer.viewer.orders import Broken, Loaded
 

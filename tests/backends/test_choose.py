@@ -13,8 +13,8 @@ import pytest
 from raytracer import bvh, layout
 from raytracer.backends.cuda import choose
 from raytracer.backends.cuda.sources import include_closure, kernels_root
-from raytracer.benchmark import pictures, renders
-from raytracer.film import Film
+from raytracer.benchmark import render_benchmark, render_levels
+from raytracer.film.film import Film
 from raytracer.scene.pack import pack
 from raytracer.scene.spheres import SphereSet
 from raytracer.variants import Variant, discover, product
@@ -102,7 +102,7 @@ def test_production_kernels_are_rungs_that_render_everything() -> None:
     rungs = {sources_of(variant)[0]: variant for variant in discover("render")}
     for name in choose.PRODUCTION:
         rung = rungs[f"cuda/{name}.cu"]
-        assert list(pictures.LEVELS)[-1] == rung.shows
+        assert list(render_levels.LEVELS)[-1] == rung.shows
         assert rung.layout in ("", "list")  # both read spheres in leaf order
 
 
@@ -182,10 +182,10 @@ def test_a_camera_that_moves_away_gets_another_kernel() -> None:
 
 def test_example_scenes_get_the_kernel_that_was_measured_best() -> None:
     best = {"three_balls": choose.LIST, "galaxy": choose.THREADS}
-    for name in renders.names():
+    for name in render_benchmark.names():
         if name in ("cloud", "sphereflake"):
             continue  # a million spheres take long to make; the other is like plummer
-        _, buffers, tree, _ = renders._prepared(name, renders.SIZE)
+        _, buffers, tree, _ = render_benchmark._prepared(name, render_benchmark.SIZE)
         label = choose.kernel_for(
             buffers.count, len(tree.nodes), choose.sample(tree.spheres), buffers.camera, 720
         )

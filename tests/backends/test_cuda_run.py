@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from raytracer.backends.cuda.run import CudaDevice
 from raytracer.buffers import SceneBuffers
 from raytracer.bvh import Bvh
 from raytracer.errors import BackendError, MemoryNeedError, UserError
-from raytracer.film import Film
+from raytracer.film.film import Film
 from raytracer.variants import Kernel, Requirement
 from raytracer.view import frame_of
 from support.fake_cuda import FakeDriver
@@ -313,6 +314,43 @@ def test_scene_without_spheres_is_uploaded(driver: FakeDriver) -> None:
     with CudaDevice().scene(*scene(count=0)) as made:
         assert made.address("spheres") == 0
         assert made.count == 0
+
+
+IDS = np.array([0] * (COUNT - 1) + [2], np.int32)
+MISFITS: dict[str, tuple[dict[str, Any], dict[str, int]]] = {
+    "lights": ({}, {"light_count": 2}),
+    "lights: fewer": ({}, {"light_count": -1}),
+    "materials: fewer": ({}, {"material_count": 2}),
+    "materials: fewer than": ({"materials": np.zeros(0, layout.dtype("Material"))}, {}),
+    "material_id: points behind": ({"material_id": IDS}, {"material_mode": 1}),
+    "material_id: fewer": ({}, {"material_mode": 1}),
+    "color: fewer": ({}, {"color_mode": 1}),
+    "color_id: fewer": ({}, {"color_mode": 2}),
+    "large: fewer": ({}, {"large_count": 1}),
+    "there is no such mode": ({}, {"color_mode": 9}),
+    "the crop is empty": ({}, {"x0": WIDTH}),
+    "holds not one": ({"camera": np.ones(0, layout.dtype("Camera"))}, {}),
+}
+
+
+@pytest.mark.parametrize("words", MISFITS)
+def test_a_view_that_does_not_fit_the_scene_is_refused_before_a_launch(
+    driver: FakeDriver, words: str
+) -> None:
+    """As on the CPU, by the same check. First hits look at neither lights nor materials."""
+    arrays, fields = MISFITS[words]
+    buffers, bvh = scene()
+    buffers = replace(buffers, material_id=arrays.get("material_id", buffers.material_id))
+    tables = {name: table for name, table in arrays.items() if name != "material_id"}
+    view = replace(buffers.view._but(sample_count=1, **fields), **tables)
+    device = CudaDevice()
+    with device.scene(buffers, bvh) as made, blank(device) as film:
+        with pytest.raises(ValueError, match=words):
+            film._expose(made, view, None)
+        if words.startswith(("color", "large", "there", "the crop", "holds")):
+            with pytest.raises(ValueError, match=words):
+                made.first_hits(view)
+    assert driver.launches == 0
 
 
 def test_too_many_lights_are_refused_with_the_limit(driver: FakeDriver) -> None:

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from PIL import Image as Pillow
 
 import raytracer
-from raytracer import tone
 from raytracer.cli import main
-from raytracer.film import Film
-from raytracer.tone_settings import CURVES, METERS, ToneSettings
+from raytracer.film import tone
+from raytracer.film.film import Film
+from raytracer.film.tone_settings import CURVES, METERS, ToneSettings
 from support.films import film_of, in_front_of, natural, wild
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cuda")]

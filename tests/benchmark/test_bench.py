@@ -17,11 +17,11 @@ from raytracer.benchmark import (
     compare,
     explain,
     host,
-    noise,
     presentation,
     report,
     run,
-    with_file,
+    timing,
+    user_kernel,
 )
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.axes import parse_axes, parse_size, points, sized
@@ -72,18 +72,18 @@ def test_points_are_every_combination() -> None:
 
 
 def test_statistics_of_samples() -> None:
-    found = noise.statistics([4.0, 1.0, 2.0, 3.0, 5.0])
+    found = timing.statistics([4.0, 1.0, 2.0, 3.0, 5.0])
     assert found == {"median": 3.0, "min": 1.0, "q1": 2.0, "q3": 4.0, "noise": 2 / 3, "count": 5}
 
 
 def test_sampling_goes_on_until_noise_settles_or_patience_ends() -> None:
     steady, wild = [1.0] * 20, [1.0, 2.0] * 10
-    assert noise.settled(steady, spent=1.0, min_time=0.5)
-    assert not noise.settled(steady, spent=0.4, min_time=0.5)
-    assert not noise.settled(steady[:3], spent=1.0, min_time=0.5)
-    assert not noise.settled(wild, spent=1.0, min_time=0.5)
-    assert noise.settled(wild, spent=3.0, min_time=0.5)
-    assert noise.uncertainty([1.0]) == float("inf")
+    assert timing.settled(steady, spent=1.0, min_time=0.5)
+    assert not timing.settled(steady, spent=0.4, min_time=0.5)
+    assert not timing.settled(steady[:3], spent=1.0, min_time=0.5)
+    assert not timing.settled(wild, spent=1.0, min_time=0.5)
+    assert timing.settled(wild, spent=3.0, min_time=0.5)
+    assert timing.uncertainty([1.0]) == float("inf")
 
 
 # comparison
@@ -312,7 +312,7 @@ def test_own_kernel_is_adopted_with_what_it_includes(tmp_path: Path) -> None:
     path = tmp_path / "07 My Kernel.cu"
     path.write_text(MINE)
     (tmp_path / "mine.h").write_text("#pragma once\n")
-    found = with_file.adopt(ops.find("vecadd"), path, tmp_path / "kernels")
+    found = user_kernel.adopt(ops.find("vecadd"), path, tmp_path / "kernels")
     assert (found.op, found.title, found.threads) == ("vecadd", "Mine", 64)
     source = Path(str(found.path))
     closure = include_closure(source, tmp_path / "kernels")
@@ -334,9 +334,9 @@ def test_own_kernels_that_break_a_rule(
     path = tmp_path / "a.cu"
     path.write_text(text)
     with pytest.raises(error, match=words):
-        with_file.adopt(ops.find("vecadd"), path, tmp_path / "kernels")
+        user_kernel.adopt(ops.find("vecadd"), path, tmp_path / "kernels")
     with pytest.raises(UserError, match="there is no such file"):
-        with_file.adopt(ops.find("vecadd"), tmp_path / "none.cu", tmp_path / "kernels")
+        user_kernel.adopt(ops.find("vecadd"), tmp_path / "none.cu", tmp_path / "kernels")
 
 
 # on the CPU
@@ -408,10 +408,10 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_render_on_the_cpu() -> None:
-    from raytracer.benchmark import renders
+    from raytracer.benchmark import render_benchmark
 
-    assert "three_balls" in renders.names()
-    result = renders.result("three_balls", "cpu", 0.01, (32, 24))
+    assert "three_balls" in render_benchmark.names()
+    result = render_benchmark.result("three_balls", "cpu", 0.01, (32, 24))
     rows = {row["label"]: row for row in result["rows"]}
     flat, shadows = rows["cpu_flat"], rows["cpu_shadows"]
     assert 0 < result["hits"] < 32 * 24

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from raytracer.benchmark import embree, measure, optix, protocol, table
-from raytracer.benchmark.measure import Renderer
+from raytracer.benchmark import embree, optix, peer_comparison, peer_scenes, table
+from raytracer.benchmark.peer_comparison import Renderer
 from raytracer.errors import BackendError, RaytracerError
 
 SIZE = (40, 30)
@@ -46,19 +46,19 @@ def program(folder: Path, text: str, hits: int, lit: int) -> Path:
     return path
 
 
-def seen(given: protocol.PeerScene, lit: float = protocol.LIT) -> tuple[int, int]:
+def seen(given: peer_scenes.PeerScene, lit: float = peer_scenes.LIT) -> tuple[int, int]:
     """What this renderer hits and lights."""
-    with Renderer(protocol.to_scene(given, *SIZE)) as ours:
+    with Renderer(peer_scenes.to_scene(given, *SIZE)) as ours:
         ours.frames(1)
-        return protocol.counts(ours.film.sums, lit)
+        return peer_scenes.counts(ours.film.sums, lit)
 
 
 def test_embree_takes_turns_and_writes_a_record(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given = protocol.random_cube(50)
+    given = peer_scenes.random_cube(50)
     (tmp_path / "scenes").mkdir()
-    base = protocol.write_embree(given, tmp_path / "scenes")
+    base = peer_scenes.write_embree(given, tmp_path / "scenes")
     config = base.with_suffix(".cfg")
     config.write_text(config.read_text() + "ground -0.5 12\n")
     peer = program(tmp_path, EMBREE, *seen(given))
@@ -79,7 +79,7 @@ def test_embree_takes_turns_and_writes_a_record(
 
 
 def test_counts_that_differ_end_with_an_error(tmp_path: Path) -> None:
-    base = protocol.write_embree(protocol.random_cube(50), tmp_path)
+    base = peer_scenes.write_embree(peer_scenes.random_cube(50), tmp_path)
     peer = program(tmp_path, EMBREE, 3, 2)
     words = ["--peer", peer, "--scenes", base, "--modes", "16", "--rounds", "1", "--size", *SIZE]
     assert embree.main([str(word) for word in words]) == 1
@@ -104,7 +104,7 @@ def test_a_peer_that_is_missing_is_one_sentence(
 def test_optix_has_a_row_with_and_without_shadows(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given = protocol.random_cube(50)
+    given = peer_scenes.random_cube(50)
     app = program(tmp_path, OPTIX, *seen(given, optix.LIT))
     plan = optix.Plan(app, tmp_path / "device.optixir", 1, SIZE)
     record = optix.run(optix.scenes(["5e1"], []), plan, backend="cpu")
@@ -124,7 +124,7 @@ def test_optix_says_what_is_missing_without_a_gpu(
     def refuse(*_: object, **__: object) -> None:
         raise BackendError("there is no GPU")
 
-    monkeypatch.setattr(measure, "prepare", refuse)
+    monkeypatch.setattr(peer_comparison, "prepare", refuse)
     words = ["--app", str(tmp_path / "app"), "--ir", "x.optixir", "--sizes", "10", "--scenes"]
     assert optix.main(words) == 2
     assert "there is no GPU" in capsys.readouterr().err

@@ -10,8 +10,8 @@ import pytest
 from pydantic import TypeAdapter
 
 import raytracer
-from raytracer.benchmark import comparison, record
-from raytracer.benchmark.comparison import Comparison
+from raytracer.benchmark import comparison_record, record
+from raytracer.benchmark.comparison_record import Comparison
 from raytracer.cli import main
 from raytracer.errors import DataFileError
 
@@ -33,7 +33,7 @@ def test_saved_comparisons_are_in_the_form(name: str) -> None:
     path = SAVED.parent / "records" / f"{name}.json"
     content = json.loads(path.read_text(encoding="utf-8"))
     assert TypeAdapter(Comparison).validate_python(content, strict=True) == content
-    assert {"rows", "peer", "device"} <= set(comparison.schema()["required"])
+    assert {"rows", "peer", "device"} <= set(comparison_record.schema()["required"])
 
 
 def test_what_a_run_gives_is_in_the_form() -> None:

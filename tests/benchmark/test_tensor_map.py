@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from conftest import backend_missing
 from raytracer import variants
 from raytracer.benchmark.cuda import tensor_map
-from raytracer.benchmark.cuda.guarded import Memory
-from raytracer.benchmark.cuda.kernel import Kernel, SizeError
+from raytracer.benchmark.cuda.guarded_memory import Memory
+from raytracer.benchmark.cuda.kernel import LoadedKernel, SizeError
 from raytracer.benchmark.cuda.session import Session
-from raytracer.benchmark.with_file import adopt
+from raytracer.benchmark.user_kernel import adopt
 from raytracer.errors import BackendError
 from raytracer.resources import kernels
 from raytracer.variants import MapRequest
@@ -148,7 +148,7 @@ def test_two_maps_of_one_array_have_two_names(tmp_path: Path) -> None:
 def test_maps_that_make_no_sense_are_refused(tmp_path: Path, entry: str) -> None:
     path = tmp_path / "01_box.cu"
     path.write_text(HEADER.replace("a 64x{values} swizzle{swizzle}", entry), encoding="utf-8")
-    with pytest.raises(variants.VariantError, match="is no tensor map"):
+    with pytest.raises(variants.VariantError, match="is not a tensor map"):
         variants.read("boxes", path)
 
 
@@ -169,7 +169,7 @@ def test_copy_engine_swizzles_as_the_model(tmp_path: Path, swizzle: int) -> None
     with Session() as session:
         if not variant.admits(session.arch):
             pytest.skip(f"TMA: needs sm_90 or sm_120, this is {session.arch}")
-        kernel = Kernel(session, variant, {}, tmp_path / "kernels", shipped=False)
+        kernel = LoadedKernel(session, variant, {}, tmp_path / "kernels", shipped=False)
         with Memory(session, {"a": matrix.nbytes, "out": wanted.nbytes}) as memory:
             memory.upload("a", matrix)
             address = memory.address("a")

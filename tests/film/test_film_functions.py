@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from raytracer.film.statistics import BLACK, FIRST, LAST, NON_FINITE, UNCOVERED, edges
+from raytracer.film.tone_settings import CURVES
 from raytracer.layout import code
-from raytracer.statistics import BLACK, FIRST, LAST, NON_FINITE, UNCOVERED, edges
-from raytracer.tone_settings import CURVES
 from reference.curves import REFERENCES, WEIGHTS, srgb_encode
 from support.probe import Floats, Probe
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer import Film
-from raytracer.film_file import AOVS
+from raytracer.film.film_file import AOVS
 
 POINTS = np.linspace(-2.0, 2.0, 36).reshape(-1, 3)
 
@@ -106,7 +106,7 @@ def film(folder: Path, suffix: str, half: bool = False) -> bytes:
 
 def picture(folder: Path) -> bytes:
     """A PNG with metadata."""
-    from raytracer.image import Image
+    from raytracer.film.image import Image
 
     about = {"version": "1", "scene": {"path": "a"}, "spheres": 3, "memory_free": 5, "list": [{}]}
     made = Image(Film.blank(4, 3), metadata=about)

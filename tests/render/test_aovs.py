@@ -9,7 +9,7 @@ import pytest
 
 import raytracer
 from raytracer.errors import UserError
-from raytracer.film import Film
+from raytracer.film.film import Film
 
 WIDTH, HEIGHT = 45, 31
 NAMES = ("depth", "normal", "albedo", "id", "position", "samples")

@@ -17,10 +17,10 @@ import pytest
 
 from raytracer import Film, Material, Scene, SphereSet, UserError, _core, bvh, layout, render
 from raytracer.buffers import SceneBuffers
+from raytracer.film.tone import arguments, new_tally
 from raytracer.job import MOST_SAMPLES
 from raytracer.scene.pack import pack
 from raytracer.settings import RenderSettings
-from raytracer.tone import arguments, new_tally
 
 OF_SCENE = ("nodes", "spheres", "order", "color", "color_id", "material_id", "large")
 OF_VIEW = ("camera", "lights", "materials", "frame")
@@ -43,7 +43,7 @@ def arrays() -> dict[str, Any]:
     """What the kernel reads, by name; memory of its own."""
     buffers = pack(two_sets(), RenderSettings(**SIZE))
     tree = bvh.build(buffers)
-    given = {"nodes": tree.nodes, "spheres": tree.spheres, "order": tree.order}
+    given = {name: getattr(tree, name).copy() for name in ("nodes", "spheres", "order")}
     given |= {name: getattr(buffers, name).copy() for name in NAMES if name not in given}
     return given
 
@@ -144,6 +144,28 @@ def test_indices_are_checked_when_a_scene_is_made(name: str) -> None:
         made(given)
 
 
+@pytest.mark.parametrize("name", ["nodes", "order", "color_id", "material_id", "large"])
+def test_indices_changed_after_the_check_change_nothing(name: str) -> None:
+    given, first, second = arrays(), Film.blank(40, 24), Film.blank(40, 24)
+    given["large"] = np.zeros(1, layout.dtype("LargeSphere"))
+    set_frame("large_count", 1)(given)
+    scene = made(given)
+    view = [given[name] for name in OF_VIEW]
+    scene.render(*view, first.sums, 0, 1e9, 2)
+    given[name].view(np.uint8)[:] = 0x7F
+    scene.render(*view, second.sums, 0, 1e9, 2)
+    np.testing.assert_array_equal(first.sums, second.sums)
+
+
+@pytest.mark.parametrize("name", ["nodes", "order", "color_id", "material_id"])
+def test_indices_of_a_packed_scene_are_read_only(name: str) -> None:
+    """So that they need no copy."""
+    buffers = pack(two_sets())
+    array = getattr(buffers if name.endswith("_id") else bvh.build(buffers), name)
+    with pytest.raises(ValueError, match="read-only"):
+        array[:] = 0
+
+
 def test_a_view_with_fewer_materials_than_the_spheres_ask_for_is_refused() -> None:
     """Though its frame agrees with it: the numbers are the scene's, and were checked before."""
     given = arrays()
@@ -221,7 +243,7 @@ def test_render_refuses_another_dtype_or_order(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("change", [{"width": 5}, {"height": 0}, {"samples": 0}, {"curve": 9}])
 def test_tone_refuses_arguments_of_another_film(change: dict[str, int]) -> None:
-    from raytracer.tone_settings import ToneSettings
+    from raytracer.film.tone_settings import ToneSettings
 
     sums, out = np.zeros((4, 4, 4), np.float32), np.zeros((4, 4, 4), np.uint8)
     args = arguments((4, 4), 1, ToneSettings())

@@ -20,7 +20,7 @@ import numpy as np
 import raytracer
 from raytracer import pipeline
 scene = raytracer.Scene(spheres=[raytracer.SphereSet(np.random.rand(50, 3), 0.05)])
-from raytracer.film import Film
+from raytracer.film.film import Film
 with pipeline.prepare(scene, {"width": 256, "height": 256}, backend="cpu", threads=%d) as job:
     film = job.film(Film.blank(256, 256, None))
     pages = int(open("/proc/self/statm").read().split()[0])
@@ -118,7 +118,7 @@ def test_tile_size_changed_while_rendering() -> None:
     """One call of the kernel reads the size once."""
     from raytracer import _core, pipeline
     from raytracer.backends.cpu import CpuScene
-    from raytracer.film import Film
+    from raytracer.film.film import Film
 
     stop = threading.Event()
 

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raytracer.errors import SceneError
+from raytracer.field_types import Choice, Integer, Number
 from raytracer.fields import definitions
-from raytracer.kinds import Choice, Integer, Number
 from raytracer.scene.kinds import Table
 from raytracer.scene.lights import LIGHTS
 from raytracer.scene.looks import Background, Camera
@@ -106,7 +106,7 @@ def test_every_key_is_described_and_has_a_right_default() -> None:
 
 def mistakes_of(key: Any, name: str) -> list[str]:
     """What is wrong with the default of a key, as a file would write it."""
-    from raytracer.kinds import Mistakes
+    from raytracer.field_types import Mistakes
 
     found = Mistakes()
     default = list(key.default) if isinstance(key.default, tuple) else key.default
@@ -143,7 +143,7 @@ def outside(kind: Any) -> list[Any]:
 
 def mistakes_in(key: Any, value: Any) -> list[str]:
     """What is wrong with a value of a key."""
-    from raytracer.kinds import Mistakes
+    from raytracer.field_types import Mistakes
 
     found = Mistakes()
     key.kind.find_mistakes(value, key.name, found)

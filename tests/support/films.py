@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.film import Backdrop, Film
+from raytracer.film.film import Backdrop, Film
 
 Color = tuple[float, float, float]
 

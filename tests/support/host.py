@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer import Camera
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.describe import SphereInfo
-from raytracer.tone_settings import ToneSettings
 from raytracer.viewer.edits import Edits
 
 if TYPE_CHECKING:

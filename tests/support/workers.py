@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer.backends.base import DeviceScene
 from raytracer.backends.cpu import CpuDevice, CpuFilm, HostPicture
-from raytracer.film import Film
-from raytracer.tone_settings import ToneSettings
+from raytracer.film.film import Film
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.view import View
 from raytracer.viewer import view as moves
 from raytracer.viewer.edits import Edits

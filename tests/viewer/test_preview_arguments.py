@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import raytracer
-from raytracer.commands.previewing import record, summary
+from raytracer.commands.preview import record, summary
 from raytracer.errors import DataFileError, DisplayError, OutputError, UserError
 from raytracer.viewer import opening
 from raytracer.viewer.preview import PreviewResult
@@ -59,7 +59,7 @@ def test_what_was_measured_is_reported() -> None:
     assert measured.spread() == {"median": 0.02, "min": 0.01, "q95": 0.03, "max": 0.04}
     assert summary(measured) == (
         "5 frames, traced at 640x360 or more in a window of 1280x720: 50.0 frames/s, event to "
-        "fence 20.0 ms (95% 30.0, most 40.0), full size 250 ms after the last event; "
+        "fence 20.0 ms (95% 30.0, max 40.0), full size 250 ms after the last event; "
         "texture upload"
     )
     found = record(Path("a.toml"), measured)

@@ -15,8 +15,8 @@ from PIL import Image as Pictures
 
 import raytracer
 from raytracer.errors import OutputError, UserError
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.settings import MAX_SAMPLES, MAX_SIDE
-from raytracer.tone_settings import ToneSettings
 from raytracer.viewer import view as moves
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.orders import Order, Saved
@@ -118,7 +118,7 @@ def test_a_transparent_background_stays_transparent(tmp_path: Path) -> None:
 def test_the_file_says_what_made_it(tmp_path: Path) -> None:
     import json
 
-    from raytracer import png
+    from raytracer.film import png
 
     order = order_of(balls(), (80, 20), 7)
     run(Saving(order, tmp_path / "kept.png", "[camera]\nfit = true\n"), always(1e-5))

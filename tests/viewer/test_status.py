@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raytracer.tone_settings import ToneSettings
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.viewer.orders import Frame
 from raytracer.viewer.status import PLAIN, TECHNICAL, frame_rate, rays, status, tone_words
 

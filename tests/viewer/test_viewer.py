@@ -12,7 +12,7 @@ import pytest
 import raytracer
 from raytracer import Camera, DirectionalLight, Material, Scene, SphereSet
 from raytracer.errors import SceneError
-from raytracer.tone_settings import CURVES, MAX_STOPS, ToneSettings
+from raytracer.film.tone_settings import CURVES, MAX_STOPS, ToneSettings
 from raytracer.viewer import view as moves
 from raytracer.viewer.camera_actions import TURNTABLE
 from raytracer.viewer.controls import CONTROLS

@@ -13,7 +13,7 @@ import pytest
 import raytracer
 from raytracer.backends.cpu import CpuDevice, CpuFilm
 from raytracer.errors import BackendError, UserError
-from raytracer.tone_settings import ToneSettings
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.viewer import worker as module
 from raytracer.viewer.orders import Failed, Metered, Order, Picked, Refused
 from support.previews import PATIENCE, balls, hit_id, stage_of, wait_for

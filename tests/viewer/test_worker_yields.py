@@ -11,8 +11,8 @@ import pytest
 from PIL import Image as Pictures
 
 from raytracer.backends.cpu import CpuDevice
-from raytracer.image import Image
-from raytracer.tone_settings import ToneSettings
+from raytracer.film.image import Image
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.viewer import worker as module
 from raytracer.viewer.orders import Picked, Saved
 from raytracer.viewer.saving import Saving

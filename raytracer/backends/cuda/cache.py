@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from raytracer.backends.cuda import own_files
-from raytracer.temporary import Temporary, remove_stale
+from raytracer.files.temporary import Temporary, remove_stale
 
 _MARK = b"RTCUBIN1"
 _DIGEST_BYTES = 32

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from raytracer.backends.base import DeviceScene, ProgressCall
     from raytracer.backends.cuda.kernel import RenderKernel
     from raytracer.backends.cuda.pictures import DevicePicture
-    from raytracer.film import Film
-    from raytracer.tone import Pixels
-    from raytracer.tone_settings import ToneSettings
+    from raytracer.film.film import Film
+    from raytracer.film.tone import Pixels
+    from raytracer.film.tone_settings import ToneSettings
     from raytracer.view import View
 
 
@@ -54,6 +54,7 @@ class CudaFilm(DeviceFilm):
         """
         if not isinstance(scene, CudaScene) or scene.number != self._number:
             raise TypeError(f"a film of GPU {self._number} takes scenes of that GPU alone")
+        scene.check(view)
         kernel = scene.kernel(view)
         with self._context.lock, self._context.active():
             kernel.set_tables(

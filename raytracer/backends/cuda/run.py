@@ -19,7 +19,7 @@ from raytracer.errors import BackendError
 if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
     from raytracer.bvh import Bvh
-    from raytracer.film import Film
+    from raytracer.film.film import Film
     from raytracer.variants import Kernel
     from raytracer.view import View
 

@@ -56,6 +56,7 @@ class CudaScene(DeviceScene):
         self.few_spheres = tree.spheres if tree.spheres.nbytes <= CONSTANT_BYTES else None
         self.pacer = launch.Pacer(_first_samples(number))
         self._arrays = sphere_arrays(buffers, tree)
+        self._lengths = lengths_of(buffers)
         self._node_count = len(tree.nodes)
         self._sample = sample(tree.spheres)
         self._kernel = kernel
@@ -117,6 +118,19 @@ class CudaScene(DeviceScene):
             self._named = camera, height, name
         return self._named[2]
 
+    def check(self, view: View, *, is_lit: bool = True) -> None:
+        """Make sure that no kernel reads outside of the scene's arrays or the view's tables.
+
+        The check is that of the CPU backend. is_lit: whether lights and materials are read.
+
+        Raises:
+            ValueError: a table of the view is shorter than its frame or the scene's ids ask for.
+        """
+        from raytracer import _core
+
+        tables = (view.lights, view.materials) if is_lit else (None, None)
+        _core.check_view(view.camera, *tables, view.frame, **self._lengths)
+
     def arguments(self, picture: launch.Picture, film: int = 0) -> NDArray[np.void]:
         """RenderArgs (1,) without tiles and samples. film: address of the sums."""
         import numpy as np
@@ -130,7 +144,8 @@ class CudaScene(DeviceScene):
         return arguments
 
     def first_hits(self, view: View) -> NDArray[np.void]:
-        """By one launch over all tiles."""
+        """By one launch over all tiles. Raises ValueError for a view of another scene."""
+        self.check(view, is_lit=False)
         picture = picture_of(view)
         arguments = self.arguments(picture)
         arguments["tile_end"] = picture.tiles
@@ -154,6 +169,19 @@ def sphere_arrays(buffers: SceneBuffers, tree: Bvh) -> dict[str, NDArray[Any]]:
         "color": buffers.color,
         "color_id": buffers.color_id,
         "material_id": buffers.material_id,
+    }
+
+
+def lengths_of(buffers: SceneBuffers) -> dict[str, int]:
+    """What a view is checked against: lengths of the arrays, and how many materials ids ask for."""
+    material_id = buffers.material_id
+    return {
+        "spheres": buffers.count,
+        "colors": len(buffers.color),
+        "color_ids": len(buffers.color_id),
+        "material_ids": len(material_id),
+        "least_materials": int(material_id.max()) + 1 if len(material_id) else 0,
+        "large": len(buffers.large),
     }
 
 

@@ -7,20 +7,21 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from raytracer import layout, tone
+from raytracer import layout
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.context import PrimaryContext, primary_context
 from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.transfer import staging
 from raytracer.errors import RaytracerError
+from raytracer.film import tone
 from raytracer.variants import product
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from raytracer.film import Backdrop
-    from raytracer.tone_settings import ToneSettings
+    from raytracer.film.film import Backdrop
+    from raytracer.film.tone_settings import ToneSettings
 
 ENTRIES = ("tally", "tone")  # the histogram pass, the picture pass; also the kernels' names
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda import ptxas
 from raytracer.backends.cuda.context import translated
 from raytracer.benchmark.cuda import tensor_map
 from raytracer.errors import RaytracerError
@@ -32,7 +32,7 @@ class SizeError(RefusedError):
     """Sizes that this kernel cannot take; it can run others."""
 
 
-class Kernel:
+class LoadedKernel:
     """One variant, compiled with given macros and loaded."""
 
     def __init__(
@@ -65,7 +65,7 @@ class Kernel:
         return {
             "registers": max(int(each.num_regs) for each in self._functions),
             "shared": self._static(),
-            "spilled": spilled(self._log),
+            "spilled": ptxas.usage(self._log).spilled,
         }
 
     def _static(self) -> int:
@@ -81,10 +81,10 @@ class Kernel:
             if name not in inputs:
                 raise RefusedError(f"constant: there is no input {name!r}")
             address, nbytes = inputs[name]
-            place = self._constant(f"c_{name}", nbytes)
+            target = self._constant(f"c_{name}", nbytes)
             driver = self._session.driver
             with translated(driver):
-                driver.memcpy_dtod_async(place, address, nbytes, self._session.stream)
+                driver.memcpy_dtod_async(target, address, nbytes, self._session.stream)
 
     def fill_maps(self, matrices: Mapping[str, Matrix]) -> None:
         """Make the tensor maps that the header asks for, and copy them into constant memory.
@@ -92,30 +92,30 @@ class Kernel:
         Not passed as arguments: PyCUDA packs those without the gaps that their alignment needs.
         matrices: address, shape and type by name. Raises SizeError where a matrix has no map.
         """
-        for asked in self.variant.maps:
-            if asked.array not in matrices:
-                raise RefusedError(f"maps: there is no matrix {asked.array!r}")
-            address, shape, dtype = matrices[asked.array]
-            box = asked.rows, asked.cols
+        for request in self.variant.maps:
+            if request.array not in matrices:
+                raise RefusedError(f"maps: there is no matrix {request.array!r}")
+            address, shape, dtype = matrices[request.array]
+            box = request.rows, request.cols
             try:
-                made = tensor_map.encode(address, shape, dtype, box, asked.swizzle)
+                tensor = tensor_map.encode(address, shape, dtype, box, request.swizzle)
             except tensor_map.PitchError as error:
-                raise SizeError(f"{asked.array}: {error}") from error
-            place = self._constant(asked.constant, tensor_map.BYTES)
+                raise SizeError(f"{request.array}: {error}") from error
+            target = self._constant(request.constant, tensor_map.BYTES)
             with translated(self._session.driver):
-                self._session.driver.memcpy_htod(place, made)
+                self._session.driver.memcpy_htod(target, tensor)
 
     def _constant(self, name: str, nbytes: int) -> Any:
         """Where an array of constant memory lies; it must have that size."""
         driver = self._session.driver
         with translated(driver):
             try:
-                place, room = self._module.get_global(name)
+                target, size = self._module.get_global(name)
             except driver.LogicError:
                 raise RefusedError(f"has no __constant__ {name}") from None
-        if nbytes != room:
-            raise RefusedError(f"{name} has {room} bytes, and {nbytes} are to go there")
-        return place
+        if nbytes != size:
+            raise RefusedError(f"{name} has {size} bytes, and {nbytes} are to go there")
+        return target
 
     def bind(self, axes: Mapping[str, int], pointers: list[int], sizes: tuple[int, ...]) -> Enqueue:
         """A function that queues one launch of each step.
@@ -146,8 +146,3 @@ class Kernel:
                 )
 
         return enqueue
-
-
-def spilled(log: str) -> int:
-    """Bytes spilled, from what the assembler said."""
-    return sum(int(size) for size in re.findall(r"(\d+) bytes spill", log))

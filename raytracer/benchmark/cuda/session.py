@@ -67,9 +67,9 @@ class Session:
 
     def describe(self) -> Device:
         """Name, architecture, memory and driver of the GPU, for records."""
-        about = device_details(self.ordinal)
-        known = {k: v for k, v in about.items() if k != "memory_free"}
-        return cast("Device", known | {"l2_bytes": self.l2_bytes})
+        details = device_details(self.ordinal)
+        stable = {k: v for k, v in details.items() if k != "memory_free"}
+        return cast("Device", stable | {"l2_bytes": self.l2_bytes})
 
     @property
     def bus_id(self) -> str:

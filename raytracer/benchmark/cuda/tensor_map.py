@@ -50,10 +50,10 @@ def encode(
     rows, cols = shape
     if cols * size % PITCH:
         raise PitchError(f"TMA needs rows of a multiple of {PITCH} bytes; these have {cols * size}")
-    room = ctypes.create_string_buffer(BYTES + ALIGNMENT)
-    place = -(-ctypes.addressof(room) // ALIGNMENT) * ALIGNMENT
+    buffer = ctypes.create_string_buffer(BYTES + ALIGNMENT)
+    address_in_buffer = -(-ctypes.addressof(buffer) // ALIGNMENT) * ALIGNMENT
     status = (library or _library()).cuTensorMapEncodeTiled(
-        ctypes.c_void_p(place),
+        ctypes.c_void_p(address_in_buffer),
         ctypes.c_int(kind),
         ctypes.c_uint32(2),
         ctypes.c_void_p(address),
@@ -71,7 +71,7 @@ def encode(
             f"the driver refuses a tensor map of {rows} x {cols} {dtype} with boxes of {box[0]} x "
             f"{box[1]} and swizzle {swizzle} (error {status})"
         )
-    return ctypes.string_at(place, BYTES)
+    return ctypes.string_at(address_in_buffer, BYTES)
 
 
 @cache

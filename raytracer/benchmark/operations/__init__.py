@@ -13,10 +13,10 @@ from raytracer.errors import UserError, suggestion
 @cache
 def modules() -> dict[str, Op]:
     """Every operation by name, sorted; a file with an `OP` is one, with `OPS` several."""
-    names = (found.name for found in pkgutil.iter_modules(__path__))
-    found = [import_module(f"{__name__}.{name}") for name in names if name != "base"]
-    every: list[Op] = [module.OP for module in found if hasattr(module, "OP")]
-    every += [op for module in found for op in getattr(module, "OPS", ())]
+    names = (loaded.name for loaded in pkgutil.iter_modules(__path__))
+    loaded = [import_module(f"{__name__}.{name}") for name in names if name != "base"]
+    every: list[Op] = [module.OP for module in loaded if hasattr(module, "OP")]
+    every += [op for module in loaded for op in getattr(module, "OPS", ())]
     return {op.name: op for op in sorted(every, key=lambda op: op.name)}
 
 

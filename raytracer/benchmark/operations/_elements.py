@@ -22,9 +22,9 @@ class ElementOp(Op):
     awkward = tuple({"elements": elements, "n": n} for elements, n in AWKWARD)
     dtypes = ("float32", "float64")
 
-    def resolve(self, given: Axes) -> dict[str, int]:
+    def resolve(self, axes: Axes) -> dict[str, int]:
         """The sizes; raises UserError for an n without kernels."""
-        sizes = super().resolve(given)
+        sizes = super().resolve(axes)
         if sizes["n"] not in POINTS:
             raise UserError(
                 f"{self.name}: n = {sizes['n']}: give 2 to {POINTS[-2]}, or {POINTS[-1]}"
@@ -54,9 +54,9 @@ class FieldOp(ElementOp):
 
     def reference(self, inputs: Arrays) -> Arrays:
         """The NumPy form in float64."""
-        made = self.cpu({name: array.astype("f8") for name, array in inputs.items()})
-        assert made is not None
-        return made
+        outputs = self.cpu({name: array.astype("f8") for name, array in inputs.items()})
+        assert outputs is not None
+        return outputs
 
 
 def size_of(dtype: str) -> int:

@@ -137,9 +137,9 @@ class Op(ABC):
     def sizes_in_macros(self) -> frozenset[str]:
         """Axes that the macros fix: a change of size is another compilation."""
         axes, dtype = self.resolve({}), self.dtypes[0]
-        made = self.macros(axes, dtype)
+        macros = self.macros(axes, dtype)
         return frozenset(
-            name for name in axes if self.macros({**axes, name: axes[name] + 1}, dtype) != made
+            name for name in axes if self.macros({**axes, name: axes[name] + 1}, dtype) != macros
         )
 
     def cpu(self, inputs: Arrays) -> Arrays | None:
@@ -179,7 +179,7 @@ def draw(shape: tuple[int, ...], dtype: str, distribution: str, seed: int) -> ND
 
     count = int(np.prod(shape, dtype=np.int64))
     generator = np.random.default_rng(seed)
-    few = min(count, PERIOD)
+    distinct = min(count, PERIOD)
     if distribution == "zeros":
         return np.zeros(shape, dtype)
     if distribution == "constant":
@@ -187,12 +187,12 @@ def draw(shape: tuple[int, ...], dtype: str, distribution: str, seed: int) -> ND
     if distribution not in DISTRIBUTIONS:
         raise UserError(f"input {distribution!r}; {suggestion(distribution, DISTRIBUTIONS)}")
     if dtype == "uint8":
-        values = _bytes(generator, few, distribution)
+        values = _bytes(generator, distinct, distribution)
     elif distribution == "uniform":
-        values = generator.uniform(-1, 1, few).astype(dtype)
+        values = generator.uniform(-1, 1, distinct).astype(dtype)
     else:
-        values = generator.standard_normal(few).astype(dtype)
-    if count > few:
+        values = generator.standard_normal(distinct).astype(dtype)
+    if count > distinct:
         values = np.resize(values, count)
     if distribution == "sorted":
         values.sort()
@@ -216,18 +216,18 @@ def from_bfloat16(bits: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(words.view(np.float32))
 
 
-def relative_error(found: NDArray[Any], wanted: NDArray[Any]) -> float:
+def relative_error(values: NDArray[Any], reference: NDArray[Any]) -> float:
     """‖found - wanted‖ / ‖wanted‖ in float64; infinite where something is not finite."""
     import numpy as np
 
-    if found.shape != wanted.shape:
-        raise ValueError(f"{found.shape} against {wanted.shape}")
+    if values.shape != reference.shape:
+        raise ValueError(f"{values.shape} against {reference.shape}")
     # Equal infinities and NaNs of the reference would be equal too: only differences count.
-    difference = found.astype(np.float64) - wanted.astype(np.float64)
+    difference = values.astype(np.float64) - reference.astype(np.float64)
     if not np.isfinite(difference).all():
         return float("inf")
     norm = float(np.linalg.norm(difference.ravel()))
-    scale = float(np.linalg.norm(wanted.astype(np.float64).ravel()))
+    scale = float(np.linalg.norm(reference.astype(np.float64).ravel()))
     return norm if scale == 0 else norm / scale
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.lib import format as npy
 
-from raytracer import output, toml_text
+from raytracer.files import output, toml_text
 from raytracer.resources import scenes
 
 from ._base import Generator, Part

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from raytracer.door import OpenFile
+    from raytracer.files.access import OpenFile
 
 
 class DataFile(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
-from raytracer.door import LINE_BYTES, OpenFile
+from raytracer.files.access import LINE_BYTES, OpenFile
 
 BLOCK_BYTES = 1 << 17
 """Text looked through at a time: it stays in a core's cache."""

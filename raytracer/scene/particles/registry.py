@@ -9,8 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-from raytracer.door import OpenFile
 from raytracer.errors import DataFileError
+from raytracer.files.access import OpenFile
 from raytracer.scene.particles.source import ParticleSource
 
 SNIFF_BYTES = 1 << 12

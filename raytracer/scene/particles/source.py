@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from raytracer.door import OpenFile
+from raytracer.files.access import OpenFile
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from raytracer.door import OpenFile
+from raytracer.files.access import OpenFile
 from raytracer.scene.particles.lines import count_code, pieces
 from raytracer.scene.particles.naming import usual
 

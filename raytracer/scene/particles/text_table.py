@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raytracer.door import OpenFile
 from raytracer.errors import DataFileError, SceneError, shown
+from raytracer.files.access import OpenFile
 from raytracer.scene.arrays import distinct
 from raytracer.scene.colors import parse_color
 from raytracer.scene.particles.lines import pick_line

@@ -16,7 +16,7 @@ from raytracer.backends.cuda import compile as compiler
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.cuda.kernel import RefusedError, SizeError
 from raytracer.benchmark.cuda.session import Session
-from raytracer.benchmark.gpu import Plan, Source, wrong
+from raytracer.benchmark.runner import Plan, Source, wrong
 from raytracer.errors import RaytracerError, UserError
 from raytracer.resources import thread_count
 

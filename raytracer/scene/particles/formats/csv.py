@@ -6,8 +6,8 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from raytracer.door import OpenFile
 from raytracer.errors import DataFileError, shown, suggestion
+from raytracer.files.access import OpenFile
 from raytracer.memory import has_room, require_room
 from raytracer.scene.colors import OPAQUE
 from raytracer.scene.particles import naming

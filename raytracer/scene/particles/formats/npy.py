@@ -7,14 +7,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError
-from raytracer.npz import read_header, read_npy
+from raytracer.files.npz import read_header, read_npy
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.source import Column, Particles, ParticleSource, Value, kind_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from raytracer.npz import Header
+    from raytracer.files.npz import Header
 
 FEWEST, SAMPLE = 10, 1000
 """Fewest spheres for a guess about a column, and rows that it is made from."""

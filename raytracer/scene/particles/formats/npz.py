@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError, shown, suggestion
-from raytracer.npz import Archive, Header, read_header
+from raytracer.files.npz import Archive, Header, read_header
 from raytracer.scene.arrays import Where, floats
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.source import (

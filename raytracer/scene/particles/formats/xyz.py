@@ -12,8 +12,8 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from raytracer.door import OpenFile
 from raytracer.errors import DataFileError, shown, suggestion
+from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.arrays import distinct
 from raytracer.scene.elements import table as table_of_elements

@@ -1,0 +1,41 @@
+"""What `ptxas -v` reports of compiled kernels: registers, shared memory, spills."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Resources of a kernel, or the sum over the kernels of a log.
+
+    Attributes:
+        registers: per thread.
+        shared: static shared memory of a block, in bytes.
+        spilled: bytes that are spilled to and reloaded from local memory.
+    """
+
+    registers: int
+    shared: int
+    spilled: int
+
+
+def usage(log: str) -> Usage:
+    """Return the resources that a log reports; registers and shared memory of its first kernel."""
+    return Usage(
+        _first(r"Used (\d+) registers", log),
+        _first(r"(\d+) bytes smem", log),
+        sum(int(size) for size in re.findall(r"(\d+) bytes spill", log)),
+    )
+
+
+def by_entry(log: str) -> dict[str, Usage]:
+    """Return the resources of each kernel of a log, by the name of its entry function."""
+    sections = log.split("Compiling entry function ")[1:]
+    return {section.split("'")[1]: usage(section) for section in sections}
+
+
+def _first(pattern: str, text: str) -> int:
+    match = re.search(pattern, text)
+    return int(match[1]) if match else 0

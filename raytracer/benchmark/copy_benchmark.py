@@ -1,0 +1,75 @@
+"""`raytracer bench copy`: over the bus and on the device."""
+
+from __future__ import annotations
+
+from raytracer.benchmark import record, timing
+from raytracer.benchmark.benchmark import Tell
+from raytracer.benchmark.cuda.guarded_memory import Memory
+from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.operation_benchmark import OperationBenchmark
+from raytracer.benchmark.operations.copy import OP
+from raytracer.benchmark.options import BenchOptions
+from raytracer.benchmark.record import Row
+from raytracer.benchmark.runner import Measurement, Plan, Source
+from raytracer.errors import UserError
+
+COUNT = 12
+
+
+class CopyBenchmark(OperationBenchmark):
+    """The driver's copies: there are no kernels of ours."""
+
+    takes_kernels = False
+    is_counted = False
+
+    def __init__(self) -> None:
+        """The benchmark of the operation `copy`."""
+        super().__init__(OP)
+
+    def profile(self, options: BenchOptions) -> list[str]:
+        """There is nothing to launch."""
+        raise UserError("copy has no kernels to profile")
+
+    def measure(
+        self, session: Session, plan: Plan, sources: list[Source], tell: Tell
+    ) -> Measurement:
+        """The rows of one size."""
+        tell("timing copies")
+        return Measurement(rows(session, plan))
+
+
+def rows(session: Session, plan: Plan) -> list[Row]:
+    """Each way to copy, checked, then timed by events."""
+    import numpy as np
+
+    size = plan.axes["n"]
+    pageable = plan.op.inputs(plan.axes, plan.dtype, plan.distribution, plan.seed)["a"]
+    locked = session.driver.pagelocked_empty(size, np.uint8)
+    locked[:] = pageable
+    back, locked_back = np.zeros_like(pageable), session.driver.pagelocked_empty(size, np.uint8)
+    with Memory(session, {"a": size, "b": size}) as memory:
+        a, b = memory.address("a"), memory.address("b")
+        driver, stream = session.driver, session.stream
+        ways = {
+            "host to device, pageable": lambda: driver.memcpy_htod_async(a, pageable, stream),
+            "host to device, page-locked": lambda: driver.memcpy_htod_async(a, locked, stream),
+            "device to host, pageable": lambda: driver.memcpy_dtoh_async(back, a, stream),
+            "device to host, page-locked": lambda: driver.memcpy_dtoh_async(locked_back, a, stream),
+            "on the device": lambda: driver.memcpy_dtod_async(b, a, size, stream),
+        }
+        rows = []
+        for label, launch in ways.items():
+            session.cold(launch, 2, False)
+            samples = session.cold(launch, COUNT, False)
+            rows.append(_row(label, samples, size * (2 if label == "on the device" else 1)))
+        ok = bool((back == pageable).all() and (locked_back == pageable).all())
+    for row in rows:
+        if not ok:
+            row["status"], row["reason"] = "wrong", "bytes differ"
+    return rows
+
+
+def _row(label: str, samples: list[float], moved: int) -> Row:
+    row = record.row(label, label, "copy")
+    row["bytes"], row["time"], row["samples"] = moved, timing.statistics(samples), samples
+    return row

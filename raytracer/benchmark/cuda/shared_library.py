@@ -1,0 +1,104 @@
+"""Shared libraries made of .cu files that are more than kernels: a library's host code, called by
+ctypes. Built once for each compiler and architecture, and kept beside the cubins, each with a file
+that holds the digest of its content.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from raytracer.backends.cuda import own_files
+from raytracer.backends.cuda.cache import cache_folder, store
+from raytracer.backends.cuda.compile import CompileError, find_nvcc, nvcc_version
+from raytracer.backends.cuda.sources import digest, headers_of, kernels_root
+from raytracer.errors import BackendError
+
+FLAGS = ("-std=c++17", "-O3", "-shared", "-Xcompiler", "-fPIC")
+
+
+def build(source: Path, arch: str) -> Path:
+    """The library of a .cu file, compiled now if it is not at hand.
+
+    It may include headers of the kernels, by their path there.
+    Raises BackendError without nvcc and for a cache folder of another user, CompileError with the
+    last of what nvcc said.
+    """
+    nvcc = find_nvcc()
+    if nvcc is None:
+        raise BackendError(f"{source.name} needs nvcc, which is missing: install the CUDA toolkit")
+    root = kernels_root()
+    text = {source.name: source.read_bytes()} | headers_of(source, root)
+    key = digest(text, nvcc_version(nvcc), arch, *FLAGS)
+    target = cache_folder().parent / "libraries" / f"{source.stem}.{arch}.{key}.so"
+    try:
+        folder = own_files.make_private(target.parent)
+    except OSError as error:
+        raise BackendError(
+            f"{source.name}: its library cannot be kept ({error}): set RAYTRACER_CACHE to a folder "
+            "of your own"
+        ) from error
+    if not _is_sound(target):
+        _compile(source, arch, nvcc, root, folder, target)
+    return target
+
+
+def _compile(source: Path, arch: str, nvcc: Path, root: Path, folder: Path, target: Path) -> None:
+    """Make a library and note its digest."""
+    with tempfile.TemporaryDirectory(prefix=".build-", dir=folder) as build_folder:
+        library = Path(build_folder, "library.so")
+        target_options = [f"-arch={arch}", "-I", str(root), "-o", str(library)]
+        command = [str(nvcc), *FLAGS, *target_options, str(source)]
+        process = subprocess.run(command, capture_output=True, text=True, check=False)
+        if process.returncode != 0 or not library.is_file():
+            lines = f"{process.stdout}{process.stderr}".strip().splitlines()
+            raise CompileError(f"nvcc cannot compile {source.name}: {(lines or ['?'])[-1]}")
+        library.chmod(0o700)
+        note = hashlib.blake2b(library.read_bytes()).hexdigest()
+        library.replace(target)
+    store(_note_of(target), note.encode())
+
+
+def _is_sound(library: Path) -> bool:
+    """Whether a library is the user's own and has the content that its digest was made of."""
+    content, note = own_files.read(library), own_files.read(_note_of(library))
+    if content is None or note is None:
+        return False
+    return hashlib.blake2b(content).hexdigest().encode() == note
+
+
+def _note_of(library: Path) -> Path:
+    return library.with_suffix(".blake2b")
+
+
+class Launcher:
+    """`scratch_bytes(sizes)` and `launch(scratch, bytes, arrays, sizes, stream)` of a library."""
+
+    def __init__(self, path: Path, sizes: Sequence[int]) -> None:
+        """Load it; sizes: of the operation."""
+        self._library = ctypes.CDLL(str(path))
+        self._library.scratch_bytes.restype = ctypes.c_longlong
+        self._sizes = (ctypes.c_longlong * len(sizes))(*sizes)
+
+    def scratch_bytes(self) -> int:
+        """Device memory that a launch needs; raises BackendError where the library fails."""
+        needed = int(self._library.scratch_bytes(self._sizes))
+        if needed < 0:
+            raise BackendError("the library cannot say how much memory it needs")
+        return needed
+
+    def launch(self, scratch: int, scratch_bytes: int, arrays: Sequence[int], stream: int) -> None:
+        """Queue the work. scratch, arrays: addresses on the device; room: bytes of scratch."""
+        status = self._library.launch(
+            ctypes.c_void_p(scratch or None),
+            ctypes.c_longlong(scratch_bytes),
+            (ctypes.c_void_p * len(arrays))(*arrays),
+            self._sizes,
+            ctypes.c_void_p(stream),
+        )
+        if status:
+            raise BackendError(f"the library's launch failed (error {status})")

@@ -1,0 +1,205 @@
+"""`raytracer bench OPERATION`: the ladder of an operation on a GPU, or its form in NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from raytracer.benchmark import host, ncu, runner
+from raytracer.benchmark.axes import points
+from raytracer.benchmark.benchmark import Machine, Tell
+from raytracer.benchmark.explain import explain
+from raytracer.benchmark.operations.base import Op, Work
+from raytracer.benchmark.options import BenchOptions, dtype_of, select, sources, temporary_folder
+from raytracer.benchmark.presentation import OperationPresentation
+from raytracer.benchmark.record import OtherCount, Result, Row
+from raytracer.errors import RaytracerError, UserError
+
+if TYPE_CHECKING:
+    from raytracer.benchmark.cuda.session import Session
+
+SUSTAINED_SECONDS = 2.0  # of device time at least, long enough for the power limit to bite
+CPU_BYTES, CPU_FLOP = 256 << 20, 2e9  # sizes that a CPU is asked for by default
+
+
+class OperationBenchmark:
+    """An operation's variants, checked against its reference and timed beside its peers."""
+
+    by_default = True
+    takes_kernels = True
+    is_counted = True
+    presentation = OperationPresentation()
+
+    def __init__(self, op: Op) -> None:
+        """The benchmark of an operation."""
+        self.op, self.name = op, op.name
+
+    def listing(self) -> Iterator[str]:
+        """Axes, types, inputs and variants."""
+        op = self.op
+        axes = ", ".join(f"{axis} {size}" for axis, size in op.axes.items())
+        yield f"{op.name}: {op.summary}"
+        yield f"  axes {axes}; {', '.join(op.dtypes)}; input {', '.join(op.distributions)}"
+        for variant in select(op, ()):
+            needs = ", ".join(map(str, variant.needs))
+            yield f"  {variant.label:<28} {needs:<10} {variant.title}"
+
+    def check(self, options: BenchOptions) -> None:
+        """Type, input, sizes and variants must exist."""
+        dtype_of(self.op, options)
+        if options.distribution not in self.op.distributions:
+            raise UserError(f"{self.name} takes the inputs {', '.join(self.op.distributions)}")
+        points(self.op, list(options.sizes), dict(options.axes or {}))
+        select(self.op, options.variant)
+
+    def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
+        """A result for each combination of sizes."""
+        if machine.backend == "cpu":
+            return self._on_host(options, tell)
+        results = []
+        with machine.session(tell) as session, temporary_folder() as name:
+            sources_run = sources(self.op, options, Path(name))
+            dtype = dtype_of(self.op, options)
+            for axes in points(self.op, list(options.sizes), dict(options.axes or {})):
+                plan = _plan(self.op, axes, dtype, options)
+                results.append(self._one(session, plan, options, sources_run, tell))
+                if options.ncu and self.is_counted:
+                    tell(f"counting {self.name} with Nsight Compute")
+                    _count(results[-1], plan, options, sources_run)
+        return results
+
+    def explain(self, options: BenchOptions, arch: str) -> str:
+        """Each rung's idea, and what it takes of the GPU."""
+        axes = points(self.op, list(options.sizes), dict(options.axes or {}))[0]
+        return explain(
+            self.op, axes, dtype_of(self.op, options), select(self.op, options.variant), arch
+        )
+
+    def profile(self, options: BenchOptions) -> list[str]:
+        """Launch each chosen variant once between profiler marks; the labels of those that ran."""
+        from raytracer.backends.cuda.context import translated
+        from raytracer.benchmark.cuda.kernel import LoadedKernel, RefusedError
+        from raytracer.benchmark.cuda.session import Session
+
+        op, dtype, labels = self.op, dtype_of(self.op, options), []
+        with Session() as session, temporary_folder() as name:
+            axes = points(op, list(options.sizes), dict(options.axes or {}))[0]
+            plan = _plan(op, axes, dtype, options)
+            arrays = op.inputs(axes, dtype, options.distribution, plan.seed)
+            with runner.loaded(session, plan, arrays) as (memory, _), translated(session.driver):
+                for source in sources(op, options, Path(name)):
+                    macros = op.macros(axes, dtype)
+                    try:
+                        kernel = LoadedKernel(
+                            session, source.variant, macros, source.root, shipped=not source.user
+                        )
+                        launch = runner.launcher(session, plan, kernel, memory, arrays)
+                    except RefusedError:
+                        continue
+                    launch()
+                    session.wait()
+                    session.profiled(launch)
+                    labels.append(source.variant.label)
+        return labels
+
+    def measure(
+        self, session: Session, plan: runner.Plan, kernels: list[runner.Source], tell: Tell
+    ) -> runner.Measurement:
+        """The rows of one size."""
+        return runner.measure(session, plan, kernels, tell)
+
+    def _one(
+        self,
+        session: Session,
+        plan: runner.Plan,
+        options: BenchOptions,
+        kernels: list[runner.Source],
+        tell: Tell,
+    ) -> Result:
+        """One size; memory that does not suffice ends it alone."""
+        from raytracer.backends.cuda.context import translated
+
+        outcome = _result(plan.op, plan.axes, plan.dtype, options, [])
+        outcome["input"] = plan.distribution
+        try:
+            with translated(session.driver):
+                measurement = self.measure(session, plan, kernels, tell)
+        except RaytracerError as error:
+            outcome["failed"] = str(error)
+            return outcome
+        outcome["rows"] = measurement.rows
+        if measurement.memory_used is not None:
+            outcome["memory_used"] = measurement.memory_used
+        if measurement.clock is not None:
+            outcome["clock"] = measurement.clock
+        return outcome
+
+    def _on_host(self, options: BenchOptions, tell: Tell) -> list[Result]:
+        op, dtype, results = self.op, dtype_of(self.op, options), []
+        for axes in points(op, list(options.sizes), dict(options.axes or {})):
+            if not options.sizes and not options.axes:
+                axes = host.reduced(op, axes, dtype, CPU_BYTES, CPU_FLOP)
+            host.fitting(op, axes, dtype)
+            tell(f"timing {op.name} on the CPU")
+            row = host.row(op, axes, dtype, options.distribution, options.min_time, seed=1)
+            results.append(_result(op, axes, dtype, options, [row]))
+            results[-1]["mode"] = "NumPy"
+        return results
+
+
+def _count(
+    result: Result, plan: runner.Plan, options: BenchOptions, kernels: list[runner.Source]
+) -> None:
+    """Add the counters of Nsight Compute to the rows that were timed."""
+    labels = {row["label"] for row in result["rows"] if row["status"] == "ok"}
+    timed = [source for source in kernels if source.variant.label in labels]
+    arguments = ["--dtype", plan.dtype, "--input", plan.distribution]
+    arguments += [word for n, size in plan.axes.items() for word in ("--axis", f"{n}={size}")]
+    arguments += [word for s in timed if not s.user for word in ("--variant", s.variant.label)]
+    if options.user_kernel:
+        arguments += ["--with", str(options.user_kernel)]
+    if timed:
+        steps = {source.variant.label: len(source.variant.entries) for source in timed}
+        ncu.add(result, steps, ncu.profile(plan.op.name, arguments))
+
+
+def _plan(op: Op, axes: dict[str, int], dtype: str, options: BenchOptions) -> runner.Plan:
+    least = SUSTAINED_SECONDS if options.mode == "sustained" else 0.0
+    return runner.Plan(
+        op,
+        axes,
+        dtype,
+        options.distribution if options.distribution in op.distributions else "normal",
+        options.mode,
+        max(options.min_time, least),
+        options.peers,
+    )
+
+
+def _result(
+    op: Op, axes: Mapping[str, int], dtype: str, options: BenchOptions, rows: list[Row]
+) -> Result:
+    """One operation at one size, as JSON types."""
+    work: Work = op.work(axes, dtype)
+    return {
+        "op": op.name,
+        "axes": dict(axes),
+        "dtype": dtype,
+        "input": options.distribution,
+        "mode": options.mode,
+        "work": {
+            "flop": work.flop,
+            "bytes_read": work.bytes_read,
+            "bytes_written": work.bytes_written,
+        },
+        "count": _other_count(op, axes, dtype),
+        "note": op.note,
+        "rows": rows,
+    }
+
+
+def _other_count(op: Op, axes: Mapping[str, int], dtype: str) -> OtherCount | None:
+    if (count := op.count(axes, dtype)) is None:
+        return None
+    return {"label": count.label, "flop": count.flop, "bytes": count.bytes}

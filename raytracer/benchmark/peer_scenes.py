@@ -1,0 +1,194 @@
+"""What is measured: spheres, camera and light that a peer reads as well, as a scene of ours.
+
+One sample at the pixel's centre, 0.05 ambient + 0.9 diffuse, white, and one point light without
+falloff that throws shadows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.errors import DataFileError, UserError
+from raytracer.files import output
+from raytracer.scene import generate
+from raytracer.scene.scene import Ambient, Background, Camera, Material, PointLight, Scene
+from raytracer.settings import RenderSettings
+
+Triple = tuple[float, float, float]
+Spheres = NDArray[np.float32]  # (N, 4): centre and radius, scene units
+
+AMBIENT, DIFFUSE = 0.05, 0.9
+# A lit pixel is brighter than the ambient light by more than float32 rounds it.
+LIT = AMBIENT + 1e-6
+# Of the random spheres: numpy's seed, and the share of the unit cube that they fill.
+SEED, FILL = 20261120, 0.08
+# Bounding radius of a generated scene about the origin: it fills the height of the fixed view.
+FITTED = 0.7
+# Radii that the camera inside the cloud keeps from the nearest sphere's centre.
+CLEARING = 2.0
+GENERATED = {"sphereflake": "sphereflake", "pile": "pile", "inside": "cloud"}
+
+
+@dataclass(frozen=True)
+class View:
+    """Camera and light, in scene units; vertical_fov in degrees."""
+
+    eye: Triple
+    look_at: Triple
+    up: Triple
+    vertical_fov: float
+    light: Triple
+
+
+# The view that is written into the OptiX peer.
+FIXED_VIEW = View((1.1, 0.8, 1.6), (0.0, 0.0, 0.0), (0.0, 1.0, 0.0), 40.0, (2.0, 3.0, 2.0))
+
+
+@dataclass(frozen=True)
+class PeerScene:
+    """Spheres and a view; `ground` says that the peer's file adds a square, which we have not."""
+
+    name: str
+    spheres: Spheres
+    view: View = FIXED_VIEW
+    ground: bool = False
+
+    @property
+    def count(self) -> int:
+        """Number of spheres."""
+        return len(self.spheres)
+
+
+def to_scene(scene: PeerScene, width: int, height: int) -> Scene:
+    """The scene of ours; its film's coverage counts the hits. width, height: in pixels."""
+    view = scene.view
+    return Scene.from_arrays(
+        scene.spheres[:, :3],
+        scene.spheres[:, 3],
+        "white",
+        material=Material(ambient=1.0, diffuse=DIFFUSE, specular=0.0),
+        camera=Camera(view.eye, view.look_at, view.up, vertical_fov=view.vertical_fov),
+        lights=(PointLight(view.light),),
+        ambient=Ambient(intensity=AMBIENT),
+        background=Background(transparent=True),
+        render=RenderSettings(width=width, height=height, samples=1, filter="point"),
+    )
+
+
+def counts(sums: NDArray[np.float32], lit: float = LIT) -> tuple[int, int]:
+    """Pixels that hit a sphere, and those of them brighter than `lit`, of one sample's film."""
+    hit = sums[..., 3] > 0.0
+    return int(hit.sum()), int((hit & (sums[..., 0] > lit)).sum())
+
+
+def random_cube(count: int) -> PeerScene:
+    """Equal spheres uniform in the unit cube about the origin, from the seed of the GPU's peer."""
+    spheres = np.empty((count, 4), np.float32)
+    random = np.random.default_rng(SEED)
+    spheres[:, :3] = random.random((count, 3), np.float32) - 0.5
+    spheres[:, 3] = (FILL / (count * 4 / 3 * np.pi)) ** (1 / 3)
+    return PeerScene(f"random_{count}", spheres)
+
+
+def generated(text: str) -> PeerScene:
+    """A generator's spheres before the fixed camera: "sphereflake", "pile" or "inside".
+
+    text: the name, and the count after a colon if not the generator's own ("pile:100000").
+        "inside" is the cloud around the camera, "sphereflake" and "pile" fill the view.
+    Raises UserError for another name or a bad count.
+    """
+    name, _, number = text.partition(":")
+    if name not in GENERATED or (number and not number.isdecimal()):
+        names = ", ".join(GENERATED)
+        raise UserError(f"{text}: there is no such scene; known are {names}, each with :COUNT")
+    arrays = generate.arrays(GENERATED[name], int(number) if number else None)
+    spheres = np.column_stack([arrays["centers"], arrays["radii"]]).astype(np.float64)
+    placed = _around_eye(spheres) if name == "inside" else _fitted(spheres)
+    return PeerScene(text.replace(":", "_"), placed.astype(np.float32))
+
+
+def _around_eye(spheres: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Shift spheres so that the camera is at their origin, and clear the space around it."""
+    eye = np.array([*FIXED_VIEW.eye, 0.0])
+    clear = np.linalg.norm(spheres[:, :3], axis=1) > CLEARING * spheres[:, 3]
+    return np.asarray(spheres[clear] + eye)
+
+
+def _fitted(spheres: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Shift and scale spheres into a ball of radius FITTED about the origin."""
+    centers, radii = spheres[:, :3], spheres[:, 3:]
+    middle = ((centers - radii).min(axis=0) + (centers + radii).max(axis=0)) / 2.0
+    reach = (np.linalg.norm(centers - middle, axis=1) + radii[:, 0]).max()
+    return np.asarray(np.column_stack([centers - middle, radii]) * (FITTED / reach))
+
+
+def read_optix(path: Path) -> PeerScene:
+    """The spheres of a raw file, seen from the fixed view."""
+    return PeerScene(path.stem, _read_raw(path))
+
+
+def write_optix(scene: PeerScene, folder: Path) -> Path:
+    """Write NAME.bin; raises UserError for a view that is not the one of the OptiX peer."""
+    if scene.view != FIXED_VIEW:
+        raise UserError(f"{scene.name}: the OptiX peer has a fixed camera; move the spheres")
+    return output.write(folder / f"{scene.name}.bin", scene.spheres.tobytes())
+
+
+def read_embree(base: Path) -> PeerScene:
+    """Spheres of NAME.f32 and view of NAME.cfg; `base` is the path without either ending.
+
+    Raises DataFileError for files that are missing or do not fit each other.
+    """
+    path = base.with_name(base.name + ".cfg")
+    try:
+        words = [line.split() for line in path.read_text().splitlines() if line.strip()]
+        values = {key: tuple(float(word) for word in rest) for key, *rest in words}
+    except (OSError, ValueError) as error:
+        raise DataFileError(f"{path}: cannot be read ({error})") from error
+    spheres = _read_raw(base.with_name(base.name + ".f32"))
+    if values.get("spheres") != (len(spheres),):
+        raise DataFileError(f"{path}: the number of spheres is not the {len(spheres)} of the .f32")
+    eye, look_at, up, light = (_triple(values, key, path) for key in ("eye", "at", "up", "light"))
+    view = View(eye, look_at, up, values.get("vfov", (45.0,))[0], light)
+    return PeerScene(base.name, spheres, view, ground="ground" in values)
+
+
+def write_embree(scene: PeerScene, folder: Path) -> Path:
+    """Write NAME.f32 and NAME.cfg, without any ground; returns the path without ending."""
+    view = scene.view
+    positions = {"eye": view.eye, "at": view.look_at, "up": view.up, "light": view.light}
+    lines = [f"spheres {scene.count}", f"vfov {view.vertical_fov:.9g}"]
+    lines += [
+        f"{key} {' '.join(f'{v:.9g}' for v in position)}" for key, position in positions.items()
+    ]
+    output.write(folder / f"{scene.name}.f32", scene.spheres.tobytes())
+    output.write(folder / f"{scene.name}.cfg", "\n".join(lines) + "\n")
+    return folder / scene.name
+
+
+def without_ground(scene: PeerScene) -> PeerScene:
+    """The same spheres and view without the square."""
+    return replace(scene, ground=False)
+
+
+def _read_raw(path: Path) -> Spheres:
+    """Records of float32 x, y, z, radius."""
+    try:
+        numbers = np.fromfile(path, np.float32)
+    except OSError as error:
+        raise DataFileError(f"{path}: cannot be read ({error.strerror})") from error
+    if len(numbers) % 4:
+        raise DataFileError(f"{path}: is not made of records of four float32: x, y, z, radius")
+    return numbers.reshape(-1, 4)
+
+
+def _triple(values: dict[str, tuple[float, ...]], key: str, path: Path) -> Triple:
+    """Three numbers of a .cfg file."""
+    if len(values.get(key, ())) != 3:
+        raise DataFileError(f"{path}: has no line '{key} x y z'")
+    x, y, z = values[key]
+    return x, y, z

@@ -1,0 +1,175 @@
+"""`raytracer bench preview`: from a camera event to the fence after its picture, and to rest."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from statistics import median
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from raytracer.backends.select import select
+from raytracer.benchmark import record, timing
+from raytracer.benchmark.benchmark import Machine, Tell
+from raytracer.benchmark.explain import WIDTH
+from raytracer.benchmark.options import BenchOptions
+from raytracer.benchmark.presentation import PreviewPresentation
+from raytracer.benchmark.record import Device, Kind, Result, Row, device_of
+from raytracer.errors import UserError
+from raytracer.film.film import Film
+from raytracer.film.tone_settings import ToneSettings
+
+if TYPE_CHECKING:
+    from raytracer.scene.scene import Scene
+    from raytracer.viewer.preview import PreviewResult
+
+# Spheres, and the window's size in pixels.
+CASES = {
+    "cuda": ((1_000_000, (3840, 2160)), (10_000_000, (1920, 1080))),
+    "cpu": ((100_000, (1280, 720)),),
+}
+FRAMES, WARM = {"cuda": 400, "cpu": 120}, 30  # frames of a run; those at its start do not count
+RESTS = 5  # runs that end at rest
+SAMPLES = 2  # a pixel at rest: enough to see that it goes on
+NOTE = (
+    "A drag of {frames} events, each sent when the picture of the one before was on the window and "
+    "OpenGL's fence had passed; offscreen (EGL), one sample a pixel with shadows, tone curve "
+    "included. Kernels alone: the same frames without window, events and threads."
+)
+
+
+class PreviewBenchmark:
+    """Frames of the window while the camera turns, and the way to rest."""
+
+    name = "preview"
+    by_default = False
+    takes_kernels = False
+    is_counted = False
+    presentation = PreviewPresentation()
+
+    def listing(self) -> Iterator[str]:
+        """The cases of a GPU and of a CPU."""
+        yield "preview: from a camera event to its picture, on the CPU or a GPU"
+        for backend, cases in CASES.items():
+            words = (f"{spheres:,} spheres at {w}x{h}" for spheres, (w, h) in cases)
+            yield f"  {backend}: {', '.join(words)}"
+
+    def check(self, options: BenchOptions) -> None:
+        """The cases are what they are."""
+        if options.axes or options.sizes or options.variant:
+            raise UserError("preview has cases of its own: leave out sizes and variants")
+
+    def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
+        """A result for each case."""
+        device, records = results(machine.backend, tell=tell)
+        machine.device.update(device)
+        return records
+
+    def explain(self, options: BenchOptions, arch: str) -> str:
+        """What is timed."""
+        lines = [*self.listing(), *wrap(NOTE.format(frames=FRAMES["cuda"]), WIDTH)]
+        return "\n".join(lines) + "\n"
+
+    def profile(self, options: BenchOptions) -> list[str]:
+        """There are no kernels but those of a render."""
+        raise UserError("preview has no kernels of its own to profile: take render or tone")
+
+
+def results(
+    backend: str, cases: Any = None, frames: int | None = None, tell: Tell = lambda _: None
+) -> tuple[Device, list[Result]]:
+    """The device, and a result for each case. frames: timed, of each run."""
+    device = select(backend)
+    count = frames or FRAMES[backend]
+    records = []
+    for spheres, size in cases or CASES[backend]:
+        tell(f"turning {spheres:,} spheres")
+        records.append(_result(cloud(spheres), backend, size, count))
+    return device_of(device), records
+
+
+def cloud(count: int) -> Scene:
+    """Spheres at random in a cube, in the light of a scene without lights."""
+    from raytracer.scene import generate
+    from raytracer.scene.scene import Scene
+
+    arrays = generate.arrays("cloud", count, 1)
+    return Scene.from_arrays(arrays["centers"], arrays["radii"], arrays["colors"])
+
+
+def _result(scene: Scene, backend: str, size: tuple[int, int], frames: int) -> Result:
+    # A GPU has to keep up at full size; a CPU may render coarser while the picture moves.
+    full = backend == "cuda"
+    ways = (True, False) if full else (True,)
+    rows = []
+    for interop in ways:
+        run = _run(scene, backend, size, frames + WARM, adaptive=not full, interop=interop)
+        rows.append(_row(run.presenter, run.latency[WARM:], _said(run)))
+    first = _run(scene, backend, size, WARM + 1, adaptive=not full)
+    rests = [first.rest] + [
+        _run(scene, backend, size, WARM, adaptive=not full).rest for _ in range(RESTS - 1)
+    ]
+    rows.append(_row("last event to full size at rest", rests, "", "stage"))
+    alone = _kernels(scene, backend, min(run.traced[WARM:]), frames)
+    rows.append(_row("kernels alone", alone, f"{1.0 / median(alone):.0f} frames/s", "peer"))
+    return {
+        "op": "preview",
+        "axes": {"spheres": scene.count, "width": size[0], "height": size[1]},
+        "dtype": "float32",
+        "input": "cloud",
+        "mode": "full size" if full else "adaptive",
+        "backend": backend,
+        "work": {"flop": 0, "bytes_read": 0, "bytes_written": 0},
+        "note": NOTE.format(frames=frames),
+        "traced": list(min(run.traced[WARM:])),
+        "rows": rows,
+    }
+
+
+def _run(
+    scene: Scene, backend: str, size: tuple[int, int], frames: int, **options: Any
+) -> PreviewResult:
+    from raytracer.viewer.preview import preview
+
+    return preview(
+        scene, backend=backend, width=size[0], height=size[1], samples=SAMPLES,
+        offscreen=frames, **options,
+    )  # fmt: skip
+
+
+def _said(run: PreviewResult) -> str:
+    """Frames a second and the coarsest size."""
+    times, (width, height) = run.spread(WARM), min(run.traced[WARM:])
+    return (
+        f"{1.0 / times['median']:.0f} frames/s, 19 of 20 above {1.0 / times['q95']:.0f}, traced at "
+        f"{width}x{height} or more"
+    )
+
+
+def _kernels(scene: Scene, backend: str, size: tuple[int, int], frames: int) -> list[float]:
+    """Seconds of the frames alone: rendering and tone curve of the same view."""
+    from raytracer.viewer.stage import Stage
+
+    overrides = {"width": size[0], "height": size[1], "samples": 1}
+    stage = Stage.load(scene, overrides, backend)
+    device, view = stage.job.device, stage.buffers.view
+    film, picture = device.film(Film.blank(*size)), device.picture()
+    samples = []
+    try:
+        for _ in range(WARM + frames):
+            start = time.perf_counter()
+            film.clear()
+            film.add(stage.job.scene, view, 1)
+            film.paint(ToneSettings(), picture)
+            samples.append(time.perf_counter() - start)
+    finally:
+        picture.close()
+        film.close()
+        stage.close()
+    return samples[WARM:]
+
+
+def _row(label: str, samples: list[float], title: str, kind: Kind = "variant") -> Row:
+    row = record.row(label, title, kind)
+    row["time"], row["samples"] = timing.statistics(samples), samples
+    return row

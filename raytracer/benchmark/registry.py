@@ -1,0 +1,60 @@
+"""Every benchmark by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from raytracer.benchmark import operations
+from raytracer.benchmark.benchmark import Benchmark
+from raytracer.benchmark.copy_benchmark import CopyBenchmark
+from raytracer.benchmark.operation_benchmark import OperationBenchmark
+from raytracer.benchmark.presentation import Presentation
+from raytracer.benchmark.preview_benchmark import PreviewBenchmark
+from raytracer.benchmark.render_benchmark import RenderBenchmark
+from raytracer.benchmark.tone_benchmark import ToneBenchmark
+from raytracer.errors import UserError, suggestion
+
+
+@cache
+def benchmarks() -> dict[str, Benchmark]:
+    """The operations, sorted, then the parts of the renderer."""
+    copy = CopyBenchmark()
+    every: list[Benchmark] = [
+        copy if op.name == copy.name else OperationBenchmark(op)
+        for op in operations.modules().values()
+    ]
+    every += [RenderBenchmark(), ToneBenchmark(), PreviewBenchmark()]
+    return {each.name: each for each in every}
+
+
+def find(name: str) -> Benchmark:
+    """A benchmark by name; raises UserError for an unknown one."""
+    try:
+        return benchmarks()[name]
+    except KeyError:
+        hint = suggestion(name, list(benchmarks()))
+        raise UserError(f"there is no operation {name!r} to bench; {hint}") from None
+
+
+def selected(names: tuple[str, ...]) -> list[Benchmark]:
+    """The benchmarks of these names, each once; those that run by default if there are none."""
+    if not names:
+        return [each for each in benchmarks().values() if each.by_default]
+    return [find(name) for name in dict.fromkeys(names)]
+
+
+def presentation(op: str) -> Presentation:
+    """How a result of a record looks. op: as the record has it, "matmul" or "tone picture"."""
+    benchmark = benchmarks().get(op.split(" ")[0])
+    return benchmark.presentation if benchmark else Presentation()
+
+
+def listing(names: Sequence[str] = ()) -> str:
+    """Return the text of `--list`: axes, types and variants of benchmarks, all by default.
+
+    Raises:
+        UserError: a name is unknown.
+    """
+    lines = [line for name in names or benchmarks() for line in find(name).listing()]
+    return "\n".join(lines) + "\n"

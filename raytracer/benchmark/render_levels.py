@@ -1,0 +1,100 @@
+"""What the render ladder is checked and timed on: pictures of a scene, in part or in full."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from raytracer.film.film import Film
+from raytracer.layout import code
+from raytracer.settings import FILTER_RADII
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from raytracer.backends.base import DeviceFilm, DeviceScene
+    from raytracer.buffers import SceneBuffers
+    from raytracer.view import View
+
+# What a picture holds, each level with all before it: the `shows:` line of a rung.
+LEVELS = {
+    "flat": "parallel rays, flat colours",
+    "perspective": "rays from an eye",
+    "phong": "the scene's lights, without shadows",
+    "shadows": "a ray to each light that a surface faces",
+    "mirrors": "reflections, as deep as the scene says",
+    "samples": "4 samples a pixel and the scene's filter",
+}
+SAMPLES = 4
+# Two pictures are the same if at most SHARE of the pixels differ by more than STEP in a channel of
+# sRGB (0..65535), and all by no more than MEAN on average: edges are decided by the last bits.
+STEP, SHARE, MEAN = 514, 1e-3, 6.5
+
+
+def includes(level: str, part: str) -> bool:
+    """Whether a picture of this level has this part."""
+    order = list(LEVELS)
+    return order.index(level) >= order.index(part)
+
+
+def view(buffers: SceneBuffers, level: str, size: tuple[int, int]) -> SceneBuffers:
+    """The scene with the camera and the frame of a level.
+
+    buffers: packed with one sample, any size. size: width and height in pixels.
+    """
+    width, height = size
+    whole = buffers.view
+    view_ = whole.with_size(width, height).with_samples(0, 1)
+    if not includes(level, "phong"):
+        view_ = view_.with_lights(buffers.lights[:0], 1.0)
+    view_ = view_.with_shadows(includes(level, "shadows"))
+    if not includes(level, "mirrors"):
+        view_ = view_.with_depth(0)
+    if not includes(level, "samples"):
+        view_ = view_.through_centers()
+    else:
+        view_ = view_.with_samples(0, SAMPLES)
+        if view_.centered:
+            view_ = view_.with_filter("gaussian", FILTER_RADII["gaussian"])
+    aspect = width / height / (whole.width / whole.height)
+    camera = _camera(buffers.camera, aspect, includes(level, "perspective"))
+    return buffers.seen(view_.with_camera(camera))
+
+
+def _camera(camera: NDArray[np.void], aspect: float, perspective: bool) -> NDArray[np.void]:
+    """The scene's camera, or one of parallel rays that sees as much of the middle of the scene."""
+    import numpy as np
+
+    camera_ = camera.copy()
+    camera_["right"] *= np.float32(aspect)
+    if not perspective and camera_["kind"][0] == code("CameraKind", "perspective"):
+        # The middle of the spheres is the origin of render space.
+        away = max(float(-(camera_["origin"][0] @ camera_["forward"][0])), 0.5)
+        camera_["kind"] = code("CameraKind", "orthographic")
+        camera_["right"] *= np.float32(away)
+        camera_["up"] *= np.float32(away)
+    return camera_
+
+
+def expose(film: DeviceFilm, scene: DeviceScene, view: View) -> float:
+    """Render all samples of a view to a film, cleared before; returns the frame's seconds."""
+    film.clear()
+    return film.add(scene, view, view.samples)
+
+
+def difference(film: Film, reference: Film) -> str:
+    """What is wrong with a picture, in one sentence; "" if nothing is."""
+    import numpy as np
+
+    from raytracer.film.tone import encode
+
+    if not np.isfinite(film.sums).all():
+        return "the picture holds values that are not finite"
+    off = np.abs(encode(film, 16).astype(np.int64) - encode(reference, 16))
+    wrong = (off > STEP).any(axis=-1)
+    if wrong.mean() > SHARE:
+        y, x = (int(value) for value in np.argwhere(wrong)[0])
+        return f"{int(wrong.sum())} of {wrong.size} pixels differ from the CPU's, first {x},{y}"
+    if off.mean() > MEAN:
+        return f"the picture differs from the CPU's by {off.mean() / 65535:.2g} on average"
+    return ""

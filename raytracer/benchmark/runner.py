@@ -1,0 +1,312 @@
+"""Checks and times the variants of an operation on a GPU, beside the libraries' ways."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from raytracer.backends.cuda.context import translated
+from raytracer.benchmark import nvml, peers, record, timing
+from raytracer.benchmark.cuda.guarded_memory import Memory
+from raytracer.benchmark.cuda.kernel import Enqueue, LoadedKernel, Matrix, RefusedError, SizeError
+from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.operations.base import Arrays, Op, relative_error
+from raytracer.benchmark.record import Clock, Row
+from raytracer.errors import RaytracerError
+from raytracer.variants import Variant
+
+Tell = Callable[[str], None]
+
+# The timed sizes are checked as well where NumPy is done with them in about a second.
+CHECKED_BYTES, CHECKED_FLOP = 128 << 20, 4e9
+MOST_QUEUED = 5000
+LOADED = 0.3  # seconds of work that is queued before NVML is asked
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run of an operation."""
+
+    op: Op
+    axes: dict[str, int]
+    dtype: str
+    distribution: str = "normal"
+    mode: str = "cold"
+    min_time: float = 0.5
+    peers: bool = True
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Source:
+    """A variant and the folder of kernels that it is compiled in; None is the package's."""
+
+    variant: Variant
+    root: Path | None = None
+    user: bool = False
+
+
+@dataclass
+class Entry:
+    """One competitor: a row of the table in the making."""
+
+    row: Row
+    launch: Enqueue | None = None
+    samples: list[float] = field(default_factory=list)
+    spent: float = 0.0
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The rows of an operation, and what the device said meanwhile."""
+
+    rows: list[Row]
+    memory_used: int | None = None  # bytes
+    clock: Clock | None = None
+
+
+@contextmanager
+def loaded(
+    session: Session, plan: Plan, arrays: Arrays, poisoned: bool = True
+) -> Iterator[tuple[Memory, dict[str, int]]]:
+    """Inputs and poisoned outputs in device memory; and the bytes of the outputs."""
+    outputs = {name: out.nbytes for name, out in plan.op.outputs(plan.axes, plan.dtype).items()}
+    sizes = {name: int(array.nbytes) for name, array in arrays.items()} | outputs
+    with Memory(session, sizes) as memory:
+        for name, array in arrays.items():
+            memory.upload(name, array)
+        for name in outputs if poisoned else ():
+            memory.poison(name)
+        session.wait()
+        yield memory, outputs
+
+
+def launcher(
+    session: Session, plan: Plan, kernel: LoadedKernel, memory: Memory, arrays: Arrays
+) -> Any:
+    """A function that queues the kernel, after clearing the outputs that it adds to."""
+    outputs = plan.op.outputs(plan.axes, plan.dtype)
+    pointers = [memory.address(name) for name in (*arrays, *outputs)]
+    kernel.fill_constants({name: (memory.address(name), a.nbytes) for name, a in arrays.items()})
+    if kernel.variant.maps:
+        kernel.fill_maps(matrices(plan, memory, arrays))
+    run = kernel.bind(plan.axes, pointers, plan.op.sizes(plan.axes))
+    cleared = [name for name, output in outputs.items() if output.clear]
+
+    def enqueue() -> None:
+        for name in cleared:
+            memory.clear(name)
+        run()
+
+    return enqueue if cleared else run
+
+
+def matrices(plan: Plan, memory: Memory, arrays: Arrays) -> dict[str, Matrix]:
+    """Address, shape and type of the inputs and outputs with two dimensions."""
+    arrays_of_op = {name: (array.shape, str(array.dtype)) for name, array in arrays.items()}
+    arrays_of_op |= {
+        o: (a.shape, a.dtype) for o, a in plan.op.outputs(plan.axes, plan.dtype).items()
+    }
+    return {
+        # bit patterns stand for the op's own type
+        name: (memory.address(name), shape, "bfloat16" if dtype == "uint16" else dtype)
+        for name, (shape, dtype) in arrays_of_op.items()
+        if len(shape) == 2
+    }
+
+
+def compute(session: Session, plan: Plan, source: Source, arrays: Arrays) -> tuple[Arrays, str]:
+    """The outputs of one launch, and what it wrote outside of them ("" for nothing)."""
+    import numpy as np
+
+    macros = plan.op.macros(plan.axes, plan.dtype)
+    kernel = LoadedKernel(session, source.variant, macros, source.root, shipped=not source.user)
+    with loaded(session, plan, arrays) as (memory, sizes), translated(session.driver):
+        launcher(session, plan, kernel, memory, arrays)()
+        session.wait()
+        results = {}
+        for name, output in plan.op.outputs(plan.axes, plan.dtype).items():
+            results[name] = np.empty(output.shape, output.dtype)
+            memory.download(name, results[name])
+        overruns = [name for name in sizes if memory.overrun(name)]
+    return results, ", ".join(overruns)
+
+
+def wrong(session: Session, plan: Plan, source: Source) -> str:
+    """How a variant's result differs from the reference at the plan's sizes; "" if it does not."""
+    arrays = plan.op.inputs(plan.axes, plan.dtype, plan.distribution, plan.seed)
+    results, overruns = compute(session, plan, source, arrays)
+    where = ", ".join(f"{name}={size}" for name, size in plan.axes.items())
+    if overruns:
+        return f"writes past the end of {overruns} at {where}"
+    limit = plan.op.tolerance(plan.axes, plan.dtype)
+    for name, expected in plan.op.reference(arrays).items():
+        error = relative_error(results[name], expected)
+        if not error <= limit:
+            return f"{name} is off by {error:.2g} (at most {limit:.2g}) at {where}"
+    return ""
+
+
+def checks(plan: Plan) -> Iterator[Plan]:
+    """The sizes at which a variant is checked before it is timed, by the same machine code."""
+    op, macros = plan.op, plan.op.macros(plan.axes, plan.dtype)
+    work = op.work(plan.axes, plan.dtype)
+    sizes = [op.resolve(axes) for axes in op.awkward]
+    compiled_alike = [axes for axes in sizes if op.macros(axes, plan.dtype) == macros]
+    small = work.bytes <= CHECKED_BYTES and work.flop <= CHECKED_FLOP
+    if (
+        not compiled_alike
+    ):  # sizes that the macros fix (an element's points) are those that are timed
+        names = [name for name in op.axes if name not in op.sizes_in_macros()]
+        compiled_alike = [{**plan.axes, **{name: axes[name] for name in names}} for axes in sizes]
+    for axes in [*compiled_alike, *([plan.axes] if small else [])]:
+        yield Plan(op, dict(axes), plan.dtype, _checked_input(plan), seed=plan.seed)
+
+
+def _checked_input(plan: Plan) -> str:
+    return plan.distribution if plan.distribution == "sorted" else "normal"
+
+
+def measure(session: Session, plan: Plan, sources: list[Source], tell: Tell) -> Measurement:
+    """Check the variants, then time the right ones and the peers in turns."""
+    entries = []
+    for source in sources:
+        tell(f"checking {plan.op.name} {source.variant.label}")
+        entries.append(_checked(session, plan, source))
+    arrays = plan.op.inputs(plan.axes, plan.dtype, plan.distribution, plan.seed)
+    with ExitStack() as stack:
+        memory, _ = stack.enter_context(loaded(session, plan, arrays))
+        for source, entry in zip(sources, entries, strict=True):
+            if entry.row["status"] == "ok":
+                _make_ready(session, plan, source, entry, memory, arrays)
+        if plan.peers:
+            entries += _peer_entries(session, plan, memory, arrays, tell)
+        memory_used = session.total_memory() - session.free_memory()
+        _time_in_turns(session, plan, [entry for entry in entries if entry.launch], tell)
+        clock = _clock(session, entries)
+    for entry in entries:
+        _finish(entry)
+    return Measurement([entry.row for entry in entries], memory_used, clock)
+
+
+def _checked(session: Session, plan: Plan, source: Source) -> Entry:
+    """A variant's row: ok, wrong, or skipped, with the reason."""
+    variant = source.variant
+    row = record.row(variant.label, variant.title, "mine" if source.user else "variant")
+    try:
+        for each in checks(plan):
+            with suppress(SizeError):  # refused again if it is the size that is to be timed
+                if reason := wrong(session, each, source):
+                    row["status"], row["reason"] = "wrong", reason
+                    break
+    except RaytracerError as error:
+        row["status"] = "skipped" if isinstance(error, RefusedError) else "failed"
+        row["reason"] = str(error).split("\n")[0]
+    return Entry(row)
+
+
+def _make_ready(
+    session: Session, plan: Plan, source: Source, entry: Entry, memory: Memory, arrays: Arrays
+) -> None:
+    macros = plan.op.macros(plan.axes, plan.dtype)
+    try:
+        kernel = LoadedKernel(session, source.variant, macros, source.root, shipped=not source.user)
+        entry.row["resources"] = kernel.resources()
+        entry.launch = launcher(session, plan, kernel, memory, arrays)
+    except RaytracerError as error:
+        entry.row["status"], entry.row["reason"] = "skipped", str(error)
+
+
+def _peer_entries(
+    session: Session, plan: Plan, memory: Memory, arrays: Arrays, tell: Tell
+) -> list[Entry]:
+    entries = []
+    for peer in plan.op.peers:
+        if not peers.wanted(peer, plan.dtype):
+            continue
+        tell(f"preparing {peer.name}")
+        entry = Entry(record.row(peer.name, peer.name, "peer"))
+        try:
+            entry.launch = peers.prepare(peer, session, plan, memory, arrays)
+            entry.row["version"] = peers.version(peer.package)
+        except Exception as error:  # a library's own trouble must not end the bench
+            entry.row["status"], entry.row["reason"] = "skipped", str(error).split("\n")[0]
+        entries.append(entry)
+    return entries
+
+
+def _time_in_turns(session: Session, plan: Plan, entries: list[Entry], tell: Tell) -> None:
+    """Time all in turns, there and back (A B B A), until each has settled."""
+    footprint = plan.op.work(plan.axes, plan.dtype).bytes
+    flush = footprint < 4 * session.l2_bytes
+    estimates = {}
+    for entry in entries:
+        tell(f"timing {plan.op.name} {entry.row['label']}")
+        with _watched(session, entry):
+            (first,) = session.cold(_launch(entry), 1, False)  # it may load code
+            again = session.cold(_launch(entry), 3, False) if first < 0.2 else [first]
+            estimates[id(entry)] = max(min(again), 1e-6)
+    unsettled = [entry for entry in entries if id(entry) in estimates]
+    slice_time = plan.min_time / 4
+    while unsettled:
+        for entry in (*unsettled, *reversed(unsettled)):
+            if entry.launch is None:
+                continue
+            with _watched(session, entry):
+                estimate = estimates[id(entry)]
+                samples = session.turn(_launch(entry), plan.mode, slice_time, estimate, flush)
+                entry.samples += samples
+                # A sample stands for a batch where kernels are short, so time is counted anew.
+                entry.spent += max(slice_time / 2, sum(samples))
+        unsettled = [
+            entry
+            for entry in unsettled
+            if entry.launch and not timing.settled(entry.samples, entry.spent, plan.min_time)
+        ]
+
+
+def _clock(session: Session, entries: list[Entry]) -> Clock:
+    """What NVML says while the last of ours runs for as long as its averages take."""
+    ours = [entry for entry in entries if entry.samples and entry.row["kind"] != "peer"]
+    if not ours:
+        return {}
+    with _watched(session, ours[-1]):
+        launches = max(1, int(LOADED / min(ours[-1].samples)))
+        for _ in range(min(MOST_QUEUED, launches)):
+            _launch(ours[-1])()
+        time.sleep(0.7 * LOADED)
+        clock = nvml.read(session.bus_id)
+        if launches > MOST_QUEUED:  # it was over before NVML had an average
+            clock.pop("gpu_percent", None)
+            clock.pop("memory_percent", None)
+        session.wait()
+        return clock
+    return {}
+
+
+def _launch(entry: Entry) -> Enqueue:
+    assert entry.launch is not None
+    return entry.launch
+
+
+@contextmanager
+def _watched(session: Session, entry: Entry) -> Iterator[None]:
+    """A launch that fails ends its entry, not the run."""
+    try:
+        with translated(session.driver):
+            yield
+    except Exception as error:
+        if entry.row["kind"] != "peer" and not isinstance(error, RaytracerError):
+            raise  # a defect of ours; a library's trouble is a row of its own
+        entry.launch, entry.samples = None, []
+        entry.row["status"], entry.row["reason"] = "failed", str(error).split("\n")[0]
+
+
+def _finish(entry: Entry) -> None:
+    if entry.samples:
+        entry.row["time"] = timing.statistics(entry.samples)
+        entry.row["samples"] = entry.samples

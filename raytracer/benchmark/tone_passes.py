@@ -1,0 +1,135 @@
+"""The passes of `raytracer bench tone` on a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from raytracer.backends.cuda.passes import Pass
+from raytracer.backends.cuda.tone import tone_kernels
+from raytracer.benchmark import timing
+from raytracer.benchmark.cuda import shared_library
+from raytracer.benchmark.cuda.guarded_memory import Memory
+from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.tone_film import settings
+from raytracer.errors import RaytracerError
+from raytracer.film import tone
+from raytracer.variants import discover
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from raytracer.film.film import Film
+
+Run = Callable[[], Any]
+
+
+class ToneBench:
+    """A film on the device, and what is timed of it."""
+
+    def __init__(self, session: Session, film: Film) -> None:
+        """Copy the film; close it."""
+        self._session, self._film = session, film
+        self._height, self._width = film.sums.shape[:2]
+        pixels = self._height * self._width
+        sizes = {"film": film.sums.nbytes, "out": 4 * pixels, "between": 16 * pixels, "bins": 1024}
+        self._memory = Memory(session, sizes)
+        self._memory.upload("film", film.sums)
+        self._kernels = tone_kernels(session.ordinal)
+        three = discover("tone")[0]
+        self._three = Pass(session.driver, session.arch, three, "tone", "ToneArgs")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._session.wait()
+        self._memory.close()
+
+    def tally(self) -> None:
+        """The histogram pass."""
+        self._kernels.launch("tally", self._arguments("linear"))
+
+    def one_pass(self) -> None:
+        """Film to codes, exposure given."""
+        self._kernels.launch("tone", self._arguments("linear", automatic=False))
+
+    def three_passes(self) -> None:
+        """The same with floats between the stages."""
+        args = self._arguments("linear", automatic=False)
+        args["scratch"] = self._memory.address("between")
+        axes = {"n": self._width * self._height}
+        grid = self._three.kernel.launch(axes, self._session.multiprocessors).grid
+        for stage in range(3):
+            args["stage"] = stage
+            self._three.launch(grid, args, self._session.stream)
+
+    def whole(self, curve: str) -> Run:
+        """Statistics and picture with an automatic exposure."""
+        args = self._arguments(curve)
+
+        def run() -> None:
+            self._kernels.launch("tally", args)
+            self._kernels.launch("tone", args)
+
+        return run
+
+    def cub(self) -> Run:
+        """CUB's histogram into the same bins, checked. Raises RaytracerError."""
+        source = Path(__file__).parent / "cub" / "film_histogram.cu"
+        path = shared_library.build(source, self._session.arch)
+        launcher = shared_library.Launcher(path, (self._width * self._height,))
+        scratch_bytes = launcher.scratch_bytes()
+        own = Memory(self._session, {"scratch": max(scratch_bytes, 1)})
+        places = [self._memory.address("film"), self._memory.address("bins")]
+
+        def run(_held: Memory = own) -> None:
+            stream = int(self._session.stream.handle)
+            launcher.launch(own.address("scratch"), scratch_bytes, places, stream)
+
+        run()
+        self._session.wait()
+        bins = np.empty(256, np.uint32)
+        self._memory.download("bins", bins)
+        if not np.array_equal(bins, self._wanted()["bins"][0]):
+            raise RaytracerError("CUB counts other bins than the CPU")
+        return run
+
+    def check(self) -> None:
+        """Compare histogram and pictures with the CPU's. Raises RaytracerError."""
+        self.whole("linear")()
+        if not np.array_equal(self._kernels.read_tally()["bins"], self._wanted()["bins"]):
+            raise RaytracerError("the histogram on the device is not that of the CPU")
+        expected = tone.develop(self._film, settings("linear", False)).astype(np.int16)
+        for run in (self.one_pass, self.three_passes):
+            self._memory.poison("out")
+            run()
+            picture = np.empty(self._film.sums.shape, np.uint8)
+            self._memory.download("out", picture)
+            if np.abs(picture.astype(np.int16) - expected).max() > 1:
+                raise RaytracerError("a picture of the device is not that of the CPU")
+
+    def sample(self, run: Run, min_time: float) -> list[float]:
+        """Seconds between events, the L2 cache emptied before each."""
+        self._session.cold(run, 3, True)
+        samples: list[float] = []
+        duration = 0.0
+        while not timing.settled(samples, duration, min_time):
+            samples += self._session.cold(run, 16, True)
+            duration += 16 * 1e-3  # most of it empties the cache
+        return samples
+
+    def _wanted(self) -> NDArray[np.void]:
+        return tone.measure(self._film, settings("linear"))
+
+    def _arguments(self, curve: str, automatic: bool = True) -> NDArray[np.void]:
+        """ToneArgs; with an automatic exposure the tally is filled and read."""
+        shape = self._height, self._width
+        args = tone.arguments(shape, self._film.samples, settings(curve, automatic))
+        args["film"], args["out"] = self._memory.address("film"), self._memory.address("out")
+        if automatic:
+            args["tally"], args["scratch"] = self._kernels.tally, self._kernels.scratch
+        return args

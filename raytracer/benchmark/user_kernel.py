@@ -1,0 +1,55 @@
+"""Anybody's kernel among ours: `raytracer bench matmul --with kernel.cu`."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+from raytracer import resources, variants
+from raytracer.benchmark.operations.base import Op
+from raytracer.errors import UserError
+from raytracer.files.access import opened, reading
+from raytracer.variants import Variant
+
+NUMBER = 99
+SOURCE_BYTES = 1 << 24
+NAME_LETTERS = 100
+HEADERS = (".h", ".cuh", ".hpp")
+
+
+def adopt(op: Op, path: Path, folder: Path) -> Variant:
+    """Copy a kernel and what it may include into `folder`; a variant that compiles there.
+
+    path: the user's .cu file, with the header lines of a variant; it may include headers beside
+        it, and those of kernels/ as "../../core/compat.h" or "core/compat.h".
+    folder: empty; becomes a folder of kernels.
+    Raises UserError for a file that cannot be read or lacks the entry, VariantError for its header.
+    """
+    with opened(path, error=UserError) as file:
+        data = file.read(SOURCE_BYTES, UserError)
+        with reading(file.source, "a CUDA source", UserError):
+            text = data.decode("utf-8")
+    if not re.search(rf"__global__[^;{{]*\b{op.name}\s*\(", text) or 'extern "C"' not in text:
+        raise UserError(
+            f'{path}: lacks the entry of {op.name}: extern "C" __global__ void {op.name}(…); '
+            "kernels/README.md shows its arguments"
+        )
+    _copy_headers(Path(str(resources.kernels())), folder)
+    target_folder = folder / variants.LADDERS / op.name
+    target_folder.mkdir(parents=True, exist_ok=True)
+    for beside in path.resolve().parent.iterdir():
+        if beside.suffix in HEADERS and beside.is_file():
+            shutil.copyfile(beside, target_folder / beside.name)
+    words = re.findall(r"[a-z0-9]+", re.sub(r"^\d+_", "", path.stem.lower())) or ["mine"]
+    target = target_folder / f"{NUMBER}_{'_'.join(words)[:NAME_LETTERS].rstrip('_')}.cu"
+    target.write_text(text, encoding="utf-8")
+    return variants.read(op.name, target, folder)
+
+
+def _copy_headers(root: Path, folder: Path) -> None:
+    for header in root.rglob("*"):
+        if header.suffix in HEADERS and header.is_file():
+            target = folder / header.relative_to(root)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(header, target)

@@ -1,0 +1,89 @@
+"""Groups of commands: subcommands are imported when they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+
+class UnknownCommandError(click.UsageError):
+    """A group has no subcommand of this name.
+
+    Args:
+        name: of the subcommand.
+        group: the group.
+        ctx: of the group.
+    """
+
+    def __init__(self, name: str, group: Group, ctx: click.Context) -> None:
+        super().__init__(f"no such command {name!r}", ctx)
+        self.name, self.group = name, group
+
+
+class Group(click.Group):
+    """A command with subcommands, of which it imports the one that runs.
+
+    Its own help needs none of them: their summaries are given here.
+
+    Args:
+        *arguments: those of `click.Group`.
+        modules: module of each subcommand by name; the subcommand is the module's attribute of
+            that name.
+        summaries: one line of help for each of these names.
+        **others: those of `click.Group`.
+    """
+
+    def __init__(
+        self,
+        *arguments: Any,
+        modules: Mapping[str, str] | None = None,
+        summaries: Mapping[str, str] | None = None,
+        **others: Any,
+    ) -> None:
+        super().__init__(*arguments, **others)
+        self._modules = modules or {}
+        self._summaries = summaries or {}
+
+    def list_commands(self, ctx: click.Context | None = None) -> list[str]:
+        """Return the names of all subcommands, sorted."""
+        return sorted({*self.commands, *self._modules})
+
+    def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command | None:
+        """Return the subcommand of a name, imported now if it was not; None for unknown names."""
+        if cmd_name in self._modules and cmd_name not in self.commands:
+            from importlib import import_module
+
+            command: click.Command = getattr(import_module(self._modules[cmd_name]), cmd_name)
+            command.short_help = self._summaries[cmd_name]
+            self.add_command(command)
+        return self.commands.get(cmd_name)
+
+    def all_commands(self) -> dict[str, click.Command]:
+        """Return all subcommands by name, in the order of `modules`; imports them."""
+        for name in self._modules:
+            self.get_command(None, name)
+        return {name: self.commands[name] for name in self._modules or self.commands}
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of subcommands with their summaries."""
+        rows = [
+            (name, self._summaries.get(name) or self.commands[name].get_short_help_str())
+            for name in self.list_commands()
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return name, subcommand and the words after it.
+
+        Raises:
+            UnknownCommandError: there is no such subcommand.
+        """
+        name = args[0]
+        if name not in self.list_commands() and not name.startswith("-"):
+            raise UnknownCommandError(name, self, ctx)
+        return super().resolve_command(ctx, args)

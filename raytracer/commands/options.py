@@ -1,0 +1,210 @@
+"""Arguments and options that several commands share.
+
+The options of settings are made from the definitions of the settings, which take a while to import:
+a command has none of these options before it runs or prints its help.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from raytracer.errors import DataFileError, suggestion
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from raytracer.fields import Definition
+    from raytracer.film.tone_settings import ToneSettings
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Options = Callable[[], list[click.Option]]
+
+
+class BackendName(click.Choice[str]):
+    """A backend by name, or a GPU by number: cuda:1."""
+
+    def __init__(self) -> None:
+        super().__init__(["auto", "cpu", "cuda"])
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Accept numbered GPUs too; whether the GPU exists is checked when it is opened."""
+        if isinstance(value, str) and re.fullmatch(r"cuda:[0-9]{1,4}", value):
+            return value
+        return super().convert(value, param, ctx)
+
+
+backend_option = click.option(
+    "--backend",
+    type=BackendName(),
+    default="auto",
+    show_default=True,
+    help="Where to render; cuda:1 is the GPU with number 1.",
+)
+
+threads_option = click.option(
+    "--threads", type=int, default=0, help="CPU threads; default: every core, or RAYTRACER_THREADS."
+)
+
+PICTURE_OPTIONS = (
+    click.option("--bits", type=click.Choice(["8", "16"]), default="8", show_default=True,
+                 help="Bits per channel of the PNG."),
+    click.option("--stats", is_flag=True, help="Print statistics of the film and the picture."),
+    click.option("--histogram", metavar="FILE.png",
+                 help="Plot the luminance before and after the tone curve."),
+)  # fmt: skip
+
+
+def picture_options(function: Function) -> Function:
+    """Add the options of pictures that are made from a film, in their order."""
+    for option in reversed(PICTURE_OPTIONS):
+        function = option(function)
+    return function
+
+
+def scene_path(scene: str) -> Path:
+    """Return the path of a scene or particle file; a bare name may be that of an example scene.
+
+    Raises:
+        DataFileError: there is neither; the message names the nearest example.
+    """
+    from pathlib import Path
+
+    from raytracer.files.access import STANDARD_INPUT, is_file
+    from raytracer.resources import scenes
+
+    path = Path(scene)
+    if path == STANDARD_INPUT:
+        return path
+    try:
+        no_file = not path.exists() or (path.is_dir() and not path.suffix)
+    except (OSError, ValueError):
+        return path  # the message comes from where it is opened
+    if not no_file or path.suffix not in ("", ".toml") or path.parent != Path():
+        return path
+    folder = Path(str(scenes()))
+    example = folder / f"{path.stem}.toml"
+    if is_file(example) or path.is_dir():
+        return example if is_file(example) else path
+    hint = suggestion(path.stem, sorted(each.stem for each in folder.glob("*.toml")))
+    raise DataFileError(f"{path}: there is no such file and no example scene of that name; {hint}")
+
+
+class SettingsCommand(click.Command):
+    """A command with options for settings; it makes them when it runs or prints its help.
+
+    Args:
+        *arguments: those of `click.Command`.
+        settings: functions that make options, by the name of the parameter that they follow.
+        **others: those of `click.Command`.
+    """
+
+    def __init__(self, *arguments: Any, settings: Mapping[str, Options], **others: Any) -> None:
+        self._settings = dict(settings)
+        super().__init__(*arguments, **others)
+
+    @property
+    def params(self) -> list[click.Parameter]:
+        """All parameters, in their order."""
+        while self._settings:
+            name, make = self._settings.popitem()
+            place = [param.name for param in self._params].index(name) + 1
+            self._params[place:place] = make()
+        return self._params
+
+    @params.setter
+    def params(self, params: list[click.Parameter]) -> None:
+        self._params = params
+
+
+def render_options() -> list[click.Option]:
+    """Return an option for each setting of a render; None keeps the scene's value."""
+    from raytracer.fields import definitions
+    from raytracer.settings import RenderSettings
+
+    return [
+        _option(definition, f"the scene's, or {_typed(definition)}")
+        if definition.default is not None
+        else _option(definition, definition.default_text)
+        for definition in definitions(RenderSettings).values()
+    ]
+
+
+def tone_options() -> list[click.Option]:
+    """Return an option for each setting of exposure and tone curve."""
+    from raytracer.fields import definitions
+    from raytracer.film.tone_settings import ToneSettings
+
+    return [
+        _option(definition, _typed(definition)) for definition in definitions(ToneSettings).values()
+    ]
+
+
+def preview_options() -> list[click.Option]:
+    """Return the options of size, sampling and tone for a window."""
+    from raytracer.fields import definitions
+    from raytracer.film.tone_settings import ToneSettings
+    from raytracer.settings import RenderSettings
+
+    render, tone = definitions(RenderSettings), definitions(ToneSettings)
+    return [
+        _option(render["width"], "the scene's", "Width of the window in pixels."),
+        _option(render["height"], "the scene's", "Height of the window in pixels."),
+        _option(render["samples"], "the scene's", "Samples per pixel at rest."),
+        _option(
+            tone["exposure"], _typed(tone["exposure"]), "Initial exposure, in stops or metered."
+        ),
+        _option(tone["tone"], _typed(tone["tone"]), "Initial tone curve."),
+    ]
+
+
+def take_render(options: dict[str, Any]) -> dict[str, Any]:
+    """Remove the settings of a render from a command's options and return them.
+
+    Args:
+        options: values by name; None keeps the scene's value.
+    """
+    from raytracer.fields import definitions
+    from raytracer.settings import RenderSettings
+
+    return {name: options.pop(name) for name in definitions(RenderSettings)}
+
+
+def take_tone(options: dict[str, Any]) -> ToneSettings:
+    """Remove the settings of exposure and tone curve from a command's options and return them.
+
+    Raises:
+        UserError: a value is out of range.
+    """
+    from raytracer.fields import definitions
+    from raytracer.film.tone_settings import ToneSettings
+
+    names = definitions(ToneSettings)
+    values = {name: options.pop(name) for name in list(options) if name in names}
+    return ToneSettings(**{name: value for name, value in values.items() if value is not None})
+
+
+def _typed(definition: Definition) -> str:
+    """Return a default as it is typed."""
+    return definition.default_words.strip('`"')
+
+
+def _option(definition: Definition, default: str, summary: str = "") -> click.Option:
+    """Return the option of a setting.
+
+    Args:
+        definition: of the setting.
+        default: in words.
+        summary: the help, if it is not that of the setting.
+    """
+    flag, kind = definition.option_name, definition.kind
+    notes = [kind.limits()] if kind.limits() else []
+    notes.append(f"default: {default}")
+    text = f"{summary or definition.summary}  [{'; '.join(notes)}]"
+    attributes = kind.option()
+    if attributes.pop("is_switch", False):
+        flag = f"{flag}/--no-{flag[2:]}"
+    return click.Option([flag, definition.name], default=None, help=text, **attributes)

@@ -1,0 +1,1 @@
+"""Files: opened with checks, read with sizes checked, written whole or not at all."""

@@ -1,0 +1,142 @@
+"""The header of an OpenEXR file, read before its pixels: what is there, and whether it can be.
+
+The library takes memory as the header says. So the windows, the channels and the table of offsets
+are compared with the size of the file first.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from raytracer.errors import DataFileError, shown
+from raytracer.files.access import OpenFile, copy_limited, reading
+from raytracer.settings import MAX_SIDE
+
+MAGIC = b"\x76\x2f\x31\x01"
+
+HEADER_BYTES = 1 << 24
+"""Largest header: that of a film holds a few kilobytes of metadata."""
+
+CHANNELS = 64
+"""Most channels; a film has at most 20."""
+
+# Rows in a block of pixels, by the number of the compression.
+_ROWS = (1, 1, 1, 16, 32, 16, 32, 32, 32, 256)
+
+_SIZES = (4, 2, 4)  # bytes of a number, by its type: uint32, half, float32
+
+_TILED, _LONG_NAMES, _DEEP, _MULTIPART = 0x200, 0x400, 0x800, 0x1000
+
+
+@dataclass(frozen=True)
+class ExrHeader:
+    """What is needed of a header.
+
+    Args:
+        width, height: of the data window, pixels.
+        channels: bytes of a number of each channel, by name.
+        compression: number of the method.
+    """
+
+    width: int
+    height: int
+    channels: dict[str, int]
+    compression: int
+
+    @property
+    def row(self) -> int:
+        """Bytes of a row of all channels."""
+        return self.width * sum(self.channels.values())
+
+    def reading(self, size: int) -> int:
+        """Bytes of memory that OpenEXR takes to read all channels of a file of that size.
+
+        Beside them it has a block of rows three times: as it is, as bytes side by side, and
+        compressed.
+        """
+        block = self.row * min(_ROWS[self.compression], self.height)
+        return self.row * self.height + 2 * block + min(block, size)
+
+
+def check(file: OpenFile) -> ExrHeader:
+    """Read the header of an OpenEXR file that could be a film.
+
+    Raises:
+        DataFileError: it is no OpenEXR file of rows, or its header contradicts the file.
+    """
+    with reading(file.source, "OpenEXR"):
+        header = _read(file)
+        pixels = header.row * header.height
+        rows = _ROWS[header.compression]
+        blocks = -(-header.height // rows)
+        # Each block has its place in the table and a head of its own.
+        if blocks * 16 > file.size or pixels > file.size * 4096:
+            raise DataFileError(
+                f"{file.source}: is cut short: {file.size:,} bytes are too few for the "
+                f"{header.width}x{header.height} pixels that it says"
+            )
+    return header
+
+
+def _read(file: OpenFile) -> ExrHeader:
+    stream = file.file
+    stream.seek(0)
+    if stream.read(4) != MAGIC:
+        raise DataFileError(f"{file.source}: is not an OpenEXR file")
+    (version,) = struct.unpack("<I", copy_limited(stream, 4, file.source))
+    if version & 0xFF != 2 or version & (_TILED | _DEEP | _MULTIPART) or version >> 13:
+        raise DataFileError(f"{file.source}: is an OpenEXR file of another program, not a film")
+    found = _attributes(stream.read(min(file.size, HEADER_BYTES)), file.source)
+    try:
+        (compression,) = found["compression"]
+        x0, y0, x1, y1 = struct.unpack("<4i", found["dataWindow"])
+        channels = _channels(found["channels"])
+    except (KeyError, ValueError, struct.error):
+        raise DataFileError(f"{file.source}: its header is damaged") from None
+    width, height = x1 - x0 + 1, y1 - y0 + 1
+    if not (1 <= width <= MAX_SIDE and 1 <= height <= MAX_SIDE):
+        raise DataFileError(f"{file.source}: its header says {width}x{height} pixels")
+    if compression >= len(_ROWS) or not 1 <= len(channels) <= CHANNELS:
+        raise DataFileError(
+            f"{file.source}: its header says compression {compression} and {len(channels)} channels"
+        )
+    return ExrHeader(width, height, channels, compression)
+
+
+def _attributes(data: bytes, source: str) -> dict[str, bytes]:
+    """Return the values of all attributes by name."""
+    found: dict[str, bytes] = {}
+    at = 0
+    while True:
+        end = data.find(b"\0", at, at + 256)
+        if end == at:
+            return found
+        kind_end = data.find(b"\0", end + 1, end + 257)
+        if end < 0 or kind_end < 0 or kind_end + 5 > len(data):
+            raise DataFileError(f"{source}: its header is damaged or cut short")
+        (size,) = struct.unpack_from("<I", data, kind_end + 1)
+        name, start = data[at:end].decode("latin-1"), kind_end + 5
+        if start + size > len(data):
+            raise DataFileError(f"{source}: its header is damaged at '{shown(name)}', or cut short")
+        if name in found:
+            raise DataFileError(f"{source}: its header is damaged: '{shown(name)}' stands twice")
+        found[name] = data[start : start + size]
+        at = start + size
+
+
+def _channels(data: bytes) -> dict[str, int]:
+    """Return the bytes of a number of each channel. Raises ValueError or struct.error."""
+    found: dict[str, int] = {}
+    at = 0
+    while data[at : at + 1] != b"\0":
+        end = data.index(b"\0", at)
+        kind, _, x_step, y_step = struct.unpack_from("<4i", data, end + 1)
+        if not 0 <= kind < len(_SIZES) or (x_step, y_step) != (1, 1) or len(found) > CHANNELS:
+            raise ValueError
+        name = data[at:end].decode("utf-8")
+        if name in found:
+            raise ValueError
+        found[name] = _SIZES[kind]
+        at = end + 17
+    return found

@@ -1,0 +1,377 @@
+"""Film files: `.npz` of NumPy, and OpenEXR by its own package (the extra `exr`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.arguments import mapping, truth
+from raytracer.errors import DataFileError, UserError, shown, shown_value, suggestion
+from raytracer.files import output
+from raytracer.files.access import (
+    STANDARD_INPUT,
+    OpenFile,
+    opened,
+    parse_json,
+    path_of,
+    printed,
+    reading,
+)
+from raytracer.film.film import Backdrop, Crop, Film, checked_crop
+from raytracer.memory import require_room, size_text
+from raytracer.settings import MAX_SAMPLES
+
+if TYPE_CHECKING:
+    from raytracer.film.exr_header import ExrHeader
+
+# 2: the background is opaque and in the sums; their fourth channel tells what samples hit. 1: it is
+# transparent, or (of earlier versions) opaque with a fourth channel that is full everywhere.
+FORMATS = (1, 2)
+SUFFIXES = (".npz", ".exr")
+# Arbitrary output variables and the names of their channels in OpenEXR; ids and counts are uint32.
+AOVS = {
+    "depth": "Z",
+    "normal": "XYZ",
+    "albedo": "RGB",
+    "id": "I",
+    "position": "XYZ",
+    "samples": "I",
+}
+WHOLE = ("id", "samples")
+# Most bytes of the metadata: those of a film have a few thousand.
+ABOUT_BYTES = 1 << 24
+
+
+def check_aovs(names: str | None) -> tuple[str, ...]:
+    """The names in a list with commas; raises UserError for an unknown one."""
+    found = [name.strip() for name in (names or "").split(",") if name.strip()]
+    for name in found:
+        if name not in AOVS:
+            raise UserError(
+                f"there is no output variable {shown_value(name)}; {suggestion(name, AOVS)}"
+            )
+    return tuple(dict.fromkeys(found))
+
+
+def check_target(path: str | Path, half: bool = False) -> Path:
+    """Make sure that a film can be written there, before the work. Raises UserError."""
+    path, half = path_of(path), truth(half, "half", UserError)
+    if path.suffix.lower() not in SUFFIXES:
+        raise UserError(
+            f"{path}: films are written as .npz or .exr: give a name with one of these endings"
+        )
+    if half and path.suffix.lower() != ".exr":
+        raise UserError(f"{path}: 16-bit floats are for .exr: leave out half, or write .exr")
+    if path.suffix.lower() == ".exr":
+        _require_openexr(path)
+    return output.check_file(path)
+
+
+def require_space(
+    path: str | Path, width: int, height: int, crop: Crop | None, aovs: Sequence[str] = ()
+) -> None:
+    """Refuse a film for which its disk has no room, before it is rendered.
+
+    width, height: of the picture, of which `crop` is rendered. aovs: names of output variables.
+    OpenEXR compresses, so that nothing is known about `.exr`.
+    Raises OutputError.
+    """
+    x0, y0, x1, y1 = checked_crop(width, height, crop)
+    per_pixel = 16 + sum(4 * len(AOVS[name]) for name in aovs)
+    if Path(path).suffix.lower() == ".npz":
+        output.require_space(path, per_pixel * (x1 - x0) * (y1 - y0))
+
+
+def save(
+    film: Film, path: str | Path, half: bool = False, batch: output.Batch | None = None
+) -> Path:
+    """Write a film; see `Film.save`."""
+    film.require_whole()
+    _require_aovs(film)
+    about = _about(film)
+    files = output.OutputSet()
+    files.reads(*film.inputs)
+    path = check_target(files.writes(path, "the film"), half)
+    if path.suffix.lower() == ".npz":
+        _save_npz(film, about, path, batch)
+    else:
+        _save_exr(film, about, path, half, batch)
+    return path
+
+
+def check_source(path: str | Path) -> None:
+    """Refuse a file that by its name is no film. Raises DataFileError."""
+    path = Path(path)
+    if path != STANDARD_INPUT and path.suffix.lower() not in SUFFIXES:
+        raise DataFileError(
+            f"{path}: is not a film: films are .npz or .exr files, written by "
+            "`raytracer render --film`"
+        )
+
+
+def load(path: str | Path, aovs: Sequence[str] = tuple(AOVS)) -> Film:
+    """Read a film; see `Film.load`.
+
+    aovs: names of the output variables to keep, where the film has them. Those of an .npz that are
+        not named are not read; OpenEXR reads all of a file.
+    """
+    path = path_of(path)
+    check_source(path)
+    suffix = path.suffix.lower()
+    with opened(path, standard_input=True) as file:
+        if file.is_standard_input:
+            from raytracer.film import exr_header
+
+            suffix = ".exr" if file.file.peek(4)[:4] == exr_header.MAGIC else ".npz"
+        with reading(file.source, "a film"):
+            reader = _load_npz if suffix == ".npz" else _load_exr
+            film = _checked(file.source, reader(file, aovs))
+            film.source = file.source
+            return film
+
+
+def _about(film: Film) -> str:
+    """What is not an array, as JSON."""
+    about = {
+        "format": 1 if film.backdrop is None else 2,
+        "samples": film.samples,
+        "place": [film.x0, film.y0],
+        "size": [film.width, film.height],
+        "metadata": film.metadata,
+    }
+    if film.backdrop is not None:
+        about["backdrop"] = film.backdrop._asdict()
+    try:
+        return json.dumps(about)
+    except Exception:  # whatever the methods of a foreign object raise
+        raise UserError(
+            f"metadata: {shown_value(film.metadata)} holds what JSON has not; use texts, numbers, "
+            "lists and dictionaries"
+        ) from None
+
+
+def _film(source: str, about: str, sums: NDArray[Any], aovs: dict[str, NDArray[Any]]) -> Film:
+    """Make a film of what a file holds. Raises DataFileError where the metadata are damaged."""
+    said = parse_json(about, source, "its metadata")
+    if said.get("format") not in FORMATS:
+        raise DataFileError(
+            f"{source}: is a film of format {shown_value(said.get('format'))} and this version "
+            f"reads {' and '.join(map(str, FORMATS))}: use the version that wrote it"
+        )
+    samples = _integers(said, "samples", 1, source)[0]
+    x0, y0 = _integers(said, "place", 2, source)
+    width, height = _integers(said, "size", 2, source)
+    metadata = said.get("metadata")
+    kinds = {"digest": str, "settings": dict, "transparent": bool, "half": bool}
+    known = metadata if isinstance(metadata, dict) else {}
+    wrong = [name for name, kind in kinds.items() if not isinstance(known.get(name, kind()), kind)]
+    if not isinstance(metadata, dict) or wrong:
+        where = f"metadata.{wrong[0]}" if wrong else "metadata"
+        raise DataFileError(f"{source}: its metadata are damaged: {where}")
+    backdrop = _backdrop(said.get("backdrop"), source) if said["format"] == 2 else None
+    return Film(sums, samples, x0, y0, width, height, aovs, metadata, backdrop=backdrop)
+
+
+def _backdrop(said: Any, source: str) -> Backdrop:
+    """Return the background in the metadata."""
+    known = said if isinstance(said, dict) else {}
+    colors = []
+    for name in ("bottom", "top"):
+        color = known.get(name)
+        numbers = color if isinstance(color, list) else []
+        if len(numbers) != 3 or not all(type(v) in (int, float) and 0 <= v <= 1 for v in numbers):
+            raise DataFileError(
+                f"{source}: its metadata are damaged: backdrop is {shown_value(said)}"
+            )
+        colors.append((float(numbers[0]), float(numbers[1]), float(numbers[2])))
+    return Backdrop(*colors)
+
+
+def _integers(said: dict[str, Any], name: str, count: int, source: str) -> list[int]:
+    """Return one or several integers of the metadata, none of them negative."""
+    value = said.get(name)
+    values: list[Any] = value if isinstance(value, list) else [value]
+    right = [type(v) is int and 0 <= v <= MAX_SAMPLES for v in values]
+    if len(values) != count or not all(right):
+        raise DataFileError(f"{source}: its metadata are damaged: {name} is {shown_value(value)}")
+    return values
+
+
+def _checked(source: str, film: Film) -> Film:
+    """Refuse a film that makes no sense."""
+    shape = film.sums.shape
+    inside = (
+        len(shape) == 3
+        and shape[2] == 4
+        and film.sums.size > 0
+        and 0 <= film.x0 <= film.width - shape[1]
+        and 0 <= film.y0 <= film.height - shape[0]
+    )
+    if film.sums.dtype != np.float32 or not inside:
+        raise DataFileError(
+            f"{source}: holds no film: sums must be float32 (h, w, 4) within the picture's size"
+        )
+    film.sums = np.ascontiguousarray(film.sums)  # NumPy may have saved columns first
+    try:
+        _require_aovs(film)
+    except UserError as error:
+        raise DataFileError(f"{source}: {error}") from None
+    return film
+
+
+def _require_aovs(film: Film) -> None:
+    """Refuse output variables that do not fit the sums. Raises UserError."""
+    shape = film.sums.shape
+    for name, array in mapping(film.aovs, "aovs", UserError).items():
+        if name not in AOVS or not isinstance(array, np.ndarray):
+            raise UserError(
+                f"aovs: {shown_value(name)} is no array of an output variable; known are "
+                f"{', '.join(AOVS)}"
+            )
+        wanted = shape[:2] if len(AOVS[name]) == 1 else (*shape[:2], len(AOVS[name]))
+        kind = "u" if name in WHOLE else "f"
+        if array.shape != wanted or array.dtype.kind != kind or array.dtype.itemsize > 4:
+            raise UserError(
+                f"the output variable {name} is {array.dtype} {array.shape}, and the film needs "
+                f"{'uint32' if kind == 'u' else 'float32'} {wanted}"
+            )
+
+
+def _save_npz(film: Film, about: str, path: Path, batch: output.Batch | None) -> None:
+    arrays: dict[str, Any] = {f"aov_{name}": array for name, array in film.aovs.items()}
+    with output.replacing(path, batch) as file:
+        np.savez(file, film=np.array(about), sums=film.sums, **arrays)
+
+
+def _load_npz(file: OpenFile, wanted: Sequence[str]) -> Film:
+    from raytracer.files.npz import Archive
+
+    with Archive(file) as archive:
+        members = archive.members
+        if "film" not in members or "sums" not in members:
+            listed = ", ".join(shown(name) for name in list(members)[:5])
+            raise DataFileError(f"{file.source}: holds no film, only {listed or 'nothing'}")
+        if members["film"].file_size > ABOUT_BYTES:
+            raise DataFileError(
+                f"{file.source}: its metadata have more than {size_text(ABOUT_BYTES)}"
+            )
+        layers = [name for name in AOVS if name in wanted and f"aov_{name}" in members]
+        archive.require_room(["film", "sums", *(f"aov_{name}" for name in layers)])
+        about = archive.array("film")
+        if about.shape != () or about.dtype.kind != "U":
+            raise DataFileError(f"{file.source}: its metadata are damaged: they are no text")
+        sums = archive.array("sums")
+        aovs = {name: archive.array(f"aov_{name}") for name in layers}
+    return _film(file.source, str(about), sums, aovs)
+
+
+def _require_openexr(path: Path) -> Any:
+    if find_spec("OpenEXR") is None:
+        raise UserError(f"{path}: OpenEXR files need a package: pip install 'raytracer[exr]'")
+    import OpenEXR
+
+    return OpenEXR
+
+
+def _save_exr(film: Film, about: str, path: Path, half: bool, batch: output.Batch | None) -> None:
+    """The mean as the main RGBA, the output variables as layers, the sums (float only) as one.
+
+    The mean is what other programs show; it cannot be turned back into sums bit for bit.
+    """
+    exr = _require_openexr(path)
+    number = np.float16 if half else np.float32
+    layers = {"": ("RGBA", film.mean())}
+    if not half:
+        layers["sums"] = ("RGBA", film.sums)
+    elif film.backdrop is not None:  # alpha is 1
+        layers["coverage"] = ("Y", film.coverage)
+    layers |= {name: (AOVS[name], array) for name, array in film.aovs.items()}
+    channels = {}
+    for layer, (names, array) in layers.items():
+        planes = array.reshape(*film.sums.shape[:2], -1)
+        for index, name in enumerate(names):
+            plane = planes[..., index]
+            if layer not in WHOLE:
+                with np.errstate(over="ignore"):  # above 65504 is infinite as a half
+                    plane = plane.astype(number)
+            key = f"{layer}.{name}" if layer else name
+            channels[key] = np.ascontiguousarray(plane)
+    height, width = film.sums.shape[:2]
+    window = ((0, 0), (film.width - 1, film.height - 1))
+    corner = (film.x0, film.y0), (film.x0 + width - 1, film.y0 + height - 1)
+    header = {
+        "compression": exr.ZIP_COMPRESSION,
+        "type": exr.scanlineimage,
+        "displayWindow": tuple(np.array(end, np.int32) for end in window),
+        "dataWindow": tuple(np.array(end, np.int32) for end in corner),
+        "raytracer": about,
+    }
+    with output.replacing(path, batch) as file:
+        try:
+            exr.File(header, channels).write(file.name)
+        except RuntimeError as error:
+            raise OSError(str(error).replace(file.name, str(path))) from error
+
+
+def _load_exr(file: OpenFile, wanted: Sequence[str]) -> Film:
+    from raytracer.film import exr_header
+
+    source = file.source
+    exr = _require_openexr(file.path)
+    header = exr_header.check(file)
+    require_room(source, header.reading(file.size) + _stacking(header, wanted))
+    with (
+        reading(source, "OpenEXR"),
+        printed() as said,
+        exr.File(file.name, separate_channels=True) as stored_file,
+    ):
+        about, planes = stored_file.header().get("raytracer"), stored_file.channels()
+        stored = {name: channel.pixels for name, channel in planes.items()}
+    if said:  # it goes on after damaged pixels, and leaves them black
+        raise DataFileError(f"{source}: cannot be read as OpenEXR ({shown(said[0], 160)})")
+    if not isinstance(about, str) or not {"R", "G", "B", "A"} <= stored.keys():
+        raise DataFileError(f"{source}: is an OpenEXR file of another program, not a film")
+    size = (header.height, header.width)
+    for name, plane in stored.items():
+        if plane.shape != size:
+            raise DataFileError(f"{source}: its channel '{shown(name)}' is not {size}")
+    layers = {
+        name: letters
+        for name, letters in AOVS.items()
+        if name in wanted and all(f"{name}.{letter}" in stored for letter in letters)
+    }
+    aovs = {name: _stacked(stored, name, letters) for name, letters in layers.items()}
+    if all(f"sums.{letter}" in stored for letter in "RGBA"):
+        return _film(source, about, _stacked(stored, "sums", "RGBA"), aovs)
+    mean = _stacked(stored, "", "RGBA").astype(np.float32)
+    if "coverage.Y" in stored:
+        mean[..., 3] = stored["coverage.Y"]
+    film = _film(source, about, mean, aovs)
+    film.metadata["half"] = True  # the sums are gone: this is the mean of the samples
+    film.metadata["samples_before"], film.samples = film.samples, 1
+    return film
+
+
+def _stacking(header: ExrHeader, wanted: Sequence[str]) -> int:
+    """Bytes of the layers that `_load_exr` puts together from channels."""
+    has = header.channels
+    sums = "sums" if "sums.R" in has else ""
+    size = sum(has.get(f"{sums}.{name}" if sums else name, 0) for name in "RGBA")
+    if not sums:
+        size += 16  # the mean as float32
+    for name in wanted:
+        if len(AOVS[name]) > 1:
+            size += sum(has.get(f"{name}.{letter}", 0) for letter in AOVS[name])
+    return size * header.width * header.height
+
+
+def _stacked(stored: dict[str, NDArray[Any]], layer: str, names: str) -> NDArray[Any]:
+    """Channels of a layer side by side; (h, w) of one."""
+    planes = [stored[f"{layer}.{name}" if layer else name] for name in names]
+    return planes[0] if len(planes) == 1 else np.ascontiguousarray(np.stack(planes, axis=-1))

@@ -1,0 +1,257 @@
+"""PNG files, 8 or 16 bits per channel, with the metadata of the program.
+
+Pillow cannot write 16-bit colour. For 8 bits it gives files of the same size in twice the time, and
+importing it takes longer than encoding most pictures, so all depths are written here.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from raytracer.errors import DataFileError
+from raytracer.files.access import OpenFile, opened, parse_json
+from raytracer.memory import size_text
+from raytracer.resources import busy_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from raytracer.film.tone import Pixels
+
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+# Key of the text chunk that holds the metadata as JSON.
+KEY = "raytracer"
+_KEY_START = KEY.encode() + b"\0"
+# Most bytes of the metadata: those of a picture have a few thousand.
+METADATA_BYTES = 1 << 24
+# Most chunks that are looked through.
+MOST_CHUNKS = 1 << 20
+# Fastest; noise of ray-traced pictures gains little from more effort.
+COMPRESSION = 1
+# Bytes that a thread compresses at a time; cutting there costs less than 0.1% of size.
+BLOCK = 1 << 19
+# Most bytes of an IDAT chunk; the format's own limit is 2^31 - 1. All pictures but very large ones
+# have one chunk.
+IDAT_BYTES = 1 << 26
+# What the two bytes at the start of a zlib stream say: deflate, 32 KiB window, fastest.
+_ZLIB_HEADER = b"\x78\x01"
+_COLOR_TYPE = {3: 2, 4: 6}
+_FILTER_UP = 2
+# The largest prime below 2^16, the modulus of Adler-32.
+_ADLER = 65521
+# Bytes at the start of a file that hold the chunks before the text.
+_HEAD = 256
+
+
+def chunk(kind: bytes, data: bytes) -> bytes:
+    """One PNG chunk: length, kind, data, checksum."""
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def encode(pixels: Pixels, text: dict[str, str], threads: int = 0) -> bytes:
+    """A whole PNG file in memory; arguments as for `write`."""
+    file = io.BytesIO()
+    write(file, pixels, text, threads)
+    return file.getvalue()
+
+
+def write(file: BinaryIO, pixels: Pixels, text: dict[str, str], threads: int = 0) -> None:
+    """Write a PNG file in parts; its bytes do not depend on the number of threads.
+
+    file: one in which `seek` works.
+    pixels: uint8 or uint16 (h, w, 3 or 4), sRGB, straight alpha.
+    text: keys and ASCII values of the text chunks.
+    threads: 0 takes every core that the process may use.
+    """
+    height, width, channels = pixels.shape
+    depth = 8 * pixels.dtype.itemsize
+    header = struct.pack(">IIBBBBB", width, height, depth, _COLOR_TYPE[channels], 0, 0, 0)
+    file.write(SIGNATURE + chunk(b"IHDR", header) + chunk(b"sRGB", b"\0"))
+    for key, value in text.items():
+        file.write(chunk(b"tEXt", f"{key}\0{value}".encode("latin-1")))
+    _write_data(file, _compressed(pixels, threads))
+    file.write(chunk(b"IEND", b""))
+
+
+def _write_data(file: BinaryIO, parts: Iterable[bytes]) -> None:
+    """Write IDAT chunks, all but the last of exactly `IDAT_BYTES`; nothing is held back.
+
+    The length of a chunk, which stands before it, is written when it is known.
+    """
+    data = _Chunk(file, b"IDAT")
+    for part in parts:
+        rest = memoryview(part)
+        while data.size + len(rest) > IDAT_BYTES:
+            room = IDAT_BYTES - data.size
+            data.add(rest[:room])
+            data.close()
+            data, rest = _Chunk(file, b"IDAT"), rest[room:]
+        data.add(rest)
+    data.close()
+
+
+class _Chunk:
+    """A chunk that is written in parts."""
+
+    def __init__(self, file: BinaryIO, kind: bytes) -> None:
+        self.size = 0
+        self._file, self._start = file, file.tell()
+        self._check = zlib.crc32(kind)
+        file.write(bytes(4) + kind)
+
+    def add(self, data: memoryview) -> None:
+        """Write more of its data."""
+        self.size += len(data)
+        self._check = zlib.crc32(data, self._check)
+        self._file.write(data)
+
+    def close(self) -> None:
+        """Write length and checksum."""
+        self._file.write(struct.pack(">I", self._check))
+        end = self._file.tell()
+        self._file.seek(self._start)
+        self._file.write(struct.pack(">I", self.size))
+        self._file.seek(end)
+
+
+def _compressed(pixels: Pixels, threads: int) -> Iterator[bytes]:
+    """A zlib stream of blocks that were compressed side by side, each when there is room for it."""
+    height, row = pixels.shape[0], pixels[0].nbytes + 1  # a tag in front
+    total = height * row
+    blocks = [(at, min(at + BLOCK, total)) for at in range(0, total, BLOCK)]
+    yield _ZLIB_HEADER
+    check = 1
+    for (begin, end), (data, own) in zip(blocks, _in_order(pixels, blocks, threads), strict=True):
+        check = _joined_adler(check, own, end - begin)
+        yield data
+    yield struct.pack(">I", check)
+
+
+def _in_order(
+    pixels: Pixels, blocks: list[tuple[int, int]], threads: int
+) -> Iterator[tuple[bytes, int]]:
+    """The compressed blocks and their checksums; a few more than there are threads are ahead."""
+    last = blocks[-1]
+    if len(blocks) == 1:
+        yield _deflate(pixels, *last, True)
+        return
+    from collections import deque
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    count = busy_threads(threads)
+    waiting: deque[Future[tuple[bytes, int]]] = deque()
+    pool = ThreadPoolExecutor(count)
+    try:
+        for block in blocks:
+            waiting.append(pool.submit(_deflate, pixels, *block, block == last))
+            if len(waiting) > 4 * count:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _deflate(pixels: Pixels, begin: int, end: int, last: bool) -> tuple[bytes, int]:
+    """Bytes begin to end of the filtered picture as raw deflate, and their Adler-32.
+
+    The data end on a byte, so that blocks can be joined.
+    """
+    block = _filtered(pixels, begin, end).data
+    stream = zlib.compressobj(COMPRESSION, zlib.DEFLATED, -zlib.MAX_WBITS)
+    start = stream.compress(block)
+    rest = stream.flush(zlib.Z_FINISH if last else zlib.Z_SYNC_FLUSH)
+    return start + rest, zlib.adler32(block)
+
+
+def _filtered(pixels: Pixels, begin: int, end: int) -> NDArray[np.uint8]:
+    """Bytes begin to end of all rows with the filter "up" and its tag in front of each.
+
+    The filter is the difference to the row above, byte by byte. 16-bit samples are stored with the
+    high byte first.
+    """
+    import numpy as np
+
+    row, size = pixels[0].nbytes + 1, pixels[0, 0].nbytes
+    first, stop = begin // row, -(-end // row)
+    above = max(first - 1, 0)
+    skipped = first * row
+    part = pixels[above:stop]
+    if stop - first == 1:  # of a row that is longer than a block only the pixels in question
+        left = max(begin - skipped - 1, 0) // size
+        part = part[:, left : -((skipped + 1 - end) // size)]
+        skipped += left * size
+    big_endian = part.astype(part.dtype.newbyteorder(">"), order="C", copy=False)
+    rows = np.ascontiguousarray(big_endian).view(np.uint8).reshape(stop - above, -1)
+    out = np.empty((stop - first, 1 + rows.shape[1]), np.uint8)
+    out[:, 0] = _FILTER_UP
+    if first == 0:
+        out[0, 1:] = rows[0]
+        np.subtract(rows[1:], rows[:-1], out=out[1:, 1:])
+    else:
+        np.subtract(rows[1:], rows[:-1], out=out[:, 1:])
+    return out.reshape(-1)[begin - skipped : end - skipped]
+
+
+def _joined_adler(first: int, second: int, length: int) -> int:
+    """The Adler-32 of two pieces of data in a row (RFC 1950). length: bytes of the second."""
+    low, high = first & 0xFFFF, first >> 16
+    sums = (second >> 16) + high + length * (low - 1)
+    return (sums % _ADLER) << 16 | (low + (second & 0xFFFF) - 1) % _ADLER
+
+
+def read_metadata(path: Path) -> dict[str, Any] | None:
+    """What `raytracer` wrote about a picture; None if the file has no such chunk.
+
+    Only the heads of the other chunks are read. Raises DataFileError for a file that cannot be
+    read or is no PNG.
+    """
+    with opened(path, standard_input=True) as file:
+        if file.file.read(len(SIGNATURE)) != SIGNATURE:
+            raise DataFileError(
+                f"{file.source}: is not a PNG file: name a picture; `raytracer scene check` "
+                "describes scene and particle files"
+            )
+        for kind, size in _chunks(file):
+            if kind != b"tEXt" or file.file.peek(len(KEY) + 1)[: len(KEY) + 1] != _KEY_START:
+                continue
+            if size > METADATA_BYTES:
+                raise DataFileError(
+                    f"{file.source}: its metadata have more than {size_text(METADATA_BYTES)}"
+                )
+            body, checksum = file.file.read(size), file.file.read(4)
+            if int.from_bytes(checksum, "big") != zlib.crc32(kind + body):
+                raise DataFileError(f"{file.source}: its metadata are damaged, or cut short")
+            text = body[len(_KEY_START) :].decode("latin-1")
+            return parse_json(text, file.source, "its metadata")
+    return None
+
+
+def is_foreign(path: Path) -> bool:
+    """Whether a file is anything but a PNG of `raytracer`, judged by its first text chunks.
+
+    Raises DataFileError for a file that cannot be read.
+    """
+    with opened(path) as file:
+        head = file.file.read(_HEAD)
+    return not head.startswith(SIGNATURE) or b"tEXtSoftware\0raytracer " not in head
+
+
+def _chunks(file: OpenFile) -> Iterator[tuple[bytes, int]]:
+    """Kind and size of every chunk; the file then stands at its body."""
+    at = len(SIGNATURE)
+    for _ in range(MOST_CHUNKS):
+        file.file.seek(at)
+        head = file.file.read(8)
+        if len(head) < 8:
+            return
+        (size,) = struct.unpack_from(">I", head)
+        yield head[4:], size
+        at += size + 12

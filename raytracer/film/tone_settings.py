@@ -1,0 +1,106 @@
+"""How a film becomes a picture: the settings of exposure and tone curve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from raytracer.errors import UserError
+from raytracer.field_types import Choice, Number, NumberOr, Percentiles, Words
+from raytracer.fields import Defined, check_fields, define
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+CURVES = ("linear", "reinhard", "aces", "agx")
+"""Tone curves: the words of the kernels' `ToneCurve`."""
+
+METERS = ("covered", "all")
+"""Which pixels decide an automatic exposure."""
+
+MAX_STOPS = 64.0
+"""Largest exposure either way: beyond it float32 holds no picture."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ToneSettings(Defined):
+    """How linear radiance becomes a picture. The defaults leave colours alone.
+
+    Raises:
+        UserError: a value makes no sense.
+    """
+
+    exposure: float | str = field(
+        default=0.0,
+        metadata=define(
+            NumberOr("auto", -MAX_STOPS, MAX_STOPS, "stops"),
+            "Exposure in stops, or auto: metered where camera rays hit a sphere.",
+            "A stop is a factor of 2. Auto brings the metered mean of log-luminance to a luminance "
+            "of 0.18, but darkens only as far as highlights (the upper end of `meter_range`) are "
+            "above white.",
+        ),
+    )
+    tone: str = field(
+        default="linear",
+        metadata=define(
+            Choice(CURVES, "tone curve"),
+            "Tone curve.",
+            '"linear" clips values above 1. "reinhard" is the extended form, on luminance '
+            '(Reinhard, Stark, Shirley and Ferwerda 2002, eq. 4), "aces" Stephen Hill\'s fit of '
+            "the ACES RRT and sRGB ODT, \"agx\" Benjamin Wrensch's fit of Troy Sobotka's AgX.",
+        ),
+    )
+    white: float = field(
+        default=4.0,
+        metadata=define(
+            Number(1e-3, 65504.0),
+            "Luminance that the reinhard curve maps to white.",
+            "It is measured after the exposure.",
+        ),
+    )
+    dither: bool | str = field(
+        default="auto",
+        metadata=define(
+            Words("auto"),
+            "Dither gradients, against banding.",
+            "Ordered dither (Bayer, 8 x 8) of 8-bit pictures; what is a whole code value stays "
+            "that value. Auto dithers 8 bits and not 16.",
+            default_text="with 8 bits",
+        ),
+    )
+    meter: str = field(
+        default="covered",
+        metadata=define(
+            Choice(METERS, "meter"),
+            "Pixels to meter: those in which a sphere was hit, or all.",
+            "They are also those of the statistics. Covered pixels count by the light of what was "
+            "hit (black ones are not metered), all pixels as they are shown, with background and "
+            "black ones.",
+        ),
+    )
+    meter_range: tuple[float, float] = field(
+        default=(10.0, 95.0),
+        metadata=define(
+            Percentiles(),
+            "Percentiles of luminance that are metered.",
+            "The mean is taken between them; the upper one is that of the highlights.",
+            default_text="10,95",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        check_fields(self, error=UserError)
+
+    @property
+    def automatic(self) -> bool:
+        """Whether the exposure is metered."""
+        return self.exposure == "auto"
+
+    def dithers(self, bits: int) -> bool:
+        """Whether a picture with that many bits a channel is dithered."""
+        return bits == 8 and self.dither is not False
+
+    def stops(self, tally: NDArray[np.void]) -> float:
+        """The exposure of the picture, in stops; of a measured tally where it is automatic."""
+        return float(tally["exposure"][0]) if self.automatic else float(self.exposure)

@@ -1,0 +1,166 @@
+"""Finding kernels in the folders of the sources."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from raytracer import resources
+from raytracer.errors import suggestion
+from raytracer.variants.header import (
+    KERNEL_KEYS,
+    KEYS,
+    LADDER_KEYS,
+    fields,
+    parse_flags,
+    parse_header,
+    parse_maps,
+    require,
+)
+from raytracer.variants.kernel import LADDERS, PRODUCT, Kernel, Variant, VariantError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from importlib.resources.abc import Traversable
+
+MAX_STEPS = 9
+
+_FILE_NAME = re.compile(r"(\d\d)_([a-z0-9]+(?:_[a-z0-9]+)*)\.cu")
+
+
+def discover(op: str, root: Traversable | None = None) -> list[Variant]:
+    """Return the variants of an operation, by number.
+
+    Args:
+        op: name of the folder under kernels/ladders/, like "render".
+        root: the kernels folder; that of the package by default.
+
+    Raises:
+        VariantError: the operation is unknown, a file name or header is invalid, or a number
+            occurs twice.
+    """
+    folder = _ladders(root).joinpath(op)
+    if not folder.is_dir():
+        hint = suggestion(op, operations(root))
+        raise VariantError(f"there is no operation {op!r} with GPU variants; {hint}")
+    variants = sorted((read(op, path, root) for path in _sources(folder)), key=lambda v: v.number)
+    for first, second in pairwise(variants):
+        if first.number == second.number:
+            raise VariantError(
+                f"kernels/{LADDERS}/{op}: {first.path.name} and {second.path.name} have the same "
+                "number; give one of them another"
+            )
+    return variants
+
+
+def operations(root: Traversable | None = None) -> list[str]:
+    """Return the names of the folders under kernels/ladders/ that contain variants, sorted."""
+    ladders = _ladders(root)
+    folders = (path for path in ladders.iterdir() if path.is_dir()) if ladders.is_dir() else ()
+    return sorted(folder.name for folder in folders if any(_sources(folder)))
+
+
+def read(op: str, path: Traversable, root: Traversable | None = None) -> Variant:
+    """Read one variant from its file.
+
+    Args:
+        op: the operation.
+        path: the file.
+        root: the kernels folder with the production kernel that the header may name.
+
+    Raises:
+        VariantError: the file name or the header is invalid.
+    """
+    place = f"kernels/{LADDERS}/{op}/{path.name}"
+    match = _FILE_NAME.fullmatch(path.name)
+    if match is None:
+        raise VariantError(
+            f"{place}: a variant's file is called NN_name.cu, with two digits and "
+            "lower-case words joined by underscores"
+        )
+    header = _full_header(path.read_text(encoding="utf-8"), place, root)
+    if header.get("steps", "1") not in map(str, range(1, MAX_STEPS + 1)):
+        raise VariantError(f"{place}: steps {header['steps']!r}: give 1 to {MAX_STEPS}")
+    own: dict[str, Any] = {key: header[key] for key in LADDER_KEYS if header.get(key)}
+    return Variant(
+        op=op,
+        number=int(match[1]),
+        name=match[2],
+        path=path,
+        maps=parse_maps(header.get("maps", ""), place),
+        **fields(header, place),
+        **own,
+    )
+
+
+def product(name: str, root: Traversable | None = None) -> Kernel:
+    """Return a production kernel by name, like "render_packet".
+
+    Args:
+        name: of the kernel.
+        root: the kernels folder; that of the package by default.
+
+    Raises:
+        VariantError: the kernel does not exist, or its header is invalid.
+    """
+    path = (root or resources.kernels()).joinpath(PRODUCT, f"{name}.cu")
+    if not path.is_file():
+        raise VariantError(
+            f"there is no kernel {name!r} in kernels/{PRODUCT}; "
+            f"{suggestion(name, _product_names(root))}"
+        )
+    place = f"kernels/{PRODUCT}/{path.name}"
+    header = parse_header(path.read_text(encoding="utf-8"), place)
+    require(header, place)
+    if extra := [key for key in header if key not in (*KEYS, *KERNEL_KEYS)]:
+        raise VariantError(f"{place}: {extra[0]!r} is a key of variants only; remove it")
+    return Kernel(name=name, path=path, **fields(header, place))
+
+
+def products(root: Traversable | None = None) -> list[Kernel]:
+    """Return all production kernels, by name."""
+    return [product(name, root) for name in _product_names(root)]
+
+
+def flags_of(path: Traversable, root: Traversable | None = None) -> tuple[str, ...]:
+    """Return the options for nvcc in the header of a kernel.
+
+    Args:
+        path: the file.
+        root: the kernels folder with the production kernel that the header may name.
+
+    Raises:
+        VariantError: an option is not in `header.FLAGS`.
+    """
+    header = _inherited(parse_header(path.read_text(encoding="utf-8"), path.name), root)
+    return parse_flags(header.get("flags", ""), path.name)
+
+
+def _product_names(root: Traversable | None) -> list[str]:
+    folder = (root or resources.kernels()).joinpath(PRODUCT)
+    paths = _sources(folder) if folder.is_dir() else ()
+    return sorted(path.name.removesuffix(".cu") for path in paths)
+
+
+def _full_header(text: str, place: str, root: Traversable | None) -> dict[str, str]:
+    """The header of a variant with inherited keys; raises VariantError for a missing key."""
+    header = _inherited(parse_header(text, place), root)
+    require(header, place)
+    return header
+
+
+def _inherited(header: dict[str, str], root: Traversable | None) -> dict[str, str]:
+    """Add the keys of the production kernel that a header names and does not set itself."""
+    if "product" not in header:
+        return header
+    kernel = product(header["product"], root)
+    return parse_header(kernel.code, kernel.place) | header
+
+
+def _ladders(root: Traversable | None) -> Traversable:
+    return (root or resources.kernels()).joinpath(LADDERS)
+
+
+def _sources(folder: Traversable) -> Iterator[Traversable]:
+    return (path for path in folder.iterdir() if path.name.endswith(".cu"))

@@ -1,0 +1,181 @@
+"""Kernels as their headers describe them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING
+
+from raytracer.errors import RaytracerError
+from raytracer.variants.arithmetic import ExpressionError, whole_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from importlib.resources.abc import Traversable
+
+PRODUCT = "cuda"  # folder of kernels/ with the production kernels
+LADDERS = "ladders"  # folder of kernels/ with a folder for each operation
+
+_ARCHITECTURE = re.compile(r"sm_(\d+)([af]?)")
+
+
+class VariantError(RaytracerError):
+    """The file name or the header of a variant is invalid."""
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """One entry of a `needs:` line."""
+
+    capability: int  # compute capability times ten: 80, 90, 120
+    suffix: str  # "a" or "f" for features of one architecture, else ""
+    and_later: bool
+
+    def admits(self, arch: str) -> bool:
+        """Whether the file can be compiled for `arch`, like "sm_90a"."""
+        capability, suffix = split_architecture(arch)
+        if self.and_later:
+            return capability >= self.capability
+        return (capability, suffix) == (self.capability, self.suffix)
+
+    def __str__(self) -> str:
+        return f"sm_{self.capability}{self.suffix}{'+' if self.and_later else ''}"
+
+
+@dataclass(frozen=True)
+class MapRequest:
+    """A tensor map of a variant: the boxes of a matrix that the copy engine (TMA) transfers."""
+
+    array: str  # an input or output of the operation
+    rows: int  # of a box
+    cols: int
+    swizzle: int = 0  # bytes of a row within which 16-byte pieces are permuted: 0, 32, 64 or 128
+    name: str = ""  # distinguishes two maps of one array
+
+    @property
+    def constant(self) -> str:
+        """The name of the map in the kernel's constant memory."""
+        return f"c_map_{self.name or self.array}"
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Launch configuration of a variant for one set of sizes."""
+
+    grid: tuple[int, int, int]
+    shared: int  # dynamic shared memory in bytes
+    scratch: int = 0  # device memory that the steps share, in bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kernel:
+    """A production kernel: `kernels/cuda/NAME.cu`."""
+
+    name: str
+    title: str
+    idea: str
+    block: tuple[int, int, int]
+    needs: tuple[Requirement, ...]
+    source: str
+    path: Traversable
+    grid: str = ""
+    shared: str = "0"
+    scratch: str = "0"
+    flags: tuple[str, ...] = ()  # options for nvcc
+
+    @property
+    def label(self) -> str:
+        """The name in records and on the command line."""
+        return self.name
+
+    @property
+    def place(self) -> str:
+        """Path of the file in the repository, for messages."""
+        return f"kernels/{PRODUCT}/{self.path.name}"
+
+    @property
+    def threads(self) -> int:
+        """Threads per block."""
+        return prod(self.block)
+
+    @cached_property
+    def code(self) -> str:
+        """The text of the file."""
+        return self.path.read_text(encoding="utf-8")
+
+    def admits(self, arch: str) -> bool:
+        """Whether it can be compiled for `arch`, like "sm_80" or "sm_90a"."""
+        return any(requirement.admits(arch) for requirement in self.needs)
+
+    def launch(self, axes: Mapping[str, int], multiprocessors: int) -> Launch:
+        """Evaluate grid, shared memory and scratch memory.
+
+        Args:
+            axes: sizes of the operation by name.
+            multiprocessors: of the device.
+
+        Raises:
+            VariantError: an expression of the header has no value or an invalid one.
+        """
+        names = {**axes, "sm": multiprocessors, "block": self.threads}
+        if not self.grid:
+            raise VariantError(
+                f"{self.place}: the header lacks a value for 'grid'; add `// grid: …`"
+            )
+        try:
+            sizes = whole_numbers(self.grid, names)
+            shared = whole_numbers(self.shared, names)
+            scratch = whole_numbers(self.scratch, names)
+        except ExpressionError as error:
+            raise VariantError(f"{self.place}: {error}") from error
+        memory = (*shared, *scratch)
+        if len(sizes) > 3 or len(memory) != 2 or min(*sizes, *memory) < 0:
+            raise VariantError(
+                f"{self.place}: grid {sizes} with shared {shared} and scratch {scratch} "
+                "is not a valid launch"
+            )
+        x, y, z = (max(size, 1) for size in (*sizes, 1, 1)[:3])
+        return Launch((x, y, z), *memory)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant(Kernel):
+    """One implementation of an operation: `kernels/ladders/OP/NN_name.cu`."""
+
+    op: str
+    number: int
+    steps: str = "1"
+    constant: str = ""
+    maps: tuple[MapRequest, ...] = ()
+    tile: str = ""
+    layout: str = ""
+    shows: str = ""
+
+    @property
+    def label(self) -> str:
+        """Number and name as in the file name, like "05_warp_tiles"."""
+        return f"{self.number:02d}_{self.name}"
+
+    @property
+    def place(self) -> str:
+        """Path of the file in the repository, for messages."""
+        return f"kernels/{LADDERS}/{self.op}/{self.path.name}"
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """Names of the entry functions, in launch order."""
+        return (self.op, *(f"{self.op}_{step}" for step in range(2, int(self.steps) + 1)))
+
+
+def split_architecture(arch: str) -> tuple[int, str]:
+    """Split an architecture like "sm_90a" into compute capability and suffix: (90, "a").
+
+    Raises:
+        VariantError: the text is not an architecture.
+    """
+    match = _ARCHITECTURE.fullmatch(arch)
+    if match is None:
+        raise VariantError(f"{arch!r} is not a GPU architecture: write it like sm_80 or sm_90a")
+    return int(match[1]), match[2]

@@ -1,0 +1,125 @@
+"""Every benchmark follows one protocol: listed, checked, run, explained, profiled by name."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import pytest
+
+import raytracer
+from raytracer.benchmark import operations, record, registry, report
+from raytracer.benchmark.benchmark import Benchmark, Machine
+from raytracer.benchmark.options import BenchOptions
+from raytracer.benchmark.presentation import Presentation
+from raytracer.cli import main
+from raytracer.errors import BackendError, UserError
+
+RENDERER = ["render", "tone", "preview"]
+NAMES = [*operations.names(), *RENDERER]
+each = pytest.mark.parametrize("name", NAMES)
+# What a moment on the CPU takes, by name.
+SMALL: dict[str, dict[str, list[int]]] = {
+    "render": {"width": [32], "height": [24]},
+    "tone": {"width": [64], "height": [48]},
+}
+
+
+def test_operations_then_the_renderer() -> None:
+    assert list(registry.benchmarks()) == NAMES
+    assert [found.name for found in registry.selected(())] == operations.names()
+    twice = registry.selected(("tone", "copy", "tone"))
+    assert [found.name for found in twice] == ["tone", "copy"]
+    with pytest.raises(UserError, match="no operation 'rendr' to bench; did you mean 'render'"):
+        registry.find("rendr")
+
+
+@each
+def test_it_is_listed_and_explained(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found: Benchmark = registry.find(name)
+    assert found.name == name
+    assert next(found.listing()).startswith(f"{name}: ")
+    assert main(["bench", name, "--list"]) == 0
+    assert capsys.readouterr().out.splitlines() == list(found.listing())
+    found.check(BenchOptions())
+    # An architecture that no kernel is for, so that none is compiled.
+    assert found.explain(BenchOptions(), "sm_75").startswith(f"{name}: ")
+
+
+@each
+def test_what_makes_no_sense_is_refused_before_anything_runs(name: str) -> None:
+    for options in (BenchOptions(axes={"none": [1]}), BenchOptions(variant=("99_none",))):
+        if name == "render" and options.variant:
+            continue  # its rungs depend on what it runs on
+        with pytest.raises(UserError, match=name):
+            registry.find(name).check(options)
+
+
+@pytest.mark.parametrize("name", ["vecadd", "copy", "render", "tone"])
+def test_it_runs_on_the_cpu(name: str) -> None:
+    axes = SMALL.get(name, {"n": [1000]})
+    options = BenchOptions(axes=axes, min_time=1e-3, scenes=("three_balls",))
+    machine, told = Machine("cpu"), list[str]()
+    results = registry.find(name).run(machine, options, told.append)
+    assert results
+    assert told
+    for result in results:
+        assert result["op"].split(" ")[0] == name
+        assert {key: [value] for key, value in result["axes"].items() if key in axes} == axes
+        assert {row["status"] for row in result["rows"]} <= {"ok", "skipped"}
+        look = registry.presentation(result["op"])
+        assert look is registry.find(name).presentation
+        columns, cells = look.table(result, machine.device)
+        assert {len(line) for line in cells} == {len(columns)}
+        assert look.heading(result).startswith(f"{result['op']}: ")
+
+
+def test_several_make_one_record() -> None:
+    made = raytracer.bench("tone", "vecadd", backend="cpu", min_time=1e-3, size=100)
+    assert [result["op"] for result in made["results"]] == [
+        "tone histogram", "tone picture", "tone whole", "vecadd",
+    ]  # fmt: skip
+    assert record.validated(made, "a run") is made
+    assert "need an NVIDIA GPU" in report.text(made, "table")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_operations_with_kernels_take_a_users_own(name: str) -> None:
+    found = registry.find(name)
+    assert found.takes_kernels == (name not in ("copy", *RENDERER))
+    if not found.takes_kernels:
+        with pytest.raises(UserError, match="--with takes one operation"):
+            raytracer.bench(name, with_file="kernel.cu", backend="cpu")
+    if not found.is_counted:
+        with pytest.raises(UserError, match=f"--ncu: {name} has no kernels"):
+            raytracer.bench(name, ncu=True, backend="cpu")
+    else:
+        with pytest.raises(BackendError, match="--ncu needs a GPU"):
+            raytracer.bench(name, ncu=True, backend="cpu")
+
+
+def test_what_has_no_kernels_is_not_profiled() -> None:
+    for name in ("copy", "preview"):
+        with pytest.raises(UserError, match=f"{name} has no kernels"):
+            registry.find(name).profile(BenchOptions())
+
+
+def test_a_result_of_no_benchmark_is_shown_all_the_same() -> None:
+    result: Any = {"op": "gone", "axes": {"n": 3}, "dtype": "int8", "input": "zeros"}
+    result |= {"mode": "cold", "rows": [], "work": {"flop": 0, "bytes_read": 0, "bytes_written": 0}}
+    look = registry.presentation("gone")
+    assert type(look) is Presentation
+    assert look.heading(result) == "gone: n 3; int8, zeros input, cold"
+
+
+def test_kinds_of_rows_are_those_of_the_schema() -> None:
+    kinds = record.schema()["$defs"]["Row"]["properties"]["kind"]["enum"]
+    assert tuple(kinds) == get_args(record.Kind)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", ["vecadd", "tone", "render"])
+def test_it_is_profiled_on_a_gpu(cuda: str, name: str) -> None:
+    axes = SMALL.get(name, {"n": [1000]})
+    ran = registry.find(name).profile(BenchOptions(axes=axes, scenes=("three_balls",)))
+    assert len(ran) >= 7
+    assert len(set(ran)) == len(ran)

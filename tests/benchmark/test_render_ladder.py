@@ -1,0 +1,356 @@
+"""The render ladder without a GPU: its rungs, its pictures, how rays are counted, its reports."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer import bvh
+from raytracer.backends.cpu import CpuDevice, CpuFilm, CpuScene
+from raytracer.backends.cuda.kernel import production
+from raytracer.benchmark import layouts, ray_count, render_benchmark, render_levels, report, run
+from raytracer.benchmark.render_ladder import Ladder, Rung, of_level, rungs
+from raytracer.buffers import SceneBuffers
+from raytracer.bvh import Bvh
+from raytracer.cli import main
+from raytracer.compile_all import ARCHITECTURES
+from raytracer.errors import BackendError, UserError
+from raytracer.film.film import Film
+from raytracer.scene.pack import pack
+from raytracer.variants import discover
+from reference import RefScene, View, camera_rays, closest_hit
+from reference.scene import unit, vector
+from support.project import to_project
+from support.scenes import KEY, LAMP, random_scene
+
+SIZE = (48, 32)
+
+
+def packed(scene: RefScene, size: tuple[int, int] = SIZE) -> tuple[SceneBuffers, Bvh]:
+    """Buffers with one sample a pixel, and the tree."""
+    ours = to_project(scene)
+    buffers = pack(ours, ours.render.override(width=size[0], height=size[1], samples=1))
+    return buffers, bvh.build(buffers)
+
+
+def film_of(buffers: SceneBuffers, tree: Bvh, level: str) -> Film:
+    """The CPU's picture of a level."""
+    seen, cpu = render_levels.view(buffers, level, SIZE), CpuDevice()
+    film = cpu.film(Film.blank(*SIZE))
+    render_levels.expose(film, cpu.scene(seen, tree), seen.view)
+    return film.to_host()
+
+
+# rungs
+
+
+def test_every_variant_is_a_rung_and_the_last_one_is_complete() -> None:
+    found = rungs("cuda")
+    assert [rung.label for rung in found] == [variant.label for variant in discover("render")]
+    assert {rung.layout for rung in found} == set(layouts.LAYOUTS)
+    assert {rung.level for rung in found} == set(render_levels.LEVELS)
+    levels = [list(render_levels.LEVELS).index(rung.level) for rung in found]
+    assert levels == sorted(levels)
+    assert found[-1].level == "samples"
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_the_last_rung_is_the_usual_kernel_of_the_product(arch: str) -> None:
+    chosen, rung = production(), discover("render")[-1]
+    assert chosen.admits(arch)
+    assert (rung.shows, rung.layout) == ("samples", "")
+    same = ("title", "idea", "block", "needs", "source", "flags")
+    assert [getattr(rung, name) for name in same] == [getattr(chosen, name) for name in same]
+    assert f'#include "../../cuda/{chosen.path.name}"' in rung.code
+
+
+def test_rungs_by_label_name_and_number() -> None:
+    for word in ("12", "wide_bvh", "12_wide_bvh"):
+        assert [rung.label for rung in rungs("cuda", [word])] == ["12_wide_bvh"]
+    assert [rung.label for rung in rungs("cpu", ["shadows", "cpu_flat"])] == [
+        "cpu_shadows",
+        "cpu_flat",
+    ]
+    with pytest.raises(UserError, match="no variant 'wide' on cuda"):
+        rungs("cuda", ["wide"])
+
+
+def test_layouts_hold_the_same_spheres() -> None:
+    buffers, tree = packed(random_scene(1, 37))
+    soa, aos, binary, plain = (
+        layouts.arrange(name, buffers, tree) for name in ("soa", "aos", "binary", "list")
+    )
+    assert (soa.spheres == tree.spheres.T).all()
+    assert soa.spheres.flags.c_contiguous
+    assert (aos.spheres[:, :4] == tree.spheres).all()
+    assert (aos.spheres[:, 4:] == buffers.color[tree.order]).all()
+    assert plain.spheres is tree.spheres
+    assert plain.nodes.size == soa.nodes.size == aos.nodes.size == 0
+    assert sorted(binary.order.tolist()) == sorted(tree.order.tolist())
+    with pytest.raises(UserError, match="layout 'sao'; did you mean"):
+        layouts.arrange("sao", buffers, tree)
+
+
+# pictures
+
+
+def test_levels_show_more_and_more() -> None:
+    scene = random_scene(5, 60, mirror=True).but(lights=(KEY, LAMP))
+    buffers, tree = packed(scene)
+    films = {level: film_of(buffers, tree, level) for level in render_levels.LEVELS}
+    flat = films["flat"].sums[films["flat"].sums[..., 3] > 0]
+    assert flat.size
+    for level, film in films.items():
+        assert render_levels.difference(film, films[level]) == ""
+    names = list(films)
+    for before, level in pairwise(names):
+        assert "differ from the CPU's" in render_levels.difference(films[level], films[before])
+    assert films["samples"].samples == render_levels.SAMPLES
+    assert films["samples"].mean() == pytest.approx(films["mirrors"].mean(), abs=1.5)
+
+
+def test_last_level_is_the_picture_of_render() -> None:
+    ours = to_project(random_scene(6, 40, mirror=True))
+    buffers, tree = packed(random_scene(6, 40, mirror=True))
+    wanted = raytracer.render(
+        ours, backend="cpu", width=SIZE[0], height=SIZE[1], samples=render_levels.SAMPLES
+    )
+    assert film_of(buffers, tree, "samples").sums.tobytes() == wanted.film.sums.tobytes()
+
+
+def test_another_size_is_another_aspect() -> None:
+    buffers, _ = packed(random_scene(5, 10), (64, 32))
+    square = render_levels.view(buffers, "samples", (50, 50))
+    assert square.camera["right"] == pytest.approx(buffers.camera["right"] / 2)
+    assert (square.camera["up"] == buffers.camera["up"]).all()
+    assert square.frame["film"]["x1"] == square.frame["film"]["width"] == 50
+
+
+def test_pictures_that_are_wrong_are_told() -> None:
+    buffers, tree = packed(random_scene(5, 60))
+    good = film_of(buffers, tree, "phong")
+    bad = good.copy()
+    bad.sums[7, 3, 1] = np.nan
+    assert "not finite" in render_levels.difference(bad, good)
+    bad.sums[...] = good.sums
+    bad.sums[7:9, 3] += 0.5
+    assert "2 of 1536 pixels differ from the CPU's, first 3,7" in render_levels.difference(
+        bad, good
+    )
+    bad.sums[...] = good.sums
+    bad.sums[..., :3] *= np.float32(1.006)
+    assert "on average" in render_levels.difference(bad, good)
+
+
+# rays
+
+
+def brute_force(scene: RefScene, depths: int) -> tuple[list[int], list[int]]:
+    """Shadow and mirrored rays of each bounce, in float64 and ray by ray."""
+    origin, direction = camera_rays(scene.view, *SIZE)
+    skin = np.full(len(origin), 1e-9)
+    shadow, reflection = [], []
+    for _ in range(depths + 1):
+        t, hit = closest_hit(scene.centers, scene.radii, origin, direction, skin)
+        met = hit >= 0
+        hit, direction = hit[met], direction[met]
+        point = origin[met] + t[met, None] * direction
+        normal = unit(point - scene.centers[hit])
+        shadow.append(0)
+        for light in scene.lights:
+            towards = (
+                -unit(vector(light.vector))
+                if light.kind == "directional"
+                else unit(vector(light.vector) - point)
+            )
+            shadow[-1] += int(((normal * towards).sum(axis=1) > 0).sum())
+        mirror = np.array([m.mirror for m in scene.materials])[scene.material_id[hit]] > 0
+        reflection.append(int(mirror.sum()))
+        origin, normal, direction = point[mirror], normal[mirror], direction[mirror]
+        along = (direction * normal).sum(axis=1)[:, None]
+        direction, skin = direction - 2 * along * normal, skin[: len(origin)]
+    return shadow, reflection[:-1]
+
+
+def test_rays_are_those_of_brute_force() -> None:
+    scene = random_scene(4, 30, mirror=True).but(lights=(KEY, LAMP, KEY, LAMP))
+    buffers, tree = packed(scene)
+    buffers = buffers.seen(buffers.view.with_depth(2))
+    found = ray_count.count(render_levels.view(buffers, "mirrors", SIZE), tree, CpuDevice())
+    shadow, reflection = brute_force(scene, 2)
+    assert found.primary == SIZE[0] * SIZE[1]
+    assert reflection[1] > 5
+    assert found.shadow == pytest.approx(shadow, abs=4)
+    assert found.reflection == pytest.approx(reflection, abs=2)
+
+
+def test_rays_of_a_level() -> None:
+    found = ray_count.Rays(primary=100, hit=50, shadow=(40, 5), reflection=(10,))
+    assert of_level(found, "phong") == {"primary": 100, "shadow": 0, "reflection": 0}
+    assert of_level(found, "shadows") == {"primary": 100, "shadow": 40, "reflection": 0}
+    assert of_level(found, "mirrors") == {"primary": 100, "shadow": 45, "reflection": 10}
+    assert of_level(found, "samples") == {"primary": 400, "shadow": 180, "reflection": 40}
+
+
+# a run of the ladder, with a rung that runs on the CPU
+
+
+class Stand(CpuDevice):
+    """A GPU in name only: the CPU renders, spoils its picture, or fails."""
+
+    name = "cuda"
+
+    def __init__(self, mode: str, tree: Bvh) -> None:
+        super().__init__()
+        self.mode, self.tree = mode, tree
+
+    def scene(self, buffers: SceneBuffers, tree: Bvh | None = None) -> CpuScene:
+        """The CPU's own, with the tree that a list has not."""
+        if self.mode == "fault":
+            raise BackendError("CUDA: it broke")
+        assert tree is not None
+        assert tree.nodes.size == 0
+        return StandScene(buffers, self.tree, self.threads)
+
+    def film(self, host: Film) -> CpuFilm:
+        """The CPU's own, which may spoil what is on it."""
+        return StandFilm(self, host)
+
+
+class StandScene(CpuScene):
+    """It has a kernel."""
+
+    def describe(self, view: Any) -> dict[str, Any]:
+        """As a GPU's does."""
+        return {"registers": 32}
+
+
+class StandFilm(CpuFilm):
+    """Its frames may be wrong or slow."""
+
+    def __init__(self, stand: Stand, host: Film) -> None:
+        super().__init__(stand, host)
+        self._mode = stand.mode
+
+    def _expose(self, scene: Any, view: Any, progress: Any) -> float:
+        """Seconds; slow ones say so."""
+        seconds = super()._expose(scene, view, progress)
+        if self._mode == "wrong":
+            self.host.sums[:9] = 0.0
+        return 100.0 if self._mode == "slow" else seconds
+
+
+def raced(mode: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The row of a stand-in for 10_antialiasing, a linear list."""
+    (rung,) = rungs("cuda", ["10"])
+    buffers, tree = packed(random_scene(5, 60, mirror=True))
+    monkeypatch.setattr(Rung, "device", lambda _: Stand(mode, tree))
+    counted = ray_count.Rays(SIZE[0] * SIZE[1], 100, (90, 9), (30,))
+    ladder = Ladder(buffers, tree, SIZE, (33, 21))
+    (row,) = ladder.run([rung], 0.001, counted, lambda _: None)
+    return dict(row)
+
+
+def test_right_rung_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = raced("right", monkeypatch)
+    assert row["status"] == "ok"
+    assert row["rays"] == {"primary": 4 * 1536, "shadow": 4 * 99, "reflection": 120}
+    assert row["mrays"] == pytest.approx(1e-6 * (4 * 1536 + 396 + 120) / row["time"]["median"])
+    assert row["resources"] == {"registers": 32}
+    assert row["bytes_per_sphere"] == 20  # four numbers and the order
+    assert row["upload"]["count"] == 3
+
+
+@pytest.mark.parametrize(
+    ("mode", "status", "reason"),
+    [
+        ("wrong", "wrong", "pixels differ from the CPU's"),
+        ("slow", "skipped", "would take about 2.2e+02 s a frame"),
+        ("fault", "failed", "CUDA: it broke"),
+    ],
+)
+def test_other_rungs_are_shown_and_not_timed(
+    mode: str, status: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = raced(mode, monkeypatch)
+    assert row["status"] == status
+    assert reason in row["reason"]
+    assert "time" not in row
+
+
+# reports and the command
+
+
+def test_report_of_a_scene_has_rates_by_kind(tmp_path: Path) -> None:
+    found = render_benchmark.result(
+        "three_balls", "cpu", 0.001, SIZE, variant=["shadows", "samples"]
+    )
+    skipped: Any = {"label": "12_x", "title": "x", "kind": "variant", "shows": "samples"}
+    found["rows"].insert(0, skipped | {"status": "wrong", "reason": "it is green"})
+    given: Any = {"backend": "cpu", "device": {"device": "d"}, "date": "now", "results": [found]}
+    text = report.text(given, "table")
+    assert "12_x: WRONG: it is green" in text
+    for word in ("cpu_shadows", "primary", "shadow", "reflection", "bytes a sphere", "x before"):
+        assert word in text
+    rows = list(csv.DictReader(io.StringIO(report.text(given, "csv"))))
+    assert float(rows[1]["mrays_primary"]) > 0
+    assert rows[0]["status"] == "wrong"
+    labels = [row["label"] for row in found["rows"]]
+    assert labels == ["12_x", "cpu_shadows", "cpu_samples", "load", "pack", "build"]
+
+
+def test_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "why_not", lambda *_: "there is no GPU in this test")
+    saved = tmp_path / "render.json"
+    size = ["--axis", "width=32", "--axis", "height=24"]
+    words = ["bench", "render", "--scene", "weekend", "--scene", "three_balls", *size]
+    assert main([*words, "--min-time", "0.001", "--save", str(saved)]) == 0
+    capsys.readouterr()
+    kept = json.loads(saved.read_text(encoding="utf-8"))
+    assert [result["axes"]["scene"] for result in kept["results"]] == ["three_balls", "weekend"]
+    assert kept["device"]["device"] == CpuDevice().describe()["device"]
+    assert main([*words, "--min-time", "0.001", "--compare", str(saved)]) in (0, 1)
+    assert "render scene=weekend" in capsys.readouterr().out
+    assert main(["bench", "render", "--list"]) == 0
+    assert "13_packet" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"scene": "weekends"}, "no example scene 'weekends'; did you mean 'weekend'"),
+        ({"variant": "packet"}, "no variant 'packet' on cpu"),
+        ({"axes": {"depth": 3}}, "render has no axis 'depth'"),
+        ({"axes": {"width": [3, 4]}}, "one size from 1 to 16384"),
+    ],
+)
+def test_mistakes_are_one_sentence(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        raytracer.bench("render", backend="cpu", **({"scene": "three_balls"} | options))
+
+
+def test_explain_tells_ideas_and_registers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "render", "--explain", "--variant", "04", "--variant", "13"]) == 0
+    text = capsys.readouterr().out
+    assert "04_constant_memory: spheres in constant memory" in text
+    assert "shows flat" in text
+    assert "registers" in text
+    assert "13_packet" in text
+
+
+def test_camera_of_parallel_rays_sees_the_scene() -> None:
+    view = View((0.0, 0.0, 4.0), (0.0, 0.0, 0.0), vertical_fov=40.0)
+    buffers, tree = packed(random_scene(2, 200).but(view=view))
+    flat, persp = (film_of(buffers, tree, level) for level in ("flat", "perspective"))
+    shown = [float((film.sums[..., :3].std(axis=-1) > 1e-4).mean()) for film in (flat, persp)]
+    assert shown[0] == pytest.approx(shown[1], rel=0.3)

@@ -1,0 +1,99 @@
+"""Every rung of the render ladder on a GPU: its pictures are the CPU's on every example scene."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raytracer import bvh
+from raytracer.benchmark import ray_count, render_benchmark, render_levels
+from raytracer.benchmark.record import Row
+from raytracer.benchmark.render_ladder import Ladder, rungs
+from raytracer.cli import main
+from raytracer.scene.pack import pack
+from raytracer.scene.scene import Scene
+from support.project import to_project
+from support.scenes import random_scene
+
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cuda")]
+
+SIZE = (161, 91)  # no multiple of a tile
+
+
+def run_ladder(scene: Scene, chosen: Any) -> list[Row]:
+    """The rows of some rungs on a scene, timed for a moment."""
+    buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=1))
+    tree = bvh.build(buffers)
+    view = render_levels.view(buffers, "mirrors", SIZE)
+    counted = ray_count.count(view, tree, chosen[-1].device())
+    ladder = Ladder(buffers, tree, SIZE, SIZE, longest=10.0)
+    return ladder.run(chosen, 1e-6, counted, lambda _: None)
+
+
+@pytest.mark.parametrize("name", render_benchmark.names())
+def test_pictures_of_all_rungs_are_those_of_the_cpu(name: str) -> None:
+    found = render_benchmark.result(name, "cuda", 1e-6, SIZE, checked=SIZE, longest=0.02)
+    ladder = [row for row in found["rows"] if row["kind"] == "variant"]
+    assert len(ladder) == len(rungs("cuda"))
+    assert {row["status"] for row in ladder} <= {"ok", "skipped"}, ladder
+    assert all("and is right" in row["reason"] for row in ladder if row["status"] == "skipped")
+    timed = [row for row in ladder if row["status"] == "ok"]
+    assert timed
+    assert all(row["mrays"] > 0 and row["time"]["median"] > 0 for row in timed)
+
+
+@pytest.mark.parametrize("count", [0, 1, 5, 3000, 3329])
+def test_small_and_awkward_scenes(count: int) -> None:
+    rows = run_ladder(to_project(random_scene(7, count, mirror=True)), rungs("cuda"))
+    assert [row["status"] for row in rows] == ["ok"] * len(rows), rows
+
+
+def test_wrong_picture_is_shown_and_not_timed() -> None:
+    (flat,) = rungs("cuda", ["05"])
+    (row,) = run_ladder(to_project(random_scene(8, 40)), [replace(flat, level="shadows")])
+    assert row["status"] == "wrong"
+    assert "differ" in row["reason"]
+    assert "time" not in row
+
+
+def test_rays_are_those_that_the_cpu_counts() -> None:
+    scene = to_project(random_scene(9, 200, mirror=True))
+    buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=1))
+    tree, view = bvh.build(buffers), render_levels.view(buffers, "mirrors", SIZE)
+    cpu, gpu = (
+        ray_count.count(view, tree, rungs(name)[-1].device()) for name in ("cpu", "cuda")
+    )  # fmt: skip
+    assert gpu.primary == cpu.primary
+    assert gpu.reflection == pytest.approx(cpu.reflection, rel=2e-3, abs=3)
+    assert gpu.shadow == pytest.approx(cpu.shadow, rel=2e-3, abs=3)
+
+
+@pytest.mark.parametrize("variant", ["09", "13"])
+def test_profiled_frame_is_one_launch(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from raytracer.backends.cuda.kernel import RenderKernel
+
+    launches: list[Any] = []
+    launch = RenderKernel.launch
+
+    def counted(self: RenderKernel, arguments: bytes, piece: Any) -> float:
+        launches.append(piece)
+        return launch(self, arguments, piece) + 10.0  # so slow that a render would cut its frames
+
+    monkeypatch.setattr(RenderKernel, "launch", counted)
+    assert len(render_benchmark.profile([variant], ["weekend"], (641, 361))) == 1
+    assert len(launches) == 2  # to warm up, and between the marks
+
+
+def test_command_line_profiles_and_saves(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    size = ["--axis", "width=64", "--axis", "height=48", "--scene", "three_balls"]
+    assert main(["bench", "render", "--profile", "--variant", "12", *size]) == 0
+    assert capsys.readouterr().out == "render: launched 12_wide_bvh\n"
+    saved = tmp_path / "render.json"
+    words = ["bench", "render", *size, "--min-time", "0.001", "--variant", "13_packet"]
+    assert main([*words, "--save", str(saved)]) == 0
+    assert "13_packet" in saved.read_text(encoding="utf-8")

@@ -1,0 +1,195 @@
+"""Checks and races over a stand-in driver: right kernels are timed, wrong ones never."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from raytracer import ops as functions
+from raytracer.backends.cuda import context, transfer
+from raytracer.backends.cuda.cache import Cubin
+from raytracer.benchmark import operations as ops
+from raytracer.benchmark.cuda import kernel as bench_kernel
+from raytracer.benchmark.cuda import session as device
+from raytracer.benchmark.cuda.guarded_memory import Memory
+from raytracer.benchmark.cuda.kernel import RefusedError
+from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.runner import Plan, Source, checks, measure
+from raytracer.variants import Variant, discover
+from support.fake_bench import BenchDriver, Compute
+
+LOG = "4 bytes stack frame, 8 bytes spill stores, 16 bytes spill loads"
+
+
+def right(a: Any, b: Any, c: Any, n: int) -> None:
+    c[:n] = a + b
+
+
+def lazy(_a: Any, _b: Any, _c: Any, _n: int) -> None:
+    """Writes nothing: the poison must show."""
+
+
+def rough(a: Any, b: Any, c: Any, n: int) -> None:
+    c[:n] = (a + b) * np.float32(1.001)
+
+
+def tailless(a: Any, b: Any, c: Any, n: int) -> None:
+    whole = n // 4 * 4
+    c[:whole] = (a + b)[:whole]
+
+
+def greedy(a: Any, b: Any, c: Any, n: int) -> None:
+    c[:n] = a + b
+    c[n] = 1.0
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Compute], BenchDriver]]:
+    caches = context.primary_context, transfer.staging
+
+    def make(compute: Compute) -> BenchDriver:
+        driver = BenchDriver(compute)
+        monkeypatch.setattr(context, "load_driver", lambda: driver)
+        monkeypatch.setattr(device, "why_not", lambda _: None)
+        monkeypatch.setattr(device, "SCRATCH", 4096)
+        monkeypatch.setattr(bench_kernel.compiler, "load", lambda *_, **__: Cubin(b"", LOG))  # type: ignore[attr-defined]
+        for cached in caches:
+            cached.cache_clear()
+        return driver
+
+    yield make
+    for cached in caches:
+        cached.cache_clear()
+
+
+def variant(number: int = 2) -> Variant:
+    return next(each for each in discover("vecadd") if each.number == number)
+
+
+def plan(**changes: Any) -> Plan:
+    given: dict[str, Any] = {"axes": {"n": 1000}, "min_time": 0.01, "peers": False} | changes
+    return Plan(ops.find("vecadd"), dtype="float32", **given)
+
+
+def row(driver: BenchDriver, **changes: Any) -> dict[str, Any]:
+    with Session() as session:
+        made = measure(session, plan(**changes), [Source(variant())], lambda _: None)
+    assert driver.depth == 0
+    assert not driver.live
+    (found,) = made.rows
+    return dict(found)
+
+
+@pytest.mark.parametrize("mode", ["cold", "hot", "sustained"])
+def test_a_right_kernel_is_timed(
+    machine: Callable[[Compute], BenchDriver], monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    small = ops.find("vecadd")
+    monkeypatch.setattr(type(small), "awkward", ({"n": 1}, {"n": 1025}))
+    found = row(machine(right), mode=mode)
+    assert found["status"] == "ok"
+    assert found["time"]["count"] >= 10
+    assert found["time"]["median"] > 0
+    assert found["resources"] == {"registers": 40, "shared": 0, "spilled": 24}
+
+
+@pytest.mark.parametrize(
+    ("compute", "words"),
+    [(lazy, "off by inf"), (rough, "off by 0.001"), (tailless, "off by inf"),
+     (greedy, "past the end of c")],
+)  # fmt: skip
+def test_a_wrong_kernel_is_shown_and_never_timed(
+    machine: Callable[[Compute], BenchDriver],
+    monkeypatch: pytest.MonkeyPatch,
+    compute: Compute,
+    words: str,
+) -> None:
+    monkeypatch.setattr(type(ops.find("vecadd")), "awkward", ({"n": 1027},))
+    driver = machine(compute)
+    found = row(driver)
+    assert found["status"] == "wrong"
+    assert words in found["reason"]
+    assert "time" not in found
+    assert driver.launches <= 2
+
+
+def test_a_kernel_for_another_architecture_is_listed_with_the_reason(
+    machine: Callable[[Compute], BenchDriver],
+) -> None:
+    from dataclasses import replace
+
+    from raytracer.variants import Requirement
+
+    driver = machine(right)
+    other = replace(variant(), needs=(Requirement(120, "", True),))
+    with Session() as session:
+        made = measure(session, plan(), [Source(other)], lambda _: None)
+    assert made.rows[0]["status"] == "skipped"
+    assert made.rows[0]["reason"] == "needs sm_120+; this GPU is sm_90a"
+    assert driver.launches == 0
+
+
+def test_too_much_shared_memory_is_refused(machine: Callable[[Compute], BenchDriver]) -> None:
+    from dataclasses import replace
+
+    machine(right)
+    big = replace(variant(), shared="300 * 1024")
+    with Session() as session:
+        kernel = bench_kernel.LoadedKernel(session, big, {})
+        with pytest.raises(RefusedError, match="307200 bytes of shared memory of 232448"):
+            kernel.bind({"n": 10}, [1, 2, 3], (10,))
+
+
+def test_memory_is_guarded_and_given_back(machine: Callable[[Compute], BenchDriver]) -> None:
+    driver = machine(right)
+    with Session() as session, Memory(session, {"a": 10}) as memory:
+        memory.poison("a")
+        assert not memory.overrun("a")
+        driver.view(memory.address("a") + 10, 1)[:] = 0
+        assert memory.overrun("a")
+        data = np.arange(10, dtype=np.uint8)
+        memory.upload("a", data)
+        back = np.zeros_like(data)
+        memory.download("a", back)
+        assert (back == data).all()
+    assert not driver.live
+
+
+def test_checks_come_before_and_cover_tails_and_the_timed_size() -> None:
+    sizes = [each.axes["n"] for each in checks(plan())]
+    assert sizes[-1] == 1000
+    assert {1, 1025} <= set(sizes)
+    assert all(each.axes["n"] < 1 << 28 for each in checks(plan(axes={"n": 1 << 28})))
+
+
+def test_ops_are_functions(machine: Callable[[Compute], BenchDriver]) -> None:
+    machine(right)
+    a, b = np.arange(7, dtype=np.float32), np.ones(7, np.float32)
+    assert (functions.vecadd(a, b) == a + b).all()
+    assert (functions.vecadd(a, b, variant="01_one_block") == a + b).all()
+
+
+def test_a_whole_run(
+    machine: Callable[[Compute], BenchDriver], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from raytracer.benchmark import report, run
+    from raytracer.benchmark.options import BenchOptions
+    from raytracer.benchmark.registry import find
+
+    driver = machine(right)
+    monkeypatch.setattr(run, "why_not", lambda *_: None)
+    monkeypatch.setattr(type(ops.find("vecadd")), "awkward", ({"n": 1}, {"n": 77}))
+    options = BenchOptions(axes={"n": [500]}, min_time=0.01, peers=False)
+    record = run.bench("vecadd", "copy", axes={"n": 500}, min_time=0.01, peers=False)
+    rows = [row for result in record["results"] for row in result["rows"]]
+    assert {row["status"] for row in rows} == {"ok"}
+    assert len(rows) == len(discover("vecadd")) + 5
+    assert record["device"]["device"] == "Fake GPU"
+    assert set(record["device"]["ceilings"]) == {"copy_gbps", "fma_tflops"}
+    assert "06_streamed" in report.text(record, "table")
+    assert find("vecadd").profile(options) == [v.label for v in discover("vecadd")]
+    assert not driver.live
+    assert driver.depth == 0

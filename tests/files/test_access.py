@@ -1,0 +1,427 @@
+"""Files from outside: which may be opened, and what is said of the others."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from raytracer import Film, load
+from raytracer.cli import main
+from raytracer.errors import DataFileError, RaytracerError, SceneError, UserError
+from raytracer.files import access
+from raytracer.files.access import LINE_BYTES, opened
+from raytracer.film import png
+from raytracer.film.png import read_metadata
+from raytracer.warning import RaytracerWarning
+
+BALL = b"[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n"
+NAMES = ("a.toml", "a.json", "a.npz", "a.npy", "a.csv", "a.xyz")
+
+
+def sentence(path: Path) -> str:
+    """What `load` says of a file that it refuses."""
+    with pytest.raises(UserError) as caught:
+        load(path)
+    text = str(caught.value)
+    assert "\n" not in text
+    assert len(text) < 1200
+    return text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_regular_files_are_opened(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / name
+    os.mkfifo(path)
+    assert "is a pipe; only regular files" in sentence(path)
+    path.unlink()
+    path.symlink_to("/dev/zero")
+    assert "is a device; only regular files" in sentence(path)
+    path.unlink()
+    with socket.socket(socket.AF_UNIX) as listener:
+        monkeypatch.chdir(tmp_path)  # the name of a socket is short
+        listener.bind(name)
+        assert "is a socket" in sentence(path)
+    path.unlink()
+    path.mkdir()
+    assert "is a folder" in sentence(path)
+    path.rmdir()
+    path.symlink_to(path)
+    assert "leads back to itself" in sentence(path)
+    path.unlink()
+    assert "there is no such file" in sentence(path)
+    assert "too long" in sentence(tmp_path / ("x" * 300 + name))
+    assert "too long" in sentence(tmp_path / ("x/" * 3000 + name))
+    (tmp_path / "file").touch()
+    assert "a part of its path is a file" in sentence(tmp_path / "file" / name)
+    assert "no possible name" in sentence(Path(f"a\0{name}"))
+
+
+def test_films_and_pictures_go_through_the_same_door(tmp_path: Path) -> None:
+    for name in ("a.npz", "a.exr", "a.png"):
+        path = tmp_path / name
+        os.mkfifo(path)
+        with pytest.raises(DataFileError, match="is a pipe"):
+            read_metadata(path) if name == "a.png" else Film.load(path)
+
+
+def test_what_a_scene_names_goes_through_the_same_door(tmp_path: Path) -> None:
+    scene = tmp_path / "scene.toml"
+    scene.write_text('[[spheres]]\nfile = "data.npz"\nradius = 1.0\n')
+    os.mkfifo(tmp_path / "data.npz")
+    assert "spheres[0].file: data.npz: is a pipe" in sentence(scene)
+    scene.write_text('[[spheres]]\nfile = "-"\nradius = 1.0\n')
+    assert "there is no such file" in sentence(scene)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    path.touch(mode=0)
+    assert "may not be read" in sentence(path)
+
+
+@pytest.fixture
+def standard_input(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.BytesIO]:
+    """Standard input that a test can fill."""
+    stream = io.BytesIO()
+    monkeypatch.setattr(access, "_spooled", None)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream))
+    yield stream
+    if access._spooled is not None:
+        access._spooled.close()
+
+
+def npz() -> bytes:
+    stream = io.BytesIO()
+    np.savez(stream, centers=np.zeros((2, 3)), radii=np.ones(2))
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "count"),
+    [
+        (BALL, 1),
+        (b'{"spheres": [{"centers": [[0, 0, 0]], "radius": 1}]}', 1),
+        (b"2\nwater\nO 0 0 0\nH 0 0 1\n", 2),
+        (b"x,y,z,radius\n0,0,0,1\n1,1,1,1\n2,2,2,1\n", 3),
+        (npz(), 2),
+    ],
+)
+def test_standard_input_is_what_its_start_says(
+    content: bytes, count: int, standard_input: io.BytesIO
+) -> None:
+    standard_input.write(content)
+    standard_input.seek(0)
+    assert load("-").count == count
+    assert load(Path("-")).count == count  # it was kept
+
+
+def test_standard_input_has_a_limit(
+    standard_input: io.BytesIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Endless(io.RawIOBase):
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, target: memoryview) -> int:  # type: ignore[override]
+            return len(target)
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Endless())))
+    monkeypatch.setattr("raytracer.files.access.available_memory", lambda: 3 << 20)
+    assert "standard input: has more than 3 MiB" in sentence(Path("-"))
+    monkeypatch.setattr(sys, "stdin", None)
+    assert "standard input: is closed" in sentence(Path("-"))
+
+
+@pytest.mark.parametrize("head", ["x,y,z,radius\n", "1\n", "1\ncomment\nC 0 0 "])
+def test_a_line_without_end_is_refused(head: str, tmp_path: Path) -> None:
+    path = tmp_path / ("a.csv" if head.startswith("x") else "a.xyz")
+    path.write_text(head + "1" * (3 * LINE_BYTES))
+    text = sentence(path)
+    assert "is longer than 1 MiB" in text
+
+
+def test_lines_end_as_in_text_files(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    for content in (b"one\ntwo\n", b"one\rtwo\r", b"one\r\ntwo", b"\xef\xbb\xbfone\ntwo"):
+        path.write_bytes(content)
+        with opened(path) as file:
+            assert [line.strip() for line in file.lines(3)] == ["one", "two", ""]
+    path.write_bytes(b"x" * 4095 + b"\r\ntwo")  # the end lies across two windows
+    with opened(path) as file:
+        assert file.lines(2) == ["x" * 4095 + "\r\n", "two"]
+    path.write_bytes(b"one\n\xff\n")
+    with opened(path) as file, pytest.raises(DataFileError, match="line 2 is not text in UTF-8"):
+        file.lines(2)
+
+
+def test_deep_and_long_keys_of_scenes_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text(f"# {'.' * 100}\ntitle = '{'.' * 100}'\n{'.'.join('a' * 50_000)} = 1\n")
+    assert "line 3: a key has more than 16 parts" in sentence(path)
+    path.write_text(f"caption = '{'.' * 100}'\n{BALL.decode()}")
+    assert load(path).count == 1
+    path.write_text("title = " + "[" * 100_000)
+    assert "nested too deeply" in sentence(path)
+    path = tmp_path / "a.json"
+    path.write_text('{"a":' * 100_000)
+    assert "nested too deeply" in sentence(path)
+    path.write_text(f'{{"title": {"1" * 10_000}}}')
+    assert "cannot be read as JSON" in sentence(path)
+
+
+def test_many_mistakes_are_ten_and_a_count(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text("".join(f"key{n} = 1\n" for n in range(20_000)))
+    with pytest.raises(SceneError) as caught:
+        load(path)
+    assert len(caught.value.sentences) == 11
+    assert caught.value.sentences[-1] == "and 19,990 more mistakes"
+
+
+def test_text_of_files_cannot_reach_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.toml"
+    evil = "\\u001b]0;owned\\u0007\\nraytracer: all is well\\u202e\\u009b31m"
+    path.write_text(f'[render]\nfilter = "{evil}"\n')
+    assert main(["scene", "check", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "\\x1b]0;owned\\x07\\nraytracer: all is well\\u202e\\x9b31m" in said
+    path.write_text(f'title = "{evil}"\ncaption = "{evil}"\n{BALL.decode()}')
+    for options in ([], ["--json"]):
+        assert main(["scene", "check", str(path), *options]) == 0
+        said = capsys.readouterr().out
+        assert said.replace("\n", "").isprintable()
+
+
+def spread(folder: Path) -> list[Path]:
+    """Files with much text of every kind."""
+    long, lines = "a" * 1_000_000, "b\n" * 5000
+    toml = folder / "a.toml"
+    toml.write_text(
+        f'title = "{long}"\ncaption = """{long}\n{lines}"""\n'
+        f"{BALL.decode()}material = '{long}'\n[materials.{long}]\nmirror = 0.5\n"
+        + "".join(f"[materials.m{n}]\n" for n in range(5000))
+    )
+    sets = folder / "sets.toml"
+    sets.write_text(BALL.decode() * 5000)
+    about = {
+        "title": long, long: long, "list": [long] * 3, "numbers": [1.5] * 100_000,
+        "tables": [{f"{n}{long}": long for n in range(3)}], "lines": "b\n" * 100_000,
+        "many": {str(n): n for n in range(20_000)}, "deep": {"a": {"b": {long: [[long]]}}},
+    }  # fmt: skip
+    picture = folder / "a.png"
+    chunk = png.chunk(b"tEXt", b"raytracer\0" + json.dumps(about).encode())
+    picture.write_bytes(png.SIGNATURE + png.chunk(b"IHDR", bytes(13)) + chunk)
+    return [toml, sets, picture]
+
+
+def test_long_text_of_files_is_cut(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for path in spread(tmp_path):
+        command = ["info"] if path.suffix == ".png" else ["scene", "check"]
+        assert main([*command, str(path)]) == 0
+        said = capsys.readouterr().out
+        assert max(map(len, said.splitlines())) <= 1000
+        assert said.count("\n") <= 401
+        assert len(said) < 50_000
+        assert "--json prints all" in said or path.name == "a.toml"
+        assert main([*command, str(path), "--json"]) == 0
+        json.loads(capsys.readouterr().out)
+
+
+def test_long_names_in_files_are_cut_in_warnings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = "a" * 100_000
+    colors = ", ".join(f'"#{n:06x}00"' for n in range(5000))
+    centers = ", ".join(["[0, 0, 0]"] * 5000)
+    texts = {
+        "a.csv": f"x,y,z,size {long},{long} rgb,r [{long}]\n1,2,3,4,5,6\n2,2,3,4,5,6\n",
+        "a.xyz": f"2\nProperties=pos:R:3:{long}_size:R:1:{long}_rgb:R:1\n1 2 3 4 5\n2 2 3 4 5\n",
+        "b.xyz": "2\nlabels\n" + f"{'X' * 5000} 0 0 0\n{'Y' * 5000} 1 1 1\n",
+        "a.toml": f"[[spheres]]\nradius = 1.0\ncenters = [{centers}]\ncolors = [{colors}]\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+        assert main(["scene", "check", str(tmp_path / name)]) == 0
+        said = capsys.readouterr().err
+        assert said
+        assert len(said) < 5000
+        assert main(["scene", "check", str(tmp_path / name), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["warnings"]
+    assert "and 4,980 more warnings; --json prints all" in said
+
+
+def test_errors_are_short_and_print() -> None:
+    error = RaytracerError("a" * 100_000 + "\x1b\udc80 remedy")
+    assert len(str(error)) < 1100
+    assert str(error).endswith("\\x1b\\x80 remedy")
+    assert str(RaytracerError("one", "two\nlines")) == "one\ntwo\\nlines"
+
+
+def test_files_outside_of_the_folder_are_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "scene"
+    folder.mkdir()
+    for place in (tmp_path / "away.npz", folder / "here.npz"):
+        place.write_bytes(npz())
+    (folder / "link.npz").symlink_to(tmp_path / "away.npz")
+    names = ["../away.npz", "here.npz", "link.npz", str(tmp_path / "away.npz"), "../scene/here.npz"]
+    scene = folder / "a.toml"
+    scene.write_text("".join(f'[[spheres]]\nfile = "{name}"\n' for name in names))
+    with pytest.warns(RaytracerWarning, match="reads outside of its folder") as caught:
+        load(scene)
+    said = str(caught[0].message).partition("folder: ")[2]
+    assert said == f"../away.npz, link.npz, {tmp_path}/away.npz"
+    assert main(["scene", "check", str(scene), "--json"]) == 0
+    files = json.loads(capsys.readouterr().out)["files"]
+    assert [Path(row["file"]).name for row in files[:2]] == ["a.toml", "away.npz"]
+    assert [row["file"] for row in files if "outside" in row] == [
+        str(folder / ".." / "away.npz"),
+        str(folder / "link.npz"),
+        str(tmp_path / "away.npz"),
+    ]
+    assert files[0]["bytes"] == scene.stat().st_size
+
+
+def test_the_command_reads_standard_input(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "raytracer", "render", "-", "--width", "8", "--height", "6"]
+    done = subprocess.run(
+        [*command, "--backend", "cpu"], input=BALL, cwd=tmp_path, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "stdin.png").is_file()
+
+
+def test_names_of_files_cannot_reach_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = "\udcff\x1b[31mb"
+    Path(f"{name}.npz").write_bytes(npz())
+    small = ["--width", "8", "--height", "6", "--backend", "cpu"]
+    assert main(["render", f"{name}.npz", "--film", f"{name}film.npz", *small]) == 0
+    assert main(["tone", f"{name}film.npz"]) == 0
+    assert main(["scene", "check", f"{name}.npz"]) == 0
+    assert main(["info", f"{name}.png"]) == 0
+    said = capsys.readouterr()
+    assert "\\xff\\x1b[31mb.png" in said.out
+    assert (said.out + said.err).replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize("depth", [100, 900, 100_000])
+def test_deep_metadata_are_refused(
+    depth: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = '{"a":' * depth + "1" + "}" * depth
+    chunk = png.chunk(b"tEXt", b"raytracer\0" + text.encode())
+    (tmp_path / "a.png").write_bytes(png.SIGNATURE + png.chunk(b"IHDR", bytes(13)) + chunk)
+    for options in ([], ["--json"]):
+        assert main(["info", str(tmp_path / "a.png"), *options]) == 2
+        assert "nested too deeply" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="no such file here")
+@pytest.mark.parametrize("name", ["a.toml", "a.json", "a.csv", "a.xyz", "a.npy", "a.npz", "f.exr"])
+def test_a_file_that_fails_while_it_is_read(name: str, tmp_path: Path) -> None:
+    """As disks and network file systems do; this one of the kernel looks like a regular file."""
+    path = tmp_path / name
+    path.symlink_to("/proc/self/clear_refs")
+    with pytest.raises(UserError) as caught:
+        (Film.load if name == "f.exr" else load)(path)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"spheres": [{"centers": [[0, 0, 0]], "radius": 1, "radius": 2}]}')
+    assert "the key 'radius' stands twice" in sentence(path)
+
+
+@pytest.mark.parametrize("where", ["", '"camera": {', '"spheres": [{'])
+def test_half_a_surrogate_pair_in_a_key(tmp_path: Path, where: str) -> None:
+    path = tmp_path / "a.json"
+    end = {"": "}", '"camera": {': "}}", '"spheres": [{': "}]}"}[where]
+    path.write_text("{" + where + r'"s\ud800pheres": 1' + end)
+    assert r"the key 's\ud800pheres' holds half a surrogate pair" in sentence(path)
+
+
+def test_a_key_of_metadata_that_stands_twice_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = b'raytracer\0{"spheres": 1, "spheres": 2}'
+    chunks = png.chunk(b"IHDR", bytes(13)) + png.chunk(b"tEXt", body)
+    (tmp_path / "a.png").write_bytes(png.SIGNATURE + chunks)
+    assert main(["info", str(tmp_path / "a.png")]) == 2
+    assert "a.png: the key 'spheres' stands twice" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("suffix", [".toml", ".json"])
+def test_numbers_of_thousands_of_digits(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"a{suffix}"
+    digits = "9" * 5000
+    path.write_text(f"a = {digits}" if suffix == ".toml" else f'{{"a": {digits}}}')
+    assert "(a number has thousands of digits)" in sentence(path)
+
+
+@pytest.mark.parametrize(
+    ("columns", "row"),
+    [("species:S:1:pos:R:3:color:S:3", "O 0 0 0 a b c"), ("species:S:2:pos:R:3", "O a 0 0 0")],
+)
+def test_texts_of_several_columns_are_no_colours_and_no_labels(
+    columns: str, row: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.xyz"
+    path.write_text(f"1\nProperties={columns}\n{row}\n")
+    assert load(path).count == 1
+
+
+def test_a_limit_is_told_with_all_its_digits(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text("spheres = []\n[render]\nwidth = 99999999\n")
+    assert "must be at most 1048576, not" in sentence(path)
+
+
+def test_the_check_of_huge_spheres_says_nothing_of_numpy(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.npz"
+    np.savez(path, centers=np.eye(3), radii=np.full(3, 1e39))
+    assert main(["scene", "check", str(path)]) == 0
+    assert "1e+39" in capfd.readouterr().out
+
+
+def test_metadata_with_numbers_that_no_machine_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = f'{{"memory": {"9" * 400}, "a": {{"memory_free": [{"9" * 400}]}}, "spheres": 12}}'
+    chunk = png.chunk(b"tEXt", b"raytracer\0" + text.encode())
+    (tmp_path / "a.png").write_bytes(png.SIGNATURE + png.chunk(b"IHDR", bytes(13)) + chunk)
+    assert main(["info", str(tmp_path / "a.png")]) == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) < 100
+
+
+def test_a_column_of_a_thousand_colours_and_no_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.csv"
+    rows = (f"{n},0,0,#{n:06x}\n" for n in range(1, 40_000))
+    path.write_text("x,y,z,color\n" + "".join(rows))
+    assert load(path).count == 39_999
+    monkeypatch.setattr("raytracer.scene.arrays.TEXT_MEMORY", 1 << 40)
+    with pytest.raises(UserError, match=r"needs about .* of memory to be read"):
+        load(path)

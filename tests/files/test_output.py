@@ -1,0 +1,360 @@
+"""Output files: never an input, whole or not at all, with the links and modes they had."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer.cli import main
+from raytracer.errors import OutputError, UserError, WriteError
+from raytracer.files import output
+from raytracer.film import png
+from raytracer.film.film import Film
+from raytracer.scene import generate
+
+SCENE = """
+[render]
+width = 16
+height = 12
+samples = 2
+[[spheres]]
+file = "stars.npz"
+radius = 0.3
+"""
+SMALL = ["--width", "8", "--height", "6", "--samples", "1", "--backend", "cpu"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with a scene, its data, and a film of it."""
+    monkeypatch.chdir(tmp_path)
+    Path("scene.toml").write_text(SCENE)
+    np.savez("stars.npz", centers=np.eye(3))
+    assert main(["render", "scene.toml", "-q", *SMALL, "-o", "old.png", "--film", "film.npz"]) == 0
+    return tmp_path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All files by name."""
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+LINKS = {"soft.npz": "stars.npz", "soft.png": "stars.npz", "film.png": "film.npz"}
+RECORD = '{"results": [], "device": {"device": ""}, "backend": ""}'
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("render stars.npz --film stars.npz", "--film"),
+        ("render ./stars.npz --film ../{name}/stars.npz", "--film"),
+        ("render scene.toml --film stars.npz", "--film"),
+        ("render scene.toml --film hard.npz", "--film"),
+        ("render scene.toml --film soft.npz", "--film"),
+        ("render scene.toml -o soft.png", "the picture"),
+        ("render scene.toml --histogram soft.png", "--histogram"),
+        ("render scene.toml --film film.npz -o film.png", "give two names"),
+        ("render scene.toml -o x.png --histogram x.png", "give two names"),
+        ("render scene.toml -o x.png --histogram ./x.png", "give two names"),
+        ("render film.npz --resume film.npz --film film.npz", ""),
+        ("tone film.npz -o film.png", "the picture"),
+        ("tone film.npz -o x.png --histogram film.png", "--histogram"),
+        ("tone film.npz -o x.png --histogram x.png", "give two names"),
+        ("bench vecadd --compare record.json --save record.json", ""),
+        ("bench vecadd --with mine.cu --save mine.cu", "--save"),
+        ("bench vecadd --save x.png --plot x.png", "give two names"),
+        ("preview scene.toml --screenshot soft.png", ""),
+    ],
+)
+def test_no_output_is_an_input_or_another_output(
+    command: str, says: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = command.format(name=folder.name).split()
+    if "--histogram" in words:
+        pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
+    for name, target in LINKS.items():
+        Path(name).symlink_to(target)
+    Path("hard.npz").hardlink_to("stars.npz")
+    Path("record.json").write_text(RECORD)
+    Path("mine.cu").touch()
+    before = contents(folder)
+    capsys.readouterr()
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert says in said
+    assert contents(folder) == before
+
+
+def test_standard_input_may_be_a_file_too(folder: Path) -> None:
+    before = contents(folder)
+    code = (
+        "import raytracer\n"
+        "image = raytracer.render('-', width=8, height=6, samples=1)\n"
+        "try: image.film.save('stars.npz')\n"
+        "except raytracer.UserError as error: print(error)"
+    )
+    with Path("stars.npz").open("rb") as file:
+        words = [sys.executable, "-c", code]
+        done = subprocess.run(words, stdin=file, capture_output=True, text=True, check=False)
+    assert "-: is read by this command and would be overwritten by the film" in done.stdout
+    assert contents(folder) == before
+
+
+def test_python_refuses_to_overwrite_what_a_picture_was_made_of(folder: Path) -> None:
+    before = contents(folder)
+    for scene in ("scene.toml", raytracer.load("scene.toml")):
+        image = raytracer.render(scene, width=8, height=6, samples=1)
+        with pytest.raises(OutputError, match=r"stars.npz: is read by .* by the film"):
+            image.film.save("stars.npz")
+        Path("link.png").symlink_to("stars.npz")
+        with pytest.raises(OutputError, match="by the picture"):
+            image.save("link.png")
+        Path("link.png").unlink()
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize(
+    "path", [5, None, b"a.png", [], 1.5, "", ".", "/", "a\0.png", "\ud800.png"]
+)
+def test_odd_paths_are_one_sentence(path: Any, folder: Path) -> None:
+    before = contents(folder)
+    image = raytracer.render("scene.toml", width=8, height=6, samples=1)
+    for save in (image.save, image.film.save, lambda path: generate.write("cloud", path, 3)):
+        with pytest.raises(UserError):
+            save(path)
+    assert contents(folder) == before
+
+
+def test_a_film_may_replace_the_one_that_it_continues(folder: Path) -> None:
+    Path("same.npz").symlink_to("film.npz")
+    again = ["render", "scene.toml", "-q", *SMALL, "--resume", "film.npz", "--film"]
+    assert main([*again, "film.npz"]) == 0
+    assert main([*again, "same.npz"]) == 0
+    assert Film.load("film.npz").samples == 3
+    assert Path("same.npz").is_symlink()
+
+
+def test_links_stay_and_what_they_point_at_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    target, link = tmp_path / "far" / "a.txt", tmp_path / "link.txt"
+    link.symlink_to("far/a.txt")
+    output.write(output.check_file(link), "new")  # where there is no file yet
+    output.write(output.check_file(link), "newer")
+    assert link.is_symlink()
+    assert target.read_text() == "newer"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a.txt", "far", "link.txt"]
+
+
+def test_links_that_lead_nowhere_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "gone").symlink_to("missing/a")
+    with pytest.raises(OutputError, match="points at itself"):
+        output.check_file(tmp_path / "loop")
+    with pytest.raises(OutputError, match=r"there is no folder .*missing"):
+        output.check_file(tmp_path / "gone")
+
+
+def test_links_of_other_users_in_a_folder_for_everybody_are_refused(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to make a file of another user")
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    (shared / "a").symlink_to(tmp_path / "b")
+    output.check_file(shared / "a")
+    os.lchown(shared / "a", 12345, 12345)
+    with pytest.raises(OutputError, match="symbolic link of another user"):
+        output.check_file(shared / "a")
+
+
+def test_the_mode_of_a_replaced_file_stays(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    old = os.umask(0o022)
+    try:
+        output.write(path, "old")
+        assert path.stat().st_mode & 0o777 == 0o644
+        path.chmod(0o606)
+        output.write(path, "new")
+    finally:
+        os.umask(old)
+    assert path.stat().st_mode & 0o777 == 0o606
+    assert path.read_text() == "new"
+
+
+def test_the_owner_of_a_replaced_file_stays(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to make a file of another user")
+    path = tmp_path / "a.txt"
+    path.touch(0o640)
+    os.chown(path, 12345, 23456)
+    output.write(path, "new")
+    found = path.stat()
+    assert (found.st_uid, found.st_gid, found.st_mode & 0o777) == (12345, 23456, 0o640)
+
+
+def test_a_group_that_cannot_be_kept_passes_nothing_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to make a file of another group")
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    path = tmp_path / "a.txt"
+    path.touch(0o664)
+    path.chmod(0o664)
+    os.chown(path, 0, 23456)
+    monkeypatch.setattr(os, "fchown", refuse)
+    output.write(path, "new")
+    assert path.stat().st_mode & 0o777 == 0o604
+
+
+@pytest.mark.parametrize("length", [251, 255])
+def test_names_may_be_as_long_as_the_system_allows(length: int, tmp_path: Path) -> None:
+    path = tmp_path / ("a" * (length - 4) + ".png")
+    output.write(output.check_picture(path), b"new")
+    assert path.read_bytes() == b"new"
+
+
+def test_bad_paths_are_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match=r"cannot be written .*too long"):
+        output.check_file(tmp_path / ("a" * 256))
+    with pytest.raises(OutputError, match=r"cannot be written .*null"):
+        output.check_file(f"{tmp_path}/a\0b")
+    with pytest.raises(OutputError, match="is a device"):
+        output.check_file("/dev/null")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OutputError, match="a pipe"):
+        output.check_file(tmp_path / "pipe")
+    (tmp_path / "file").touch()
+    with pytest.raises(OutputError, match="no folder"):
+        output.check_file(tmp_path / "file" / "a")
+
+
+def test_stale_files_are_removed_before_the_work(tmp_path: Path) -> None:
+    code = (
+        "import os, sys; from raytracer.files import output\n"
+        "with output.replacing(sys.argv[1]) as file:\n"
+        "    file.write(b'half'); file.flush(); os.kill(os.getpid(), 9)"
+    )
+    target = tmp_path / "a.png"
+    target.write_bytes(b"old")
+    subprocess.run([sys.executable, "-c", code, target], check=False)
+    assert len(list(tmp_path.iterdir())) == 2
+    output.check_file(target)
+    assert contents(tmp_path) == {"a.png": b"old"}
+
+
+def test_a_batch_renames_when_all_is_complete(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.write_text("old")
+    with output.Batch() as batch:
+        output.write(first, "new", batch)
+        assert first.read_text() == "old"
+        output.write(second, "new", batch)
+        assert not second.exists()
+    assert contents(tmp_path) == {"first": b"new", "second": b"new"}
+
+
+def test_what_is_complete_is_kept_whatever_comes_after(tmp_path: Path) -> None:
+    def work() -> None:
+        with output.Batch() as batch:
+            output.write(tmp_path / "film", "new", batch)
+            with output.replacing(tmp_path / "picture", batch) as file:
+                file.write(b"half")
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert contents(tmp_path) == {"film": b"new"}
+    assert tmp_path / "film" in output.written()
+    assert tmp_path / "picture" not in output.written()
+
+
+def test_a_file_that_is_gone_was_not_written(tmp_path: Path) -> None:
+    output.write(tmp_path / "a", "new")
+    assert output.written()[-1] == tmp_path / "a"
+    output.write(tmp_path / "b", "new")
+    (tmp_path / "b").replace(tmp_path / "a")
+    assert tmp_path / "a" not in output.written()
+
+
+def full_disk(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    """No space left for pictures or for films."""
+
+    def fail(file: object, *_: object, **__: object) -> None:
+        file.write(b"half")  # type: ignore[attr-defined]
+        raise OSError(28, "No space left on device")
+
+    if what == "picture":
+        monkeypatch.setattr(png, "write", fail)
+    else:
+        monkeypatch.setattr(np, "savez", fail)
+
+
+@pytest.mark.parametrize(("full", "other"), [("picture", "film"), ("film", "picture")])
+def test_a_full_disk_loses_neither_the_old_nor_the_new(
+    full: str,
+    other: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    files = {"picture": "old.png", "film": "film.npz"}
+    before = contents(folder)
+    full_disk(monkeypatch, full)
+    command = ["render", "scene.toml", "-q", *SMALL, "-o", "old.png"]
+    assert main([*command, "--resume", "film.npz", "--film", "film.npz"]) == 1
+    said = capsys.readouterr().err
+    assert f"{files[full]}: cannot be written (No space left on device)" in said
+    after = contents(folder)
+    assert sorted(after) == sorted(before)
+    assert after[files[full]] == before[files[full]]
+    assert after[files[other]] != before[files[other]]
+    assert Film.load("film.npz").samples == (2 if other == "film" else 1)
+
+
+def test_the_limit_of_a_file_s_size_is_a_full_disk(folder: Path) -> None:
+    """A real refusal of the system, in the middle of a film."""
+    before = contents(folder)
+    code = (
+        "import resource, sys; from raytracer.cli import main\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (30000, 30000))\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    words = ["render", "scene.toml", "-q", "--width", "200", "--height", "150", "-o", "old.png"]
+    for film in ("film.npz", "film.exr") if find_spec("OpenEXR") else ("film.npz",):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words, "--film", film],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 1
+        assert f"{film}: cannot be written (" in done.stderr
+        assert "Traceback" not in done.stderr
+        assert "Exception" not in done.stderr
+        after = contents(folder)
+        assert sorted(after) == sorted(before)
+        assert after["film.npz"] == before["film.npz"]
+
+
+def test_two_refusals_are_two_lines() -> None:
+    def work() -> None:
+        with output.Batch() as batch:
+            for name in "ab":
+                with batch.step():
+                    raise WriteError(f"{name}: full")
+
+    with pytest.raises(WriteError, match=r"^a: full\nb: full$"):
+        work()

@@ -1,0 +1,369 @@
+"""Film files: what is saved comes back bit for bit, what cannot be used is one sentence."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer.cli import main
+from raytracer.errors import DataFileError, OutputError, UserError
+from raytracer.files.npz import Archive
+from raytracer.film import film_file
+from raytracer.film.film import Film
+from support.films import wild
+
+exr_only = pytest.mark.skipif(
+    find_spec("OpenEXR") is None, reason="the extra `exr` is not installed"
+)
+FORMATS = [".npz", pytest.param(".exr", marks=exr_only)]
+
+
+def full() -> Film:
+    """A crop with everything that a film can have."""
+    rng = np.random.default_rng(3)
+    sums = wild(9, 7).sums
+    shape = sums.shape[:2]
+    aovs: dict[str, Any] = {
+        "depth": rng.random(shape, np.float32),
+        "normal": rng.random((*shape, 3), np.float32),
+        "albedo": rng.random((*shape, 3), np.float32),
+        "id": rng.integers(0, 2**32, shape, dtype=np.uint32),
+        "position": rng.normal(size=(*shape, 3)).astype(np.float32),
+        "samples": np.full(shape, 3, np.uint32),
+    }
+    aovs["depth"][0, 0] = np.inf
+    return Film(sums, 3, 4, 2, 20, 12, aovs, {"digest": "0123", "settings": {"width": 20}})
+
+
+def scene() -> raytracer.Scene:
+    """One ball, small."""
+    return raytracer.Scene.from_arrays(
+        np.zeros((1, 3)), np.ones(1), render=raytracer.RenderSettings(width=16, height=12)
+    )
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_output_variables_that_are_not_asked_for_are_left_out(tmp_path: Path, suffix: str) -> None:
+    path = full().save(tmp_path / f"a{suffix}")
+    assert set(film_file.load(path, ("depth", "id")).aovs) == {"depth", "id"}
+    assert film_file.load(path, ()).aovs == {}
+
+
+def test_tone_does_not_read_output_variables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = full().save(tmp_path / "a.npz")
+    read: list[str] = []
+    array = Archive.array
+
+    def noted(archive: Archive, name: str) -> Any:
+        read.append(name)
+        return array(archive, name)
+
+    monkeypatch.setattr(Archive, "array", noted)
+    assert main(["tone", str(path), "-o", str(tmp_path / "a.png"), "-q"]) == 0
+    assert read == ["film", "sums"]
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_everything_comes_back(tmp_path: Path, suffix: str) -> None:
+    film = full()
+    found = Film.load(film.save(tmp_path / f"a{suffix}"))
+    assert found.sums.tobytes() == film.sums.tobytes()
+    assert (found.samples, found.crop, found.width, found.height) == (3, (4, 2, 13, 9), 20, 12)
+    assert found.metadata == film.metadata
+    assert set(found.aovs) == set(film.aovs)
+    for name, array in film.aovs.items():
+        assert found.aovs[name].dtype == array.dtype, name
+        assert found.aovs[name].tobytes() == array.tobytes(), name
+    assert [path.name for path in tmp_path.iterdir()] == [f"a{suffix}"]
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("shape", [(1, 1), (1, 37), (41, 1)])
+def test_any_shape(tmp_path: Path, suffix: str, shape: tuple[int, int]) -> None:
+    film = Film.blank(shape[1], shape[0])
+    film.sums[...] = np.random.default_rng(1).random(film.sums.shape, np.float32)
+    film.samples = 1
+    assert np.array_equal(Film.load(film.save(tmp_path / f"a{suffix}")).sums, film.sums)
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_resumed_film_is_one_long_run(tmp_path: Path, suffix: str) -> None:
+    first = raytracer.render(scene(), backend="cpu", samples=3)
+    loaded = Film.load(first.film.save(tmp_path / f"a{suffix}"))
+    both = raytracer.render(scene(), backend="cpu", samples=4, film=loaded)
+    whole = raytracer.render(scene(), backend="cpu", samples=7)
+    assert both.film.samples == 7
+    assert both.film.sums.tobytes() == whole.film.sums.tobytes()
+
+
+def test_a_film_of_another_picture_is_refused() -> None:
+    film = raytracer.render(scene(), backend="cpu", samples=1).film
+    with pytest.raises(UserError, match="seed is 0 there and 5 here"):
+        raytracer.render(scene(), backend="cpu", samples=1, seed=5, film=film)
+    other = raytracer.Scene.from_arrays(
+        np.ones((1, 3)), np.full(1, 2.0), np.array([[1.0, 0, 0]]), render=scene().render
+    )
+    with pytest.raises(UserError, match="the scene or the camera has changed"):
+        raytracer.render(other, backend="cpu", samples=1, film=film)
+    moved = raytracer.Scene(
+        spheres=scene().spheres,
+        camera=raytracer.Camera(position=(0, 0, 9)),
+        render=scene().render,
+    )
+    with pytest.raises(UserError, match="the scene or the camera has changed"):
+        raytracer.render(moved, backend="cpu", samples=1, film=film)
+
+
+@exr_only
+def test_other_programs_find_the_mean_and_the_layers(tmp_path: Path) -> None:
+    import OpenEXR
+
+    film = full()
+    film.sums = np.abs(np.nan_to_num(film.sums, posinf=1.0, neginf=0.0)).clip(0, 100)
+    path = film.save(tmp_path / "a.exr")
+    with OpenEXR.File(str(path), separate_channels=True) as file:
+        channels = {name: channel.pixels.copy() for name, channel in file.channels().items()}
+        header = dict(file.header())
+    assert set(channels) >= {"R", "G", "B", "A", "depth.Z", "normal.X", "id.I", "sums.R"}
+    assert np.array_equal(channels["G"], film.mean()[..., 1])
+    assert channels["id.I"].dtype == np.uint32
+    assert np.array(header["dataWindow"]).tolist() == [[4, 2], [12, 8]]
+    assert np.array(header["displayWindow"]).tolist() == [[0, 0], [19, 11]]
+
+
+@exr_only
+def test_half_floats_are_for_exchange_and_not_resumed(tmp_path: Path) -> None:
+    film = raytracer.render(scene(), backend="cpu", samples=3).film
+    path = film.save(tmp_path / "a.exr", half=True)
+    found = Film.load(path)
+    assert np.abs(found.mean() - film.mean()).max() < 1e-3
+    assert np.abs(found.coverage - film.coverage).max() < 1e-3
+    assert found.statistics().covered == film.statistics().covered
+    assert np.array_equal(
+        np.abs(found.tonemap().astype(int) - film.tonemap()) <= 1, np.ones(film.sums.shape, bool)
+    )
+    with pytest.raises(UserError, match="16-bit floats, which keep no sums"):
+        raytracer.render(scene(), backend="cpu", samples=1, film=found)
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_what_was_hit_and_the_background_are_kept(tmp_path: Path, suffix: str) -> None:
+    film = raytracer.render(scene(), backend="cpu", samples=3).film
+    assert film.backdrop is not None
+    found = Film.load(film.save(tmp_path / f"a{suffix}"))
+    assert found.backdrop == film.backdrop
+    assert found.sums.tobytes() == film.sums.tobytes()
+    assert 0 < found.statistics().covered < found.statistics().pixels
+    more = raytracer.render(scene(), backend="cpu", samples=2, film=found).film
+    whole = raytracer.render(scene(), backend="cpu", samples=5).film
+    assert more.sums.tobytes() == whole.sums.tobytes()
+    assert more.backdrop == whole.backdrop
+
+
+def old_film(path: Path) -> Path:
+    """A film as version 0.1.0 wrote it first: coverage is full before an opaque background."""
+    film = raytracer.render(scene(), backend="cpu", samples=3).film
+    film.sums[..., 3] = 3.0
+    film.backdrop = None
+    film.metadata["digest"] = "of another layout"
+    return film.save(path)
+
+
+def test_a_film_of_an_earlier_version_is_shown_and_not_resumed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = old_film(tmp_path / "old.npz")
+    found = Film.load(path)
+    picture = raytracer.render(scene(), backend="cpu", samples=3).film.tonemap()
+    assert np.array_equal(found.tonemap(), picture)
+    assert found.statistics().covered == found.statistics().pixels
+    with pytest.raises(UserError, match="an earlier version made it, which shaded otherwise"):
+        raytracer.render(scene(), backend="cpu", samples=1, film=found)
+    assert main(["tone", str(path), "--exposure", "auto"]) == 0
+    assert "old.npz: was saved by an earlier version" in capsys.readouterr().err
+    for words in (["--exposure", "1"], ["--exposure", "auto", "--meter", "all"]):
+        assert main(["tone", str(path), *words]) == 0
+        assert capsys.readouterr().err == ""
+
+
+def test_files_that_are_no_films_are_one_sentence(tmp_path: Path) -> None:
+    for name in ("a.npz", "a.exr"):
+        with pytest.raises(DataFileError, match="there is no such file"):
+            Film.load(tmp_path / name)
+    with pytest.raises(DataFileError, match=r"\.npz or \.exr"):
+        Film.load(tmp_path / "a.png")
+    (tmp_path / "text.npz").write_text("no film")
+    with pytest.raises(DataFileError, match=r"is not an \.npz file, or is cut short"):
+        Film.load(tmp_path / "text.npz")
+    np.savez(tmp_path / "particles.npz", centers=np.zeros((3, 3)))
+    with pytest.raises(DataFileError, match="holds no film, only centers"):
+        Film.load(tmp_path / "particles.npz")
+    full().save(tmp_path / "whole.npz")
+    data = (tmp_path / "whole.npz").read_bytes()
+    (tmp_path / "half.npz").write_bytes(data[: len(data) // 2])
+    with pytest.raises(DataFileError, match=r"is not an \.npz file, or is cut short"):
+        Film.load(tmp_path / "half.npz")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"about": "{"}, "damaged"),
+        ({"about": json.dumps({"format": 99})}, "format 99"),
+        ({"about": json.dumps({"format": 1})}, "damaged"),
+        ({"sums": np.zeros((3, 3), np.float32)}, "holds no film"),
+        ({"sums": np.zeros((3, 3, 4))}, "holds no film"),
+        ({"sums": np.zeros((300, 3, 4), np.float32)}, "holds no film"),
+        ({"aov_depth": np.zeros((2, 2), np.float32)}, "output variable depth is float32"),
+    ],
+)
+def test_damaged_films_are_one_sentence(
+    tmp_path: Path, changes: dict[str, Any], words: str
+) -> None:
+    film = full()
+    arrays = {"film": np.array(film_file._about(film)), "sums": film.sums} | changes
+    if "about" in arrays:
+        arrays["film"] = np.array(arrays.pop("about"))
+    np.savez(tmp_path / "a.npz", **arrays)
+    with pytest.raises(DataFileError, match=words):
+        Film.load(tmp_path / "a.npz")
+
+
+@exr_only
+def test_other_exr_files_are_one_sentence(tmp_path: Path) -> None:
+    import OpenEXR
+
+    (tmp_path / "a.exr").write_text("none")
+    with pytest.raises(DataFileError, match="is not an OpenEXR file"):
+        Film.load(tmp_path / "a.exr")
+    OpenEXR.File({}, {"RGB": np.zeros((4, 4, 3), np.float32)}).write(str(tmp_path / "b.exr"))
+    with pytest.raises(DataFileError, match="of another program"):
+        Film.load(tmp_path / "b.exr")
+
+
+@exr_only
+def test_damaged_pixels_of_exr_are_refused(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = full().save(tmp_path / "a.exr")
+    whole = path.read_bytes()
+    Film.load(path)
+    for at in range(len(whole) - 200, len(whole), 20):
+        broken = bytearray(whole)
+        broken[at : at + 4] = b"\xff\xff\xff\xff"
+        path.write_bytes(broken)
+        with pytest.raises(DataFileError, match="cannot be read as OpenEXR"):
+            Film.load(path)
+    path.write_bytes(whole[:-100])
+    with pytest.raises(DataFileError):
+        Film.load(path)
+    said = capfd.readouterr()
+    assert said.out == said.err == ""
+
+
+def test_targets_are_checked_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UserError, match=r"as \.npz or \.exr"):
+        full().save(tmp_path / "a.png")
+    with pytest.raises(UserError, match=r"16-bit floats are for \.exr"):
+        full().save(tmp_path / "a.npz", half=True)
+    with pytest.raises(OutputError, match="there is no folder"):
+        full().save(tmp_path / "none" / "a.npz")
+    monkeypatch.setattr(film_file, "find_spec", lambda _: None)
+    with pytest.raises(UserError, match=r"pip install 'raytracer\[exr\]'"):
+        full().save(tmp_path / "a.exr")
+    (tmp_path / "b.exr").touch()
+    with pytest.raises(UserError, match=r"pip install 'raytracer\[exr\]'"):
+        Film.load(tmp_path / "b.exr")
+    assert film_file.check_aovs("depth, id,depth") == ("depth", "id")
+    with pytest.raises(UserError, match="did you mean 'normal'"):
+        film_file.check_aovs("normals")
+
+
+def test_sums_whose_columns_go_first(tmp_path: Path) -> None:
+    """NumPy saves arrays as they lie in memory."""
+    film = full()
+    film.save(tmp_path / "a.npz")
+    stored = dict(np.load(tmp_path / "a.npz"))
+    stored["sums"] = np.asfortranarray(stored["sums"])
+    np.savez(tmp_path / "b.npz", **stored)
+    found = Film.load(tmp_path / "b.npz")
+    assert found.sums.tobytes() == film.sums.tobytes()
+    assert found.tonemap().tobytes() == film.tonemap().tobytes()
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "says"),
+    [
+        ("sums", [1, 2], "^sums: "),
+        ("sums", np.zeros((7, 9, 4)), "^sums: "),
+        ("sums", np.zeros((99, 9, 4), np.float32), "reach beyond the picture"),
+        ("sums", (n for n in range(3)), "^sums: "),
+        ("samples", "2", "^samples: "),
+        ("samples", -1, "^samples: "),
+        ("x0", np.zeros(3), "^x0: "),
+        ("metadata", {"a": object()}, "^metadata: "),
+        ("aovs", {"depth": [1.0]}, "'depth' is no array"),
+        ("aovs", {"depth": np.zeros((2, 2), np.float32)}, "the output variable depth is"),
+        ("aovs", {"evil": np.zeros((7, 9), np.float32)}, "'evil' is no array"),
+        ("aovs", 5, "^aovs: "),
+    ],
+)
+def test_a_film_with_odd_parts_is_neither_saved_nor_developed(
+    part: str, value: Any, says: str, tmp_path: Path
+) -> None:
+    film = full()
+    setattr(film, part, value)
+    with pytest.raises(UserError, match=says):
+        film.save(tmp_path / "a.npz")
+    assert not list(tmp_path.iterdir())
+    if part not in ("metadata", "aovs"):
+        with pytest.raises(UserError, match=says):
+            film.tonemap()
+        with pytest.raises(UserError, match=says):
+            film.statistics()
+
+
+@exr_only
+@pytest.mark.parametrize("name", [b"raytracer\0string\0", b"dataWindow\0box2i\0"])
+def test_an_attribute_of_exr_that_stands_twice_is_refused(name: bytes, tmp_path: Path) -> None:
+    path = full().save(tmp_path / "a.exr")
+    data = path.read_bytes()
+    at = data.index(name)
+    size = int.from_bytes(data[at + len(name) : at + len(name) + 4], "little")
+    attribute = data[at : at + len(name) + 4 + size]
+    path.write_bytes(data[:at] + attribute + data[at:])
+    with pytest.raises(DataFileError, match=f"a.exr: .*'{name.partition(bytes(1))[0].decode()}'"):
+        Film.load(path)
+
+
+@pytest.mark.parametrize("spheres", ["many", None, -1, 10**400, 1.5, {}])
+def test_a_film_whose_metadata_are_odd_can_be_shown(spheres: Any) -> None:
+    film = full()
+    film.metadata["spheres"] = spheres
+    assert repr(film) == repr(full()).replace(", 12 spheres", "")
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_film_that_cannot_be_resumed_is_named(
+    suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, film = tmp_path / f"a{suffix}", tmp_path / "scene.toml"
+    film.write_text("[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n")
+    command = ["render", str(film), "-o", str(tmp_path / "a.png"), "--backend", "cpu"]
+    small = [*command, "--width", "8", "--height", "6"]
+    assert main([*small, "--samples", "1", "--film", str(path)]) == 0
+    capsys.readouterr()
+    for other in ([*small, "--seed", "3"], [*command, "--width", "8", "--height", "7"]):
+        assert main([*other, "--resume", str(path)]) == 2
+        assert capsys.readouterr().err.startswith(f"raytracer: {path}: the film ")
+    with pytest.raises(UserError, match=rf"a\{suffix}: the film is of another picture"):
+        raytracer.render(raytracer.load(film), film=Film.load(path), seed=3, width=8, height=6)

@@ -1,0 +1,256 @@
+"""PNG files: pixels, metadata, and files that are whole or not there."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import tracemalloc
+import zlib
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image as Pillow
+
+from raytracer.errors import DataFileError, OutputError, UserError
+from raytracer.files import output
+from raytracer.film import png
+from raytracer.film.film import Film
+from raytracer.film.image import Image
+
+
+def picture(transparent: bool = False) -> Image:
+    """Five by three pixels of every kind of value."""
+    rng = np.random.default_rng(3)
+    film = Film.blank(5, 3)
+    film.sums[...] = rng.random((3, 5, 4), np.float32)
+    film.sums[..., 3] = 1.0 if not transparent else film.sums[..., :3].max(axis=-1)
+    film.samples = 1
+    return Image(film, transparent, {"frame": 0.5}, {"version": "x", "spheres": 3})
+
+
+def decode_16_bits(path: Path, channels: int) -> NDArray[np.uint16]:
+    """Pixels of a 16-bit PNG that uses the filter "up" alone."""
+    data, at, packed, shape = path.read_bytes(), 8, b"", (0, 0)
+    while at < len(data):
+        (length,) = struct.unpack_from(">I", data, at)
+        kind, body = data[at + 4 : at + 8], data[at + 8 : at + 8 + length]
+        assert struct.unpack_from(">I", data, at + 8 + length)[0] == zlib.crc32(kind + body)
+        if kind == b"IHDR":
+            shape = struct.unpack(">II", body[:8])
+        packed += body if kind == b"IDAT" else b""
+        at += length + 12
+    rows = np.frombuffer(zlib.decompress(packed), np.uint8).reshape(shape[1], -1)
+    assert (rows[:, 0] == 2).all()
+    samples = np.cumsum(rows[:, 1:], axis=0, dtype=np.uint8).view(">u2")
+    return samples.astype(np.uint16).reshape(shape[1], shape[0], channels)
+
+
+@pytest.mark.parametrize("transparent", [False, True])
+def test_numpy_takes_a_picture_as_its_array(transparent: bool) -> None:
+    image = picture(transparent)
+    array = np.asarray(image)
+    assert array.dtype == np.uint8
+    np.testing.assert_array_equal(array, image.to_uint8())
+    assert np.asarray(image, np.float32).dtype == np.float32
+    array[...] = 0  # a copy of its own
+    assert np.array(image, copy=True).any()
+    with pytest.raises(ValueError, match="always a copy"):
+        np.array(image, copy=False)
+
+
+@pytest.mark.skipif(find_spec("matplotlib") is None, reason="the extra `plot` is not installed")
+def test_matplotlib_shows_a_picture() -> None:
+    from matplotlib.figure import Figure
+
+    shown = Figure().subplots().imshow(picture())
+    np.testing.assert_array_equal(shown.get_array(), picture().to_uint8())
+
+
+def test_a_picture_and_a_film_show_themselves_in_a_line() -> None:
+    assert repr(picture()) == "<Image: 5x3, 1 sample per pixel, 3 spheres>"
+    film = Film.blank(20, 10, (2, 3, 6, 9))
+    film.aovs["depth"] = np.zeros((6, 4))
+    assert repr(film) == "<Film: 4x6 at 2,3 of 20x10, 0 samples per pixel, with depth>"
+
+
+@pytest.mark.parametrize("transparent", [False, True])
+def test_8_bits_are_read_back_equal(tmp_path: Path, transparent: bool) -> None:
+    image = picture(transparent)
+    path = image.save(tmp_path / "a.png")
+    with Pillow.open(path) as read:
+        assert read.mode == ("RGBA" if transparent else "RGB")
+        assert np.array_equal(np.asarray(read), image.to_uint8())
+        assert read.info["srgb"] == 0
+
+
+@pytest.mark.parametrize("transparent", [False, True])
+def test_16_bits_are_read_back_equal(tmp_path: Path, transparent: bool) -> None:
+    image = picture(transparent)
+    path = image.save(tmp_path / "a.png", bits=16)
+    assert np.array_equal(decode_16_bits(path, 4 if transparent else 3), image.to_uint16())
+    with Pillow.open(path) as read:
+        assert read.size == (5, 3)
+        assert read.info["srgb"] == 0
+
+
+def test_large_pictures_are_compressed_in_blocks_by_any_number_of_threads() -> None:
+    height, width = 300, 3 * png.BLOCK // 900
+    noise = np.random.default_rng(5).integers(0, 256, (height, width, 3), np.uint8)
+    one, many = (png.encode(noise, {}, threads) for threads in (1, 5))
+    assert one == many
+    with Pillow.open(io.BytesIO(one)) as read:
+        read.load()
+        assert np.array_equal(np.asarray(read), noise)
+
+
+def chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Kind and body of every chunk of a PNG."""
+    at = 8
+    while at < len(data):
+        size = int.from_bytes(data[at : at + 4], "big")
+        yield data[at + 4 : at + 8], data[at + 8 : at + 8 + size]
+        at += size + 12
+
+
+def test_large_pictures_have_several_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    noise = np.random.default_rng(5).integers(0, 256, (200, 700, 4), np.uint8)
+    whole = png.encode(noise, {})
+    monkeypatch.setattr(png, "IDAT_BYTES", 70_001)
+    parts = png.encode(noise, {})
+    sizes = [len(body) for kind, body in chunks(parts) if kind == b"IDAT"]
+    assert len(sizes) > 5
+    assert set(sizes[:-1]) == {70_001}
+    stream = b"".join(body for kind, body in chunks(parts) if kind == b"IDAT")
+    assert stream == b"".join(body for kind, body in chunks(whole) if kind == b"IDAT")
+    with Pillow.open(io.BytesIO(parts)) as read:
+        read.load()
+        assert np.array_equal(np.asarray(read), noise)
+
+
+@pytest.mark.parametrize("shape", [(3, 200_001, 3), (1, 1, 4), (700, 1, 3), (90, 2000, 4)])
+def test_blocks_may_end_anywhere_in_a_row(shape: tuple[int, ...]) -> None:
+    noise = np.random.default_rng(6).integers(0, 256, shape, np.uint8)
+    with Pillow.open(io.BytesIO(png.encode(noise, {}))) as read:
+        read.load()
+        assert np.array_equal(np.asarray(read), noise)
+
+
+@pytest.mark.parametrize("width", [1, 9, 12, 200])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+@pytest.mark.parametrize("block", [1, 7, 37])
+def test_short_blocks_give_the_same_rows(
+    width: int,
+    dtype: type[np.uint8] | type[np.uint16],
+    block: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(png, "BLOCK", block)
+    noise: Any = np.random.default_rng(6).integers(0, 65536, (4, width, 3)).astype(dtype)
+    stored = b"".join(body for kind, body in chunks(png.encode(noise, {})) if kind == b"IDAT")
+    rows = np.frombuffer(zlib.decompress(stored), np.uint8).reshape(4, -1)
+    samples = np.cumsum(rows[:, 1:], axis=0, dtype=np.uint8)
+    big_endian = noise.astype(np.dtype(dtype).newbyteorder(">"))
+    assert (rows[:, 0] == 2).all()
+    assert samples.tobytes() == big_endian.tobytes()
+
+
+def test_a_picture_is_compressed_while_it_is_written() -> None:
+    """Neither the filtered rows nor the file are ever whole in memory."""
+    row = np.random.default_rng(7).integers(0, 256, (1, 4096, 3), np.uint8)
+    pixels = np.broadcast_to(row, (4096, 4096, 3))  # 48 MiB as a picture, 12 KiB in memory
+    tracemalloc.start()
+    try:
+        with Path("/dev/null").open("wb") as file:
+            png.write(file, pixels, {}, threads=2)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 32 << 20
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+def test_metadata_are_read_back(tmp_path: Path, bits: int) -> None:
+    path = picture().save(tmp_path / "a.png", bits)
+    found = png.read_metadata(path)
+    assert found is not None
+    assert found["spheres"] == 3
+    assert set(found["timings"]) == {"frame", "tone", "total_before_write"}
+    with Pillow.open(path) as read:
+        assert json.loads(read.info["raytracer"]) == found
+        assert read.info["Software"].startswith("raytracer ")
+
+
+def test_the_array_is_the_mean_of_the_samples() -> None:
+    image = picture()
+    image.film.samples = 4
+    assert np.array_equal(image.array, image.film.sums / 4)
+    assert image.array.dtype == np.float32
+
+
+def test_jupyter_gets_a_png() -> None:
+    assert picture()._repr_png_().startswith(png.SIGNATURE)
+
+
+def test_metadata_of_other_files(tmp_path: Path) -> None:
+    plain = tmp_path / "plain.png"
+    Pillow.new("RGB", (2, 2)).save(plain)
+    assert png.read_metadata(plain) is None
+    text = tmp_path / "text.png"
+    text.write_text("no picture")
+    with pytest.raises(DataFileError, match=r"text\.png: is not a PNG"):
+        png.read_metadata(text)
+    with pytest.raises(DataFileError, match=r"there is no such file"):
+        png.read_metadata(tmp_path / "missing.png")
+
+
+def test_damaged_metadata_are_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    path.write_bytes(png.SIGNATURE + png.chunk(b"tEXt", b"raytracer\0{"))
+    with pytest.raises(DataFileError, match="metadata are damaged"):
+        png.read_metadata(path)
+    path.write_bytes(picture()._repr_png_()[:50])
+    assert png.read_metadata(path) is None
+
+
+def test_bad_outputs_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match=r"ends in \.png"):
+        output.check_picture(tmp_path / "a.jpg")
+    with pytest.raises(OutputError, match="there is no folder"):
+        output.check_picture(tmp_path / "missing" / "a.png")
+    (tmp_path / "folder.png").mkdir()
+    with pytest.raises(OutputError, match="is a folder"):
+        output.check_picture(tmp_path / "folder.png")
+    with pytest.raises(UserError, match="8 or 16 bits"):
+        picture().save(tmp_path / "a.png", bits=10)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.png"]
+
+
+def test_only_the_renders_folder_is_made(tmp_path: Path) -> None:
+    assert output.check_picture(tmp_path / "renders" / "a.png").parent.is_dir()
+    assert list((tmp_path / "renders").iterdir()) == []
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "renders").touch()
+    with pytest.raises(OutputError, match="there is no folder"):
+        output.check_picture(tmp_path / "b" / "renders" / "a.png")
+
+
+def test_a_failed_write_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.png"
+    path.write_bytes(b"old")
+
+    def fail(self: Path, target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OutputError, match="No space left"):
+        output.write(path, b"new")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.png"]
+    assert path.read_bytes() == b"old"

@@ -1,0 +1,211 @@
+"""Variants are found, read, refused with one clear sentence, and matched to architectures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from raytracer.variants import (
+    LADDERS,
+    PRODUCT,
+    VariantError,
+    discover,
+    flags_of,
+    operations,
+    product,
+    products,
+)
+from raytracer.variants.header import KEYS
+
+HEADER = {
+    "title": "One thread a pixel",
+    "idea": "the simplest thing that works",
+    "block": "8x8",
+    "needs": "sm_80+",
+    "source": "own",
+}
+SUM = f"{LADDERS}/sum"
+ARCHITECTURES = ("sm_80", "sm_90a", "sm_120")
+
+
+def write(folder: Path, file_name: str, **changes: str | None) -> Path:
+    """Write a variant with the header above; a key set to None is left out."""
+    header = {**HEADER, **changes}
+    lines = [f"// {key}: {value}" for key, value in header.items() if value is not None]
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / file_name
+    path.write_text("\n".join([*lines, "#include <none.h>", "// block: 1", ""]), encoding="utf-8")
+    return path
+
+
+def message(root: Path, op: str = "sum") -> str:
+    """The sentence with which discover refuses."""
+    with pytest.raises(VariantError) as caught:
+        discover(op, root)
+    return str(caught.value)
+
+
+def test_reads_every_field(tmp_path: Path) -> None:
+    path = write(tmp_path / SUM, "07_warp_tiles.cu", block="32 x 4", needs="sm_90a, sm_120+")
+    (variant,) = discover("sum", tmp_path)
+    assert (variant.op, variant.number, variant.name) == ("sum", 7, "warp_tiles")
+    assert variant.label == "07_warp_tiles"
+    assert (variant.title, variant.idea, variant.source) == (
+        "One thread a pixel",
+        "the simplest thing that works",
+        "own",
+    )
+    assert variant.block == (32, 4, 1)
+    assert [str(requirement) for requirement in variant.needs] == ["sm_90a", "sm_120+"]
+    assert variant.path == path
+    assert variant.code == path.read_text(encoding="utf-8")
+
+
+def test_sorts_by_number_and_skips_other_files(tmp_path: Path) -> None:
+    for name in ("10_last.cu", "02_second.cu", "01_first.cu"):
+        write(tmp_path / SUM, name)
+    (tmp_path / SUM / "sum.h").write_text("no variant")
+    assert [v.label for v in discover("sum", tmp_path)] == ["01_first", "02_second", "10_last"]
+
+
+def test_a_value_goes_on_over_indented_lines(tmp_path: Path) -> None:
+    write(
+        tmp_path / SUM,
+        "01_a.cu",
+        idea="each warp\n//       takes a row\n// remark without key",
+    )
+    (variant,) = discover("sum", tmp_path)
+    assert variant.idea == "each warp takes a row"
+
+
+def test_operations_are_the_folders_with_variants(tmp_path: Path) -> None:
+    write(tmp_path / SUM, "01_a.cu")
+    write(tmp_path / LADDERS / "dot", "01_a.cu")
+    (tmp_path / LADDERS / "core").mkdir()
+    (tmp_path / LADDERS / "README.md").write_text("no folder")
+    assert operations(tmp_path) == ["dot", "sum"]
+
+
+@pytest.mark.parametrize(
+    ("needs", "admitted"),
+    [
+        ("sm_80+", {"sm_80", "sm_90a", "sm_120"}),
+        ("sm_90+", {"sm_90a", "sm_120"}),
+        ("sm_90a", {"sm_90a"}),
+        ("sm_90", set()),
+        ("sm_100f", set()),
+        ("sm_80, sm_120", {"sm_80", "sm_120"}),
+    ],
+)
+def test_admits(tmp_path: Path, needs: str, admitted: set[str]) -> None:
+    write(tmp_path / SUM, "01_a.cu", needs=needs)
+    (variant,) = discover("sum", tmp_path)
+    assert {arch for arch in ARCHITECTURES if variant.admits(arch)} == admitted
+
+
+@pytest.mark.parametrize("arch", ["90", "sm90", "sm_", "compute_90", "sm_90b"])
+def test_admits_refuses_what_is_no_architecture(tmp_path: Path, arch: str) -> None:
+    write(tmp_path / SUM, "01_a.cu")
+    (variant,) = discover("sum", tmp_path)
+    with pytest.raises(VariantError, match="not a GPU architecture"):
+        variant.admits(arch)
+
+
+@pytest.mark.parametrize("file_name", ["1_a.cu", "001_a.cu", "a.cu", "01-a.cu", "01_A.cu"])
+def test_refuses_a_bad_file_name(tmp_path: Path, file_name: str) -> None:
+    write(tmp_path / SUM, file_name)
+    assert message(tmp_path).startswith(f"kernels/{SUM}/{file_name}: a variant's file is called")
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("value", [None, ""])
+def test_refuses_a_missing_value(tmp_path: Path, key: str, value: str | None) -> None:
+    write(tmp_path / SUM, "01_a.cu", **{key: value})
+    assert message(tmp_path).startswith(
+        f"kernels/{SUM}/01_a.cu: the header lacks a value for {key!r}"
+    )
+
+
+@pytest.mark.parametrize("block", ["0", "8x", "8x8x8x8", "8,8", "33x32", "-4", "many"])
+def test_refuses_a_bad_block(tmp_path: Path, block: str) -> None:
+    write(tmp_path / SUM, "01_a.cu", block=block)
+    assert f"block {block!r} is not a thread block" in message(tmp_path)
+
+
+@pytest.mark.parametrize("needs", ["80", "sm_80 sm_90", "sm_90a+", "sm_80+,", "anything"])
+def test_refuses_bad_needs(tmp_path: Path, needs: str) -> None:
+    write(tmp_path / SUM, "01_a.cu", needs=needs)
+    assert "is not an architecture" in message(tmp_path)
+
+
+def test_refuses_unknown_and_repeated_keys(tmp_path: Path) -> None:
+    path = write(tmp_path / SUM, "01_a.cu", idea="x\n// blocks: 3")
+    assert message(tmp_path).startswith(f"kernels/{SUM}/01_a.cu, line 3: unknown key 'blocks'")
+    path.unlink()
+    write(tmp_path / SUM, "01_a.cu", idea="x\n// idea: y")
+    assert message(tmp_path).startswith(f"kernels/{SUM}/01_a.cu, line 3: 'idea' occurs twice")
+
+
+def test_refuses_a_number_used_twice(tmp_path: Path) -> None:
+    write(tmp_path / SUM, "01_a.cu")
+    write(tmp_path / SUM, "01_b.cu")
+    assert "have the same number" in message(tmp_path)
+
+
+def test_refuses_an_unknown_operation(tmp_path: Path) -> None:
+    write(tmp_path / SUM, "01_a.cu")
+    assert message(tmp_path, "product").endswith("'product' with GPU variants; known are sum")
+
+
+def test_every_variant_of_the_package_is_sound() -> None:
+    """Each can be compiled for at least one architecture that the checks compile for."""
+    found = [variant for op in operations() for variant in discover(op)]
+    assert "render" in operations()
+    for kernel in [*products(), *found]:
+        assert any(kernel.admits(arch) for arch in ARCHITECTURES), kernel.path
+
+
+FUSED = "--fmad=false"
+
+
+def test_kernels_of_the_product_are_read_by_name(tmp_path: Path) -> None:
+    path = write(tmp_path / PRODUCT, "draw.cu", grid="ceil(n / 64)", flags="--fmad=false")
+    kernel = product("draw", tmp_path)
+    assert (kernel.name, kernel.path, kernel.flags) == ("draw", path, (FUSED,))
+    assert kernel.place == "kernels/cuda/draw.cu"
+    assert kernel.launch({"n": 65}, 1).grid == (2, 1, 1)
+    assert products(tmp_path) == [kernel]
+    with pytest.raises(VariantError, match="no kernel 'drwa' in kernels/cuda; did you mean 'draw'"):
+        product("drwa", tmp_path)
+
+
+def test_a_kernel_of_the_product_has_no_keys_of_ladders(tmp_path: Path) -> None:
+    write(tmp_path / PRODUCT, "draw.cu", shows="flat")
+    with pytest.raises(VariantError, match="'shows' is a key of variants only"):
+        product("draw", tmp_path)
+
+
+def test_a_rung_takes_over_the_header_of_the_product(tmp_path: Path) -> None:
+    write(tmp_path / PRODUCT, "draw.cu", title="Theirs", flags=f"{FUSED} --maxrregcount=64")
+    gone = dict.fromkeys(HEADER)
+    path = write(tmp_path / SUM, "01_a.cu", **{**gone, "idea": "own", "product": "draw"})
+    (rung,) = discover("sum", tmp_path)
+    assert (rung.title, rung.idea, rung.block) == ("Theirs", "own", (8, 8, 1))
+    assert rung.flags == flags_of(path, tmp_path) == (FUSED, "--maxrregcount=64")
+    write(tmp_path / SUM, "01_a.cu", **{**gone, "product": "drawn"})
+    assert message(tmp_path) == "there is no kernel 'drawn' in kernels/cuda; did you mean 'draw'?"
+
+
+@pytest.mark.parametrize("flags", ["-fmad=false", "--include=x.h", "-O0", "--fmad=a b"])
+def test_refuses_flags_that_a_cubins_key_does_not_cover(tmp_path: Path, flags: str) -> None:
+    path = write(tmp_path / SUM, "01_a.cu", flags=flags)
+    assert "give options of nvcc out of --fmad" in message(tmp_path)
+    with pytest.raises(VariantError, match=r"01_a\.cu: flags"):
+        flags_of(path, tmp_path)
+
+
+def test_what_renders_rounds_as_the_cpu_does() -> None:
+    """The pictures of CPU and GPU agree only if no multiply-add is fused unasked."""
+    ours = [*products(), *discover("render"), *discover("tone")]
+    assert {kernel.place for kernel in ours if kernel.flags != (FUSED,)} == set()
