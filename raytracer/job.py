@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from raytracer._version import __version__
@@ -39,6 +40,7 @@ class Job:
     scene: the scene there.
     view: of the whole picture.
     timings: seconds of the stages so far.
+    frames: seconds of each frame that `render` rendered.
     memory: bytes of the buffers, the BVH and the device's copy.
     about: what made the picture, for the metadata.
     space: centre (3,) and scale of render space, in scene units.
@@ -59,10 +61,52 @@ class Job:
     kept: tuple[Scene, SceneBuffers] | None = None
     inputs: tuple[Path, ...] = ()
     warnings: list[str] = field(default_factory=list)
+    frames: list[float] = field(default_factory=list)
 
     def film(self, host: Film) -> DeviceFilm:
         """A film on the job's device: a blank one, or one with samples of the same picture."""
         return self.device.film(host)
+
+    def render(
+        self,
+        on_device: DeviceFilm,
+        *,
+        repeat: int = 1,
+        first: int | None = None,
+        aovs: Sequence[str] = (),
+        tone: ToneSettings | None = None,
+        bits: int | None = None,
+        keep_film: bool = True,
+        progress: ProgressCall | None = None,
+    ) -> Image:
+        """Add the samples of the settings to a film, and return its picture.
+
+        Args:
+            on_device: a film of `film`.
+            repeat: how often to render the frame; each time but the first clears the film before.
+            first: number of the first sample; by default it follows those on the film.
+            aovs: output variables to put on the film.
+            tone: exposure and curve of the picture.
+            bits: 8 or 16 to develop the picture now, on the device; None develops it when it is
+                first used, on the host.
+            keep_film: False leaves the sums on the device, without output variables, if the
+                picture is developed there and all pixels are finite.
+            progress: called with the fraction of all frames; what it raises stops the render.
+
+        Raises:
+            UserError: the film is of another picture, or samples cannot be numbered.
+        """
+        for frame in range(repeat):
+            if frame:
+                on_device.clear()
+            told = None if progress is None else partial(_tell_part, progress, frame, repeat)
+            seconds = self.expose(on_device, self.settings.samples, told, first=first)
+            self.frames.append(seconds)
+        self.timings["frame"] = quartiles(self.frames)["median"]
+        image = self.image(on_device, tone, bits)
+        if bits is None or keep_film or image.statistics.non_finite:
+            self.find_aovs(on_device.to_host(), aovs)
+        return image
 
     def expose(
         self,
@@ -197,6 +241,24 @@ def check_samples(first: int, count: int) -> None:
             f"samples {first:,} to {first + count - 1:,}: they are numbered from 0 to "
             f"{MOST_SAMPLES - 1:,}; begin with a lower one, or take fewer"
         )
+
+
+def quartiles(values: Sequence[float]) -> dict[str, float]:
+    """Return "median", "min", "q1" and "q3" of some values, interpolated linearly."""
+    ordered = sorted(values)
+
+    def at(share: float) -> float:
+        place = share * (len(ordered) - 1)
+        low = int(place)
+        high = min(low + 1, len(ordered) - 1)
+        return ordered[low] + (place - low) * (ordered[high] - ordered[low])
+
+    return {"median": at(0.5), "min": ordered[0], "q1": at(0.25), "q3": at(0.75)}
+
+
+def _tell_part(progress: ProgressCall, frame: int, frames: int, fraction: float) -> None:
+    """Report the progress of one of several frames."""
+    progress((frame + fraction) / frames)
 
 
 def about(

@@ -93,10 +93,7 @@ def render(
         ) as job,
         job.film(film_for(job.settings, crop, film)) as exposed,
     ):
-        count = job.settings.samples
-        job.timings["frame"] = job.expose(exposed, count, progress, first=first_sample)
-        job.find_aovs(exposed.host, wanted)
-        return job.image(exposed, tone)
+        return job.render(exposed, first=first_sample, aovs=wanted, tone=tone, progress=progress)
 
 
 def prepare(

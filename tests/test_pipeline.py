@@ -248,3 +248,18 @@ def test_the_hierarchy_holds_every_sphere_once() -> None:
     assert np.array_equal(tree.spheres[:, 0], buffers.x[tree.order])
     assert np.array_equal(tree.spheres[:, 3], buffers.radius[tree.order])
     assert tree.nbytes == tree.nodes.nbytes + 3 * (4 + 16)
+
+
+def test_repeated_frames_are_one_picture_with_the_time_of_each() -> None:
+    fractions: list[float] = []
+    once = render()
+    with pipeline.prepare(scene(), backend="cpu", threads=1) as job:
+        film = job.film(pipeline.film_for(job.settings, None, None))
+        image = job.render(film, repeat=3, bits=8, progress=fractions.append)
+    assert np.array_equal(image.film.sums, once.film.sums)
+    assert np.array_equal(image.to_uint8(), once.to_uint8())
+    assert len(job.frames) == 3
+    assert job.timings["frame"] == sorted(job.frames)[1]
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+    assert min(abs(fraction - 1 / 3) for fraction in fractions) < 1e-6

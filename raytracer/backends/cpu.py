@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raytracer import bvh, layout
+from raytracer._native import core
 from raytracer.backends.base import DeviceFilm, DeviceScene
 from raytracer.film import tone
 from raytracer.resources import thread_count
@@ -42,10 +43,8 @@ class CpuScene(DeviceScene):
 
         Raises ValueError for arrays that do not fit together.
         """
-        from raytracer import _core
-
         self._threads = threads
-        self._arrays: Any = _core.Scene(
+        self._arrays: Any = core().Scene(
             nodes=tree.nodes,
             spheres=tree.spheres,
             order=tree.order,
@@ -137,10 +136,8 @@ class CpuFilm(DeviceFilm):
         share: float,
     ) -> None:
         """All tiles of one pass; between calls of the kernel Python takes signals."""
-        from raytracer import _core
-
         seen = view.camera, view.lights, view.materials, view.frame
-        tiles, threads = _core.tile_count(view.frame), self._device.threads
+        tiles, threads = core().tile_count(view.frame), self._device.threads
         tile = 0
         while tile < tiles:
             budget = self._device.budget
@@ -196,9 +193,7 @@ class CpuDevice:
 
     def describe(self) -> dict[str, Any]:
         """Processor, instruction set and threads."""
-        from raytracer import _core
-
-        about = {"device": processor(), "isa": _core.isa(), "threads": self.threads}
+        about = {"device": processor(), "isa": core().isa(), "threads": self.threads}
         return about | ({"passed_over": self.passed_over} if self.passed_over else {})
 
     def build(self, buffers: SceneBuffers) -> Bvh:

@@ -205,12 +205,13 @@ class Task(NamedTuple):
 
     def resumed(self) -> Film | None:
         """Load the film to resume, with the output variables that go into the saved film too."""
-        from raytracer.film import film_file
+        from raytracer.film.film import Film
+        from raytracer.film.film_file import AOVS
 
         if not self.resume:
             return None
-        kept = tuple(name for name in film_file.AOVS if self.film and name not in self.aovs)
-        return film_file.load(self.resume, kept)
+        kept = tuple(name for name in AOVS if self.film and name not in self.aovs)
+        return Film.load(self.resume, kept)
 
     def memory(self, resumed: Film | None) -> Output:
         """Return what is made from the film, for the estimate of memory."""
@@ -285,30 +286,42 @@ def run(task: Task) -> None:
     crop = task.crop or crop_of(resumed)
     with task.prepare(crop, outputs, resumed) as job:
         _announce(task, job, crop)
+        film = film_for(job.settings, crop, resumed, own=True)
         if task.film:
-            size = job.settings.width, job.settings.height
-            film_file.require_space(task.film, *size, crop, task.aovs)
-        device_film = job.film(film_for(job.settings, crop, resumed, own=True))
-        frames = _frames(task, job, device_film)
-        film = device_film.host
-        image = job.image(device_film, task.tone, int(task.bits))
+            film_file.require_space(film, task.film, task.aovs)
+        image = _render(task, job, film)
         statistics = image.statistics
         if job.about["spheres"] and film.crop == (0, 0, film.width, film.height):
             task.warn(job, _coverage_warnings(statistics))
-        if task.film or task.histogram or statistics.non_finite:
-            device_film.to_host()
-            job.find_aovs(film, task.aovs)
     _write(task, target, film, image)
     if statistics.non_finite:
         warn_of_non_finite(film, task.quiet)
     job.timings["total"] = time.perf_counter() - start
     if task.as_json:
         files = {"output": str(target)} | ({"film": task.film} if task.film else {})
-        print_json(_record(job, image, frames) | record(image) | files)
+        print_json(_record(job, image) | record(image) | files)
     elif not task.quiet:
         paths = [target, *(Path(name) for name in (task.film, task.histogram) if name)]
         lines = statistics.lines() if task.stats else []
-        print_lines("\n".join([_summary(job, film, frames, paths), *lines]))
+        print_lines("\n".join([_summary(job, film, paths), *lines]))
+
+
+def _render(task: Task, job: Job, film: Film) -> Image:
+    """Render to a film, with a progress bar, and develop the picture on the device."""
+    from raytracer.progress import ProgressBar
+
+    height, width = film.sums.shape[:2]
+    samples = height * width * job.settings.samples * task.repeat
+    with ProgressBar(samples, task.shows_progress) as bar:
+        return job.render(
+            job.film(film),
+            repeat=task.repeat,
+            aovs=task.aovs,
+            tone=task.tone,
+            bits=int(task.bits),
+            keep_film=bool(task.film or task.histogram),
+            progress=bar,
+        )
 
 
 def _coverage_warnings(statistics: Statistics) -> list[str]:
@@ -349,21 +362,6 @@ def crop_of(film: Film | None) -> Crop | None:
     return None if whole or film is None else film.crop
 
 
-def _frames(task: Task, job: Job, film: DeviceFilm) -> list[float]:
-    """Render to a film, --repeat times; returns the seconds of each frame."""
-    from raytracer.progress import ProgressBar
-
-    height, width = film.host.sums.shape[:2]
-    frames: list[float] = []
-    for count in range(task.repeat):
-        if count:
-            film.clear()
-        with ProgressBar(height * width * job.settings.samples, task.shows_progress) as bar:
-            frames.append(job.expose(film, job.settings.samples, bar))
-    job.timings["frame"] = _quartiles(frames)["median"]
-    return frames
-
-
 def run_only(task: Task) -> None:
     """Replay one sample of one pixel and print its radiance."""
     from raytracer.commands.report import print_json
@@ -383,8 +381,7 @@ def run_only(task: Task) -> None:
     red, green, blue, coverage = (float(value) for value in image.film.sums[0, 0])
     if task.as_json:
         values = {"pixel": [x, y], "sample": sample, "radiance": [red, green, blue]}
-        frames = [job.timings["frame"]]
-        print_json(_record(job, image, frames) | values | {"coverage": coverage})
+        print_json(_record(job, image) | values | {"coverage": coverage})
     elif not task.quiet:
         print(f"pixel {x},{y} sample {sample}: radiance {red:.9g} {green:.9g} {blue:.9g}, "
               f"coverage {coverage:.9g}")  # fmt: skip
@@ -400,18 +397,20 @@ def _one_sample(job: Job, x: int, y: int, sample: int) -> DeviceFilm:
                         "counted from 0 at the upper left")  # fmt: skip
     film = job.film(Film.blank(width, height, (x, y, x + 1, y + 1)))
     job.timings["frame"] = job.expose(film, 1, first=sample)
+    job.frames = [job.timings["frame"]]
     return film
 
 
-def _record(job: Job, image: Image, frames: list[float]) -> dict[str, Any]:
+def _record(job: Job, image: Image) -> dict[str, Any]:
     """Return a render as one JSON object."""
     from raytracer import memory
+    from raytracer.job import quartiles
     from raytracer.resources import peak_memory
 
     host = {"film": image.film.sums.nbytes, "peak": peak_memory(), "estimate": memory.told()}
     return image.metadata | {
         "timings": job.timings,
-        "frames": _quartiles(frames) | {"count": len(frames)},
+        "frames": quartiles(job.frames) | {"count": len(job.frames)},
         "memory": job.memory | host,
         "warnings": job.warnings,
     }
@@ -434,20 +433,21 @@ def _work(job: Job) -> str:
     return f"{counted(job.about['spheres'], 'sphere')}, {backend['name']} ({backend['device']})"
 
 
-def _summary(job: Job, film: Film, frames: list[float], paths: list[Path]) -> str:
+def _summary(job: Job, film: Film, paths: list[Path]) -> str:
     """Return lines about a render for people.
 
     Args:
         job: with the times.
         film: the rendered one.
-        frames: seconds of each frame.
         paths: files that were written, the picture first.
     """
+    from raytracer.job import quartiles
+
     height, width = film.sums.shape[:2]
     size = f"{width}x{height}"
     if (width, height) != (film.width, film.height):
         size += f" at {film.x0},{film.y0} of {film.width}x{film.height}"
-    times = _quartiles(frames)
+    times = quartiles(job.frames)
     picture, *others = paths
     lines = [
         f"wrote {picture}: {_size(picture)}, {size}, "
@@ -455,9 +455,9 @@ def _summary(job: Job, film: Film, frames: list[float], paths: list[Path]) -> st
         f"frame {_seconds(times['median'])}, total {_seconds(job.timings['total'])}",
         *(f"wrote {path}: {_size(path)}" for path in others),
     ]
-    if len(frames) > 1:
+    if len(job.frames) > 1:
         lines.append(
-            f"frame of {len(frames)}: median {_seconds(times['median'])}, "
+            f"frame of {len(job.frames)}: median {_seconds(times['median'])}, "
             f"min {_seconds(times['min'])}, "
             f"quartiles {_seconds(times['q1'])} and {_seconds(times['q3'])}"
         )
@@ -468,19 +468,6 @@ def _size(path: Path) -> str:
     """Return the size of a file in decimal units, as file managers show it."""
     size = path.stat().st_size
     return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(size // 1000, 1)} kB"
-
-
-def _quartiles(seconds: list[float]) -> dict[str, float]:
-    """Return median, minimum and quartiles, interpolated linearly."""
-    ordered = sorted(seconds)
-
-    def at(share: float) -> float:
-        place = share * (len(ordered) - 1)
-        low = int(place)
-        high = min(low + 1, len(ordered) - 1)
-        return ordered[low] + (place - low) * (ordered[high] - ordered[low])
-
-    return {"median": at(0.5), "min": ordered[0], "q1": at(0.25), "q3": at(0.75)}
 
 
 def _seconds(value: float) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer import layout
+from raytracer._native import core
 from raytracer.errors import UserError, shown_value
 from raytracer.film.statistics import Statistics, add, statistics_of
 from raytracer.film.tone_settings import ToneSettings
@@ -81,12 +82,10 @@ def new_tally() -> NDArray[np.void]:
 
 def measure(film: Film, settings: ToneSettings, threads: int = 0) -> NDArray[np.void]:
     """The film's histogram and the exposure that metering asks for: structured (1,), Tally."""
-    from raytracer import _core
-
     film.require_whole()
     tally = new_tally()
     args = film_arguments(film, settings)
-    _core.measure_film(film.sums, args, _bytes(tally), thread_count(threads))
+    core().measure_film(film.sums, args, _bytes(tally), thread_count(threads))
     return tally
 
 
@@ -116,8 +115,6 @@ def develop(
     out: where to put them, C-contiguous; new memory where it is None.
     Returns uint8 or uint16 (h, w, 4), sRGB with straight (not premultiplied) alpha.
     """
-    from raytracer import _core
-
     settings = settings or ToneSettings()
     check_bits(bits, settings)
     film.require_whole()
@@ -126,7 +123,7 @@ def develop(
     if out is None:
         out = np.empty(film.sums.shape, np.uint8 if bits == 8 else np.uint16)
     args = film_arguments(film, settings, bits)
-    _core.develop_film(film.sums, args, _bytes(tally), out, thread_count(threads))
+    core().develop_film(film.sums, args, _bytes(tally), out, thread_count(threads))
     return out
 
 
@@ -150,11 +147,9 @@ def common_exposure(films: Iterable[Film], settings: ToneSettings, threads: int 
 
     They are measured one after the other, so that an iterator need not hold all at once.
     """
-    from raytracer import _core
-
     # `map` lets go of a film before it asks for the next.
     total = add(list(map(lambda film: measure(film, settings, threads), films)))  # noqa: C417
-    return float(_core.meter(arguments((1, 1), 1, settings), _bytes(total)))
+    return float(core().meter(arguments((1, 1), 1, settings), _bytes(total)))
 
 
 def non_finite_pixels(film: Film) -> tuple[int, tuple[int, int]] | None:

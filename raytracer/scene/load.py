@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from raytracer.errors import DataFileError, SceneError, naming, nearest, shown
 from raytracer.files.access import STANDARD_INPUT, OpenFile, opened, path_of, reading, unique
 from raytracer.memory import require_room
+from raytracer.scene.particles.compressed import is_compressed, stem
 from raytracer.scene.particles.read import read_open
-from raytracer.scene.particles.registry import SNIFF_BYTES, SUFFIXES, by_content, unknown
+from raytracer.scene.particles.registry import SUFFIXES, by_content, start_of
 from raytracer.scene.particles.sphere_set import sphere_set
 from raytracer.scene.scene import Scene
 
@@ -41,8 +42,9 @@ def load(path: str | PathLike[str]) -> Scene:
     """Read a scene file, or make a scene of a particle file.
 
     Args:
-        path: a scene file (.toml, .json), or particles (.npz, .npy, .csv, .xyz, .extxyz), which
-            are shown by a fitted camera, in a plain light, atoms with the colours of elements.
+        path: a scene file (.toml, .json), or a particle file (.npz, .csv, .xyz, .lammpstrj, ...;
+            the guide lists all), which is shown by a fitted camera, in a plain light, atoms with
+            the colours of elements.
 
     Returns:
         The scene, with the arrays of all its data files.
@@ -57,39 +59,28 @@ def load(path: str | PathLike[str]) -> Scene:
         opened(target, error=SceneError, standard_input=True) as file,
         naming(file.source),
     ):
-        suffix = _suffix_of(file)
-        if suffix in SUFFIXES:
-            data = read_open(file, suffix)
-            if len(data.centers) == 0:
-                raise DataFileError(
-                    f"{file.source}: holds no particles, so there is nothing to show"
-                )
-            return Scene(spheres=(sphere_set(data),), title=target.stem, source=file.source)
-        from raytracer.scene.compose import compose
+        suffix = _scene_suffix(file)
+        if suffix:
+            from raytracer.scene.compose import compose
 
-        return compose(read_table(file, suffix), Path(file.source))
+            return compose(read_table(file, suffix), Path(file.source))
+        data = read_open(file, others=SCENE_SUFFIXES)
+        if len(data.centers) == 0:
+            raise DataFileError(f"{file.source}: holds no particles, so there is nothing to show")
+        return Scene(spheres=(sphere_set(data),), title=stem(target), source=file.source)
 
 
-def _suffix_of(file: OpenFile) -> str:
-    """Return the ending that states the format of a file; of standard input, by its first bytes.
+def _scene_suffix(file: OpenFile) -> str:
+    """Return the language of a scene file, of standard input by its first bytes; "" of particles.
 
-    Raises:
-        SceneError: the format cannot be loaded.
+    What is on standard input and is neither particles nor JSON is TOML.
     """
-    if file.is_standard_input:
-        return _suffix_of_content(file.file.peek(SNIFF_BYTES)[:SNIFF_BYTES])
-    suffix = file.path.suffix.lower()
-    known = (*SCENE_SUFFIXES, *SUFFIXES)
-    if suffix not in known:
-        raise SceneError(f"{file.source}: {unknown(file.path, known)}")
-    return suffix
-
-
-def _suffix_of_content(start: bytes) -> str:
-    """Return the ending that a file with this start would have."""
-    particles = by_content(start)
-    if particles is not None:
-        return particles.suffixes[0]
+    if not file.is_standard_input:
+        suffix = file.path.suffix.lower()
+        return suffix if suffix in SCENE_SUFFIXES else ""
+    start = start_of(file)
+    if is_compressed(start) or by_content(start):
+        return ""
     return ".json" if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{") else ".toml"
 
 

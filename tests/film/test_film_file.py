@@ -51,8 +51,8 @@ def scene() -> raytracer.Scene:
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_output_variables_that_are_not_asked_for_are_left_out(tmp_path: Path, suffix: str) -> None:
     path = full().save(tmp_path / f"a{suffix}")
-    assert set(film_file.load(path, ("depth", "id")).aovs) == {"depth", "id"}
-    assert film_file.load(path, ()).aovs == {}
+    assert set(Film.load(path, ("depth", "id")).aovs) == {"depth", "id"}
+    assert Film.load(path, ()).aovs == {}
 
 
 def test_tone_does_not_read_output_variables(

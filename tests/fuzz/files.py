@@ -5,6 +5,7 @@ A case is a seed and a number: the same two give the same bytes everywhere.
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import random
@@ -68,6 +69,13 @@ EXTENDED_XYZ = (
 )
 
 
+LAMMPS_DUMP = (
+    "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n3\nITEM: BOX BOUNDS xy xz yz pp pp pp\n"
+    "-2 5.5 1.0\n-0.5 4 -1.5\n0 5 0.75\nITEM: ATOMS id type element xs ys zs c_pe\n"
+    "1 1 O 0.25 0.5 0.125 -1.5\n2 2 H 0.5 0.75 0.5 1e-3\n3 2 H 0 1 0 7\n"
+)
+
+
 def npz(method: int) -> bytes:
     """An archive of spheres, with an array that is not used."""
     arrays: dict[str, NDArray[Any]] = {
@@ -123,6 +131,9 @@ def seeds(folder: Path) -> dict[str, bytes]:
         "semicolon.csv": TABLE.replace(",", ";").encode(),
         "plain.xyz": PLAIN_XYZ.encode(),
         "extended.extxyz": EXTENDED_XYZ.encode(),
+        "frame.dump": LAMMPS_DUMP.encode(),
+        "table.csv.gz": gzip.compress(TABLE.encode(), mtime=0),
+        "points.txt": TABLE[24:].replace(",", " ").encode(),
         "points.npy": npy(np.c_[POINTS, np.ones(12)]),
         "fortran.npy": npy(np.asfortranarray(POINTS.astype(np.float32))),
         "stored.npz": npz(zipfile.ZIP_STORED),

@@ -8,6 +8,7 @@
 #include "film/measure.h"
 #include "geom/large_sphere.h"
 #include "integrator/camera.h"
+#include "integrator/direct.h"
 #include "shade/background.h"
 #include "shade/bsdf.h"
 #include "shade/light.h"
@@ -28,7 +29,7 @@
   E(large_height, 3, 1) E(large_nearest, 6, 2) E(large_surface, 6, 7)                             \
   S(node_cell, 1, 1) S(leaf_range, 1, 2) S(box_hits, 7, 1)                                        \
   E(phong_eval, 14, 2) E(bsdf_eval, 17, 3) E(bsdf_sample, 7, 6) E(bsdf_pdf, 10, 1) \
-  E(bsdf_ambient, 14, 3) E(light_sample, 3, 5) E(light_pdf, 6, 1) E(light_eval, 6, 3)             \
+  E(bsdf_ambient, 14, 3) E(light_sample, 3, 5) E(light_pdf, 6, 1) E(light_eval, 6, 3) E(light_arrival, 10, 4) \
   E(background_row, 1, 3) E(background_direction, 3, 3) E(camera_ray, 2, 6)                       \
   E(tone_curve, 3, 3) E(srgb_encode, 1, 1) E(dither_threshold, 2, 1) E(develop_pixel, 6, 6)       \
   E(pixel_light, 4, 3)
@@ -158,6 +159,19 @@ PROBE(light_eval) { write3(out, light_eval(u.light, read3(in), read3(in + 3))); 
 PROBE(light_sample) {
   const LightSample<F> s = light_sample(u.light, read3(in));
   write3(out, s.wi), out[3] = s.distance, out[4] = s.attenuation;
+}
+// ---- integrator/direct.h; of a white diffuse sphere: center, radius, then origin and direction of the ray -> whether
+// light arrives, and the radiance if nothing is in the way
+PROBE(light_arrival) {
+  const F zero(0.0f), one(1.0f);
+  const Primitive<F> sphere = {read3(in), in[3]};
+  PathState<F> path = {};
+  path.ray = {read3(in + 4), read3(in + 7)}, path.throughput = {one, one, one};
+  const Surface<F> surface = {sphere,
+                              primitive_surface(sphere, path.ray.origin, path.ray.direction),
+                              {{one, one, one}, {zero, one, zero, one, zero}}};
+  const LightArrival<F> a = shade_light(u.frame.integrator, u.light, path, surface);
+  out[0] = truth<F>(a.arrives), write3(out + 1, a.radiance);
 }
 // y
 PROBE(background_row) {

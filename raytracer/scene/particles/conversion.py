@@ -24,22 +24,20 @@ _HDF5 = (
 )
 _PARQUET = "import pandas; pandas.read_parquet('{name}').to_csv('{new}.csv', index=False)"
 _EXCEL = "import pandas; pandas.read_excel('{name}').to_csv('{new}.csv', index=False)"
-_TEXT = "import numpy; numpy.save('{new}.npy', numpy.loadtxt('{name}', usecols=(0, 1, 2)))"
 
 _KINDS = (
     (".pdb .ent .cif .mol .sdf .gro .vasp .poscar .traj .cfg .xsf .cube .res", "ase", _ASE),
     (".mol2 .pqr", "MDAnalysis", _MDANALYSIS),
-    (".lammpstrj .dump .lammpsdump .data .lmp .lammps", "ovito", _OVITO),
+    (".data .lmp .lammps", "ovito", _OVITO),
     (".gsd", "gsd", _GSD),
     (".vtu .vtp .vtk .vts .pvtu .ply .stl .obj .pcd", "pyvista", _PYVISTA),
     (".h5 .hdf5 .hdf .h5md", "h5py", _HDF5),
     (".parquet", "pandas pyarrow", _PARQUET),
     (".xlsx", "pandas openpyxl", _EXCEL),
-    (".txt .dat .asc .tsv", "numpy", _TEXT),
 )
 """Endings, the packages that the command needs, and the command for Python."""
 
-_PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip", ".tar", ".tgz", ".7z")
+_PACKED = (".zip", ".tar", ".tgz", ".7z")
 _TRAJECTORIES = (".dcd", ".xtc", ".trr", ".nc")
 
 
@@ -68,11 +66,6 @@ def way_out(path: Path) -> str:
         )
     for suffixes, packages, code in _KINDS:
         if suffix in suffixes.split():
-            hint = (
-                ""
-                if code is not _TEXT
-                else ("call it .csv if its first line names the columns x, y, z; otherwise ")
-            )
             command = code.format(name=name, new=new)
-            return f'{hint}convert it: pip install {packages} && python -c "{command}"'
+            return f'convert it: pip install {packages} && python -c "{command}"'
     return ""

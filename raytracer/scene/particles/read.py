@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,9 @@ from raytracer.files.access import OpenFile, opened, reading
 from raytracer.scene.arrays import Where, check_centers
 from raytracer.scene.elements import Element, symbol_of
 from raytracer.scene.particles import registry
+from raytracer.scene.particles.compressed import unpacked
 from raytracer.scene.particles.data_file import DataFile
-from raytracer.scene.particles.source import Particles, Value
+from raytracer.scene.particles.source import Particles, ParticleSource, Value
 
 if TYPE_CHECKING:
     from raytracer.scene.particles.labels import Labels
@@ -43,29 +45,42 @@ def read(
     """
     source = source or str(path)
     with opened(path, source) as file:
-        return read_open(file, path.suffix.lower(), names, elements, meaning)
+        return read_open(file, names, elements, meaning)
 
 
 def read_open(
     file: OpenFile,
-    suffix: str,
     names: Mapping[str, str] | None = None,
     elements: Mapping[str, Element] | None = None,
     meaning: str | None = None,
+    others: tuple[str, ...] = (),
 ) -> Particles:
     """Read the spheres of an open particle file; otherwise as `read`.
 
     Args:
-        suffix: the ending that states the format.
+        others: endings of files that are no particles, which a message lists too.
     """
-    found = registry.require(suffix, Path(file.source), file.source)
-    with reading(file.source, suffix):
-        result = found.open(file).particles(names or {})
+    with source_of(file, others) as found:
+        result = found.particles(names or {})
     if result.labels is not None and (result.radius is None or result.color is None):
         _look_up(result, result.labels, elements or {}, meaning)
     if not file.is_standard_input:
         result.file = DataFile.of(file)
     return result
+
+
+@contextmanager
+def source_of(file: OpenFile, others: tuple[str, ...] = ()) -> Iterator[ParticleSource]:
+    """Give the columns of an open particle file, unpacked if it is compressed.
+
+    Raises:
+        DataFileError: the file is of no known format, or damaged.
+    """
+    with unpacked(file) as content:
+        suffix = content.path.suffix.lower()
+        found = registry.format_of(content, suffix, others)
+        with reading(file.source, suffix or found.name):
+            yield found.open(content)
 
 
 def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
@@ -83,11 +98,8 @@ def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
     Raises:
         Exception: of any kind, if the file is damaged.
     """
-    found = registry.by_suffix(file.path.suffix.lower())
-    if found is None:
-        return {}
-    with opened(file.path) as stream:
-        pairs = found.open(stream).row(row, count, file.used)
+    with opened(file.path) as stream, source_of(stream) as source:
+        pairs = source.row(row, count, file.used)
         return {name: value for name, value in pairs if name not in file.used}
 
 

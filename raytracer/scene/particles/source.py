@@ -43,6 +43,14 @@ def kind_of(dtype: np.dtype[Any]) -> str:
     return kinds.get(dtype.kind, "text" if dtype.kind in "SU" else "")
 
 
+def plain_value(value: Any) -> Value:
+    """Return the value of an array's item: lists as tuples, bytes as text."""
+    if isinstance(value, list):
+        return tuple(plain_value(item) for item in value)
+    result: Value = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+    return result
+
+
 class Box(NamedTuple):
     """The periodic cell of a frame, in the length unit of the file.
 
@@ -90,14 +98,16 @@ class ParticleSource(ABC):
 
     Args:
         file: the file, open for as long as the source is in use.
+        variant: which of its formats it is, for readers of several.
 
     Raises:
         DataFileError: the file is not of this format.
     """
 
-    def __init__(self, file: OpenFile) -> None:
+    def __init__(self, file: OpenFile, variant: str = "") -> None:
         self.file = file
         self.name = file.source
+        self.variant = variant
 
     @property
     @abstractmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,47 @@ _BAD_CELL = r"(?s)convert string '(.*)' to (\S+) at row (\d+), column (\d+)"
 _DECIMAL_COMMA = r"\s*[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?\s*"
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
+
+
+def read_columns(
+    file: OpenFile,
+    numbers: Mapping[str, int],
+    texts: Mapping[str, int],
+    width: int = COLOR_BYTES,
+    **options: Any,
+) -> tuple[NDArray[np.float64], list[NDArray[np.bytes_]]]:
+    """Read columns of a text file.
+
+    Args:
+        file: the open file.
+        numbers: places of columns of numbers, from 0, by name.
+        texts: the same of columns of texts.
+        width: bytes of a text that are kept.
+        **options: for `numpy.loadtxt`.
+
+    Returns:
+        The numbers, (N, K), and the texts, (N,) each.
+
+    Raises:
+        DataFileError: as `load_table`.
+    """
+    import numpy as np
+
+    kinds: list[Any] = [("numbers", "f8", (len(numbers),))] if numbers else []
+    kinds += [(f"text{place}", f"S{width}") for place in range(len(texts))]
+    table = load_table(
+        file,
+        [*numbers, *texts],
+        dtype=np.dtype(kinds) if texts else np.dtype(float),
+        usecols=[*numbers.values(), *texts.values()],
+        ndmin=1 if texts else 2,
+        **options,
+    )
+    if not texts:
+        return table.reshape(-1, len(numbers)), []
+    values = table["numbers"] if numbers else np.empty((len(table), 0))
+    words = [table[f"text{place}"] for place in range(len(texts))]
+    return values.reshape(len(table), len(numbers)), words
 
 
 def load_table(file: OpenFile, names: list[str], **options: Any) -> NDArray[Any]:

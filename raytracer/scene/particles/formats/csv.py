@@ -1,4 +1,7 @@
-"""Particle tables in text (.csv): a line that names the columns, then one sphere a line."""
+"""Tables in text (.csv, .tsv, .txt): a line that names the columns, then one sphere a line.
+
+Tables of the variant "bare" may lack the names: their first three columns are the coordinates.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,8 @@ from raytracer.scene.particles.table_layout import (
 from raytracer.scene.particles.text_table import (
     COLOR_BYTES,
     line_at,
-    load_table,
     number,
+    read_columns,
     text_palette,
 )
 
@@ -32,6 +35,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 HEADER = "it must name the columns: x,y,z[,radius][,r,g,b]"
+
+BARE = "bare"
+"""Variant of tables whose columns need no names."""
 
 TEXT_BYTES = 64
 """Longest text of a column that is loaded; more of it is cut off."""
@@ -49,9 +55,16 @@ _GROUPS = {
 class Source(ParticleSource):
     """A text table with named columns."""
 
-    def __init__(self, file: OpenFile) -> None:
-        super().__init__(file)
+    def __init__(self, file: OpenFile, variant: str = "") -> None:
+        super().__init__(file, variant)
         self.layout = read_layout(file)
+        self._notes: Notes = []
+        if variant == BARE and not self.layout.named and len(self.layout.columns) >= 3:
+            self.layout = _unnamed(file, self.layout)
+            self._notes.append(("", (
+                f"{self.name}: the columns have no names; the first three are taken as x, y and z: "
+                "to set others, name all in a first line, for example '# x y z radius'"
+            )))  # fmt: skip
 
     @property
     def columns(self) -> Mapping[str, Column]:
@@ -79,6 +92,7 @@ class Source(ParticleSource):
         """
         source, layout = self.name, self.layout
         chosen, notes = _choose(layout, names, source)
+        notes += self._notes
         text = chosen.get("color")
         numeric = [part for part in chosen if part != "color"]
         _require_room(self.file, layout, chosen)
@@ -111,6 +125,13 @@ class Source(ParticleSource):
         return _named(layout.columns, [number(cell) for cell in cells])
 
 
+def _unnamed(file: OpenFile, layout: TableLayout) -> TableLayout:
+    """Return the layout of a table without names: its columns are x, y, z, column 4, ..."""
+    first = file.lines(layout.skip)[layout.skip - 1]
+    names = [*"xyz", *(f"column {place}" for place in range(4, len(layout.columns) + 1))]
+    return layout._replace(columns=names, skip=layout.skip - 1, inked=layout.inked - 1, first=first)
+
+
 def _read(
     file: OpenFile,
     layout: TableLayout,
@@ -119,20 +140,16 @@ def _read(
     width: int = COLOR_BYTES,
 ) -> tuple[NDArray[np.float64], list[NDArray[np.bytes_]]]:
     """Return the columns of numbers, (N, K), and those of texts, each (N,), `width` bytes each."""
-    import numpy as np
-
-    names = [*numbers, *texts]
-    kinds: list[Any] = [("numbers", "f8", (len(numbers),))] if numbers else []
-    kinds += [(f"text{place}", f"S{width}") for place in range(len(texts))]
-    options = {
-        "dtype": np.dtype(kinds) if texts else np.dtype(float),
-        "delimiter": layout.separator,
-        "skiprows": layout.skip,
-        "usecols": [layout.columns.index(name) for name in names],
-        "ndmin": 1 if texts else 2,
-    }
+    places = layout.columns.index
+    options = {"delimiter": layout.separator, "skiprows": layout.skip}
     with aside(lambda: count_marks(file, layout)) as counting:
-        table = load_table(file, names, **options)
+        table, words = read_columns(
+            file,
+            {name: places(name) for name in numbers},
+            {name: places(name) for name in texts},
+            width,
+            **options,
+        )
     counted = counting.result()
     usual = layout.first.count(layout.separator or " ") * len(table)
     if counted.separators != usual or counted.quotes or usual > _separators(layout, len(table)):
@@ -143,12 +160,7 @@ def _read(
         raise DataFileError(
             f"{file.source}: a cell in quotes goes over the end of its line; write it in one line"
         )
-    if not texts:
-        return table.reshape(-1, len(numbers)), []
-    values = table["numbers"] if numbers else np.empty((len(table), 0))
-    return values.reshape(-1, len(numbers) or 1), [
-        table[f"text{place}"] for place in range(len(texts))
-    ]
+    return table, words
 
 
 def _choose(

@@ -17,6 +17,7 @@ from raytracer.scene.particles.source import (
     ParticleSource,
     Value,
     kind_of,
+    plain_value,
 )
 
 if TYPE_CHECKING:
@@ -203,15 +204,7 @@ def _fields(name: str, values: NDArray[Any]) -> Iterator[tuple[str, Value]]:
         # Dates, spans and complex numbers as NumPy writes them: JSON has no such types.
         kind = values.dtype.kind
         shown = values.astype(str if kind in "mMc" else float) if kind in "mMcf" else values
-        yield name, _plain(shown.tolist())
+        yield name, plain_value(shown.tolist())
     else:
         for field in values.dtype.names:
             yield from _fields(f"{name}.{field}", values[field])
-
-
-def _plain(value: Any) -> Value:
-    """Return lists as tuples, and bytes as text."""
-    if isinstance(value, list):
-        return tuple(_plain(item) for item in value)
-    result: Value = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-    return result

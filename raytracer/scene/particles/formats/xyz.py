@@ -18,6 +18,7 @@ from raytracer.memory import require_room
 from raytracer.scene.arrays import distinct
 from raytracer.scene.elements import table as table_of_elements
 from raytracer.scene.particles import naming
+from raytracer.scene.particles.columns import ATOMIC_NUMBERS, LABELS, SPECIES, TYPES
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.lines import aside, has_ink, has_lines, pick_line
 from raytracer.scene.particles.source import (
@@ -42,12 +43,6 @@ if TYPE_CHECKING:
 
 LABEL_BYTES = 16
 """Longest label of an atom that is told apart from others."""
-
-ATOMIC_NUMBERS = ("Z", "numbers", "atomic_numbers", "atomic_number")
-TYPES = ("type", "types", "particle_type")
-SPECIES = ("species", "element", "symbol")
-LABELS = (*SPECIES, *ATOMIC_NUMBERS, *TYPES)
-"""Properties that hold labels, the likeliest first."""
 
 NUMBERS = ("R", "I")
 """Kinds of properties that are numbers."""
@@ -86,8 +81,8 @@ _PARTS = {"centers": "centers", "radius": "radius", "diameter": "radius", "color
 class Source(ParticleSource):
     """A plain or extended .xyz file."""
 
-    def __init__(self, file: OpenFile) -> None:
-        super().__init__(file)
+    def __init__(self, file: OpenFile, variant: str = "") -> None:
+        super().__init__(file, variant)
         self.atoms, self.comment = read_head(file)
 
     @cached_property

@@ -1,0 +1,250 @@
+"""Spheres from named columns: the selection that formats share whose columns have usual names."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from raytracer.errors import DataFileError, shown, suggestion
+from raytracer.scene.arrays import distinct
+from raytracer.scene.particles import naming
+from raytracer.scene.particles.labels import Labels
+from raytracer.scene.particles.source import (
+    Column,
+    Notes,
+    Particles,
+    ParticleSource,
+    Value,
+    plain_value,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SPECIES = ("species", "element", "elements", "symbol", "symbols")
+ATOMIC_NUMBERS = ("Z", "numbers", "atomic_numbers", "atomic_number")
+TYPES = ("type", "types", "particle_type", "typeid")
+LABELS = (*SPECIES, *ATOMIC_NUMBERS, *TYPES)
+"""Columns that hold labels, the likeliest first."""
+
+NUMBERS = ("number", "integer")
+"""Kinds of columns that are numbers."""
+
+_PARTS = {"radii": "radius", "diameters": "diameter", "colors": "color"}
+"""Parts of a sphere by the keys of `arrays` in a scene file."""
+
+
+class ColumnSource(ParticleSource):
+    """A source whose spheres are chosen by the names of its columns."""
+
+    noun: ClassVar[str] = "column"
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        columns = self.columns
+        parts = self.choose(names)
+        left = list(dict.fromkeys(parts.values()))
+        arrays = self.load(left)
+        values = {part: arrays[name] for part, name in parts.items()}
+        result = Particles(self.name, _centers(values), notes=self._unused(parts))
+        if "radius" in values:
+            result.radius = values["radius"]
+        elif "diameter" in values:
+            result.radius = values["diameter"] * 0.5
+        if "color" in values:
+            _set_color(result, values["color"], columns[parts["color"]], parts["color"])
+        elif "r" in values:
+            result.color = scaled_colors(
+                stacked([values[c] for c in "rgb"]), self.name, "columns r, g, b"
+            )
+        if "label" in values:
+            result.labels = self.labels(parts["label"], values["label"])
+        size = parts.get("radius") or parts.get("diameter") or "radius"
+        result.names = {"centers": parts.get("centers", "x, y, z"), "radius": size}
+        result.names["color"] = parts.get("color", "r, g, b")
+        groups = {"centers": ("centers", *"xyz"), "radius": ("radius", "diameter")}
+        groups["color"] = ("color", *"rgb")
+        result.columns = {
+            group: tuple(parts[part] for part in members if part in parts)
+            for group, members in groups.items()
+        }
+        return result
+
+    def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
+        names = [name for name in self.columns if name not in used]
+        for name, values in self.load(names).items():
+            if len(values) == count:
+                yield name, plain_value(values[index].tolist())
+
+    def choose(self, names: Mapping[str, str]) -> dict[str, str]:
+        """Return the columns of each part: centers or x, y, z; radius or diameter; color; label.
+
+        Args:
+            names: as in `particles`.
+
+        Raises:
+            DataFileError: a name is no column, or there are no coordinates.
+        """
+        columns = self.columns
+        chosen: dict[str, str] = {}
+        for key, name in names.items():
+            if name not in columns:
+                hint = suggestion(name, columns)
+                raise DataFileError(
+                    f"{self.name}: there is no {self.noun} named '{shown(name)}'; {hint}"
+                )
+            chosen[_PARTS.get(key, key)] = name
+        self._choose_centers(chosen)
+        scalars = _of(columns, NUMBERS, ())
+        for part in ("radius", "diameter"):
+            found = naming.usual(part, scalars)
+            if found is not None and not {"radius", "diameter"} & set(chosen):
+                chosen[part] = found
+        self._choose_color(chosen)
+        label = next((name for name in LABELS if name in columns), None)
+        if label is not None and columns[label].shape == ():
+            chosen["label"] = label
+        told = list(names.values())
+        naming.require_one(chosen.values(), list(columns), self.name, self.noun, told)
+        return chosen
+
+    def labels(self, name: str, values: NDArray[Any]) -> Labels:
+        """Return the labels of the particles.
+
+        Args:
+            name: of the column that holds them.
+            values: texts or integers, (N,).
+        """
+        says = "elements" if name in ATOMIC_NUMBERS else "types" if name in TYPES else None
+        labels, ids = label_ids(values, self.name)
+        return Labels(labels, ids, says)
+
+    def _choose_centers(self, chosen: dict[str, str]) -> None:
+        columns = self.columns
+        vectors = _of(columns, NUMBERS, (3,))
+        if "centers" not in chosen and not set("xyz") & set(chosen):
+            found = naming.usual("centers", vectors)
+            if found is not None:
+                chosen["centers"] = found
+        if "centers" in chosen:
+            return
+        scalars = _of(columns, NUMBERS, ())
+        for axis in "xyz":
+            found = chosen.get(axis) or naming.usual(axis, scalars)
+            if found is None:
+                raise DataFileError(
+                    f"{self.name}: there are no {self.noun}s x, y and z; it holds "
+                    f"{naming.listed(list(columns)) or 'nothing'} (in a scene file, say arrays = "
+                    '{x = "...", y = "...", z = "..."})'
+                )
+            chosen[axis] = found
+
+    def _choose_color(self, chosen: dict[str, str]) -> None:
+        columns = self.columns
+        if "color" in chosen or set("rgb") & set(chosen):
+            return
+        possible = [
+            name
+            for name, column in columns.items()
+            if (column.shape in ((3,), (4,)) and column.kind in NUMBERS)
+            or (column.shape == () and column.kind == "text")
+        ]
+        found = naming.usual("color", possible)
+        if found is not None:
+            chosen["color"] = found
+            return
+        scalars = _of(columns, NUMBERS, ())
+        parts = {part: naming.usual(part, scalars) for part in "rgb"}
+        chosen |= {part: name for part, name in parts.items() if name and all(parts.values())}
+
+    def _unused(self, chosen: Mapping[str, str]) -> Notes:
+        """Return warnings about columns that sound like sizes or colours and are not used."""
+        left = [name for name in self.columns if name not in chosen.values()]
+        sizes = [] if {"radius", "diameter", "label"} & set(chosen) else naming.sizes(left)
+        colors = [] if {"color", "r", "label"} & set(chosen) else naming.colors(left)
+        return naming.unused(self.name, self.noun, sizes, colors, 'colors = "..."')
+
+
+def label_ids(values: NDArray[Any], source: str) -> tuple[list[str], NDArray[Any]]:
+    """Return the different labels of a column, in the order of their first use, and their indices.
+
+    Args:
+        values: (N,), texts (bytes) or integers.
+        source: the file, for messages.
+
+    Returns:
+        K names and int32 (N,).
+    """
+    import numpy as np
+
+    if values.dtype.kind == "S":
+        width = -(-max(values.dtype.itemsize, 1) // 8) * 8
+        return distinct(values.astype(f"S{width}"), source)
+    known, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    names = [f"{known[place]:.15g}" if known.dtype.kind == "f" else str(known[place])
+             for place in order]  # fmt: skip
+    return names, rank[inverse.reshape(-1)]
+
+
+def scaled_colors(values: NDArray[Any], source: str, what: str) -> NDArray[Any]:
+    """Return colours in 0..1, or uint8.
+
+    Args:
+        values: (N, 3), 0..1 or 0..255.
+        source: the file, for messages.
+        what: the columns, for messages.
+
+    Raises:
+        DataFileError: a number is below 0 or above 255.
+    """
+    import numpy as np
+
+    if values.dtype == np.uint8 or len(values) == 0 or not np.nanmax(values) > 1.0:
+        return values
+    if np.nanmax(values) > 255.0 or np.nanmin(values) < 0.0:
+        raise DataFileError(f"{source}: {what}: colours go from 0 to 1 or from 0 to 255")
+    return values / 255.0
+
+
+def _set_color(result: Particles, values: NDArray[Any], column: Column, name: str) -> None:
+    """Set the colours of particles from one column."""
+    if column.kind == "text":
+        from raytracer.scene.particles.text_table import text_palette
+
+        result.color, result.color_id = text_palette(values, result.source, name, 1)
+    else:
+        result.color = scaled_colors(values, result.source, f"'{shown(name)}'")
+
+
+def _centers(values: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+    """Return the centres, (N, 3)."""
+    return values["centers"] if "centers" in values else stacked([values[axis] for axis in "xyz"])
+
+
+def stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return three columns as one array (N, 3); without a copy where they are one already."""
+    import numpy as np
+
+    base = columns[0].base
+    if isinstance(base, np.ndarray) and base.ndim == 2 and base.dtype == columns[0].dtype:
+        for place in range(base.shape[1] - 2):
+            part = base[:, place : place + 3]
+            if all(_same(part[:, axis], columns[axis]) for axis in range(3)):
+                return part
+    return np.stack(columns, axis=1)
+
+
+def _same(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    """Whether two arrays are views of the same memory."""
+    return bool(
+        one.__array_interface__["data"] == other.__array_interface__["data"]
+        and one.strides == other.strides
+        and one.shape == other.shape
+    )
+
+
+def _of(columns: Mapping[str, Column], kinds: Sequence[str], shape: tuple[int, ...]) -> list[str]:
+    """Return the columns of some kinds and a shape."""
+    return [name for name, each in columns.items() if each.kind in kinds and each.shape == shape]

@@ -1,0 +1,114 @@
+"""Compressed files (.gz, .bz2, .xz, .zst): unpacked into a temporary file while they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any
+
+from raytracer.errors import DataFileError
+from raytracer.files.access import OpenFile, memory_share, reading
+from raytracer.memory import size_text
+
+PIECE = 1 << 20
+"""Bytes that are unpacked at a time."""
+
+RATIO = 2000
+"""Largest ratio of sizes; that of deflate is below 1,033."""
+
+RATIO_BYTES = 1 << 26
+"""Size up to which a larger ratio does no harm."""
+
+MAGIC = {
+    b"\x1f\x8b": ("gzip", ".gz"),
+    b"BZh": ("bz2", ".bz2"),
+    b"\xfd7zXZ\x00": ("lzma", ".xz"),
+    b"\x28\xb5\x2f\xfd": ("zstandard", ".zst"),
+}
+"""Module that unpacks, and ending, by the first bytes of a file."""
+
+SUFFIXES = tuple(suffix for _, suffix in MAGIC.values())
+"""Endings of compressed files."""
+
+
+@contextmanager
+def unpacked(file: OpenFile) -> Iterator[OpenFile]:
+    """Give the content of a compressed file as a file; any other file as it is.
+
+    Args:
+        file: the file, open.
+
+    Raises:
+        DataFileError: it is damaged, larger than memory, or its library is not installed.
+    """
+    file.file.seek(0)
+    start = file.file.read(8)
+    file.file.seek(0)
+    found = next((kind for magic, kind in MAGIC.items() if start.startswith(magic)), None)
+    if found is None:
+        yield file
+        return
+    from tempfile import TemporaryFile
+
+    module, suffix = found
+    with TemporaryFile() as copy:
+        with reading(file.source, suffix), _stream(file, module) as stream:
+            _copy(stream, copy, file)
+        copy.flush()
+        copy.seek(0)
+        path = file.path.with_suffix("") if file.path.suffix.lower() == suffix else file.path
+        content: Any = copy
+        yield OpenFile(content, path, file.source)
+    file.file.seek(0)
+
+
+def is_compressed(start: bytes) -> bool:
+    """Whether a file with these first bytes is compressed."""
+    return start.startswith(tuple(MAGIC))
+
+
+def stem(path: Path) -> str:
+    """Return the name of a file without its ending, and without that of the compression."""
+    return Path(path.stem).stem if path.suffix.lower() in SUFFIXES else path.stem
+
+
+@contextmanager
+def _stream(file: OpenFile, module: str) -> Iterator[IO[bytes]]:
+    """Give the unpacked bytes of a file."""
+    try:
+        library: Any = import_module(module)
+    except ImportError:
+        raise DataFileError(
+            f"{file.source}: is compressed by Zstandard; to read it, "
+            "pip install 'raytracer[zst]', or unpack it first"
+        ) from None
+    if module == "zstandard":
+        reader = library.ZstdDecompressor().stream_reader(
+            file.file, read_across_frames=True, closefd=False
+        )
+        with reader as stream:
+            yield stream
+    else:
+        with library.open(file.file, "rb") as stream:
+            yield stream
+
+
+def _copy(stream: IO[bytes], copy: IO[bytes], file: OpenFile) -> None:
+    """Copy unpacked bytes. Raises DataFileError if they are too many."""
+    limit = memory_share(1)
+    total = 0
+    while piece := stream.read(PIECE):
+        total += len(piece)
+        if total > limit:
+            raise DataFileError(
+                f"{file.source}: unpacked it has more than {size_text(limit)}, the memory that is "
+                "free"
+            )
+        if total > max(RATIO_BYTES, RATIO * file.size):
+            raise DataFileError(
+                f"{file.source}: {file.size:,} bytes unpack to more than {total:,}, which is a "
+                "damaged or a hostile file"
+            )
+        copy.write(piece)

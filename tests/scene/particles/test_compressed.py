@@ -1,0 +1,97 @@
+"""Compressed particle files: the same spheres as unpacked, and what is refused."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raytracer import load
+from raytracer.scene.particles import compressed
+from raytracer.scene.particles.read import read
+from support.particle_files import complaint, refusal, write
+
+TABLE = b"x,y,z,mass\n1,2,3,4\n5,6,7,8\n"
+XYZ = b"2\n\nO 0 0 0\nH 1 0 0\n"
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+}
+
+
+def zstandard(data: bytes) -> bytes:
+    library = pytest.importorskip("zstandard")
+    packed: bytes = library.ZstdCompressor().compress(data)
+    return packed
+
+
+@pytest.mark.parametrize("suffix", [*PACK, ".zst"])
+def test_compressed_files_are_read(tmp_path: Path, suffix: str) -> None:
+    pack = PACK.get(suffix, zstandard)
+    table = write(tmp_path / f"a.csv{suffix}", pack(TABLE))
+    np.testing.assert_array_equal(read(table).centers, [[1, 2, 3], [5, 6, 7]])
+    scene = load(table)
+    assert scene.title == "a"
+    assert scene.describe(1).values == {"mass": 8}
+    atoms = write(tmp_path / f"a.XYZ{suffix.upper()}", pack(XYZ))
+    assert read(atoms).labels is not None
+    array = tmp_path / "a.npy"
+    np.save(array, np.eye(3))
+    assert load(write(tmp_path / f"a.npy{suffix}", pack(array.read_bytes()))).count == 3
+
+
+def test_a_scene_names_a_compressed_file(tmp_path: Path) -> None:
+    write(tmp_path / "a.csv.gz", gzip.compress(TABLE))
+    scene = load(write(tmp_path / "a.toml", '[[spheres]]\nfile = "a.csv.gz"\nradius = 1\n'))
+    assert scene.count == 2
+
+
+def test_the_content_says_that_it_is_compressed(tmp_path: Path) -> None:
+    assert load(write(tmp_path / "a.csv", gzip.compress(TABLE))).count == 2
+
+
+def test_damaged_files_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = gzip.compress(TABLE * 100)
+    assert "cannot be read as .gz" in refusal(write(tmp_path / "a.csv.gz", data[:40]), capsys)
+    wrong = write(tmp_path / "b.csv.gz", TABLE)
+    assert load(wrong).count == 2  # never was compressed
+    inner = write(tmp_path / "a.foo.gz", gzip.compress(b"?"))
+    assert "files ending in '.foo' cannot be read" in refusal(inner, capsys)
+
+
+def test_a_missing_library_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    path = write(tmp_path / "a.csv.zst", b"\x28\xb5\x2f\xfd")
+    assert "pip install 'raytracer[zst]'" in refusal(path, capsys)
+
+
+def test_what_unpacks_to_too_much_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path / "a.csv.bz2", bz2.compress(bytes(1 << 22)))
+    monkeypatch.setattr(compressed, "RATIO_BYTES", 1 << 20)
+    assert "a damaged or a hostile file" in refusal(path, capsys)
+    monkeypatch.setattr(compressed, "memory_share", lambda _: 1 << 20)
+    assert "the memory that is free" in refusal(path, capsys)
+
+
+@given(st.binary(max_size=60), st.integers(0, 60), st.sampled_from(list(PACK)))
+def test_any_bytes_are_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes, at: int, suffix: str
+) -> None:
+    packed = bytearray(PACK[suffix](TABLE))
+    packed[at : at + len(data)] = data
+    path = write(tmp_path_factory.mktemp("fuzz") / f"a.csv{suffix}", bytes(packed))
+    said = complaint(path)
+    assert said == "" or said.startswith(str(path))
