@@ -113,9 +113,9 @@ class View:
         return self.max_depth > 0 and bool(is_mirror.any())
 
     @property
-    def occlusion(self) -> bool:
-        """Whether rays to the sky are traced (the integrator ao)."""
-        return self._number("kind") == code("IntegratorKind", "ao")
+    def direct(self) -> bool:
+        """Whether the integrator is `direct`."""
+        return self._number("kind") == code("IntegratorKind", "direct")
 
     def with_size(self, width: int, height: int) -> View:
         """Return the whole picture at another size in pixels; the camera stays as it is."""

@@ -2,7 +2,7 @@
 #pragma once
 #include "primary.h"
 #include "shadow.h"
-#include "../integrator/ao.h"
+#include "../integrator/integrators.h"
 
 namespace RT_NS {
 
@@ -168,13 +168,13 @@ RT_HD uint32_t unblocked(const rt::SceneView& s, Vec3<FW> origin, Vec3<FW> direc
 RT_HD void shade_sky_rays(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, uint32_t hits,
                           const PathState<FW>& p, const Surface<FW>& f) {
   const rt::Integrator& integrator = s.frame->integrator;
-  for (int ray = 0; ray < integrator.ao_samples; ++ray) {
+  for (int ray = 0; ray < sky_rays(integrator); ++ray) {
     const SkyArrival<FW> a = shade_sky(*s.frame, p, f, ray);
     uint32_t seen = hits & bits(a.arrives);
     if (s.frame->scene.large_count)
       seen &= ~bits(large_any<FW>(s.large, s.frame->scene.large_count, f.point.position, a.wi, p.prim,
-                                  FW(integrator.ao_distance)));
-    add_radiance(k, w, at, unblocked(s, f.point.position, a.wi, p.prim, integrator.ao_distance, seen), a.radiance);
+                                  FW(sky_distance(integrator))));
+    add_radiance(k, w, at, unblocked(s, f.point.position, a.wi, p.prim, sky_distance(integrator), seen), a.radiance);
   }
 }
 
@@ -191,7 +191,7 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
     if (w.depth == 0) store(k.alpha + at, path_coverage(p));
     if (!hits) continue;
     Surface<FW> f = load_surfaces(s, p, hits);
-    if (ao_samples(s.frame->integrator))
+    if (sky_rays(s.frame->integrator))
       shade_sky_rays(s, k, w, at, hits, p, f);
     else
       add_radiance(k, w, at, hits, shade_ambient(s.frame->environment, p, f));

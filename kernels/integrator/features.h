@@ -1,7 +1,6 @@
 // What a kernel is compiled for. A scene without a feature is rendered by a kernel that has no code for it;
 // one that has all of them renders every scene to the same bytes.
 #pragma once
-#include "../core/enums.h"
 #include "../core/structs.h"
 
 #if !defined(RT_LARGE_SPHERES)
@@ -10,8 +9,8 @@
 #if !defined(RT_MIRRORS)
 #define RT_MIRRORS 1
 #endif
-#if !defined(RT_OCCLUSION)
-#define RT_OCCLUSION 1
+#if !defined(RT_INTEGRATORS)  // other than `direct`
+#define RT_INTEGRATORS 1
 #endif
 
 namespace RT_NS {
@@ -21,10 +20,5 @@ RT_HD int32_t large_count(const rt::Frame& frame) { return RT_LARGE_SPHERES ? fr
 
 // bounces after the camera ray
 RT_HD int32_t max_depth(const rt::Integrator& integrator) { return RT_MIRRORS ? integrator.max_depth : 0; }
-
-// occlusion rays that leave each surface
-RT_HD int32_t ao_samples(const rt::Integrator& integrator) {
-  return RT_OCCLUSION && integrator.kind == kIntegratorAo ? integrator.ao_samples : 0;
-}
 
 }  // namespace RT_NS
