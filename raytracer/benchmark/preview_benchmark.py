@@ -158,24 +158,24 @@ def _said(run: PreviewResult) -> str:
 
 def _kernels(scene: Scene, backend: str, size: tuple[int, int], frames: int) -> list[float]:
     """Return seconds of the same frames without a window: rendering and tone curve."""
-    from raytracer.viewer.stage import Stage
+    from raytracer.viewer.loaded_scene import LoadedScene
 
     overrides = {"width": size[0], "height": size[1], "samples": 1}
-    stage = Stage.load(scene, overrides, backend)
-    device, view = stage.job.device, stage.buffers.view
+    loaded_scene = LoadedScene.load(scene, overrides, backend)
+    device, view = loaded_scene.job.device, loaded_scene.buffers.view
     film, picture = device.film(Film.blank(*size)), device.picture()
     samples = []
     try:
         for _ in range(WARM + frames):
             start = time.perf_counter()
             film.clear()
-            film.add(stage.job.scene, view, 1)
+            film.add(loaded_scene.job.scene, view, 1)
             film.paint(ToneSettings(), picture)
             samples.append(time.perf_counter() - start)
     finally:
         picture.close()
         film.close()
-        stage.close()
+        loaded_scene.close()
     return samples[WARM:]
 
 
