@@ -9,7 +9,7 @@ from shutil import which
 import pytest
 
 from raytracer.commands.picture import default_picture
-from raytracer.viewer.saving import free_name
+from raytracer.viewer.save_job import free_name
 from support.pages import README, ROOT, marked, text_of
 
 MARKED = {

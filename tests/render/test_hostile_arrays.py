@@ -18,7 +18,7 @@ import pytest
 from raytracer import Film, Material, Scene, SphereSet, UserError, _core, bvh, layout, render
 from raytracer.buffers import SceneBuffers
 from raytracer.film.tone import arguments, new_tally
-from raytracer.job import MOST_SAMPLES
+from raytracer.pipeline import MOST_SAMPLES
 from raytracer.scene.pack import pack
 from raytracer.settings import RenderSettings
 
