@@ -147,8 +147,8 @@ def _cub(work: ToneBench, min_time: float) -> Row:
 
 def _whole(film_: Film, tone_settings: ToneSettings, threads: int) -> Run:
     def run() -> None:
-        tally = tone.measure(film_, tone_settings, threads)
-        tone.develop(film_, tone_settings, 8, threads, tally)
+        histogram = tone.measure(film_, tone_settings, threads)
+        tone.develop(film_, tone_settings, 8, threads, histogram)
 
     return run
 

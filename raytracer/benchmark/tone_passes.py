@@ -101,7 +101,7 @@ class ToneBench:
     def check(self) -> None:
         """Compare histogram and pictures with the CPU; raise RaytracerError if they differ."""
         self.whole("linear")()
-        if not np.array_equal(self._kernels.read_tally()["bins"], self._reference()["bins"]):
+        if not np.array_equal(self._kernels.read_histogram()["bins"], self._reference()["bins"]):
             raise RaytracerError("the histogram of the device differs from that of the CPU")
         expected = tone.develop(self._film, settings("linear", False)).astype(np.int16)
         for run in (self.one_pass, self.three_passes):
@@ -131,5 +131,5 @@ class ToneBench:
         args = tone.arguments(shape, self._film.samples, settings(curve, automatic))
         args["film"], args["out"] = self._memory.address("film"), self._memory.address("out")
         if automatic:
-            args["tally"], args["scratch"] = self._kernels.tally, self._kernels.scratch
+            args["tally"], args["scratch"] = self._kernels.histogram, self._kernels.scratch
         return args

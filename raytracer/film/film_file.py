@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.arguments import mapping, truth
-from raytracer.errors import DataFileError, UserError, shown, shown_value, suggestion
+from raytracer.errors import DataFileError, UserError, shown, shown_value
 from raytracer.files import output
 from raytracer.files.access import (
     STANDARD_INPUT,
@@ -23,6 +23,7 @@ from raytracer.files.access import (
     printed,
     reading,
 )
+from raytracer.film.aovs import AOVS, INTEGERS
 from raytracer.memory import require_room, size_text
 from raytracer.settings import MAX_SAMPLES
 
@@ -36,16 +37,6 @@ Color = tuple[float, float, float]
 # transparent, or (of earlier versions) opaque with a fourth channel that is full everywhere.
 FORMATS = (1, 2)
 SUFFIXES = (".npz", ".exr")
-# Arbitrary output variables and the names of their channels in OpenEXR; ids and counts are uint32.
-AOVS = {
-    "depth": "Z",
-    "normal": "XYZ",
-    "albedo": "RGB",
-    "id": "I",
-    "position": "XYZ",
-    "samples": "I",
-}
-WHOLE = ("id", "samples")
 # Most bytes of the metadata: those of a film have a few thousand.
 ABOUT_BYTES = 1 << 24
 
@@ -66,17 +57,6 @@ class StoredFilm(NamedTuple):
     metadata: dict[str, Any]
     backdrop: tuple[Color, Color] | None
     source: str
-
-
-def check_aovs(names: str | None) -> tuple[str, ...]:
-    """The names in a list with commas; raises UserError for an unknown one."""
-    found = [name.strip() for name in (names or "").split(",") if name.strip()]
-    for name in found:
-        if name not in AOVS:
-            raise UserError(
-                f"there is no output variable {shown_value(name)}; {suggestion(name, AOVS)}"
-            )
-    return tuple(dict.fromkeys(found))
 
 
 def check_target(path: str | Path, half: bool = False) -> Path:
@@ -257,7 +237,7 @@ def _require_aovs(film: Film | StoredFilm) -> None:
                 f"{', '.join(AOVS)}"
             )
         wanted = shape[:2] if len(AOVS[name]) == 1 else (*shape[:2], len(AOVS[name]))
-        kind = "u" if name in WHOLE else "f"
+        kind = "u" if name in INTEGERS else "f"
         if array.shape != wanted or array.dtype.kind != kind or array.dtype.itemsize > 4:
             raise UserError(
                 f"the output variable {name} is {array.dtype} {array.shape}, and the film needs "
@@ -319,7 +299,7 @@ def _save_exr(film: Film, about: str, path: Path, half: bool, batch: output.Batc
         planes = array.reshape(*film.sums.shape[:2], -1)
         for index, name in enumerate(names):
             plane = planes[..., index]
-            if layer not in WHOLE:
+            if layer not in INTEGERS:
                 with np.errstate(over="ignore"):  # above 65504 is infinite as a half
                     plane = plane.astype(number)
             key = f"{layer}.{name}" if layer else name

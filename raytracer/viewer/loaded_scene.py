@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from raytracer.errors import TEXT_LETTERS, DataFileError, shown
 from raytracer.files.access import is_path
-from raytracer.job import NO_SPHERE, Job
 from raytracer.memory import Output
-from raytracer.pipeline import Notice, prepare
+from raytracer.pipeline import NO_SPHERE, Job, Notice, prepare
 from raytracer.scene.lighting import pack_lights
 from raytracer.scene.pack import retake
 from raytracer.viewer.collision import Colliders

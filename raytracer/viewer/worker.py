@@ -307,7 +307,7 @@ class Worker:
         with self._changed:
             picture = self._free_pictures.pop() if self._free_pictures else None
         picture = picture or job.device.picture()
-        film.paint(request.tone, picture)
+        film.develop_into(request.tone, picture)
         seconds = perf_counter() - start if start else 0.0
         size, draft = self._film.size, self._film.draft
         frame = Frame(request, picture, size, film.samples, rate, seconds, draft)
@@ -337,8 +337,8 @@ class Worker:
         if not self._film.samples:  # its pass was interrupted for this task
             self._render_draft(request)
         assert self._film.film is not None
-        _, tally = self._film.film.develop(request.tone, 8)
-        return Metered(request.tone.stops(tally))
+        _, histogram = self._film.film.develop(request.tone, 8)
+        return Metered(request.tone.stops(histogram))
 
     def _continue_save(self, save_job: SaveJob) -> None:
         """Render the next part of the save job; post the result when it is complete."""

@@ -23,7 +23,8 @@
 #define PROBE_FUNCTIONS(E, S)                                                                     \
   E(log2, 1, 1) E(exp2, 1, 1) E(pow, 2, 1)                                                        \
   E(fast_log2, 1, 1) E(fast_exp2, 1, 1) E(fast_pow, 2, 1) E(quotient, 2, 1)                       \
-  E(sample_1d, 2, 1) E(sample_2d, 2, 2) E(filter_sample, 1, 1) S(sample_points, 6, 2)             \
+  E(sample_1d, 2, 1) E(sample_2d, 2, 2) E(cosine_hemisphere, 5, 3) \
+  E(sincos_turns, 1, 2) E(filter_sample, 1, 1) S(sample_points, 6, 2)             \
   E(sphere_chord, 7, 2) E(sphere_nearest, 7, 1) E(sphere_blocks, 8, 1) E(sphere_surface, 10, 7)   \
   E(large_height, 3, 1) E(large_nearest, 6, 2) E(large_surface, 6, 7)                             \
   S(node_cell, 1, 1) S(leaf_range, 1, 2) S(box_hits, 7, 1)                                        \
@@ -64,11 +65,18 @@ PROBE(fast_exp2) { out[0] = fast_exp2(in[0]); }
 PROBE(fast_pow) { out[0] = fast_pow(in[0], in[1]); }
 PROBE(quotient) { out[0] = quotient(in[0], in[1]); }
 
+PROBE(sincos_turns) {
+  const SinCos<F> s = sincos_turns(in[0]);
+  out[0] = s.sin, out[1] = s.cos;
+}
+
 // ---- core/sampling.h; x, y; integer: seed, sample, bounce, use
 PROBE(sample_1d) {
   out[0] = sample_1d<F>((uint32_t)u.integer[0], as_uint(in[0]), as_uint(in[1]), (uint32_t)u.integer[1],
                         (uint32_t)u.integer[2], (SampleUse)u.integer[3]);
 }
+// normal, point of the unit square
+PROBE(cosine_hemisphere) { write3(out, cosine_hemisphere(read3(in), Sample2d<F>{in[3], in[4]})); }
 PROBE(sample_2d) {
   const Sample2d<F> p = sample_2d<F>((uint32_t)u.integer[0], as_uint(in[0]), as_uint(in[1]), (uint32_t)u.integer[1],
                                      (uint32_t)u.integer[2], (SampleUse)u.integer[3]);

@@ -12,7 +12,7 @@ import pytest
 
 import raytracer
 from raytracer import Camera, Scene
-from raytracer.job import NO_SPHERE
+from raytracer.pipeline import NO_SPHERE
 from raytracer.viewer import view as moves
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Loaded, Picked
