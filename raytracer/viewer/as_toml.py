@@ -64,7 +64,9 @@ def view_tables(
             parts.append(_table("[ambient]", vars(dressed.ambient)))
         parts += [_light(light) for light in edits.lights]
     background = edits.applied_to(scene).background
-    if background.up is None and not _parallel(camera.up, up := background_up(scene)):
+    if background.up is None and not _parallel(
+        camera.up, up := background_up(background, scene.camera)
+    ):
         background = replace(background, up=up)  # else it would change with the camera's
     if background != scene.background:
         parts.append(_background(background))

@@ -117,7 +117,7 @@ class LoadedScene:
         known = self._dressed[2]
         changes: dict[str, Any] = {"camera": view.pose.pack(size[0] / size[1])}
         if edits.lights is None and self.scene.lights is None:
-            changes["lights"] = pack_lights(self.scene, space_of(known), view.pose.axes)
+            changes["lights"] = pack_lights(None, space_of(known), view.pose.axes)
         return replace(known, **changes)
 
     def _dress(self, view: View, size: tuple[int, int], edits: Edits) -> SceneBuffers:
