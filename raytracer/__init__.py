@@ -101,8 +101,6 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "_core":
-        return _compiled()
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'raytracer' has no attribute {name!r}")
@@ -111,22 +109,6 @@ def __getattr__(name: str) -> Any:
         import_module("raytracer.fields").document(value)
     globals()[name] = value
     return value
-
-
-def _compiled() -> Any:
-    """The compiled extension; Python comes here when it is first imported from the package."""
-    try:
-        return import_module("raytracer._core")
-    except ModuleNotFoundError as error:
-        if error.name != "raytracer._core":
-            raise
-    from raytracer.errors import InstallError
-
-    folder = __file__.rpartition("/")[0]
-    raise InstallError(
-        f"{folder} holds the sources of raytracer, which have no compiled extension: start Python "
-        "in another folder, or install them in place with `pip install -e .`"
-    )
 
 
 def __dir__() -> list[str]:

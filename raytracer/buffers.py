@@ -164,6 +164,9 @@ class SceneBuffers:
         for name in ("camera", "lights", "materials"):
             yield name, getattr(self, name)
         yield "frame", _flat(self.frame)
+        integrator = self.frame["integrator"]
+        if integrator["kind"].any():  # else the hash is that of films without an integrator
+            yield "integrator", integrator[["kind", "ao_samples", "ao_distance"]].copy()
         yield "center", self.center
         yield "scale", np.array([self.scale])
         if len(self.large) or len(self.large_id):  # else the hash is that of earlier versions
@@ -193,7 +196,7 @@ def _flat(frame: NDArray[np.void]) -> NDArray[np.void]:
     )
     for part in frame.dtype.names or ():
         for name in frame.dtype[part].names or ():
-            if not name.startswith("pad"):
+            if name in (record.dtype.names or ()) and not name.startswith("pad"):
                 record[name] = frame[part][name]
     return record
 

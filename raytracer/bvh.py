@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from raytracer._native import core
 from raytracer.resources import thread_count
 
 if TYPE_CHECKING:
@@ -39,9 +40,7 @@ def build(buffers: SceneBuffers, threads: int = 0) -> Bvh:
     buffers: the packed scene; zero spheres are allowed.
     threads: 0 takes every core that the process may use.
     """
-    from raytracer import _core
-
-    nodes, order, spheres = _core.build_bvh(
+    nodes, order, spheres = core().build_bvh(
         buffers.x,
         buffers.y,
         buffers.z,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from raytracer._native import core
 from raytracer.errors import RaytracerError
 
 if TYPE_CHECKING:
@@ -22,9 +23,7 @@ if TYPE_CHECKING:
 @cache
 def table() -> Table:
     """Size and fields of every shared struct, as the extension's compiler laid them out."""
-    from raytracer import _core
-
-    structs: Table = _core.layout()
+    structs: Table = core().layout()
     return structs
 
 
@@ -64,9 +63,7 @@ def enum(name: str) -> dict[str, int]:
 
     Raises RaytracerError if the kernels have no such choice.
     """
-    from raytracer import _core
-
-    enums: dict[str, dict[str, int]] = _core.enums()
+    enums: dict[str, dict[str, int]] = core().enums()
     if name not in enums:
         raise RaytracerError(f"there is no enum {name!r}; the kernels share {sorted(enums)}")
     return enums[name]
@@ -89,9 +86,7 @@ def constant(name: str) -> int:
 
     Raises RaytracerError if the extension reports no such constant.
     """
-    from raytracer import _core
-
-    constants: dict[str, int] = _core.constants()
+    constants: dict[str, int] = core().constants()
     if name not in constants:
         raise RaytracerError(f"there is no constant {name!r}; shared are {sorted(constants)}")
     return constants[name]

@@ -1,25 +1,28 @@
-"""The data flow: scene -> buffers -> BVH -> backend -> film -> image."""
+"""The data flow: scene -> buffers -> BVH -> device -> film -> image."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from raytracer import memory
+from raytracer._version import __version__
 from raytracer.arguments import function, is_a, items, of_kind, text, whole
 from raytracer.backends.select import select
 from raytracer.errors import SceneError, UserError, counted, naming, type_name
 from raytracer.fields import check_names, takes
 from raytracer.files.access import is_path, path_of
+from raytracer.film.aovs import check_aovs, from_hits
 from raytracer.film.film import Crop, Film, checked_crop
-from raytracer.film.film_file import check_aovs
 from raytracer.film.image import Image
+from raytracer.film.tone import check_bits
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.job import Job, about
+from raytracer.layout import constant, dtype
 from raytracer.resources import thread_count
 from raytracer.settings import RenderSettings
 from raytracer.warning import warn
@@ -27,13 +30,20 @@ from raytracer.warning import warn
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from raytracer.backends.base import Device, ProgressCall
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
     from raytracer.buffers import SceneBuffers
     from raytracer.files.output import OutputSet
     from raytracer.scene.scene import Scene
     from raytracer.settings import Overrides
+    from raytracer.view import View
 
 Notice = Callable[[str], None]
+
+MOST_SAMPLES = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
+NO_SPHERE = constant("kNoSphere")  # FirstHit.id
 
 
 @takes(RenderSettings)
@@ -78,7 +88,7 @@ def render(
     """
     check_names(render, settings)
     names = [] if aovs is None else items(aovs, "aovs", UserError)
-    wanted = check_aovs(",".join(text(name, "aovs", UserError) for name in names))
+    variables = check_aovs(",".join(text(name, "aovs", UserError) for name in names))
     if film is not None:
         of_kind(film, "film", Film, UserError)
     if tone is not None:
@@ -86,14 +96,16 @@ def render(
     function(progress, "progress")
     if first_sample is not None:
         first_sample = whole(first_sample, "first_sample", error=UserError)
-    made = memory.Output(aovs=wanted)
+    output = memory.Output(aovs=variables)
     with (
         prepare(
-            scene, dict(settings), backend=backend, crop=crop, threads=threads, memory_of=made
+            scene, dict(settings), backend=backend, crop=crop, threads=threads, memory_of=output
         ) as job,
-        job.film(film_for(job.settings, crop, film)) as exposed,
+        job.film(film_for(job.settings, crop, film)) as on_device,
     ):
-        return job.render(exposed, first=first_sample, aovs=wanted, tone=tone, progress=progress)
+        return job.render(
+            on_device, first=first_sample, aovs=variables, tone=tone, progress=progress
+        )
 
 
 def prepare(
@@ -111,14 +123,26 @@ def prepare(
 ) -> Job:
     """Load, pack, build and upload a scene.
 
-    overrides: settings by name; None keeps the scene's.
-    backend: by name, or the device of an earlier job.
-    transparent: leave the background out, whatever the scene says.
-    notice: told of each stage that may take long when it begins, in a few words.
-    keep: keep scene and buffers with the job, for a camera that moves.
-    outputs: files that will be written, which must not be among those that the scene is made of.
-    memory_of: what will be made of the film, for the estimate of memory.
-    Memory of one stage that the next does not need is given back in between.
+    Memory that the next stage does not need is released in between.
+
+    Args:
+        scene: a Scene, or the path of a scene or particle file.
+        overrides: settings by name; None keeps the scene's.
+        backend: by name, or the device of an earlier job.
+        crop: x0, y0, x1, y1 in pixels, half open, for the estimate of memory.
+        threads: threads on the CPU; 0 takes every core that the process may use.
+        transparent: leave the background out, also where the scene has one.
+        notice: called with a description of each stage when it begins.
+        keep: keep scene and buffers with the job, for a camera that moves.
+        memory_of: the outputs of the render, for the estimate of memory.
+        outputs: files that will be written; the files of the scene must not be among them.
+
+    Returns:
+        The job, whose device memory `Job.__exit__` releases.
+
+    Raises:
+        UserError: the scene or an argument cannot be rendered.
+        MemoryNeedError: it does not fit into memory.
     """
     from raytracer.scene.pack import nbytes
 
@@ -127,13 +151,13 @@ def prepare(
     stage = _Stages(notice)
     with stage("start", "looking for a GPU"):
         if is_path(scene) and Path(scene).suffix.lower() in (".npz", ".npy"):
-            # Takes as long as reading 100,000 spheres does, and is no part of that.
+            # The import takes as long as reading 100,000 spheres: it should not count as loading.
             from raytracer.files import npz  # noqa: F401
         thread_count(threads)
-        chosen: Any = backend
+        device: Any = backend
         if not _is_device(backend):
-            chosen = select(chosen, threads)
-        device = {"name": chosen.name} | chosen.describe()
+            device = select(device, threads)
+        about_device = {"name": device.name} | device.describe()
     with stage("load", "loading the scene"):
         loaded = _loaded(scene)
         inputs = _inputs(scene, loaded)
@@ -144,7 +168,7 @@ def prepare(
         warn("the scene has no spheres: the picture shows the background alone")
     source = loaded.source
     with naming(source):
-        memory.require_count(loaded.count, chosen.max_spheres, chosen.name)
+        memory.require_count(loaded.count, device.max_spheres, device.name)
     spheres = counted(loaded.count, "sphere")
     with stage("pack", f"packing {spheres}"):
         need = _need(loaded, settings, crop, threads, memory_of or memory.Output())
@@ -154,7 +178,7 @@ def prepare(
             need = replace(need, scene=nbytes(loaded))
         with naming(source):
             memory.require_host(need)
-            if (free := device.get("memory_free")) is not None:
+            if (free := about_device.get("memory_free")) is not None:
                 memory.require_device(need, free)
         buffers = _packed(loaded, settings, transparent)
     kept = (loaded, buffers) if keep else None
@@ -162,11 +186,11 @@ def prepare(
     with stage("digest", f"hashing {spheres}"):
         digest = buffers.digest()
     with stage("build", f"building the hierarchy over {spheres}"):
-        tree = chosen.build(buffers)
-    with stage("upload", f"bringing {spheres} to the {chosen.name} backend"), naming(source):
+        tree = device.build(buffers)
+    with stage("upload", f"uploading {spheres} to the {device.name} backend"), naming(source):
         if free is not None:
             memory.require_device(replace(need, tree=tree.nbytes), free)
-        on_device = chosen.scene(buffers, tree)
+        on_device = device.scene(buffers, tree)
     sizes = {
         "buffers": buffers.nbytes,
         "bvh": tree.nbytes,
@@ -174,23 +198,227 @@ def prepare(
         "resident": on_device.nbytes,
     }
     path = Path(scene) if is_path(scene) else None
-    made_by = about(path, digest, buffers.count, settings, device)
+    metadata = _about(path, digest, buffers.count, settings, about_device)
     space = buffers.center, buffers.scale
     job = Job(
-        settings, chosen, on_device, buffers.view, threads, stage.timings, sizes, made_by, space,
+        settings, device, on_device, buffers.view, threads, stage.timings, sizes, metadata, space,
         kept, inputs,
     )  # fmt: skip
-    del buffers, tree  # of which the device and the job keep what they need
+    del buffers, tree  # the device and the job hold the arrays that they need
     with naming(source):
         _require_rest(job, need, on_host=free is None)
     return job
 
 
-def _require_rest(job: Job, need: memory.Need, on_host: bool) -> None:
-    """Refuse what the render still needs if it will not fit beside the scene that is ready.
+@dataclass
+class Job:
+    """A scene on a device, and the pictures rendered of it; also a context manager.
 
-    need: of the whole job. on_host: whether the device has the scene there.
-    Raises MemoryNeedError.
+    Args:
+        settings: of the scene, with the overrides of the call.
+        device: the device.
+        scene: the scene on the device.
+        view: of the whole picture.
+        threads: threads on the CPU; 0 takes every core that the process may use.
+        timings: seconds of the stages so far.
+        memory: bytes of the buffers, the BVH and the device's copy.
+        about: metadata of the pictures: version, scene, settings, device, date.
+        space: centre, float64 (3,), and scale of render space, in scene units.
+        kept: the scene and its buffers, if `prepare` was asked to keep them.
+        inputs: the scene file and its data files, which no output may overwrite.
+        warnings: of loading and packing, if the caller of `prepare` collected them.
+        frames: seconds of each frame that `render` rendered.
+    """
+
+    settings: RenderSettings
+    device: Device
+    scene: DeviceScene
+    view: View
+    threads: int
+    timings: dict[str, float]
+    memory: dict[str, float]
+    about: dict[str, Any]
+    space: tuple[NDArray[np.float64], float]
+    kept: tuple[Scene, SceneBuffers] | None = None
+    inputs: tuple[Path, ...] = ()
+    warnings: list[str] = field(default_factory=list)
+    frames: list[float] = field(default_factory=list)
+
+    def film(self, host: Film) -> DeviceFilm:
+        """Return a film on the device, blank or with samples of the same picture."""
+        return self.device.film(host)
+
+    def render(
+        self,
+        on_device: DeviceFilm,
+        *,
+        repeat: int = 1,
+        first: int | None = None,
+        aovs: Sequence[str] = (),
+        tone: ToneSettings | None = None,
+        bits: int | None = None,
+        keep_film: bool = True,
+        progress: ProgressCall | None = None,
+    ) -> Image:
+        """Add the samples of the settings to a film, and return its picture.
+
+        Args:
+            on_device: a film of `film`.
+            repeat: how often to render the frame; each time but the first clears the film before.
+            first: number of the first sample; by default it follows those on the film.
+            aovs: output variables to put on the film.
+            tone: exposure and curve of the picture.
+            bits: 8 or 16 to develop the picture now, on the device; None develops it when it is
+                first used, on the host.
+            keep_film: False leaves the sums on the device, without output variables, if the
+                picture is developed there and all pixels are finite.
+            progress: called with the fraction of all frames; what it raises stops the render.
+
+        Raises:
+            UserError: the film is of another picture, or samples cannot be numbered.
+        """
+        for frame in range(repeat):
+            if frame:
+                on_device.clear()
+            report = None if progress is None else partial(_report_part, progress, frame, repeat)
+            seconds = self.expose(on_device, self.settings.samples, report, first=first)
+            self.frames.append(seconds)
+        self.timings["frame"] = quartiles(self.frames)["median"]
+        image = self.image(on_device, tone, bits)
+        if bits is None or keep_film or image.statistics.non_finite:
+            self.find_aovs(on_device.to_host(), aovs)
+        return image
+
+    def expose(
+        self,
+        on_device: DeviceFilm,
+        count: int,
+        progress: ProgressCall | None = None,
+        *,
+        first: int | None = None,
+    ) -> float:
+        """Add samples to a film, and the metadata of this job.
+
+        Args:
+            on_device: a film of `film`.
+            count: samples per pixel to add.
+            progress: called with the fraction done; what it raises stops the render.
+            first: number of the first sample; by default it follows those on the film.
+
+        Returns:
+            Seconds of the frame.
+
+        Raises:
+            UserError: the film is of another picture, or samples cannot be numbered.
+        """
+        film = on_device.host
+        with naming(film.source):
+            self.check_film(film)
+        check_samples(film.samples if first is None else first, count)
+        seconds = on_device.add(self.scene, self.view, count, progress, first=first)
+        if "samples" in film.aovs:
+            self.find_aovs(film, ("samples",))
+        film.metadata = self.about | {"digest": self.digest, "transparent": self.transparent}
+        film.inputs = self.inputs
+        return seconds
+
+    @property
+    def transparent(self) -> bool:
+        """Whether the background is left out."""
+        return self.view.transparent
+
+    @property
+    def digest(self) -> str:
+        """Hash of scene, camera and settings, without the number of samples."""
+        return str(self.about["scene"]["digest"])
+
+    def check_film(self, film: Film) -> None:
+        """Refuse a film with samples of another picture. Raises UserError."""
+        if film.samples == 0 or film.metadata.get("digest", self.digest) == self.digest:
+            return
+        here, there = self.about["settings"], film.metadata.get("settings", {})
+        differs = [
+            f"{name} is {there[name]} there and {here[name]} here"
+            for name in here
+            if name != "samples" and name in there and there[name] != here[name]
+        ]
+        why = differs[0] if differs else "the scene or the camera has changed"
+        if film.is_of_old_format:
+            why = "an earlier version made it, with another shading"
+        raise UserError(
+            f"the film is of another picture ({why}): render with what made it, or start a new film"
+        )
+
+    def image(
+        self, on_device: DeviceFilm, settings: ToneSettings | None = None, bits: int | None = None
+    ) -> Image:
+        """Return the picture of a film, with the metadata of this job.
+
+        Args:
+            on_device: a film of `film`.
+            settings: exposure and tone curve; None takes the defaults.
+            bits: 8 or 16 to develop now, on the device, and leave the sums there until `to_host`;
+                None copies the sums to the host and develops when the picture is first used.
+        """
+        film = on_device.host if bits else on_device.to_host()
+        about = self.about | {"samples": film.samples, "crop": list(film.crop)}
+        settings = settings or ToneSettings()
+        image = Image(film, self.transparent, self.timings, about, self.threads, settings)
+        if bits is not None:
+            check_bits(bits, settings)
+            start = time.perf_counter()
+            pixels, statistics = on_device.develop(settings, bits)
+            self.timings["tone"] = time.perf_counter() - start
+            image.keep(bits, pixels, statistics)
+        return image
+
+    def find_aovs(self, film: Film, names: Sequence[str]) -> None:
+        """Render output variables and put them on the film; see `Film.aovs`."""
+        import numpy as np
+
+        from_hits = [name for name in names if name != "samples"]
+        if from_hits:
+            film.aovs |= self._aovs_of_hits(film, from_hits)
+        if "samples" in names:
+            film.aovs["samples"] = np.full(film.sums.shape[:2], film.samples, np.uint32)
+
+    def _aovs_of_hits(self, film: Film, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Return output variables of first hits, in strips: hits take four times their memory."""
+        import numpy as np
+
+        left, top, right, bottom = film.crop
+        width = right - left
+        rows = max(memory.HITS // (dtype("FirstHit").itemsize * width), 1)
+        aovs: dict[str, NDArray[Any]] = {}
+        for y in range(top, bottom, rows):
+            strip_view = self.view.with_crop((left, y, right, min(y + rows, bottom)))
+            hits = self.scene.first_hits(strip_view)
+            for name in names:
+                strip = from_hits(name, hits, *self.space)
+                if name not in aovs:
+                    shape = (bottom - top, width, *strip.shape[2:])
+                    aovs[name] = np.empty(shape, strip.dtype)
+                aovs[name][y - top : y - top + rows] = strip
+        return aovs
+
+    def __enter__(self) -> Job:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Release the device's memory."""
+        self.scene.close()
+
+
+def _require_rest(job: Job, need: memory.Need, on_host: bool) -> None:
+    """Refuse a render that does not fit into memory beside the scene on the device.
+
+    Args:
+        job: closed if the render is refused.
+        need: of the whole job.
+        on_host: whether the device keeps the scene in host memory.
+
+    Raises:
+        MemoryNeedError: it does not fit.
     """
     try:
         memory.require_host(replace(need, ready=job.scene.nbytes if on_host else 0))
@@ -208,7 +436,7 @@ def _is_device(value: Any) -> bool:
 
 
 def _packed(scene: Scene, settings: RenderSettings, transparent: bool) -> SceneBuffers:
-    """Scene and settings as buffers."""
+    """Return scene and settings as buffers."""
     from raytracer.scene.pack import pack
 
     buffers = pack(scene, settings)
@@ -216,19 +444,20 @@ def _packed(scene: Scene, settings: RenderSettings, transparent: bool) -> SceneB
 
 
 def _loaded(scene: Scene | str | Path) -> Scene:
+    """Return a scene, loaded if a path is given. Raises UserError."""
     if is_path(scene):
         from raytracer.scene.load import load
 
         return load(scene)
-    from raytracer.scene.scene import Scene as Kind
+    from raytracer.scene.scene import Scene as SceneType
 
-    if not is_a(scene, Kind):
+    if not is_a(scene, SceneType):
         raise SceneError(f"scene: give a raytracer.Scene or a path, not a {type_name(scene)}")
-    return cast(Kind, scene)
+    return cast(SceneType, scene)
 
 
 def _inputs(source: Scene | str | Path, scene: Scene) -> tuple[Path, ...]:
-    """The files that a scene was made of: its own and those of its sphere sets, absolute."""
+    """Return the files of a scene: its own and those of its sphere sets, absolute."""
     own = [Path(source).absolute()] if is_path(source) else []
     return (*own, *(spheres.file.path for spheres in scene.spheres if spheres.file))
 
@@ -240,16 +469,15 @@ def _need(
     threads: int,
     output: memory.Output,
 ) -> memory.Need:
-    """What a job allocates from here on, if it keeps no scene and gives none back."""
+    """Return what a job allocates after loading, if it neither keeps nor releases the scene."""
     from raytracer.scene.pack import packed_looks
 
     x0, y0, x1, y1 = checked_crop(settings.width, settings.height, crop)
-    looks = packed_looks(scene)
     return memory.Need(
         scene.count,
         x1 - x0,
         y1 - y0,
-        looks=looks,
+        looks=packed_looks(scene),
         lights=1 if scene.lights is None else len(scene.lights),
         threads=threads,
         output=output,
@@ -259,9 +487,16 @@ def _need(
 def film_for(
     settings: RenderSettings, crop: Crop | None, film: Film | None, own: bool = False
 ) -> Film:
-    """A blank film, or a copy of an earlier one that must be of the same pixels.
+    """Return a blank film, or a copy of an earlier film.
 
-    own: the earlier film itself, which the caller does not need as it is.
+    Args:
+        settings: width and height of the picture.
+        crop: x0, y0, x1, y1 in pixels, half open; None is the whole picture.
+        film: the earlier film; None for a blank one.
+        own: return the earlier film itself instead of a copy.
+
+    Raises:
+        UserError: the earlier film has other pixels, or no sums to add to.
     """
     blank = Film.blank(settings.width, settings.height, crop)
     if film is None:
@@ -286,7 +521,7 @@ def _check_pixels(film: Film, blank: Film) -> None:
 
 
 class _Stages:
-    """Times the stages of a job, in seconds, and tells of each when it begins."""
+    """Measures the stages of a job in seconds, and reports each of them when it begins."""
 
     def __init__(self, notice: Notice | None) -> None:
         self.timings: dict[str, float] = {}
@@ -294,9 +529,62 @@ class _Stages:
 
     @contextmanager
     def __call__(self, name: str, text: str) -> Iterator[None]:
-        """One stage; `text` says in a few words what is being done."""
+        """Measure one stage; `text` describes it for the report."""
         if self._notice is not None:
             self._notice(text)
         start = time.perf_counter()
         yield
         self.timings[name] = time.perf_counter() - start
+
+
+def check_samples(first: int, count: int) -> None:
+    """Refuse samples that an int32 does not number. Raises UserError."""
+    if first < 0 or count < 0 or first + count > MOST_SAMPLES:
+        raise UserError(
+            f"samples {first:,} to {first + count - 1:,}: they are numbered from 0 to "
+            f"{MOST_SAMPLES - 1:,}; begin with a lower one, or take fewer"
+        )
+
+
+def quartiles(values: Sequence[float]) -> dict[str, float]:
+    """Return "median", "min", "q1" and "q3" of some values, interpolated linearly."""
+    ordered = sorted(values)
+
+    def at(share: float) -> float:
+        place = share * (len(ordered) - 1)
+        low = int(place)
+        high = min(low + 1, len(ordered) - 1)
+        return ordered[low] + (place - low) * (ordered[high] - ordered[low])
+
+    return {"median": at(0.5), "min": ordered[0], "q1": at(0.25), "q3": at(0.75)}
+
+
+def _report_part(progress: ProgressCall, frame: int, frames: int, fraction: float) -> None:
+    """Report the progress of one of several frames."""
+    progress((frame + fraction) / frames)
+
+
+def _about(
+    path: Path | None, digest: str, spheres: int, settings: RenderSettings, device: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the metadata of a picture, as JSON types.
+
+    Args:
+        path: of the scene; None for a scene built in Python. Of an absolute path the name alone
+            is kept: a picture should not tell where its author keeps files.
+        digest: of scene, camera and settings.
+        spheres: their number.
+        settings: of the render.
+        device: its name and description.
+    """
+    from datetime import UTC, datetime
+
+    shown = path and (path.name if path.is_absolute() else path.as_posix())
+    return {
+        "version": __version__,
+        "scene": {"path": shown, "digest": digest},
+        "spheres": spheres,
+        "settings": asdict(settings),
+        "backend": device,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+    }

@@ -8,6 +8,7 @@ import sys
 from operator import index
 from typing import TYPE_CHECKING
 
+from raytracer._native import core
 from raytracer.errors import MemoryNeedError, UserError, shown_value
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _folder(name: str) -> Traversable:
 
     found = files("raytracer") / name
     if not found.is_dir():
-        from raytracer import _core  # noqa: F401 - raises InstallError in sources without either
+        core()  # raises InstallError in sources without either
     return found
 
 

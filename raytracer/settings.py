@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from raytracer.field_types import Choice, Integer, Number, Truth
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
         seed: int | None
         max_depth: int | None
         shadows: bool | None
+        integrator: str | None
+        ao_samples: int | None
+        ao_distance: float | None
 
 
 FILTERS = ("point", "box", "tent", "gaussian")
@@ -29,6 +33,12 @@ FILTERS = ("point", "box", "tent", "gaussian")
 
 FILTER_RADII = {"point": 0.0, "box": 0.5, "tent": 1.0, "gaussian": 1.5}
 """Half width of each filter in pixels, unless `filter_radius` says otherwise."""
+
+INTEGRATORS = ("direct", "ao")
+"""What is gathered along a path: the words of the kernels' `IntegratorKind`."""
+
+UNLIMITED = 3e38
+"""Length of a ray without end, in render space: the kernels' `kInfinity`."""
 
 MAX_SIDE = 1 << 20
 """Largest picture side in pixels: far beyond any film, small enough that sums of rows fit int32."""
@@ -85,6 +95,28 @@ class RenderSettings(Defined):
         ),
     )
     shadows: bool = field(default=True, metadata=define(Truth(), "Whether spheres cast shadows."))
+    integrator: str = field(
+        default="direct",
+        metadata=define(
+            Choice(INTEGRATORS, "integrator"),
+            "How light is computed: direct light alone, or with ambient occlusion (ao): "
+            "ambient light reaches a surface only from directions in which nothing is in the way.",
+        ),
+    )
+    ao_samples: int = field(
+        default=1,
+        metadata=define(
+            Integer(1, 64), "Occlusion rays per surface and sample, with integrator ao."
+        ),
+    )
+    ao_distance: float | None = field(
+        default=None,
+        metadata=define(
+            Number(0.0, above=True),
+            "Length of occlusion rays in scene units, with integrator ao.",
+            default_text="unlimited",
+        ),
+    )
 
     def __post_init__(self) -> None:
         check_fields(self, "render")
@@ -105,10 +137,19 @@ class RenderSettings(Defined):
             return FILTER_RADII[self.filter]
         return float(self.filter_radius)
 
-    def packed(self) -> dict[str, Any]:
-        """Return the settings as the fields of `Frame`, which have the same names but one."""
+    def packed(self, scale: float) -> dict[str, Any]:
+        """Return the settings as the fields of `Frame`.
+
+        Args:
+            scale: length of a unit of render space, in scene units.
+        """
+        from .layout import code
+
         values = {name: getattr(self, name) for name in definitions(type(self))}
         values["sample_count"] = values.pop("samples")
+        values["kind"] = code("IntegratorKind", values.pop("integrator"))
+        distance = inf if self.ao_distance is None else self.ao_distance / scale
+        values["ao_distance"] = min(distance, UNLIMITED)
         return values | {"filter": self.filter_code, "filter_radius": self.resolved_filter_radius}
 
     def override(self, **changes: Any) -> RenderSettings:

@@ -112,6 +112,11 @@ class View:
         is_mirror = phong & (self.materials["phong"]["mirror"] > 0)
         return self.max_depth > 0 and bool(is_mirror.any())
 
+    @property
+    def direct(self) -> bool:
+        """Whether the integrator is `direct`."""
+        return self._number("kind") == code("IntegratorKind", "direct")
+
     def with_size(self, width: int, height: int) -> View:
         """Return the whole picture at another size in pixels; the camera stays as it is."""
         return self._but(x0=0, y0=0, x1=width, y1=height, width=width, height=height)

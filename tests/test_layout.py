@@ -19,8 +19,8 @@ from raytracer.settings import FILTERS
 
 # Sizes in bytes that files and buffers rely on; the static_assert in structs.h says the same.
 SIZES = {"Camera": 64, "Light": 32, "Material": 32, "Node": 80}
-SIZES |= {"Film": 32, "Sampler": 32, "Integrator": 16, "Environment": 64, "SceneInfo": 32}
-SIZES |= {"Frame": 176}
+SIZES |= {"Film": 32, "Sampler": 32, "Integrator": 32, "Environment": 64, "SceneInfo": 32}
+SIZES |= {"Frame": 192}
 
 
 @pytest.mark.parametrize(("name", "size"), SIZES.items())

@@ -9,7 +9,7 @@ from shutil import which
 import pytest
 
 from raytracer.commands.picture import default_picture
-from raytracer.viewer.saving import free_name
+from raytracer.viewer.save_job import free_name
 from support.pages import README, ROOT, marked, text_of
 
 MARKED = {
@@ -23,6 +23,12 @@ MARKED = {
 @pytest.mark.parametrize("marker", MARKED)
 def test_command_of_the_start(marker: str) -> None:
     assert marked(README, marker) == MARKED[marker]
+
+
+@pytest.mark.parametrize("page", ["index.md", "guide/first_picture.md"])
+def test_pages_begin_with_the_same_command(page: str) -> None:
+    first = text_of(ROOT / "docs" / page).partition("```sh\n")[2].partition("```")[0]
+    assert first == MARKED["install-command"]
 
 
 def test_it_is_short() -> None:

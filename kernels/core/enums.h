@@ -10,6 +10,7 @@
   E(kFilterPoint, "point") E(kFilterBox, "box") E(kFilterTent, "tent") E(kFilterGaussian, "gaussian")
 #define RT_BACKGROUND_KIND(E) E(kBackgroundGradient, "gradient") E(kBackgroundTransparent, "transparent")
 #define RT_COLOR_MODE(E) E(kColorUniform, "uniform") E(kColorPerSphere, "per-sphere") E(kColorIndexed, "indexed")
+#define RT_INTEGRATOR_KIND(E) E(kIntegratorDirect, "direct") E(kIntegratorAo, "ao")
 #define RT_MATERIAL_KIND(E) E(kMaterialPhong, "phong")
 #define RT_MATERIAL_MODE(E) E(kMaterialUniform, "uniform") E(kMaterialIndexed, "indexed")
 #define RT_TONE_CURVE(E) \
@@ -19,7 +20,7 @@
 #define RT_ENUMS(X)                                                                               \
   X(CameraKind, RT_CAMERA_KIND) X(LightKind, RT_LIGHT_KIND) X(Falloff, RT_FALLOFF)                \
   X(FilterKind, RT_FILTER_KIND) X(BackgroundKind, RT_BACKGROUND_KIND) X(ColorMode, RT_COLOR_MODE) \
-  X(MaterialKind, RT_MATERIAL_KIND) X(MaterialMode, RT_MATERIAL_MODE) X(ToneCurve, RT_TONE_CURVE)
+  X(IntegratorKind, RT_INTEGRATOR_KIND) X(MaterialKind, RT_MATERIAL_KIND) X(MaterialMode, RT_MATERIAL_MODE) X(ToneCurve, RT_TONE_CURVE)
 
 #define RT_ENUM_NAME(name, word) name,
 #define RT_ENUM_ONE(name, word) +1

@@ -3,6 +3,7 @@
 #pragma once
 #include "enums.h"
 #include "rng.h"
+#include "vec.h"
 
 namespace RT_NS {
 
@@ -92,6 +93,18 @@ template <class F> RT_HD Sample2d<F> sample_2d(uint32_t seed, UintOf<F> x, UintO
   const UintOf<F> u = owen_scramble_reversed(index, pixel_key(seed, x, y, 2 * dimension));
   const UintOf<F> v = owen_scramble_reversed(sobol1_reversed(index), pixel_key(seed, x, y, 2 * dimension + 1));
   return {unit_float(reverse_bits(u)), unit_float(reverse_bits(v))};
+}
+
+// A unit vector about `normal` with density cosine / pi; p: a point of the unit square. The basis is that of
+// Duff et al., JCGT 6(1), 2017, which has no singularity.
+template <class F> RT_HD Vec3<F> cosine_hemisphere(Vec3<F> normal, Sample2d<F> p) {
+  const F sign = select(normal.z < F(0.0f), F(-1.0f), F(1.0f));
+  const F a = F(-1.0f) / (sign + normal.z), b = normal.x * normal.y * a;
+  const Vec3<F> tangent = {fma_(sign * normal.x * normal.x, a, F(1.0f)), sign * b, F(0.0f) - sign * normal.x};
+  const Vec3<F> bitangent = {b, fma_(normal.y * normal.y, a, sign), F(0.0f) - normal.y};
+  const SinCos<F> phi = sincos_turns(p.v);
+  const F radius = sqrt_(p.u), height = sqrt_(max_(F(1.0f) - p.u, F(0.0f)));
+  return normalize(fma3(radius * phi.cos, tangent, fma3(radius * phi.sin, bitangent, height * normal)));
 }
 
 }  // namespace RT_NS

@@ -33,7 +33,10 @@
   F(float, filter_radius, 1) F(float, pad, 3)  /* in pixels */
 
 #define RT_INTEGRATOR(F)                                                                          \
-  F(int32_t, max_depth, 1) F(int32_t, shadows, 1) F(int32_t, pad, 2)
+  F(int32_t, kind, 1)                          /* IntegratorKind */                               \
+  F(int32_t, max_depth, 1) F(int32_t, shadows, 1)                                                 \
+  F(int32_t, ao_samples, 1) F(float, ao_distance, 1) /* occlusion rays per surface; in render space */ \
+  F(int32_t, pad, 3)
 
 #define RT_ENVIRONMENT(F)                                                                         \
   F(float, background_bottom, 3) F(int32_t, background_kind, 1) /* linear RGB; BackgroundKind */  \
@@ -168,8 +171,8 @@ struct Tally {
   RT_TALLY(RT_FIELD)
 };
 static_assert(sizeof(Camera) == 64 && sizeof(Light) == 32 && sizeof(Material) == 32);
-static_assert(sizeof(Film) == 32 && sizeof(Sampler) == 32 && sizeof(Integrator) == 16);
-static_assert(sizeof(Environment) == 64 && sizeof(SceneInfo) == 32 && sizeof(Frame) == 176);
+static_assert(sizeof(Film) == 32 && sizeof(Sampler) == 32 && sizeof(Integrator) == 32);
+static_assert(sizeof(Environment) == 64 && sizeof(SceneInfo) == 32 && sizeof(Frame) == 192);
 static_assert(sizeof(RenderArgs) == 96 && sizeof(Node) == 80);
 static_assert(sizeof(LargeSphere) == 32 && sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 128 && sizeof(Tally) == 1072);
 }  // namespace rt

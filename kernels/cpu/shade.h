@@ -2,7 +2,7 @@
 #pragma once
 #include "primary.h"
 #include "shadow.h"
-#include "../integrator/direct.h"
+#include "../integrator/integrators.h"
 
 namespace RT_NS {
 
@@ -149,6 +149,35 @@ RT_HD void queue_steps(const rt::Wave& w, int at, uint32_t mask, const PathStep<
   next.count += __builtin_popcount(mask);
 }
 
+// Those of the rays in `mask` that nothing in the tree but `self` is in the way of, up to t_max.
+RT_HD uint32_t unblocked(const rt::SceneView& s, Vec3<FW> origin, Vec3<FW> direction, UW self, float t_max,
+                         uint32_t mask) {
+  alignas(64) float ox[kWide], oy[kWide], oz[kWide], dx[kWide], dy[kWide], dz[kWide];
+  alignas(64) uint32_t own[kWide];
+  store(ox, origin.x), store(oy, origin.y), store(oz, origin.z);
+  store(dx, direction.x), store(dy, direction.y), store(dz, direction.z), store(own, self);
+  uint32_t seen = mask;
+  for (; mask; mask &= mask - 1) {
+    const int i = __builtin_ctz(mask);
+    if (any_hit(s, vec3(ox[i], oy[i], oz[i]), vec3(dx[i], dy[i], dz[i]), own[i], t_max)) seen &= ~(1u << i);
+  }
+  return seen;
+}
+
+// What the sky sends to the surfaces of a vector. Its rays go all ways: each is traced alone, at once.
+RT_HD void shade_sky_rays(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, uint32_t hits,
+                          const PathState<FW>& p, const Surface<FW>& f) {
+  const rt::Integrator& integrator = s.frame->integrator;
+  for (int ray = 0; ray < sky_rays(integrator); ++ray) {
+    const SkyArrival<FW> a = shade_sky(*s.frame, p, f, ray);
+    uint32_t seen = hits & bits(a.arrives);
+    if (s.frame->scene.large_count)
+      seen &= ~bits(large_any<FW>(s.large, s.frame->scene.large_count, f.point.position, a.wi, p.prim,
+                                  FW(sky_distance(integrator))));
+    add_radiance(k, w, at, unblocked(s, f.point.position, a.wi, p.prim, sky_distance(integrator), seen), a.radiance);
+  }
+}
+
 // Adds what the wave's rays see to the tile, and fills the next bounce.
 inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, rt::Wave& next) {
   next.count = 0, next.depth = w.depth + 1, next.sample = w.sample;
@@ -162,7 +191,10 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
     if (w.depth == 0) store(k.alpha + at, path_coverage(p));
     if (!hits) continue;
     Surface<FW> f = load_surfaces(s, p, hits);
-    add_radiance(k, w, at, hits, shade_ambient(s.frame->environment, p, f));
+    if (sky_rays(s.frame->integrator))
+      shade_sky_rays(s, k, w, at, hits, p, f);
+    else
+      add_radiance(k, w, at, hits, shade_ambient(s.frame->environment, p, f));
     if ((k.queued += kWide) > rt::kShadowBatch) flush_shadows(s, k, w, begin, at), begin = at, k.queued = kWide;
     shade_lights(s, k, w, at, hits, p, f, direct);
     uint32_t going_on = hits & bits(path_goes_on(s.frame->integrator, p, f));

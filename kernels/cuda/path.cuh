@@ -4,7 +4,7 @@
 //   void closest(o, d, self, t, prim)      nearest hit before t, but `self`
 //   bool blocked(o, d, self, t_max)        is anything but `self` in (0, t_max)?
 #pragma once
-#include "../integrator/direct.h"
+#include "../integrator/integrators.h"
 
 namespace RT_NS {
 
@@ -68,6 +68,19 @@ RT_DEVICE Vec3<float> add_lights(const rt::SceneTables& s, const Walk& walk, con
   return radiance;
 }
 
+// What the sky sends to a surface, added to `radiance`.
+template <class Walk>
+RT_DEVICE Vec3<float> add_sky(const rt::SceneTables& s, const Walk& walk, const PathState<float>& p,
+                              const Surface<float>& f, Vec3<float> radiance) {
+  const rt::Integrator& integrator = s.frame->integrator;
+  for (int ray = 0; ray < sky_rays(integrator); ++ray) {
+    const SkyArrival<float> a = shade_sky(*s.frame, p, f, ray);
+    if (!a.arrives || path_blocked(s, walk, f.point.position, a.wi, p.prim, sky_distance(integrator))) continue;
+    radiance = radiance + a.radiance;
+  }
+  return radiance;
+}
+
 // Radiance and coverage of a path whose camera ray meets p.prim.
 template <class Walk>
 RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Walk& walk, PathState<float> p) {
@@ -79,7 +92,10 @@ RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Walk& walk, PathStat
       break;
     }
     const Surface<float> f = path_surface(s, p, walk.primitive(p.prim));
-    radiance = radiance + shade_ambient(s.frame->environment, p, f);
+    if (sky_rays(s.frame->integrator))
+      radiance = add_sky(s, walk, p, f, radiance);
+    else
+      radiance = radiance + shade_ambient(s.frame->environment, p, f);
     radiance = add_lights(s, walk, p, f, radiance);
     if (!path_goes_on(s.frame->integrator, p, f)) break;
     PathStep<float> step = next_step(p, f);

@@ -1,12 +1,12 @@
-// Tone curves: linear light of any brightness to light that a display shows, 0 to 1; what is above 1 is
-// clipped later. Input is at least 0 and at most kBrightest, the primaries are those of sRGB.
+// Tone curves: scene-linear to display-linear light, 0 to 1; values above 1 are clipped later. Input is
+// between 0 and kBrightest, with the primaries of sRGB.
 #pragma once
 #include "../core/enums.h"
 #include "../core/vec.h"
 
 namespace RT_NS {
 
-// Largest half float. Brighter light is cut to it, so that no square overflows and no infinity spreads.
+// Largest half float; input is clamped to it, so that squares do not overflow.
 constexpr float kBrightest = 65504.0f;
 
 // relative luminance of linear sRGB (ITU-R BT.709)
@@ -19,7 +19,7 @@ template <class F> RT_HD Vec3<F> rows3(const float (&m)[9], Vec3<F> c) {
           fma_(F(m[8]), c.z, fma_(F(m[7]), c.y, F(m[6]) * c.x))};
 }
 
-// Reinhard, Stark, Shirley, Ferwerda 2002, eq. 4, on luminance: `white` is the least luminance shown as 1.
+// Reinhard, Stark, Shirley, Ferwerda 2002, eq. 4, on luminance: `white` is the lowest luminance mapped to 1.
 template <class F> RT_HD Vec3<F> curve_reinhard(Vec3<F> c, float white) {
   F l = luminance(c);
   return quotient(fma_(l, F(1.0f / (white * white)), F(1.0f)), F(1.0f) + l) * c;
@@ -39,8 +39,8 @@ template <class F> RT_HD Vec3<F> curve_aces(Vec3<F> c) {
 }
 
 // Benjamin Wrensch's fit of Troy Sobotka's AgX (iolite-engine.com, Minimal AgX Implementation): log2 between
-// -12.47393 and 4.026069, a polynomial of degree 6. It ends in code values for a display of gamma 2.2, which
-// are made linear here because every curve is followed by the sRGB encoding.
+// -12.47393 and 4.026069, a polynomial of degree 6. The fit gives code values for a display of gamma 2.2,
+// which are linearised here, because every curve is followed by the sRGB encoding.
 template <class F> RT_HD F agx_contrast(F ev) {
   F x = (min_(max_(ev, F(-12.47393f)), F(4.026069f)) + F(12.47393f)) * F(1.0f / 16.499999f);
   F p = fma_(x, F(15.5f), F(-40.14f));
@@ -57,7 +57,7 @@ template <class F> RT_HD Vec3<F> curve_agx(Vec3<F> c) {
   const float out[9] = {1.19687901f,    -0.0980208811f, -0.0990297441f, -0.0528968518f, 1.15190313f,
                         -0.0989611768f, -0.0529716355f, -0.0980434501f, 1.15107367f};
   Vec3<F> v = rows3(in, c);
-  const F dark(1e-10f);  // far below the curve's lower end
+  const F dark(1e-10f);  // far below the lower end of the curve
   v = {agx_contrast(fast_log2(max_(v.x, dark))), agx_contrast(fast_log2(max_(v.y, dark))),
        agx_contrast(fast_log2(max_(v.z, dark)))};
   v = rows3(out, v);

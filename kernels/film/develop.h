@@ -1,5 +1,5 @@
-// A pixel of the film to code values: exposure, curve, sRGB, dither. Written over the number type: a GPU
-// thread's float, CPU lanes.
+// Tone mapping of a film pixel to code values: exposure, curve, sRGB, dither. F is the number type: float in
+// a GPU thread, lanes on a CPU.
 #pragma once
 #include "../core/structs.h"
 #include "curves.h"
@@ -8,12 +8,12 @@
 
 namespace RT_NS {
 
-// what is the same for all pixels of a film
+// Parameters common to all pixels of a film.
 struct Development {
   float scale;        // 2^exposure
   float samples, alpha_scale;  // alpha_scale: 1 / samples
-  bool opaque;        // the sums hold a background: all of the picture is covered
-  bool counts_all;    // pixels that nothing was hit in count as clipped or black too
+  bool opaque;        // the sums include a background, so that all pixels are covered
+  bool counts_all;    // pixels without hits count as clipped or black too
   float white, levels;
   int32_t curve;
   bool dither;
@@ -38,22 +38,22 @@ struct PixelCodes {
   MaskOf<F> black;    // covered, and no channel reaches the first of 255 code values
 };
 
-// A channel of the film as light to be shown: NaN is 0, infinity kBrightest. factor: 2^exposure / coverage
+// A channel with exposure: NaN is 0, infinity kBrightest. factor: 2^exposure / coverage
 template <class F> RT_HD F exposed(F sum, F factor) {
   return min_(min_(max_(sum, F(0.0f)), F(kMostLight)) * factor, F(kBrightest));
 }
 
-// the coverage that the picture has, summed over samples
+// coverage of the picture, summed over samples
 template <class F> RT_HD F shown_alpha(const Development& d, F alpha) { return d.opaque ? F(d.samples) : alpha; }
 
-// alpha: the film's, as everywhere here
+// alpha: of the film, as in all functions here
 template <class F> RT_HD Vec3<F> expose_pixel(const Development& d, F r, F g, F b, F alpha) {
   alpha = shown_alpha(d, alpha);
   F factor = select(alpha > F(0.0f), quotient(F(d.scale), limited_coverage(alpha)), F(0.0f));
   return {exposed(r, factor), exposed(g, factor), exposed(b, factor)};
 }
 
-// light: after the curve. x, y: the pixel's place in the full picture, which decides its dither
+// light: after the curve. x, y: position in the full picture, which determines the dither
 template <class F>
 RT_HD PixelCodes<F> encode_pixel(const Development& d, Vec3<F> light, F alpha, UintOf<F> x, UintOf<F> y) {
   F top = max_(light.x, max_(light.y, light.z));

@@ -4,13 +4,12 @@
 
 namespace RT_NS {
 
-// How near to a whole code value light counts as that value: flat colours stay exact, which their sums over
-// tens of thousands of samples are not. What the mean loses by it is less than this.
+// Distance from a code value within which light is rounded to it, so that flat colours stay exact in spite of
+// rounding errors of sums over tens of thousands of samples. The error of the mean is smaller than this.
 constexpr float kExactCode = 1.0f / 32.0f;
 
-// Each of 64 values once in every 8 x 8 pixels, evenly from kExactCode to 1 - kExactCode. Bits of x ^ y and y in
-// turn, lowest first, make the matrix's number (Bayer 1973). The middle of the 64 steps is taken, so that the
-// mean stays.
+// Each of 64 values once per 8 x 8 pixels, evenly from kExactCode to 1 - kExactCode. Interleaved bits of x ^ y
+// and y, lowest first, form the matrix entry (Bayer 1973). The middle of each step preserves the mean.
 template <class U> RT_HD auto dither_threshold(U x, U y) {
   U m = x ^ y;
   U n = ((m & U(1u)) << 5) | ((y & U(1u)) << 4) | ((m & U(2u)) << 2) | ((y & U(2u)) << 1) | ((m & U(4u)) >> 1) |

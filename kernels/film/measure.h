@@ -1,7 +1,7 @@
-// What is in a film: a pixel's place in the histogram of luminance, and the exposure that the histogram asks for.
+// Film statistics: the histogram bin of a pixel's luminance, and the exposure metered from the histogram.
 //
-// A bin is the exponent and the three leading digits of the luminance: eight bins a stop, even within a
-// stop, found without a logarithm and the same on every compiler.
+// A bin is the exponent and the three leading bits of the luminance: eight bins per stop, linear within a
+// stop, computed without a logarithm and identical on all compilers.
 #pragma once
 #include "../core/structs.h"
 #include "../shade/background.h"
@@ -11,25 +11,25 @@
 namespace RT_NS {
 
 constexpr int kToneBins = 256;
-// Bins of their own: pixels without coverage; with a channel that is NaN or infinite; darker than any other bin.
+// Special bins: pixels without coverage; with a channel that is NaN or infinite; darker than other bins.
 constexpr uint32_t kBinUncovered = 0, kBinNonFinite = 1, kBinBlack = 2;
-constexpr uint32_t kFirstBin = 4, kLastBin = 252;     // 2^-16 and up; the last holds all from 2^15
+constexpr uint32_t kFirstBin = 4, kLastBin = 252;     // from 2^-16; the last one includes all from 2^15
 constexpr uint32_t kBinOffset = (127 - 16) * 8 - kFirstBin;
 constexpr float kDarkest = 1.52587890625e-5f;         // 2^-16
 constexpr float kBrightestBin = 32768.0f;             // 2^15
 
-// lower edge of a bin of light; of the bin after the last: as if it had an eighth of a stop
+// Lower edge of a bin; for kLastBin + 1 its upper edge, as for a regular bin.
 RT_HD float bin_edge(uint32_t bin) { return as_float((bin + kBinOffset) << 20); }
 
 template <class F>
 struct PixelLight {
   UintOf<F> bin;
-  F luminance;     // straight; 0 where there is none or it is not finite
-  MaskOf<F> lit;   // in a bin of light
+  F luminance;     // straight alpha; 0 without coverage or if not finite
+  MaskOf<F> lit;   // in a regular bin
 };
 
-// The sums of a film of which pixel_light() is asked: those of what camera rays hit, so that the background
-// behind decides nothing, whatever part of the pixel it fills. y: row in the full picture
+// Sums of a pixel for pixel_light(), without the background, so that the statistics do not depend on it.
+// y: row in the full picture
 template <class F>
 struct FilmPixel {
   F r, g, b, alpha;
@@ -39,19 +39,19 @@ RT_HD bool measures_all(const rt::ToneArgs& a) { return a.opaque != 0 && a.meter
 RT_HD bool removes_background(const rt::ToneArgs& a) { return a.opaque != 0 && a.meter_all == 0; }
 
 template <class F> RT_HD FilmPixel<F> without_background(const rt::ToneArgs& a, FilmPixel<F> p, UintOf<F> y) {
-  F missed = p.alpha - F((float)a.samples);  // samples that hit nothing, negative
+  F missed = p.alpha - F((float)a.samples);  // minus the number of samples without a hit
   F height = background_height_row<F>(a.picture_height, y);
   Vec3<F> light = fma3(missed, gradient(a.background_bottom, a.background_top, height), Vec3<F>{p.r, p.g, p.b});
   return {light.x, light.y, light.z, p.alpha};
 }
 
-// straight luminance of sums, which may be premultiplied by coverage
+// Luminance with straight alpha of sums that may be premultiplied by coverage.
 template <class F> RT_HD PixelLight<F> pixel_light(F r, F g, F b, F alpha) {
   using U = UintOf<F>;
-  // 0 for finite numbers, NaN if one is not
+  // 0 if all are finite, else NaN
   F zero = fma_(alpha, F(0.0f), fma_(b, F(0.0f), fma_(g, F(0.0f), r * F(0.0f))));
   MaskOf<F> finite = zero == F(0.0f), covered = alpha > F(0.0f);
-  // what is brighter than kMostLight counts as so much: sums stay finite
+  // clamped to kMostLight, so that sums stay finite
   F light = min_(max_(luminance(Vec3<F>{r, g, b}), F(0.0f)), F(kMostLight));
   F l = select(covered & finite, min_(quotient(light, limited_coverage(alpha)), F(kMostLight)), F(0.0f));
   MaskOf<F> lit = l >= F(kDarkest);
@@ -62,14 +62,14 @@ template <class F> RT_HD PixelLight<F> pixel_light(F r, F g, F b, F alpha) {
 
 // ---- metering
 
-// Middle grey: the luminance that the metered mean is brought to, unless that darkens highlights which are not
-// above white: a bright subject stays bright, and a white background white.
+// Middle grey: the target of the metered mean, unless that darkens highlights that are not above white, so
+// that a bright subject stays bright and a white background white.
 constexpr float kMiddleGrey = 0.18f;
-// Highlights above this are darkened to it: the upper edge of the bin that 1 is in, because a percentile is not
-// known more exactly, and what is 1 must stay white.
+// Highlights above this are darkened to it: the upper edge of the bin of 1, because percentiles have the
+// resolution of a bin, and 1 must stay white.
 constexpr float kBrightestHighlight = 1.125f;
 constexpr float kMostStops = 64.0f;
-constexpr int kMeterStep = 4096;  // a stop, in the whole numbers that are summed: exact in any order
+constexpr int kMeterStep = 4096;  // integer units per stop: sums are exact in any order
 
 struct MeterRange {
   uint64_t first, last;  // ranks of metered pixels from dark to light, half open
@@ -84,8 +84,8 @@ RT_HD MeterRange meter_range(uint64_t pixels, float low, float high, float darke
   return {first, last, darkest, brightest};
 }
 
-// log2 within a bin, of which only the part between the darkest and the brightest pixel counts: a film of one
-// luminance is metered exactly. share: 0 at the lower edge, 1 at the upper one
+// log2 within a bin, clipped to the darkest and the brightest pixel, so that a film of one luminance is
+// metered exactly. share: 0 at the lower edge, 1 at the upper one
 RT_HD int64_t bin_rank_level(uint32_t bin, double share, const MeterRange& range) {
   if (bin < kFirstBin) return -16 * kMeterStep;
   float low = max_(bin_edge(bin), range.darkest), high = min_(bin_edge(bin + 1), range.brightest);
@@ -95,15 +95,15 @@ RT_HD int64_t bin_rank_level(uint32_t bin, double share, const MeterRange& range
   return (int64_t)floor_(fma_(level, (float)kMeterStep, 0.5f));
 }
 
-// of the geometric middle of a bin
+// log2 of the geometric middle of a bin
 RT_HD int64_t bin_level(uint32_t bin, const MeterRange& range) { return bin_rank_level(bin, 0.5, range); }
 
 struct MeterSum {
   int64_t level, pixels;
-  int64_t highlights;  // log2 of the luminance at the range's upper end
+  int64_t highlights;  // log2 of the luminance at the upper end of the range
 };
 
-// bins first .. first + count, of which `before` metered pixels are darker
+// Bins first .. first + count; `before`: number of darker metered pixels.
 RT_HD MeterSum meter_bins(const uint32_t* bins, int first, int count, uint64_t before, const MeterRange& range) {
   MeterSum sum = {0, 0, 0};
   for (int i = first; i < first + count; ++i) {
@@ -119,13 +119,13 @@ RT_HD MeterSum meter_bins(const uint32_t* bins, int first, int count, uint64_t b
   return sum;
 }
 
-// does a bin count for the exposure? all: black and uncovered pixels too
+// Whether a bin is metered. all: black and uncovered pixels too
 RT_HD bool is_metered(int bin, bool all) {
   return bin >= (int)kFirstBin || (all && (bin == (int)kBinUncovered || bin == (int)kBinBlack));
 }
 
-// Stops to be added; 0 where nothing was metered. The metered mean becomes middle grey, but highlights are
-// darkened to white at most.
+// Exposure in stops; 0 without metered pixels. The metered mean becomes middle grey, but highlights are
+// darkened at most to white.
 RT_HD float metered_exposure(MeterSum sum) {
   if (sum.pixels == 0) return 0.0f;
   float to_grey = log2_(kMiddleGrey) - (float)((double)sum.level / (double)sum.pixels / kMeterStep);

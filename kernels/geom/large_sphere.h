@@ -1,13 +1,13 @@
-// Spheres so large that a float32 centre and radius cannot say where their surface is: a ground ball of
-// 10^7 units is placed to half a unit by them. Few scenes have any, and those a handful (at most
-// kMaxLargeSpheres): they are kept beside the tree and every ray is tested against each.
+// Spheres so large that float32 centre and radius do not define their surface: a ground ball of 10^7 units
+// has an error of half a unit. Few scenes have such spheres, and at most kMaxLargeSpheres: they are outside
+// of the tree, and every ray is tested against each.
 //
-// The surface is described where the other spheres are, about the origin O of render space. With c the
-// centre, r the radius, n = c / |c|, k = 1 / |c|:
+// The surface is described near the other spheres, about the origin O of render space. With c the centre,
+// r the radius, n = c / |c|, k = 1 / |c|:
 //     height(p) = (|p - c|^2 - r^2) / (2 |c|) = k/2 |p|^2 - n . p + h,   h = (|c|^2 - r^2) / (2 |c|)
-// which is positive outside, zero on the surface and close to the distance from it. Every term is of the size
-// of p, so the error near O is a few half-ulps of |p| instead of r. h is computed exactly and rounded once
-// (raytracer/scene/large.py).
+// which is positive outside, zero on the surface and close to the distance from it. All terms have the
+// magnitude of p, so that the error near O is a few half-ulps of |p| instead of r. h is computed exactly and
+// rounded once (raytracer/scene/large.py).
 #pragma once
 #include "primitive.h"
 #include "../core/structs.h"
@@ -21,7 +21,7 @@ template <class F> RT_HD F large_height(const rt::LargeSphere& s, Vec3<F> p) {
   return bent - dot(splat3<F>(s.normal), p);
 }
 
-// gradient of the height: outwards, and as long as r / |c| on the surface
+// gradient of the height: outwards, of length r / |c| on the surface
 template <class F> RT_HD Vec3<F> large_gradient(const rt::LargeSphere& s, Vec3<F> p) {
   return fma3(F(s.curvature), p, F(-1.0f) * splat3<F>(s.normal));
 }
@@ -32,8 +32,8 @@ struct LargeHit {
   MaskOf<F> inside;  // the ray starts inside
 };
 
-// Along the ray the height is k/2 t^2 + slope t + height(o); each root in the form that does not cancel. For
-// origins far away from O the discriminant is taken from the offset perpendicular to the ray, as in sphere_chord.
+// Along the ray the height is k/2 t^2 + slope t + height(o); roots in the form without cancellation. For
+// origins far from O the discriminant is computed from the offset perpendicular to the ray, as in sphere_chord.
 template <class F> RT_HD LargeHit<F> large_nearest(const rt::LargeSphere& s, Vec3<F> origin, Vec3<F> direction) {
   F k(s.curvature);
   F height = large_height(s, origin);
@@ -48,13 +48,13 @@ template <class F> RT_HD LargeHit<F> large_nearest(const rt::LargeSphere& s, Vec
   MaskOf<F> descends = slope < F(0.0f);
   F enters = (height + height) / (half - slope);
   F leaves = select(descends, (half - slope) / k, F(-2.0f) * height / (half + slope));
-  // as in sphere_nearest: an origin on the surface, turned away
+  // as in sphere_nearest: origin on the surface, direction outwards
   MaskOf<F> on_surface = inside & !descends & (F(0.0f) - height <= F(kSurfaceError) * max_abs(origin));
   MaskOf<F> misses = (half2 < F(0.0f)) | (!inside & !descends) | on_surface;
   return {select(misses, F(-1.0f), select(inside, leaves, enters)), inside};
 }
 
-// Where a ray meets it: the point on the ray, put back on the surface.
+// Surface point of a hit: the point on the ray, projected to the surface.
 template <class F> RT_HD SurfacePoint<F> large_surface(const rt::LargeSphere& s, Vec3<F> origin, Vec3<F> direction) {
   LargeHit<F> hit = large_nearest(s, origin, direction);
   Vec3<F> near = fma3(hit.t, direction, origin);
@@ -70,7 +70,7 @@ struct LargeFirst {
   UintOf<F> prim;
 };
 
-// What all large spheres do to a ray. Few scenes have any: not inlined, so that those without pay for one
+// Tests of a ray against all large spheres. Not inlined, because few scenes have any: others pay for one
 // comparison and no register.
 
 template <class F>
@@ -112,7 +112,7 @@ RT_COLD SurfacePoint<F> large_point(const rt::LargeSphere* large, int count, Uin
   return p;
 }
 
-// Of what was met so far and the large spheres but `self` the nearer; equal distances go to the lower position.
+// The nearer of the current hit and the large spheres except `self`; for equal distances the lower position.
 template <class F>
 RT_HD void large_closest(const rt::LargeSphere* large, int count, Vec3<F> origin, Vec3<F> direction, UintOf<F> self,
                          F& t, UintOf<F>& prim) {
@@ -121,7 +121,7 @@ RT_HD void large_closest(const rt::LargeSphere* large, int count, Vec3<F> origin
   t = first.t, prim = first.prim;
 }
 
-// Where a ray meets the primitive at leaf position `prim`, be it a large sphere or not.
+// Surface point of a hit on the primitive at leaf position `prim`, which may be a large sphere.
 template <class F>
 RT_HD SurfacePoint<F> surface_point(const rt::LargeSphere* large, int count, UintOf<F> prim,
                                     const Primitive<F>& primitive, Vec3<F> origin, Vec3<F> direction) {

@@ -1,43 +1,43 @@
-// What traversal and shading ask of a kind of primitive. They know no centre and no radius: another kind is a
-// struct with functions of these names, and a record in leaf order that each side can load.
+// The interface of primitives for traversal and shading, which use neither centre nor radius. Another kind
+// of primitive is a struct with functions of these names, and a record in leaf order that each side can load.
 #pragma once
 #include "sphere.h"
 
 namespace RT_NS {
 
-// The kind that a leaf holds.
+// The kind of primitive in leaves.
 template <class F> using Primitive = Sphere<F>;
 
-// the primitive as a ray's origin sees it; the functions below that take a direction want it so
+// The primitive relative to the origin of a ray, as required by the functions below that take a direction.
 template <class F> RT_HD Sphere<F> relative_to(const Sphere<F>& s, Vec3<F> origin) {
   return {s.center - origin, s.radius};
 }
 
-// First step of a test, from which the second tells where the ray meets the primitive.
+// First step of a test; nearest_hit and blocks are the second.
 template <class F> RT_HD Chord<F> primitive_test(const Sphere<F>& s, Vec3<F> direction) {
   return sphere_chord(s.center, s.radius, direction);
 }
 
-// false where the ray's line passes by
+// false if the line of the ray misses
 template <class F> RT_HD MaskOf<F> is_reached(const Chord<F>& c) { return c.half2 >= F(0.0f); }
 
 // nearest t > 0; no hit: negative
 template <class F> RT_HD F nearest_hit(const Sphere<F>& s, const Chord<F>& c) { return sphere_nearest(c, s.radius); }
 
-// Is it met in (0, t_max)?
+// Whether there is a hit in (0, t_max).
 template <class F> RT_HD MaskOf<F> blocks(const Sphere<F>& s, const Chord<F>& c, F t_max) {
   return sphere_blocks(c, s.radius, t_max);
 }
 
-// A sphere around it, for culling. Relative to the same origin as the primitive.
+// A bounding sphere for culling, relative to the same origin as the primitive.
 template <class F> RT_HD Sphere<F> bounding_sphere(const Sphere<F>& s) { return s; }
 
-// where a ray meets it; the primitive is not relative here
+// Surface point of a hit; the primitive is not relative here.
 template <class F> RT_HD SurfacePoint<F> primitive_surface(const Sphere<F>& s, Vec3<F> origin, Vec3<F> direction) {
   return sphere_surface(s.center, s.radius, origin, direction);
 }
 
-// t at which a ray from a surface point meets the same primitive again, if it stays inside
+// t at which a ray from a surface point hits the same primitive again, if it stays inside
 template <class F> RT_HD F hit_again(const Sphere<F>& s, const SurfacePoint<F>& p, Vec3<F> direction) {
   return inner_chord(s.radius, dot(direction, p.normal));
 }

@@ -1,8 +1,8 @@
-// The ray-sphere test; large_sphere.h has that of spheres too large for float32.
+// The ray-sphere test; see large_sphere.h for spheres too large for float32.
 //
-// The centre is projected on the ray and the perpendicular offset compared with the radius, which
-// keeps its digits where b^2 - c loses them: far away (error in t grows like ulp(distance), not like
-// its square) and on huge spheres. `to_center` = centre - origin, `direction` is unit; t is a length.
+// The centre is projected onto the ray, and the perpendicular offset is compared with the radius. This avoids
+// the cancellation of b^2 - c at large distances (the error in t grows like ulp(distance), not like its
+// square) and on large spheres. `to_center` = centre - origin, `direction` is a unit vector; t is a length.
 #pragma once
 #include "../core/vec.h"
 
@@ -16,7 +16,7 @@ struct Sphere {
 
 template <class F>
 struct Chord {
-  F mid;    // t of the point of the ray nearest to the centre
+  F mid;    // t of the point on the ray nearest to the centre
   F half2;  // half the chord, squared; negative: the ray misses
 };
 
@@ -26,12 +26,12 @@ template <class F> RT_HD Chord<F> sphere_chord(Vec3<F> to_center, F radius, Vec3
   return {mid, fma_(radius, radius, F(0.0f) - dot(offset, offset))};
 }
 
-// 8 half-ulps: by so much a point that was put on a surface may miss it, relative to the numbers that
-// made it (centre, radius).
+// 8 half-ulps: bound of the distance of a computed surface point from the surface, relative to centre and
+// radius.
 constexpr float kSurfaceError = 4.7683716e-7f;
 
-// Nearest t > 0 on the sphere; no hit: negative. A ray that starts inside meets the far side. One that
-// starts on the surface and points away would find the far root at zero plus rounding: it leaves.
+// Nearest t > 0 on the sphere; no hit: negative. A ray that starts inside hits the far side. For a ray that
+// starts on the surface and points outwards, the far root is zero with rounding error, so it does not hit.
 template <class F> RT_HD F sphere_nearest(Chord<F> c, F radius) {
   F half = sqrt_(max_(c.half2, F(0.0f)));
   F near = c.mid - half, far = c.mid + half;
@@ -41,18 +41,18 @@ template <class F> RT_HD F sphere_nearest(Chord<F> c, F radius) {
   return select((c.half2 < F(0.0f)) | leaves, F(-1.0f), select(near > F(0.0f), near, far));
 }
 
-// Does the sphere cut the open segment (0, t_max)?
+// Whether the sphere intersects the open segment (0, t_max).
 template <class F> RT_HD MaskOf<F> sphere_blocks(Chord<F> c, F radius, F t_max) {
   F t = sphere_nearest(c, radius);
   return (t > F(0.0f)) & (t < t_max);
 }
 
-// Where a ray met a sphere, in terms of the sphere: the point is put back on the surface, so its error
-// is an ulp of the centre and radius and does not know how far the ray came.
+// Surface point of a hit, computed from the sphere, so that its error is an ulp of centre and radius,
+// independent of the length of the ray.
 template <class F>
 struct SurfacePoint {
-  Vec3<F> position;  // moved off the surface by its own rounding error, towards the viewer
-  Vec3<F> normal;    // unit, faces the viewer
+  Vec3<F> position;  // offset from the surface by its rounding error, towards the viewer
+  Vec3<F> normal;    // unit vector, faces the viewer
   MaskOf<F> inside;  // the ray came from inside
 };
 
@@ -66,7 +66,7 @@ template <class F> RT_HD SurfacePoint<F> sphere_surface(Vec3<F> center, F radius
   F half = sqrt_(max_(c.half2, F(0.0f)));
   MaskOf<F> inside = !(c.mid - half > F(0.0f));
   F along = select(inside, half, F(0.0f) - half);
-  // centre -> point: (mid +- half) d - to_center, without ever forming the big numbers' difference twice
+  // centre -> point: (mid +- half) d - to_center, with one difference of large numbers
   Vec3<F> outward = normalize(fma3(along, direction, fma3(c.mid, direction, F(-1.0f) * to_center)));
   F side = select(inside, F(-1.0f), F(1.0f));
   Vec3<F> normal = side * outward;
@@ -74,8 +74,8 @@ template <class F> RT_HD SurfacePoint<F> sphere_surface(Vec3<F> center, F radius
   return {fma3(surface_error(center, radius), normal, on), normal, inside};
 }
 
-// A ray that leaves a sphere's inner side at angle cos against the inward normal meets the same sphere
-// again after one chord: closed form, instead of a test of the sphere against a point on itself.
+// Length of the chord to the next hit on the same sphere, for a ray from its inner side with the given cosine
+// to the inward normal: closed form instead of a test against a point on the sphere itself.
 template <class F> RT_HD F inner_chord(F radius, F cos_inward) { return (radius + radius) * cos_inward; }
 
 }  // namespace RT_NS

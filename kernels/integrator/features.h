@@ -9,6 +9,9 @@
 #if !defined(RT_MIRRORS)
 #define RT_MIRRORS 1
 #endif
+#if !defined(RT_INTEGRATORS)  // other than `direct`
+#define RT_INTEGRATORS 1
+#endif
 
 namespace RT_NS {
 

@@ -1,4 +1,4 @@
-"""The record of a comparison with another renderer: what is saved as JSON, typed.
+"""The record of a comparison with another renderer, as saved in JSON.
 
 Times are milliseconds.
 """
@@ -15,7 +15,7 @@ from raytracer.benchmark.record import DIALECT, EXACT, Device, Versions
 
 @EXACT
 class Summary(TypedDict):
-    """What times say."""
+    """Statistics of times."""
 
     median: float
     min: float
@@ -27,7 +27,7 @@ class Summary(TypedDict):
 
 @EXACT
 class SideRecord(TypedDict):
-    """One renderer's figures on one scene."""
+    """Measurements of one renderer on one scene."""
 
     frame: Summary
     build: Summary
@@ -35,9 +35,9 @@ class SideRecord(TypedDict):
     build_ms: list[float]
     bytes_per_sphere: float | None
     hits: int | None
-    """Camera rays that meet a sphere."""
+    """Camera rays that hit a sphere."""
     lit: int | None
-    """Of these, the ones that the light reaches."""
+    """Of these, hits that the light reaches."""
 
 
 @EXACT
@@ -50,21 +50,21 @@ class ComparisonRow(TypedDict):
     """Width and height in pixels."""
     ours: SideRecord
     peers: dict[str, SideRecord]
-    """By the peer's mode."""
+    """By mode of the peer."""
     fastest: str
-    """The peer's mode that the ratios are to."""
+    """Mode of the peer to which the ratios refer."""
     peer_build: Summary
-    """Of all its modes together."""
+    """Of all modes together."""
     frame_ratio: float
-    """Ours by the peer's."""
+    """Our time divided by that of the peer."""
     build_ratio: float
     agree: bool | None
-    """Whether both hit and lit the same but for rounding; null where nothing was counted."""
+    """Whether hits and lit pixels are equal within rounding; null if they were not counted."""
 
 
 @EXACT
 class Comparison(TypedDict):
-    """Our renderer beside another, scene by scene."""
+    """Our renderer and a peer, scene by scene."""
 
     peer: str
     """Name and version."""
@@ -76,11 +76,11 @@ class Comparison(TypedDict):
     load_average: float
     kernel_digest: str
     sources_digest: str
-    """Of every C++ and CUDA source."""
+    """Of all C++ and CUDA sources."""
     versions: Versions
     rows: list[ComparisonRow]
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of a comparison (draft 2020-12)."""
+    """Return the JSON Schema of a comparison (draft 2020-12)."""
     return {"$schema": DIALECT, **TypeAdapter(Comparison).json_schema()}

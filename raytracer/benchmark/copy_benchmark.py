@@ -1,4 +1,4 @@
-"""`raytracer bench copy`: over the bus and on the device."""
+"""`raytracer bench copy`: copies over the bus and on the device."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ COUNT = 12
 
 
 class CopyBenchmark(OperationBenchmark):
-    """The driver's copies: there are no kernels of ours."""
+    """Copies by the driver; there are no kernels."""
 
     takes_kernels = False
     is_counted = False
 
     def __init__(self) -> None:
-        """The benchmark of the operation `copy`."""
+        """Create the benchmark of the operation `copy`."""
         super().__init__(OP)
 
     def profile(self, options: BenchOptions) -> list[str]:
-        """There is nothing to launch."""
+        """Raise UserError: there are no kernels."""
         raise UserError("copy has no kernels to profile")
 
     def measure(
         self, session: Session, plan: Plan, sources: list[Source], tell: Tell
     ) -> Measurement:
-        """The rows of one size."""
+        """Measure one size."""
         tell("timing copies")
         return Measurement(rows(session, plan))
 
 
 def rows(session: Session, plan: Plan) -> list[Row]:
-    """Each way to copy, checked, then timed by events."""
+    """Check and time each kind of copy."""
     import numpy as np
 
     size = plan.axes["n"]

@@ -1,4 +1,4 @@
-"""What makers say of their cards: peaks to set measured figures beside, never in place of them."""
+"""Peaks of GPUs from data sheets, printed beside the measured ceilings."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Card:
-    """Peaks of a card: GB/s of its memory, TFLOP/s by type (dense; BF16 on tensor cores)."""
+    """Peaks of a GPU: memory in GB/s, TFLOP/s by type (dense; BF16 on tensor cores)."""
 
-    name: str  # as the driver's name contains it
+    name: str  # a part of the name that the driver reports
     memory: float
     float32: float
     float64: float
@@ -17,11 +17,11 @@ class Card:
     source: str
 
     def tflops(self, dtype: str) -> float:
-        """The peak for a type of numbers; that of float32 for any other."""
+        """Return the peak for a data type; for unknown types that of float32."""
         return {"float64": self.float64, "bfloat16": self.bfloat16}.get(dtype, self.float32)
 
 
-# Longer names first: the first that occurs in the driver's name counts.
+# Longer names first: the first one contained in the name of the device is used.
 CARDS = (
     Card("H200 NVL", 4800, 60.3, 30.2, 835.5, "NVIDIA H200 data sheet"),
     Card("H200", 4800, 66.9, 33.5, 989.5, "NVIDIA H200 data sheet (SXM)"),
@@ -36,5 +36,5 @@ CARDS = (
 
 
 def card(device: str) -> Card | None:
-    """The card by the name that the driver gives; None if it is not in the table."""
+    """Return the entry for a device name; None if there is none."""
     return next((entry for entry in CARDS if entry.name in device), None)

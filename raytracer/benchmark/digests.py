@@ -1,4 +1,4 @@
-"""Digests of the sources, for records: two of the same digest measured the same code."""
+"""Digests of the sources, stored in records: equal digests mean equal code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SUFFIXES = (".h", ".cpp", ".cu", ".cuh")
 
 
 def kernel_digest(root: Path | None = None) -> str:
-    """The digest of every source that a CUDA kernel is made of, of the product and the ladders."""
+    """Return the digest of all sources of CUDA kernels, those of the ladders included."""
     root = root or kernels_root()
     kernels = [*products(root), *(v for op in operations(root) for v in discover(op, root))]
     closure: dict[str, bytes] = {}
@@ -21,7 +21,7 @@ def kernel_digest(root: Path | None = None) -> str:
 
 
 def sources_digest() -> str:
-    """The digest of every C++ and CUDA source, the CPU's and the BVH's included."""
+    """Return the digest of all C++ and CUDA sources."""
     root = kernels_root()
     paths = sorted(path for path in root.rglob("*") if path.suffix in SUFFIXES)
     return digest({path.relative_to(root).as_posix(): path.read_bytes() for path in paths})

@@ -1,7 +1,7 @@
-"""Measures the CPU backend against Embree: `python -m raytracer.benchmark.embree --peer PATH`.
+"""Comparison of the CPU backend with Embree: `python -m raytracer.benchmark.embree --peer PATH`.
 
-PATH is the peer's compiled driver. Both sides take turns (A B B A), with every core; each is warmed
-by one frame before it is timed. A frame goes from the first ray to the linear film.
+PATH is the compiled driver of the peer. Both sides run alternately (A B B A) on all cores, each
+after one untimed frame. A frame is timed from the first ray to the linear film.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from raytracer.files import output
 from raytracer.resources import thread_count
 
 MODES = ("1", "4", "8", "16", "stream")
-# The peer traverses over 16 bytes a sphere that it shares with the caller and does not count.
+# Bytes per sphere that the peer shares with the caller and does not count.
 SHARED_BYTES = 16
-# It prints megabytes with one decimal: below this many spheres that is too coarse.
+# The peer prints megabytes with one decimal, too coarse for fewer spheres.
 COUNTED_BYTES = 100_000
 NOTE = (
     "One sample at the pixel's centre, 0.05 ambient + 0.9 diffuse, a shadow ray where the surface "
-    "faces the light. The peer's figures are medians of its processes' medians; its build is of "
-    "medium quality, its bytes include the 16 of the shared sphere. * is its fastest mode, which "
-    "the ratio is to."
+    "faces the light. Times of the peer are medians over processes of their medians; its build has "
+    "medium quality, its bytes include the 16 of the shared sphere. * marks its fastest mode, to "
+    "which the ratio refers."
 )
-NO_GROUND = "Of {names} the ground square was left out on both sides."
+NO_GROUND = "{names}: without the ground square on both sides."
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How often and how: see the options of the command."""
+    """Parameters of the measurement; see the options of the command."""
 
     peer: Path
     modes: tuple[str, ...]
@@ -50,7 +50,7 @@ class Plan:
 
 
 def find(name: str, folder: Path) -> peer_scenes.PeerScene:
-    """A scene by path or by name in the folder (NAME.f32 with NAME.cfg), else a generated one."""
+    """Find a scene by path or by name in the folder (NAME.f32 with NAME.cfg), else generate it."""
     for base in (Path(name), folder / name):
         base = base.with_suffix("") if base.suffix in (".f32", ".cfg") else base
         if base.with_name(base.name + ".f32").is_file():
@@ -59,7 +59,7 @@ def find(name: str, folder: Path) -> peer_scenes.PeerScene:
 
 
 def run_peer(plan: Plan, base: Path, mode: str) -> dict[str, Any]:
-    """One process of the peer; what it printed."""
+    """Run one process of the peer and parse its output."""
     width, height = plan.size
     options = ["--mode", mode, "--threads", plan.threads, "--reps", plan.repeats]
     words = [plan.peer, base, *options, "--size", width, height]
@@ -73,7 +73,7 @@ def run_peer(plan: Plan, base: Path, mode: str) -> dict[str, Any]:
 
 
 def parse(text: str) -> dict[str, Any]:
-    """The JSON line that the peer printed; raises RaytracerError if there is none."""
+    """Parse the JSON line of the peer; raise RaytracerError if there is none."""
     try:
         values: dict[str, Any] = json.loads(text.strip().splitlines()[-1])
         _ = [values[k] for k in ("peer", "n", "frame_ms", "build_ms", "bvh_mb", "hits", "lit")]
@@ -83,7 +83,7 @@ def parse(text: str) -> dict[str, Any]:
 
 
 def add(side: Side, values: dict[str, Any]) -> None:
-    """Add what one process of the peer found to the figures of its mode."""
+    """Add the results of one process of the peer to those of its mode."""
     side.frame_ms.append(values["frame_ms"])
     side.build_ms.append(values["build_ms"])
     if values["n"] >= COUNTED_BYTES:
@@ -92,7 +92,7 @@ def add(side: Side, values: dict[str, Any]) -> None:
 
 
 def compare(scene: peer_scenes.PeerScene, plan: Plan, ours: Renderer) -> tuple[str, ComparisonRow]:
-    """The peer's version, and the row of one scene."""
+    """Measure one scene; return the version of the peer and the row."""
     peers = {mode: Side() for mode in plan.modes}
     frames: list[float] = []
     builds: list[float] = []
@@ -119,7 +119,7 @@ def compare(scene: peer_scenes.PeerScene, plan: Plan, ours: Renderer) -> tuple[s
 
 
 def run(names: Sequence[str], folder: Path, plan: Plan, save: Path | None = None) -> Comparison:
-    """The record of all scenes, saved after each: a run may take long and be cut short."""
+    """Measure all scenes; save the record after each, as a run takes long."""
     load, record = peer_comparison.load_average(), None
     rows, grounds = [], []
     for name in names:
@@ -141,7 +141,7 @@ def run(names: Sequence[str], folder: Path, plan: Plan, save: Path | None = None
 
 
 def options(words: Sequence[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m raytracer.benchmark.embree")
     option = parser.add_argument
     option("--peer", type=Path, required=True, help="the compiled driver of the peer")
@@ -158,7 +158,11 @@ def options(words: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """The command; returns 1 where the two sides do not see the same spheres, 2 for a mistake."""
+    """Run the command.
+
+    Returns:
+        The exit status: 0, 1 if the hits of both sides differ, 2 for invalid input.
+    """
     arguments = options(words)
     plan = Plan(
         arguments.peer.resolve(),

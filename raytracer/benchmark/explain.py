@@ -1,4 +1,4 @@
-"""The ladder of an operation in words: each rung's idea, and what it takes of the GPU."""
+"""Description of the kernels of an operation: idea, registers, shared memory, occupancy."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from raytracer.variants import Kernel, Variant, split_architecture
 
 WIDTH = 96
 DEFAULT_ARCHITECTURE = "sm_90a"
-REGISTERS = 65536  # of a multiprocessor, on every architecture here
-# Threads, blocks and bytes of shared memory of a multiprocessor, by compute capability:
+REGISTERS = 65536  # per multiprocessor, on all architectures below
+# Threads, blocks and KiB of shared memory per multiprocessor, by compute capability:
 # CUDA programming guide, table of technical specifications.
 LIMITS = {80: (2048, 32, 164), 86: (1536, 16, 100), 89: (1536, 24, 100), 90: (2048, 32, 228),
           100: (2048, 32, 228), 120: (1536, 24, 100)}  # fmt: skip
@@ -28,7 +28,15 @@ def architecture() -> str:
 
 
 def explain(op: Op, axes: Axes, dtype: str, ladder: list[Variant], arch: str) -> str:
-    """The text for an operation. arch: what to compile for, to know registers and spills."""
+    """Describe the variants of an operation.
+
+    Args:
+        op: the operation.
+        axes: sizes.
+        dtype: data type.
+        ladder: the variants.
+        arch: architecture to compile for, for registers and spills.
+    """
     work = op.work(axes, dtype)
     sizes = ", ".join(f"{name} {size}" for name, size in axes.items())
     lines = [
@@ -43,7 +51,7 @@ def explain(op: Op, axes: Axes, dtype: str, ladder: list[Variant], arch: str) ->
 
 
 def rung(variant: Kernel, arch: str, axes: Axes, macros: Mapping[str, str]) -> Iterator[str]:
-    """The lines of one kernel. macros: what it is compiled with."""
+    """Yield the lines that describe one kernel, compiled for `arch` with `macros`."""
     yield f"{variant.label}: {variant.title}"
     yield from wrap(variant.idea, WIDTH, initial_indent="  ", subsequent_indent="  ")
     block = " x ".join(str(size) for size in variant.block if size > 1) or "1"
@@ -61,7 +69,7 @@ def rung(variant: Kernel, arch: str, axes: Axes, macros: Mapping[str, str]) -> I
 def _resources(variant: Kernel, arch: str, axes: Axes, macros: Mapping[str, str]) -> str:
     if not variant.admits(arch):
         needs = ", ".join(map(str, variant.needs))
-        return f"needs {needs}: not for {arch}"
+        return f"needs {needs}, not available on {arch}"
     try:
         cubin = compiler.load(Path(str(variant.path)), arch, notify=lambda _: None, macros=macros)
     except RaytracerError as error:
@@ -76,16 +84,20 @@ def _resources(variant: Kernel, arch: str, axes: Axes, macros: Mapping[str, str]
 
 
 def occupancy(arch: str, threads: int, registers: int, shared: int) -> float:
-    """Resident threads of a multiprocessor as a share of its most.
+    """Return the theoretical occupancy: resident threads divided by the maximum.
 
-    threads, shared: of a block. registers: of a thread.
+    Args:
+        arch: architecture, like "sm_90a".
+        threads: per block.
+        registers: per thread.
+        shared: shared memory of a block, in bytes.
     """
     capability = split_architecture(arch)[0]
     generation = max((each for each in LIMITS if each <= capability), default=80)
     max_threads, max_blocks, kilobytes = LIMITS[generation]
     warps = -(-threads // 32)
-    per_warp = -(-max(registers, 1) * 32 // 256) * 256  # handed out in pieces of 256
+    per_warp = -(-max(registers, 1) * 32 // 256) * 256  # allocated in units of 256
     fit = [max_blocks, max_threads // (warps * 32), REGISTERS // (per_warp * warps)]
-    # Each block costs a kilobyte besides what it asks for; pieces of 128 bytes.
+    # The system reserves one KiB per block; allocated in units of 128 bytes.
     fit.append((kilobytes << 10) // (-(-(shared + 1024) // 128) * 128))
     return min(fit) * warps * 32 / max_threads

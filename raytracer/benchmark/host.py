@@ -1,4 +1,4 @@
-"""Times what needs no GPU: NumPy's forms of the operations."""
+"""Timings of the NumPy implementations of operations, on the CPU."""
 
 from __future__ import annotations
 
@@ -11,13 +11,9 @@ from raytracer.benchmark.record import Row
 from raytracer.errors import UserError
 from raytracer.resources import available_memory
 
-# On the CPU a size is cut down to this share of the memory at hand, inputs and outputs together.
-SHARE = 0.25
-WARM = 1
-
 
 def fitting(op: Op, axes: dict[str, int], dtype: str) -> None:
-    """Refuse sizes that the host's memory cannot hold; raises UserError."""
+    """Raise UserError if the arrays do not fit into the free memory of the host."""
     need, free = op.work(axes, dtype).bytes, available_memory()
     if free is not None and 2 * need > free:
         raise UserError(
@@ -27,7 +23,7 @@ def fitting(op: Op, axes: dict[str, int], dtype: str) -> None:
 
 
 def reduced(op: Op, axes: dict[str, int], dtype: str, bytes_at_most: float, flop: float) -> Any:
-    """Sizes for the CPU: all axes that are as large as the largest, halved until they fit."""
+    """Halve the largest axes until bytes and FLOP of a call are below the limits."""
     axes = dict(axes)
     while True:
         work, largest = op.work(axes, dtype), max(axes.values())
@@ -37,12 +33,12 @@ def reduced(op: Op, axes: dict[str, int], dtype: str, bytes_at_most: float, flop
 
 
 def row(op: Op, axes: Axes, dtype: str, distribution: str, min_time: float, seed: int) -> Row:
-    """Time NumPy's form on the CPU, checked against the reference."""
+    """Check and time the NumPy implementation."""
     row = record.row("numpy", "NumPy on the CPU", "cpu")
     arrays = op.inputs(axes, dtype, distribution, seed)
     outputs = op.cpu(arrays)
     if outputs is None:
-        row["status"], row["reason"] = "skipped", "needs a GPU: there is no form in NumPy"
+        row["status"], row["reason"] = "skipped", "needs a GPU: there is no NumPy implementation"
         return row
     for name, expected in op.reference(arrays).items():
         error = relative_error(outputs[name], expected)

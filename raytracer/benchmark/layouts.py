@@ -1,4 +1,4 @@
-"""How a scene lies in memory for the rungs of the render ladder: their `layout:` line."""
+"""Memory layouts of a scene for the variants of the render ladder (`layout:` of the header)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,15 @@ if TYPE_CHECKING:
 
 
 def arrange(layout: str, buffers: SceneBuffers, tree: Bvh) -> Bvh:
-    """The arrays that a rung with this layout reads; "" is the wide tree itself.
+    """Return the arrays of a layout.
 
-    Raises UserError for a layout that is none of LAYOUTS.
+    Args:
+        layout: a key of LAYOUTS; "" is the wide tree itself.
+        buffers: of the scene.
+        tree: its wide tree.
+
+    Raises:
+        UserError: the layout is unknown.
     """
     if layout not in LAYOUTS:
         raise UserError(f"a render kernel has layout {layout!r}; {suggestion(layout, LAYOUTS)}")
@@ -26,7 +32,7 @@ def arrange(layout: str, buffers: SceneBuffers, tree: Bvh) -> Bvh:
 
 
 def _wide(_: SceneBuffers, tree: Bvh) -> Bvh:
-    """Wide compressed nodes, and spheres as float32 (N, 4) in leaf order."""
+    """Wide compressed nodes; spheres float32 (N, 4) in leaf order."""
     return tree
 
 
@@ -36,14 +42,14 @@ def _list(_: SceneBuffers, tree: Bvh) -> Bvh:
 
 
 def _soa(buffers: SceneBuffers, tree: Bvh) -> Bvh:
-    """x, y, z and radius one after the other: float32 (4, N)."""
+    """Struct of arrays x, y, z, radius: float32 (4, N)."""
     import numpy as np
 
     return replace(_list(buffers, tree), spheres=np.ascontiguousarray(tree.spheres.T))
 
 
 def _aos(buffers: SceneBuffers, tree: Bvh) -> Bvh:
-    """One struct a sphere, centre, radius and colour: float32 (N, 7)."""
+    """Array of structs centre, radius, colour: float32 (N, 7)."""
     import numpy as np
 
     mode = int(buffers.frame["scene"]["color_mode"][0])
@@ -61,7 +67,7 @@ def _aos(buffers: SceneBuffers, tree: Bvh) -> Bvh:
 
 
 def _binary(buffers: SceneBuffers, tree: Bvh) -> Bvh:
-    """A binary tree of float boxes; spheres and order are in its own order."""
+    """A binary tree of float boxes; spheres and order in its leaf order."""
     return binary_tree.build(tree, int(buffers.frame["scene"]["large_count"][0]))
 
 

@@ -1,7 +1,7 @@
-"""Nsight Compute's view of each kernel: `raytracer bench OP --ncu`.
+"""Counters of Nsight Compute for each kernel: `raytracer bench OP --ncu`.
 
-A second process launches every variant once between profiler marks, under `ncu`; its counters say
-what a time cannot: how full the multiprocessors were and what the warps waited for.
+A second process launches every variant once between profiler marks, under `ncu`. The counters
+report occupancy, throughput and the stall reasons of warps.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ METRICS = {
     "stores": "smsp__sass_inst_executed_op_shared_st.sum",
 }
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
-# What a warp waits for, as Nsight Compute names it, and for people.
+# Stall reasons by their name in Nsight Compute, with a description.
 STALLS = {
     "long_scoreboard": "global memory",
     "short_scoreboard": "shared memory",
@@ -58,7 +58,7 @@ SHOWN_STALLS = 2
 
 
 def find() -> str:
-    """The path of ncu; raises BackendError where there is none."""
+    """Return the path of ncu; raise BackendError if it is not installed."""
     paths = [shutil.which("ncu")]
     homes = [os.environ.get("CUDA_HOME", ""), "/usr/local/cuda"]
     paths += [str(Path(home) / "bin" / "ncu") for home in homes if home]
@@ -70,8 +70,8 @@ def find() -> str:
     )
 
 
-def known(program: str) -> list[str]:
-    """Our metrics that this GPU counts: ncu refuses a list with one that it does not know."""
+def supported(program: str) -> list[str]:
+    """Return the metrics that this GPU supports; ncu rejects lists with unknown ones."""
     metrics = [*METRICS.values(), *(STALL.format(name) for name in STALLS)]
     query = subprocess.run([program, "--query-metrics"], capture_output=True, text=True)
     available = {line.split()[0] for line in query.stdout.splitlines() if line.strip()}
@@ -79,17 +79,18 @@ def known(program: str) -> list[str]:
 
 
 def command(program: str, op: str, options: Sequence[str]) -> list[str]:
-    """The command that profiles an operation's variants; options: of `raytracer bench`."""
-    metrics = known(program)
+    """Return the command that profiles an operation with options of `raytracer bench`."""
+    metrics = supported(program)
     ncu = [program, "--csv", "--page", "raw", "--profile-from-start", "off"]
     ncu += ["--target-processes", "application-only", "--metrics", ",".join(metrics)]
     return [*ncu, sys.executable, "-m", "raytracer", "bench", op, "--profile", *options]
 
 
 def profile(op: str, options: Sequence[str]) -> list[dict[str, float]]:
-    """The counters of each kernel that was launched, in order.
+    """Run ncu and return the counters of each launched kernel, in order.
 
-    Raises BackendError, with ncu's own words, where it is missing or may not count.
+    Raises:
+        BackendError: ncu is missing or fails, or may not read the counters.
     """
     process = subprocess.run(command(find(), op, options), capture_output=True, text=True)
     if "ERR_NVGPUCTRPERM" in process.stdout + process.stderr:
@@ -106,13 +107,13 @@ def profile(op: str, options: Sequence[str]) -> list[dict[str, float]]:
 
 
 def parse(lines: Iterable[str]) -> list[dict[str, float]]:
-    """The counters of each kernel in ncu's raw page as CSV; what is not a number is left out."""
+    """Parse the raw page of ncu in CSV into counters by kernel, without non-numeric values."""
     rows = iter(csv.reader(line for line in lines if line.startswith('"')))
     names = next(rows, [])
     counters = []
     for row in rows:
         values = dict(zip(names, row, strict=False))
-        if not values.get("ID"):  # the line of units
+        if not values.get("ID"):  # the row of units
             continue
         counters.append(_counters(values))
     return counters
@@ -130,9 +131,12 @@ def _counters(values: Mapping[str, str]) -> dict[str, float]:
 
 
 def add(result: Result, steps: Mapping[str, int], counters: list[dict[str, float]]) -> None:
-    """Put the counters of the kernels of each variant into its row.
+    """Add the counters of the kernels of each variant to its row.
 
-    steps: how many kernels each variant launched, by label, in order.
+    Args:
+        result: of the benchmark.
+        steps: number of kernels of each variant, by label, in launch order.
+        counters: of each kernel.
     """
     remaining = iter(counters)
     for label, count in steps.items():
@@ -143,7 +147,7 @@ def add(result: Result, steps: Mapping[str, int], counters: list[dict[str, float
 
 
 def cells(row: Row) -> list[list[str]]:
-    """The table's rows of one variant, a line for each of its kernels."""
+    """Return the table rows of one variant, one for each of its kernels."""
     cells_made = []
     for step, kernel in enumerate(row["ncu"], start=1):
         label = row["label"] if len(row["ncu"]) == 1 else f"{row['label']} {step}"
@@ -154,15 +158,16 @@ def cells(row: Row) -> list[list[str]]:
 
 
 def _passes(kernel: Mapping[str, float], kind: str) -> str:
-    """Passes over shared memory that a warp's access takes: 1 where no lanes meet in a bank, up to
-    2 and 4 for accesses of 8 and 16 bytes.
+    """Return shared-memory wavefronts per access of a warp.
+
+    Without bank conflicts it is 1, or up to 2 and 4 for accesses of 8 and 16 bytes.
     """
     count = kernel.get(f"{kind}s")
     return f"{kernel.get(f'{kind}_passes', 0) / count:.2f}" if count else ""
 
 
 def stalls(kernel: Mapping[str, float]) -> str:
-    """What warps wait for most, in cycles an instruction issued."""
+    """Return the largest stall reasons, in cycles per issued instruction."""
     waits = {name: kernel.get(f"stall_{name}", 0.0) for name in STALLS}
     largest = sorted(waits, key=lambda name: -waits[name])[:SHOWN_STALLS]
     return ", ".join(f"{STALLS[name]} {waits[name]:.1f}" for name in largest if waits[name] > 0)

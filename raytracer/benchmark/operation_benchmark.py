@@ -1,4 +1,4 @@
-"""`raytracer bench OPERATION`: the ladder of an operation on a GPU, or its form in NumPy."""
+"""`raytracer bench OPERATION`: its variants on a GPU, or its NumPy implementation."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from raytracer.errors import RaytracerError, UserError
 if TYPE_CHECKING:
     from raytracer.benchmark.cuda.session import Session
 
-SUSTAINED_SECONDS = 2.0  # of device time at least, long enough for the power limit to bite
-CPU_BYTES, CPU_FLOP = 256 << 20, 2e9  # sizes that a CPU is asked for by default
+SUSTAINED_SECONDS = 2.0  # minimum device time, long enough to reach the power limit
+CPU_BYTES, CPU_FLOP = 256 << 20, 2e9  # limits of the default sizes on a CPU
 
 
 class OperationBenchmark:
-    """An operation's variants, checked against its reference and timed beside its peers."""
+    """Variants of an operation, checked against its reference and timed beside libraries."""
 
     by_default = True
     takes_kernels = True
@@ -32,11 +32,11 @@ class OperationBenchmark:
     presentation = OperationPresentation()
 
     def __init__(self, op: Op) -> None:
-        """The benchmark of an operation."""
+        """Create the benchmark of an operation."""
         self.op, self.name = op, op.name
 
     def listing(self) -> Iterator[str]:
-        """Axes, types, inputs and variants."""
+        """Yield axes, types, inputs and variants."""
         op = self.op
         axes = ", ".join(f"{axis} {size}" for axis, size in op.axes.items())
         yield f"{op.name}: {op.summary}"
@@ -46,7 +46,7 @@ class OperationBenchmark:
             yield f"  {variant.label:<28} {needs:<10} {variant.title}"
 
     def check(self, options: BenchOptions) -> None:
-        """Type, input, sizes and variants must exist."""
+        """Validate type, input, sizes and variants."""
         dtype_of(self.op, options)
         if options.distribution not in self.op.distributions:
             raise UserError(f"{self.name} takes the inputs {', '.join(self.op.distributions)}")
@@ -54,7 +54,7 @@ class OperationBenchmark:
         select(self.op, options.variant)
 
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
-        """A result for each combination of sizes."""
+        """Return a result for each combination of sizes."""
         if machine.backend == "cpu":
             return self._on_host(options, tell)
         results = []
@@ -70,14 +70,14 @@ class OperationBenchmark:
         return results
 
     def explain(self, options: BenchOptions, arch: str) -> str:
-        """Each rung's idea, and what it takes of the GPU."""
+        """Describe idea and resources of each variant."""
         axes = points(self.op, list(options.sizes), dict(options.axes or {}))[0]
         return explain(
             self.op, axes, dtype_of(self.op, options), select(self.op, options.variant), arch
         )
 
     def profile(self, options: BenchOptions) -> list[str]:
-        """Launch each chosen variant once between profiler marks; the labels of those that ran."""
+        """Launch each selected variant once between profiler marks; return their labels."""
         from raytracer.backends.cuda.context import translated
         from raytracer.benchmark.cuda.kernel import LoadedKernel, RefusedError
         from raytracer.benchmark.cuda.session import Session
@@ -106,7 +106,7 @@ class OperationBenchmark:
     def measure(
         self, session: Session, plan: runner.Plan, kernels: list[runner.Source], tell: Tell
     ) -> runner.Measurement:
-        """The rows of one size."""
+        """Check and time kernels at one size."""
         return runner.measure(session, plan, kernels, tell)
 
     def _one(
@@ -117,7 +117,7 @@ class OperationBenchmark:
         kernels: list[runner.Source],
         tell: Tell,
     ) -> Result:
-        """One size; memory that does not suffice ends it alone."""
+        """Measure one size; if memory is insufficient, the result says so."""
         from raytracer.backends.cuda.context import translated
 
         outcome = _result(plan.op, plan.axes, plan.dtype, options, [])
@@ -151,7 +151,7 @@ class OperationBenchmark:
 def _count(
     result: Result, plan: runner.Plan, options: BenchOptions, kernels: list[runner.Source]
 ) -> None:
-    """Add the counters of Nsight Compute to the rows that were timed."""
+    """Add the counters of Nsight Compute to the timed rows."""
     labels = {row["label"] for row in result["rows"] if row["status"] == "ok"}
     timed = [source for source in kernels if source.variant.label in labels]
     arguments = ["--dtype", plan.dtype, "--input", plan.distribution]
@@ -180,7 +180,7 @@ def _plan(op: Op, axes: dict[str, int], dtype: str, options: BenchOptions) -> ru
 def _result(
     op: Op, axes: Mapping[str, int], dtype: str, options: BenchOptions, rows: list[Row]
 ) -> Result:
-    """One operation at one size, as JSON types."""
+    """Return the result of an operation at one size, as JSON types."""
     work: Work = op.work(axes, dtype)
     return {
         "op": op.name,

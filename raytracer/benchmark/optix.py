@@ -1,7 +1,7 @@
-"""Measures the CUDA backend against OptiX's own spheres, on a machine with an NVIDIA GPU.
+"""Comparison of the CUDA backend with the sphere primitives of OptiX, on an NVIDIA GPU.
 
-`python -m raytracer.benchmark.optix --app PATH --ir PATH.optixir`: the peer's compiled program and
-its device code. Frames are device time between events on both sides; they take turns (A B A).
+`python -m raytracer.benchmark.optix --app PATH --ir PATH.optixir` takes the compiled program of the
+peer and its device code. Frames are timed by events on both sides, alternately (A B A).
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from raytracer.errors import RaytracerError
 from raytracer.files import output
 
 NOTE = (
-    "The H200 has no ray-tracing cores; nothing is claimed for cards that have them. One sample at "
-    "the pixel's centre, 0.05 ambient + 0.9 diffuse; device time between events, 60 frames, the "
-    "first 15 dropped. Our BVH is built on the host, the peer's on the GPU."
+    "The H200 has no ray-tracing cores; the figures do not apply to GPUs that have them. One "
+    "sample at the pixel's centre, 0.05 ambient + 0.9 diffuse; device time between events, 60 "
+    "frames, the first 15 dropped. Our BVH is built on the host, that of the peer on the GPU."
 )
 FRAMES, DROPPED = 60, 15
 BUILDS = 3
-# The peer's picture is in bytes, rounded down: lit is what is brighter than ambient light's 12.
+# The picture of the peer is in bytes, rounded down: lit pixels are brighter than the ambient 12.
 AMBIENT_BYTE = int(255 * peer_scenes.AMBIENT)
 LIT = (AMBIENT_BYTE + 1) / 255
 ROWS = {False: "primary", True: "primary + shadow"}
@@ -43,7 +43,7 @@ LINE = re.compile(
 
 @dataclass(frozen=True)
 class Plan:
-    """How often and how: see the options of the command."""
+    """Parameters of the measurement; see the options of the command."""
 
     app: Path
     ir: Path
@@ -52,7 +52,7 @@ class Plan:
 
 
 def parse(text: str) -> dict[bool, dict[str, float]]:
-    """The peer's lines, by whether they are with shadows; raises RaytracerError without both."""
+    """Parse the lines of the peer, by shadows; raise RaytracerError if one is missing."""
     results = {
         match["shadows"] == "1": {key: float(match[key]) for key in ("frame", "build", "bytes")}
         for match in map(LINE.match, text.splitlines())
@@ -64,7 +64,7 @@ def parse(text: str) -> dict[bool, dict[str, float]]:
 
 
 def read_counts(path: Path) -> tuple[int, int]:
-    """Hits and lit pixels of the peer's picture (PPM), where green alone marks a miss."""
+    """Count hits and lit pixels of the picture of the peer (PPM), in which misses are green."""
     _, _, _, pixels = path.read_bytes().split(b"\n", 3)
     red, green, _ = np.frombuffer(pixels, np.uint8).reshape(-1, 3).T
     hit = (green != 255) | (red == 255)
@@ -72,7 +72,7 @@ def read_counts(path: Path) -> tuple[int, int]:
 
 
 def run_peer(plan: Plan, spheres: Path, peers: dict[bool, Side]) -> None:
-    """One process of the peer; what it found is added to `peers`."""
+    """Run one process of the peer and add its results to `peers`."""
     picture = spheres.with_suffix(".ppm")
     words = [plan.app, plan.ir, spheres, picture, *plan.size]
     try:
@@ -87,12 +87,12 @@ def run_peer(plan: Plan, spheres: Path, peers: dict[bool, Side]) -> None:
         side.frame_ms.append(values["frame"])
         side.build_ms.append(values["build"])
         side.bytes_per_sphere = values["bytes"]
-    # The picture is of the run with shadows.
+    # The picture is that with shadows.
     peers[True].hits, peers[True].lit = read_counts(picture)
 
 
 def compare(scene: peer_scenes.PeerScene, plan: Plan, ours: Renderer) -> list[ComparisonRow]:
-    """The rows of one scene: primary rays alone, and with shadow rays."""
+    """Measure one scene: primary rays alone, and with shadow rays."""
     peers = {False: Side(), True: Side()}
     frames: dict[bool, list[float]] = {False: [], True: []}
     with tempfile.TemporaryDirectory(prefix="raytracer-") as folder:
@@ -113,7 +113,7 @@ def compare(scene: peer_scenes.PeerScene, plan: Plan, ours: Renderer) -> list[Co
 
 
 def scenes(sizes: Sequence[str], names: Sequence[str]) -> list[peer_scenes.PeerScene]:
-    """Random spheres of each size, then files (.bin) and generated scenes by name."""
+    """Return random spheres of each size, then files (.bin) and generated scenes by name."""
     random = [peer_scenes.random_cube(int(float(size))) for size in sizes]
     named = [
         peer_scenes.read_optix(Path(name)) if name.endswith(".bin") else peer_scenes.generated(name)
@@ -123,7 +123,7 @@ def scenes(sizes: Sequence[str], names: Sequence[str]) -> list[peer_scenes.PeerS
 
 
 def run(scenes: Sequence[peer_scenes.PeerScene], plan: Plan, backend: str = "cuda") -> Comparison:
-    """The record of all scenes. backend: "cuda"; the tests, which need no GPU, take "cpu"."""
+    """Measure all scenes. The backend is "cuda", and "cpu" in tests."""
     load = peer_comparison.load_average()
     rows: list[ComparisonRow] = []
     device: Device = {}
@@ -136,7 +136,7 @@ def run(scenes: Sequence[peer_scenes.PeerScene], plan: Plan, backend: str = "cud
 
 
 def options(words: Sequence[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m raytracer.benchmark.optix")
     option = parser.add_argument
     option("--app", type=Path, required=True, help="the compiled program of the peer")
@@ -151,7 +151,11 @@ def options(words: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """The command; returns 1 where the two sides do not see the same spheres, 2 for a mistake."""
+    """Run the command.
+
+    Returns:
+        The exit status: 0, 1 if the hits of both sides differ, 2 for invalid input.
+    """
     arguments = options(words)
     size = arguments.size[0], arguments.size[1]
     plan = Plan(arguments.app.resolve(), arguments.ir.resolve(), max(arguments.rounds, 1), size)

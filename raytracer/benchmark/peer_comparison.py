@@ -1,4 +1,4 @@
-"""How it is measured: one warm renderer of ours, statistics, and the record of a comparison."""
+"""Measurements of our renderer for comparisons with peers, and the record of a comparison."""
 
 from __future__ import annotations
 
@@ -16,32 +16,33 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 from raytracer._version import __version__
-from raytracer.benchmark.comparison_record import Comparison, ComparisonRow, SideRecord, Summary
+from raytracer.benchmark.comparison_record import Comparison, ComparisonRow, SideRecord
 from raytracer.benchmark.digests import kernel_digest, sources_digest
 from raytracer.benchmark.peer_scenes import LIT, counts
 from raytracer.benchmark.record import Device
+from raytracer.benchmark.timing import summary
 from raytracer.files import output
 from raytracer.film.film import Film
 from raytracer.pipeline import prepare
 from raytracer.scene.pack import pack
 from raytracer.scene.scene import Scene
 
-# "A few rays in a million" may hit otherwise, and this share of the lit ones be lit otherwise:
-# rays that graze a sphere, and the shadow ray's offset, are decided by the last bits.
+# Tolerated shares of differing hits and lit pixels: grazing rays depend on rounding, and lit pixels
+# on the offset of shadow rays.
 HITS_DIFFER, LIT_DIFFER = 5e-6, 3e-4
 
 
 class Renderer:
-    """A scene made ready once on a backend, and the film that it is rendered to."""
+    """A scene on a backend, and the film to which it is rendered."""
 
     def __init__(self, scene: Scene, backend: str = "cpu", threads: int = 0) -> None:
-        """Load, build and upload; raises UserError where the backend cannot be used."""
+        """Load, build and upload; raise UserError if the backend cannot be used."""
         self.job = prepare(scene, backend=backend, threads=threads)
         self._film = self.job.film(Film.blank(scene.render.width, scene.render.height))
         self._buffers = pack(scene)
 
     def frames(self, count: int, shadows: bool = True) -> list[float]:
-        """Milliseconds of each of `count` frames, from the first ray to the linear film."""
+        """Return milliseconds of each of `count` frames, from the first ray to the linear film."""
         self.job.view = self.job.view.with_shadows(shadows)
         return [self._frame() for _ in range(count)]
 
@@ -55,7 +56,7 @@ class Renderer:
         return self._film.to_host()
 
     def builds(self, count: int) -> list[float]:
-        """Milliseconds of each of `count` builds of the BVH, on the cores of the host."""
+        """Return milliseconds of each of `count` builds of the BVH on the host."""
         times = []
         for _ in range(count):
             start = time.perf_counter()
@@ -64,13 +65,13 @@ class Renderer:
         return times
 
     def side(self, frames: list[float], builds: list[float], lit: float | None = LIT) -> Side:
-        """What was measured, with the counts of the film; without them where `lit` is None."""
+        """Return the measurements, with the counts of the film unless `lit` is None."""
         hits = (None, None) if lit is None else counts(self.film.sums, lit)
         return Side(frames, builds, self.job.memory["bvh_per_sphere"], *hits)
 
     @property
     def device(self) -> Device:
-        """What it ran on; memory that happened to be free is left out."""
+        """The device, without the memory that happens to be free."""
         details: dict[str, Any] = self.job.about["backend"]
         return cast(Device, {key: details[key] for key in details if key != "memory_free"})
 
@@ -83,14 +84,14 @@ class Renderer:
         error: BaseException | None,
         at: TracebackType | None,
     ) -> None:
-        """Give back the backend's memory."""
+        """Release the memory of the backend."""
         self._film.close()
         self.job.scene.close()
 
 
 @dataclass
 class Side:
-    """One renderer's figures: milliseconds of frames and builds, bytes a sphere, rays."""
+    """Measurements of one renderer: milliseconds of frames and builds, bytes per sphere, hits."""
 
     frame_ms: list[float] = field(default_factory=list)
     build_ms: list[float] = field(default_factory=list)
@@ -99,7 +100,7 @@ class Side:
     lit: int | None = None
 
     def record(self) -> SideRecord:
-        """As JSON types, with the statistics of the times beside the times."""
+        """Return times and their statistics as JSON types."""
         return {
             "frame": summary(self.frame_ms),
             "build": summary(self.build_ms),
@@ -114,10 +115,15 @@ class Side:
 def compare(
     name: str, spheres: int, size: tuple[int, int], ours: Side, peers: dict[str, Side]
 ) -> ComparisonRow:
-    """One row of a record.
+    """Compare our measurements with those of a peer.
 
-    name: of the scene. size: of the picture, in pixels. peers: each of the peer's modes; the
-        fastest by the median frame counts, and all builds together.
+    Args:
+        name: of the scene.
+        spheres: their number.
+        size: of the picture, in pixels.
+        ours: our measurements.
+        peers: those of each mode of the peer. The ratios refer to the mode with the lowest median
+            frame time, and to the builds of all modes.
     """
     fastest = min(peers, key=lambda mode: statistics.median(peers[mode].frame_ms))
     best = peers[fastest]
@@ -137,7 +143,7 @@ def compare(
 
 
 def agree(ours: Side, peer: Side, rays: int) -> bool | None:
-    """Whether both hit and lit the same but for rounding; None where nothing was counted."""
+    """Whether hits and lit pixels are equal within rounding; None if they were not counted."""
     if ours.hits is None or ours.lit is None or peer.hits is None or peer.lit is None:
         return None
     return (
@@ -146,25 +152,22 @@ def agree(ours: Side, peer: Side, rays: int) -> bool | None:
     )  # fmt: skip
 
 
-def summary(times: list[float]) -> Summary:
-    """Median, least and quartiles of one time or more, interpolated between neighbours."""
-    if len(times) == 1:
-        return {"median": times[0], "min": times[0], "q1": times[0], "q3": times[0]}
-    q1, median, q3 = statistics.quantiles(times, n=4, method="inclusive")
-    return {"median": median, "min": min(times), "q1": q1, "q3": q3}
-
-
 def load_average() -> float:
-    """How busy the machine was in the last minute: a record is worth nothing above about 0.2."""
+    """Return the load average of the last minute; above about 0.2 a record is unreliable."""
     return round(os.getloadavg()[0], 2)
 
 
 def record(
     peer: str, note: str, load: float, device: Device, rows: list[ComparisonRow]
 ) -> Comparison:
-    """A comparison as JSON types.
+    """Return a comparison as JSON types.
 
-    peer: name and version. note: stands beside the table. load: the load average at the start.
+    Args:
+        peer: name and version.
+        note: printed with the table.
+        load: load average at the start.
+        device: on which our renderer ran.
+        rows: one for each scene.
     """
     import numpy
 
@@ -187,13 +190,13 @@ def record(
 
 
 def command(argv: list[str]) -> str:
-    """The command line for a record: of absolute paths the name alone."""
+    """Return the command line for a record, with absolute paths reduced to file names."""
     module = f"raytracer.benchmark.{Path(argv[0]).stem}"
     words = [Path(word).name if Path(word).is_absolute() else word for word in argv[1:]]
     return f"python -m {shlex.join([module, *words])}"
 
 
 def save(path: Path | None, content: Any) -> None:
-    """Write a record, if a path is given."""
+    """Write a record unless `path` is None."""
     if path is not None:
         output.write(path, json.dumps(content, indent=1) + "\n")

@@ -1,7 +1,7 @@
-"""What is measured: spheres, camera and light that a peer reads as well, as a scene of ours.
+"""Scenes for comparisons with peers: spheres, camera and light, in the formats of both sides.
 
 One sample at the pixel's centre, 0.05 ambient + 0.9 diffuse, white, and one point light without
-falloff that throws shadows.
+falloff that casts shadows.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ Triple = tuple[float, float, float]
 Spheres = NDArray[np.float32]  # (N, 4): centre and radius, scene units
 
 AMBIENT, DIFFUSE = 0.05, 0.9
-# A lit pixel is brighter than the ambient light by more than float32 rounds it.
+# Lower bound of lit pixels: the ambient light and more than its rounding error.
 LIT = AMBIENT + 1e-6
-# Of the random spheres: numpy's seed, and the share of the unit cube that they fill.
+# Random spheres: seed, and filled share of the unit cube.
 SEED, FILL = 20261120, 0.08
-# Bounding radius of a generated scene about the origin: it fills the height of the fixed view.
+# Bounding radius of generated scenes: they fill the height of the fixed view.
 FITTED = 0.7
-# Radii that the camera inside the cloud keeps from the nearest sphere's centre.
+# Minimum distance of the camera inside the cloud from sphere centres, in radii.
 CLEARING = 2.0
 GENERATED = {"sphereflake": "sphereflake", "pile": "pile", "inside": "cloud"}
 
@@ -44,13 +44,13 @@ class View:
     light: Triple
 
 
-# The view that is written into the OptiX peer.
+# The view of the OptiX peer.
 FIXED_VIEW = View((1.1, 0.8, 1.6), (0.0, 0.0, 0.0), (0.0, 1.0, 0.0), 40.0, (2.0, 3.0, 2.0))
 
 
 @dataclass(frozen=True)
 class PeerScene:
-    """Spheres and a view; `ground` says that the peer's file adds a square, which we have not."""
+    """Spheres and a view; `ground`: the file of the peer adds a square, which is not supported."""
 
     name: str
     spheres: Spheres
@@ -59,12 +59,12 @@ class PeerScene:
 
     @property
     def count(self) -> int:
-        """Number of spheres."""
+        """The number of spheres."""
         return len(self.spheres)
 
 
 def to_scene(scene: PeerScene, width: int, height: int) -> Scene:
-    """The scene of ours; its film's coverage counts the hits. width, height: in pixels."""
+    """Convert to our scene, of `width` x `height` pixels; coverage in the film counts hits."""
     view = scene.view
     return Scene.from_arrays(
         scene.spheres[:, :3],
@@ -80,13 +80,13 @@ def to_scene(scene: PeerScene, width: int, height: int) -> Scene:
 
 
 def counts(sums: NDArray[np.float32], lit: float = LIT) -> tuple[int, int]:
-    """Pixels that hit a sphere, and those of them brighter than `lit`, of one sample's film."""
+    """Count the pixels of a one-sample film with a hit, and those of them brighter than `lit`."""
     hit = sums[..., 3] > 0.0
     return int(hit.sum()), int((hit & (sums[..., 0] > lit)).sum())
 
 
 def random_cube(count: int) -> PeerScene:
-    """Equal spheres uniform in the unit cube about the origin, from the seed of the GPU's peer."""
+    """Draw equal spheres uniformly in the unit cube about the origin, with the seed of the peer."""
     spheres = np.empty((count, 4), np.float32)
     random = np.random.default_rng(SEED)
     spheres[:, :3] = random.random((count, 3), np.float32) - 0.5
@@ -95,16 +95,21 @@ def random_cube(count: int) -> PeerScene:
 
 
 def generated(text: str) -> PeerScene:
-    """A generator's spheres before the fixed camera: "sphereflake", "pile" or "inside".
+    """Generate spheres for the fixed camera.
 
-    text: the name, and the count after a colon if not the generator's own ("pile:100000").
-        "inside" is the cloud around the camera, "sphereflake" and "pile" fill the view.
-    Raises UserError for another name or a bad count.
+    Args:
+        text: "sphereflake", "pile" or "inside" (a cloud around the camera), with an optional count
+            after a colon ("pile:100000").
+
+    Raises:
+        UserError: the name is unknown, or the count is invalid.
     """
     name, _, number = text.partition(":")
     if name not in GENERATED or (number and not number.isdecimal()):
         names = ", ".join(GENERATED)
-        raise UserError(f"{text}: there is no such scene; known are {names}, each with :COUNT")
+        raise UserError(
+            f"{text}: there is no such scene; give {names}, each with an optional :COUNT"
+        )
     arrays = generate.arrays(GENERATED[name], int(number) if number else None)
     spheres = np.column_stack([arrays["centers"], arrays["radii"]]).astype(np.float64)
     placed = _around_eye(spheres) if name == "inside" else _fitted(spheres)
@@ -112,14 +117,14 @@ def generated(text: str) -> PeerScene:
 
 
 def _around_eye(spheres: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Shift spheres so that the camera is at their origin, and clear the space around it."""
+    """Move the origin of spheres to the camera, and remove spheres around it."""
     eye = np.array([*FIXED_VIEW.eye, 0.0])
     clear = np.linalg.norm(spheres[:, :3], axis=1) > CLEARING * spheres[:, 3]
     return np.asarray(spheres[clear] + eye)
 
 
 def _fitted(spheres: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Shift and scale spheres into a ball of radius FITTED about the origin."""
+    """Move and scale spheres into a ball of radius FITTED about the origin."""
     centers, radii = spheres[:, :3], spheres[:, 3:]
     middle = ((centers - radii).min(axis=0) + (centers + radii).max(axis=0)) / 2.0
     reach = (np.linalg.norm(centers - middle, axis=1) + radii[:, 0]).max()
@@ -127,21 +132,25 @@ def _fitted(spheres: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def read_optix(path: Path) -> PeerScene:
-    """The spheres of a raw file, seen from the fixed view."""
+    """Read the spheres of a raw file, with the fixed view."""
     return PeerScene(path.stem, _read_raw(path))
 
 
 def write_optix(scene: PeerScene, folder: Path) -> Path:
-    """Write NAME.bin; raises UserError for a view that is not the one of the OptiX peer."""
+    """Write NAME.bin; raise UserError unless the view is that of the OptiX peer."""
     if scene.view != FIXED_VIEW:
         raise UserError(f"{scene.name}: the OptiX peer has a fixed camera; move the spheres")
     return output.write(folder / f"{scene.name}.bin", scene.spheres.tobytes())
 
 
 def read_embree(base: Path) -> PeerScene:
-    """Spheres of NAME.f32 and view of NAME.cfg; `base` is the path without either ending.
+    """Read spheres from NAME.f32 and the view from NAME.cfg.
 
-    Raises DataFileError for files that are missing or do not fit each other.
+    Args:
+        base: path without suffix.
+
+    Raises:
+        DataFileError: a file is missing or invalid, or the files contradict each other.
     """
     path = base.with_name(base.name + ".cfg")
     try:
@@ -158,7 +167,7 @@ def read_embree(base: Path) -> PeerScene:
 
 
 def write_embree(scene: PeerScene, folder: Path) -> Path:
-    """Write NAME.f32 and NAME.cfg, without any ground; returns the path without ending."""
+    """Write NAME.f32 and NAME.cfg, without ground; return the path without suffix."""
     view = scene.view
     positions = {"eye": view.eye, "at": view.look_at, "up": view.up, "light": view.light}
     lines = [f"spheres {scene.count}", f"vfov {view.vertical_fov:.9g}"]
@@ -171,24 +180,26 @@ def write_embree(scene: PeerScene, folder: Path) -> Path:
 
 
 def without_ground(scene: PeerScene) -> PeerScene:
-    """The same spheres and view without the square."""
+    """Return the scene without the ground square."""
     return replace(scene, ground=False)
 
 
 def _read_raw(path: Path) -> Spheres:
-    """Records of float32 x, y, z, radius."""
+    """Read records of float32 x, y, z, radius."""
     try:
         numbers = np.fromfile(path, np.float32)
     except OSError as error:
         raise DataFileError(f"{path}: cannot be read ({error.strerror})") from error
     if len(numbers) % 4:
-        raise DataFileError(f"{path}: is not made of records of four float32: x, y, z, radius")
+        raise DataFileError(
+            f"{path}: the size is not a multiple of 16 bytes (float32 x, y, z, radius)"
+        )
     return numbers.reshape(-1, 4)
 
 
 def _triple(values: dict[str, tuple[float, ...]], key: str, path: Path) -> Triple:
-    """Three numbers of a .cfg file."""
+    """Return three numbers of a .cfg file."""
     if len(values.get(key, ())) != 3:
-        raise DataFileError(f"{path}: has no line '{key} x y z'")
+        raise DataFileError(f"{path}: the line '{key} x y z' is missing")
     x, y, z = values[key]
     return x, y, z

@@ -1,7 +1,7 @@
-"""Libraries' ways to compute the same, on the bench's own stream.
+"""Implementations of operations by libraries, on the stream of the bench.
 
-PyTorch and CuPy get copies of the inputs as their own arrays; CUB, compiled from the toolkit's
-headers, works on the bench's.
+PyTorch and CuPy receive copies of the inputs as arrays of their own. CUB, compiled from the headers
+of the toolkit, uses the arrays of the bench.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CUB = Path(__file__).parent / "cub"
 
 
 def wanted(peer: Peer, dtype: str) -> bool:
-    """Whether a peer takes part: it knows the type, and nothing better is installed."""
+    """Whether a peer supports a type, and no preferred package is installed."""
     supported = not peer.dtypes or dtype in peer.dtypes
     return supported and not (peer.instead_of and find_spec(peer.instead_of))
 
@@ -31,10 +31,17 @@ def wanted(peer: Peer, dtype: str) -> bool:
 def prepare(
     peer: Peer, session: Session, plan: Plan, memory: Memory, arrays: Arrays
 ) -> Callable[[], Any]:
-    """A function that queues the peer's work on the session's stream.
+    """Return a function that queues the work of a peer on the stream of the session.
 
-    memory: where the inputs are on the device. Raises ImportError where the package is missing,
-    and what the library raises.
+    Args:
+        peer: the implementation.
+        session: the GPU.
+        plan: operation and sizes.
+        memory: the inputs on the device.
+        arrays: the inputs on the host.
+
+    Raises:
+        ImportError: the package is not installed; and any exception of the library.
     """
     if peer.package == "cub":
         return _compiled(peer, session, plan, memory, arrays)
@@ -52,7 +59,7 @@ def _torch(peer: Peer, arrays: Arrays, axes: Axes, stream: int) -> Callable[[], 
     if not torch.cuda.is_available():
         raise ImportError("this PyTorch has no CUDA")
     ours = torch.cuda.ExternalStream(stream)
-    # TF32 would be another contract: FP32 products here are FP32.
+    # Products are in FP32, not in TF32.
     torch.backends.cuda.matmul.allow_tf32 = False
     tensors = {name: torch.from_numpy(_signed(array)).cuda() for name, array in arrays.items()}
     torch.cuda.synchronize()
@@ -89,7 +96,7 @@ def _on_stream(
 def _compiled(
     peer: Peer, session: Session, plan: Plan, memory: Memory, arrays: Arrays
 ) -> Callable[[], Any]:
-    """The library's launch on our inputs and on outputs of its own, checked where ours are."""
+    """Return the launch of a compiled library, on the inputs of the bench and separate outputs."""
     from raytracer.benchmark.cuda.guarded_memory import Memory
     from raytracer.benchmark.cuda.shared_library import Launcher, build
 
@@ -98,9 +105,9 @@ def _compiled(
     scratch_bytes = library.scratch_bytes()
     outputs = plan.op.outputs(plan.axes, plan.dtype)
     sizes = {name: output.nbytes for name, output in outputs.items()}
-    own = Memory(session, {**sizes, "scratch of the library": max(scratch_bytes, 1)})
+    own = Memory(session, {**sizes, "scratch": max(scratch_bytes, 1)})
     places = [memory.address(name) for name in arrays] + [own.address(name) for name in outputs]
-    scratch = own.address("scratch of the library")
+    scratch = own.address("scratch")
 
     def enqueue(_held: Memory = own) -> None:
         library.launch(scratch, scratch_bytes, places, int(session.stream.handle))
@@ -111,7 +118,7 @@ def _compiled(
 
 
 def version(package: str) -> str:
-    """The version of a package, for records."""
+    """Return the version of a package, for records."""
     if package == "cub":
         from raytracer.backends.cuda.compile import find_nvcc, nvcc_version
 
@@ -121,5 +128,5 @@ def version(package: str) -> str:
 
 
 def _signed(array: Any) -> Any:
-    """16-bit patterns as int16: PyTorch knows few unsigned types."""
+    """View uint16 as int16: PyTorch has few unsigned types."""
     return array.view("i2") if array.dtype == "u2" else array

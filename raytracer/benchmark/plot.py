@@ -1,4 +1,4 @@
-"""The roofline and the ladders as a picture; needs the extra `plot` (Matplotlib)."""
+"""Plots of a record: a roofline and bars; requires the extra `plot` (Matplotlib)."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from raytracer.errors import UserError
 from raytracer.files import output
 
 OURS, BEST, PEER, MINE = "#7fb0e0", "#1f5fa8", "#a7adb4", "#d9622b"
-TALLEST = 5  # pictures above each other, before they stand side by side
-LOGARITHMIC = 50  # bars of more different lengths could not be told from nothing
+MAX_ROWS = 5  # plots in one column, before a second column is used
+LOGARITHMIC = 50  # ratio of bars above which the axis is logarithmic
 COLORS = {"peer": PEER, "mine": MINE}
 
 
 def check(path: Path) -> None:
-    """Make sure that a plot can be drawn and written; raises UserError."""
+    """Raise UserError if a plot cannot be drawn or written."""
     if find_spec("matplotlib") is None:
         raise UserError("--plot needs Matplotlib: pip install 'raytracer[plot]'")
     output.check_picture(path)
 
 
 def draw(record: Record, path: Path) -> None:
-    """Draw a record: each operation's ladder as bars, and one roofline for all."""
+    """Draw a record: bars for each result, and one roofline for all."""
     import io
 
     from raytracer.film.histogram import figure_class
@@ -35,12 +35,12 @@ def draw(record: Record, path: Path) -> None:
 
     results = [r for r in record["results"] if any(row.get("time") for row in r["rows"])]
     if not results:
-        raise UserError("nothing was timed: there is nothing to plot")
+        raise UserError("the record has no timed rows to plot")
     with_roof = "copy_gbps" in record["device"].get("ceilings", {}) and any(
         result["work"]["flop"] for result in results
     )
     count = len(results) + with_roof
-    columns = 1 if count <= TALLEST else 2
+    columns = 1 if count <= MAX_ROWS else 2
     lines = -(-count // columns)
     figure = Figure(figsize=(9 * columns, 3.6 * lines), layout="constrained")
     axes = figure.subplots(lines, columns, squeeze=False).ravel()
@@ -81,7 +81,7 @@ def _bars(axis: Any, result: Result, device: Device) -> None:
 
 
 def _colors(rows: list[Row], values: list[float]) -> list[str]:
-    """Ours light and the best of them dark, libraries grey, the user's own in its own colour."""
+    """Return colours: variants light, the best one dark, libraries grey, user kernels orange."""
     ours = [v for row, v in zip(rows, values, strict=True) if row["kind"] not in COLORS]
     best = max(ours, default=0.0)
     return [
@@ -91,7 +91,7 @@ def _colors(rows: list[Row], values: list[float]) -> list[str]:
 
 
 def _plain(axis: Any) -> None:
-    """A light grid, and no frame where it says nothing."""
+    """Draw a light grid and remove parts of the frame."""
     axis.spines[["top", "right"]].set_visible(False)
     axis.tick_params(axis="y", length=0)
     axis.set_axisbelow(True)
@@ -103,7 +103,7 @@ def _short(value: float) -> str:
 
 
 def _roofline(axis: Any, results: list[Result], device: Device) -> None:
-    """FLOP a byte against TFLOP/s, both logarithmic, under the measured ceilings."""
+    """Draw TFLOP/s over FLOP per byte, both logarithmic, below the measured ceilings."""
     import numpy as np
 
     ceilings = device["ceilings"]
@@ -118,7 +118,7 @@ def _roofline(axis: Any, results: list[Result], device: Device) -> None:
         axis.text(across[-1], sheet["bfloat16"] * 1.15, "BF16, data sheet", fontsize=8, ha="right")
     for result in results:
         _points(axis, result, device)
-    axis.set(xscale="log", yscale="log", xlabel="FLOP a byte", ylabel="TFLOP/s")
+    axis.set(xscale="log", yscale="log", xlabel="FLOP per byte", ylabel="TFLOP/s")
     axis.spines[["top", "right"]].set_visible(False)
     axis.grid(color="#e4e4e4", linewidth=0.8)
     axis.set_axisbelow(True)
@@ -127,7 +127,7 @@ def _roofline(axis: Any, results: list[Result], device: Device) -> None:
 
 
 def _points(axis: Any, result: Result, device: Device) -> None:
-    """The rows of a result above each other: they have the same work."""
+    """Draw the rows of a result, which have the same FLOP per byte."""
     work = result["work"]
     moved = work["bytes_read"] + work["bytes_written"]
     rows = [row for row in result["rows"] if row.get("time")]

@@ -1,4 +1,4 @@
-"""How a result of the bench looks: its heading, its table, its bars."""
+"""Presentation of results: headings, tables, bars."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ COLUMNS = (
 )  # fmt: skip
 RENDER_COLUMNS = (
     "what", "shows", "time", "noise", "runs", "x before", "Mrays/s", "primary", "shadow",
-    "reflection", "Mspheres/s", "bytes a sphere", "upload", "title",
+    "reflection", "Mspheres/s", "bytes/sphere", "upload", "title",
 )  # fmt: skip
 
 
 class Presentation:
-    """How results look whose rows say nothing but their times and what they move."""
+    """Presentation of results whose rows have times and bytes."""
 
-    numpy_on_cpu = False  # whether NumPy stands for kernels where there is no GPU
-    logarithmic = False  # whether bars of very different lengths get a logarithmic axis
+    numpy_on_cpu = False  # whether NumPy replaces kernels without a GPU
+    logarithmic = False  # whether the axis of bars may be logarithmic
 
     def heading(self, result: Result) -> str:
-        """The line over the table."""
+        """Return the line above the table."""
         return f"{result['op']}: {sizes(result)}; {kind(result)} input, {result['mode']}"
 
     def table(self, result: Result, device: Device) -> tuple[tuple[str, ...], list[list[str]]]:
-        """Column names and cells."""
+        """Return column names and cells."""
         timed = [row for row in result["rows"] if "time" in row]
         first = next((r["time"]["median"] for r in timed if r["kind"] != "peer"), None)
         peers = [row["time"]["median"] for row in timed if row["kind"] == "peer"]
@@ -36,7 +36,7 @@ class Presentation:
         return COLUMNS, [_cells(row, result, device, first, best) for row in result["rows"]]
 
     def bars(self, rows: list[Row], result: Result, device: Device) -> tuple[list[float], str]:
-        """The lengths of the bars of rows that were timed, and their unit."""
+        """Return the values of timed rows, and their unit."""
         rates, work = [figures(row, result, device) for row in rows], result["work"]
         intensity = work["flop"] / max(work["bytes_read"] + work["bytes_written"], 1)
         if intensity > 8:
@@ -44,54 +44,54 @@ class Presentation:
         return [each["gbps"] for each in rates], "GB/s"
 
     def details(self, result: Result) -> str:
-        """What stands beside the name over the bars."""
+        """Return the text beside the name above the bars."""
         return f"{sizes(result)}; {kind(result)}"
 
 
 class OperationPresentation(Presentation):
-    """Kernels of a ladder."""
+    """Presentation of the kernels of an operation."""
 
     numpy_on_cpu = True
 
 
 class PreviewPresentation(Presentation):
-    """Frames of the window."""
+    """Presentation of frames of the window."""
 
     def heading(self, result: Result) -> str:
-        """Sizes alone."""
+        """Return the sizes alone."""
         return f"{result['op']}: {sizes(result)}"
 
 
 class RenderPresentation(PreviewPresentation):
-    """Rungs of the render ladder, by the rays that they trace."""
+    """Presentation of render kernels, by rays."""
 
     logarithmic = True
 
     def table(self, result: Result, device: Device) -> tuple[tuple[str, ...], list[list[str]]]:
-        """Cells of the rungs, then of the stages on the host."""
+        """Return cells of the kernels, then of the stages on the host."""
         return RENDER_COLUMNS, _render_rows(result["rows"])
 
     def bars(self, rows: list[Row], result: Result, device: Device) -> tuple[list[float], str]:
-        """All rays by the time."""
+        """Return the rate of all rays."""
         return [row.get("mrays", 0.0) for row in rows], "Mrays/s"
 
     def details(self, result: Result) -> str:
-        """Scene and sizes."""
+        """Return scene and sizes."""
         return sizes(result)
 
 
 def sizes(result: Result) -> str:
-    """The axes for people."""
+    """Format the axes."""
     return ", ".join(f"{name} {size}" for name, size in result["axes"].items())
 
 
 def kind(result: Result) -> str:
-    """Type and distribution of the values."""
+    """Format data type and distribution."""
     return f"{result['dtype']}, {result['input']}"
 
 
 def figures(row: Row, result: Result, device: Device) -> dict[str, Any]:
-    """GFLOP/s, GB/s and shares of the ceilings of one row; None where it makes no sense."""
+    """Return TFLOP/s, GB/s and shares of the ceilings of a row; None if not applicable."""
     if not row.get("time"):
         return {}
     median, work = row["time"]["median"], result["work"]
@@ -111,7 +111,7 @@ def figures(row: Row, result: Result, device: Device) -> dict[str, Any]:
 
 
 def peak(sheet: DataSheet, dtype: str) -> float | None:
-    """What the maker says of a type, in TFLOP/s; None where nothing is said."""
+    """Return the peak of a type by the data sheet, in TFLOP/s; None if unknown."""
     peaks = {name: sheet[name] for name in ("float32", "float64", "bfloat16")}
     return peaks.get(dtype)
 
@@ -119,14 +119,14 @@ def peak(sheet: DataSheet, dtype: str) -> float | None:
 def _share(
     median: float, moved: float, flop: float, gbps: float | None, tflops: float | None
 ) -> float | None:
-    """The least time that the ceilings allow, as a share of the time taken."""
+    """Return the minimum time by the ceilings as a share of the median."""
     least = [moved / gbps * 1e-9] if gbps else []
     least += [flop / tflops * 1e-12] if tflops else []
     return max(least) / median if least and max(least) > 0.0 else None
 
 
 def seconds(value: float) -> str:
-    """A time for people: 12.3 µs."""
+    """Format a time, like 12.3 µs."""
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if value >= scale:
             return f"{value / scale:.4g} {unit}"
@@ -161,14 +161,14 @@ def _cells(
 
 
 def _counted(count: OtherCount | None, median: float) -> tuple[str, str]:
-    """FLOP/s and GB/s by the other count."""
+    """Return FLOP/s and GB/s by the alternative count."""
     if not count:
         return "", ""
     return _rate(count["flop"] / median * 1e-12), _number(count["bytes"] / median * 1e-9)
 
 
 def _render_rows(rows: list[Row]) -> list[list[str]]:
-    """Cells of the rungs, then of the stages on the host."""
+    """Return cells of the kernels, then of the stages on the host."""
     cells, before = [], None
     for row in rows:
         cells.append(_render_cells(row, before))
@@ -198,7 +198,7 @@ def _render_cells(row: Row, before: float | None) -> list[str]:
 
 
 def _by_kind(rates: Rays) -> tuple[float | None, ...]:
-    """In the order of KINDS."""
+    """Return rates in the order of KINDS."""
     return rates.get("primary"), rates.get("shadow"), rates.get("reflection")
 
 
@@ -211,7 +211,7 @@ def _number(value: float) -> str:
 
 
 def _rate(tflops: float) -> str:
-    """51.2 T, or 346 G where that is less than 1 T."""
+    """Format a rate, like 51.2 T or 346 G."""
     return f"{tflops:.3g} T" if tflops >= 1 else f"{tflops * 1e3:.3g} G"
 
 

@@ -1,4 +1,4 @@
-"""`raytracer bench preview`: from a camera event to the fence after its picture, and to rest."""
+"""`raytracer bench preview`: latency from a camera event to its picture, and to the idle state."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene
     from raytracer.viewer.preview import PreviewResult
 
-# Spheres, and the window's size in pixels.
+# Number of spheres, and size of the window in pixels.
 CASES = {
     "cuda": ((1_000_000, (3840, 2160)), (10_000_000, (1920, 1080))),
     "cpu": ((100_000, (1280, 720)),),
 }
-FRAMES, WARM = {"cuda": 400, "cpu": 120}, 30  # frames of a run; those at its start do not count
-RESTS = 5  # runs that end at rest
-SAMPLES = 2  # a pixel at rest: enough to see that it goes on
+FRAMES, WARM = {"cuda": 400, "cpu": 120}, 30  # frames of a run, and untimed ones before
+IDLE_RUNS = 5  # runs that time the way to the idle state
+SAMPLES = 2  # per pixel when idle: enough to reach the second pass
 NOTE = (
-    "A drag of {frames} events, each sent when the picture of the one before was on the window and "
-    "OpenGL's fence had passed; offscreen (EGL), one sample a pixel with shadows, tone curve "
-    "included. Kernels alone: the same frames without window, events and threads."
+    "A drag of {frames} events, each sent after the OpenGL fence of the previous picture; "
+    "offscreen (EGL), one sample per pixel with shadows, tone curve included. Kernels alone: the "
+    "same frames without window, events and threads."
 )
 
 
 class PreviewBenchmark:
-    """Frames of the window while the camera turns, and the way to rest."""
+    """Frames of the window while the camera turns, and the time to the idle state."""
 
     name = "preview"
     by_default = False
@@ -48,37 +48,47 @@ class PreviewBenchmark:
     presentation = PreviewPresentation()
 
     def listing(self) -> Iterator[str]:
-        """The cases of a GPU and of a CPU."""
+        """Yield the cases of a GPU and of a CPU."""
         yield "preview: from a camera event to its picture, on the CPU or a GPU"
         for backend, cases in CASES.items():
             words = (f"{spheres:,} spheres at {w}x{h}" for spheres, (w, h) in cases)
             yield f"  {backend}: {', '.join(words)}"
 
     def check(self, options: BenchOptions) -> None:
-        """The cases are what they are."""
+        """Raise UserError for sizes and variants: the cases are fixed."""
         if options.axes or options.sizes or options.variant:
-            raise UserError("preview has cases of its own: leave out sizes and variants")
+            raise UserError("preview has fixed cases: remove sizes and variants")
 
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
-        """A result for each case."""
+        """Return a result for each case."""
         device, records = results(machine.backend, tell=tell)
         machine.device.update(device)
         return records
 
     def explain(self, options: BenchOptions, arch: str) -> str:
-        """What is timed."""
+        """Describe what is timed."""
         lines = [*self.listing(), *wrap(NOTE.format(frames=FRAMES["cuda"]), WIDTH)]
         return "\n".join(lines) + "\n"
 
     def profile(self, options: BenchOptions) -> list[str]:
-        """There are no kernels but those of a render."""
-        raise UserError("preview has no kernels of its own to profile: take render or tone")
+        """Raise UserError: the kernels are those of render and tone."""
+        raise UserError("preview has no kernels of its own; profile render or tone")
 
 
 def results(
     backend: str, cases: Any = None, frames: int | None = None, tell: Tell = lambda _: None
 ) -> tuple[Device, list[Result]]:
-    """The device, and a result for each case. frames: timed, of each run."""
+    """Measure each case.
+
+    Args:
+        backend: "cpu" or "cuda".
+        cases: spheres and window sizes; by default those of CASES.
+        frames: timed frames of each run; by default those of FRAMES.
+        tell: called with a line before each step.
+
+    Returns:
+        The device, and a result for each case.
+    """
     device = select(backend)
     count = frames or FRAMES[backend]
     records = []
@@ -89,7 +99,7 @@ def results(
 
 
 def cloud(count: int) -> Scene:
-    """Spheres at random in a cube, in the light of a scene without lights."""
+    """Return a scene of random spheres in a cube, with the default light."""
     from raytracer.scene import generate
     from raytracer.scene.scene import Scene
 
@@ -98,7 +108,7 @@ def cloud(count: int) -> Scene:
 
 
 def _result(scene: Scene, backend: str, size: tuple[int, int], frames: int) -> Result:
-    # A GPU has to keep up at full size; a CPU may render coarser while the picture moves.
+    # A GPU renders at full size; on a CPU the resolution adapts while the camera moves.
     full = backend == "cuda"
     ways = (True, False) if full else (True,)
     rows = []
@@ -106,10 +116,10 @@ def _result(scene: Scene, backend: str, size: tuple[int, int], frames: int) -> R
         run = _run(scene, backend, size, frames + WARM, adaptive=not full, interop=interop)
         rows.append(_row(run.presenter, run.latency[WARM:], _said(run)))
     first = _run(scene, backend, size, WARM + 1, adaptive=not full)
-    rests = [first.rest] + [
-        _run(scene, backend, size, WARM, adaptive=not full).rest for _ in range(RESTS - 1)
+    idle_times = [first.rest] + [
+        _run(scene, backend, size, WARM, adaptive=not full).rest for _ in range(IDLE_RUNS - 1)
     ]
-    rows.append(_row("last event to full size at rest", rests, "", "stage"))
+    rows.append(_row("last event to full size at rest", idle_times, "", "stage"))
     alone = _kernels(scene, backend, min(run.traced[WARM:]), frames)
     rows.append(_row("kernels alone", alone, f"{1.0 / median(alone):.0f} frames/s", "peer"))
     return {
@@ -138,7 +148,7 @@ def _run(
 
 
 def _said(run: PreviewResult) -> str:
-    """Frames a second and the coarsest size."""
+    """Format frames per second and the lowest resolution."""
     times, (width, height) = run.spread(WARM), min(run.traced[WARM:])
     return (
         f"{1.0 / times['median']:.0f} frames/s, 19 of 20 above {1.0 / times['q95']:.0f}, traced at "
@@ -147,25 +157,25 @@ def _said(run: PreviewResult) -> str:
 
 
 def _kernels(scene: Scene, backend: str, size: tuple[int, int], frames: int) -> list[float]:
-    """Seconds of the frames alone: rendering and tone curve of the same view."""
-    from raytracer.viewer.stage import Stage
+    """Return seconds of the same frames without a window: rendering and tone curve."""
+    from raytracer.viewer.loaded_scene import LoadedScene
 
     overrides = {"width": size[0], "height": size[1], "samples": 1}
-    stage = Stage.load(scene, overrides, backend)
-    device, view = stage.job.device, stage.buffers.view
+    loaded_scene = LoadedScene.load(scene, overrides, backend)
+    device, view = loaded_scene.job.device, loaded_scene.buffers.view
     film, picture = device.film(Film.blank(*size)), device.picture()
     samples = []
     try:
         for _ in range(WARM + frames):
             start = time.perf_counter()
             film.clear()
-            film.add(stage.job.scene, view, 1)
-            film.paint(ToneSettings(), picture)
+            film.add(loaded_scene.job.scene, view, 1)
+            film.develop_into(ToneSettings(), picture)
             samples.append(time.perf_counter() - start)
     finally:
         picture.close()
         film.close()
-        stage.close()
+        loaded_scene.close()
     return samples[WARM:]
 
 

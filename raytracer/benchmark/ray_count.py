@@ -1,8 +1,9 @@
-"""How many rays a picture takes, by kind, told from films: no kernel has to count.
+"""Number of rays of a picture by kind, derived from films of two probes.
 
-Two probes of one sample a pixel are rendered for each depth. In one every surface glows and mirrors
-half, so that what a bounce adds to a pixel tells whether it was a mirror. In the other every light
-has a channel of its own, and a channel that a bounce changes was a light that the surface faces.
+Each probe is rendered with one sample per pixel for each depth. In the first, all surfaces emit
+light and mirrors reflect half of it, so that the difference of two depths identifies mirrors. In
+the second, each light has its own colour channel, so that a channel changed by a bounce is a light
+that the surface faces.
 """
 
 from __future__ import annotations
@@ -28,11 +29,14 @@ HALF = 0.5
 
 @dataclass(frozen=True)
 class Rays:
-    """Rays of one sample a pixel.
+    """Rays of one sample per pixel.
 
-    primary: pixels. shadow: for each bounce, lights that the surfaces hit face; these rays are cast
-        but for the few surfaces seen from inside that shadow themselves. reflection: for each
-        bounce, mirrored rays that start there. hit: pixels that show a sphere.
+    Attributes:
+        primary: number of pixels.
+        hit: pixels that show a sphere.
+        shadow: for each bounce, pairs of a surface and a light that it faces. A shadow ray is cast
+            for each of them, except on surfaces seen from inside that shadow themselves.
+        reflection: for each bounce, mirrored rays that start there.
     """
 
     primary: int
@@ -42,7 +46,7 @@ class Rays:
 
 
 def count(buffers: SceneBuffers, tree: Bvh, device: Device) -> Rays:
-    """Count the rays of a view (`pictures.view`) with lights, to its frame's depth."""
+    """Count the rays of a view with lights (`render_levels.view`), up to its maximum depth."""
     films = list(_glow(buffers, tree, device))
     hit = int((films[0][..., 0] > 0).sum())
     added = [films[0], *(b - a for a, b in pairwise(films))]
@@ -56,14 +60,14 @@ def count(buffers: SceneBuffers, tree: Bvh, device: Device) -> Rays:
 
 
 def _glow(buffers: SceneBuffers, tree: Bvh, device: Device) -> list[NDArray[np.float32]]:
-    """Films of depth 0, 1, … in which all surfaces glow white, and mirrors mirror half."""
+    """Render the first probe at depths 0, 1, …: white emission, mirrors that reflect half."""
     probe = _probe(buffers, buffers.lights[:0], ambient=1.0, diffuse=0.0)
     depths = buffers.view.max_depth
     return _films(probe, tree, device, depths if probe.view.mirrors else 0)
 
 
 def _facing(buffers: SceneBuffers, tree: Bvh, device: Device, first: int, depths: int) -> list[int]:
-    """For each depth, pairs of a surface and one of three lights from `first` on that it faces."""
+    """Count, for each depth, pairs of a surface and a light it faces, for lights first, +1, +2."""
     import numpy as np
 
     lights = buffers.lights[first : first + CHANNELS].copy()
@@ -78,7 +82,7 @@ def _facing(buffers: SceneBuffers, tree: Bvh, device: Device, first: int, depths
 def _probe(
     buffers: SceneBuffers, lights: NDArray[np.void], ambient: float, diffuse: float
 ) -> SceneBuffers:
-    """White spheres before nothing, without shadows, in the light of the lights or a glow."""
+    """Return the scene with white spheres, without shadows and background."""
     import numpy as np
 
     materials = buffers.materials.copy()
@@ -96,7 +100,7 @@ def _probe(
 def _films(
     probe: SceneBuffers, tree: Bvh, device: Device, deepest: int
 ) -> list[NDArray[np.float32]]:
-    """The sums (h, w, 4) of depths 0 to `deepest`."""
+    """Render depths 0 to `deepest`; return the sums (h, w, 4) of each."""
     films = []
     with device.film(Film.blank(*probe.view.size)) as film, device.scene(probe, tree) as scene:
         for depth in range(deepest + 1):

@@ -1,4 +1,4 @@
-"""The record of `raytracer bench`: what is saved as JSON, typed, and its JSON Schema.
+"""The record of `raytracer bench`, as saved in JSON, and its JSON Schema.
 
 Times are seconds, sizes bytes, rates per second.
 """
@@ -29,7 +29,7 @@ Seconds = Annotated[float, Field(gt=0)]
 
 @EXACT
 class Times(TypedDict):
-    """What samples of a time say."""
+    """Statistics of samples of a time."""
 
     median: Seconds
     min: Seconds
@@ -45,25 +45,25 @@ class Times(TypedDict):
 
 @EXACT
 class Resources(TypedDict, total=False):
-    """What a kernel takes of the GPU."""
+    """Resources of a kernel on the GPU."""
 
     kernel: str
-    """Its label; of the render ladder."""
+    """Its label (render ladder)."""
     registers: int
-    """Of a thread."""
+    """Per thread."""
     shared: int
     """Static shared memory of a block, in bytes."""
     spilled: int
-    """Bytes of registers spilled, as the assembler says."""
+    """Bytes of registers spilled, as reported by ptxas."""
     shared_bytes: int
-    """As `shared`; of the render ladder."""
+    """As `shared` (render ladder)."""
     local_bytes: int
-    """Local memory of a thread, in bytes; of the render ladder."""
+    """Local memory of a thread, in bytes (render ladder)."""
 
 
 @EXACT
 class Rays(TypedDict, total=False):
-    """A number for each kind of ray."""
+    """Numbers by kind of ray."""
 
     primary: float
     shadow: float
@@ -72,42 +72,42 @@ class Rays(TypedDict, total=False):
 
 @EXACT
 class Row(TypedDict):
-    """One competitor: a kernel, a library, a stage."""
+    """A row of a result: a kernel, a library or a stage."""
 
     label: str
     title: str
     kind: Kind
     status: Status
-    """Only rows that are "ok" are timed."""
+    """Only rows with status "ok" are timed."""
     reason: str
-    """Why a row is not ok, in one sentence."""
+    """Why the status is not "ok", in one sentence."""
     time: NotRequired[Times]
     samples: NotRequired[list[float]]
-    """Every time that was measured."""
+    """All samples of the time."""
     resources: NotRequired[Resources]
     version: NotRequired[str]
-    """Of a peer's library."""
+    """Version of the library of a peer."""
     bytes: NotRequired[int]
-    """Bytes that this row moves, where that is not the work of the operation."""
+    """Bytes moved, if different from the work of the operation."""
     ncu: NotRequired[list[dict[str, float]]]
-    """Nsight Compute's counters of each of its kernels."""
+    """Counters of Nsight Compute for each of its kernels."""
     shows: NotRequired[str]
-    """What a rung of the render ladder puts into its picture."""
+    """Contents of the picture of a render kernel."""
     rays: NotRequired[Rays]
     """Rays of a frame."""
     mrays: NotRequired[float]
-    """Million rays of all kinds a second."""
+    """Million rays of all kinds per second."""
     mrays_by_kind: NotRequired[Rays]
     mspheres: NotRequired[float]
-    """Million spheres a second; of stages."""
+    """Million spheres per second (stages)."""
     bytes_per_sphere: NotRequired[float]
     upload: NotRequired[Times]
-    """Bringing the scene to the device."""
+    """Upload of the scene to the device."""
 
 
 @EXACT
 class WorkDone(TypedDict):
-    """What one call computes and moves."""
+    """Operations and bytes of one call."""
 
     flop: float
     bytes_read: float
@@ -116,7 +116,7 @@ class WorkDone(TypedDict):
 
 @EXACT
 class OtherCount(TypedDict):
-    """Another way to count the same call."""
+    """An alternative count of the same call."""
 
     label: str
     flop: float
@@ -125,7 +125,7 @@ class OtherCount(TypedDict):
 
 @EXACT
 class Clock(TypedDict, total=False):
-    """What NVML says while a kernel runs."""
+    """Values of NVML while a kernel runs."""
 
     sm_mhz: int
     watts: int
@@ -145,7 +145,7 @@ class RaysByBounce(TypedDict):
 
 @EXACT
 class Ceilings(TypedDict, total=False):
-    """What the card gives at best, measured in the same run."""
+    """Ceilings of the GPU, measured in the same run."""
 
     copy_gbps: float
     fma_tflops: float
@@ -153,7 +153,7 @@ class Ceilings(TypedDict, total=False):
 
 @EXACT
 class DataSheet(TypedDict):
-    """What the maker says of the card: GB/s, and TFLOP/s by type."""
+    """Peaks of the GPU by its data sheet: GB/s, and TFLOP/s by type."""
 
     name: str
     memory: float
@@ -165,12 +165,12 @@ class DataSheet(TypedDict):
 
 @EXACT
 class Device(TypedDict, total=False):
-    """What it ran on."""
+    """The device of a run."""
 
     device: str
-    """The name that the driver or the system gives."""
+    """Name by the driver or the system."""
     name: str
-    """Of the backend."""
+    """Name of the backend."""
     compute_capability: str
     architecture: str
     memory_total: int
@@ -192,7 +192,7 @@ class Result(TypedDict):
     op: str
     """Name of the operation; "render", "tone ..." or "preview"."""
     axes: dict[str, int | str]
-    """Sizes by name; of "render" the name of the scene too."""
+    """Sizes by name; for "render" also the name of the scene."""
     dtype: str
     input: str
     """Distribution of the input values, or the scene."""
@@ -208,15 +208,15 @@ class Result(TypedDict):
     memory_used: NotRequired[int]
     clock: NotRequired[Clock]
     hits: NotRequired[int]
-    """Camera rays that meet a sphere."""
+    """Camera rays that hit a sphere."""
     rays_by_bounce: NotRequired[RaysByBounce]
     traced: NotRequired[list[int]]
-    """Width and height of the coarsest picture while moving."""
+    """Width and height of the smallest picture while the camera moves."""
 
 
 @EXACT
 class Versions(TypedDict):
-    """Of what was run."""
+    """Versions of the software."""
 
     raytracer: str
     python: str
@@ -235,39 +235,46 @@ class Record(TypedDict):
     device: Device
     why_no_gpu: str
     compiler: str
-    """What nvcc says of its version."""
+    """Version of nvcc."""
     kernel_digest: str
-    """Of every CUDA source."""
+    """Digest of all CUDA sources."""
     load_average: float
     versions: Versions
     results: list[Result]
 
 
 def row(label: str, title: str, kind: Kind, status: Status = "ok", reason: str = "") -> Row:
-    """A row before anything was timed."""
+    """Create a row without times."""
     return {"label": label, "title": title, "kind": kind, "status": status, "reason": reason}
 
 
 def device_of(backend: ComputeDevice) -> Device:
-    """What a device reports of itself, without the memory that happens to be free."""
+    """Return the properties of a device, without the memory that happens to be free."""
     details = {key: value for key, value in backend.describe().items() if key != "memory_free"}
     return cast(Device, {"name": backend.name} | details)
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of a record (draft 2020-12)."""
-    schema_ = TypeAdapter(Record).json_schema()
-    return {"$schema": DIALECT, **schema_}
+    """Return the JSON Schema of a record (draft 2020-12)."""
+    return {"$schema": DIALECT, **TypeAdapter(Record).json_schema()}
 
 
 def validated(content: object, source: str) -> Record:
-    """The content of a saved record; raises DataFileError. source: the file, for the message."""
+    """Validate the content of a saved record.
+
+    Args:
+        content: parsed JSON.
+        source: path of the file, for messages.
+
+    Raises:
+        DataFileError: the content is not a record.
+    """
     try:
         TypeAdapter(Record).validate_python(content, strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = shown(".".join(map(str, first["loc"])) or "the whole")
         raise DataFileError(
-            f"{source}: is no record of `raytracer bench --save`: {place}: {first['msg']}"
+            f"{source}: is not a record of `raytracer bench --save`: {place}: {first['msg']}"
         ) from error
     return cast(Record, content)

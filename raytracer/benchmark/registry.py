@@ -1,4 +1,4 @@
-"""Every benchmark by name."""
+"""The registry of benchmarks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from raytracer.errors import UserError, suggestion
 
 @cache
 def benchmarks() -> dict[str, Benchmark]:
-    """The operations, sorted, then the parts of the renderer."""
+    """Return all benchmarks by name: operations, sorted, then parts of the renderer."""
     copy = CopyBenchmark()
     every: list[Benchmark] = [
         copy if op.name == copy.name else OperationBenchmark(op)
@@ -29,7 +29,7 @@ def benchmarks() -> dict[str, Benchmark]:
 
 
 def find(name: str) -> Benchmark:
-    """A benchmark by name; raises UserError for an unknown one."""
+    """Return a benchmark by name; raise UserError for an unknown one."""
     try:
         return benchmarks()[name]
     except KeyError:
@@ -38,14 +38,14 @@ def find(name: str) -> Benchmark:
 
 
 def selected(names: tuple[str, ...]) -> list[Benchmark]:
-    """The benchmarks of these names, each once; those that run by default if there are none."""
+    """Return benchmarks by name, each once; without names those that run by default."""
     if not names:
         return [each for each in benchmarks().values() if each.by_default]
     return [find(name) for name in dict.fromkeys(names)]
 
 
 def presentation(op: str) -> Presentation:
-    """How a result of a record looks. op: as the record has it, "matmul" or "tone picture"."""
+    """Return the presentation of a result by its `op`, like "matmul" or "tone picture"."""
     benchmark = benchmarks().get(op.split(" ")[0])
     return benchmark.presentation if benchmark else Presentation()
 

@@ -1,4 +1,4 @@
-"""`raytracer bench render`: the ladder of render kernels on the example scenes."""
+"""`raytracer bench render`: variants of the render kernel on the example scenes."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 
 SIZE = (1280, 720)
 BUILDS = 5
-UNCUT = 1 << 40  # samples a launch: a frame is not cut, whatever it takes
-PROFILED = "weekend"  # the scene that --profile renders if none is named
+UNCUT = 1 << 40  # samples per launch, so that a frame is one launch
+PROFILED = "weekend"  # default scene of --profile
 NOTE = (
-    "Each rung renders what its `shows` says, and what comes before in this order: "
+    "Each kernel renders the contents of its `shows` and all levels before it: "
     + "; ".join(f"{level}: {text}" for level, text in render_levels.LEVELS.items())
-    + ". x before: how many times as fast as the rung before, which may show less. Mrays/s: all "
-    "rays of the picture by its time; a shadow ray is counted for each light that a surface faces. "
-    "primary, shadow and reflection: rays of one kind by the time that a frame of one sample takes "
-    "longer with them; primary has the shading. Bytes a sphere: nodes, geometry and order."
+    + ". x before: speed relative to the kernel before, which may show less. Mrays/s: all rays of "
+    "the picture divided by its time, with one shadow ray for each light that a surface faces. "
+    "primary, shadow and reflection: rays of one kind divided by the time that they add to a frame "
+    "of one sample; primary includes shading. bytes/sphere: nodes, geometry and order."
 )
 
 
 class RenderBenchmark:
-    """The render kernels on example scenes, from a list of spheres to those of the product."""
+    """Render kernels on example scenes, from a list of spheres to the production kernels."""
 
     name = "render"
     by_default = False
@@ -50,7 +50,7 @@ class RenderBenchmark:
     presentation = RenderPresentation()
 
     def listing(self) -> Iterator[str]:
-        """Sizes, scenes and rungs."""
+        """Yield sizes, scenes and kernels."""
         yield "render: frames and builds of the example scenes, on the CPU or a GPU"
         yield f"  axes width {SIZE[0]}, height {SIZE[1]}; scenes {', '.join(names())}"
         for each in rungs("cuda"):
@@ -59,12 +59,12 @@ class RenderBenchmark:
             yield f"  {each.label:<28} {needs:<10} {each.title}"
 
     def check(self, options: BenchOptions) -> None:
-        """Size and scenes must make sense."""
+        """Validate size and scenes."""
         picture_size(self.name, dict(options.axes or {}), SIZE)
         chosen(options.scenes)
 
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
-        """A result for each scene, the smallest first."""
+        """Return a result for each scene, the smallest first."""
         size = picture_size(self.name, dict(options.axes or {}), SIZE)
         results = [
             result(
@@ -78,14 +78,14 @@ class RenderBenchmark:
                 _count(each)
         results.sort(key=lambda each: int(each["axes"]["spheres"]))
         for each in results[:-1]:
-            each["note"] = ""  # once is enough
+            each["note"] = ""  # printed once
         for each in results[:1]:
             machine.device.update(each["device"])
         return results
 
     def explain(self, options: BenchOptions, arch: str) -> str:
-        """The levels of the picture, and each rung's idea."""
-        lines = ["render: the example scenes, from a list of spheres to the product's kernels"]
+        """Describe the levels of the picture, and idea and resources of each kernel."""
+        lines = ["render: the example scenes, from a list of spheres to the production kernels"]
         lines += [f"  shows {level}: {text}" for level, text in render_levels.LEVELS.items()]
         for each in rungs("cuda", options.variant):
             assert each.variant is not None
@@ -93,19 +93,19 @@ class RenderBenchmark:
         return "\n".join(lines) + "\n"
 
     def profile(self, options: BenchOptions) -> list[str]:
-        """One frame of each rung."""
+        """Render one frame with each kernel."""
         size = picture_size(self.name, dict(options.axes or {}), SIZE)
         return profile(options.variant, options.scenes, size)
 
 
 def names() -> list[str]:
-    """The example scenes, sorted."""
+    """Return the names of the example scenes, sorted."""
     folder = Path(str(resources.scenes()))
     return sorted(path.stem for path in folder.glob("*.toml"))
 
 
 def chosen(selection: Sequence[str]) -> list[str]:
-    """Example scenes by name, all if none is wanted; raises UserError for an unknown one."""
+    """Return example scenes by name, all by default; raise UserError for an unknown one."""
     available = names()
     for word in selection:
         if word not in available:
@@ -124,11 +124,17 @@ def result(
     longest: float = LONGEST,
     tell: Tell = lambda _: None,
 ) -> Result:
-    """One example scene as a record's result: the stages before the first frame, then the ladder.
+    """Measure one example scene: the kernels, and the stages before the first frame.
 
-    backend: "cpu" or "cuda". min_time: seconds of frames for each rung. size, checked: of the
-    timed and of the checked pictures, in pixels. variant: rungs by label, name or number. longest:
-    seconds that a frame may take; what would take longer is listed and not timed.
+    Args:
+        name: of the scene.
+        backend: "cpu" or "cuda".
+        min_time: seconds of frames for each kernel.
+        size: of the timed pictures, in pixels.
+        variant: kernels by label, name or number; all by default.
+        checked: size of the checked pictures, in pixels.
+        longest: seconds of a frame above which a kernel is listed and not timed.
+        tell: called with a line before each step.
     """
     ladder_rungs = rungs(backend, variant)
     tell(f"loading {name}")
@@ -161,7 +167,7 @@ def result(
 def profile(
     words: Sequence[str], scenes: Sequence[str] = (), size: tuple[int, int] = SIZE
 ) -> list[str]:
-    """One frame, one launch, of each rung between profiler marks; the labels of those that ran."""
+    """Render one frame in one launch with each kernel between profiler marks; return labels."""
     from raytracer.backends.cuda.context import primary_context
     from raytracer.backends.cuda.launch import Pacer
     from raytracer.backends.cuda.scene import CudaScene
@@ -176,7 +182,7 @@ def profile(
             assert isinstance(scene, CudaScene)
             scene.pacer = Pacer(UNCUT)
             render_levels.expose(film, scene, buffers_at_level.view)
-            scene.pacer = Pacer(UNCUT)  # it has learnt from a frame that may have been slow
+            scene.pacer = Pacer(UNCUT)  # the first frame changed its limit
             with primary_context(device.number).active() as driver:
                 driver.start_profiler()
                 render_levels.expose(film, scene, buffers_at_level.view)
@@ -192,7 +198,7 @@ def _path(name: str) -> Path:
 def _prepared(
     name: str, size: tuple[int, int]
 ) -> tuple[Scene, SceneBuffers, Bvh, dict[str, list[float]]]:
-    """Scene, buffers, tree, and the seconds of each stage."""
+    """Load, pack and build; return scene, buffers, tree, and seconds by stage."""
     stages: dict[str, list[float]] = {}
     begin = time.perf_counter()
     scene = load(_path(name))
@@ -216,7 +222,7 @@ def _stage(what: str, samples: list[float], spheres: int) -> Row:
 
 
 def _count(result: Result) -> None:
-    """Add Nsight Compute's counters to the rungs that were timed."""
+    """Add the counters of Nsight Compute to the timed rows."""
     labels = [r["label"] for r in result["rows"] if r["kind"] == "variant" and r["status"] == "ok"]
     arguments = ["--scene", result["input"]]
     for name in ("width", "height"):

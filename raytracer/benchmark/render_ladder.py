@@ -1,4 +1,4 @@
-"""The ladder of render kernels on one scene: every picture checked, then the right ones timed."""
+"""Checks and timings of render kernels on one scene."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 Tell = Callable[[str], None]
 
-CHECKED = (321, 181)  # pixels of the pictures that are compared; no multiple of a tile
-LONGEST = 0.5  # seconds a frame of a linear list may take; longer ones are listed with the guess
-WARM = 0.05  # seconds: a shorter first frame is no measure, for clocks and caches
+CHECKED = (321, 181)  # pixels of the compared pictures; not multiples of a tile
+LONGEST = 0.5  # seconds; kernels with an estimate above it are listed and not timed
+WARM = 0.05  # seconds; a shorter first frame is repeated, because clocks and caches are cold
 UPLOADS = 3
-KIND_FRAMES, KIND_SECONDS = 6, 0.1  # frames for the rate of one kind of ray, at most so long
+KIND_FRAMES, KIND_SECONDS = 6, 0.1  # limits of the frames for the rate of one kind of ray
 
 
 @dataclass(frozen=True)
 class Rung:
-    """One way to render: a CUDA variant, or the CPU's kernel on one level of the picture."""
+    """One render kernel: a CUDA variant, or that of the CPU at one level of the picture."""
 
     label: str
     title: str
@@ -43,7 +43,7 @@ class Rung:
     variant: Variant | None = None
 
     def device(self, threads: int = 0) -> Device:
-        """What runs it. Raises RaytracerError where it cannot run."""
+        """Return a device for the kernel; raise RaytracerError if it cannot run."""
         if self.variant is None:
             return CpuDevice(threads)
         from raytracer.backends.cuda.probe import devices
@@ -59,7 +59,7 @@ class Rung:
 
 @dataclass
 class Entry:
-    """A rung in the race: its row of the table in the making."""
+    """A kernel during the measurement: its row, device, film and samples."""
 
     rung: Rung
     row: Row
@@ -71,9 +71,14 @@ class Entry:
 
 
 def rungs(backend: str, words: Sequence[str] = ()) -> list[Rung]:
-    """The rungs of a backend, "cpu" or "cuda", in order; those wanted by label, name or number.
+    """Return the kernels of a backend, in order.
 
-    Raises UserError for one that does not exist.
+    Args:
+        backend: "cpu" or "cuda".
+        words: labels, names or numbers; all kernels if empty.
+
+    Raises:
+        UserError: a kernel does not exist.
     """
     if backend == "cuda":
         every = [_of_variant(variant) for variant in discover("render")]
@@ -107,9 +112,14 @@ def _names(rung: Rung) -> tuple[str, ...]:
 
 
 class Ladder:
-    """One scene on all rungs: check, time, tell.
+    """The render kernels on one scene.
 
-    buffers: packed with one sample a pixel. size: of the timed pictures, in pixels.
+    Args:
+        buffers: packed with one sample per pixel.
+        tree: of the scene.
+        size: of the timed pictures, in pixels.
+        checked: size of the checked pictures, in pixels.
+        longest: seconds of a frame above which a kernel is not timed.
     """
 
     def __init__(
@@ -120,7 +130,7 @@ class Ladder:
         checked: tuple[int, int] = CHECKED,
         longest: float = LONGEST,
     ) -> None:
-        """Nothing is rendered yet."""
+        """Store the scene; nothing is rendered yet."""
         self.buffers, self.tree, self.size = buffers, tree, size
         self.checked, self.longest = checked, longest
         self.arranging: dict[str, float] = {}  # seconds, by layout
@@ -128,7 +138,17 @@ class Ladder:
         self._references: dict[str, Film] = {}
 
     def run(self, selection: Sequence[Rung], min_time: float, rays: Rays, tell: Tell) -> list[Row]:
-        """The rows of the rungs: wrong ones and those that take too long are not timed."""
+        """Check kernels, then time those that are correct and fast enough.
+
+        Args:
+            selection: the kernels.
+            min_time: seconds of frames for each kernel.
+            rays: of the scene.
+            tell: called with a line before each step.
+
+        Returns:
+            The rows of the kernels, in order.
+        """
         entries = [Entry(rung, _blank(rung)) for rung in selection]
         try:
             for entry in entries:
@@ -149,7 +169,7 @@ class Ladder:
         return [entry.row for entry in entries]
 
     def arranged(self, layout: str) -> Bvh:
-        """The scene in a layout, made once."""
+        """Return the scene in a layout, converted once."""
         if layout not in self._trees:
             start = time.perf_counter()
             self._trees[layout] = arrange(layout, self.buffers, self.tree)
@@ -157,7 +177,7 @@ class Ladder:
         return self._trees[layout]
 
     def _guarded(self, entry: Entry, step: Callable[[Entry], None]) -> None:
-        """What one rung cannot do ends that rung alone."""
+        """Run a step; an error ends the measurement of this kernel alone."""
         try:
             step(entry)
         except RaytracerError as error:
@@ -165,10 +185,10 @@ class Ladder:
             entry.row["reason"] = str(error).split("\n")[0]
 
     def _check(self, entry: Entry) -> None:
-        """Compare with the CPU's picture of the same; guess what the timed picture will take."""
+        """Compare with the picture of the CPU; estimate the time of the timed picture."""
         rung = entry.rung
         if rung.variant is None:
-            return  # the CPU's pictures are what the others are compared with
+            return  # the pictures of the CPU are the reference
         device = entry.device = rung.device()
         level_buffers = render_levels.view(self.buffers, rung.level, self.checked)
         tree = self.arranged(rung.layout)
@@ -184,11 +204,11 @@ class Ladder:
             if duration < WARM:
                 duration = render_levels.expose(film, scene, level_buffers.view)
         if self.arranged(rung.layout).nodes.size:
-            return  # with a tree, what a picture takes does not grow with its pixels
+            return  # with a tree, the time is not proportional to the number of pixels
         guess = duration * self.size[0] * self.size[1] / (self.checked[0] * self.checked[1])
         if guess > self.longest:
-            reason = f"would take about {guess:.2g} s a frame, by the {self.checked[0]}x"
-            reason += f"{self.checked[1]} picture that was checked and is right"
+            reason = f"a frame would take about {guess:.2g} s, estimated from the correct picture "
+            reason += f"of {self.checked[0]}x{self.checked[1]} pixels"
             entry.row["status"], entry.row["reason"] = "skipped", reason
 
     def _reference(self, level: str) -> Film:
@@ -201,7 +221,7 @@ class Ladder:
         return self._references[level]
 
     def _upload(self, entry: Entry) -> None:
-        """Bring the scene to the device, some times over; the last one stays."""
+        """Upload the scene UPLOADS times; keep the last one."""
         rung = entry.rung
         device = entry.device or rung.device()
         tree = self.arranged(rung.layout)
@@ -219,7 +239,7 @@ class Ladder:
             entry.row["upload"] = timing.statistics(times)
 
     def _time_in_turns(self, entries: list[Entry], min_time: float, tell: Tell) -> None:
-        """Frames of all in turns, there and back (A B B A), until each has settled."""
+        """Time frames of all kernels in turns (A B B A) until the median of each has settled."""
         for entry in entries:
             tell(f"timing render {entry.rung.label}")
             self._frame(entry)
@@ -232,14 +252,14 @@ class Ladder:
             ]
 
     def _frame(self, entry: Entry, view: View | None = None) -> float:
-        """Seconds of a frame. view: another one than the entry's own."""
+        """Render a frame of `view`, by default that of the entry; return seconds."""
         assert entry.film is not None
         assert entry.scene is not None
         assert entry.seen is not None
         return render_levels.expose(entry.film, entry.scene, view or entry.seen.view)
 
     def _figures(self, entry: Entry, rays: Rays) -> None:
-        """Time, rays and their rates of a rung, into its row."""
+        """Add time, rays and rates to the row of a kernel."""
         row, counts = entry.row, of_level(rays, entry.rung.level)
         row["time"], row["samples"] = timing.statistics(entry.samples), entry.samples
         row["rays"] = counts
@@ -248,7 +268,7 @@ class Ladder:
         row["mrays_by_kind"] = self._by_kind(entry, rays)
 
     def _by_kind(self, entry: Entry, rays: Rays) -> KindOfRays:
-        """Mrays/s of each kind of ray: what a frame of one sample takes longer with that kind."""
+        """Return Mrays/s by kind, from the time that a kind adds to a frame of one sample."""
         assert entry.seen is not None
         level = entry.rung.level
 
@@ -268,7 +288,9 @@ class Ladder:
             if not number or not render_levels.includes(level, part):
                 return None
             extra = median(shadows, depth) - plain
-            return 1e-6 * number / extra if extra > 0.02 * plain else None  # less is lost in noise
+            return (
+                1e-6 * number / extra if extra > 0.02 * plain else None
+            )  # smaller differences are noise
 
         deepest = entry.seen.view.max_depth
         if shadow := rate("shadows", sum(rays.shadow[:1]), True, 0):
@@ -279,7 +301,7 @@ class Ladder:
 
 
 def of_level(rays: Rays, level: str) -> KindOfRays:
-    """Rays by kind of a picture of a level."""
+    """Return the number of rays by kind in a picture of a level."""
     mirrors = render_levels.includes(level, "mirrors")
     many = render_levels.SAMPLES if render_levels.includes(level, "samples") else 1
     shadow = rays.shadow if mirrors else rays.shadow[:1]

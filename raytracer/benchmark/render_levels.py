@@ -1,4 +1,4 @@
-"""What the render ladder is checked and timed on: pictures of a scene, in part or in full."""
+"""Levels of a picture on which render kernels are checked and timed."""
 
 from __future__ import annotations
 
@@ -16,31 +16,34 @@ if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
     from raytracer.view import View
 
-# What a picture holds, each level with all before it: the `shows:` line of a rung.
+# Contents of a picture, each level with all before it: `shows:` in the header of a variant.
 LEVELS = {
     "flat": "parallel rays, flat colours",
-    "perspective": "rays from an eye",
+    "perspective": "rays from one point",
     "phong": "the scene's lights, without shadows",
     "shadows": "a ray to each light that a surface faces",
     "mirrors": "reflections, as deep as the scene says",
     "samples": "4 samples a pixel and the scene's filter",
 }
 SAMPLES = 4
-# Two pictures are the same if at most SHARE of the pixels differ by more than STEP in a channel of
-# sRGB (0..65535), and all by no more than MEAN on average: edges are decided by the last bits.
+# Two pictures are equal if at most SHARE of the pixels differ by more than STEP in a channel of
+# sRGB (0..65535), and the mean difference is at most MEAN: edges depend on rounding.
 STEP, SHARE, MEAN = 514, 1e-3, 6.5
 
 
 def includes(level: str, part: str) -> bool:
-    """Whether a picture of this level has this part."""
+    """Whether a picture of `level` contains `part`."""
     order = list(LEVELS)
     return order.index(level) >= order.index(part)
 
 
 def view(buffers: SceneBuffers, level: str, size: tuple[int, int]) -> SceneBuffers:
-    """The scene with the camera and the frame of a level.
+    """Return the buffers of a scene with the view of a level.
 
-    buffers: packed with one sample, any size. size: width and height in pixels.
+    Args:
+        buffers: packed with one sample per pixel, any size.
+        level: a key of LEVELS.
+        size: width and height in pixels.
     """
     width, height = size
     whole = buffers.view
@@ -62,13 +65,13 @@ def view(buffers: SceneBuffers, level: str, size: tuple[int, int]) -> SceneBuffe
 
 
 def _camera(camera: NDArray[np.void], aspect: float, perspective: bool) -> NDArray[np.void]:
-    """The scene's camera, or one of parallel rays that sees as much of the middle of the scene."""
+    """Return the camera, or an orthographic one with the same field at the scene centre."""
     import numpy as np
 
     camera_ = camera.copy()
     camera_["right"] *= np.float32(aspect)
     if not perspective and camera_["kind"][0] == code("CameraKind", "perspective"):
-        # The middle of the spheres is the origin of render space.
+        # The centre of the scene is the origin of render space.
         away = max(float(-(camera_["origin"][0] @ camera_["forward"][0])), 0.5)
         camera_["kind"] = code("CameraKind", "orthographic")
         camera_["right"] *= np.float32(away)
@@ -77,19 +80,19 @@ def _camera(camera: NDArray[np.void], aspect: float, perspective: bool) -> NDArr
 
 
 def expose(film: DeviceFilm, scene: DeviceScene, view: View) -> float:
-    """Render all samples of a view to a film, cleared before; returns the frame's seconds."""
+    """Clear a film and render all samples of a view to it; return seconds."""
     film.clear()
     return film.add(scene, view, view.samples)
 
 
 def difference(film: Film, reference: Film) -> str:
-    """What is wrong with a picture, in one sentence; "" if nothing is."""
+    """Describe the difference of a picture from its reference; "" if they are equal."""
     import numpy as np
 
     from raytracer.film.tone import encode
 
     if not np.isfinite(film.sums).all():
-        return "the picture holds values that are not finite"
+        return "the picture contains values that are not finite"
     off = np.abs(encode(film, 16).astype(np.int64) - encode(reference, 16))
     wrong = (off > STEP).any(axis=-1)
     if wrong.mean() > SHARE:

@@ -1,4 +1,4 @@
-"""A record as a table, Markdown, CSV or JSON."""
+"""Formatting of a record as a table, Markdown, CSV or JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FORMATS = ("table", "markdown", "csv", "json")
 
 
 def text(record: Record, form: str) -> str:
-    """The record in one of FORMATS."""
+    """Format a record in one of FORMATS."""
     if form == "json":
         return json.dumps(record, indent=1) + "\n"
     if form == "csv":
@@ -39,7 +39,7 @@ def text(record: Record, form: str) -> str:
 
 
 def device_line(record: Record) -> str:
-    """What it ran on, in one line."""
+    """Format the device in one line."""
     device = record["device"]
     words = [str(device.get("device", "?"))]
     if driver := device.get("driver"):
@@ -55,15 +55,12 @@ def device_line(record: Record) -> str:
 
 
 def cpu_line(record: Record) -> str:
-    """What is missing without a GPU; "" if nothing is."""
+    """Format a remark on kernels that need a GPU; "" if there are none."""
     every = dict.fromkeys(result["op"] for result in record["results"])
     ops = [op for op in every if presentation(op).numpy_on_cpu]
     if not ops:
         return ""
-    line = (
-        "NumPy on the CPU, timed by itself: it is the only CPU form there is so far. The kernels "
-        f"of {', '.join(ops)} need an NVIDIA GPU"
-    )
+    line = f"NumPy on the CPU. The kernels of {', '.join(ops)} need an NVIDIA GPU"
     return f"{line}: {record['why_no_gpu']}" if record["why_no_gpu"] else f"{line}."
 
 
@@ -80,12 +77,12 @@ def _remarks(result: Result) -> list[str]:
         busy = f"kernels ran {clock['gpu_percent']}% of the time, the memory was busy"
         lines.append(f"{busy} {clock['memory_percent']}%")
     if memory := result.get("memory_used"):
-        lines.append(f"at most {memory / 1e9:.2f} GB of device memory in use, libraries' included")
+        lines.append(f"at most {memory / 1e9:.2f} GB of device memory in use, including libraries")
     if clock.get("held_back_by"):
-        lines.append(f"the GPU was held back by: {', '.join(clock['held_back_by'])}")
+        lines.append(f"the GPU was throttled by: {', '.join(clock['held_back_by'])}")
     if count := result.get("count"):
         lines.append(
-            f"(*) counted as in tables that circulate: {count['label']}, "
+            f"(*) counted as in published tables: {count['label']}, "
             f"{count['bytes'] * 1e-9:.4g} GB and {count['flop'] * 1e-9:.4g} GFLOP"
         )
     return [*(["\n".join(lines)] if lines else []), result["note"]]
@@ -112,7 +109,7 @@ def _grid(columns: tuple[str, ...], cells: list[list[str]], form: str) -> str:
 def _filled(
     columns: tuple[str, ...], cells: list[list[str]]
 ) -> tuple[tuple[str, ...], list[list[str]]]:
-    """Without the columns that are empty in every row."""
+    """Remove columns that are empty in every row."""
     columns_kept = [column for column in range(len(columns)) if any(row[column] for row in cells)]
     return tuple(columns[column] for column in columns_kept), [
         [row[i] for i in columns_kept] for row in cells
@@ -120,7 +117,7 @@ def _filled(
 
 
 def _csv(record: Record) -> str:
-    """One line a row, plain numbers in SI units."""
+    """Format one line per row, with numbers in SI units."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     names = ["median", "min", "q1", "q3", "noise", "count"]

@@ -1,4 +1,4 @@
-"""`raytracer.bench`: checks and times operations, on a GPU or by NumPy; gives a record."""
+"""`raytracer.bench`: runs benchmarks on a GPU or the CPU and returns a record."""
 
 from __future__ import annotations
 
@@ -37,31 +37,32 @@ def bench(
     scene: str | Sequence[str] = (),
     progress: Tell | None = None,
 ) -> Record:
-    """Time operations: each variant is checked against a reference first, wrong ones not timed.
+    """Check and time benchmarks; kernels with wrong results are not timed.
 
     Args:
-        *names: of operations; all by default; "render" for the example scenes,
-            "tone" for a film's statistics and picture, "preview" for the window.
+        *names: of operations, all by default; "render" for the example scenes, "tone" for film
+            statistics and tone mapping, "preview" for the window.
         variant: labels, names or numbers of variants; all by default.
         axes: sizes by name, each a number or several.
         size: sizes of the largest axes.
         dtype: one of the operation's; its first by default.
-        backend: "auto" (the GPU where there is one, else NumPy), "cuda" or "cpu".
-        input: "normal", "uniform", "constant", "sorted" or "zeros"; it changes the figures.
-        mode: "cold" (L2 emptied before each launch), "hot" or "sustained" (back to back).
-        min_time: seconds of measuring for each row.
-        peers: whether libraries are measured beside ours.
-        with_file: a .cu file of yours to check and rank among the variants of one operation.
-        ncu: add Nsight Compute's counters of each kernel, from a second process.
+        backend: "auto" (a GPU if there is one, else NumPy), "cuda" or "cpu".
+        input: "normal", "uniform", "constant", "sorted" or "zeros"; affects the results.
+        mode: "cold" (L2 cache flushed before each launch), "hot" or "sustained" (back to back).
+        min_time: minimum seconds of measurement for each row.
+        peers: whether libraries are timed too.
+        with_file: a .cu file to check and time with the variants of one operation.
+        ncu: whether to add the counters of Nsight Compute for each kernel.
         scene: example scenes for "render"; all by default.
         progress: called with a line before each step.
 
     Returns:
-        The record, as JSON types: device, versions, and results with their rows, in the form that
-        `raytracer bench --schema` prints.
+        The record as JSON types: device, versions, and results with their rows. `raytracer bench
+        --schema` prints its schema.
 
     Raises:
-        UserError: it cannot be run.
+        UserError: an argument is invalid.
+        BackendError: there is no usable GPU, and "cuda", `with_file` or `ncu` requires one.
     """
     axis_sizes = mapping({} if axes is None else axes, "axes", UserError)
     options = BenchOptions(
@@ -94,12 +95,12 @@ def bench(
 
 
 def _check_extras(selection: Sequence[Benchmark], options: BenchOptions) -> None:
-    """A user's kernel and counters are for benchmarks that take them."""
+    """Raise UserError if `--with` or `--ncu` is not supported by the benchmarks."""
     if options.user_kernel is not None and not (len(selection) == 1 and selection[0].takes_kernels):
-        raise UserError("--with takes one operation: raytracer bench matmul --with kernel.cu")
+        raise UserError("--with needs one operation: raytracer bench matmul --with kernel.cu")
     if options.ncu and not any(each.is_counted for each in selection):
         names = ", ".join(each.name for each in selection)
-        raise UserError(f"--ncu: {names} has no kernels that are counted one by one")
+        raise UserError(f"--ncu: not available for {names}")
 
 
 def _backend(requested: str) -> Literal["cpu", "cuda"]:
@@ -114,7 +115,7 @@ def _backend(requested: str) -> Literal["cpu", "cuda"]:
 
 
 def _require_gpu(on: str, options: BenchOptions) -> None:
-    """Raise BackendError for what only a GPU can do."""
+    """Raise BackendError if an option needs a GPU that is missing."""
     for needed, option in ((options.ncu, "--ncu"), (options.user_kernel is not None, "--with")):
         if needed and on == "cpu":
             raise BackendError(f"{option} needs a GPU: {why_not() or 'leave out --backend cpu'}")
@@ -148,7 +149,7 @@ def _record(machine: Machine, results: list[Result]) -> Record:
 
 
 def _several(value: int | Sequence[int], name: str) -> list[int]:
-    """One size or several as a list."""
+    """Return one or several sizes as a list."""
     several = [value] if is_a(value, (int, float)) else items(value, name, UserError)
     plainly = [plain(v) for v in several]
     numbers = [int(v) if is_a(v, float) and v.is_integer() else v for v in plainly]
@@ -156,11 +157,11 @@ def _several(value: int | Sequence[int], name: str) -> list[int]:
 
 
 def _texts(value: str | Sequence[str], name: str) -> tuple[str, ...]:
-    """One text or several as a tuple."""
+    """Return one or several texts as a tuple."""
     if is_a(value, str):
         return (text(value, name, UserError),)
     return tuple(text(each, name, UserError) for each in items(value, name, UserError))
 
 
 def _quiet(_: str) -> None:
-    """Nobody asked."""
+    """Ignore a line of progress."""

@@ -1,4 +1,4 @@
-"""Checks and times the variants of an operation on a GPU, beside the libraries' ways."""
+"""Checks and timings of the variants of an operation and of libraries on a GPU."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from raytracer.variants import Variant
 
 Tell = Callable[[str], None]
 
-# The timed sizes are checked as well where NumPy is done with them in about a second.
+# The timed sizes are checked too if NumPy computes them in about a second.
 CHECKED_BYTES, CHECKED_FLOP = 128 << 20, 4e9
-MOST_QUEUED = 5000
-LOADED = 0.3  # seconds of work that is queued before NVML is asked
+MAX_QUEUED = 5000  # launches
+LOAD_TIME = 0.3  # seconds of queued work during which NVML is read
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run of an operation."""
+    """Parameters of a measurement of one operation at one size."""
 
     op: Op
     axes: dict[str, int]
@@ -43,7 +43,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Source:
-    """A variant and the folder of kernels that it is compiled in; None is the package's."""
+    """A variant, and the folder of kernels in which it is compiled; None: that of the package."""
 
     variant: Variant
     root: Path | None = None
@@ -52,17 +52,17 @@ class Source:
 
 @dataclass
 class Entry:
-    """One competitor: a row of the table in the making."""
+    """A kernel or library during the measurement: its row and its samples."""
 
     row: Row
     launch: Enqueue | None = None
     samples: list[float] = field(default_factory=list)
-    spent: float = 0.0
+    duration: float = 0.0  # seconds of device time so far
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """The rows of an operation, and what the device said meanwhile."""
+    """The rows of an operation, with memory and clock of the device meanwhile."""
 
     rows: list[Row]
     memory_used: int | None = None  # bytes
@@ -73,7 +73,7 @@ class Measurement:
 def loaded(
     session: Session, plan: Plan, arrays: Arrays, poisoned: bool = True
 ) -> Iterator[tuple[Memory, dict[str, int]]]:
-    """Inputs and poisoned outputs in device memory; and the bytes of the outputs."""
+    """Upload inputs and poison outputs; yield the memory and the bytes of the outputs."""
     outputs = {name: out.nbytes for name, out in plan.op.outputs(plan.axes, plan.dtype).items()}
     sizes = {name: int(array.nbytes) for name, array in arrays.items()} | outputs
     with Memory(session, sizes) as memory:
@@ -88,7 +88,7 @@ def loaded(
 def launcher(
     session: Session, plan: Plan, kernel: LoadedKernel, memory: Memory, arrays: Arrays
 ) -> Any:
-    """A function that queues the kernel, after clearing the outputs that it adds to."""
+    """Return a function that queues the kernel, after clearing the outputs that it adds to."""
     outputs = plan.op.outputs(plan.axes, plan.dtype)
     pointers = [memory.address(name) for name in (*arrays, *outputs)]
     kernel.fill_constants({name: (memory.address(name), a.nbytes) for name, a in arrays.items()})
@@ -106,13 +106,13 @@ def launcher(
 
 
 def matrices(plan: Plan, memory: Memory, arrays: Arrays) -> dict[str, Matrix]:
-    """Address, shape and type of the inputs and outputs with two dimensions."""
+    """Return address, shape and type of the two-dimensional inputs and outputs."""
     arrays_of_op = {name: (array.shape, str(array.dtype)) for name, array in arrays.items()}
     arrays_of_op |= {
         o: (a.shape, a.dtype) for o, a in plan.op.outputs(plan.axes, plan.dtype).items()
     }
     return {
-        # bit patterns stand for the op's own type
+        # uint16 arrays hold the bits of bfloat16
         name: (memory.address(name), shape, "bfloat16" if dtype == "uint16" else dtype)
         for name, (shape, dtype) in arrays_of_op.items()
         if len(shape) == 2
@@ -120,7 +120,7 @@ def matrices(plan: Plan, memory: Memory, arrays: Arrays) -> dict[str, Matrix]:
 
 
 def compute(session: Session, plan: Plan, source: Source, arrays: Arrays) -> tuple[Arrays, str]:
-    """The outputs of one launch, and what it wrote outside of them ("" for nothing)."""
+    """Launch a variant once; return its outputs, and the names of outputs with overruns."""
     import numpy as np
 
     macros = plan.op.macros(plan.axes, plan.dtype)
@@ -137,7 +137,7 @@ def compute(session: Session, plan: Plan, source: Source, arrays: Arrays) -> tup
 
 
 def wrong(session: Session, plan: Plan, source: Source) -> str:
-    """How a variant's result differs from the reference at the plan's sizes; "" if it does not."""
+    """Compare a variant with the reference at the sizes of a plan; "" if it agrees."""
     arrays = plan.op.inputs(plan.axes, plan.dtype, plan.distribution, plan.seed)
     results, overruns = compute(session, plan, source, arrays)
     where = ", ".join(f"{name}={size}" for name, size in plan.axes.items())
@@ -152,15 +152,13 @@ def wrong(session: Session, plan: Plan, source: Source) -> str:
 
 
 def checks(plan: Plan) -> Iterator[Plan]:
-    """The sizes at which a variant is checked before it is timed, by the same machine code."""
+    """Yield the plans at which a variant is checked, with the machine code that is timed."""
     op, macros = plan.op, plan.op.macros(plan.axes, plan.dtype)
     work = op.work(plan.axes, plan.dtype)
     sizes = [op.resolve(axes) for axes in op.awkward]
     compiled_alike = [axes for axes in sizes if op.macros(axes, plan.dtype) == macros]
     small = work.bytes <= CHECKED_BYTES and work.flop <= CHECKED_FLOP
-    if (
-        not compiled_alike
-    ):  # sizes that the macros fix (an element's points) are those that are timed
+    if not compiled_alike:  # sizes that are macros (points of an element) stay those that are timed
         names = [name for name in op.axes if name not in op.sizes_in_macros()]
         compiled_alike = [{**plan.axes, **{name: axes[name] for name in names}} for axes in sizes]
     for axes in [*compiled_alike, *([plan.axes] if small else [])]:
@@ -172,7 +170,7 @@ def _checked_input(plan: Plan) -> str:
 
 
 def measure(session: Session, plan: Plan, sources: list[Source], tell: Tell) -> Measurement:
-    """Check the variants, then time the right ones and the peers in turns."""
+    """Check the variants, then time the correct ones and the libraries in turns."""
     entries = []
     for source in sources:
         tell(f"checking {plan.op.name} {source.variant.label}")
@@ -194,12 +192,12 @@ def measure(session: Session, plan: Plan, sources: list[Source], tell: Tell) -> 
 
 
 def _checked(session: Session, plan: Plan, source: Source) -> Entry:
-    """A variant's row: ok, wrong, or skipped, with the reason."""
+    """Check a variant; return its row with the status ok, wrong, skipped or failed."""
     variant = source.variant
     row = record.row(variant.label, variant.title, "mine" if source.user else "variant")
     try:
         for each in checks(plan):
-            with suppress(SizeError):  # refused again if it is the size that is to be timed
+            with suppress(SizeError):  # raised again if it concerns the timed size
                 if reason := wrong(session, each, source):
                     row["status"], row["reason"] = "wrong", reason
                     break
@@ -233,21 +231,21 @@ def _peer_entries(
         try:
             entry.launch = peers.prepare(peer, session, plan, memory, arrays)
             entry.row["version"] = peers.version(peer.package)
-        except Exception as error:  # a library's own trouble must not end the bench
+        except Exception as error:  # an error of a library must not end the run
             entry.row["status"], entry.row["reason"] = "skipped", str(error).split("\n")[0]
         entries.append(entry)
     return entries
 
 
 def _time_in_turns(session: Session, plan: Plan, entries: list[Entry], tell: Tell) -> None:
-    """Time all in turns, there and back (A B B A), until each has settled."""
+    """Time all entries in turns (A B B A) until the median of each has settled."""
     footprint = plan.op.work(plan.axes, plan.dtype).bytes
     flush = footprint < 4 * session.l2_bytes
     estimates = {}
     for entry in entries:
         tell(f"timing {plan.op.name} {entry.row['label']}")
         with _watched(session, entry):
-            (first,) = session.cold(_launch(entry), 1, False)  # it may load code
+            (first,) = session.cold(_launch(entry), 1, False)  # includes lazy loading
             again = session.cold(_launch(entry), 3, False) if first < 0.2 else [first]
             estimates[id(entry)] = max(min(again), 1e-6)
     unsettled = [entry for entry in entries if id(entry) in estimates]
@@ -260,27 +258,27 @@ def _time_in_turns(session: Session, plan: Plan, entries: list[Entry], tell: Tel
                 estimate = estimates[id(entry)]
                 samples = session.turn(_launch(entry), plan.mode, slice_time, estimate, flush)
                 entry.samples += samples
-                # A sample stands for a batch where kernels are short, so time is counted anew.
-                entry.spent += max(slice_time / 2, sum(samples))
+                # A sample of a short kernel is the mean of a batch, so the sum underestimates.
+                entry.duration += max(slice_time / 2, sum(samples))
         unsettled = [
             entry
             for entry in unsettled
-            if entry.launch and not timing.settled(entry.samples, entry.spent, plan.min_time)
+            if entry.launch and not timing.settled(entry.samples, entry.duration, plan.min_time)
         ]
 
 
 def _clock(session: Session, entries: list[Entry]) -> Clock:
-    """What NVML says while the last of ours runs for as long as its averages take."""
+    """Read NVML while the last variant runs for a sampling period of NVML."""
     ours = [entry for entry in entries if entry.samples and entry.row["kind"] != "peer"]
     if not ours:
         return {}
     with _watched(session, ours[-1]):
-        launches = max(1, int(LOADED / min(ours[-1].samples)))
-        for _ in range(min(MOST_QUEUED, launches)):
+        launches = max(1, int(LOAD_TIME / min(ours[-1].samples)))
+        for _ in range(min(MAX_QUEUED, launches)):
             _launch(ours[-1])()
-        time.sleep(0.7 * LOADED)
+        time.sleep(0.7 * LOAD_TIME)
         clock = nvml.read(session.bus_id)
-        if launches > MOST_QUEUED:  # it was over before NVML had an average
+        if launches > MAX_QUEUED:  # shorter than a sampling period of NVML
             clock.pop("gpu_percent", None)
             clock.pop("memory_percent", None)
         session.wait()
@@ -295,13 +293,13 @@ def _launch(entry: Entry) -> Enqueue:
 
 @contextmanager
 def _watched(session: Session, entry: Entry) -> Iterator[None]:
-    """A launch that fails ends its entry, not the run."""
+    """End an entry, not the run, if a launch fails."""
     try:
         with translated(session.driver):
             yield
     except Exception as error:
         if entry.row["kind"] != "peer" and not isinstance(error, RaytracerError):
-            raise  # a defect of ours; a library's trouble is a row of its own
+            raise  # a defect of the bench; errors of libraries are reported in their row
         entry.launch, entry.samples = None, []
         entry.row["status"], entry.row["reason"] = "failed", str(error).split("\n")[0]
 

@@ -1,4 +1,4 @@
-"""Prints a comparison as a Markdown table: `python -m raytracer.benchmark.table RECORD.json ...`.
+"""Comparisons as Markdown tables: `python -m raytracer.benchmark.table RECORD.json ...`.
 
 `--schema` in place of files prints the JSON Schema of such a record.
 """
@@ -15,11 +15,11 @@ from rich.table import Table
 
 from raytracer.benchmark.comparison_record import Comparison, ComparisonRow, schema
 
-WIDTH = 240  # characters; a table that is redirected into a file must not be broken
+WIDTH = 240  # characters; a redirected table must not be wrapped
 
 
 def show(record: Comparison) -> None:
-    """Print a record's table, and what must stand beside it."""
+    """Print the device, the table and the note of a record."""
     console = Console(width=WIDTH, soft_wrap=True)
     device = ", ".join(f"{key} {value}" for key, value in record["device"].items())
     heading = f"{record['peer']}; {device}; load {record['load_average']}; {record['date']}"
@@ -29,12 +29,12 @@ def show(record: Comparison) -> None:
 
 
 def table(rows: list[ComparisonRow]) -> Table:
-    """Frames and builds in ms, ratios ours / peer, bytes a sphere and rays as ours / peer."""
+    """Return frames and builds in ms, and ratios, bytes per sphere and hits as ours / peer."""
     modes = list(rows[0]["peers"]) if rows else []
     made = Table(box=MARKDOWN)
     made.add_column("scene")
     numbers = ["spheres", "ours ms: median \\[min, quartiles]", *(f"peer {mode}" for mode in modes)]
-    numbers += ["ratio", "build ours", "build peer", "ratio", "bytes a sphere", "hits", "lit"]
+    numbers += ["ratio", "build ours", "build peer", "ratio", "bytes/sphere", "hits", "lit"]
     for name in [*numbers, "same"]:
         made.add_column(name, justify="right")
     for row in rows:
@@ -43,7 +43,7 @@ def table(rows: list[ComparisonRow]) -> Table:
 
 
 def cells(row: ComparisonRow) -> list[str]:
-    """The texts of one row; the fastest of the peer's modes is starred."""
+    """Return the cells of one row; an asterisk marks the fastest mode of the peer."""
     ours, peers, fastest = row["ours"], row["peers"], row["fastest"]
     frame, best = ours["frame"], peers[fastest]
     spread = f"[{_ms(frame['min'])}, {_ms(frame['q1'])}–{_ms(frame['q3'])}]"

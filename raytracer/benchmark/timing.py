@@ -1,34 +1,44 @@
-"""What samples of a time say: median, quartiles, noise, and when there are enough of them."""
+"""Statistics of timed samples, and the criterion to stop sampling."""
 
 from __future__ import annotations
 
 import math
+from statistics import quantiles
 
-from raytracer.benchmark.peer_comparison import summary
+from raytracer.benchmark.comparison_record import Summary
 from raytracer.benchmark.record import Times
 
-ENOUGH = 10  # samples at least
-TARGET = 0.003  # of the median: its uncertainty at which sampling stops
-PATIENCE = 6  # times the least time, after which it stops anyway
+MIN_SAMPLES = 10
+TARGET = 0.003  # relative uncertainty of the median at which sampling stops
+PATIENCE = 6  # multiple of the minimum time after which sampling stops in any case
+
+
+def summary(samples: list[float]) -> Summary:
+    """Return median, minimum and quartiles, interpolated between neighbours."""
+    if len(samples) == 1:
+        q1 = median = q3 = samples[0]
+    else:
+        q1, median, q3 = quantiles(samples, n=4, method="inclusive")
+    return {"median": median, "min": min(samples), "q1": q1, "q3": q3}
 
 
 def statistics(samples: list[float]) -> Times:
-    """Median, min, quartiles, noise and count of one time or more."""
-    quartiles_ = summary(samples)
-    median = quartiles_["median"]
-    noise = (quartiles_["q3"] - quartiles_["q1"]) / median if median else 0.0
+    """Return median, minimum, quartiles, noise and count of one or more samples."""
+    quartiles = summary(samples)
+    median = quartiles["median"]
+    noise = (quartiles["q3"] - quartiles["q1"]) / median if median else 0.0
     return {
         "median": median,
-        "min": quartiles_["min"],
-        "q1": quartiles_["q1"],
-        "q3": quartiles_["q3"],
+        "min": quartiles["min"],
+        "q1": quartiles["q1"],
+        "q3": quartiles["q3"],
         "noise": noise,
         "count": len(samples),
     }
 
 
 def uncertainty(samples: list[float]) -> float:
-    """The standard error of the median as a share of it, by the quartiles of normal noise."""
+    """Return the relative standard error of the median, assuming normal noise."""
     if len(samples) < 2:
         return math.inf
     # 1.349 standard deviations lie between the quartiles; the median scatters 1.253 / sqrt(n).
@@ -36,7 +46,13 @@ def uncertainty(samples: list[float]) -> float:
 
 
 def settled(samples: list[float], spent: float, min_time: float) -> bool:
-    """Whether to stop. spent: seconds of device time so far. min_time: at least so many."""
+    """Whether sampling can stop.
+
+    Args:
+        samples: seconds.
+        spent: seconds of device time so far.
+        min_time: minimum of `spent`.
+    """
     if spent >= PATIENCE * min_time and len(samples) >= 2:
         return True
-    return len(samples) >= ENOUGH and spent >= min_time and uncertainty(samples) <= TARGET
+    return len(samples) >= MIN_SAMPLES and spent >= min_time and uncertainty(samples) <= TARGET

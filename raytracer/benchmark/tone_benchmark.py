@@ -1,4 +1,4 @@
-"""`raytracer bench tone`: a 4K film to a picture, in one pass and in several, beside CUB."""
+"""`raytracer bench tone`: statistics and tone mapping of a 4K film, beside CUB."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from raytracer.benchmark.cuda.session import Session
     from raytracer.benchmark.tone_passes import ToneBench
 
-PIXEL, CODES = 16, 4  # bytes of a pixel on the film, and of its 8-bit RGBA
+PIXEL, CODES = 16, 4  # bytes per pixel of the film, and of 8-bit RGBA
 NOTES = {
-    "histogram": "Ours also finds sums, extremes and the exposure that metering asks for.",
+    "histogram": "Ours also computes sums, extremes and the metered exposure.",
     "picture": "Exposure, linear curve, sRGB and dither; clipped and black pixels are not counted.",
-    "whole": "Statistics, automatic exposure, curve, sRGB, dither; nothing leaves the device.",
+    "whole": "Statistics, automatic exposure, curve, sRGB, dither; without transfer to the host.",
 }
 Run = Callable[[], Any]
 
 
 class ToneBenchmark:
-    """A film to its picture: the histogram pass, the picture pass, and both."""
+    """Film statistics, tone mapping, and both."""
 
     name = "tone"
     by_default = False
@@ -44,38 +44,38 @@ class ToneBenchmark:
     presentation = Presentation()
 
     def listing(self) -> Iterator[str]:
-        """Sizes and kernels."""
+        """Yield sizes and kernels."""
         yield "tone: statistics and picture of a 4K film, on the CPU or a GPU"
         yield f"  axes width {SIZE[0]}, height {SIZE[1]}"
         for each in _kernels():
             yield f"  {each.label:<28} {', '.join(map(str, each.needs)):<10} {each.title}"
 
     def check(self, options: BenchOptions) -> None:
-        """All passes are timed, on one film."""
+        """Validate the size; raise UserError for variants."""
         picture_size(self.name, dict(options.axes or {}), SIZE)
         if options.variant:
-            raise UserError("tone times every pass: leave out --variant")
+            raise UserError("tone times all passes: remove --variant")
 
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
-        """Histogram, picture and both."""
+        """Return results for statistics, tone mapping, and both."""
         size = picture_size(self.name, dict(options.axes or {}), SIZE)
-        tell(f"developing a film of {size[0]}x{size[1]}")
+        tell(f"tone mapping a film of {size[0]}x{size[1]}")
         if machine.backend == "cpu":
             return on_host(options.min_time, size=size)
         with machine.session(tell) as session:
             return on_device(session, options.min_time, options.peers, size)
 
     def explain(self, options: BenchOptions, arch: str) -> str:
-        """The idea of each pass."""
+        """Describe idea and resources of each pass."""
         width, height = picture_size(self.name, dict(options.axes or {}), SIZE)
         axes = {"width": width, "height": height, "n": width * height}
-        lines = [f"tone: a film of {width}x{height}, from its sums to code values"]
+        lines = [f"tone: a film of {width}x{height}, from sums to code values"]
         for each in _kernels():
             lines += ["", *rung(each, arch, axes, {})]
         return "\n".join(lines) + "\n"
 
     def profile(self, options: BenchOptions) -> list[str]:
-        """Launch each pass once."""
+        """Launch each pass once; return labels."""
         from raytracer.benchmark.cuda.session import Session
         from raytracer.benchmark.tone_passes import ToneBench
 
@@ -91,12 +91,12 @@ class ToneBenchmark:
 
 
 def _kernels() -> list[Kernel]:
-    """The histogram pass, then the ways to make the picture."""
+    """Return the kernels of statistics, then those of tone mapping."""
     return [product("tally"), *discover("tone")]
 
 
 def on_host(min_time: float, threads: int = 0, size: tuple[int, int] = SIZE) -> list[Result]:
-    """The results on the CPU."""
+    """Measure on the CPU."""
     film_ = film(size)
     fixed, auto = settings("linear", False), settings("linear")
     count = thread_count(threads)
@@ -114,7 +114,7 @@ def on_host(min_time: float, threads: int = 0, size: tuple[int, int] = SIZE) -> 
 def on_device(
     session: Session, min_time: float, peers: bool = True, size: tuple[int, int] = SIZE
 ) -> list[Result]:
-    """The results on a GPU; each pass is checked before it is timed."""
+    """Check, then measure on a GPU."""
     from raytracer.benchmark.tone_passes import ToneBench
 
     with ToneBench(session, film(size)) as work:
@@ -129,7 +129,7 @@ def on_device(
 
 
 def _passes(work: ToneBench) -> dict[str, list[tuple[str, Run]]]:
-    """What is timed on a GPU, by result."""
+    """Return the timed functions by result."""
     return {
         "histogram": [("one kernel", work.tally)],
         "picture": [("three passes", work.three_passes), ("one pass", work.one_pass)],
@@ -147,8 +147,8 @@ def _cub(work: ToneBench, min_time: float) -> Row:
 
 def _whole(film_: Film, tone_settings: ToneSettings, threads: int) -> Run:
     def run() -> None:
-        tally = tone.measure(film_, tone_settings, threads)
-        tone.develop(film_, tone_settings, 8, threads, tally)
+        histogram = tone.measure(film_, tone_settings, threads)
+        tone.develop(film_, tone_settings, 8, threads, histogram)
 
     return run
 

@@ -1,4 +1,4 @@
-"""The film that `raytracer bench tone` develops, and how."""
+"""Film and settings of `raytracer bench tone`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SAMPLES = 4
 
 
 def film(size: tuple[int, int] = SIZE) -> Film:
-    """Log-normal light of all colours; a tenth of the pixels is empty."""
+    """Return a film of log-normal values; a tenth of the pixels is empty."""
     width, height = size
     rng = np.random.default_rng(1)
     sums = rng.standard_normal((height, width, 4), np.float32)
@@ -26,5 +26,5 @@ def film(size: tuple[int, int] = SIZE) -> Film:
 
 
 def settings(curve: str, automatic: bool = True) -> ToneSettings:
-    """What is timed for a curve."""
+    """Return the settings for a tone curve."""
     return ToneSettings("auto" if automatic else 0.0, curve, dither=True)

@@ -28,10 +28,10 @@ Run = Callable[[], Any]
 
 
 class ToneBench:
-    """A film on the device, and what is timed of it."""
+    """A film on the device, and its passes; must be closed."""
 
     def __init__(self, session: Session, film: Film) -> None:
-        """Copy the film; close it."""
+        """Copy the film to the device."""
         self._session, self._film = session, film
         self._height, self._width = film.sums.shape[:2]
         pixels = self._height * self._width
@@ -50,15 +50,15 @@ class ToneBench:
         self._memory.close()
 
     def tally(self) -> None:
-        """The histogram pass."""
+        """Launch the statistics pass."""
         self._kernels.launch("tally", self._arguments("linear"))
 
     def one_pass(self) -> None:
-        """Film to codes, exposure given."""
+        """Launch tone mapping in one pass with fixed exposure."""
         self._kernels.launch("tone", self._arguments("linear", automatic=False))
 
     def three_passes(self) -> None:
-        """The same with floats between the stages."""
+        """Launch tone mapping in three passes, with floats between them."""
         args = self._arguments("linear", automatic=False)
         args["scratch"] = self._memory.address("between")
         axes = {"n": self._width * self._height}
@@ -68,7 +68,7 @@ class ToneBench:
             self._three.launch(grid, args, self._session.stream)
 
     def whole(self, curve: str) -> Run:
-        """Statistics and picture with an automatic exposure."""
+        """Return a function that launches statistics and tone mapping, automatic exposure."""
         args = self._arguments(curve)
 
         def run() -> None:
@@ -78,7 +78,7 @@ class ToneBench:
         return run
 
     def cub(self) -> Run:
-        """CUB's histogram into the same bins, checked. Raises RaytracerError."""
+        """Return the histogram of CUB with the same bins; raise RaytracerError if it differs."""
         source = Path(__file__).parent / "cub" / "film_histogram.cu"
         path = shared_library.build(source, self._session.arch)
         launcher = shared_library.Launcher(path, (self._width * self._height,))
@@ -94,15 +94,15 @@ class ToneBench:
         self._session.wait()
         bins = np.empty(256, np.uint32)
         self._memory.download("bins", bins)
-        if not np.array_equal(bins, self._wanted()["bins"][0]):
-            raise RaytracerError("CUB counts other bins than the CPU")
+        if not np.array_equal(bins, self._reference()["bins"][0]):
+            raise RaytracerError("the histogram of CUB differs from that of the CPU")
         return run
 
     def check(self) -> None:
-        """Compare histogram and pictures with the CPU's. Raises RaytracerError."""
+        """Compare histogram and pictures with the CPU; raise RaytracerError if they differ."""
         self.whole("linear")()
-        if not np.array_equal(self._kernels.read_tally()["bins"], self._wanted()["bins"]):
-            raise RaytracerError("the histogram on the device is not that of the CPU")
+        if not np.array_equal(self._kernels.read_histogram()["bins"], self._reference()["bins"]):
+            raise RaytracerError("the histogram of the device differs from that of the CPU")
         expected = tone.develop(self._film, settings("linear", False)).astype(np.int16)
         for run in (self.one_pass, self.three_passes):
             self._memory.poison("out")
@@ -110,26 +110,26 @@ class ToneBench:
             picture = np.empty(self._film.sums.shape, np.uint8)
             self._memory.download("out", picture)
             if np.abs(picture.astype(np.int16) - expected).max() > 1:
-                raise RaytracerError("a picture of the device is not that of the CPU")
+                raise RaytracerError("a picture of the device differs from that of the CPU")
 
     def sample(self, run: Run, min_time: float) -> list[float]:
-        """Seconds between events, the L2 cache emptied before each."""
+        """Return seconds between events, with a flushed L2 cache."""
         self._session.cold(run, 3, True)
         samples: list[float] = []
         duration = 0.0
         while not timing.settled(samples, duration, min_time):
             samples += self._session.cold(run, 16, True)
-            duration += 16 * 1e-3  # most of it empties the cache
+            duration += 16 * 1e-3  # mostly flushes of the cache
         return samples
 
-    def _wanted(self) -> NDArray[np.void]:
+    def _reference(self) -> NDArray[np.void]:
         return tone.measure(self._film, settings("linear"))
 
     def _arguments(self, curve: str, automatic: bool = True) -> NDArray[np.void]:
-        """ToneArgs; with an automatic exposure the tally is filled and read."""
+        """Return ToneArgs; with automatic exposure the tally is written and read."""
         shape = self._height, self._width
         args = tone.arguments(shape, self._film.samples, settings(curve, automatic))
         args["film"], args["out"] = self._memory.address("film"), self._memory.address("out")
         if automatic:
-            args["tally"], args["scratch"] = self._kernels.tally, self._kernels.scratch
+            args["tally"], args["scratch"] = self._kernels.histogram, self._kernels.scratch
         return args

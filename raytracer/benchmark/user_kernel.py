@@ -1,4 +1,4 @@
-"""Anybody's kernel among ours: `raytracer bench matmul --with kernel.cu`."""
+"""Kernels of users: `raytracer bench matmul --with kernel.cu`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,20 @@ HEADERS = (".h", ".cuh", ".hpp")
 
 
 def adopt(op: Op, path: Path, folder: Path) -> Variant:
-    """Copy a kernel and what it may include into `folder`; a variant that compiles there.
+    """Copy a kernel and the headers that it may include into a folder.
 
-    path: the user's .cu file, with the header lines of a variant; it may include headers beside
-        it, and those of kernels/ as "../../core/compat.h" or "core/compat.h".
-    folder: empty; becomes a folder of kernels.
-    Raises UserError for a file that cannot be read or lacks the entry, VariantError for its header.
+    Args:
+        op: the operation that it implements.
+        path: the .cu file, with the header of a variant; it may include headers beside it, and
+            those of kernels/ as "../../core/compat.h" or "core/compat.h".
+        folder: empty; becomes a folder of kernels.
+
+    Returns:
+        The variant in `folder`.
+
+    Raises:
+        UserError: the file cannot be read or lacks the entry.
+        VariantError: its header is invalid.
     """
     with opened(path, error=UserError) as file:
         data = file.read(SOURCE_BYTES, UserError)
@@ -41,7 +49,7 @@ def adopt(op: Op, path: Path, folder: Path) -> Variant:
     for beside in path.resolve().parent.iterdir():
         if beside.suffix in HEADERS and beside.is_file():
             shutil.copyfile(beside, target_folder / beside.name)
-    words = re.findall(r"[a-z0-9]+", re.sub(r"^\d+_", "", path.stem.lower())) or ["mine"]
+    words = re.findall(r"[a-z0-9]+", re.sub(r"^\d+_", "", path.stem.lower())) or ["user"]
     target = target_folder / f"{NUMBER}_{'_'.join(words)[:NAME_LETTERS].rstrip('_')}.cu"
     target.write_text(text, encoding="utf-8")
     return variants.read(op.name, target, folder)

@@ -21,12 +21,12 @@ Examples:
   raytracer bench matmul --size 1024,4096 --variant 06 --save renders/matmul.json
   raytracer bench matmul --with kernel.cu     your kernel under the same rules
   raytracer bench histogram --input sorted --axis n=2^30
-  raytracer bench contraction --explain       the ladder, rung by rung
+  raytracer bench contraction --explain       ideas and resources of the variants
   raytracer bench contraction --ncu           occupancy, stalls, bank conflicts
-  raytracer bench render --scene weekend      the ray tracer's own ladder, Mrays/s
-  raytracer bench tone                        statistics and picture of a 4K film
-  raytracer bench preview                     from a camera event to its picture
-  raytracer bench vecadd --compare old.json   exit code 1 if something is slower
+  raytracer bench render --scene weekend      render kernels, Mrays/s
+  raytracer bench tone                        statistics and tone mapping of a 4K film
+  raytracer bench preview                     latency from camera event to picture
+  raytracer bench vecadd --compare old.json   exit code 1 if a row is slower
 """
 
 
@@ -38,7 +38,7 @@ Examples:
 @click.option("--size", default="", help="Size of the largest axes, such as 4096, 1e6 or 2^20.")
 @click.option("--scene", multiple=True, help="Example scene for `bench render`; repeatable.")
 @click.option("--axis", multiple=True, metavar="NAME=SIZE", help="Size of one axis; repeatable.")
-@click.option("--dtype", help="Data type, one of the operation's.")
+@click.option("--dtype", help="Data type of the operation.")
 @click.option("--backend", type=CHOICE(["auto", "cpu", "cuda"]), default="auto", show_default=True)
 @click.option(
     "--input",
@@ -49,7 +49,7 @@ Examples:
     help="Distribution of the input values.",
 )
 @click.option("--min-time", default=0.5, show_default=True, help="Seconds of measurement per row.")
-@click.option("--peers/--no-peers", default=True, help="Also time libraries that do the same.")
+@click.option("--peers/--no-peers", default=True, help="Also time libraries.")
 @click.option("--cold", "mode", flag_value="cold", default="cold", help="Flush caches (default).")
 @click.option("--hot", "mode", flag_value="hot", help="Launch back to back.")
 @click.option("--sustained", "mode", flag_value="sustained", help="Back to back for two seconds.")
@@ -70,7 +70,7 @@ Examples:
 @click.option("--ncu", is_flag=True, help="Add Nsight Compute's counters for each kernel.")
 @click.option("--profile", is_flag=True, help="Launch each variant once, for a profiler.")
 def bench(ops: tuple[str, ...], **options: Any) -> int:
-    """Run the command; see EXAMPLES."""
+    """Run the command."""
     require_start()
     from raytracer.benchmark.axes import parse_axes, parse_size
 
@@ -94,7 +94,7 @@ def bench(ops: tuple[str, ...], **options: Any) -> int:
 
 
 def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
-    """Check the outputs, run, print, save, plot and compare."""
+    """Run, print, save, plot and compare."""
     from raytracer.benchmark import compare, plot, report
     from raytracer.benchmark.run import bench as run
     from raytracer.files import output
@@ -126,7 +126,7 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
         print("\r\033[K", end="", file=sys.stderr, flush=True)
     record["command"] = _command()
     click.echo(report.text(record, options["form"]), nl=False)
-    if options["save"]:  # on its own and first: a run takes long, and a plot may fail
+    if options["save"]:  # before the plot, which may fail
         output.write(options["save"], report.text(record, "json"))
     if options["plot"]:
         plot.draw(record, options["plot"])
@@ -138,7 +138,7 @@ def _timed(ops: tuple[str, ...], options: dict[str, Any]) -> int:
 
 
 def _without_timing(ops: tuple[str, ...], options: dict[str, Any]) -> int:
-    """--explain and --profile."""
+    """Run --explain or --profile."""
     from raytracer.benchmark.explain import architecture
     from raytracer.benchmark.options import BenchOptions
     from raytracer.benchmark.registry import selected
@@ -167,6 +167,6 @@ def _tell(line: str) -> None:
 
 
 def _command() -> str:
-    """The command line for the record: of absolute paths the name alone."""
+    """Return the command line for the record, with absolute paths reduced to file names."""
     words = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
     return shlex.join(["raytracer", *words])

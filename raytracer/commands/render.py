@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from raytracer.film.image import Image
     from raytracer.film.statistics import Statistics
     from raytracer.film.tone_settings import ToneSettings
-    from raytracer.job import Job
     from raytracer.memory import Output
+    from raytracer.pipeline import Job
 
 FEW = 1e-3
 """Share of the pixels in which spheres are easily overlooked."""
@@ -158,7 +158,7 @@ class Task(NamedTuple):
     @property
     def aovs(self) -> tuple[str, ...]:
         """Output variables to save; raises UserError for unknown ones."""
-        from raytracer.film.film_file import check_aovs
+        from raytracer.film.aovs import check_aovs
 
         return check_aovs(self.aov)
 
@@ -184,6 +184,7 @@ class Task(NamedTuple):
         from raytracer.commands.picture import default_picture
         from raytracer.files.output import check_picture
         from raytracer.film import film_file, histogram
+        from raytracer.film.aovs import check_aovs
         from raytracer.film.tone import check_bits
 
         check_bits(int(self.bits), self.tone)
@@ -193,7 +194,7 @@ class Task(NamedTuple):
             )
         if self.resume and self.repeat > 1:
             raise UserError("--repeat renders the same frame again: leave it or --resume out")
-        film_file.check_aovs(self.aov)
+        check_aovs(self.aov)
         target = Path(self.output) if self.output else default_picture(self.scene)
         outputs.reads(self.path, *([self.resume] if self.resume else []))
         if self.film:
@@ -205,12 +206,13 @@ class Task(NamedTuple):
 
     def resumed(self) -> Film | None:
         """Load the film to resume, with the output variables that go into the saved film too."""
-        from raytracer.film import film_file
+        from raytracer.film.aovs import AOVS
+        from raytracer.film.film import Film
 
         if not self.resume:
             return None
-        kept = tuple(name for name in film_file.AOVS if self.film and name not in self.aovs)
-        return film_file.load(self.resume, kept)
+        kept = tuple(name for name in AOVS if self.film and name not in self.aovs)
+        return Film.load(self.resume, kept)
 
     def memory(self, resumed: Film | None) -> Output:
         """Return what is made from the film, for the estimate of memory."""
@@ -285,10 +287,9 @@ def run(task: Task) -> None:
     crop = task.crop or crop_of(resumed)
     with task.prepare(crop, outputs, resumed) as job:
         _announce(task, job, crop)
-        if task.film:
-            size = job.settings.width, job.settings.height
-            film_file.require_space(task.film, *size, crop, task.aovs)
         film = film_for(job.settings, crop, resumed, own=True)
+        if task.film:
+            film_file.require_space(film, task.film, task.aovs)
         image = _render(task, job, film)
         statistics = image.statistics
         if job.about["spheres"] and film.crop == (0, 0, film.width, film.height):
@@ -404,7 +405,7 @@ def _one_sample(job: Job, x: int, y: int, sample: int) -> DeviceFilm:
 def _record(job: Job, image: Image) -> dict[str, Any]:
     """Return a render as one JSON object."""
     from raytracer import memory
-    from raytracer.job import quartiles
+    from raytracer.pipeline import quartiles
     from raytracer.resources import peak_memory
 
     host = {"film": image.film.sums.nbytes, "peak": peak_memory(), "estimate": memory.told()}
@@ -441,7 +442,7 @@ def _summary(job: Job, film: Film, paths: list[Path]) -> str:
         film: the rendered one.
         paths: files that were written, the picture first.
     """
-    from raytracer.job import quartiles
+    from raytracer.pipeline import quartiles
 
     height, width = film.sums.shape[:2]
     size = f"{width}x{height}"

@@ -104,12 +104,12 @@ class Task(NamedTuple):
         """Return the settings of all films; with --lock, the exposure that they share."""
         from dataclasses import replace
 
-        from raytracer.film import film_file
+        from raytracer.film.film import Film
         from raytracer.film.tone import common_exposure
 
         if not self.lock:
             return self.settings
-        films = (film_file.load(name, ()) for name in self.films)
+        films = (Film.load(name, ()) for name in self.films)
         return replace(self.settings, exposure=common_exposure(films, self.settings, self.threads))
 
 
@@ -118,7 +118,7 @@ def run(task: Task) -> None:
     from raytracer import memory
     from raytracer.commands.picture import record, warn_of_metering, warn_of_non_finite
     from raytracer.commands.report import print_json, print_lines
-    from raytracer.film.film_file import load
+    from raytracer.film.film import Film
     from raytracer.resources import peak_memory
 
     targets = task.targets()
@@ -126,7 +126,7 @@ def run(task: Task) -> None:
     made_from_film = memory.Output(int(task.bits), histogram=task.histogram is not None, begun=True)
     records = []
     for name, target in zip(task.films, targets, strict=True):
-        film = load(name, ())  # output variables do not change the picture
+        film = Film.load(name, ())  # output variables do not change the picture
         height, width = film.sums.shape[:2]
         memory.require_tone(name, width, height, made_from_film, task.threads)
         image = image_of(film, settings, task.threads)

@@ -20,6 +20,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.lib import format as npy
 
+from raytracer._native import core
 from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.files.access import OpenFile, copy_limited, memory_share, reading
 from raytracer.memory import require_room
@@ -386,8 +387,6 @@ class _Stored:
 
         The file is read on several threads: each sums what is in its cache still.
         """
-        from raytracer import _core
-
         place = self.tell()
         self.seek(0)
         found = zlib.crc32(self.read(place))
@@ -395,7 +394,7 @@ class _Stored:
         for start in range(0, len(target), SLICE):  # Ctrl-C is heard in between
             part = target[start : start + SLICE]
             at = self._begin + place + start
-            count, found = _core.read_file(descriptor, at, part, found, threads)
+            count, found = core().read_file(descriptor, at, part, found, threads)
             if count < len(part):
                 raise DataFileError("is cut short")
         self.seek(place + len(target))

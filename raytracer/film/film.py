@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -203,18 +204,26 @@ class Film:
         return film_file.save(self, path, half, batch)
 
     @classmethod
-    def load(cls, path: str | Path) -> Film:
+    def load(cls, path: str | Path, aovs: Sequence[str] | None = None) -> Film:
         """Read a film that `save` wrote.
 
         Args:
             path: the file, `.npz` or `.exr`.
+            aovs: names of the output variables to keep, where the file has them; None keeps all.
+
+        Returns:
+            The film.
 
         Raises:
             DataFileError: it is no film, or cannot be read.
         """
         from raytracer.film import film_file
 
-        return film_file.load(path)
+        stored = film_file.read(path, aovs)
+        film = cls(*stored[:8], source=stored.source)
+        if stored.backdrop is not None:
+            film.backdrop = Backdrop(*stored.backdrop)
+        return film
 
 
 def outline(film: Film, metadata: dict[str, Any]) -> str:

@@ -6,13 +6,13 @@ import json
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.arguments import mapping, truth
-from raytracer.errors import DataFileError, UserError, shown, shown_value, suggestion
+from raytracer.errors import DataFileError, UserError, shown, shown_value
 from raytracer.files import output
 from raytracer.files.access import (
     STANDARD_INPUT,
@@ -23,40 +23,40 @@ from raytracer.files.access import (
     printed,
     reading,
 )
-from raytracer.film.film import Backdrop, Crop, Film, checked_crop
+from raytracer.film.aovs import AOVS, INTEGERS
 from raytracer.memory import require_room, size_text
 from raytracer.settings import MAX_SAMPLES
 
 if TYPE_CHECKING:
     from raytracer.film.exr_header import ExrHeader
+    from raytracer.film.film import Film
+
+Color = tuple[float, float, float]
 
 # 2: the background is opaque and in the sums; their fourth channel tells what samples hit. 1: it is
 # transparent, or (of earlier versions) opaque with a fourth channel that is full everywhere.
 FORMATS = (1, 2)
 SUFFIXES = (".npz", ".exr")
-# Arbitrary output variables and the names of their channels in OpenEXR; ids and counts are uint32.
-AOVS = {
-    "depth": "Z",
-    "normal": "XYZ",
-    "albedo": "RGB",
-    "id": "I",
-    "position": "XYZ",
-    "samples": "I",
-}
-WHOLE = ("id", "samples")
 # Most bytes of the metadata: those of a film have a few thousand.
 ABOUT_BYTES = 1 << 24
 
 
-def check_aovs(names: str | None) -> tuple[str, ...]:
-    """The names in a list with commas; raises UserError for an unknown one."""
-    found = [name.strip() for name in (names or "").split(",") if name.strip()]
-    for name in found:
-        if name not in AOVS:
-            raise UserError(
-                f"there is no output variable {shown_value(name)}; {suggestion(name, AOVS)}"
-            )
-    return tuple(dict.fromkeys(found))
+class StoredFilm(NamedTuple):
+    """The content of a film file: the fields of `Film` of the same names.
+
+    backdrop: linear RGB at the lower and the upper edge, or None.
+    """
+
+    sums: NDArray[np.float32]
+    samples: int
+    x0: int
+    y0: int
+    width: int
+    height: int
+    aovs: dict[str, NDArray[Any]]
+    metadata: dict[str, Any]
+    backdrop: tuple[Color, Color] | None
+    source: str
 
 
 def check_target(path: str | Path, half: bool = False) -> Path:
@@ -73,19 +73,21 @@ def check_target(path: str | Path, half: bool = False) -> Path:
     return output.check_file(path)
 
 
-def require_space(
-    path: str | Path, width: int, height: int, crop: Crop | None, aovs: Sequence[str] = ()
-) -> None:
+def require_space(film: Film, path: str | Path, aovs: Sequence[str] = ()) -> None:
     """Refuse a film for which its disk has no room, before it is rendered.
 
-    width, height: of the picture, of which `crop` is rendered. aovs: names of output variables.
-    OpenEXR compresses, so that nothing is known about `.exr`.
-    Raises OutputError.
+    Args:
+        film: of the size that will be saved.
+        path: the file. OpenEXR compresses, so that the size of an `.exr` is not known before.
+        aovs: names of the output variables that will be added.
+
+    Raises:
+        OutputError: there is no room.
     """
-    x0, y0, x1, y1 = checked_crop(width, height, crop)
+    height, width = film.sums.shape[:2]
     per_pixel = 16 + sum(4 * len(AOVS[name]) for name in aovs)
     if Path(path).suffix.lower() == ".npz":
-        output.require_space(path, per_pixel * (x1 - x0) * (y1 - y0))
+        output.require_space(path, per_pixel * width * height)
 
 
 def save(
@@ -115,12 +117,12 @@ def check_source(path: str | Path) -> None:
         )
 
 
-def load(path: str | Path, aovs: Sequence[str] = tuple(AOVS)) -> Film:
-    """Read a film; see `Film.load`.
+def read(path: str | Path, aovs: Sequence[str] | None = None) -> StoredFilm:
+    """Read a film file; arguments and errors as for `Film.load`.
 
-    aovs: names of the output variables to keep, where the film has them. Those of an .npz that are
-        not named are not read; OpenEXR reads all of a file.
+    Output variables of an `.npz` that are not named are not read; OpenEXR reads all of a file.
     """
+    aovs = tuple(AOVS) if aovs is None else aovs
     path = path_of(path)
     check_source(path)
     suffix = path.suffix.lower()
@@ -130,10 +132,8 @@ def load(path: str | Path, aovs: Sequence[str] = tuple(AOVS)) -> Film:
 
             suffix = ".exr" if file.file.peek(4)[:4] == exr_header.MAGIC else ".npz"
         with reading(file.source, "a film"):
-            reader = _load_npz if suffix == ".npz" else _load_exr
-            film = _checked(file.source, reader(file, aovs))
-            film.source = file.source
-            return film
+            reader = _read_npz if suffix == ".npz" else _read_exr
+            return _checked(reader(file, aovs))
 
 
 def _about(film: Film) -> str:
@@ -156,8 +156,10 @@ def _about(film: Film) -> str:
         ) from None
 
 
-def _film(source: str, about: str, sums: NDArray[Any], aovs: dict[str, NDArray[Any]]) -> Film:
-    """Make a film of what a file holds. Raises DataFileError where the metadata are damaged."""
+def _stored_film(
+    source: str, about: str, sums: NDArray[Any], aovs: dict[str, NDArray[Any]]
+) -> StoredFilm:
+    """Return arrays and metadata together. Raises DataFileError where the metadata are damaged."""
     said = parse_json(about, source, "its metadata")
     if said.get("format") not in FORMATS:
         raise DataFileError(
@@ -175,10 +177,10 @@ def _film(source: str, about: str, sums: NDArray[Any], aovs: dict[str, NDArray[A
         where = f"metadata.{wrong[0]}" if wrong else "metadata"
         raise DataFileError(f"{source}: its metadata are damaged: {where}")
     backdrop = _backdrop(said.get("backdrop"), source) if said["format"] == 2 else None
-    return Film(sums, samples, x0, y0, width, height, aovs, metadata, backdrop=backdrop)
+    return StoredFilm(sums, samples, x0, y0, width, height, aovs, metadata, backdrop, source)
 
 
-def _backdrop(said: Any, source: str) -> Backdrop:
+def _backdrop(said: Any, source: str) -> tuple[Color, Color]:
     """Return the background in the metadata."""
     known = said if isinstance(said, dict) else {}
     colors = []
@@ -190,7 +192,7 @@ def _backdrop(said: Any, source: str) -> Backdrop:
                 f"{source}: its metadata are damaged: backdrop is {shown_value(said)}"
             )
         colors.append((float(numbers[0]), float(numbers[1]), float(numbers[2])))
-    return Backdrop(*colors)
+    return colors[0], colors[1]
 
 
 def _integers(said: dict[str, Any], name: str, count: int, source: str) -> list[int]:
@@ -203,9 +205,9 @@ def _integers(said: dict[str, Any], name: str, count: int, source: str) -> list[
     return values
 
 
-def _checked(source: str, film: Film) -> Film:
+def _checked(film: StoredFilm) -> StoredFilm:
     """Refuse a film that makes no sense."""
-    shape = film.sums.shape
+    source, shape = film.source, film.sums.shape
     inside = (
         len(shape) == 3
         and shape[2] == 4
@@ -217,15 +219,15 @@ def _checked(source: str, film: Film) -> Film:
         raise DataFileError(
             f"{source}: holds no film: sums must be float32 (h, w, 4) within the picture's size"
         )
-    film.sums = np.ascontiguousarray(film.sums)  # NumPy may have saved columns first
     try:
         _require_aovs(film)
     except UserError as error:
         raise DataFileError(f"{source}: {error}") from None
-    return film
+    # NumPy saves arrays in Fortran order as they are in memory.
+    return film._replace(sums=np.ascontiguousarray(film.sums))
 
 
-def _require_aovs(film: Film) -> None:
+def _require_aovs(film: Film | StoredFilm) -> None:
     """Refuse output variables that do not fit the sums. Raises UserError."""
     shape = film.sums.shape
     for name, array in mapping(film.aovs, "aovs", UserError).items():
@@ -235,7 +237,7 @@ def _require_aovs(film: Film) -> None:
                 f"{', '.join(AOVS)}"
             )
         wanted = shape[:2] if len(AOVS[name]) == 1 else (*shape[:2], len(AOVS[name]))
-        kind = "u" if name in WHOLE else "f"
+        kind = "u" if name in INTEGERS else "f"
         if array.shape != wanted or array.dtype.kind != kind or array.dtype.itemsize > 4:
             raise UserError(
                 f"the output variable {name} is {array.dtype} {array.shape}, and the film needs "
@@ -249,7 +251,7 @@ def _save_npz(film: Film, about: str, path: Path, batch: output.Batch | None) ->
         np.savez(file, film=np.array(about), sums=film.sums, **arrays)
 
 
-def _load_npz(file: OpenFile, wanted: Sequence[str]) -> Film:
+def _read_npz(file: OpenFile, names: Sequence[str]) -> StoredFilm:
     from raytracer.files.npz import Archive
 
     with Archive(file) as archive:
@@ -261,14 +263,14 @@ def _load_npz(file: OpenFile, wanted: Sequence[str]) -> Film:
             raise DataFileError(
                 f"{file.source}: its metadata have more than {size_text(ABOUT_BYTES)}"
             )
-        layers = [name for name in AOVS if name in wanted and f"aov_{name}" in members]
+        layers = [name for name in AOVS if name in names and f"aov_{name}" in members]
         archive.require_room(["film", "sums", *(f"aov_{name}" for name in layers)])
         about = archive.array("film")
         if about.shape != () or about.dtype.kind != "U":
             raise DataFileError(f"{file.source}: its metadata are damaged: they are no text")
         sums = archive.array("sums")
         aovs = {name: archive.array(f"aov_{name}") for name in layers}
-    return _film(file.source, str(about), sums, aovs)
+    return _stored_film(file.source, str(about), sums, aovs)
 
 
 def _require_openexr(path: Path) -> Any:
@@ -297,7 +299,7 @@ def _save_exr(film: Film, about: str, path: Path, half: bool, batch: output.Batc
         planes = array.reshape(*film.sums.shape[:2], -1)
         for index, name in enumerate(names):
             plane = planes[..., index]
-            if layer not in WHOLE:
+            if layer not in INTEGERS:
                 with np.errstate(over="ignore"):  # above 65504 is infinite as a half
                     plane = plane.astype(number)
             key = f"{layer}.{name}" if layer else name
@@ -319,13 +321,13 @@ def _save_exr(film: Film, about: str, path: Path, half: bool, batch: output.Batc
             raise OSError(str(error).replace(file.name, str(path))) from error
 
 
-def _load_exr(file: OpenFile, wanted: Sequence[str]) -> Film:
+def _read_exr(file: OpenFile, names: Sequence[str]) -> StoredFilm:
     from raytracer.film import exr_header
 
     source = file.source
     exr = _require_openexr(file.path)
     header = exr_header.check(file)
-    require_room(source, header.reading(file.size) + _stacking(header, wanted))
+    require_room(source, header.reading(file.size) + _stacking(header, names))
     with (
         reading(source, "OpenEXR"),
         printed() as said,
@@ -344,28 +346,28 @@ def _load_exr(file: OpenFile, wanted: Sequence[str]) -> Film:
     layers = {
         name: letters
         for name, letters in AOVS.items()
-        if name in wanted and all(f"{name}.{letter}" in stored for letter in letters)
+        if name in names and all(f"{name}.{letter}" in stored for letter in letters)
     }
     aovs = {name: _stacked(stored, name, letters) for name, letters in layers.items()}
     if all(f"sums.{letter}" in stored for letter in "RGBA"):
-        return _film(source, about, _stacked(stored, "sums", "RGBA"), aovs)
+        return _stored_film(source, about, _stacked(stored, "sums", "RGBA"), aovs)
     mean = _stacked(stored, "", "RGBA").astype(np.float32)
     if "coverage.Y" in stored:
         mean[..., 3] = stored["coverage.Y"]
-    film = _film(source, about, mean, aovs)
-    film.metadata["half"] = True  # the sums are gone: this is the mean of the samples
-    film.metadata["samples_before"], film.samples = film.samples, 1
-    return film
+    film = _stored_film(source, about, mean, aovs)
+    film.metadata["half"] = True  # the file has no sums: this is the mean of the samples
+    film.metadata["samples_before"] = film.samples
+    return film._replace(samples=1)
 
 
-def _stacking(header: ExrHeader, wanted: Sequence[str]) -> int:
-    """Bytes of the layers that `_load_exr` puts together from channels."""
+def _stacking(header: ExrHeader, names: Sequence[str]) -> int:
+    """Bytes of the layers that `_read_exr` puts together from channels."""
     has = header.channels
     sums = "sums" if "sums.R" in has else ""
     size = sum(has.get(f"{sums}.{name}" if sums else name, 0) for name in "RGBA")
     if not sums:
         size += 16  # the mean as float32
-    for name in wanted:
+    for name in names:
         if len(AOVS[name]) > 1:
             size += sum(has.get(f"{name}.{letter}", 0) for letter in AOVS[name])
     return size * header.width * header.height

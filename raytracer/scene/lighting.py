@@ -66,18 +66,21 @@ def _key_lights(axes: Basis) -> tuple[DirectionalLight]:
     return (DirectionalLight((x, y, z), intensity=KEY_INTENSITY),)
 
 
-def pack_frame(scene: Scene, settings: RenderSettings, **tables: int) -> NDArray[np.void]:
+def pack_frame(
+    scene: Scene, settings: RenderSettings, scale: float, **tables: int
+) -> NDArray[np.void]:
     """Return the whole picture as one frame, structured (1,).
 
     Args:
         scene: for its background and ambient light.
         settings: size and sampling.
+        scale: length of a unit of render space, in scene units.
         tables: the frame's counts and modes, which say how tables of the scene are read.
     """
     bottom, top = scene.background.edges()
     kind = "transparent" if scene.background.transparent else "gradient"
     return frame_of(
-        **settings.packed(),
+        **settings.packed(scale),
         x1=settings.width,
         y1=settings.height,
         background_bottom=srgb_to_linear(bottom),

@@ -66,6 +66,7 @@ def _packed(scene: Scene, settings: RenderSettings) -> SceneBuffers:
     frame = pack_frame(
         scene,
         settings,
+        space.scale,
         large_count=len(large),
         color_mode=code("ColorMode", color_mode),
         light_count=len(lights),
@@ -173,7 +174,7 @@ def retake(
         lights = pack_lights(scene, Space((x, y, z), buffers.scale), stand.axes)
         same = ("color_mode", "material_count", "material_mode", "large_count")
         tables = {name: int(buffers.frame["scene"][name][0]) for name in same}
-        frame = pack_frame(scene, settings, light_count=len(lights), **tables)
+        frame = pack_frame(scene, settings, buffers.scale, light_count=len(lights), **tables)
         camera = stand.pack(settings.width / settings.height)
     return replace(buffers, camera=camera, lights=lights, frame=frame)
 

@@ -58,12 +58,12 @@ def view_tables(
     """
     parts = [camera_table(camera)]
     if edits.lights is not None:
-        dressed = edits.dress(scene)
+        dressed = edits.applied_to(scene)
         assert dressed.ambient is not None
         if scene.lights is None and scene.ambient is None:  # it had one with its own light
             parts.append(_table("[ambient]", vars(dressed.ambient)))
         parts += [_light(light) for light in edits.lights]
-    background = edits.dress(scene).background
+    background = edits.applied_to(scene).background
     if background.up is None and not _parallel(camera.up, up := background_up(scene)):
         background = replace(background, up=up)  # else it would change with the camera's
     if background != scene.background:

@@ -48,7 +48,7 @@ class Edits:
     background: int = 0
     shininess: Mapping[int, float] = field(default_factory=dict)
 
-    def dress(self, scene: Scene) -> Scene:
+    def applied_to(self, scene: Scene) -> Scene:
         """The scene with other lights and background."""
         changes: dict[str, Any] = {}
         if self.lights is not None:
@@ -63,7 +63,7 @@ class Edits:
     def _ambient(scene: Scene) -> Ambient:
         return Ambient(intensity=KEY_AMBIENT) if scene.lights is None else Ambient()
 
-    def polish(self, materials: NDArray[np.void]) -> NDArray[np.void]:
+    def scale_shininess(self, materials: NDArray[np.void]) -> NDArray[np.void]:
         """The materials with another shininess. materials: structured (M,), `Material`."""
         if not self.shininess:
             return materials
@@ -72,7 +72,7 @@ class Edits:
             made["phong"]["shininess"][index] *= factor
         return made
 
-    def polished(self, materials: NDArray[np.void], which: list[int], factor: float) -> Edits:
+    def with_shininess(self, materials: NDArray[np.void], which: list[int], factor: float) -> Edits:
         """With some of the scene's materials shinier by a factor, as far as `SHININESS` goes.
 
         materials: as for `polish`. which: their numbers in this table.
@@ -93,7 +93,7 @@ class Edits:
 def named_materials(edits: Edits, scene: Scene, buffers: SceneBuffers) -> dict[str, Material]:
     """The materials that have a name and were polished."""
     found: dict[str, Material] = {}
-    packed, first = edits.polish(buffers.materials), 0
+    packed, first = edits.scale_shininess(buffers.materials), 0
     for spheres in scene.spheres:
         if spheres.count and isinstance(spheres.material, str):
             index = int(buffers.material_id[first]) if len(buffers.material_id) else 0

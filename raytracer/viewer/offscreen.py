@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pyglet.window import mouse
 
 if TYPE_CHECKING:
-    from raytracer.viewer.orders import Frame, Size
+    from raytracer.viewer.messages import Frame, Size
     from raytracer.viewer.window import PreviewWindow
 
 DRAG = 7.0  # pixels an event
@@ -34,12 +34,12 @@ class Player:
     def _shown(self, frame: Frame) -> None:
         """Take the time, and give the next event."""
         now = self._window.shown[-1]
-        if frame.order.stamp < self._since:
+        if frame.request.stamp < self._since:
             return  # more of what was before the event
         if self._since and len(self.latency) < self._left:
             self.latency.append(now - self._since)
             self.traced.append(frame.size)
-        full = frame.size == frame.order.size
+        full = frame.size == frame.request.size
         if len(self.latency) < self._left:
             if self._since or full:  # begin from a picture at rest
                 self._drag()

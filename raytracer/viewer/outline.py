@@ -26,11 +26,11 @@ def outline(
 
     center, radius: render space. window: width and height in pixels.
     """
-    axes = view.stand.axes
-    if view.flat:
+    axes = view.pose.axes
+    if view.orthographic:
         middle, across, rim = center, (axes.right, axes.up), radius
     else:
-        offset = center - view.stand.eye
+        offset = center - view.pose.eye
         distance = float(np.linalg.norm(offset))
         if offset @ axes.forward <= radius:
             return []  # the eye is inside, or a part of the outline is beside or behind it

@@ -120,7 +120,7 @@ class Overlay:
         self._status = Panel((0.0, 1.0), dpi)
         self._notice = Panel((0.0, 0.0), dpi, wraps=True)
         self._picked = Panel((1.0, 1.0), dpi)
-        self._trouble = Panel((0.5, 0.0), dpi, ALARM, wraps=True)
+        self._reload_error = Panel((0.5, 0.0), dpi, ALARM, wraps=True)
         self._help = Panel((0.5, 0.5), dpi)
 
     def draw(self, viewer: Viewer, status: list[str], window: tuple[int, int]) -> None:
@@ -131,8 +131,8 @@ class Overlay:
         _ring(viewer, window)
         width, height = window
         taken = self._notice.draw(_message(viewer), Box(0, 0, width, height))
-        trouble = viewer.trouble if not viewer.help else ""  # which needs the room
-        taken += self._trouble.draw(trouble, Box(0, taken, width, height - taken))
+        reload_error = viewer.reload_error if not viewer.help else ""  # which needs the room
+        taken += self._reload_error.draw(reload_error, Box(0, taken, width, height - taken))
         room = Box(0, taken, width, height - taken)
         picked = viewer.picked.lines() if viewer.picked is not None else []
         if viewer.help:
@@ -144,15 +144,15 @@ class Overlay:
     @property
     def papers(self) -> list[Box]:
         """What the text covers."""
-        panels = (self._status, self._picked, self._help, self._notice, self._trouble)
+        panels = (self._status, self._picked, self._help, self._notice, self._reload_error)
         return [panel.paper for panel in panels if panel.paper is not None]
 
     def _draw_corners(self, status: list[str], picked: list[str], room: Box) -> None:
-        placed = corners(status, picked, *letters(room, self._dpi, POINTS))
-        self._status.draw("\n".join(placed.left), room)
-        lowered = round(placed.lowered * letter(self._dpi, POINTS)[1])
+        uncut = corners(status, picked, *letters(room, self._dpi, POINTS))
+        self._status.draw("\n".join(uncut.left), room)
+        lowered = round(uncut.lowered * letter(self._dpi, POINTS)[1])
         below = Box(room.x, room.y, room.width, room.height - lowered)
-        self._picked.draw("\n".join(placed.right), below)
+        self._picked.draw("\n".join(uncut.right), below)
 
     def _draw_help(self, viewer: Viewer, room: Box) -> None:
         """All keys on one page with letters as large as that allows, or on several."""
@@ -200,12 +200,12 @@ def _message(viewer: Viewer) -> str:
             "for example 3840x2160 64; Enter saves, Esc cancels"
         )
     lines = [viewer.notice] if viewer.notice and not viewer.help else []
-    if saving := viewer.worker.saving:
-        if viewer.leaving:
-            lines.append(f"{saving.path}: {saving.fraction:.0%}, then the window closes")
+    if save_job := viewer.worker.save_job:
+        if viewer.closes_after_save:
+            lines.append(f"{save_job.path}: {save_job.fraction:.0%}, then the window closes")
             lines.append("close again to leave without it; Esc to stay")
         else:
-            lines.append(f"{saving.path}: {saving.fraction:.0%}; Esc cancels")
+            lines.append(f"{save_job.path}: {save_job.fraction:.0%}; Esc cancels")
     return "\n".join(lines)
 
 
@@ -213,7 +213,7 @@ def _ring(viewer: Viewer, window: tuple[int, int]) -> None:
     """The outline of the picked sphere; of a giant, a ring around the point that was hit."""
     if viewer.picked is None:
         return
-    center, radius = viewer.stage.sphere(viewer.picked.id)
+    center, radius = viewer.loaded_scene.sphere(viewer.picked.id)
     if viewer.giant_picked:
         center, radius = viewer.hit_place(), 0.0
     points = widened(outline(viewer.view, center, radius, window), LEAST_RING)

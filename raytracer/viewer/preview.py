@@ -16,8 +16,8 @@ from raytracer.files.access import is_path, path_of
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.resources import thread_count
 from raytracer.viewer import opening
-from raytracer.viewer.orders import Saved
-from raytracer.viewer.stage import Stage, require_file
+from raytracer.viewer.loaded_scene import LoadedScene, require_file
+from raytracer.viewer.messages import Saved
 from raytracer.viewer.watch import EVERY, Watch
 from raytracer.warning import warn
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from raytracer.pipeline import Notice
     from raytracer.scene.looks import Camera
     from raytracer.scene.scene import Scene
+    from raytracer.viewer.messages import Message
     from raytracer.viewer.offscreen import Player
-    from raytracer.viewer.orders import Message
     from raytracer.viewer.viewer import Viewer
     from raytracer.viewer.window import PreviewWindow
 
@@ -138,24 +138,26 @@ def preview(
     overrides = {"width": width, "height": height, "samples": samples}
     source = scene
 
-    def load(step: Notice) -> Stage:
+    def load(step: Notice) -> LoadedScene:
         """Again, on the same backend."""
-        return Stage.load(source, overrides, stage.job.device, threads, step)
+        return LoadedScene.load(source, overrides, loaded_scene.job.device, threads, step)
 
     watching = Watch(file, load) if file is not None else None
-    stage = Stage.load(source, overrides, backend, threads, notice, outputs)
+    loaded_scene = LoadedScene.load(source, overrides, backend, threads, notice, outputs)
     if notice is not None:
         notice("")  # the window says what goes on from here
-    for sentence in stage.job.warnings:
+    for sentence in loaded_scene.job.warnings:
         warn(sentence)  # in the terminal too: a message of the window does not stay
-    settings = stage.job.settings
+    settings = loaded_scene.job.settings
     with ExitStack() as undo:
-        undo.callback(stage.close)
+        undo.callback(loaded_scene.close)
         window = opening.open_window(
-            (settings.width, settings.height), f"{stage.name} - raytracer", offscreen is not None
+            (settings.width, settings.height),
+            f"{loaded_scene.name} - raytracer",
+            offscreen is not None,
         )
         undo.callback(window.close)
-        session = _Session(window, stage, tone, adaptive, interop, say)
+        session = _Session(window, loaded_scene, tone, adaptive, interop, say)
         window.show_text(text if text is not None else offscreen is None)
         undo.pop_all()  # from here on the session gives everything back
     try:
@@ -170,7 +172,7 @@ class _Session:
     def __init__(
         self,
         window: PreviewWindow,
-        stage: Stage,
+        loaded_scene: LoadedScene,
         tone: ToneSettings | None,
         adaptive: bool,
         interop: bool,
@@ -178,28 +180,28 @@ class _Session:
     ) -> None:
         from raytracer.viewer.presenters import presenter
         from raytracer.viewer.viewer import Viewer
-        from raytracer.viewer.worker import SLICE, Worker
+        from raytracer.viewer.worker import CPU_SLICE, Worker
 
-        if stage.job.device.can_interrupt:
-            stage.job.device.budget = SLICE
+        if loaded_scene.job.device.can_interrupt:
+            loaded_scene.job.device.budget = CPU_SLICE
         self.window = window
         size = window.get_framebuffer_size()
         window.switch_to()
         how = presenter(
-            stage.job.device, window.canvas, size, interop
+            loaded_scene.job.device, window.canvas, size, interop
         )  # while nothing is rendered yet
         self.worker = Worker(window.wake, adaptive)
         try:
-            self.viewer: Viewer = Viewer(stage, self.worker, size, tone, say=say)
+            self.viewer: Viewer = Viewer(loaded_scene, self.worker, size, tone, say=say)
         except BaseException:
             self.worker.stop()
             raise
         window.attach(self.viewer, how)
-        self._say_if_smaller(stage)
+        self._say_if_smaller(loaded_scene)
 
-    def _say_if_smaller(self, stage: Stage) -> None:
+    def _say_if_smaller(self, loaded_scene: LoadedScene) -> None:
         """Not every screen has room for the picture that was asked for."""
-        asked = stage.job.settings
+        asked = loaded_scene.job.settings
         width, height = self.viewer.size
         if width < asked.width or height < asked.height:
             wanted = f"{asked.width}x{asked.height}"
@@ -233,7 +235,7 @@ class _Session:
         import pyglet
 
         if watch is not None:
-            pyglet.clock.unschedule(watch.look)
+            pyglet.clock.unschedule(watch.check)
             watch.give_up()
         self.window.set_visible(False)  # the threads may need a moment to end
         stopped = self.worker.stop()
@@ -243,8 +245,8 @@ class _Session:
             return
         self.window.presenter.close()
         if not isinstance(self.viewer.failure, RaytracerError):
-            for stage in (*self.worker.stages, *self._untaken()):
-                stage.close()
+            for loaded_scene in (*self.worker.loaded_scenes, *self._untaken()):
+                loaded_scene.close()
 
     def _player(self, frames: int | None) -> Player | None:
         if frames is None:
@@ -260,15 +262,15 @@ class _Session:
             self.worker.messages.put(message)
             self.window.wake()
 
-        pyglet.clock.schedule_interval(watch.look, EVERY, tell)
+        pyglet.clock.schedule_interval(watch.check, EVERY, tell)
 
-    def _untaken(self) -> list[Stage]:
+    def _untaken(self) -> list[LoadedScene]:
         """Stages that came when the window was closed already."""
-        from raytracer.viewer.orders import Loaded
+        from raytracer.viewer.messages import Loaded
 
         queue = self.worker.messages
         messages = [queue.get() for _ in range(queue.qsize())]
-        return [message.stage for message in messages if isinstance(message, Loaded)]
+        return [message.loaded_scene for message in messages if isinstance(message, Loaded)]
 
     def _raise_failure(self) -> None:
         """What the render thread died of; the camera is printed, so that the view is not lost."""
@@ -280,11 +282,11 @@ class _Session:
 
     def _end_saving(self) -> Path | None:
         """Wait for a file that is being written; gives one that will not be."""
-        saving = self.worker.saving
-        if saving is None or not saving.writing:
-            return saving.path if saving is not None else None
-        saving.wait()
-        self.viewer.hear(Saved(saving.path))
+        save_job = self.worker.save_job
+        if save_job is None or not save_job.writing:
+            return save_job.path if save_job is not None else None
+        save_job.wait()
+        self.viewer.receive(Saved(save_job.path))
         return None
 
     def _result(self, player: Player | None) -> PreviewResult:

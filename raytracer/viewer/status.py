@@ -9,7 +9,7 @@ from raytracer.errors import counted
 
 if TYPE_CHECKING:
     from raytracer.film.tone_settings import ToneSettings
-    from raytracer.viewer.orders import Frame
+    from raytracer.viewer.messages import Frame
     from raytracer.viewer.window import PreviewWindow
 
 PLAIN, TECHNICAL = 1, 2
@@ -19,8 +19,8 @@ PLAIN, TECHNICAL = 1, 2
 def status(window: PreviewWindow) -> list[str]:
     """Scene, how far the picture is, and the tone; at the level TECHNICAL also how it is made."""
     viewer = window.viewer
-    count = viewer.stage.buffers.count
-    lines = [f"{viewer.stage.name}   {counted(count, 'sphere')}"]
+    count = viewer.loaded_scene.buffers.count
+    lines = [f"{viewer.loaded_scene.name}   {counted(count, 'sphere')}"]
     frame = viewer.frame
     if frame is not None:
         lines.append(_progress(frame))
@@ -34,23 +34,23 @@ def status(window: PreviewWindow) -> list[str]:
 
 def _progress(frame: Frame) -> str:
     """How far the picture is."""
-    wanted = frame.order.samples
+    wanted = frame.request.samples
     if frame.finished:
         return counted(wanted, "sample", " per pixel, finished")
-    if frame.draft or frame.size != frame.order.size:
+    if frame.draft or frame.size != frame.request.size:
         return "quick draft, samples follow"
     return f"{frame.samples} of {wanted} samples per pixel"
 
 
 def _technical(window: PreviewWindow) -> list[str]:
     """Device, what is rendered how fast, how it comes to the window."""
-    lines = [str(window.viewer.stage.job.about["backend"]["device"])]
+    lines = [str(window.viewer.loaded_scene.job.about["backend"]["device"])]
     frame = window.viewer.frame
     if frame is None:
         return lines
     width, height = frame.size
-    pace = f"{window.rate:.0f} frames/s"
-    speed = f"{rays(frame.rate)}, {pace}" if frame.rate else pace
+    resolution = f"{window.rate:.0f} frames/s"
+    speed = f"{rays(frame.rate)}, {resolution}" if frame.rate else resolution
     return [
         *lines,
         f"{width}x{height} pixels rendered",

@@ -17,7 +17,8 @@ from raytracer.scene import fit
 from raytracer.scene.arrays import blocks
 from raytracer.scene.looks import Camera
 from raytracer.scene.placing import Space
-from raytracer.scene.pose import Pose, aimed, pose
+from raytracer.scene.pose import Pose, aimed
+from raytracer.scene.pose import pose as pose_of
 from raytracer.viewer.vectors import Vector, cross, rotation, triple
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class View:
     everything: whether the scene's camera frames spheres that are far from all others too.
     """
 
-    stand: Pose
+    pose: Pose
     pivot: Vector
     up: Vector
     framed: bool = False
@@ -70,33 +71,33 @@ class View:
     @property
     def distance(self) -> float:
         """How far along the view the pivot is."""
-        ahead = float((self.pivot - self.stand.eye) @ self.stand.axes.forward)
+        ahead = float((self.pivot - self.pose.eye) @ self.pose.axes.forward)
         return max(ahead, NEAREST)
 
     @property
-    def flat(self) -> bool:
+    def orthographic(self) -> bool:
         """Whether it is orthographic."""
-        return self.stand.kind == "orthographic"
+        return self.pose.kind == "orthographic"
 
     @property
     def half_height(self) -> float:
         """Half of the height that the picture has at the pivot."""
-        return self.stand.half if self.flat else self.stand.half * self.distance
+        return self.pose.half if self.orthographic else self.pose.half * self.distance
 
 
 def first(camera: Camera | None, buffers: SceneBuffers, aspect: float) -> View:
     """The view of a scene's camera; see `pose` for the arguments."""
     camera = camera or Camera()
     camera = aimed(camera, spheres_of(buffers), space_of(buffers))
-    stand = pose(camera, spheres_of(buffers), space_of(buffers), aspect)
+    pose = pose_of(camera, spheres_of(buffers), space_of(buffers), aspect)
     up = np.asarray(camera.up, np.float64)
     up = up / np.linalg.norm(up)
     if camera.fit or camera.position is None:
-        return View(stand, np.zeros(3), up, framed=True, everything=camera.fit == "all")
+        return View(pose, np.zeros(3), up, framed=True, everything=camera.fit == "all")
     distance = float(np.linalg.norm(camera.backward())) / buffers.scale
-    pivot = stand.eye + stand.axes.forward * distance
-    inside = bool(np.linalg.norm(stand.eye) < reach(buffers))
-    return View(stand, pivot, up, cut=inside and stand.kind == "orthographic")
+    pivot = pose.eye + pose.axes.forward * distance
+    inside = bool(np.linalg.norm(pose.eye) < reach(buffers))
+    return View(pose, pivot, up, cut=inside and pose.kind == "orthographic")
 
 
 def spheres_of(buffers: SceneBuffers) -> fit.Spheres:
@@ -144,10 +145,10 @@ def orbit(view: View, right: float, up: float) -> View:
     right, up: radians that the eye moves to its right and up.
     """
     view = pulled(view, 1.0)
-    forward = view.stand.axes.forward
+    forward = view.pose.axes.forward
     angle = acos(min(max(float(forward @ view.up), -1.0), 1.0))  # 0: looks straight up
     turn = min(max(angle + up, min(angle, POLE)), max(angle, pi - POLE)) - angle
-    axes = view.stand.axes
+    axes = view.pose.axes
     matrix = rotation(view.up, right) @ rotation(axes.right, -turn)
     turned = fit.Basis(matrix @ axes.right, matrix @ axes.up, matrix @ forward)
     return _turned(view, _level(turned, view.up))
@@ -170,7 +171,7 @@ def along(view: View, axis: Sequence[float]) -> View:
 
 def pan(view: View, right: float, up: float) -> View:
     """Move camera and pivot sideways, in heights of the picture."""
-    axes, height = view.stand.axes, 2.0 * view.half_height
+    axes, height = view.pose.axes, 2.0 * view.half_height
     return _moved(view, (right * axes.right + up * axes.up) * height)
 
 
@@ -179,9 +180,9 @@ def fly(view: View, forward: float) -> View:
 
     Of an orthographic picture only the section of a `cut` shows such a move; others are enlarged.
     """
-    if view.flat and not view.cut:
+    if view.orthographic and not view.cut:
         return dolly(view, exp(-forward))
-    return _moved(view, 2.0 * view.half_height * forward * view.stand.axes.forward)
+    return _moved(view, 2.0 * view.half_height * forward * view.pose.axes.forward)
 
 
 def dolly(view: View, factor: float) -> View:
@@ -189,20 +190,20 @@ def dolly(view: View, factor: float) -> View:
 
     An orthographic picture becomes smaller or larger instead.
     """
-    if view.flat:
-        half = _scaled(view.stand.half, factor, NEAREST, REMOTEST)
-        return replace(view, stand=replace(view.stand, half=half), framed=False)
+    if view.orthographic:
+        half = _scaled(view.pose.half, factor, NEAREST, REMOTEST)
+        return replace(view, pose=replace(view.pose, half=half), framed=False)
     factor = _scaled(view.distance, factor, NEAREST, REMOTEST) / view.distance
-    eye = view.pivot + (view.stand.eye - view.pivot) * factor
-    return replace(view, stand=replace(view.stand, eye=eye), framed=False, pulled=1.0)
+    eye = view.pivot + (view.pose.eye - view.pivot) * factor
+    return replace(view, pose=replace(view.pose, eye=eye), framed=False, pulled=1.0)
 
 
 def pulled(view: View, factor: float) -> View:
     """Bring the eye nearer to the pivot because of something in its way; 1 undoes that."""
     if factor == view.pulled:
         return view
-    eye = view.pivot + (view.stand.eye - view.pivot) * (factor / view.pulled)
-    return replace(view, stand=replace(view.stand, eye=eye), pulled=factor)
+    eye = view.pivot + (view.pose.eye - view.pivot) * (factor / view.pulled)
+    return replace(view, pose=replace(view.pose, eye=eye), pulled=factor)
 
 
 def about(view: View, pivot: Vector) -> View:
@@ -212,10 +213,10 @@ def about(view: View, pivot: Vector) -> View:
 
 def zoom(view: View, factor: float) -> View:
     """Widen the field of view (factor above 1) or narrow it, from the same place."""
-    if view.flat:
+    if view.orthographic:
         return dolly(view, factor)
-    half = _scaled(view.stand.half, factor, NARROWEST, WIDEST)
-    return replace(view, stand=replace(view.stand, half=half), framed=False)
+    half = _scaled(view.pose.half, factor, NARROWEST, WIDEST)
+    return replace(view, pose=replace(view.pose, half=half), framed=False)
 
 
 def toggle(view: View, extent: float, fov: float = Camera.vertical_fov) -> View:
@@ -223,27 +224,27 @@ def toggle(view: View, extent: float, fov: float = Camera.vertical_fov) -> View:
 
     extent: see `reach`. fov: vertical, in degrees, of a perspective that is new.
     """
-    if view.flat:
+    if view.orthographic:
         half = tan(radians(fov) / 2.0)
-        distance = max(view.stand.half / half, NEAREST)
-        eye = view.stand.eye + view.stand.axes.forward * (view.distance - distance)
-        return View(Pose("perspective", eye, view.stand.axes, half), view.pivot, view.up)
-    stand = Pose("orthographic", view.stand.eye, view.stand.axes, view.half_height)
-    return clear(replace(view, stand=stand, framed=False, cut=False, pulled=1.0), extent)
+        distance = max(view.pose.half / half, NEAREST)
+        eye = view.pose.eye + view.pose.axes.forward * (view.distance - distance)
+        return View(Pose("perspective", eye, view.pose.axes, half), view.pivot, view.up)
+    pose = Pose("orthographic", view.pose.eye, view.pose.axes, view.half_height)
+    return clear(replace(view, pose=pose, framed=False, cut=False, pulled=1.0), extent)
 
 
 def clear(view: View, extent: float) -> View:
     """Move an orthographic camera back until nothing is behind it; the picture stays the same."""
     need = float(np.linalg.norm(view.pivot)) + extent
-    if not view.flat or view.cut or view.distance >= need:
+    if not view.orthographic or view.cut or view.distance >= need:
         return view
-    return stood(view, need)
+    return at_distance(view, need)
 
 
-def stood(view: View, distance: float) -> View:
+def at_distance(view: View, distance: float) -> View:
     """At another distance from the pivot along the view; an orthographic picture stays the same."""
-    eye = view.stand.eye - view.stand.axes.forward * (distance - view.distance)
-    return replace(view, stand=replace(view.stand, eye=eye))
+    eye = view.pose.eye - view.pose.axes.forward * (distance - view.distance)
+    return replace(view, pose=replace(view.pose, eye=eye))
 
 
 def to_all(view: View, buffers: SceneBuffers, aspect: float, whole: bool = True) -> View:
@@ -251,28 +252,28 @@ def to_all(view: View, buffers: SceneBuffers, aspect: float, whole: bool = True)
 
     whole: False leaves giants out; such a view is not `framed` as a fitted camera is.
     """
-    axes, half = view.stand.axes, view.stand.half
+    axes, half = view.pose.axes, view.pose.half
     spheres = spheres_of(buffers)
     skipped = None if whole else fit.giants(buffers.radius)
-    if view.flat:
+    if view.orthographic:
         eye, half, _ = fit.orthographic(spheres, axes, aspect, view.everything, skipped)
     else:
         eye, _ = fit.perspective(spheres, axes, half, aspect, view.everything, skipped)
-    stand = Pose(view.stand.kind, eye, axes, half)
+    pose = Pose(view.pose.kind, eye, axes, half)
     whole = skipped is None or len(skipped) == 0
-    return View(stand, np.zeros(3), view.up, framed=whole, everything=view.everything)
+    return View(pose, np.zeros(3), view.up, framed=whole, everything=view.everything)
 
 
 def to_sphere(view: View, center: Vector, radius: float) -> View:
     """Put a sphere into the middle of the picture; it becomes the pivot."""
     half = radius / SPHERE_SHARE
-    if view.flat:
-        stand = replace(view.stand, half=half)
+    if view.orthographic:
+        pose = replace(view.pose, half=half)
         distance = view.distance
     else:
-        stand, distance = view.stand, max(half / view.stand.half, 1.5 * radius)
-    eye = center - stand.axes.forward * distance
-    return View(replace(stand, eye=eye), center, view.up)
+        pose, distance = view.pose, max(half / view.pose.half, 1.5 * radius)
+    eye = center - pose.axes.forward * distance
+    return View(replace(pose, eye=eye), center, view.up)
 
 
 def to_point(view: View, point: Vector) -> View:
@@ -280,30 +281,30 @@ def to_point(view: View, point: Vector) -> View:
 
     The picture then shows half of what it showed there, and no more than most spheres take.
     """
-    stand = view.stand
-    ahead = max(float((point - stand.eye) @ stand.axes.forward), NEAREST)
-    half = min(0.5 * stand.half * (1.0 if view.flat else ahead), WHOLE)
-    if view.flat:
-        stand, distance = replace(stand, half=half), view.distance
+    pose = view.pose
+    ahead = max(float((point - pose.eye) @ pose.axes.forward), NEAREST)
+    half = min(0.5 * pose.half * (1.0 if view.orthographic else ahead), WHOLE)
+    if view.orthographic:
+        pose, distance = replace(pose, half=half), view.distance
     else:
-        distance = max(half / stand.half, NEAREST)
-    eye = point - stand.axes.forward * distance
-    return View(replace(stand, eye=eye), point, view.up)
+        distance = max(half / pose.half, NEAREST)
+    eye = point - pose.axes.forward * distance
+    return View(replace(pose, eye=eye), point, view.up)
 
 
 def camera_of(view: View, buffers: SceneBuffers) -> Camera:
     """The view as a camera for a scene, in scene units."""
     scale, center = buffers.scale, buffers.center
-    axes = view.stand.axes
+    axes = view.pose.axes
     level = abs(float(axes.right @ view.up)) < 1e-6 and abs(float(axes.forward @ view.up)) < 0.999
-    size: dict[str, Any] = {"vertical_fov": degrees(2.0 * atan(view.stand.half))}
-    if view.flat:
-        size = {"height": 2.0 * view.stand.half * scale}
+    size: dict[str, Any] = {"vertical_fov": degrees(2.0 * atan(view.pose.half))}
+    if view.orthographic:
+        size = {"height": 2.0 * view.pose.half * scale}
     return Camera(
-        position=triple(view.stand.eye * scale + center),
-        look_at=triple((view.stand.eye + axes.forward * view.distance) * scale + center),
+        position=triple(view.pose.eye * scale + center),
+        look_at=triple((view.pose.eye + axes.forward * view.distance) * scale + center),
         up=triple(view.up if level else axes.up),
-        type=view.stand.kind,
+        type=view.pose.kind,
         **size,
     )
 
@@ -313,11 +314,11 @@ def carried(view: View, old: SceneBuffers, new: SceneBuffers) -> View:
     ratio = old.scale / new.scale
     eye, pivot = (
         (place * old.scale + old.center - new.center) / new.scale
-        for place in (view.stand.eye, view.pivot)
+        for place in (view.pose.eye, view.pivot)
     )
-    half = view.stand.half * ratio if view.flat else view.stand.half
-    stand = replace(view.stand, eye=eye, half=half)
-    return replace(view, stand=stand, pivot=pivot)
+    half = view.pose.half * ratio if view.orthographic else view.pose.half
+    pose = replace(view.pose, eye=eye, half=half)
+    return replace(view, pose=pose, pivot=pivot)
 
 
 def project(view: View, points: Vector, aspect: float) -> tuple[Vector, NDArray[np.bool_]]:
@@ -326,9 +327,9 @@ def project(view: View, points: Vector, aspect: float) -> tuple[Vector, NDArray[
     points: float64 (N, 3), render space.
     Returns x to the right and y up in -1..1, (N, 2), and which points are in front of the camera.
     """
-    axes, offset = view.stand.axes, points - view.stand.eye
+    axes, offset = view.pose.axes, points - view.pose.eye
     depth = offset @ axes.forward
-    size = np.full_like(depth, view.stand.half) if view.flat else depth * view.stand.half
+    size = np.full_like(depth, view.pose.half) if view.orthographic else depth * view.pose.half
     ahead = depth > 0.0
     size = np.where(ahead, size, 1.0)
     x = offset @ axes.right / (size * aspect)
@@ -337,18 +338,18 @@ def project(view: View, points: Vector, aspect: float) -> tuple[Vector, NDArray[
 
 def _turned(view: View, axes: fit.Basis) -> View:
     """With other axes, and the pivot at the same place in the picture."""
-    old, offset = view.stand.axes, view.stand.eye - view.pivot
+    old, offset = view.pose.axes, view.pose.eye - view.pivot
     eye = view.pivot + (
         (offset @ old.right) * axes.right
         + (offset @ old.up) * axes.up
         + (offset @ old.forward) * axes.forward
     )
-    return replace(view, stand=replace(view.stand, eye=eye, axes=axes), framed=False)
+    return replace(view, pose=replace(view.pose, eye=eye, axes=axes), framed=False)
 
 
 def _moved(view: View, step: Vector) -> View:
-    stand = replace(view.stand, eye=view.stand.eye + step)
-    return replace(view, stand=stand, pivot=view.pivot + step, framed=False, pulled=1.0)
+    pose = replace(view.pose, eye=view.pose.eye + step)
+    return replace(view, pose=pose, pivot=view.pivot + step, framed=False, pulled=1.0)
 
 
 def _level(axes: fit.Basis, up: Vector) -> fit.Basis:

@@ -1,251 +1,563 @@
-"""What the window shows and what every control does to it; nothing here draws."""
+"""Viewer: the state of a preview, and the actions of its controls. It draws nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from math import exp, hypot
 from pathlib import Path
-from typing import TYPE_CHECKING
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from raytracer.errors import SceneError, UserError
+from raytracer.film.tone_settings import CURVES, MAX_STOPS, ToneSettings
 from raytracer.scene.describe import describe
+from raytracer.scene.looks import Camera
 from raytracer.viewer import as_toml, edits, view
-from raytracer.viewer.camera_actions import CameraActions
-from raytracer.viewer.look_actions import LookActions
-from raytracer.viewer.orders import (
+from raytracer.viewer.messages import (
     Broken,
     Failed,
     Frame,
     Loaded,
     Message,
     Metered,
-    Order,
     Picked,
     Refused,
+    RenderRequest,
     Saved,
 )
-from raytracer.viewer.saving import Saving, free_name, parse_size
+from raytracer.viewer.save_job import SaveJob, free_name, parse_size
 from raytracer.viewer.status import PLAIN, TECHNICAL
 
 if TYPE_CHECKING:
-    from raytracer.film.tone_settings import ToneSettings
-    from raytracer.viewer.stage import Hit, Stage
+    from raytracer.buffers import SceneBuffers
+    from raytracer.scene.describe import SphereInfo
+    from raytracer.viewer.loaded_scene import Hit, LoadedScene
+    from raytracer.viewer.vectors import Vector
     from raytracer.viewer.view import View
     from raytracer.viewer.worker import Worker
 
-REACH = 4
+NOTICE_SECONDS = 4.0
+"""Seconds for which a message is shown."""
+
+PICK_RADIUS = 4
 """Pixels at 96 dots per inch by which a click may miss a sphere."""
 
+TURNTABLE_SPEED = 0.5
+"""Radians per second of the turntable: a turn takes 12.6 seconds."""
 
-class Viewer(CameraActions, LookActions):
-    """The state of a preview. Its methods are called by the window, never by the render thread.
+MAX_AXIS_ERROR = 0.05
+"""Sine of the angle between a requested axis and the view from which a message explains it."""
 
-    stage, worker, size, tone: as for `Seen`. say: told what is to be printed.
+
+class Viewer:
+    """The scene, camera, light, tone and texts that a window shows.
+
+    Each change submits a render request. All methods are called in the thread of the window.
+
+    Args:
+        loaded_scene: the scene.
+        worker: the render thread.
+        size: width and height of the picture in pixels.
+        tone: initial exposure and curve.
+        say: prints a line.
+
+    Raises:
+        SceneError: the scene cannot be packed.
     """
 
     def __init__(
         self,
-        stage: Stage,
+        loaded_scene: LoadedScene,
         worker: Worker,
         size: tuple[int, int],
         tone: ToneSettings | None = None,
         say: Callable[[str], None] = print,
     ) -> None:
-        self.overlay = PLAIN  # how much text
-        self.help, self.help_pages = 0, 1  # the page that is shown, 0 for none; how many there are
-        self.leaving = False  # whether the window closes when a picture is saved
-        self.prompt: str | None = None  # what was typed for the size of a PNG
-        self.trouble = ""  # why the changed file is not shown
-        self.frame: Frame | None = None  # what is on the screen
-        self.failure: BaseException | None = None
+        self.loaded_scene = loaded_scene
+        self.worker = worker
+        self.size = size
+        self.tone = self._initial_tone = tone or ToneSettings()
+        self.samples = loaded_scene.job.settings.samples
+        self.edits = edits.Edits()
+        self.picked: SphereInfo | None = None
+        self.hit_point: tuple[float, float, float] | None = None  # of `picked`, scene units
+        self.turning = False  # whether the turntable turns
+        self.overlay = PLAIN  # level of the text
+        self.help, self.help_pages = 0, 1  # the page shown, 0 for none; number of pages
+        self.prompt: str | None = None  # text typed for the size of a PNG
+        self.reload_error = ""  # why the changed file is not shown
+        self.frame: Frame | None = None  # on the screen
+        self.failure: BaseException | None = None  # of the render thread
         self.closing = False
+        self.closes_after_save = False
         self._say = say
-        super().__init__(stage, worker, size, tone)
+        self._notice = "", 0.0  # text, and when it ends
+        self._exposure_steps: float | None = None  # stops to add to a metered exposure, when known
+        self.view = self._initial_view()
+        self._vertical_fov = (loaded_scene.scene.camera or Camera()).vertical_fov  # of perspective
+        self._submit(self._pack())
+        self._notify_of_scene()
+
+    # State
+
+    @property
+    def aspect(self) -> float:
+        """Width of the picture divided by its height."""
+        return self.size[0] / self.size[1]
+
+    @property
+    def camera(self) -> Camera:
+        """The view as a camera for a scene."""
+        return view.camera_of(self.view, self.loaded_scene.buffers)
+
+    @property
+    def notice(self) -> str:
+        """The current message."""
+        return self._notice[0] if self.notice_left else ""
+
+    @property
+    def notice_left(self) -> float:
+        """Seconds for which the message is still shown."""
+        return max(self._notice[1] - perf_counter(), 0.0)
+
+    def notify(self, text: str) -> None:
+        """Show a message for `NOTICE_SECONDS`."""
+        self._notice = text, perf_counter() + NOTICE_SECONDS
+
+    def request_render(self) -> None:
+        """Submit a render request for the current state.
+
+        A state that cannot be packed is undone, with a message.
+        """
+        try:
+            buffers = self._pack()
+        except SceneError as error:
+            self.view, self.edits = self._requested
+            self.notify(str(error))
+            return
+        self._submit(buffers)
+
+    def resize(self, width: int, height: int) -> None:
+        """Follow the size of the window, in pixels; a view of all spheres is fitted again."""
+        if (width, height) == self.size or width < 1 or height < 1:
+            return
+        self.size = width, height
+        if self.view.framed:
+            self.view = view.to_all(self.view, self.loaded_scene.buffers, self.aspect)
+        self.request_render()
+
+    def reset(self) -> None:
+        """Undo all changes to the scene's camera, light, materials and tone."""
+        self.edits, self.tone, self.turning = edits.Edits(), self._initial_tone, False
+        self.view = self._initial_view()
+        self.request_render()
+        self.notify("as in the scene")
+
+    def _initial_view(self) -> View:
+        scene = self.loaded_scene
+        return view.first(scene.scene.camera, scene.buffers, self.aspect)
+
+    def _pack(self) -> SceneBuffers:
+        """Return the packed scene of the current state; raises SceneError."""
+        return self.loaded_scene.buffers_for(self.view, self.size, self.edits)
+
+    def _submit(self, buffers: SceneBuffers) -> None:
+        self._buffers = buffers  # those of the latest request
+        self._requested = self.view, self.edits
+        self.worker.show(RenderRequest(self.loaded_scene, buffers, self.tone, self.samples))
+
+    def _set_view(self, changed: View) -> None:
+        self.view = changed
+        self.request_render()
+
+    def _set_edits(self, changed: edits.Edits) -> None:
+        self.edits = changed
+        self.request_render()
+
+    def _set_tone(self, **changes: Any) -> None:
+        """Change the tone; the same film is developed again."""
+        self.tone = replace(self.tone, **changes)
+        self._submit(self._buffers)
+
+    def _notify_of_scene(self) -> None:
+        """Show the warnings of a scene that was loaded, or that it has no spheres."""
+        warnings = self.loaded_scene.job.warnings
+        if warnings:
+            count = len(warnings) - 1
+            more = f" (and {count} more in the terminal)" if count else ""
+            self.notify(warnings[0] + more)
+        if not self.loaded_scene.buffers.count:
+            self.notify(f"{self.loaded_scene.name} has no spheres")
+
+    # Camera; `collision` says what happens at a sphere
+
+    def orbit(self, right: float, up: float) -> None:
+        """Turn about the pivot, in radians."""
+        self._turn(view.orbit(self.view, right, up))
+
+    def pan(self, right: float, up: float) -> None:
+        """Move sideways, in heights of the picture."""
+        self._move(view.pan(self.view, right, up))
+
+    def fly(self, forward: float) -> None:
+        """Move along the view, in heights of the picture."""
+        self._move(view.fly(self.view, forward))
+
+    def dolly(self, amount: float) -> None:
+        """Multiply the distance to the pivot by e to the `amount`."""
+        self._move(view.dolly(self.view, exp(amount)))
+
+    def zoom(self, amount: float) -> None:
+        """Multiply the tangent of half the field of view by e to the `amount`."""
+        self._move(view.zoom(self.view, exp(amount)))
+        if not self.view.orthographic:
+            self.notify(f"field of view {self.camera.vertical_fov:.3g}°")
+
+    def toggle_projection(self) -> None:
+        """Switch between perspective and orthographic."""
+        if not self.view.orthographic:
+            self._vertical_fov = self.camera.vertical_fov
+        self._turn(view.toggle(self.view, self.loaded_scene.extent, self._vertical_fov))
+        self.notify(self.view.pose.kind)
+
+    def along(self, x: float, y: float, z: float) -> None:
+        """Look along an axis of the scene, a unit vector."""
+        self._turn(view.along(self.view, (x, y, z)))
+        if hypot(*np.cross(self.view.pose.axes.forward, (x, y, z))) > MAX_AXIS_ERROR:
+            self.notify("a large sphere is in the way: look along the opposite axis")
+
+    def fit_all(self) -> None:
+        """Fit all spheres except giants, such as a ground ball."""
+        buffers = self.loaded_scene.buffers
+
+        def fit(start: View) -> View:
+            return view.to_all(start, buffers, self.aspect, whole=False)
+
+        self._set_view(self.loaded_scene.colliders.fitted(self.view, fit))
+
+    def fit_giants(self) -> None:
+        """Fit all spheres."""
+        self._set_view(view.to_all(self.view, self.loaded_scene.buffers, self.aspect))
+
+    def fit_picked(self) -> None:
+        """Centre the picked sphere; of a giant, the point that was hit."""
+        if self.picked is None:
+            self.notify("click a sphere first")
+        elif self.giant_picked:
+            self._turn(view.to_point(self.view, self.hit_place()))
+        else:
+            sphere = self.loaded_scene.sphere(self.picked.id)
+            self._turn(view.to_sphere(self.view, *sphere))
+
+    def toggle_turntable(self) -> None:
+        """Start or stop the turntable."""
+        self.turning = not self.turning
+
+    def tick(self, seconds: float) -> None:
+        """Advance the turntable."""
+        if self.turning:
+            self.orbit(TURNTABLE_SPEED * seconds, 0.0)
+
+    def _turn(self, changed: View) -> None:
+        self._set_view(self.loaded_scene.colliders.turned(changed, self.view))
+
+    def _move(self, changed: View) -> None:
+        self._set_view(self.loaded_scene.colliders.moved(changed, self.view))
+
+    # Light, materials, background, tone
+
+    def turn_light(self, right: float, up: float) -> None:
+        """Turn the first light about the pivot, in radians."""
+        axes, buffers = self.view.pose.axes, self.loaded_scene.buffers
+        lights = edits.lights_of(self.loaded_scene.scene, self.edits, axes)
+        if not lights:
+            self.notify("the scene has no light to turn")
+            return
+        pivot = self.view.pivot * buffers.scale + buffers.center
+        first = edits.turned(lights[0], axes, right, up, pivot)
+        self._set_edits(replace(self.edits, lights=(first, *lights[1:])))
+
+    def light_from_viewer(self) -> None:
+        """Replace all lights by one at the viewer's upper left, which then stays in the scene."""
+        self._set_edits(replace(self.edits, lights=(edits.from_viewer(self.view.pose.axes),)))
+        self.notify("light from the viewer")
+
+    def next_background(self) -> None:
+        """Switch to the next background."""
+        self._set_edits(self.edits.next_background())
+        self.notify(f"background: {edits.BACKGROUND_NAMES[self.edits.background]}")
+
+    def scale_shininess(self, factor: float) -> None:
+        """Multiply the shininess of the picked sphere's material, or of all materials."""
+        materials, ids = self.loaded_scene.buffers.materials, self.loaded_scene.buffers.material_id
+        indices, owner = list(range(len(materials))), ""
+        if self.picked is not None and len(ids):
+            name = self.picked.material_name
+            is_named = name in self.loaded_scene.scene.materials
+            owner = f" of {name}" if is_named else " of its material"
+            indices = [int(ids[self.picked.id])]
+        self._set_edits(self.edits.with_shininess(materials, indices, factor))
+        shininess = self.edits.scale_shininess(materials)["phong"]["shininess"][indices[0]]
+        self.notify(f"shininess{owner} {shininess:.3g}")
+
+    def expose(self, stops: float) -> None:
+        """Brighten the picture; an automatic exposure is metered first and then fixed."""
+        if not self.tone.automatic:
+            self._set_exposure(round((float(self.tone.exposure) + stops) * 3) / 3)
+        elif self._exposure_steps is None:
+            self._exposure_steps = stops
+            self.worker.meter()
+        else:
+            self._exposure_steps += stops
+
+    def toggle_automatic(self) -> None:
+        """Switch automatic exposure on or off."""
+        self._set_tone(exposure=0.0 if self.tone.automatic else "auto")
+        if self.tone.automatic:
+            self._exposure_steps = 0.0
+            self.worker.meter()
+        else:
+            self.notify("exposure as rendered")
+
+    def next_curve(self) -> None:
+        """Switch to the next tone curve."""
+        self._set_tone(tone=CURVES[(CURVES.index(self.tone.tone) + 1) % len(CURVES)])
+        self.notify(f"tone {self.tone.tone}")
+
+    def _set_exposure(self, exposure: float) -> None:
+        self._set_tone(exposure=min(max(exposure, -MAX_STOPS), MAX_STOPS))
+        self.notify(f"exposure {self.tone.exposure:+.2f}")
+
+    def _receive_metered(self, message: Metered) -> None:
+        steps, self._exposure_steps = self._exposure_steps, None
+        if self.tone.automatic and steps:
+            self._set_exposure(round(message.stops + steps, 2))
+        elif self.tone.automatic:
+            self.notify(f"automatic exposure, {message.stops:+.2f} stops now")
 
     # Picking
 
-    def pick(self, x: int, y: int, go: bool = False, reach: int = REACH) -> None:
-        """Ask what is shown at a pixel, or near to it.
+    def pick(self, x: int, y: int, go: bool = False, reach: int = PICK_RADIUS) -> None:
+        """Pick the sphere at a pixel, or the nearest one; the answer is a message.
 
-        x, y: from the upper left. go: go there as well. reach: pixels, how far to look.
+        Args:
+            x: column, from the left.
+            y: row, from the top.
+            go: centre the sphere too.
+            reach: pixels by which the click may miss.
         """
         width, height = self.size
         if not (0 <= x < width and 0 <= y < height):
             return
-        stage, look = self.stage, self._look
+        scene, buffers = self.loaded_scene, self._buffers
 
         def task() -> Callable[[], Message]:
-            return partial(_found, stage, stage.hit(look, x, y, reach), go)
+            return partial(_picked, scene, scene.hit(buffers, x, y, reach), go)
 
         self.worker.ask(task)
 
-    def _pick(self, found: Picked) -> None:
-        if found.stage is not self.stage:
+    @property
+    def giant_picked(self) -> bool:
+        """Whether the picked sphere is a giant."""
+        if self.picked is None:
+            return False
+        return self.loaded_scene.colliders.is_giant(self.loaded_scene.sphere(self.picked.id)[1])
+
+    def hit_place(self) -> Vector:
+        """Return the clicked point of the picked sphere, or else its point nearest to the eye.
+
+        float64 (3,), render space.
+        """
+        assert self.picked is not None
+        center, radius = self.loaded_scene.sphere(self.picked.id)
+        toward = self.view.pose.eye
+        if self.hit_point is not None:
+            toward = view.space_of(self.loaded_scene.buffers).point(self.hit_point)
+        offset = toward - center
+        return np.asarray(center + offset * (radius / max(float(np.linalg.norm(offset)), 1e-30)))
+
+    def _receive_picked(self, message: Picked) -> None:
+        if message.loaded_scene is not self.loaded_scene:
             return
-        before, self.picked, self.hit_point = self.picked, found.sphere, found.point
+        before, self.picked, self.hit_point = self.picked, message.sphere, message.point
         if self.picked is None:
             ended = f"; sphere {before.id:,} is no longer picked" if before else ""
             self.notify(f"there is no sphere here{ended}")
-        elif found.go:
+        elif message.go:
             self.fit_picked()
 
-    # Keeping what is seen
+    # Printing and saving
 
-    def camera_toml(self, seen: View | None = None) -> str:
-        """The camera and what else was changed, as TOML. seen: another view than that of now."""
-        scene, buffers = self.stage.scene, self.stage.buffers
-        camera = view.camera_of(seen or self.view, buffers)
-        changed = edits.named_materials(self.edits, scene, buffers)
-        return as_toml.view_tables(camera, scene, self.edits, changed, self.tone)
+    def camera_toml(self, shown: View | None = None) -> str:
+        """Return camera and edits as tables of a scene file.
+
+        Args:
+            shown: another view than the current one.
+        """
+        scene, buffers = self.loaded_scene.scene, self.loaded_scene.buffers
+        camera = view.camera_of(shown or self.view, buffers)
+        materials = edits.named_materials(self.edits, scene, buffers)
+        return as_toml.view_tables(camera, scene, self.edits, materials, self.tone)
 
     def print_camera(self) -> str:
-        """Print it; the window copies it."""
+        """Print the tables of `camera_toml` and return them for the clipboard."""
         text = self.camera_toml()
         self._say(text)
         self.notify("the camera was printed and copied")
         return text
 
     def ask_size(self) -> None:
-        """Ask for the size of a PNG; the help gives way to the question and to what follows."""
+        """Open the prompt for the size of a PNG; it closes the help."""
         self.help = 0
-        if self.worker.saving is None:
+        if self.worker.save_job is None:
             self.prompt = ""
         else:
-            self.notify(f"{self.worker.saving.path} is still being saved; Esc cancels it")
+            self.notify(f"{self.worker.save_job.path} is still being saved; Esc cancels it")
 
     def type(self, text: str) -> None:
-        """Add to what is typed for the size."""
+        """Add characters to the prompt; those that no size has are ignored."""
         if self.prompt is not None:
             self.prompt += "".join(c for c in text if c in "0123456789xX× ")
 
     def erase(self) -> None:
-        """Take the last character back."""
+        """Remove the last character of the prompt."""
         if self.prompt is not None:
             self.prompt = self.prompt[:-1]
 
     def enter(self) -> None:
-        """Save a picture of the size that was typed."""
-        typed, self.prompt = self.prompt or "", None
+        """Close the prompt and save a picture of the size that was typed."""
+        text, self.prompt = self.prompt or "", None
         try:
-            size, samples = parse_size(typed, self.size, self.samples)
+            size, samples = parse_size(text, self.size, self.samples)
             self.save(size, samples)
         except UserError as error:
             self.notify(str(error))
 
     def save(self, size: tuple[int, int], samples: int, path: Path | None = None) -> None:
-        """Render a picture to be kept.
+        """Render the current view to a PNG, in the background.
 
-        Raises UserError if it cannot be written, or while another one is being rendered.
+        Args:
+            size: width and height in pixels.
+            samples: per pixel.
+            path: of the PNG; None takes a name that no file has.
+
+        Raises:
+            UserError: it cannot be written, or another one is still being rendered.
         """
-        if self.worker.saving is not None:
-            raise UserError(f"{self.worker.saving.path} is not finished: wait for it, or press Esc")
-        seen = self.view
-        if seen.framed:
-            seen = view.to_all(seen, self.stage.buffers, size[0] / size[1])
-        look = self.stage.look(seen, size, self.edits)
-        path = path or free_name(self.stage.stem)
-        order = Order(self.stage, look, self.tone, samples)
-        self.worker.save(Saving(order, path, self.camera_toml(seen)))
+        if self.worker.save_job is not None:
+            path = self.worker.save_job.path
+            raise UserError(f"{path} is not finished: wait for it, or press Esc")
+        shown = self.view
+        if shown.framed:
+            shown = view.to_all(shown, self.loaded_scene.buffers, size[0] / size[1])
+        buffers = self.loaded_scene.buffers_for(shown, size, self.edits)
+        path = path or free_name(self.loaded_scene.stem)
+        request = RenderRequest(self.loaded_scene, buffers, self.tone, samples)
+        self.worker.save(SaveJob(request, path, self.camera_toml(shown)))
 
-    # The rest
+    # Text, closing, messages
 
     def toggle_overlay(self) -> None:
-        """Show the text, also what is technical, or none."""
+        """Show the next level of text: plain, technical, none."""
         self.overlay = (self.overlay + 1) % (TECHNICAL + 1)
 
     def toggle_help(self) -> None:
-        """Show the keys, page after page, or not."""
+        """Show the next page of the help, or close it after the last."""
         self.help = self.help + 1 if self.help < self.help_pages else 0
 
     def cancel(self) -> None:
-        """Leave the prompt, the help, closing, the saving or the picked sphere, in this order."""
+        """Close the prompt, else the help, else cancel closing, saving or the selection."""
         if self.prompt is not None:
             self.prompt = None
         elif self.help:
             self.help = 0
-        elif self.leaving:
-            self.leaving = False
-        elif self.worker.saving is not None:
-            self.notify("not saved" if self.worker.save(None) else "it is being written already")
+        elif self.closes_after_save:
+            self.closes_after_save = False
+        elif self.worker.save_job is not None:
+            cancelled = self.worker.save(None)
+            self.notify("not saved" if cancelled else "it is being written already")
         else:
             self.picked = None
 
     def close(self) -> None:
-        """End the preview, but not before a picture is saved; the second time at once."""
-        if self.worker.saving is not None and not self.leaving:
-            self.leaving = True
+        """End the preview when a picture is saved; the second call ends it at once."""
+        if self.worker.save_job is not None and not self.closes_after_save:
+            self.closes_after_save = True
         else:
             self.closing = True
 
-    def hear(self, message: Message) -> None:
-        """Take a message of the render thread."""
+    def receive(self, message: Message) -> None:
+        """Handle a message of the render thread."""
         if isinstance(message, Picked):
-            self._pick(message)
+            self._receive_picked(message)
         elif isinstance(message, Metered):
-            self.metered(message)
+            self._receive_metered(message)
         elif isinstance(message, Saved):
             self._say(str(message.path))
             self.notify(f"saved {message.path}")
-            self.closing |= self.leaving
+            self.closing |= self.closes_after_save
         elif isinstance(message, Refused):
-            self._steps = None
-            self.leaving &= self.worker.saving is not None  # so that the sentence can be read
+            self._exposure_steps = None
+            self.closes_after_save &= self.worker.save_job is not None  # else nobody could read it
             self.notify(message.sentence)
         elif isinstance(message, Loaded):
-            self._load(message.stage)
+            self._replace_scene(message.loaded_scene)
         elif isinstance(message, Broken):
-            self.trouble = message.sentence
-            self.notify("")  # an older message would seem to be of this change
+            self.reload_error = message.sentence
+            self.notify("")  # an older message would seem to be about this change
         elif isinstance(message, Failed):
             self.failure, self.closing = message.error, True
 
-    def _load(self, stage: Stage) -> None:
-        """Show a changed scene; what was changed by hand stays unless the file has it otherwise."""
-        old, self.stage = self.stage, stage
-        self.trouble = ""
-        self.samples = stage.job.settings.samples
-        if old.scene.camera != stage.scene.camera:
-            self.view = self._scene_view()
+    def _replace_scene(self, loaded_scene: LoadedScene) -> None:
+        """Show a changed scene; edits stay unless the file changed the same thing."""
+        old, self.loaded_scene = self.loaded_scene, loaded_scene
+        self.reload_error = ""
+        self.samples = loaded_scene.job.settings.samples
+        if old.scene.camera != loaded_scene.scene.camera:
+            self.view = self._initial_view()
         elif self.view.framed:
-            self.view = view.to_all(self.view, stage.buffers, self.aspect)
+            self.view = view.to_all(self.view, loaded_scene.buffers, self.aspect)
         else:
-            kept = view.carried(self.view, old.buffers, stage.buffers)
-            self.view = stage.obstacles.turned(kept, kept)
-        if old.scene.lights != stage.scene.lights:
+            same = view.carried(self.view, old.buffers, loaded_scene.buffers)
+            self.view = loaded_scene.colliders.turned(same, same)
+        if old.scene.lights != loaded_scene.scene.lights:
             self.edits = replace(self.edits, lights=None)
-        if old.scene.background != stage.scene.background:
+        if old.scene.background != loaded_scene.scene.background:
             self.edits = replace(self.edits, background=0)
         self.edits = replace(self.edits, shininess={})
-        self._look = None  # of the old spheres
         try:
-            self.order()
-        except SceneError:  # what was kept is out of place there
+            buffers = self._pack()
+        except SceneError:  # the old view or edits do not fit the new scene
             self.edits = edits.Edits()
-            self.view = self._scene_view()
-            self.order()
-        self.notify(f"{stage.name} was reloaded")
-        self._say_of_scene()
+            self.view = self._initial_view()
+            buffers = self._pack()
+        self._submit(buffers)
+        self.notify(f"{loaded_scene.name} was reloaded")
+        self._notify_of_scene()
         self._pick_again()
 
     def _pick_again(self) -> None:
-        """Say of the same sphere what the new scene says."""
+        """Pick the sphere of the same number in a new scene."""
         before, self.picked = self.picked, None
+        scene, point = self.loaded_scene, self.hit_point
         if before is None:
             return
-        if before.id >= self.stage.buffers.count:
-            self.notify(f"{self.stage.name} was reloaded; sphere {before.id:,} is gone")
+        if before.id >= scene.buffers.count:
+            self.notify(f"{scene.name} was reloaded; sphere {before.id:,} is gone")
             return
-        stage, point = self.stage, self.hit_point
 
-        def found() -> Picked:
-            return Picked(stage, describe(stage.scene, before.id), point=point)
+        def look_up() -> Picked:
+            return Picked(scene, describe(scene.scene, before.id), point=point)
 
-        self.worker.ask(lambda: found)
+        self.worker.ask(lambda: look_up)
 
 
-def _found(stage: Stage, hit: Hit | None, go: bool) -> Picked:
-    """A large file may have to be read through for the values of one particle."""
+def _picked(loaded_scene: LoadedScene, hit: Hit | None, go: bool) -> Picked:
+    """Look up a sphere; it may take long, because a large file may be read to its row."""
     if hit is None:
-        return Picked(stage, None, go)
-    return Picked(stage, describe(stage.scene, hit.id), go, hit.point)
+        return Picked(loaded_scene, None, go)
+    return Picked(loaded_scene, describe(loaded_scene.scene, hit.id), go, hit.point)

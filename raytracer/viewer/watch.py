@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from raytracer.errors import RaytracerError
 from raytracer.files.access import opened
 from raytracer.scene.load import SCENE_SUFFIXES, read_table
-from raytracer.viewer.orders import Broken, Loaded
+from raytracer.viewer.messages import Broken, Loaded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from raytracer.pipeline import Notice
-    from raytracer.viewer.stage import Stage
+    from raytracer.viewer.loaded_scene import LoadedScene
 
 EVERY = 0.25
 """Seconds between two looks."""
@@ -37,14 +37,14 @@ class Watch:
     load: gives the new stage; what it is given is called between its steps, and may raise.
     """
 
-    def __init__(self, path: Path, load: Callable[[Notice], Stage]) -> None:
+    def __init__(self, path: Path, load: Callable[[Notice], LoadedScene]) -> None:
         self._path, self._load = path, load
         self._seen = stamps(path)
         self._absent = 0  # looks
         self._stopped = False
         self._thread: Thread | None = None
 
-    def look(self, _: float, tell: Callable[[Loaded | Broken], None]) -> bool:
+    def check(self, _: float, tell: Callable[[Loaded | Broken], None]) -> bool:
         """Begin to load if a file changed; whether it did.
 
         tell: called with what comes of it, in the thread that loads.
@@ -74,16 +74,16 @@ class Watch:
     def _read(self, tell: Callable[[Loaded | Broken], None]) -> None:
         self._seen = stamps(self._path)  # before anything is read: a change meanwhile must show
         try:
-            stage = self._load(self._step)
+            loaded_scene = self._load(self._step)
         except GivenUp:
             return
         except Exception as error:  # nobody looks at a traceback beside a window
             tell(Broken(sentence(error, self._path)))
             return
         if self._stopped:
-            stage.close()
+            loaded_scene.close()
         else:
-            tell(Loaded(stage))
+            tell(Loaded(loaded_scene))
 
     def _step(self, _: str) -> None:
         if self._stopped:

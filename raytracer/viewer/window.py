@@ -21,10 +21,10 @@ from raytracer.viewer.keys import HeldKeys
 from raytracer.viewer.overlay import Overlay
 from raytracer.viewer.status import frame_rate, status
 from raytracer.viewer.surface import Surface
-from raytracer.viewer.viewer import REACH
+from raytracer.viewer.viewer import PICK_RADIUS
 
 if TYPE_CHECKING:
-    from raytracer.viewer.orders import Frame
+    from raytracer.viewer.messages import Frame
     from raytracer.viewer.presenters import Presenter
     from raytracer.viewer.viewer import Viewer
 
@@ -62,7 +62,7 @@ class PreviewWindow(Surface):
         """Show what this viewer has rendered. presenter: brings it here."""
         self.viewer, self.presenter = viewer, presenter
         # OpenGL is to be done before the next kernel is launched, and before a time is taken.
-        self._fenced = self._offscreen or viewer.stage.job.device.shares_display
+        self._fenced = self._offscreen or viewer.loaded_scene.job.device.shares_display
         self._attached = True
         self.take_events()
 
@@ -87,7 +87,7 @@ class PreviewWindow(Surface):
             return
         worker = self.viewer.worker
         while not worker.messages.empty():
-            self.viewer.hear(worker.messages.get())
+            self.viewer.receive(worker.messages.get())
         frame = worker.take()
         self.paint(frame)
         if frame is not None and self.on_shown is not None and not self.viewer.closing:
@@ -123,7 +123,7 @@ class PreviewWindow(Surface):
         """The GPU is the window's, where the kernels run on it too."""
         if gl.current_context is not self.context:  # making it current again takes time
             self.switch_to()
-        return self.viewer.stage.job.device.turn()
+        return self.viewer.loaded_scene.job.device.turn()
 
     def _present(self, frame: Frame) -> bool:
         """Bring a frame to the canvas; where that fails, the preview is over."""
@@ -255,7 +255,7 @@ class PreviewWindow(Surface):
             return
         width, height = self.get_framebuffer_size()
         column, row = int(x * width / self.width), int(y * height / self.height)
-        reach = round(REACH * self._dpi / 96)
+        reach = round(PICK_RADIUS * self._dpi / 96)
         self.viewer.pick(column, height - 1 - row, go=count == 2, reach=reach)
 
     def on_mouse_scroll(self, x: int, y: int, scroll_x: float, scroll_y: float) -> None:

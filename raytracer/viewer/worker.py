@@ -13,34 +13,34 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import UserError
-from raytracer.viewer.growing import GrowingFilm, Superseded
-from raytracer.viewer.orders import Failed, Frame, Message, Metered, Order, Refused
-from raytracer.viewer.pace import Pace, finer
+from raytracer.viewer.messages import Failed, Frame, Message, Metered, Refused, RenderRequest
+from raytracer.viewer.progressive_film import ProgressiveFilm, Superseded
+from raytracer.viewer.resolution import ResolutionController, finer
 
 if TYPE_CHECKING:
-    from raytracer.viewer.saving import Saving
-    from raytracer.viewer.stage import Stage
+    from raytracer.viewer.loaded_scene import LoadedScene
+    from raytracer.viewer.save_job import SaveJob
 
-SETTLE = 0.08
+IDLE_DELAY = 0.08
 """Seconds without a new order after which the picture counts as at rest."""
 
 PATIENCE = 0.35
 """Seconds that the step from a coarse picture to the full resolution may take at once."""
 
-SHOW = 1.0 / 30.0
+IDLE_INTERVAL = 1.0 / 30.0
 """Seconds between two pictures at rest."""
 
-COURTESY = 0.02
+PRESENT_TIMEOUT = 0.02
 """Seconds that the window has to fetch a frame before more is rendered: on a GPU it has to wait
 for a pass that has begun."""
 
-STUBBORN = 0.25
+MAX_PASS_SECONDS = 0.25
 """Seconds after which a pass gives way to a task or another tone curve, and is done again."""
 
-CLEAN = 2
+MIN_IDLE_SAMPLES = 2
 """Samples per pixel from which a filtered picture is nearer to the finished one than a draft."""
 
-SLICE = 0.02
+CPU_SLICE = 0.02
 """Seconds after which the CPU's kernel returns, so that a pass can be left."""
 
 
@@ -56,20 +56,22 @@ class Worker:
 
     def __init__(self, wake: Callable[[], None], adaptive: bool = True) -> None:
         self.messages: SimpleQueue[Message] = SimpleQueue()
-        self.pace = Pace() if adaptive else Pace(level=0)
+        self.resolution = ResolutionController() if adaptive else ResolutionController(level=0)
         self._adaptive = adaptive
         self._wake = wake
         self._changed = Condition()
         self._stopped = False
-        self._order: Order | None = None  # the newest
-        self._stages: list[Stage] = []  # that were ordered and are not closed, in this order
+        self._request: RenderRequest | None = None  # the newest
+        self._loaded_scenes: list[
+            LoadedScene
+        ] = []  # that were ordered and are not closed, in this order
         self._tasks: deque[Task] = deque()
-        self._saving: Saving | None = None
+        self._save_job: SaveJob | None = None
         self._ready: Frame | None = None
         self._on_screen = True  # whether the latest frame is
         self._free: list[Any] = []  # pictures that nobody looks at
-        self._current: Order | None = None  # what the film is of
-        self._film = GrowingFilm()
+        self._current: RenderRequest | None = None  # what the film is of
+        self._film = ProgressiveFilm()
         self._saves = False  # whether the last thing done at rest was a part of what is saved
         self._settled = 0.0  # when a picture at rest may begin
         self._published = 0.0  # when the latest frame was
@@ -79,12 +81,12 @@ class Worker:
 
     # The window's side
 
-    def show(self, order: Order) -> None:
+    def show(self, request: RenderRequest) -> None:
         """Render this from now on."""
         with self._changed:
-            self._order = order
-            if order.stage not in self._stages:
-                self._stages.append(order.stage)
+            self._request = request
+            if request.loaded_scene not in self._loaded_scenes:
+                self._loaded_scenes.append(request.loaded_scene)
             self._changed.notify()
 
     def ask(self, task: Task) -> None:
@@ -100,27 +102,27 @@ class Worker:
         """Tell the exposure of the newest picture."""
         self.ask(self._meter)
 
-    def save(self, saving: Saving | None) -> bool:
+    def save(self, save_job: SaveJob | None) -> bool:
         """Render a picture to be kept, whenever nothing moves; None gives up the one begun.
 
         Gives False where that one is being written already.
         """
         with self._changed:
-            if self._saving is not None and self._saving.writing:
+            if self._save_job is not None and self._save_job.writing:
                 return False
-            self._saving = saving
+            self._save_job = save_job
             self._changed.notify()
             return True
 
     @property
-    def stages(self) -> list[Stage]:
+    def loaded_scenes(self) -> list[LoadedScene]:
         """Those that were ordered and are not closed yet."""
-        return list(self._stages)
+        return list(self._loaded_scenes)
 
     @property
-    def saving(self) -> Saving | None:
+    def save_job(self) -> SaveJob | None:
         """The picture that is being rendered to be kept."""
-        return self._saving
+        return self._save_job
 
     def take(self) -> Frame | None:
         """The newest frame that was not taken yet; `give_back` it when another is shown."""
@@ -164,25 +166,25 @@ class Worker:
     def _step(self) -> None:
         """Do the most urgent thing, or wait for one."""
         with self._changed:
-            order = self._order
+            request = self._request
             task = self._tasks.popleft() if self._tasks else None
-        if order is not None and order is not self._current:
-            self._take_up(order)
+        if request is not None and request is not self._current:
+            self._take_up(request)
             if task is not None:
                 self._perform(task)
         elif task is not None:
             self._perform(task)
-        elif self._saving is not None and self._may_save():
-            self._save_on(self._saving)
+        elif self._save_job is not None and self._may_save():
+            self._save_on(self._save_job)
         elif self._current is not None and not self._rested():
             self._refine(self._current)
         else:
             with self._changed:
-                if not (self._stopped or self._tasks or self._saving or self._new()):
+                if not (self._stopped or self._tasks or self._save_job or self._new()):
                     self._changed.wait(self._pause())
 
     def _new(self) -> bool:
-        return self._order is not self._current
+        return self._request is not self._current
 
     def _may_save(self) -> bool:
         """The window's picture becomes sharp first; then both take turns."""
@@ -203,29 +205,29 @@ class Worker:
         assert self._current is not None
         return self._film.finished(self._current) or perf_counter() < self._settled
 
-    def _take_up(self, order: Order) -> None:
+    def _take_up(self, request: RenderRequest) -> None:
         """Show a new order at once: coarse if it moved, else the same film in other tones."""
-        before, self._current = self._current, order
-        same = before is not None and before.look is order.look
+        before, self._current = self._current, request
+        same = before is not None and before.buffers is request.buffers
         if same and self._film.samples:
-            self._publish(order, 0.0, 0.0)
+            self._publish(request, 0.0, 0.0)
             self._let_show()
             return
-        if self._stages[0] is not order.stage:
-            self._leave_stages(order.stage)
+        if self._loaded_scenes[0] is not request.loaded_scene:
+            self._leave_stages(request.loaded_scene)
         start = perf_counter()
-        self._first_sample(order)
-        self._publish(order, self._rate(1, start), start)
+        self._first_sample(request)
+        self._publish(request, self._rate(1, start), start)
         painted = perf_counter()
-        self._settled = painted + SETTLE
+        self._settled = painted + IDLE_DELAY
         self._let_show()
-        self.pace.record(self._film.pixels, painted - start, perf_counter() - painted)
+        self.resolution.record(self._film.pixels, painted - start, perf_counter() - painted)
 
-    def _first_sample(self, order: Order) -> None:
+    def _first_sample(self, request: RenderRequest) -> None:
         """Begin the film anew, as fine as a moving picture may be."""
-        size = self.pace.choose(order.size) if self._adaptive else order.size
-        self._film.begin(order, size, draft=True)
-        self._film.expose(order, 1, self._leave_if_stopped)
+        size = self.resolution.choose(request.size) if self._adaptive else request.size
+        self._film.begin(request, size, draft=True)
+        self._film.expose(request, 1, self._leave_if_stopped)
 
     def _rate(self, count: int, start: float) -> float:
         """Camera rays a second since then."""
@@ -234,40 +236,44 @@ class Worker:
     def _let_show(self) -> None:
         """Give the window a moment to fetch the frame."""
         with self._changed:
-            self._changed.wait_for(lambda: self._on_screen or self._stopped, COURTESY)
+            self._changed.wait_for(lambda: self._on_screen or self._stopped, PRESENT_TIMEOUT)
 
-    def _leave_stages(self, stage: Stage) -> None:
+    def _leave_stages(self, loaded_scene: LoadedScene) -> None:
         """Give back the memory of the scenes that this one replaces."""
         self._film.drop()
         with self._changed:
-            count = self._stages.index(stage)
-            left, self._stages = self._stages[:count], self._stages[count:]
-            saving = self._saving
-            if saving is not None and (saving.stage not in left or saving.writing):
-                saving = None
-            self._saving = None if saving else self._saving
-        if saving is not None:
-            self._tell(Refused(f"{saving.path}: not saved, because the scene was reloaded"))
+            count = self._loaded_scenes.index(loaded_scene)
+            left, self._loaded_scenes = self._loaded_scenes[:count], self._loaded_scenes[count:]
+            save_job = self._save_job
+            if save_job is not None and (save_job.loaded_scene not in left or save_job.writing):
+                save_job = None
+            self._save_job = None if save_job else self._save_job
+        if save_job is not None:
+            self._tell(Refused(f"{save_job.path}: not saved, because the scene was reloaded"))
         for each in left:
             each.close()
 
-    def _refine(self, order: Order) -> None:
+    def _refine(self, request: RenderRequest) -> None:
         """A finer picture, or more samples."""
         start, film = perf_counter(), self._film
-        if film.film is None or (film.draft and film.samples and film.size == order.size):
-            film.begin(order, order.size, draft=False)
-        elif film.size != order.size:
-            film.begin(order, finer(film.size, order.size, self.pace, PATIENCE), draft=True)
-        expected = max(self.pace.seconds(film.size), 1e-6)
-        rest = order.stage.job.device.pass_seconds if film.samples else 0.0
-        wanted = 1 if film.draft else order.samples
+        if film.film is None or (film.draft and film.samples and film.size == request.size):
+            film.begin(request, request.size, draft=False)
+        elif film.size != request.size:
+            film.begin(
+                request, finer(film.size, request.size, self.resolution, PATIENCE), draft=True
+            )
+        expected = max(self.resolution.seconds(film.size), 1e-6)
+        rest = request.loaded_scene.job.device.pass_seconds if film.samples else 0.0
+        wanted = 1 if film.draft else request.samples
         count = min(max(int(rest / expected), 1), wanted - film.samples)
-        film.add(order, count, partial(self._leave, start), count * expected > STUBBORN)
-        self.pace.learn(film.pixels, (perf_counter() - start) / count)
-        clean = film.draft or film.samples >= min(CLEAN, order.samples)
-        due = count == 1 or film.finished(order) or perf_counter() - self._published > SHOW
+        film.add(request, count, partial(self._leave, start), count * expected > MAX_PASS_SECONDS)
+        self.resolution.learn(film.pixels, (perf_counter() - start) / count)
+        clean = film.draft or film.samples >= min(MIN_IDLE_SAMPLES, request.samples)
+        due = (
+            count == 1 or film.finished(request) or perf_counter() - self._published > IDLE_INTERVAL
+        )
         if clean and due:
-            self._publish(order, self._rate(count, start), start)
+            self._publish(request, self._rate(count, start), start)
             self._let_show()
 
     def _leave_if_stopped(self, _: float) -> None:
@@ -276,24 +282,24 @@ class Worker:
 
     def _leave(self, start: float, _: float) -> None:
         """Leave a pass at rest for what is more urgent."""
-        order, current = self._order, self._current
-        if self._stopped or (order and current and order.look is not current.look):
+        request, current = self._request, self._current
+        if self._stopped or (request and current and request.buffers is not current.buffers):
             raise Superseded
         waits = self._film.yields and (self._tasks or self._new())
-        if waits and perf_counter() - start > STUBBORN:
+        if waits and perf_counter() - start > MAX_PASS_SECONDS:
             raise Superseded
 
-    def _publish(self, order: Order, rate: float, start: float) -> None:
+    def _publish(self, request: RenderRequest, rate: float, start: float) -> None:
         """Develop the film and put the frame where the window finds it."""
-        job, film = order.stage.job, self._film.film
+        job, film = request.loaded_scene.job, self._film.film
         assert film is not None
         with self._changed:
             picture = self._free.pop() if self._free else None
         picture = picture or job.device.picture()
-        film.paint(order.tone, picture)
+        film.develop_into(request.tone, picture)
         seconds = perf_counter() - start if start else 0.0
         size, draft = self._film.size, self._film.draft
-        frame = Frame(order, picture, size, film.samples, rate, seconds, draft)
+        frame = Frame(request, picture, size, film.samples, rate, seconds, draft)
         with self._changed:
             if self._ready is not None:
                 self._free.append(self._ready.picture)
@@ -313,27 +319,27 @@ class Worker:
                 self._aside.submit(self._perform, found)
 
     def _meter(self) -> Message:
-        order = self._current
-        if order is None:
+        request = self._current
+        if request is None:
             return Refused("there is no picture yet")
         if not self._film.samples:  # the pass was left for this
-            self._first_sample(order)
+            self._first_sample(request)
         assert self._film.film is not None
-        _, tally = self._film.film.develop(order.tone, 8)
-        return Metered(order.tone.stops(tally))
+        _, histogram = self._film.film.develop(request.tone, 8)
+        return Metered(request.tone.stops(histogram))
 
-    def _save_on(self, saving: Saving) -> None:
+    def _save_on(self, save_job: SaveJob) -> None:
         """Another part of the picture to be kept."""
         try:
-            done = saving.step(self.pace.per_pixel)
+            done = save_job.step(self.resolution.per_pixel)
         except UserError as error:
             done = Refused(str(error))
         if done is None:
             self._wake()  # its fraction is shown
             return
         with self._changed:
-            if self._saving is saving:
-                self._saving = None
+            if self._save_job is save_job:
+                self._save_job = None
         self._tell(done)
 
     def _tell(self, message: Message) -> None:

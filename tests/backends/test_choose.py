@@ -82,19 +82,22 @@ def test_features_that_a_picture_does_not_need() -> None:
     camera, lights = np.zeros(1, layout.dtype("Camera")), np.zeros(0, layout.dtype("Light"))
     materials = np.zeros(2, layout.dtype("Material"))
     plain = View(camera, lights, materials, frame_of())
-    assert choose.missing_features(plain) == ("RT_LARGE_SPHERES", "RT_MIRRORS")
+    assert choose.missing_features(plain) == choose.FEATURES
     materials["phong"]["mirror"][1] = 0.5
     large = View(camera, lights, materials, frame_of(large_count=1))
-    assert choose.missing_features(large) == ("RT_MIRRORS",)  # no bounce is allowed
-    assert choose.missing_features(large.with_depth(1)) == ()
+    assert choose.missing_features(large) == choose.FEATURES[1:]  # no bounce is allowed
+    assert choose.missing_features(large.with_depth(1)) == choose.FEATURES[2:]
     materials["phong"]["mirror"] = 0
-    assert choose.missing_features(large.with_depth(1)) == ("RT_MIRRORS",)
+    assert choose.missing_features(large.with_depth(1)) == choose.FEATURES[1:]
+    kind = layout.code("IntegratorKind", "ao")
+    assert choose.missing_features(View(camera, lights, materials, frame_of(kind=kind))) == ()
 
 
 def test_features_are_macros_of_the_kernels() -> None:
     source = (kernels_root() / "integrator" / "features.h").read_text(encoding="utf-8")
     defined = re.findall(r"^#define (\w+) 1$", source, re.MULTILINE)
     assert tuple(defined) == choose.FEATURES
+    assert all(set(missing) <= set(choose.FEATURES) for missing in choose.every_variant())
     assert len(choose.PRODUCTION) * len(choose.every_variant()) <= 16
 
 
@@ -160,7 +163,7 @@ def test_a_kernel_without_what_a_scene_does_not_have_gives_the_same_film(
             film.add(made, buffers.view, 3)
             films.append(film.to_host().sums)
             kernels.append(made.kernel(buffers.view).missing)
-    needed = {"RT_LARGE_SPHERES": large, "RT_MIRRORS": mirror}
+    needed = {"RT_LARGE_SPHERES": large, "RT_MIRRORS": mirror, "RT_INTEGRATORS": False}
     assert kernels == [tuple(feature for feature in choose.FEATURES if not needed[feature]), ()]
     np.testing.assert_array_equal(films[0], films[1])
 

@@ -68,7 +68,7 @@ def on_device(
             picture_height=film.height,
         )
         copies.to_host(int(codes), out)
-        tally = kernels.read_tally()
+        tally = kernels.read_histogram()
         sums.free()
         codes.free()
     assert (out[-GUARD:] == 0xAB).all()
@@ -86,7 +86,7 @@ def test_picture_is_that_of_the_cpu(name: str, curve: str) -> None:
         (ToneSettings(-1.7, curve), 16),
     ):
         wanted_tally = tone.measure(film, settings)
-        wanted = tone.develop(film, settings, bits, tally=wanted_tally)
+        wanted = tone.develop(film, settings, bits, histogram=wanted_tally)
         found, _ = on_device(film, settings, bits)
         difference = np.abs(found.astype(np.int64) - wanted.astype(np.int64))
         assert difference.max() <= 1, (settings, bits)
@@ -98,7 +98,7 @@ def test_tally_is_that_of_the_cpu(name: str, meter: str) -> None:
     film = FILMS[name]
     settings = ToneSettings("auto", meter=meter)
     wanted = tone.measure(film, settings)
-    tone.develop(film, settings, tally=wanted)
+    tone.develop(film, settings, histogram=wanted)
     _, found = on_device(film, settings)
     for field in ("bins", "darkest", "brightest"):
         assert np.array_equal(found[field], wanted[field]), field

@@ -163,16 +163,16 @@ def test_records_that_are_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('{"results": 3}', "is no record"),
+        ('{"results": 3}', "is not a record"),
         ("[]", "they are no object"),
         ("\u00e4".encode("latin-1"), "it is not utf-8"),
         ("[" * 100_000, "nested too deeply"),
-        (json.dumps(record(device=None)), "is no record"),
-        (json.dumps(record(results=[3])), "is no record"),
-        (json.dumps(record(0.0)), "is no record"),
-        (json.dumps(record(float("nan"))), "is no record"),
-        (json.dumps(record(-1.0)), "is no record"),
-        (json.dumps(record()).replace('"median": 0.001', '"median": "fast"'), "is no record"),
+        (json.dumps(record(device=None)), "is not a record"),
+        (json.dumps(record(results=[3])), "is not a record"),
+        (json.dumps(record(0.0)), "is not a record"),
+        (json.dumps(record(float("nan"))), "is not a record"),
+        (json.dumps(record(-1.0)), "is not a record"),
+        (json.dumps(record()).replace('"median": 0.001', '"median": "fast"'), "is not a record"),
     ],
 )
 def test_damaged_records_are_one_sentence(text: str | bytes, words: str, tmp_path: Path) -> None:
@@ -207,14 +207,14 @@ def test_figures_are_work_over_time() -> None:
     assert presentation.figures(result["rows"][2], result, given["device"]) == {}
 
 
-def test_the_count_that_circulates_stands_beside_ours() -> None:
+def test_the_count_of_published_tables_is_shown_beside_ours() -> None:
     plain = report.text(record(), "table")
     assert "(*)" not in plain
     counted = record()
     counted["results"][0]["count"] = {"label": "one pass", "flop": 8e8, "bytes": 2e8}
     text = report.text(counted, "table")
     assert "GB/s (*)" in text
-    assert "(*) counted as in tables that circulate: one pass, 0.2 GB and 0.8 GFLOP" in text
+    assert "(*) counted as in published tables: one pass, 0.2 GB and 0.8 GFLOP" in text
 
 
 @pytest.mark.parametrize("form", ["table", "markdown"])
@@ -229,7 +229,7 @@ def test_tables(form: str) -> None:
     assert "250 G" in lines["01_slow"]
     assert "wrong" in lines["03_bad"]
     assert "03_bad: WRONG: c is off by 1" in text
-    assert "held back by: power limit" in text
+    assert "throttled by: power limit" in text
     assert "copy 5,000 GB/s" in text
 
 
@@ -279,7 +279,7 @@ def test_explain_tells_every_rung() -> None:
     assert "0.0833 FLOP a byte" in text
     for variant in discover("vecadd"):
         assert f"{variant.label}: {variant.title}" in text
-    assert "needs sm_80+: not for sm_75" in text
+    assert "needs sm_80+, not available on sm_75" in text
 
 
 @pytest.mark.parametrize(

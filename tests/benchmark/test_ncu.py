@@ -84,9 +84,9 @@ def test_only_metrics_of_this_gpu_are_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake(tmp_path, monkeypatch, "echo 'sm__warps_active   Counter  warp'")
-    assert ncu.known(ncu.find()) == [ncu.METRICS["occupancy"]]
+    assert ncu.supported(ncu.find()) == [ncu.METRICS["occupancy"]]
     fake(tmp_path, monkeypatch, "exit 1")
-    assert len(ncu.known(ncu.find())) == len(ncu.METRICS) + len(ncu.STALLS)
+    assert len(ncu.supported(ncu.find())) == len(ncu.METRICS) + len(ncu.STALLS)
 
 
 def fake(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:

@@ -148,5 +148,5 @@ def test_the_camera_is_inside_the_cloud_and_in_no_sphere() -> None:
 
 @pytest.mark.parametrize("name", ["r1k", "pile:many", "cloud"])
 def test_unknown_scenes_are_refused(name: str) -> None:
-    with pytest.raises(UserError, match="known are sphereflake, pile, inside"):
+    with pytest.raises(UserError, match="give sphereflake, pile, inside"):
         peer_scenes.generated(name)

@@ -51,7 +51,7 @@ def test_every_frame_is_timed(measured: tuple[Any, list[dict[str, Any]]]) -> Non
         assert [row["kind"] for row in result["rows"]] == ["variant", "stage", "peer"]
         assert frames["label"] == "texture upload"
         assert len(frames["samples"]) == len(alone["samples"]) == 6
-        assert len(rest["samples"]) == preview_benchmark.RESTS
+        assert len(rest["samples"]) == preview_benchmark.IDLE_RUNS
         assert min(frames["samples"] + rest["samples"] + alone["samples"]) > 0.0
         assert result["traced"] <= [result["axes"]["width"], result["axes"]["height"]]
 

@@ -52,7 +52,7 @@ def test_the_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert set(schema["required"]) == set(record.Record.__required_keys__)
     row = schema["$defs"]["Row"]
     assert row["properties"]["status"]["enum"] == ["ok", "wrong", "skipped", "failed"]
-    assert row["properties"]["upload"]["description"] == "Bringing the scene to the device."
+    assert row["properties"]["upload"]["description"] == "Upload of the scene to the device."
 
 
 def changed(*path: str | int, to: Any) -> Any:
@@ -86,7 +86,7 @@ def test_what_is_no_record_is_one_sentence(content: Any, words: str) -> None:
     with pytest.raises(DataFileError) as caught:
         record.validated(content, "r.json")
     said = str(caught.value)
-    assert said.startswith("r.json: is no record of `raytracer bench --save`: ")
+    assert said.startswith("r.json: is not a record of `raytracer bench --save`: ")
     assert words in said
     assert "\n" not in said
     assert len(said) < 500

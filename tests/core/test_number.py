@@ -147,3 +147,12 @@ def test_targets_with_a_fused_multiply_add_agree(
     columns = inputs(function)
     one, other = (probes(name)(function, *columns, **UNIFORM) for name in ("avx2 scalar", target))
     np.testing.assert_array_equal(one.view(np.uint32), other.view(np.uint32))
+
+
+def test_sine_and_cosine(probe: Probe) -> None:
+    turns = np.linspace(0, 1, COUNT).astype(np.float32)
+    exact = 2 * np.pi * turns.astype(np.float64)
+    found = probe("sincos_turns", turns)
+    assert np.abs(found - np.stack([np.sin(exact), np.cos(exact)], axis=1)).max() < 4 * HALF_ULP
+    quarters = probe("sincos_turns", np.arange(5, dtype=np.float32) / 4)
+    assert quarters.tolist() == [[0, 1], [1, 0], [0, -1], [-1, 0], [0, 1]]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from raytracer.film import tone
 from raytracer.film.film import Film
-from raytracer.film.statistics import FIRST, LAST, add, edges
+from raytracer.film.statistics import FIRST, LAST, edges, merged
 from raytracer.film.tone_settings import ToneSettings
 from reference.curves import WEIGHTS
 from support.films import film_of, in_front_of, natural, wild
@@ -255,7 +255,7 @@ def test_common_exposure_is_that_of_all_pixels_together() -> None:
     found = tone.common_exposure(iter(films), settings)
     assert found == pytest.approx(together.statistics(exposure="auto").exposure, abs=1e-4)
     tallies = [tone.measure(film, settings) for film in films]
-    assert np.array_equal(add(tallies)["bins"], tone.measure(together, settings)["bins"])
+    assert np.array_equal(merged(tallies)["bins"], tone.measure(together, settings)["bins"])
 
 
 def test_lines_and_json_say_the_same() -> None:

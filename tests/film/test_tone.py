@@ -251,9 +251,26 @@ def test_a_film_without_samples_is_empty() -> None:
         assert not Film.blank(1, 1).tonemap(exposure="auto", tone=curve)[..., 3].any()
 
 
-def test_depths_and_dither_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(UserError, match="8 or 16 bits"):
-        tone.encode(Film.blank(2, 2), bits=12)
+@pytest.mark.parametrize("bits", [12, 64, 0, -8, True, 8.0, "8", 2**70])
+def test_depths_that_make_no_sense_are_refused(bits: Any, tmp_path: Path) -> None:
+    film = Film.blank(2, 2)
+    for refused in (
+        lambda: tone.encode(film, bits=bits),
+        lambda: film.tonemap(bits=bits),
+        lambda: Image(film, settings=ToneSettings()).save(tmp_path / "a.png", bits=bits),
+    ):
+        with pytest.raises(UserError, match="8 or 16 bits"):
+            refused()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("width", "height"), [(0, 4), (4, 0), (-1, 4)])
+def test_a_film_has_pixels(width: int, height: int) -> None:
+    with pytest.raises(UserError, match=r"size: .* is not between 1 and"):
+        Film.blank(width, height)
+
+
+def test_dither_of_16_bits_is_refused() -> None:
     with pytest.raises(UserError, match="dither is for 8 bits"):
         Film.blank(2, 2).tonemap(bits=16, dither=True)
 
@@ -263,11 +280,16 @@ def test_depths_and_dither_that_make_no_sense_are_refused() -> None:
     [
         ({"exposure": "bright"}, "'auto' nor stops"),
         ({"exposure": float("nan")}, "'auto' nor stops"),
+        ({"exposure": float("-inf")}, "'auto' nor stops"),
+        ({"exposure": np.float32("nan")}, "'auto' nor stops"),
         ({"exposure": 65}, "between -64 and 64"),
         ({"tone": "agxx"}, "did you mean 'agx'"),
         ({"meter": "some"}, "meter: there is no meter 'some'"),
         ({"dither": "no"}, "dither: 'no' is neither true, false nor 'auto'"),
         ({"white": 0.0}, "white: 0 is out of range"),
+        ({"white": -1.0}, "white: -1 is out of range"),
+        ({"white": float("nan")}, "white: nan is out of range"),
+        ({"white": float("inf")}, "white: inf is out of range"),
         ({"meter_range": (95.0, 10.0)}, "two percentiles"),
     ],
 )

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer import Film
-from raytracer.film.film_file import AOVS
+from raytracer.film.aovs import AOVS
 
 POINTS = np.linspace(-2.0, 2.0, 36).reshape(-1, 3)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fuzz import arguments, hostile, mutate
+from fuzz.cases.base import CASES
 from fuzz.files import mutated
 
 
@@ -31,5 +32,5 @@ def test_hostile_input_ends_as_it_must(capsys: pytest.CaptureFixture[str]) -> No
              "stands twice", "'３'", "--film ''", "-o ''", "ASCII", "99999"]
 )  # fmt: skip
 def test_what_was_mended_stays_so(only: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert any(only in name for name in hostile.CASES)
+    assert any(only in name for name in CASES)
     assert hostile.run(only) == 0, capsys.readouterr().out

@@ -8,6 +8,7 @@
 #include "film/measure.h"
 #include "geom/large_sphere.h"
 #include "integrator/camera.h"
+#include "integrator/direct.h"
 #include "shade/background.h"
 #include "shade/bsdf.h"
 #include "shade/light.h"
@@ -22,12 +23,13 @@
 #define PROBE_FUNCTIONS(E, S)                                                                     \
   E(log2, 1, 1) E(exp2, 1, 1) E(pow, 2, 1)                                                        \
   E(fast_log2, 1, 1) E(fast_exp2, 1, 1) E(fast_pow, 2, 1) E(quotient, 2, 1)                       \
-  E(sample_1d, 2, 1) E(sample_2d, 2, 2) E(filter_sample, 1, 1) S(sample_points, 6, 2)             \
+  E(sample_1d, 2, 1) E(sample_2d, 2, 2) E(cosine_hemisphere, 5, 3) \
+  E(sincos_turns, 1, 2) E(filter_sample, 1, 1) S(sample_points, 6, 2)             \
   E(sphere_chord, 7, 2) E(sphere_nearest, 7, 1) E(sphere_blocks, 8, 1) E(sphere_surface, 10, 7)   \
   E(large_height, 3, 1) E(large_nearest, 6, 2) E(large_surface, 6, 7)                             \
   S(node_cell, 1, 1) S(leaf_range, 1, 2) S(box_hits, 7, 1)                                        \
   E(phong_eval, 14, 2) E(bsdf_eval, 17, 3) E(bsdf_sample, 7, 6) E(bsdf_pdf, 10, 1) \
-  E(bsdf_ambient, 14, 3) E(light_sample, 3, 5) E(light_pdf, 6, 1) E(light_eval, 6, 3)             \
+  E(bsdf_ambient, 14, 3) E(light_sample, 3, 5) E(light_pdf, 6, 1) E(light_eval, 6, 3) E(light_arrival, 10, 4) \
   E(background_row, 1, 3) E(background_direction, 3, 3) E(camera_ray, 2, 6)                       \
   E(tone_curve, 3, 3) E(srgb_encode, 1, 1) E(dither_threshold, 2, 1) E(develop_pixel, 6, 6)       \
   E(pixel_light, 4, 3)
@@ -63,11 +65,18 @@ PROBE(fast_exp2) { out[0] = fast_exp2(in[0]); }
 PROBE(fast_pow) { out[0] = fast_pow(in[0], in[1]); }
 PROBE(quotient) { out[0] = quotient(in[0], in[1]); }
 
+PROBE(sincos_turns) {
+  const SinCos<F> s = sincos_turns(in[0]);
+  out[0] = s.sin, out[1] = s.cos;
+}
+
 // ---- core/sampling.h; x, y; integer: seed, sample, bounce, use
 PROBE(sample_1d) {
   out[0] = sample_1d<F>((uint32_t)u.integer[0], as_uint(in[0]), as_uint(in[1]), (uint32_t)u.integer[1],
                         (uint32_t)u.integer[2], (SampleUse)u.integer[3]);
 }
+// normal, point of the unit square
+PROBE(cosine_hemisphere) { write3(out, cosine_hemisphere(read3(in), Sample2d<F>{in[3], in[4]})); }
 PROBE(sample_2d) {
   const Sample2d<F> p = sample_2d<F>((uint32_t)u.integer[0], as_uint(in[0]), as_uint(in[1]), (uint32_t)u.integer[1],
                                      (uint32_t)u.integer[2], (SampleUse)u.integer[3]);
@@ -150,6 +159,19 @@ PROBE(light_eval) { write3(out, light_eval(u.light, read3(in), read3(in + 3))); 
 PROBE(light_sample) {
   const LightSample<F> s = light_sample(u.light, read3(in));
   write3(out, s.wi), out[3] = s.distance, out[4] = s.attenuation;
+}
+// ---- integrator/direct.h; of a white diffuse sphere: center, radius, then origin and direction of the ray -> whether
+// light arrives, and the radiance if nothing is in the way
+PROBE(light_arrival) {
+  const F zero(0.0f), one(1.0f);
+  const Primitive<F> sphere = {read3(in), in[3]};
+  PathState<F> path = {};
+  path.ray = {read3(in + 4), read3(in + 7)}, path.throughput = {one, one, one};
+  const Surface<F> surface = {sphere,
+                              primitive_surface(sphere, path.ray.origin, path.ray.direction),
+                              {{one, one, one}, {zero, one, zero, one, zero}}};
+  const LightArrival<F> a = shade_light(u.frame.integrator, u.light, path, surface);
+  out[0] = truth<F>(a.arrives), write3(out + 1, a.radiance);
 }
 // y
 PROBE(background_row) {

@@ -17,8 +17,8 @@ import pytest
 
 from raytracer import Film, Material, Scene, SphereSet, UserError, _core, bvh, layout, render
 from raytracer.buffers import SceneBuffers
-from raytracer.film.tone import arguments, new_tally
-from raytracer.job import MOST_SAMPLES
+from raytracer.film.tone import arguments, empty_histogram
+from raytracer.pipeline import MOST_SAMPLES
 from raytracer.scene.pack import pack
 from raytracer.settings import RenderSettings
 
@@ -241,15 +241,32 @@ def test_render_refuses_another_dtype_or_order(name: str, kind: str) -> None:
         rendered(given, film.sums)
 
 
-@pytest.mark.parametrize("change", [{"width": 5}, {"height": 0}, {"samples": 0}, {"curve": 9}])
-def test_tone_refuses_arguments_of_another_film(change: dict[str, int]) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"width": 5},
+        {"width": 0},
+        {"height": 0},
+        {"samples": 0},
+        {"curve": 9},
+        {"bits": 64},
+        {"exposure": float("nan")},
+        {"exposure": float("inf")},
+        {"white": -1.0},
+        {"white": float("nan")},
+        {"meter_low": float("nan")},
+        {"meter_high": 101.0},
+    ],
+)
+def test_tone_refuses_arguments_that_no_film_has(change: dict[str, float]) -> None:
     from raytracer.film.tone_settings import ToneSettings
 
-    sums, out = np.zeros((4, 4, 4), np.float32), np.zeros((4, 4, 4), np.uint8)
+    shape = (4, 0 if change.get("width") == 0 else 4, 4)  # no pixels: the sums have none either
+    sums, out = np.zeros(shape, np.float32), np.zeros(shape, np.uint8)
     args = arguments((4, 4), 1, ToneSettings())
     for name, value in change.items():
         args[name] = value
-    tally = new_tally().view(np.uint8)
+    tally = empty_histogram().view(np.uint8)
     with pytest.raises(ValueError, match=r"\w"):
         _core.measure_film(sums, args, tally, 1)
     with pytest.raises(ValueError, match=r"\w"):

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from raytracer import Ambient, DirectionalLight, Material, PointLight, Scene, SphereSet, render
+from raytracer import (
+    Ambient,
+    DirectionalLight,
+    Film,
+    Material,
+    PointLight,
+    RenderSettings,
+    Scene,
+    SphereSet,
+    _core,
+    render,
+)
+from raytracer.backends.cpu import CpuDevice
+from raytracer.scene.pack import pack
 from raytracer.scene.scene import Light
 
 
@@ -35,3 +50,37 @@ def test_the_picture_is_the_sum_of_its_lights(backend: str, count: int, shadows:
     black = picture([])
     apart = black + sum((picture([light]) - black) for light in lights(count))
     np.testing.assert_allclose(picture(lights(count)), apart, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("isa", _core.isas())
+@pytest.mark.parametrize("shadows", [True, False])
+@pytest.mark.parametrize("count", [1, 8, 20])
+def test_an_infinite_light_adds_nothing_where_it_does_not_arrive(
+    isa: str, count: int, shadows: bool
+) -> None:
+    """Neither in a shadow nor behind a surface, seen at once or in a mirror: 0 * inf is NaN."""
+    centers = np.random.default_rng(8).random((90, 3))
+    scene = Scene(
+        spheres=[SphereSet(centers, 0.08, material=Material(mirror=0.4))],
+        lights=[DirectionalLight((0.3, -0.9, -0.2))] * count,
+        ambient=Ambient(intensity=0.0),
+    )
+    buffers = pack(scene, RenderSettings(width=90, height=60, shadows=shadows))
+
+    def radiance(light: float) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+        lights = buffers.lights.copy()
+        lights["color"] = light
+        view = replace(buffers.view.without_background(), lights=lights)
+        device = CpuDevice(2)
+        with device.scene(buffers) as made, device.film(Film.blank(90, 60)) as film:
+            film.add(made, view, 2)
+            return film.to_host().sums[..., :3].copy()
+
+    before = _core.isa()
+    _core.use_isa(isa)
+    try:
+        dim, bright = radiance(1.0), radiance(np.inf)
+    finally:
+        _core.use_isa(before)
+    assert 0.1 < (dim > 0).mean() < 0.9
+    np.testing.assert_array_equal(bright, np.where(dim > 0, np.inf, 0.0))

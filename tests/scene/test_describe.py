@@ -11,7 +11,7 @@ import pytest
 
 from raytracer import Material, Scene, SphereSet, load, render
 from raytracer.errors import SceneError
-from raytracer.job import NO_SPHERE
+from raytracer.pipeline import NO_SPHERE
 from raytracer.scene.colors import srgb_to_linear
 from raytracer.scene.describe import describe
 from raytracer.scene.pack import pack

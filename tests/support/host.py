@@ -43,13 +43,13 @@ class State:
     sharp: bool
     rest: bool
     turning: bool
-    saving: bool
-    leaving: bool
+    save_job: bool
+    closes_after_save: bool
     overlay: int
     help: int
     prompt: str | None
     notice: str
-    trouble: str
+    reload_error: str
     pivot: NDArray[np.float64]
     spheres: int
     size: tuple[int, int]
@@ -92,16 +92,16 @@ class Host:
         """A snapshot."""
         viewer = self._window.viewer
         worker, frame = viewer.worker, viewer.frame
-        idle = not (worker._tasks or worker._saving or worker._ready or worker.messages.qsize())
-        newest = frame is not None and frame.order is worker._order
+        idle = not (worker._tasks or worker._save_job or worker._ready or worker.messages.qsize())
+        newest = frame is not None and frame.request is worker._request
         rest = newest and frame.finished and idle
-        buffers = viewer.stage.buffers
+        buffers = viewer.loaded_scene.buffers
         return State(
             camera=viewer.camera, tone=viewer.tone, edits=viewer.edits, picked=viewer.picked,
             sharp=newest and frame.size == viewer.size, rest=rest, turning=viewer.turning,
-            saving=worker.saving is not None, leaving=viewer.leaving, overlay=viewer.overlay,
-            help=viewer.help,
-            prompt=viewer.prompt, notice=viewer.notice, trouble=viewer.trouble,
+            save_job=worker.save_job is not None, closes_after_save=viewer.closes_after_save,
+            overlay=viewer.overlay, help=viewer.help,
+            prompt=viewer.prompt, notice=viewer.notice, reload_error=viewer.reload_error,
             pivot=viewer.view.pivot * buffers.scale + buffers.center,
             spheres=buffers.count, size=viewer.size,
             points=(self._window.width, self._window.height),
@@ -149,7 +149,7 @@ class Host:
         viewer = self._window.viewer
         viewer.reset()
         viewer.picked = viewer.prompt = None
-        viewer.help, viewer.overlay, viewer.trouble, viewer.leaving = 0, 1, "", False
+        viewer.help, viewer.overlay, viewer.reload_error, viewer.closes_after_save = 0, 1, "", False
         viewer._notice = "", 0.0
         self._window.on_deactivate()
 
@@ -168,15 +168,15 @@ class Host:
 
     def draft(self, size: tuple[int, int]) -> NDArray[np.uint8]:
         """What the window draws of a draft of that size; nothing may move meanwhile."""
-        from raytracer.viewer.growing import GrowingFilm
+        from raytracer.viewer.progressive_film import ProgressiveFilm
 
-        viewer, film = self._window.viewer, GrowingFilm()
-        job, order = viewer.stage.job, viewer.worker._order
-        film.begin(order, size, draft=True)
-        film.expose(order, 1, lambda _: None)
+        viewer, film = self._window.viewer, ProgressiveFilm()
+        job, request = viewer.loaded_scene.job, viewer.worker._request
+        film.begin(request, size, draft=True)
+        film.expose(request, 1, lambda _: None)
         picture = job.device.picture()
         assert film.film is not None
-        film.film.paint(order.tone, picture)
+        film.film.develop_into(request.tone, picture)
         return self.enlarged(picture.pixels)
 
     def enlarged(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -224,7 +224,7 @@ class Host:
             raise BackendError(sentence)
 
         CpuFilm._expose = fail  # type: ignore[method-assign,assignment]
-        self._window.viewer.order()
+        self._window.viewer.request_render()
 
 
 def hidpi(ratio: float) -> None:

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from raytracer import Camera, Scene
 from raytracer.buffers import SceneBuffers
 from raytracer.settings import RenderSettings
-from raytracer.viewer.orders import Message, Order, Picked
-from raytracer.viewer.saving import Saving
-from raytracer.viewer.stage import Stage
+from raytracer.viewer.loaded_scene import LoadedScene
+from raytracer.viewer.messages import Message, Picked, RenderRequest
+from raytracer.viewer.save_job import SaveJob
 from raytracer.viewer.view import View, first
 from raytracer.viewer.viewer import Viewer
 from raytracer.viewer.worker import Task
@@ -34,9 +34,9 @@ def balls(count: int = 40, seed: int = 3, **scene: Any) -> Scene:
     )
 
 
-def stage_of(scene: Any, **overrides: Any) -> Stage:
+def loaded_scene_of(scene: Any, **overrides: Any) -> LoadedScene:
     """A scene, or the path of one, ready on the CPU."""
-    return Stage.load(scene, overrides, "cpu", threads=2)
+    return LoadedScene.load(scene, overrides, "cpu", threads=2)
 
 
 def view_of(buffers: SceneBuffers, aspect: float = 4.0 / 3.0, **camera: Any) -> View:
@@ -66,30 +66,30 @@ def pixel_ray(view: View, x: float, y: float, size: tuple[int, int]) -> NDArray[
 
     x, y: from the upper left; half numbers are centres of pixels.
     """
-    stand, (width, height) = view.stand, size
-    u = (2.0 * x / width - 1.0) * width / height * stand.half
-    v = (1.0 - 2.0 * y / height) * stand.half
-    across = u * stand.axes.right + v * stand.axes.up
-    if stand.kind == "orthographic":
-        return np.array([stand.eye + across, stand.axes.forward])
-    direction = stand.axes.forward + across
-    return np.array([stand.eye, direction / np.linalg.norm(direction)])
+    pose, (width, height) = view.pose, size
+    u = (2.0 * x / width - 1.0) * width / height * pose.half
+    v = (1.0 - 2.0 * y / height) * pose.half
+    across = u * pose.axes.right + v * pose.axes.up
+    if pose.kind == "orthographic":
+        return np.array([pose.eye + across, pose.axes.forward])
+    direction = pose.axes.forward + across
+    return np.array([pose.eye, direction / np.linalg.norm(direction)])
 
 
 class FakeWorker:
     """A render thread that renders nothing and remembers what it was asked for."""
 
     def __init__(self) -> None:
-        self.orders: list[Order] = []
+        self.requests: list[RenderRequest] = []
         self.tasks: list[Callable[[], Message]] = []
-        self.saved: list[Saving | None] = []
-        self.saving: Saving | None = None
+        self.saved: list[SaveJob | None] = []
+        self.save_job: SaveJob | None = None
         self.meters = 0
         self.messages: SimpleQueue[Message] = SimpleQueue()
 
-    def show(self, order: Order) -> None:
+    def show(self, request: RenderRequest) -> None:
         """Take an order."""
-        self.orders.append(order)
+        self.requests.append(request)
 
     def ask(self, task: Task) -> None:
         """Take a task."""
@@ -99,10 +99,10 @@ class FakeWorker:
         """Count it."""
         self.meters += 1
 
-    def save(self, saving: Saving | None) -> bool:
+    def save(self, save_job: SaveJob | None) -> bool:
         """Take a picture to be kept."""
-        self.saved.append(saving)
-        self.saving = saving
+        self.saved.append(save_job)
+        self.save_job = save_job
         return True
 
 
@@ -111,24 +111,26 @@ def _answer(task: Task) -> Message:
     return _answer(found) if callable(found) else found
 
 
-def viewer_of(stage: Stage, size: tuple[int, int] = (64, 48), **more: Any) -> Viewer:
+def viewer_of(loaded_scene: LoadedScene, size: tuple[int, int] = (64, 48), **more: Any) -> Viewer:
     """A viewer whose worker is a `FakeWorker`."""
     worker: Any = FakeWorker()
-    return Viewer(stage, worker, size, **more)
+    return Viewer(loaded_scene, worker, size, **more)
 
 
-def orders(viewer: Viewer) -> list[Order]:
+def requests(viewer: Viewer) -> list[RenderRequest]:
     """What its `FakeWorker` was asked to render."""
     worker: Any = viewer.worker
-    return list(worker.orders)
+    return list(worker.requests)
 
 
-def hit_id(stage: Stage, look: SceneBuffers, x: int, y: int, reach: int = 0) -> int | None:
+def hit_id(
+    loaded_scene: LoadedScene, seen_buffers: SceneBuffers, x: int, y: int, reach: int = 0
+) -> int | None:
     """The number of the sphere that a click would pick."""
-    found = stage.hit(look, x, y, reach)
+    found = loaded_scene.hit(seen_buffers, x, y, reach)
     return None if found is None else found.id
 
 
 def picked(viewer: Viewer, prim_id: int) -> None:
     """Have a viewer hear that a sphere was picked."""
-    viewer.hear(Picked(viewer.stage, viewer.stage.scene.describe(prim_id)))
+    viewer.receive(Picked(viewer.loaded_scene, viewer.loaded_scene.scene.describe(prim_id)))

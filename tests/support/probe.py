@@ -42,12 +42,18 @@ Floats = NDArray[np.float32]
 Run = Callable[[str, Floats, int, NDArray[np.void]], Floats]
 
 
+def listed(text: str) -> list[tuple[str, tuple[int, int, bool]]]:
+    """The rows of a list of functions: name, then inputs, outputs and whether it takes lanes."""
+    rows = re.findall(r"\b([ES])\((\w+), (\d+), (\d+)\)", text)
+    return [
+        (name, (int(inputs), int(outputs), kind == "E")) for kind, name, inputs, outputs in rows
+    ]
+
+
 @cache
 def functions() -> dict[str, tuple[int, int, bool]]:
     """Inputs and outputs of each function by its name, and whether it takes lanes."""
-    text = (SOURCES / "functions.h").read_text(encoding="utf-8")
-    rows = re.findall(r"\b([ES])\((\w+), (\d+), (\d+)\)", text)
-    return {name: (int(inputs), int(outputs), kind == "E") for kind, name, inputs, outputs in rows}
+    return dict(listed((SOURCES / "functions.h").read_text(encoding="utf-8")))
 
 
 @cache

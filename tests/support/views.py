@@ -59,7 +59,7 @@ def place(view: View) -> Vector:
 
 def assert_level(view: View) -> None:
     """Orthonormal axes, the horizon horizontal, `up` upwards."""
-    axes = view.stand.axes
+    axes = view.pose.axes
     matrix = np.array([axes.right, axes.up, axes.forward])
     np.testing.assert_allclose(matrix @ matrix.T, np.eye(3), atol=1e-12)
     assert np.cross(axes.right, axes.up) @ -axes.forward == pytest.approx(1.0)
@@ -68,10 +68,10 @@ def assert_level(view: View) -> None:
 
 
 def assert_same(a: View, b: View, atol: float = 1e-12) -> None:
-    assert a.stand.kind == b.stand.kind
-    assert a.stand.half == pytest.approx(b.stand.half, rel=1e-12)
-    np.testing.assert_allclose(a.stand.eye, b.stand.eye, atol=atol)
+    assert a.pose.kind == b.pose.kind
+    assert a.pose.half == pytest.approx(b.pose.half, rel=1e-12)
+    np.testing.assert_allclose(a.pose.eye, b.pose.eye, atol=atol)
     np.testing.assert_allclose(a.pivot, b.pivot, atol=atol)
     for name in ("right", "up", "forward"):
-        one, two = getattr(a.stand.axes, name), getattr(b.stand.axes, name)
+        one, two = getattr(a.pose.axes, name), getattr(b.pose.axes, name)
         np.testing.assert_allclose(one, two, atol=atol)

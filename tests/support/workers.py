@@ -17,8 +17,8 @@ from raytracer.film.tone_settings import ToneSettings
 from raytracer.view import View
 from raytracer.viewer import view as moves
 from raytracer.viewer.edits import Edits
-from raytracer.viewer.orders import Frame, Message, Order
-from raytracer.viewer.stage import Stage
+from raytracer.viewer.loaded_scene import LoadedScene
+from raytracer.viewer.messages import Frame, Message, RenderRequest
 from raytracer.viewer.worker import Worker
 from support.previews import PATIENCE, wait_for
 
@@ -55,19 +55,19 @@ class Window:
         self.worker.give_back(before)
         return frame
 
-    def finish(self, order: Order) -> Frame:
+    def finish(self, request: RenderRequest) -> Frame:
         """Wait for the finished picture of an order."""
 
         def finished() -> Frame | None:
             self.woken.wait(0.05)
             frame = self.look()
             assert not self.worker_failed(), self.messages
-            return frame if frame and frame.finished and frame.order is order else None
+            return frame if frame and frame.finished and frame.request is request else None
 
         found: Frame = wait_for(finished, "the finished picture")
         return found
 
-    def hear(self, kind: type[Any]) -> Any:
+    def receive(self, kind: type[Any]) -> Any:
         """Wait for a message of a kind; what else comes is kept."""
 
         def heard() -> Any:
@@ -140,34 +140,34 @@ class GateFilm(CpuFilm):
             raise
 
 
-def gated(scene: Any, **overrides: Any) -> tuple[Stage, Gate]:
+def gated(scene: Any, **overrides: Any) -> tuple[LoadedScene, Gate]:
     """A stage whose backend is a `Gate`."""
-    stage = Stage.load(scene, overrides, "cpu", threads=2)
+    loaded_scene = LoadedScene.load(scene, overrides, "cpu", threads=2)
     gate = Gate()
-    stage.job.device = gate
-    return stage, gate
+    loaded_scene.job.device = gate
+    return loaded_scene, gate
 
 
-def order_of(
-    stage: Stage,
+def request_of(
+    loaded_scene: LoadedScene,
     turn: float = 0.0,
     samples: int = 8,
     tone: ToneSettings = PLAIN,
     size: tuple[int, int] = SIZE,
-) -> Order:
+) -> RenderRequest:
     """What the window orders: the scene's camera, turned by an angle."""
-    view = moves.first(stage.scene.camera, stage.buffers, size[0] / size[1])
+    view = moves.first(loaded_scene.scene.camera, loaded_scene.buffers, size[0] / size[1])
     view = moves.orbit(view, turn, 0.0) if turn else view
-    return Order(stage, stage.look(view, size, Edits()), tone, samples)
+    return RenderRequest(loaded_scene, loaded_scene.buffers_for(view, size, Edits()), tone, samples)
 
 
 def assert_rendered(
     frame: Frame, samples: int = 8, tone: ToneSettings = PLAIN, size: tuple[int, int] = SIZE
 ) -> None:
     """The picture of the scene's own camera is `render`'s, bit for bit."""
-    scene = frame.order.stage.scene
+    scene = frame.request.loaded_scene.scene
     image = raytracer.render(
         scene, backend="cpu", width=size[0], height=size[1], samples=samples, tone=tone
     )
-    np.testing.assert_array_equal(frame.picture.pixels, image.codes(8))
+    np.testing.assert_array_equal(frame.picture.pixels, image.pixels(8))
     assert frame.samples == samples

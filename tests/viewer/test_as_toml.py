@@ -14,7 +14,7 @@ from raytracer import DirectionalLight
 from raytracer.scene.pack import pack
 from raytracer.viewer import as_toml
 from raytracer.viewer.edits import Edits
-from support.previews import balls, stage_of, viewer_of
+from support.previews import balls, loaded_scene_of, viewer_of
 
 SCENE = """
 [render]
@@ -90,8 +90,8 @@ STEPS: dict[str, list[Step]] = {
     "white, black": [NEXT, NEXT],
     "gradient": [NEXT, NEXT, NEXT],
     "transparent": [NEXT, NEXT, NEXT, NEXT],
-    "polished": [("polish", (0.1,))],
-    "all": [("polish", (0.5,)), ("turn_light", (0.1, 0.9)), NEXT, ("orbit", (2.0, 1.0))],
+    "polished": [("scale_shininess", (0.1,))],
+    "all": [("scale_shininess", (0.5,)), ("turn_light", (0.1, 0.9)), NEXT, ("orbit", (2.0, 1.0))],
 }
 
 
@@ -119,19 +119,19 @@ def test_pasted_into_the_scene_file_it_gives_the_picture_that_is_seen(
 ) -> None:
     path = tmp_path / "scene.toml"
     path.write_text(rest + SCENE)
-    stage = stage_of(path)
-    viewer = viewer_of(stage)
-    before = viewer._look
+    loaded_scene = loaded_scene_of(path)
+    viewer = viewer_of(loaded_scene)
+    before = viewer._buffers
     for action, amount in STEPS[step]:
         getattr(viewer, action)(*amount)
-    assert (before.digest() == viewer._look.digest()) == (step == "nothing")
-    job = stage.job_for(viewer._look, 4)
+    assert (before.digest() == viewer._buffers.digest()) == (step == "nothing")
+    job = loaded_scene.job_for(viewer._buffers, 4)
     film = job.film(raytracer.Film.blank(64, 48))
     job.expose(film, 4)
 
     path.write_text(pasted(rest + SCENE, viewer.camera_toml()))
     up = pack(raytracer.load(path)).frame["environment"]["background_up"]
-    np.testing.assert_allclose(up, viewer._look.frame["environment"]["background_up"], atol=1e-6)
+    np.testing.assert_allclose(up, viewer._buffers.frame["environment"]["background_up"], atol=1e-6)
     again = raytracer.render(path, backend="cpu")
     difference = np.abs(job.image(film).to_uint8().astype(int) - again.to_uint8().astype(int))
     # The camera goes to scene units and back: an edge may fall a hair's breadth elsewhere.
@@ -141,9 +141,9 @@ def test_pasted_into_the_scene_file_it_gives_the_picture_that_is_seen(
 
 
 def test_without_changes_there_is_the_camera_alone() -> None:
-    table = tomllib.loads(viewer_of(stage_of(balls())).camera_toml())
+    table = tomllib.loads(viewer_of(loaded_scene_of(balls())).camera_toml())
     assert list(table) == ["camera"]
-    camera = viewer_of(stage_of(balls())).camera
+    camera = viewer_of(loaded_scene_of(balls())).camera
     assert table["camera"]["vertical_fov"] == pytest.approx(camera.vertical_fov, rel=1e-9)
     assert table["camera"]["position"] == pytest.approx(camera.position, rel=1e-8)
 
@@ -154,10 +154,10 @@ def test_numbers_lose_what_rounding_left() -> None:
     assert "position = [0.3, 0.0, -1.1]\nlook_at = [1.0, 2.0, 3.0]\n" in text
     far = raytracer.Camera(position=(1e100, 2.0, -1e-300), look_at=(0, 0, 0), up=(0, 1, 0))
     assert tomllib.loads(as_toml.camera_table(far))["camera"]["position"] == [1e100, 0.0, 0.0]
-    flat = raytracer.Camera(
+    orthographic = raytracer.Camera(
         position=(0, 0, 9), look_at=(0, 0, 0), type="orthographic", height=1.0 / 3.0
     )
-    table = tomllib.loads(as_toml.camera_table(flat))["camera"]
+    table = tomllib.loads(as_toml.camera_table(orthographic))["camera"]
     assert table["height"] == pytest.approx(1.0 / 3.0, rel=1e-9)
     assert "vertical_fov" not in table
 
@@ -200,10 +200,10 @@ def test_a_polished_material_is_printed_whole_under_its_name(tmp_path: Path) -> 
     """So that the table can take the place of the file's."""
     path = tmp_path / "scene.toml"
     path.write_text(MATERIALS + SCENE)
-    stage = stage_of(path)
-    viewer = viewer_of(stage)
-    viewer.picked = stage.scene.describe(2)
-    viewer.polish(2.0)
+    loaded_scene = loaded_scene_of(path)
+    viewer = viewer_of(loaded_scene)
+    viewer.picked = loaded_scene.scene.describe(2)
+    viewer.scale_shininess(2.0)
     name = 'dark "steel" 2.0'
     table = tomllib.loads(viewer.camera_toml())["materials"]
     assert list(table) == [name]
@@ -223,7 +223,7 @@ def test_a_polished_material_is_printed_whole_under_its_name(tmp_path: Path) -> 
 def test_tone_is_said_as_options(tone: dict[str, Any], options: str) -> None:
     settings = raytracer.ToneSettings(**tone)
     assert as_toml.tone_options(settings) == options
-    camera = viewer_of(stage_of(balls(3))).camera
+    camera = viewer_of(loaded_scene_of(balls(3))).camera
     text = as_toml.view_tables(camera, balls(3), Edits(), {}, settings)
     assert text.endswith(f"# raytracer render {options}\n") or not options
     assert list(tomllib.loads(text)) == ["camera"]

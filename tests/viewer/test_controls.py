@@ -64,7 +64,7 @@ def test_what_has_two_ways_has_both() -> None:
             amounts.setdefault(control.action, []).append(control.amount)
     for action, found in amounts.items():
         for amount in found:
-            back = tuple(1.0 / a if action == "polish" else -a for a in amount)
+            back = tuple(1.0 / a if action == "scale_shininess" else -a for a in amount)
             assert any(back == pytest.approx(other) for other in found), (action, amount)
 
 

@@ -11,11 +11,11 @@ from PIL import Image
 
 import raytracer
 from raytracer.settings import RenderSettings
-from raytracer.viewer.worker import CLEAN
-from support.previews import balls, stage_of
+from raytracer.viewer.worker import MIN_IDLE_SAMPLES
+from support.previews import balls, loaded_scene_of
 from support.remote import Remote
 from support.window_scene import SIZE, rendered
-from support.workers import Window, assert_rendered, order_of
+from support.workers import Window, assert_rendered, request_of
 
 HALF = SIZE[0] // 2, SIZE[1] // 2
 SETTINGS = RenderSettings(width=64, height=48, samples=8)
@@ -29,43 +29,43 @@ def error(one: NDArray[np.uint8], two: NDArray[np.uint8]) -> float:
 @pytest.mark.parametrize("adaptive", [True, False])
 @pytest.mark.parametrize("filter_name", ["gaussian", "box"])
 def test_drafts_take_the_centres_of_pixels(adaptive: bool, filter_name: str) -> None:
-    stage = stage_of(balls(render=SETTINGS.override(filter=filter_name)))
-    window, order = Window(adaptive), order_of(stage)
-    window.worker.show(order)
-    assert_rendered(window.finish(order))
+    loaded_scene = loaded_scene_of(balls(render=SETTINGS.override(filter=filter_name)))
+    window, request = Window(adaptive), request_of(loaded_scene)
+    window.worker.show(request)
+    assert_rendered(window.finish(request))
     window.worker.stop()
     drafts = [shown for shown in window.shown if shown.draft]
     assert drafts
     assert drafts[0].size == ((16, 12) if adaptive else (64, 48))
     assert all(shown.samples == 1 and not shown.finished for shown in drafts)
     assert window.shown[: len(drafts)] == drafts
-    assert all(shown.samples >= CLEAN for shown in window.shown[len(drafts) :])
+    assert all(shown.samples >= MIN_IDLE_SAMPLES for shown in window.shown[len(drafts) :])
     last = drafts[-1].size
     expected = raytracer.render(
-        stage.scene, backend="cpu", width=last[0], height=last[1], samples=1, filter="point"
+        loaded_scene.scene, backend="cpu", width=last[0], height=last[1], samples=1, filter="point"
     )
     rerun = Window(adaptive)
-    rerun.worker.show(order)
+    rerun.worker.show(request)
     while not (frame := rerun.look()) or frame.size != last:
         pass
-    np.testing.assert_array_equal(frame.picture.pixels, expected.codes(8))
+    np.testing.assert_array_equal(frame.picture.pixels, expected.pixels(8))
     rerun.worker.stop()
 
 
 def test_a_scene_with_the_point_filter_keeps_its_first_sample() -> None:
-    stage = stage_of(balls(render=SETTINGS.override(filter="point")))
-    window, order = Window(adaptive=False), order_of(stage)
-    window.worker.show(order)
-    assert_rendered(window.finish(order))
+    loaded_scene = loaded_scene_of(balls(render=SETTINGS.override(filter="point")))
+    window, request = Window(adaptive=False), request_of(loaded_scene)
+    window.worker.show(request)
+    assert_rendered(window.finish(request))
     window.worker.stop()
     assert not any(shown.draft for shown in window.shown)
 
 
 def test_a_single_sample_at_rest_is_that_of_the_filter() -> None:
-    stage = stage_of(balls())
-    window, order = Window(), order_of(stage, samples=1)
-    window.worker.show(order)
-    assert_rendered(window.finish(order), 1)
+    loaded_scene = loaded_scene_of(balls())
+    window, request = Window(), request_of(loaded_scene, samples=1)
+    window.worker.show(request)
+    assert_rendered(window.finish(request), 1)
     window.worker.stop()
 
 

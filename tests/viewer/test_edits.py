@@ -15,7 +15,7 @@ from raytracer import Ambient, Background, DirectionalLight, Material, PointLigh
 from raytracer.layout import dtype
 from raytracer.scene.lights import Light
 from raytracer.scene.pack import pack, retake
-from raytracer.scene.pose import pose
+from raytracer.scene.pose import pose as pose_of
 from raytracer.viewer import edits
 from raytracer.viewer.edits import BACKGROUNDS, SHININESS, Edits
 from raytracer.viewer.view import space_of, spheres_of
@@ -29,24 +29,26 @@ LIGHTS: list[Any] = [
     (PointLight((60.0, 0.0, 20.0), "teal", 40.0, "inverse-square"), DirectionalLight((0, -1, 0))),
 ]
 AMBIENTS = [None, Ambient("teal", 0.4)]
-AXES = view_of(BUFFERS).stand.axes
+AXES = view_of(BUFFERS).pose.axes
 
 
 def taken(scene: Scene, changes: Edits) -> Any:
     """The scene as it is packed when these changes were made."""
     buffers = pack(scene)
     aspect = scene.render.width / scene.render.height
-    stand = pose(scene.camera or raytracer.Camera(), spheres_of(buffers), space_of(buffers), aspect)
-    found = retake(buffers, changes.dress(scene), scene.render, stand)
-    return replace(found, materials=changes.polish(buffers.materials))
+    pose = pose_of(
+        scene.camera or raytracer.Camera(), spheres_of(buffers), space_of(buffers), aspect
+    )
+    found = retake(buffers, changes.applied_to(scene), scene.render, pose)
+    return replace(found, materials=changes.scale_shininess(buffers.materials))
 
 
 @pytest.mark.parametrize("lights", LIGHTS)
 @pytest.mark.parametrize("ambient", AMBIENTS)
 def test_no_changes_leave_scene_and_packed_scene_as_they_are(lights: Any, ambient: Any) -> None:
     scene = balls(lights=lights, ambient=ambient)
-    assert Edits().dress(scene) is scene
-    assert Edits().polish(BUFFERS.materials) is BUFFERS.materials
+    assert Edits().applied_to(scene) is scene
+    assert Edits().scale_shininess(BUFFERS.materials) is BUFFERS.materials
     assert_same_buffers(taken(scene, Edits()), pack(scene))
 
 
@@ -70,7 +72,7 @@ def test_light_from_the_viewer_is_the_key_light() -> None:
     assert towards @ AXES.up > 0.0
     assert towards @ AXES.forward < 0.0
     without = pack(balls())
-    dressed = Edits(lights=(light,)).dress(balls(lights=LIGHTS[3]))
+    dressed = Edits(lights=(light,)).applied_to(balls(lights=LIGHTS[3]))
     assert dressed.ambient == Ambient(), "of a scene that has lights"
     assert taken(dressed, Edits()).lights == without.lights
 
@@ -143,13 +145,15 @@ def table(*shininess: float) -> Any:
 
 def test_polish_changes_the_shininess_of_some_materials_alone() -> None:
     materials = table(10.0, 40.0, 90.0)
-    changed = Edits().polished(materials, [0, 2], 2.0).polished(materials, [2], 2.0)
-    made = changed.polish(materials)
+    changed = Edits().with_shininess(materials, [0, 2], 2.0).with_shininess(materials, [2], 2.0)
+    made = changed.scale_shininess(materials)
     assert made["phong"]["shininess"].tolist() == [20.0, 40.0, 360.0]
     assert (made["phong"]["diffuse"] == 0.5).all()
     assert materials["phong"]["shininess"].tolist() == [10.0, 40.0, 90.0]
     assert changed != Edits()
-    assert Edits().polished(materials, [0], 2.0) == Edits().polished(materials, [0], 2.0)
+    assert Edits().with_shininess(materials, [0], 2.0) == Edits().with_shininess(
+        materials, [0], 2.0
+    )
 
 
 @given(
@@ -163,8 +167,8 @@ def test_polish_has_ends_and_turns_back_at_once(own: float, steps: list[float]) 
     low, high = min(own, SHININESS[0]), max(own, SHININESS[1])
     before = own
     for step in steps:
-        changed = changed.polished(materials, [0], step)
-        now = float(changed.polish(materials)["phong"]["shininess"][0])
+        changed = changed.with_shininess(materials, [0], step)
+        now = float(changed.scale_shininess(materials)["phong"]["shininess"][0])
         expected = min(max(before * step, low), high)
         assert now == pytest.approx(expected, rel=1e-5)
         before = now
@@ -174,7 +178,7 @@ def test_backgrounds_go_round_and_begin_with_the_scenes_own() -> None:
     scene = balls(background=Background("teal"))
     changed, seen = Edits(), []
     for _ in BACKGROUNDS:
-        seen.append(changed.dress(scene).background)
+        seen.append(changed.applied_to(scene).background)
         changed = changed.next_background()
     assert seen == [scene.background, *BACKGROUNDS[1:]]
     assert changed == Edits()
@@ -190,5 +194,5 @@ def test_changes_are_of_what_they_say_alone() -> None:
     """The picture of a polished scene is that of the scene with such a material."""
     scene = balls(material=Material(shininess=20.0, specular=0.6))
     glossy = balls(material=Material(shininess=80.0, specular=0.6))
-    changed = Edits().polished(pack(scene).materials, [0], 4.0)
+    changed = Edits().with_shininess(pack(scene).materials, [0], 4.0)
     assert_same_buffers(taken(scene, changed), pack(glossy))

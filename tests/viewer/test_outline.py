@@ -25,14 +25,16 @@ def passes(view: View, center: NDArray[np.float64], x: float, y: float) -> float
 @given(view=views(), seed=st.integers(0, 10_000), radius=st.floats(1e-3, 0.8))
 def test_rays_through_the_outline_touch_the_sphere(view: View, seed: int, radius: float) -> None:
     rng = np.random.default_rng(seed)
-    axes = view.stand.axes
+    axes = view.pose.axes
     away = rng.uniform(0.1, 2.0) * radius + rng.uniform(0.0, 6.0) * (seed % 2)
-    side = rng.uniform(-1.0, 1.0, 2) * (view.stand.half if view.flat else view.stand.half * away)
-    center = view.stand.eye + away * axes.forward + side[0] * axes.right + side[1] * axes.up
+    side = rng.uniform(-1.0, 1.0, 2) * (
+        view.pose.half if view.orthographic else view.pose.half * away
+    )
+    center = view.pose.eye + away * axes.forward + side[0] * axes.right + side[1] * axes.up
     corners = np.array(outline(view, center, radius, WINDOW))
     if not len(corners):  # a part of it is beside or behind the eye
-        offset = center - view.stand.eye
-        assert not view.flat
+        offset = center - view.pose.eye
+        assert not view.orthographic
         assert offset @ axes.forward <= radius
         return
     assert corners.shape == (CORNERS, 2)
@@ -48,7 +50,7 @@ def test_rays_through_the_outline_touch_the_sphere(view: View, seed: int, radius
 @given(view=views(), radius=st.floats(0.01, 0.3))
 def test_a_polygon_of_so_many_corners_is_near_the_true_outline(view: View, radius: float) -> None:
     """Between two corners too, the polygon is off by little: a picture high, less than a pixel."""
-    center = view.stand.eye + 2.0 * view.stand.axes.forward
+    center = view.pose.eye + 2.0 * view.pose.axes.forward
     corners = np.array(outline(view, center, radius, WINDOW))
     between = (corners + np.roll(corners, 1, axis=0)) / 2.0
     for x, y in between:
@@ -57,16 +59,16 @@ def test_a_polygon_of_so_many_corners_is_near_the_true_outline(view: View, radiu
 
 @given(view=views(), radius=st.floats(0.01, 1.0))
 def test_nothing_is_drawn_around_the_eye_or_behind_it(view: View, radius: float) -> None:
-    forward = view.stand.axes.forward
-    assert outline(view, view.stand.eye - 3.0 * forward, radius, WINDOW) == []
-    if not view.flat:
-        assert outline(view, view.stand.eye + 0.9 * radius * forward, radius, WINDOW) == []
+    forward = view.pose.axes.forward
+    assert outline(view, view.pose.eye - 3.0 * forward, radius, WINDOW) == []
+    if not view.orthographic:
+        assert outline(view, view.pose.eye + 0.9 * radius * forward, radius, WINDOW) == []
 
 
 @given(view=views(), window=st.tuples(st.integers(10, 3000), st.integers(10, 3000)))
 def test_pixels_are_square_in_any_window(view: View, window: tuple[int, int]) -> None:
     """A sphere in the middle is a circle."""
-    center = view.stand.eye + 2.0 * view.stand.axes.forward
+    center = view.pose.eye + 2.0 * view.pose.axes.forward
     corners = np.array(outline(view, center, 0.2, window)) - np.array(window) / 2.0
     distance = np.linalg.norm(corners, axis=1)
     np.testing.assert_allclose(distance, distance[0], rtol=1e-9)
@@ -75,9 +77,9 @@ def test_pixels_are_square_in_any_window(view: View, window: tuple[int, int]) ->
 @pytest.mark.parametrize("turn", [1.0, -1.0])
 def test_beside_the_eye_there_is_no_outline(turn: float) -> None:
     """Not even where the way to the sphere is the camera's `up`."""
-    stand = view_of(BUFFERS).stand
-    for side in (stand.axes.up, stand.axes.right):
-        assert outline(view_of(BUFFERS), stand.eye + turn * 2.0 * side, 0.1, WINDOW) == []
+    pose = view_of(BUFFERS).pose
+    for side in (pose.axes.up, pose.axes.right):
+        assert outline(view_of(BUFFERS), pose.eye + turn * 2.0 * side, 0.1, WINDOW) == []
 
 
 @given(radius=st.floats(1e-3, 6.9), x=st.floats(-1e3, 1e3), y=st.floats(-1e3, 1e3))

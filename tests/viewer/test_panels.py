@@ -16,16 +16,16 @@ LINES = st.lists(st.text("abc ", min_size=1, max_size=60), max_size=12)
 def test_the_panels_at_the_top_are_apart_and_fit(
     status: list[str], picked: list[str], columns: int, rows: int
 ) -> None:
-    placed = corners(status, picked, columns, rows)
-    left, right = (max(map(len, lines), default=0) for lines in (placed.left, placed.right))
+    uncut = corners(status, picked, columns, rows)
+    left, right = (max(map(len, lines), default=0) for lines in (uncut.left, uncut.right))
     assert max(left, right) <= max(columns, 0)
-    assert max(len(placed.left), placed.lowered + len(placed.right)) <= max(rows, 0)
-    if placed.left and placed.right and not placed.lowered:
+    assert max(len(uncut.left), uncut.lowered + len(uncut.right)) <= max(rows, 0)
+    if uncut.left and uncut.right and not uncut.lowered:
         assert left + ASIDE + right <= columns
-    if placed.lowered:
-        assert placed.lowered >= len(placed.left) + BELOW
+    if uncut.lowered:
+        assert uncut.lowered >= len(uncut.left) + BELOW
     if picked and columns > 0 and rows > 0:
-        assert placed.right, "what was asked for last stays"
+        assert uncut.right, "what was asked for last stays"
 
 
 def test_what_has_room_is_shown_whole() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.viewer.orders import Frame
+from raytracer.viewer.messages import Frame
 from raytracer.viewer.status import PLAIN, TECHNICAL, frame_rate, rays, status, tone_words
 
 
@@ -60,19 +60,26 @@ def test_no_frames_a_second() -> None:
 def window(frame: Frame | None, tone: ToneSettings | None = None) -> Any:
     """What `status` reads of one."""
     job = SimpleNamespace(about={"backend": {"name": "cpu", "device": "Test Processor"}})
-    stage = SimpleNamespace(name="a.toml", buffers=SimpleNamespace(count=12345), job=job)
+    loaded_scene = SimpleNamespace(name="a.toml", buffers=SimpleNamespace(count=12345), job=job)
     tone = tone or ToneSettings()
-    viewer = SimpleNamespace(stage=stage, frame=frame, tone=tone, overlay=PLAIN)
+    viewer = SimpleNamespace(loaded_scene=loaded_scene, frame=frame, tone=tone, overlay=PLAIN)
     presenter = SimpleNamespace(label="texture upload")
     return SimpleNamespace(viewer=viewer, presenter=presenter, rate=24.4)
 
 
 def frame(samples: int, size: tuple[int, int] = (64, 48), rate: float = 2.5e6) -> Frame:
-    from raytracer.viewer.orders import Order
+    from raytracer.viewer.messages import RenderRequest
 
-    stage: Any = None
-    look: Any = SimpleNamespace(view=SimpleNamespace(size=(64, 48)))
-    return Frame(Order(stage, look, ToneSettings(), 16), None, size, samples, rate, 0.01)
+    loaded_scene: Any = None
+    seen_buffers: Any = SimpleNamespace(view=SimpleNamespace(size=(64, 48)))
+    return Frame(
+        RenderRequest(loaded_scene, seen_buffers, ToneSettings(), 16),
+        None,
+        size,
+        samples,
+        rate,
+        0.01,
+    )
 
 
 def test_status_says_what_is_shown() -> None:

@@ -25,26 +25,26 @@ from support.views import ANGLES, ASPECT, BUFFERS, Vector, assert_same, place, v
 @given(view=views(), fov=st.floats(5.0, 120.0))
 def test_toggle_keeps_size_and_place_of_the_pivot(view: View, fov: float) -> None:
     other = moves.toggle(view, 3.0, fov)
-    assert other.flat != view.flat
+    assert other.orthographic != view.orthographic
     assert other.half_height == pytest.approx(view.half_height, rel=1e-9)
     np.testing.assert_allclose(place(other), place(view), atol=1e-8)
-    assert other.stand.axes is view.stand.axes
+    assert other.pose.axes is view.pose.axes
     again = moves.toggle(other, 3.0, fov)
     assert again.half_height == pytest.approx(view.half_height, rel=1e-9)
-    if other.flat:
-        assert again.stand.half == pytest.approx(tan(radians(fov) / 2.0))
+    if other.orthographic:
+        assert again.pose.half == pytest.approx(tan(radians(fov) / 2.0))
 
 
 @given(view=views(kind="perspective"), seed=st.integers(0, 1000))
 def test_an_orthographic_view_has_all_in_front_of_it(view: View, seed: int) -> None:
     """Whatever is within the extent is not cut off by the plane that rays start from."""
-    flat = moves.toggle(view, 2.5)
+    orthographic = moves.toggle(view, 2.5)
     points = np.random.default_rng(seed).normal(size=(200, 3))
     points *= 2.5 / np.linalg.norm(points, axis=1)[:, None]
-    assert ((points - flat.stand.eye) @ flat.stand.axes.forward > -1e-9).all()
-    inside = replace(moves.fly(replace(flat, cut=True), 5.0), cut=False)
+    assert ((points - orthographic.pose.eye) @ orthographic.pose.axes.forward > -1e-9).all()
+    inside = replace(moves.fly(replace(orthographic, cut=True), 5.0), cut=False)
     near = moves.clear(inside, 2.5)
-    assert ((points - near.stand.eye) @ near.stand.axes.forward > -1e-9).all()
+    assert ((points - near.pose.eye) @ near.pose.axes.forward > -1e-9).all()
 
 
 def test_an_orthographic_camera_among_the_spheres_shows_its_section() -> None:
@@ -79,16 +79,16 @@ def silhouettes(view: View, aspect: float, count: int = 64) -> Vector:
     """Where the outlines of all spheres are in the picture, by tangent rays, (N * count, 2)."""
     centers = np.stack([BUFFERS.x, BUFFERS.y, BUFFERS.z], axis=1).astype(np.float64)
     radius = BUFFERS.radius.astype(np.float64)[:, None]
-    stand = view.stand
-    away = np.broadcast_to(stand.axes.forward, centers.shape)
+    pose = view.pose
+    away = np.broadcast_to(pose.axes.forward, centers.shape)
     lift, size = np.zeros_like(radius), radius
-    if not view.flat:
-        away = centers - stand.eye
+    if not view.orthographic:
+        away = centers - pose.eye
         distance = np.linalg.norm(away, axis=1)[:, None]
         assert (distance > radius).all()
         away, lift = away / distance, radius**2 / distance
         size = radius * np.sqrt(1.0 - (radius / distance) ** 2)
-    one = np.cross(away, stand.axes.up)
+    one = np.cross(away, pose.axes.up)
     one /= np.linalg.norm(one, axis=1)[:, None]
     two = np.cross(one, away)
     angle = np.linspace(0.0, 2.0 * np.pi, count, endpoint=False)[:, None, None]
@@ -106,9 +106,9 @@ def test_to_all_has_every_sphere_in_the_picture_from_the_same_side(
     reached = np.abs(silhouettes(there, aspect)).max()
     assert 0.94 < reached < 1.0
     assert there.framed
-    assert there.stand.axes is view.stand.axes
-    if not view.flat:
-        assert there.stand.half == view.stand.half
+    assert there.pose.axes is view.pose.axes
+    if not view.orthographic:
+        assert there.pose.half == view.pose.half
 
 
 @given(view=views(), index=st.integers(0, BUFFERS.count - 1))
@@ -121,7 +121,7 @@ def test_to_sphere_puts_it_into_the_middle_at_its_share_of_the_height(
     np.testing.assert_allclose(place(there), (0.0, 0.0), atol=1e-9)
     np.testing.assert_array_equal(there.pivot, center)
     assert there.distance > radius
-    if view.flat or radius / moves.SPHERE_SHARE / view.stand.half > 1.5 * radius:
+    if view.orthographic or radius / moves.SPHERE_SHARE / view.pose.half > 1.5 * radius:
         assert radius / there.half_height == pytest.approx(moves.SPHERE_SHARE)
     else:  # a very wide view would have to be inside
         assert there.distance == pytest.approx(1.5 * radius)
@@ -130,7 +130,7 @@ def test_to_sphere_puts_it_into_the_middle_at_its_share_of_the_height(
 def test_first_view_is_the_scenes_camera() -> None:
     fitted = view_of(BUFFERS)
     assert fitted.framed
-    assert fitted.stand.pack(ASPECT) == pack(balls()).camera
+    assert fitted.pose.pack(ASPECT) == pack(balls()).camera
     camera = Camera(position=(60.0, -10.0, 30.0), look_at=(50.0, -20.0, 7.0), up=(0.0, 0.0, 3.0))
     view = moves.first(camera, BUFFERS, ASPECT)
     assert not view.framed
@@ -171,7 +171,7 @@ def test_a_camera_written_down_is_packed_as_the_same_one(
         view = moves.along(view, (-view.up).tolist())
     camera = moves.camera_of(view, BUFFERS)
     again = pack(balls(camera=camera), RenderSettings(width=400, height=300))
-    assert_same_camera(view.stand.pack(400 / 300), again.camera)
+    assert_same_camera(view.pose.pack(400 / 300), again.camera)
     assert not camera.fit
     once_more = moves.camera_of(moves.first(camera, BUFFERS, ASPECT), BUFFERS)
     np.testing.assert_allclose(place_of(once_more), place_of(camera), rtol=1e-9)
@@ -200,16 +200,16 @@ def test_carried_into_another_render_space_it_is_the_same_camera(
 @given(view=views(), seed=st.integers(0, 1000))
 def test_project_is_the_inverse_of_camera_rays(view: View, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    stand = view.stand
+    pose = view.pose
     places = rng.uniform(-1.0, 1.0, (20, 2))
     depth = rng.uniform(0.1, 10.0, 20)[:, None]
-    size = stand.half if view.flat else stand.half * depth
-    points = stand.eye + depth * stand.axes.forward
-    points += size * (places[:, :1] * ASPECT * stand.axes.right + places[:, 1:] * stand.axes.up)
+    size = pose.half if view.orthographic else pose.half * depth
+    points = pose.eye + depth * pose.axes.forward
+    points += size * (places[:, :1] * ASPECT * pose.axes.right + places[:, 1:] * pose.axes.up)
     found, ahead = moves.project(view, points, ASPECT)
     assert ahead.all()
     np.testing.assert_allclose(found, places, atol=1e-9)
-    behind, ahead = moves.project(view, 2.0 * stand.eye - points, ASPECT)
+    behind, ahead = moves.project(view, 2.0 * pose.eye - points, ASPECT)
     assert not ahead.any()
     assert np.isfinite(behind).all()
 

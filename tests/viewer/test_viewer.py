@@ -14,13 +14,12 @@ from raytracer import Camera, DirectionalLight, Material, Scene, SphereSet
 from raytracer.errors import SceneError
 from raytracer.film.tone_settings import CURVES, MAX_STOPS, ToneSettings
 from raytracer.viewer import view as moves
-from raytracer.viewer.camera_actions import TURNTABLE
 from raytracer.viewer.controls import CONTROLS
 from raytracer.viewer.edits import BACKGROUND_NAMES, BACKGROUNDS, Edits, from_viewer, turned
-from raytracer.viewer.orders import Metered, Refused
+from raytracer.viewer.messages import Metered, Refused
 from raytracer.viewer.view import View
-from raytracer.viewer.viewer import Viewer
-from support.previews import balls, orders, picked, stage_of, viewer_of
+from raytracer.viewer.viewer import TURNTABLE_SPEED, Viewer
+from support.previews import balls, loaded_scene_of, picked, requests, viewer_of
 
 ASPECT = 4.0 / 3.0
 Step = tuple[str, tuple[Any, ...]]
@@ -41,14 +40,14 @@ TONES: dict[str, tuple[Step, dict[str, Any]]] = {
 }
 ELSEWHERE = {
     "turn_light", "toggle_projection", "fit_all", "fit_giants", "fit_picked", "reset",
-    "toggle_turntable", "light_from_viewer", "next_background", "polish", "print_camera",
+    "toggle_turntable", "light_from_viewer", "next_background", "scale_shininess", "print_camera",
     "ask_size", "toggle_overlay", "toggle_help", "cancel", "close",
 }  # fmt: skip
 
 
 @pytest.fixture
 def viewer() -> Viewer:
-    return viewer_of(stage_of(balls()), say=lambda _: None)
+    return viewer_of(loaded_scene_of(balls()), say=lambda _: None)
 
 
 def test_every_key_is_tested_here() -> None:
@@ -57,47 +56,47 @@ def test_every_key_is_tested_here() -> None:
 
 
 def test_it_begins_with_the_picture_of_the_scene(viewer: Viewer) -> None:
-    (order,) = orders(viewer)
-    assert order.stage is viewer.stage
-    assert order.look.digest() == viewer.stage.job.digest
-    assert order.size == (64, 48)
-    assert (order.samples, order.tone) == (8, ToneSettings())
-    other = viewer_of(viewer.stage, (100, 50), tone=ToneSettings(tone="agx"))
-    (order,) = orders(other)
-    assert (order.size, order.samples, order.tone.tone) == ((100, 50), 8, "agx")
+    (request,) = requests(viewer)
+    assert request.loaded_scene is viewer.loaded_scene
+    assert request.buffers.digest() == viewer.loaded_scene.job.digest
+    assert request.size == (64, 48)
+    assert (request.samples, request.tone) == (8, ToneSettings())
+    other = viewer_of(viewer.loaded_scene, (100, 50), tone=ToneSettings(tone="agx"))
+    (request,) = requests(other)
+    assert (request.size, request.samples, request.tone.tone) == ((100, 50), 8, "agx")
 
 
 # The camera
 
 
 @pytest.mark.parametrize("name", CAMERA)
-@pytest.mark.parametrize("flat", [False, True])
-def test_the_camera_moves_and_is_ordered(viewer: Viewer, name: str, flat: bool) -> None:
-    if flat:
+@pytest.mark.parametrize("orthographic", [False, True])
+def test_the_camera_moves_and_is_ordered(viewer: Viewer, name: str, orthographic: bool) -> None:
+    if orthographic:
         viewer.toggle_projection()
     (action, amount), move = CAMERA[name]
-    extent = moves.reach(viewer.stage.buffers)
-    expected = moves.clear(move(viewer.view), extent).stand
-    count = len(orders(viewer))
+    extent = moves.reach(viewer.loaded_scene.buffers)
+    expected = moves.clear(move(viewer.view), extent).pose
+    count = len(requests(viewer))
     getattr(viewer, action)(*amount)
-    assert len(orders(viewer)) == count + 1
-    before, order = orders(viewer)[-2:]
-    np.testing.assert_array_equal(viewer.view.stand.eye, expected.eye)
-    assert order.look.camera == expected.pack(ASPECT)
-    assert order.look.camera != before.look.camera
-    assert order.look is not before.look
-    assert order.stamp > before.stamp
-    assert order.tone is before.tone
+    assert len(requests(viewer)) == count + 1
+    before, request = requests(viewer)[-2:]
+    np.testing.assert_array_equal(viewer.view.pose.eye, expected.eye)
+    assert request.buffers.camera == expected.pack(ASPECT)
+    assert request.buffers.camera != before.buffers.camera
+    assert request.buffers is not before.buffers
+    assert request.stamp > before.stamp
+    assert request.tone is before.tone
     assert viewer.edits == Edits()
 
 
 def test_projection_changes_and_back(viewer: Viewer) -> None:
     before = viewer.view
     viewer.toggle_projection()
-    assert viewer.view.flat
+    assert viewer.view.orthographic
     assert viewer.camera.type == "orthographic"
     viewer.toggle_projection()
-    np.testing.assert_allclose(viewer.view.stand.eye, before.stand.eye, atol=1e-9)
+    np.testing.assert_allclose(viewer.view.pose.eye, before.pose.eye, atol=1e-9)
 
 
 def test_a_new_perspective_has_the_field_of_view_of_the_last_one(viewer: Viewer) -> None:
@@ -106,8 +105,8 @@ def test_a_new_perspective_has_the_field_of_view_of_the_last_one(viewer: Viewer)
     for _ in range(2):
         viewer.toggle_projection()
         viewer.toggle_projection()
-    assert viewer.view.stand.half == pytest.approx(before.stand.half)
-    np.testing.assert_allclose(viewer.view.stand.eye, before.stand.eye, atol=1e-9)
+    assert viewer.view.pose.half == pytest.approx(before.pose.half)
+    np.testing.assert_allclose(viewer.view.pose.eye, before.pose.eye, atol=1e-9)
     assert viewer.camera.vertical_fov != pytest.approx(Camera.vertical_fov)
     viewer.toggle_projection()
     viewer.reset()
@@ -117,33 +116,33 @@ def test_a_new_perspective_has_the_field_of_view_of_the_last_one(viewer: Viewer)
 
 
 def test_a_perspective_of_an_orthographic_scene(viewer: Viewer) -> None:
-    flat = viewer_of(stage_of(balls(camera=Camera(type="orthographic"))))
-    flat.toggle_projection()
-    assert flat.camera.vertical_fov == pytest.approx(Camera.vertical_fov)
+    orthographic = viewer_of(loaded_scene_of(balls(camera=Camera(type="orthographic"))))
+    orthographic.toggle_projection()
+    assert orthographic.camera.vertical_fov == pytest.approx(Camera.vertical_fov)
 
 
 def test_a_camera_that_cannot_be_packed_is_refused_and_the_view_stays(viewer: Viewer) -> None:
     viewer.orbit(0.3, 0.1)
-    before = orders(viewer)[-1]
+    before = requests(viewer)[-1]
     view = viewer.view
     viewer.pan(1e60, 0.0)
     assert "too far" in viewer.notice
-    assert orders(viewer)[-1] is before
+    assert requests(viewer)[-1] is before
     assert viewer.view is view
     viewer.next_curve()
-    assert orders(viewer)[-1].look is before.look
+    assert requests(viewer)[-1].buffers is before.buffers
     viewer.orbit(0.1, 0.0)
-    assert orders(viewer)[-1].look is not before.look
+    assert requests(viewer)[-1].buffers is not before.buffers
 
 
 def test_a_scene_that_cannot_be_packed_ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: Any) -> None:
         raise SceneError("camera.position: too far")
 
-    stage = stage_of(balls())
-    monkeypatch.setattr(stage, "look", refused)
+    loaded_scene = loaded_scene_of(balls())
+    monkeypatch.setattr(loaded_scene, "buffers_for", refused)
     with pytest.raises(SceneError, match="too far"):
-        viewer_of(stage)
+        viewer_of(loaded_scene)
 
 
 def test_fit_all_and_a_window_of_another_shape_show_every_sphere(viewer: Viewer) -> None:
@@ -153,56 +152,56 @@ def test_fit_all_and_a_window_of_another_shape_show_every_sphere(viewer: Viewer)
     away = viewer.view
     viewer.fit_all()
     assert viewer.view.framed
-    assert viewer.view.stand.axes is away.stand.axes
+    assert viewer.view.pose.axes is away.pose.axes
     viewer.resize(40, 100)
-    expected = moves.to_all(away, viewer.stage.buffers, 0.4)
-    np.testing.assert_allclose(viewer.view.stand.eye, expected.stand.eye, atol=1e-12)
-    assert orders(viewer)[-1].size == (40, 100)
-    count = len(orders(viewer))
+    expected = moves.to_all(away, viewer.loaded_scene.buffers, 0.4)
+    np.testing.assert_allclose(viewer.view.pose.eye, expected.pose.eye, atol=1e-12)
+    assert requests(viewer)[-1].size == (40, 100)
+    count = len(requests(viewer))
     viewer.resize(40, 100)
     viewer.resize(0, 100)
-    assert len(orders(viewer)) == count
+    assert len(requests(viewer)) == count
     assert viewer.aspect == 0.4
 
 
 def test_go_to_the_picked_sphere(viewer: Viewer) -> None:
-    count = len(orders(viewer))
+    count = len(requests(viewer))
     viewer.fit_picked()
     assert viewer.notice == "click a sphere first"
-    assert len(orders(viewer)) == count
+    assert len(requests(viewer)) == count
     picked(viewer, 5)
     viewer.fit_picked()
-    center, _ = viewer.stage.sphere(5)
+    center, _ = viewer.loaded_scene.sphere(5)
     np.testing.assert_array_equal(viewer.view.pivot, center)
     x, y = viewer.size[0] // 2, viewer.size[1] // 2
-    assert viewer.stage.hit(orders(viewer)[-1].look, x, y) is not None
+    assert viewer.loaded_scene.hit(requests(viewer)[-1].buffers, x, y) is not None
 
 
 def test_turntable_turns_as_long_as_it_is_on(viewer: Viewer) -> None:
     viewer.tick(1.0)
-    assert len(orders(viewer)) == 1
+    assert len(requests(viewer)) == 1
     viewer.toggle_turntable()
     start = viewer.view
     for _ in range(4):
         viewer.tick(0.5)
-    expected = moves.orbit(start, 2.0 * TURNTABLE, 0.0).stand.eye
-    np.testing.assert_allclose(viewer.view.stand.eye, expected, atol=1e-9)
+    expected = moves.orbit(start, 2.0 * TURNTABLE_SPEED, 0.0).pose.eye
+    np.testing.assert_allclose(viewer.view.pose.eye, expected, atol=1e-9)
     viewer.toggle_turntable()
     viewer.tick(1.0)
-    assert len(orders(viewer)) == 5
+    assert len(requests(viewer)) == 5
 
 
 def test_reset_brings_everything_back(viewer: Viewer) -> None:
-    first = orders(viewer)[0]
+    first = requests(viewer)[0]
     for action in ("light_from_viewer", "next_background", "next_curve", "toggle_turntable"):
         getattr(viewer, action)()
     viewer.orbit(1.0, 0.2)
     viewer.toggle_projection()
-    viewer.polish(2.0)
+    viewer.scale_shininess(2.0)
     viewer.expose(2.0)
     viewer.reset()
-    assert orders(viewer)[-1].look.digest() == first.look.digest()
-    assert orders(viewer)[-1].tone == first.tone
+    assert requests(viewer)[-1].buffers.digest() == first.buffers.digest()
+    assert requests(viewer)[-1].tone == first.tone
     assert viewer.view.framed
     assert not viewer.turning
 
@@ -213,41 +212,41 @@ def test_reset_brings_everything_back(viewer: Viewer) -> None:
 def test_the_first_light_is_turned_about_the_pivot() -> None:
     other = DirectionalLight((0.0, -1.0, 0.0), "red", 0.2)
     first = DirectionalLight((1.0, -2.0, -0.5))
-    viewer = viewer_of(stage_of(balls(lights=(first, other))))
+    viewer = viewer_of(loaded_scene_of(balls(lights=(first, other))))
     viewer.turn_light(0.3, 0.2)
-    axes = viewer.view.stand.axes
+    axes = viewer.view.pose.axes
     assert viewer.edits.lights == (turned(first, axes, 0.3, 0.2, np.zeros(3)), other)
-    assert len(orders(viewer)[-1].look.lights) == 2
+    assert len(requests(viewer)[-1].buffers.lights) == 2
     lamp = raytracer.PointLight((60.0, 0.0, 20.0))
-    near = viewer_of(stage_of(balls(lights=(lamp,))))
+    near = viewer_of(loaded_scene_of(balls(lights=(lamp,))))
     near.turn_light(0.3, 0.2)
-    pivot = near.view.pivot * near.stage.buffers.scale + near.stage.buffers.center
-    assert near.edits.lights == (turned(lamp, near.view.stand.axes, 0.3, 0.2, pivot),)
+    pivot = near.view.pivot * near.loaded_scene.buffers.scale + near.loaded_scene.buffers.center
+    assert near.edits.lights == (turned(lamp, near.view.pose.axes, 0.3, 0.2, pivot),)
 
 
 def test_light_without_lights(viewer: Viewer) -> None:
     """The key light stays with the viewer until it is turned; in darkness there is nothing."""
     viewer.orbit(0.5, 0.0)
-    moving = orders(viewer)[-1].look.lights
-    assert moving != orders(viewer)[0].look.lights
+    moving = requests(viewer)[-1].buffers.lights
+    assert moving != requests(viewer)[0].buffers.lights
     viewer.turn_light(0.0, 0.0)
-    assert orders(viewer)[-1].look.lights == moving
+    assert requests(viewer)[-1].buffers.lights == moving
     viewer.orbit(0.5, 0.0)
-    assert orders(viewer)[-1].look.lights == moving, "it stays in the scene now"
-    dark = viewer_of(stage_of(balls(lights=())))
+    assert requests(viewer)[-1].buffers.lights == moving, "it stays in the scene now"
+    dark = viewer_of(loaded_scene_of(balls(lights=())))
     dark.turn_light(0.3, 0.2)
     assert dark.notice == "the scene has no light to turn"
-    assert len(orders(dark)) == 1
+    assert len(requests(dark)) == 1
     dark.light_from_viewer()
-    assert dark.edits.lights == (from_viewer(dark.view.stand.axes),)
-    assert len(orders(dark)[-1].look.lights) == 1
+    assert dark.edits.lights == (from_viewer(dark.view.pose.axes),)
+    assert len(requests(dark)[-1].buffers.lights) == 1
 
 
 def test_backgrounds_go_round(viewer: Viewer) -> None:
-    seen = [orders(viewer)[0].look.digest()]
+    seen = [requests(viewer)[0].buffers.digest()]
     for _ in BACKGROUNDS:
         viewer.next_background()
-        seen.append(orders(viewer)[-1].look.digest())
+        seen.append(requests(viewer)[-1].buffers.digest())
     assert seen[-1] == seen[0]
     assert len(set(seen)) >= len(BACKGROUNDS) - 1  # the scene's own is white too
 
@@ -259,41 +258,41 @@ def glossy() -> Viewer:
         SphereSet(centers[1:2], 0.5, material=Material(shininess=90.0)),
         SphereSet(centers[2:], 0.5, material="a"),
     ]
-    return viewer_of(stage_of(Scene(sets, materials={"a": Material(shininess=20.0)})))
+    return viewer_of(loaded_scene_of(Scene(sets, materials={"a": Material(shininess=20.0)})))
 
 
 def test_polish_is_of_the_picked_spheres_material_or_of_all() -> None:
     viewer = glossy()
 
     def shown() -> list[float]:
-        return [float(s) for s in orders(viewer)[-1].look.materials["phong"]["shininess"]]
+        return [float(s) for s in requests(viewer)[-1].buffers.materials["phong"]["shininess"]]
 
     assert shown() == [20.0, 90.0]
-    viewer.polish(2.0)
+    viewer.scale_shininess(2.0)
     assert shown() == [40.0, 180.0]
     assert viewer.notice == "shininess 40"
     picked(viewer, 1)
-    viewer.polish(0.5)
+    viewer.scale_shininess(0.5)
     assert shown() == [40.0, 90.0]
     assert viewer.notice == "shininess of its material 90"
     picked(viewer, 2)
-    viewer.polish(2.0)
+    viewer.scale_shininess(2.0)
     assert shown() == [80.0, 90.0]
-    alone = viewer_of(stage_of(balls()))
+    alone = viewer_of(loaded_scene_of(balls()))
     picked(alone, 3)
-    alone.polish(2.0)
-    assert orders(alone)[-1].look.materials["phong"]["shininess"].tolist() == [80.0]
+    alone.scale_shininess(2.0)
+    assert requests(alone)[-1].buffers.materials["phong"]["shininess"].tolist() == [80.0]
 
 
 @pytest.mark.parametrize("name", TONES)
 def test_tones_are_of_the_same_look(viewer: Viewer, name: str) -> None:
     (action, amount), expected = TONES[name]
     getattr(viewer, action)(*amount)
-    before, order = orders(viewer)
-    assert order.look is before.look, "so that its samples are kept"
-    assert order.tone == ToneSettings(**expected)
+    before, request = requests(viewer)
+    assert request.buffers is before.buffers, "so that its samples are kept"
+    assert request.tone == ToneSettings(**expected)
     if viewer.tone.automatic:
-        viewer.hear(Metered(1.25))
+        viewer.receive(Metered(1.25))
     assert viewer.notice
 
 
@@ -303,7 +302,7 @@ def test_exposure_goes_in_thirds_to_its_ends(viewer: Viewer) -> None:
     assert viewer.tone.exposure == 2.0
     assert viewer.notice == "exposure +2.00"
     viewer.toggle_automatic()
-    viewer.hear(Metered(1.234))
+    viewer.receive(Metered(1.234))
     assert (viewer.tone.automatic, viewer.notice) == (True, "automatic exposure, +1.23 stops now")
     viewer.toggle_automatic()
     assert (viewer.tone.exposure, viewer.notice) == (0.0, "exposure as rendered")
@@ -315,18 +314,18 @@ def test_exposure_goes_in_thirds_to_its_ends(viewer: Viewer) -> None:
 def test_brighter_and_darker_begin_with_what_was_metered(viewer: Viewer) -> None:
     worker: Any = viewer.worker
     viewer.toggle_automatic()
-    viewer.hear(Metered(1.5))
+    viewer.receive(Metered(1.5))
     viewer.expose(-1 / 3)
     viewer.expose(-1 / 3)
     assert viewer.tone.automatic, "until it is known what the automatic exposure is"
     assert worker.meters == 2
-    viewer.hear(Metered(1.75))
+    viewer.receive(Metered(1.75))
     assert viewer.tone.exposure == 1.08
     assert viewer.notice == "exposure +1.08"
-    viewer.hear(Metered(9.0))  # too late: nobody asks any more
+    viewer.receive(Metered(9.0))  # too late: nobody asks any more
     assert viewer.tone.exposure == 1.08
     viewer.toggle_automatic()
-    viewer.hear(Refused("there is no picture yet"))
+    viewer.receive(Refused("there is no picture yet"))
     viewer.expose(1 / 3)
     assert worker.meters == 4, "asked again"
 
@@ -346,14 +345,14 @@ def test_actions_that_show_little_say_what_they_did(viewer: Viewer) -> None:
 
 
 def test_a_scene_without_spheres_says_so() -> None:
-    empty = viewer_of(stage_of(Scene(), width=64, height=48))
+    empty = viewer_of(loaded_scene_of(Scene(), width=64, height=48))
     assert empty.notice == "scene has no spheres"
 
 
 def test_warnings_of_loading_are_shown(tmp_path: Path) -> None:
     path = tmp_path / "a.xyz"
     path.write_text("2\n\n1 0 0 0\n2 1 0 0\n")
-    viewer = viewer_of(stage_of(path, width=64, height=48))
+    viewer = viewer_of(loaded_scene_of(path, width=64, height=48))
     assert viewer.notice.startswith(f"{path}: the labels 1, 2 are taken as types")
 
 
@@ -364,10 +363,10 @@ def test_a_ground_ball_is_left_out_where_the_rest_is_to_be_seen() -> None:
     ground = np.array([[0.0, -1003.0, 0.0]])
     radii = np.full(50, 0.2)
     both = Scene.from_arrays(np.vstack([centers, ground]), np.append(radii, 1000.0))
-    viewer = viewer_of(stage_of(both, width=64, height=48))
+    viewer = viewer_of(loaded_scene_of(both, width=64, height=48))
     viewer.fit_all()
     assert not viewer.view.framed
-    buffers = viewer.stage.buffers
+    buffers = viewer.loaded_scene.buffers
     points = np.stack([buffers.x, buffers.y, buffers.z], axis=1).astype(np.float64)[:50]
     shown, ahead = moves.project(viewer.view, points, ASPECT)
     assert ahead.all()
@@ -376,7 +375,7 @@ def test_a_ground_ball_is_left_out_where_the_rest_is_to_be_seen() -> None:
     assert viewer.view.framed
     far, _ = moves.project(viewer.view, points, ASPECT)
     assert np.ptp(far, axis=0).max() < 0.02
-    alone = viewer_of(stage_of(Scene.from_arrays(ground, 1000.0), width=64, height=48))
+    alone = viewer_of(loaded_scene_of(Scene.from_arrays(ground, 1000.0), width=64, height=48))
     alone.fit_all()
     assert alone.view.framed
 
@@ -390,8 +389,8 @@ def test_curves_go_round(viewer: Viewer) -> None:
 
 
 def test_the_reflected_background_does_not_turn_with_the_camera() -> None:
-    viewer = viewer_of(stage_of(balls()))
-    up = viewer._look.frame["environment"]["background_up"].copy()
+    viewer = viewer_of(loaded_scene_of(balls()))
+    up = viewer._buffers.frame["environment"]["background_up"].copy()
     for action, amount in (("orbit", (0.7, -0.9)), ("along", (0, -1, 0)), ("next_background", ())):
         getattr(viewer, action)(*amount)
-        np.testing.assert_array_equal(viewer._look.frame["environment"]["background_up"], up)
+        np.testing.assert_array_equal(viewer._buffers.frame["environment"]["background_up"], up)

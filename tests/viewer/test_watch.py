@@ -15,8 +15,8 @@ import pytest
 import raytracer
 from raytracer.errors import DataFileError, SceneError
 from raytracer.pipeline import Notice
-from raytracer.viewer.orders import Broken, Loaded
-from raytracer.viewer.stage import Stage, require_file
+from raytracer.viewer.loaded_scene import LoadedScene, require_file
+from raytracer.viewer.messages import Broken, Loaded
 from raytracer.viewer.watch import ABSENCE, Watch, stamp, stamps
 from support.previews import PATIENCE, balls
 
@@ -33,7 +33,7 @@ class Told:
         self.watch = Watch(path, self.load)
 
     def load(self, step: Notice) -> Any:
-        """A stage, or the error; one step before, one after what happens meanwhile."""
+        """A scene, or the error; one step before, one after what happens meanwhile."""
         step("reading")
         self.meanwhile()
         if self.error is not None:
@@ -42,19 +42,19 @@ class Told:
         return self
 
     def close(self) -> None:
-        """Of the stage."""
+        """Of the scene."""
         self.closed += 1
 
     def tell(self, message: Loaded | Broken) -> None:
         """Take a message."""
         if isinstance(message, Loaded):
-            self.loaded.append(message.stage)
+            self.loaded.append(message.loaded_scene)
         else:
             self.broken.append(message.sentence)
 
     def begin(self) -> bool:
         """Look once."""
-        return self.watch.look(0.25, self.tell)
+        return self.watch.check(0.25, self.tell)
 
     def look(self) -> bool:
         """Look once, and wait for what comes of it."""
@@ -299,10 +299,10 @@ def test_what_came_of_a_load_that_was_given_up_is_closed(file: Path) -> None:
     told = Told(file)
     load = told.watch._load
 
-    def late(step: Notice) -> Stage:
-        stage = load(step)
+    def late(step: Notice) -> LoadedScene:
+        loaded_scene = load(step)
         told.watch.give_up()
-        return stage
+        return loaded_scene
 
     told.watch._load = late
     change(file)
@@ -316,7 +316,7 @@ ENDS = """
 import sys, threading, time
 from pathlib import Path
 from raytracer import bvh
-from raytracer.viewer.stage import Stage
+from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.watch import Watch
 
 path, build = Path(sys.argv[1]), bvh.build
@@ -334,9 +334,9 @@ def started(*arguments):
     return found
 
 bvh.build = started
-watch = Watch(path, lambda step: Stage.load(path, {}, "cpu", 1, step))
+watch = Watch(path, lambda step: LoadedScene.load(path, {}, "cpu", 1, step))
 path.touch()
-assert watch.look(0.25, lambda message: None)
+assert watch.check(0.25, lambda message: None)
 sys.last_value = Last()  # what is deleted first at the end
 assert building.wait(60)
 """
@@ -368,20 +368,20 @@ def test_real_scenes_name_their_files(tmp_path: Path) -> None:
     messages: list[Loaded | Broken] = []
     steps: list[str] = []
 
-    def load(step: Notice) -> Stage:
+    def load(step: Notice) -> LoadedScene:
         def notice(text: str) -> None:
             steps.append(text)
             step(text)
 
-        return Stage.load(scene, {}, "cpu", 2, notice)
+        return LoadedScene.load(scene, {}, "cpu", 2, notice)
 
     watch = Watch(scene, load)
     for text, count in (("2,2,2\n", 6), ("2,2,oops\n", None), ("2,2,2\n3,3,3\n", 8)):
         change(data, "x,y,z\n0,0,0\n1,1,1\n" + text)
-        assert watch.look(0.25, messages.append)
+        assert watch.check(0.25, messages.append)
         watch.join(PATIENCE)
         message = messages.pop()
-        found = message.stage.buffers.count if isinstance(message, Loaded) else None
+        found = message.loaded_scene.buffers.count if isinstance(message, Loaded) else None
         assert found == count
     assert len(steps) > 6, "between which a load can be given up"
     assert messages == []
@@ -391,12 +391,12 @@ def test_a_damaged_archive_is_told_of(tmp_path: Path) -> None:
     data = tmp_path / "points.npz"
     np.savez_compressed(data, centers=np.random.default_rng(1).normal(size=(500, 3)))
     good = data.read_bytes()
-    watch = Watch(data, lambda step: Stage.load(data, {}, "cpu", 2, step))
+    watch = Watch(data, lambda step: LoadedScene.load(data, {}, "cpu", 2, step))
     for at in (200, 500, 2000, len(good) - 40):
         messages: list[Loaded | Broken] = []
         data.write_bytes(good[:at] + b"\xff" * 30 + good[at + 30 :])
         os.utime(data, ns=(10**18 + at, 10**18 + at))
-        assert watch.look(0.25, messages.append)
+        assert watch.check(0.25, messages.append)
         watch.join(PATIENCE)
         (message,) = messages
         assert isinstance(message, Broken)

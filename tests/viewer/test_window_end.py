@@ -80,7 +80,7 @@ def save(remote: Remote, size: str) -> None:
     remote.press("S")
     remote.ask("event", "on_text", size)
     remote.press("RETURN")
-    remote.until(lambda s: s.saving, "the saving")
+    remote.until(lambda s: s.save_job, "the saving")
 
 
 def test_a_window_closes_after_the_picture_that_is_being_saved(
@@ -90,7 +90,7 @@ def test_a_window_closes_after_the_picture_that_is_being_saved(
     remote.ask("slow", 0.002)
     save(remote, "480x320 120")
     display.python(DELETE.format(xid=remote.state.xid))
-    assert remote.until(lambda s: s.leaving, "the close button").saving
+    assert remote.until(lambda s: s.closes_after_save, "the close button").save_job
     assert remote.ends() == 0
     path = tmp_path / "balls-view-1.png"
     with Image.open(path) as saved:
@@ -105,8 +105,8 @@ def test_closing_twice_while_a_huge_picture_is_saved_leaves_nothing_behind(
     remote = open_window()
     save(remote, "4000x4000 100000")
     remote.ask("event", "on_close")
-    state = remote.until(lambda s: s.leaving, "the first of the two")
-    assert state.saving
+    state = remote.until(lambda s: s.closes_after_save, "the first of the two")
+    assert state.save_job
     remote.ask("event", "on_close")
     assert remote.ends() == 0
     assert not list(tmp_path.glob("*.png*"))

@@ -196,7 +196,7 @@ FIRST: dict[str, tuple[tuple[object, ...], ...]] = {
     "F": (("dolly", 1.0),),
     "SHIFT+F": (("dolly", 1.0),),
     "R": (("orbit", 1.0, 0.2), ("next_background",), ("expose", 1.0), ("light_from_viewer",),
-          ("polish", 2.0), ("next_curve",), ("toggle_turntable",)),
+          ("scale_shininess", 2.0), ("next_curve",), ("toggle_turntable",)),
     "G": (("pick", *MIDDLE),),
     "ESCAPE": (("pick", *MIDDLE),),
 }  # fmt: skip

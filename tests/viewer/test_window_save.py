@@ -88,7 +88,7 @@ def test_a_size_that_makes_no_sense_is_refused_in_the_window(
 def test_escape_leaves_the_prompt(window: Remote, display: Display, folder: Path) -> None:
     type_size(window, display, "64x48", end="Escape")
     window.until(lambda s: s.prompt is None, "the end of the prompt")
-    assert not window.state.saving
+    assert not window.state.save_job
     assert not list(folder.glob("*.png*"))
 
 
@@ -110,12 +110,12 @@ def test_saving_goes_on_while_the_window_is_used_and_can_be_given_up(
     window.press("S")
     window.ask("event", "on_text", "1000x1000 4000")
     window.press("RETURN")
-    window.until(lambda s: s.saving, "the saving")
+    window.until(lambda s: s.save_job, "the saving")
     before = window.state
     window.ask("act", "orbit", 0.5, 0.0)
     turned = window.until(lambda s: s.camera != before.camera and s.sharp, "a turn meanwhile")
-    assert turned.saving
+    assert turned.save_job
     window.press("ESCAPE")
-    state = window.until(lambda s: not s.saving, "the end of it")
+    state = window.until(lambda s: not s.save_job, "the end of it")
     assert state.notice == "not saved"
     assert not list(folder.glob("*.png*"))

@@ -47,14 +47,14 @@ def box(differs: NDArray[np.bool_]) -> Box:
     return int(columns.min()), int(rows.min()), int(columns.max()), int(rows.max())
 
 
-def put(remote: Remote, trouble: str = "", notice: str = "") -> NDArray[np.bool_]:
+def put(remote: Remote, reload_error: str = "", notice: str = "") -> NDArray[np.bool_]:
     """Show sentences; gives where they are."""
-    remote.ask("put", {"trouble": trouble, "_notice": (notice, perf_counter() + FOREVER)})
+    remote.ask("put", {"reload_error": reload_error, "_notice": (notice, perf_counter() + FOREVER)})
     return changed(remote)
 
 
 @pytest.mark.parametrize("text", [SENTENCE, f"{PATH}: there is no such file"], ids=["", "path"])
-@pytest.mark.parametrize("what", ["trouble", "notice"])
+@pytest.mark.parametrize("what", ["reload_error", "notice"])
 def test_a_long_sentence_is_wrapped_at_full_size(sized: Remote, text: str, what: str) -> None:
     (width, height), differs = sized.state.size, put(sized, **{what: text})
     left, top, right, bottom = box(differs)
@@ -75,8 +75,8 @@ def test_a_short_one_takes_no_more_than_its_line(sized: Remote) -> None:
 
 def test_a_notice_lies_below_an_error(sized: Remote) -> None:
     alone = put(sized, notice="exposure +0.33")
-    both = put(sized, trouble=SENTENCE, notice="exposure +0.33")
-    error = put(sized, trouble=SENTENCE)
+    both = put(sized, reload_error=SENTENCE, notice="exposure +0.33")
+    error = put(sized, reload_error=SENTENCE)
     notice = box(alone)
     assert box(both)[3] == notice[3]
     raised = box(both & ~alone)
@@ -140,10 +140,10 @@ def test_panels_do_not_overlap(open_window: Open, size: tuple[int, int]) -> None
     for scale in (1.0, 2.0):
         remote.ask("event", "on_scale", scale, int(96 * scale))
         fits = size[0] >= 480 * scale and size[1] >= 320 * scale
-        for trouble, notice in (("", ""), ("", "exposure +0.33"), (SENTENCE, "not saved")):
-            message = {"trouble": trouble, "_notice": (notice, perf_counter() + FOREVER)}
+        for reload_error, notice in (("", ""), ("", "exposure +0.33"), (SENTENCE, "not saved")):
+            message = {"reload_error": reload_error, "_notice": (notice, perf_counter() + FOREVER)}
             for overlay in (1, 2):
                 remote.ask("put", message | {"overlay": overlay, "help": 0})
-                assert_apart(remote, 2 if fits and not trouble else 1)
+                assert_apart(remote, 2 if fits and not reload_error else 1)
             remote.ask("put", {"help": 1})
             assert_apart(remote, 1)

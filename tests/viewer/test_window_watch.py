@@ -68,10 +68,10 @@ def test_a_broken_edit_leaves_the_last_good_picture(
 ) -> None:
     good = watched.shot()
     edit(scene, SCENE.replace("radii = [0.8, 0.5]", "radii = [0.8, -0.5]"))
-    state = watched.until(lambda s: s.trouble, "the error")
-    assert "balls.toml" in state.trouble
-    assert "radi" in state.trouble
-    assert "\n" not in state.trouble.strip()
+    state = watched.until(lambda s: s.reload_error, "the error")
+    assert "balls.toml" in state.reload_error
+    assert "radi" in state.reload_error
+    assert "\n" not in state.reload_error.strip()
     assert state.spheres == 5
     np.testing.assert_array_equal(watched.shot(), good)
     watched.ask("put", {"overlay": False})
@@ -82,7 +82,7 @@ def test_a_broken_edit_leaves_the_last_good_picture(
     watched.rest()
     assert (watched.shot() != good).any()
     edit(scene, SCENE.replace("crimson", "gold"))
-    state = watched.until(lambda s: not s.trouble and s.rest, "the good edit")
+    state = watched.until(lambda s: not s.reload_error and s.rest, "the good edit")
     assert "reloaded" in state.notice
 
 
@@ -91,7 +91,7 @@ def test_a_file_that_is_missing_for_a_moment_is_waited_for(watched: Remote, scen
     edit(scene, SCENE.replace("[1.5, 0.9, -0.5]]", "[1.5, 0.9, -0.5], [0, 2, 0]]").replace(
         "radii = [0.8, 0.5]", "radius = 0.5").replace(
         'colors = ["crimson", "steelblue"]', 'color = "gold"'))  # fmt: skip
-    watched.until(lambda s: s.spheres == 6 and s.rest and not s.trouble, "the sixth sphere")
+    watched.until(lambda s: s.spheres == 6 and s.rest and not s.reload_error, "the sixth sphere")
     np.testing.assert_array_equal(watched.shot(), rendered(scene))
 
 
@@ -99,18 +99,18 @@ def test_a_data_file_that_was_renamed(watched: Remote, scene: Path) -> None:
     """It never comes back: the scene names the other one by then."""
     (scene.parent / "balls.npz").rename(scene.parent / "other.npz")
     edit(scene, SCENE.replace("balls.npz", "other.npz").replace("crimson", "gold"))
-    watched.until(lambda s: "reloaded" in s.notice and s.rest and not s.trouble, "the edit")
+    watched.until(lambda s: "reloaded" in s.notice and s.rest and not s.reload_error, "the edit")
     np.testing.assert_array_equal(watched.shot(), rendered(scene))
 
 
 def test_a_data_file_that_is_gone_is_told_of_and_comes_back(watched: Remote, scene: Path) -> None:
     data = scene.parent / "balls.npz"
     data.rename(scene.parent / "other.npz")
-    state = watched.until(lambda s: s.trouble, "the error")
-    assert "balls.npz: there is no such file" in state.trouble
+    state = watched.until(lambda s: s.reload_error, "the error")
+    assert "balls.npz: there is no such file" in state.reload_error
     assert state.spheres == 5
     (scene.parent / "other.npz").rename(data)
-    watched.until(lambda s: not s.trouble and s.rest, "the file")
+    watched.until(lambda s: not s.reload_error and s.rest, "the file")
 
 
 @pytest.mark.parametrize("there", [True, False])
@@ -123,10 +123,10 @@ def test_a_data_file_that_is_mended_after_the_edit_that_names_it(
     if there:
         data.write_bytes(good[:200])
     edit(scene, SCENE.replace("balls.npz", "other.npz").replace("crimson", "gold"))
-    state = watched.until(lambda s: s.trouble, "the error")
-    assert "other.npz" in state.trouble
+    state = watched.until(lambda s: s.reload_error, "the error")
+    assert "other.npz" in state.reload_error
     data.write_bytes(good)
-    watched.until(lambda s: not s.trouble and s.rest, "the file")
+    watched.until(lambda s: not s.reload_error and s.rest, "the file")
     np.testing.assert_array_equal(watched.shot(), rendered(scene))
 
 

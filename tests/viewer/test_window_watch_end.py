@@ -14,8 +14,8 @@ from support.window_scene import write_scene
 
 LIMIT = 120.0  # seconds after which something hangs
 
-# A session over a scene that never rests. `loading` is told of every stage, in the thread that
-# loads it; `leaving` is set when the window is closed and the load is all that is waited for.
+# A session over a scene that never rests. `before` and `after` are called around every load,
+# in its thread; `closed` is set when the window is closed and only the load is waited for.
 SESSION = """
 import faulthandler, sys, threading
 from pathlib import Path
@@ -24,43 +24,45 @@ from raytracer.viewer import opening
 
 faulthandler.dump_traceback_later(100, exit=True)
 opening.open_display(offscreen=True)
-from raytracer.viewer.orders import Loaded
-from raytracer.viewer.stage import Stage
+from raytracer.viewer.messages import Loaded
+from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.viewer import Viewer
 from raytracer.viewer.watch import Watch
-from raytracer.viewer.worker import SLICE, Worker
+from raytracer.viewer.worker import CPU_SLICE, Worker
 
-scene, stages, viewers = Path(sys.argv[1]), [], []
-leaving = threading.Event()
-load, hear, stop, order = Stage.load, Viewer.hear, Worker.stop, Viewer.order
+scene, scenes, viewers = Path(sys.argv[1]), [], []
+closed = threading.Event()
+load, receive = LoadedScene.load, Viewer.receive
+stop, submit = Worker.stop, Viewer._submit
 join = Watch.join
 
-def loading_stage(*arguments):
-    before(len(stages))
-    stage = load(*arguments)
-    stages.append(stage)
-    after(len(stages))
-    return stage
+def loading(*arguments):
+    before(len(scenes))
+    loaded = load(*arguments)
+    scenes.append(loaded)
+    after(len(scenes))
+    return loaded
 
-def hearing(self, message):
-    hear(self, message)
+def receiving(self, message):
+    receive(self, message)
     if isinstance(message, Loaded):
         self.close()
 
-def ordering(self):
+def submitting(self, buffers):
     viewers[:] = [self]
-    order(self)
+    submit(self, buffers)
 
 def stopping(self, *seconds):
     late(self)
     return stop(self, *seconds)
 
 def joining(self):
-    leaving.set()
+    closed.set()
     join(self)
 
 before = after = late = lambda _: None
-Stage.load, Viewer.hear, Worker.stop, Viewer.order = loading_stage, hearing, stopping, ordering
+LoadedScene.load, Viewer.receive = loading, receiving
+Worker.stop, Viewer._submit = stopping, submitting
 Watch.join = joining
 
 def edit():
@@ -78,23 +80,23 @@ def after(count):
         edit()
 
 run()
-first, second = stages
+first, second = scenes
 assert first.job.device is second.job.device, "one device for the session"
-assert second.job.device.budget == SLICE
+assert second.job.device.budget == CPU_SLICE
 assert second.closed
 """
 
-# The load ends only when the window is closed, and its stage is not shown any more.
+# The load ends only when the window is closed, and its scene is not shown any more.
 CLOSED_WHILE_IT_LOADS = """
 def after(count):
     if count == 1:
         edit()
     else:
         viewers[0].close()
-        assert leaving.wait(20)
+        assert closed.wait(20)
 
 run()
-first, second = stages
+first, second = scenes
 assert first.closed and second.closed
 """
 
@@ -112,14 +114,14 @@ bvh.build = building
 def before(count):
     if count == 1:
         viewers[0].close()
-        assert leaving.wait(20)
+        assert closed.wait(20)
 
 def after(count):
     edit()
 
 run()
-assert len(stages) == len(built) == 1
-assert stages[0].closed
+assert len(scenes) == len(built) == 1
+assert scenes[0].closed
 """
 
 # A message that is put while the window does not look any more.
@@ -133,7 +135,7 @@ def late(worker):
     worker.messages.put(Loaded(extra))
 
 run()
-assert extra.closed and stages[-1].closed
+assert extra.closed and scenes[-1].closed
 """
 
 

@@ -15,17 +15,17 @@ from raytracer.backends.cpu import CpuDevice, CpuFilm
 from raytracer.errors import BackendError, UserError
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.viewer import worker as module
-from raytracer.viewer.orders import Failed, Metered, Order, Picked, Refused
-from support.previews import PATIENCE, balls, hit_id, stage_of, wait_for
-from support.workers import SIZE, Window, assert_rendered, gated, order_of
+from raytracer.viewer.messages import Failed, Metered, Picked, Refused, RenderRequest
+from support.previews import PATIENCE, balls, hit_id, loaded_scene_of, wait_for
+from support.workers import SIZE, Window, assert_rendered, gated, request_of
 
 
-def picking(order: Order) -> Callable[[], Picked]:
+def picking(request: RenderRequest) -> Callable[[], Picked]:
     """A task that looks what a pixel shows."""
 
     def task() -> Picked:
-        prim_id = hit_id(order.stage, order.look, 32, 24)
-        return Picked(order.stage, order.stage.scene.describe(prim_id or 0))
+        prim_id = hit_id(request.loaded_scene, request.buffers, 32, 24)
+        return Picked(request.loaded_scene, request.loaded_scene.scene.describe(prim_id or 0))
 
     return task
 
@@ -41,8 +41,8 @@ def window(request: pytest.FixtureRequest) -> Iterator[Window]:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passes at rest are as long as can be and give way to anything at once."""
-    monkeypatch.setattr(module, "STUBBORN", 0.0)
-    monkeypatch.setattr(module, "SETTLE", 0.0)
+    monkeypatch.setattr(module, "MAX_PASS_SECONDS", 0.0)
+    monkeypatch.setattr(module, "IDLE_DELAY", 0.0)
     monkeypatch.setattr(CpuDevice, "pass_seconds", 10.0)
 
 
@@ -55,12 +55,12 @@ def test_without_an_order_nothing_is_rendered(window: Window) -> None:
 
 @pytest.mark.parametrize("samples", [1, 2, 17])
 def test_it_converges_to_the_picture_of_render(window: Window, samples: int) -> None:
-    stage = stage_of(balls())
-    order = order_of(stage, samples=samples)
-    window.worker.show(order)
-    frame = window.finish(order)
+    loaded_scene = loaded_scene_of(balls())
+    request = request_of(loaded_scene, samples=samples)
+    window.worker.show(request)
+    frame = window.finish(request)
     assert_rendered(frame, samples)
-    film = raytracer.render(stage.scene, backend="cpu", samples=samples).film
+    film = raytracer.render(loaded_scene.scene, backend="cpu", samples=samples).film
     held = window.worker._film.film
     assert held is not None
     assert held.to_host().sums.tobytes() == film.sums.tobytes()
@@ -75,9 +75,9 @@ def test_the_film_is_closed_when_the_thread_ends(monkeypatch: pytest.MonkeyPatch
     closed: list[CpuFilm] = []
     monkeypatch.setattr(CpuFilm, "close", lambda film: closed.append(film))
     window = Window()
-    order = order_of(stage_of(balls()), samples=2)
-    window.worker.show(order)
-    window.finish(order)
+    request = request_of(loaded_scene_of(balls()), samples=2)
+    window.worker.show(request)
+    window.finish(request)
     film = window.worker._film.film
     assert film is not None
     assert film not in closed
@@ -88,14 +88,14 @@ def test_the_film_is_closed_when_the_thread_ends(monkeypatch: pytest.MonkeyPatch
 def test_a_moving_picture_begins_coarse_unless_told_otherwise() -> None:
     for adaptive in (True, False):
         window = Window(adaptive)
-        order = order_of(stage_of(balls()))
-        window.worker.show(order)
+        request = request_of(loaded_scene_of(balls()))
+        window.worker.show(request)
         first: Any = wait_for(window.look, "the first frame")
         assert (first.size == SIZE) == (not adaptive)
         assert first.samples == 1
         assert first.rate > 0.0
         assert first.seconds > 0.0
-        window.finish(order)
+        window.finish(request)
         window.worker.stop(PATIENCE)
 
 
@@ -103,56 +103,58 @@ def test_a_moving_picture_begins_coarse_unless_told_otherwise() -> None:
 @pytest.mark.usefixtures("impatient")
 def test_after_many_interruptions_it_is_the_same_picture(window: Window, pause: float) -> None:
     """Orders of other looks, tones and sizes; picks; frames that nobody takes."""
-    stage = stage_of(balls())
+    loaded_scene = loaded_scene_of(balls())
     chance = random.Random(7)
     for step in range(40):
         size = (SIZE, (48, 64), (33, 17))[chance.randrange(3)]
         tone = ToneSettings(exposure=chance.choice((0.0, 1.0)))
-        order = order_of(stage, step, samples=64, tone=tone, size=size)
-        window.worker.show(order)
+        request = request_of(loaded_scene, step, samples=64, tone=tone, size=size)
+        window.worker.show(request)
         if chance.random() < 0.3:
-            window.worker.show(order_of(stage, step, tone=ToneSettings(tone="aces"), size=size))
+            window.worker.show(
+                request_of(loaded_scene, step, tone=ToneSettings(tone="aces"), size=size)
+            )
         if chance.random() < 0.3:
-            window.worker.ask(picking(order))
+            window.worker.ask(picking(request))
         if chance.random() < 0.7:
             window.look()
         sleep(pause * chance.random())
-    last = order_of(stage, samples=9)
+    last = request_of(loaded_scene, samples=9)
     window.worker.show(last)
     assert_rendered(window.finish(last), 9)
 
 
 def test_every_size_has_its_own_picture(window: Window) -> None:
-    stage = stage_of(balls())
+    loaded_scene = loaded_scene_of(balls())
     for size in (SIZE, (100, 30), (1, 1), (30, 100), SIZE):
-        order = order_of(stage, size=size)
-        window.worker.show(order)
-        assert_rendered(window.finish(order), size=size)
+        request = request_of(loaded_scene, size=size)
+        window.worker.show(request)
+        assert_rendered(window.finish(request), size=size)
 
 
 def test_another_tone_keeps_the_samples(window: Window) -> None:
-    stage, gate = gated(balls())
-    order = order_of(stage)
-    window.worker.show(order)
-    window.finish(order)
+    loaded_scene, gate = gated(balls())
+    request = request_of(loaded_scene)
+    window.worker.show(request)
+    window.finish(request)
     rendered = list(gate.passes)
     for tone in (ToneSettings(exposure=1.0, tone="agx"), ToneSettings(exposure="auto")):
-        again = Order(stage, order.look, tone, order.samples)
+        again = RenderRequest(loaded_scene, request.buffers, tone, request.samples)
         window.worker.show(again)
         assert_rendered(window.finish(again), tone=tone)
     assert gate.passes == rendered, "nothing was rendered again"
 
 
 def test_another_tone_shows_at_once_and_the_rest_of_the_samples_follow(window: Window) -> None:
-    stage, gate = gated(balls())
+    loaded_scene, gate = gated(balls())
     gate.open.set()
-    order = order_of(stage, samples=2)
-    window.worker.show(order)
-    window.finish(order)
-    more = Order(stage, order.look, ToneSettings(tone="aces"), 40)
+    request = request_of(loaded_scene, samples=2)
+    window.worker.show(request)
+    window.finish(request)
+    more = RenderRequest(loaded_scene, request.buffers, ToneSettings(tone="aces"), 40)
     window.worker.show(more)
     assert_rendered(window.finish(more), 40, more.tone)
-    first = next(shown for shown in window.shown if shown.order is more)
+    first = next(shown for shown in window.shown if shown.request is more)
     assert first.samples == 2
     begun = [begin for begin, _ in gate.passes]
     assert begun.count(0) <= 4, "the samples were added to"
@@ -160,10 +162,10 @@ def test_another_tone_shows_at_once_and_the_rest_of_the_samples_follow(window: W
 
 def test_samples_are_counted_out_without_gaps(window: Window) -> None:
     """Each pass of one film goes on where the one before ended."""
-    stage, gate = gated(balls())
-    order = order_of(stage, samples=50)
-    window.worker.show(order)
-    window.finish(order)
+    loaded_scene, gate = gated(balls())
+    request = request_of(loaded_scene, samples=50)
+    window.worker.show(request)
+    window.finish(request)
     expected = 0
     for begin, count in gate.passes:
         assert begin in (expected, 0)
@@ -176,48 +178,48 @@ def test_samples_are_counted_out_without_gaps(window: Window) -> None:
 
 @pytest.mark.usefixtures("impatient")
 def test_tasks_are_done_in_order_between_passes(window: Window) -> None:
-    stage = stage_of(balls())
-    order = order_of(stage, samples=400)
-    window.worker.show(order)
+    loaded_scene = loaded_scene_of(balls())
+    request = request_of(loaded_scene, samples=400)
+    window.worker.show(request)
     found = []
     for prim_id in range(5):
-        info = stage.scene.describe(prim_id)
-        window.worker.ask(lambda info=info: Picked(stage, info))  # type: ignore[misc]
-        found.append(window.hear(Picked).sphere.id)
+        info = loaded_scene.scene.describe(prim_id)
+        window.worker.ask(lambda info=info: Picked(loaded_scene, info))  # type: ignore[misc]
+        found.append(window.receive(Picked).sphere.id)
     assert found == list(range(5))
-    assert_rendered(window.finish(order), 400)
+    assert_rendered(window.finish(request), 400)
 
 
 def test_the_exposure_is_that_of_the_picture(window: Window) -> None:
-    stage = stage_of(balls())
+    loaded_scene = loaded_scene_of(balls())
     window.worker.meter()
-    assert window.hear(Refused).sentence == "there is no picture yet"
+    assert window.receive(Refused).sentence == "there is no picture yet"
     tone = ToneSettings(exposure="auto")
-    order = order_of(stage, tone=tone)
-    window.worker.show(order)
-    window.finish(order)
+    request = request_of(loaded_scene, tone=tone)
+    window.worker.show(request)
+    window.finish(request)
     window.worker.meter()
-    image = raytracer.render(stage.scene, backend="cpu", samples=8, tone=tone)
-    assert window.hear(Metered).stops == image.statistics.exposure
+    image = raytracer.render(loaded_scene.scene, backend="cpu", samples=8, tone=tone)
+    assert window.receive(Metered).stops == image.statistics.exposure
 
 
 def test_a_pick_without_any_order_is_answered(window: Window) -> None:
-    stage = stage_of(balls())
-    window.worker.ask(lambda: Picked(stage, None))
-    assert window.hear(Picked) == Picked(stage, None)
+    loaded_scene = loaded_scene_of(balls())
+    window.worker.ask(lambda: Picked(loaded_scene, None))
+    assert window.receive(Picked) == Picked(loaded_scene, None)
 
 
 def test_what_a_task_cannot_do_is_said_and_the_window_goes_on(window: Window) -> None:
-    stage = stage_of(balls())
+    loaded_scene = loaded_scene_of(balls())
 
     def task() -> Any:
         raise UserError("particles.csv: is gone")
 
     window.worker.ask(task)
-    assert window.hear(Refused) == Refused("particles.csv: is gone")
-    order = order_of(stage)
-    window.worker.show(order)
-    assert_rendered(window.finish(order))
+    assert window.receive(Refused) == Refused("particles.csv: is gone")
+    request = request_of(loaded_scene)
+    window.worker.show(request)
+    assert_rendered(window.finish(request))
 
 
 # Other stages
@@ -225,28 +227,28 @@ def test_what_a_task_cannot_do_is_said_and_the_window_goes_on(window: Window) ->
 
 def test_a_new_stage_closes_the_ones_before(window: Window) -> None:
     """Also one that was replaced before anything of it was rendered."""
-    stages = [gated(balls(seed=seed)) for seed in range(4)]
-    (a, gate), (b, _), (c, _), (d, _) = stages
+    loaded_scenes = [gated(balls(seed=seed)) for seed in range(4)]
+    (a, gate), (b, _), (c, _), (d, _) = loaded_scenes
     gate.open.clear()
-    window.worker.show(order_of(a))
+    window.worker.show(request_of(a))
     assert gate.entered.wait(PATIENCE)
-    window.worker.show(order_of(b))
-    window.worker.show(order_of(c))
+    window.worker.show(request_of(b))
+    window.worker.show(request_of(c))
     gate.open.set()
-    order = order_of(d)
-    window.worker.show(order)
-    assert_rendered(window.finish(order))
-    assert [stage.closed for stage, _ in stages] == [True, True, True, False]
+    request = request_of(d)
+    window.worker.show(request)
+    assert_rendered(window.finish(request))
+    assert [loaded_scene.closed for loaded_scene, _ in loaded_scenes] == [True, True, True, False]
 
 
 def test_the_first_stage_may_be_replaced_before_it_is_rendered() -> None:
     window = Window()
-    a, b = stage_of(balls()), stage_of(balls(seed=1))
-    order = order_of(b)
+    a, b = loaded_scene_of(balls()), loaded_scene_of(balls(seed=1))
+    request = request_of(b)
     with window.worker._changed:  # the thread sees the second one only
-        window.worker.show(order_of(a))
-        window.worker.show(order)
-    assert_rendered(window.finish(order))
+        window.worker.show(request_of(a))
+        window.worker.show(request)
+    assert_rendered(window.finish(request))
     assert (a.closed, b.closed) == (True, False)
     window.worker.stop(PATIENCE)
 
@@ -258,13 +260,13 @@ def test_the_first_stage_may_be_replaced_before_it_is_rendered() -> None:
 def test_stop_leaves_a_pass(moving: bool) -> None:
     """While a frame is rendered that nothing else interrupts, and at rest."""
     window = Window()
-    stage, gate = gated(balls())
+    loaded_scene, gate = gated(balls())
     if moving:
         gate.open.clear()
-        window.worker.show(order_of(stage))
+        window.worker.show(request_of(loaded_scene))
         assert gate.entered.wait(PATIENCE)
     else:
-        window.worker.show(order_of(stage, samples=100_000))
+        window.worker.show(request_of(loaded_scene, samples=100_000))
         wait_for(lambda: (f := window.look()) and f.size == SIZE, "full size")
         gate.entered.clear()
         gate.open.clear()
@@ -277,17 +279,17 @@ def test_stop_leaves_a_pass(moving: bool) -> None:
 
 def test_a_new_look_leaves_a_pass_at_rest() -> None:
     window = Window()
-    stage, gate = gated(balls())
-    window.worker.show(order_of(stage, samples=100_000))
+    loaded_scene, gate = gated(balls())
+    window.worker.show(request_of(loaded_scene, samples=100_000))
     wait_for(lambda: (f := window.look()) and f.size == SIZE, "full size")
     gate.entered.clear()
     gate.open.clear()
     assert gate.entered.wait(PATIENCE)
-    order = order_of(stage)
-    window.worker.show(order)
+    request = request_of(loaded_scene)
+    window.worker.show(request)
     wait_for(lambda: gate.left, "the end of the pass")
     gate.open.set()
-    assert_rendered(window.finish(order))
+    assert_rendered(window.finish(request))
     window.worker.stop(PATIENCE)
 
 
@@ -296,13 +298,13 @@ def test_a_new_look_leaves_a_pass_at_rest() -> None:
 )
 def test_a_backend_that_fails_ends_with_a_message(error: Exception) -> None:
     window = Window()
-    stage, gate = gated(balls())
-    order = order_of(stage)
-    window.worker.show(order)
-    window.finish(order)
+    loaded_scene, gate = gated(balls())
+    request = request_of(loaded_scene)
+    window.worker.show(request)
+    window.finish(request)
     gate.error = error
-    window.worker.show(order_of(stage, 1.0))
-    assert window.hear(Failed).error is error
+    window.worker.show(request_of(loaded_scene, 1.0))
+    assert window.receive(Failed).error is error
     window.worker.stop(PATIENCE)
     assert window.worker_failed()
 
@@ -312,25 +314,25 @@ def test_a_backend_that_fails_ends_with_a_message(error: Exception) -> None:
 
 def test_few_pictures_are_in_circulation(window: Window) -> None:
     """One on the screen, one taken, one ready, one being painted: never more, none is lost."""
-    stage, gate = gated(balls())
+    loaded_scene, gate = gated(balls())
     for step in range(60):
-        window.worker.show(order_of(stage, 0.1 * step))
+        window.worker.show(request_of(loaded_scene, 0.1 * step))
         if step % 3:
             wait_for(window.look, "a frame")
-    order = order_of(stage)
-    window.worker.show(order)
-    window.finish(order)
+    request = request_of(loaded_scene)
+    window.worker.show(request)
+    window.finish(request)
     assert gate.pictures <= 4
     assert len(window.worker._free) == gate.pictures - 1
 
 
 def test_a_window_that_takes_nothing_does_not_stop_it(window: Window) -> None:
     """The newest picture is there when it looks again."""
-    stage, gate = gated(balls())
-    order = order_of(stage)
-    window.worker.show(order_of(stage, 1.0))
-    window.worker.show(order)
-    wait_for(lambda: (f := window.worker._ready) and f.finished and f.order is order)
+    loaded_scene, gate = gated(balls())
+    request = request_of(loaded_scene)
+    window.worker.show(request_of(loaded_scene, 1.0))
+    window.worker.show(request)
+    wait_for(lambda: (f := window.worker._ready) and f.finished and f.request is request)
     frame: Any = window.look()
     assert_rendered(frame)
     assert window.look() is None
@@ -338,11 +340,11 @@ def test_a_window_that_takes_nothing_does_not_stop_it(window: Window) -> None:
 
 
 def test_frames_say_how_they_were_made(window: Window) -> None:
-    stage = stage_of(balls())
-    order = order_of(stage, samples=30)
-    window.worker.show(order)
-    window.finish(order)
+    loaded_scene = loaded_scene_of(balls())
+    request = request_of(loaded_scene, samples=30)
+    window.worker.show(request)
+    window.finish(request)
     for shown in window.shown:
-        assert shown.order is order
+        assert shown.request is request
         assert np.isfinite(shown.rate)
         assert shown.finished == (shown.size == SIZE and shown.samples == 30)

@@ -14,18 +14,18 @@ from raytracer.backends.cpu import CpuDevice
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.viewer import worker as module
-from raytracer.viewer.orders import Picked, Saved
-from raytracer.viewer.saving import Saving
-from raytracer.viewer.stage import Stage
+from raytracer.viewer.loaded_scene import LoadedScene
+from raytracer.viewer.messages import Picked, Saved
+from raytracer.viewer.save_job import SaveJob
 from support.previews import PATIENCE, balls, wait_for
-from support.workers import Gate, Window, assert_rendered, gated, order_of
+from support.workers import Gate, Window, assert_rendered, gated, request_of
 
 
 @pytest.fixture(autouse=True)
 def slow_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every pass at rest is of one sample, and counts as one that takes long."""
-    monkeypatch.setattr(module, "STUBBORN", 0.0)
-    monkeypatch.setattr(module, "SETTLE", 0.0)
+    monkeypatch.setattr(module, "MAX_PASS_SECONDS", 0.0)
+    monkeypatch.setattr(module, "IDLE_DELAY", 0.0)
     monkeypatch.setattr(CpuDevice, "pass_seconds", 0.0)
 
 
@@ -43,118 +43,120 @@ def sharp(window: Window, samples: int) -> None:
     def reached() -> bool:
         window.woken.wait(0.05)
         frame = window.look()
-        return frame is not None and frame.size == frame.order.size and frame.samples >= samples
+        return frame is not None and frame.size == frame.request.size and frame.samples >= samples
 
     wait_for(reached, f"{samples} samples")
 
 
-def held_up(window: Window) -> tuple[Stage, Gate, int]:
+def held_up(window: Window) -> tuple[LoadedScene, Gate, int]:
     """A picture at rest in the middle of a pass; its samples before that."""
-    stage, gate = gated(balls())
-    window.worker.show(order_of(stage, samples=40))
+    loaded_scene, gate = gated(balls())
+    window.worker.show(request_of(loaded_scene, samples=40))
     sharp(window, 5)
     gate.after = True  # the film holds a part of the pass
     gate.entered.clear()
     gate.open.clear()
     assert gate.entered.wait(PATIENCE)
-    return stage, gate, gate.passes[-1][0]
+    return loaded_scene, gate, gate.passes[-1][0]
 
 
 def test_a_pick_keeps_the_samples(window: Window) -> None:
-    stage, gate, samples = held_up(window)
+    loaded_scene, gate, samples = held_up(window)
     for _ in range(3):
-        window.worker.ask(lambda: Picked(stage, None))
-        assert window.hear(Picked) == Picked(stage, None)
+        window.worker.ask(lambda: Picked(loaded_scene, None))
+        assert window.receive(Picked) == Picked(loaded_scene, None)
     count = len(gate.passes)
     gate.open.set()
     wait_for(lambda: len(gate.passes) > count, "a pass after it")
     assert min(first for first, _ in gate.passes[count - 3 :]) == samples
-    order = window.shown[-1].order
-    assert_rendered(window.finish(order), 40)
+    request = window.shown[-1].request
+    assert_rendered(window.finish(request), 40)
 
 
 def test_on_a_gpu_a_pick_waits_for_the_pass(window: Window) -> None:
     """Its film is not on the host: there is no copy that one could go back to."""
-    stage, gate = gated(balls())
+    loaded_scene, gate = gated(balls())
     gate.can_interrupt = False
-    window.worker.show(order_of(stage, samples=40))
+    window.worker.show(request_of(loaded_scene, samples=40))
     sharp(window, 5)
     gate.entered.clear()
     gate.open.clear()
     assert gate.entered.wait(PATIENCE)
     left = gate.left
-    window.worker.ask(lambda: Picked(stage, None))
+    window.worker.ask(lambda: Picked(loaded_scene, None))
     gate.open.set()
-    assert window.hear(Picked) == Picked(stage, None)
+    assert window.receive(Picked) == Picked(loaded_scene, None)
     assert gate.left == left
-    assert_rendered(window.finish(window.shown[-1].order), 40)
+    assert_rendered(window.finish(window.shown[-1].request), 40)
 
 
 def test_another_tone_keeps_the_samples(window: Window) -> None:
-    stage, gate, samples = held_up(window)
-    before = window.shown[-1].order
+    loaded_scene, gate, samples = held_up(window)
+    before = window.shown[-1].request
     tone = ToneSettings(tone="agx")
-    order = type(before)(stage, before.look, tone, before.samples)
-    window.worker.show(order)
+    request = type(before)(loaded_scene, before.buffers, tone, before.samples)
+    window.worker.show(request)
 
     def shown() -> bool:
         window.look()
-        return window.shown[-1].order is order
+        return window.shown[-1].request is request
 
     wait_for(shown, "the other tone, while a pass is held up")
-    assert window.shown[-1].size == order.size
+    assert window.shown[-1].size == request.size
     assert window.shown[-1].samples == samples
     gate.open.set()
-    assert_rendered(window.finish(order), 40, tone)
+    assert_rendered(window.finish(request), 40, tone)
 
 
 def test_a_picture_to_be_kept_waits_for_the_pass(window: Window, tmp_path: Path) -> None:
-    stage, gate, _ = held_up(window)
+    loaded_scene, gate, _ = held_up(window)
     left = gate.left
-    saving = Saving(order_of(stage, samples=6, size=(90, 50)), tmp_path / "kept.png")
-    window.worker.save(saving)
+    save_job = SaveJob(request_of(loaded_scene, samples=6, size=(90, 50)), tmp_path / "kept.png")
+    window.worker.save(save_job)
     gate.open.set()
-    window.hear(Saved)
+    window.receive(Saved)
     assert gate.left == left
-    assert_rendered(window.finish(window.shown[-1].order), 40)
+    assert_rendered(window.finish(window.shown[-1].request), 40)
 
 
 def test_the_window_is_sharp_while_a_picture_is_rendered_to_be_kept(
     window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And its samples go on, in turns with the picture's parts."""
-    monkeypatch.setattr("raytracer.viewer.saving.PART", 0.0)  # one sample of few rows a part
-    stage, _ = gated(balls())
-    order = order_of(stage, samples=8)
-    saving = Saving(order_of(stage, 0.5, samples=400, size=(300, 200)), tmp_path / "kept.png")
-    window.worker.save(saving)
-    window.worker.show(order)
-    assert_rendered(window.finish(order), 8)
-    assert window.worker.saving is saving
-    moved = order_of(stage, 1.0, samples=8)
+    monkeypatch.setattr("raytracer.viewer.save_job.PART", 0.0)  # one sample of few rows a part
+    loaded_scene, _ = gated(balls())
+    request = request_of(loaded_scene, samples=8)
+    save_job = SaveJob(
+        request_of(loaded_scene, 0.5, samples=400, size=(300, 200)), tmp_path / "kept.png"
+    )
+    window.worker.save(save_job)
+    window.worker.show(request)
+    assert_rendered(window.finish(request), 8)
+    assert window.worker.save_job is save_job
+    moved = request_of(loaded_scene, 1.0, samples=8)
     window.worker.show(moved)
     window.finish(moved)
-    assert window.worker.saving is saving
-    assert saving.fraction < 1.0
+    assert window.worker.save_job is save_job
+    assert save_job.fraction < 1.0
     assert window.worker.save(None)
 
 
 def test_what_needs_no_backend_is_done_aside(window: Window) -> None:
     """A large file may be read through for a click: rendering goes on meanwhile."""
-    stage, _ = gated(balls())
+    loaded_scene, _ = gated(balls())
     read = Event()
 
     def slowly() -> Picked:
         assert read.wait(PATIENCE)
-        return Picked(stage, None)
+        return Picked(loaded_scene, None)
 
-    order = order_of(stage)
+    request = request_of(loaded_scene)
     window.worker.ask(lambda: slowly)
-    window.worker.show(order)
-    assert_rendered(window.finish(order))
+    window.worker.show(request)
+    assert_rendered(window.finish(request))
     assert window.messages == []
     read.set()
-    assert window.hear(Picked) == Picked(stage, None)
+    assert window.receive(Picked) == Picked(loaded_scene, None)
 
 
 def test_a_file_that_is_being_written_cannot_be_given_up(
@@ -167,17 +169,17 @@ def test_a_file_that_is_being_written_cannot_be_given_up(
         return save_image(image, path, bits)
 
     monkeypatch.setattr(Image, "save", slowly)
-    stage, _ = gated(balls())
+    loaded_scene, _ = gated(balls())
     path = tmp_path / "kept.png"
-    saving = Saving(order_of(stage, samples=2, size=(30, 20)), path)
-    window.worker.save(saving)
-    wait_for(lambda: saving.writing, "the writing")
+    save_job = SaveJob(request_of(loaded_scene, samples=2, size=(30, 20)), path)
+    window.worker.save(save_job)
+    wait_for(lambda: save_job.writing, "the writing")
     assert not window.worker.save(None)
-    order = order_of(stage, 0.3)
-    window.worker.show(order)
-    window.finish(order)  # the window goes on
+    request = request_of(loaded_scene, 0.3)
+    window.worker.show(request)
+    window.finish(request)  # the window goes on
     assert not path.exists()
     written.set()
-    assert window.hear(Saved) == Saved(path)
-    saving.wait()
+    assert window.receive(Saved) == Saved(path)
+    save_job.wait()
     assert np.asarray(Pictures.open(path)).shape == (20, 30, 3)

@@ -1,5 +1,5 @@
-// Boxes for the builder: four lanes x, y, z, (unused); lower corners are kept negated, so that growing
-// a box is one kind of operation.
+// Boxes for the builder, in four lanes x, y, z, (unused). Lower corners are stored negated, so that growing
+// a box is a maximum on both sides.
 #pragma once
 #include "build.h"
 #if RT_X86

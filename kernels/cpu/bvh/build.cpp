@@ -16,19 +16,19 @@
 namespace rt {
 namespace {
 
-constexpr int64_t kParallel = 1 << 16;  // ranges above this are split by all threads together
-constexpr int64_t kChunk = 1 << 14;     // their unit of work: fixed, so that the order is too
-constexpr int64_t kShared = 1 << 19;    // nodes above this are made by all threads together
-constexpr int64_t kSubtree = 1 << 14;   // nodes up to this are built to the bottom by one thread
-constexpr int kMaxSahDepth = 24;        // deeper nodes are halved: bounds the depth for any input (kMaxLevels)
-constexpr float kLeafSplitGain = 0.25f; // splitting a leaf into free slots, against splitting a node
+constexpr int64_t kParallel = 1 << 16;  // larger ranges are split by all threads together
+constexpr int64_t kChunk = 1 << 14;     // unit of work; fixed, so that the order is too
+constexpr int64_t kShared = 1 << 19;    // larger nodes are built by all threads together
+constexpr int64_t kSubtree = 1 << 14;   // nodes up to this size are built completely by one thread
+constexpr int kMaxSahDepth = 24;        // deeper nodes are halved, which bounds the depth (kMaxLevels)
+constexpr float kLeafSplitGain = 0.25f; // weight of splitting a leaf, relative to splitting a node
 
 struct Storage {
   SpherePrim* prim;
   int32_t* id;
 };
 
-// Give back what the threads freed: an allocator keeps it for the next request, which does not come.
+// Returns freed memory to the system, which the allocator would keep.
 void give_back_freed(int64_t count) {
 #if defined(__GLIBC__)
   if (count > kParallel) malloc_trim(0);
@@ -42,8 +42,8 @@ struct Child {
   float area;
 };
 
-// Give the whole pages of items begin..end - 1 back to the system; their content is lost. What is done
-// with is given back while the nodes grow, so that the peak does not depend on how many there will be.
+// Returns the whole pages of items begin..end - 1 to the system; their content is lost. Processed items are
+// returned while the nodes grow, so that peak memory does not depend on the number of nodes.
 template <class T> void give_back(T* items, int64_t begin, int64_t end) {
 #if defined(__linux__)
   static const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -55,7 +55,7 @@ template <class T> void give_back(T* items, int64_t begin, int64_t end) {
 #endif
 }
 
-// a node still to be made: its spheres, where it goes, and where its spheres go in the output
+// A node to be built: its spheres, its index, and the output position of its spheres.
 struct Pending {
   Range range;
   int depth = 0;
@@ -98,9 +98,9 @@ class Builder {
     SpherePrim prim;
     int32_t id;
   };
-  std::vector<Placed> early_;  // leaf spheres of top nodes, made while the output still holds other data
+  std::vector<Placed> early_;  // leaf spheres of top nodes, stored until the output is free
   struct Hidden {
-    Range range;  // equal spheres but the first
+    Range range;  // equal spheres except the first
     int64_t out;
   };
   std::vector<Hidden> hidden_;  // of top nodes
@@ -109,7 +109,7 @@ class Builder {
 Builder::Builder(int64_t count, const BuildOptions& options, ThreadPool& pool)
     : options_(options), pool_(pool), count_(count) {
   for (int i = 0; i < 2; ++i) {
-    prim_[i].reset(new SpherePrim[(size_t)count]);  // not value-initialised: the threads touch it first
+    prim_[i].reset(new SpherePrim[(size_t)count]);  // not initialised: first touched by the threads
     id_[i].reset(new int32_t[(size_t)count]);
   }
   main_ = {prim_[0].get(), id_[0].get()};
@@ -138,7 +138,7 @@ Range Builder::load(const float* x, const float* y, const float* z, const float*
   });
   Range all;
   all.end = count_ - options_.apart_count;
-  // from the last, so that none is in the place of another
+  // from the last one, so that none overwrites another
   for (int64_t k = options_.apart_count; k-- > 0;) {
     const int64_t from = options_.apart[k], to = all.end + k;
     std::swap(main_.prim[from], main_.prim[to]), std::swap(main_.id[from], main_.id[to]);
@@ -168,7 +168,7 @@ Split Builder::find_plane(const Range& r, const Binner& binner, bool parallel, s
   return best_split(all, binner.bins);
 }
 
-// The centres of both sides, grown without a branch: the side that a centre is not on sees it at -inf.
+// The centre boxes of both sides, grown without a branch: on the other side a centre counts as -inf.
 struct TwoBoxes {
   Box box[2];
   void grow(V4 s, int side) {
@@ -181,8 +181,8 @@ struct TwoBoxes {
   }
 };
 
-// In place, by one thread, without a branch on the side, which nobody could predict: each sphere is
-// swapped with the first one known to be right, and that border moves if the sphere is left.
+// In place, by one thread, without an unpredictable branch on the side: each sphere is swapped with the
+// first sphere of the right side, and that border advances if the sphere belongs to the left.
 void Builder::partition_serial(const Range& r, const Binner& binner, const Split& s, Range& left, Range& right) {
   Storage a = at(r);
   TwoBoxes centers;
@@ -205,7 +205,7 @@ void Builder::partition_serial(const Range& r, const Binner& binner, const Split
   left.in_scratch = right.in_scratch = r.in_scratch;
 }
 
-// Spheres that are in one slot already: halfway along the longest axis of their centres.
+// Spheres of one slot: halfway along the longest axis of their centres.
 bool Builder::split_leaf(const Range& r, Range& left, Range& right) {
   V4 extent = r.centers.extent(), lo = r.centers.lo();
   int axis = extent[0] >= extent[1] ? (extent[0] >= extent[2] ? 0 : 2) : (extent[1] >= extent[2] ? 1 : 2);
@@ -229,7 +229,7 @@ bool Builder::split_leaf(const Range& r, Range& left, Range& right) {
   return border > r.begin && border < r.end;
 }
 
-// into the other array; each chunk knows from the bins how many of its spheres go where
+// To the other array; the bins give the number of spheres of each chunk on each side.
 void Builder::partition_parallel(const Range& r, const Binner& binner, const Split& s,
                                  const std::vector<BinSet>& chunks, Range& left, Range& right) {
   Storage from = at(r), to = r.in_scratch ? main_ : scratch_;
@@ -277,8 +277,8 @@ void Builder::halve(const Range& r, Range& left, Range& right) {
   }
 }
 
-// Spheres on top of each other would all be tested by every ray that comes near. Of equal ones the walk finds
-// the lowest leaf position, and they block the same shadow rays: one of them is enough.
+// Every ray nearby would test all spheres in one place. Of equal spheres traversal finds the lowest leaf
+// position, and they block the same shadow rays: one of them is sufficient.
 void Builder::find_equal(Range& r) const {
   if (is_leaf(r)) return;
   V4 extent = r.centers.extent();
@@ -309,9 +309,9 @@ void Builder::split(const Range& r, int depth, bool parallel, Range& left, Range
   halve(r, left, right);
 }
 
-// Split the child with the largest surface again and again until eight slots are used. Leaves are split
-// too while there is room, later: a slot's box costs nothing, and smaller leaves are missed more often.
-// Below kMaxSahDepth the child with most spheres is halved, so that each level leaves an eighth of them.
+// Splits the child with the largest surface until eight slots are used. Leaves are split into remaining
+// slots: a box costs nothing, and rays miss smaller leaves more often. Below kMaxSahDepth the child with
+// most spheres is halved, so that each level leaves an eighth of them.
 int Builder::expand(const Range& r, int depth, bool parallel, Child* children) {
   int n = 1;
   children[0] = {r, r.geometry.half_area()};
@@ -331,7 +331,7 @@ int Builder::expand(const Range& r, int depth, bool parallel, Child* children) {
     split(children[pick].range, depth, parallel && children[pick].range.count() > kParallel, left, right);
     find_equal(left);
     find_equal(right);
-    for (int i = n; i > pick + 1; --i) children[i] = children[i - 1];  // neighbours in space stay neighbours
+    for (int i = n; i > pick + 1; --i) children[i] = children[i - 1];  // preserves spatial order
     children[pick] = {left, left.geometry.half_area()};
     children[pick + 1] = {right, right.geometry.half_area()};
     ++n;
@@ -339,9 +339,9 @@ int Builder::expand(const Range& r, int depth, bool parallel, Child* children) {
   return n;
 }
 
-// The node of `children`, and its inner slots as work to do. The spheres of the leaf slots must lie
-// together: they come first in the node's share of the output, what its inner slots hold follows, then those
-// that no slot holds because an equal one stands for them.
+// The node of `children`, and its inner slots as pending nodes. The spheres of the leaf slots must be
+// contiguous: they come first in the output range of the node, followed by those of its inner slots, then by
+// spheres in no slot because they equal another one.
 struct NodePlan {
   Node node;
   Pending inner[8];
@@ -388,14 +388,14 @@ void Builder::subtree(const Pending& p, std::vector<Node>& nodes, Node& root) {
   root = plan.node;
   nodes.resize(nodes.size() + (size_t)plan.inners);
   for (int i = 0; i < plan.inners; ++i) {
-    Node child;  // the vector may move while the child's own children are made
+    Node child;  // the vector may be reallocated while descendants are built
     subtree(plan.inner[i], nodes, child);
     nodes[plan.inner[i].node] = child;
   }
 }
 
-// Nodes above kSubtree, level by level: the large ones one after another with all threads on each
-// split, the others side by side. Returns the subtrees that are left.
+// Builds nodes above kSubtree, level by level: large ones one after another with all threads on each split,
+// the others in parallel. Returns the remaining subtrees.
 std::vector<Pending> Builder::top(const Range& root) {
   std::vector<Pending> level(1), jobs;
   level[0].range = root;
@@ -459,7 +459,7 @@ void Builder::bottom(std::vector<Pending>& jobs) {
     std::memcpy(scratch_.prim + h.out, main_.prim + h.range.begin, (size_t)h.range.count() * sizeof(SpherePrim));
     std::memcpy(scratch_.id + h.out, main_.id + h.range.begin, (size_t)h.range.count() * sizeof(int32_t));
   }
-  prim_[0].reset(), id_[0].reset();  // main_: its spheres are in the output
+  prim_[0].reset(), id_[0].reset();  // main_, whose spheres are in the output
   std::vector<size_t> offset(jobs.size());
   size_t total = nodes_.size();
   for (size_t k = 0; k < jobs.size(); ++k) offset[k] = total, total += made[k].size();

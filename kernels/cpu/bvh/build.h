@@ -1,5 +1,5 @@
-// The BVH is built on the host: binned surface area heuristic (Wald 2007), straight into 8-wide
-// quantised nodes. Spheres come out in leaf order. The result does not depend on the thread count.
+// Construction of the BVH on the host: binned surface area heuristic (Wald 2007), directly into 8-wide
+// quantised nodes. Spheres are returned in leaf order. The result does not depend on the number of threads.
 #pragma once
 #include <memory>
 #include <vector>
@@ -15,8 +15,8 @@ struct SpherePrim {
 
 struct BuildOptions {
   int threads = 1;
-  int max_leaf = 8;    // most spheres in a slot
-  // numbers of spheres that stay out of the tree, ascending; they are the last in leaf order
+  int max_leaf = 8;    // maximum number of spheres per slot
+  // indices of spheres that stay out of the tree, ascending; they are the last in leaf order
   const int32_t* apart = nullptr;
   int64_t apart_count = 0;
   Cancel* cancel = nullptr;  // the build throws Cancelled when it is requested

@@ -7,7 +7,7 @@
 namespace rt {
 namespace {
 
-// centre -+ radius was rounded once: one ulp outwards
+// centre -+ radius has one rounding: one ulp outwards
 float below(float a) { return a - std::fabs(a) * 1.1920929e-7f; }
 float above(float a) { return a + std::fabs(a) * 1.1920929e-7f; }
 
@@ -18,7 +18,7 @@ float cell_of(int exponent) {
   return f;
 }
 
-// smallest grid of 255 cells from `lo` whose last line, as a reader computes it, is not below `hi`
+// smallest grid of 255 cells from `lo` whose last line, as computed by readers, is not below `hi`
 int grid_exponent(float lo, float hi) {
   int e = 1;
   if (hi > lo) e = std::max(1, std::ilogb((hi - lo) / 255.0f) + 127);
@@ -26,7 +26,7 @@ int grid_exponent(float lo, float hi) {
   return e;
 }
 
-// product exact, one rounding: the value a reader sees
+// exact product, one rounding, as computed by readers
 uint8_t quantize_down(float v, float origin, float cell) {
   int q = (int)std::fmin(255.0f, std::fmax(0.0f, std::floor((v - origin) / cell)));
   while (q > 0 && origin + (float)q * cell > v) --q;
@@ -64,7 +64,7 @@ Node make_node(const NodeChild* children, int count, uint32_t child_base, uint32
       if (children[i].inner) n.inner |= (uint8_t)(1 << i);
       spheres += children[i].spheres;
     } else {
-      n.lo_x[i] = 255;  // an empty slot is a box turned inside out; hi stays 0
+      n.lo_x[i] = 255;  // an empty slot is an inverted box; hi stays 0
     }
     n.leaf_end[i] = (uint8_t)spheres;
   }

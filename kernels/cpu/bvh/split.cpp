@@ -8,7 +8,7 @@ namespace rt {
 
 Binner::Binner(const Box& centers, int64_t count) : bins(count > 64 ? kBins : 8) {
   V4 extent = centers.extent();
-  // just under `bins`, so that the largest centre falls into the last bin after rounding
+  // slightly below `bins`, so that the largest centre is in the last bin after rounding
   float s[3];
   for (int a = 0; a < 3; ++a) s[a] = extent[a] > 1e-30f ? (float)bins * 0.99999f / extent[a] : 0.0f;
   origin = centers.lo();
@@ -34,7 +34,7 @@ static void add_plain(BinSet& set, const Binner& binner, const SpherePrim* spher
 }
 
 #if RT_X86
-// The same, a whole box in one register: most of a build's time is spent here.
+// The same with a whole box in one register, as most of the build time is spent here.
 __attribute__((target("avx2"))) static void add_avx2(BinSet& set, const Binner& binner, const SpherePrim* spheres,
                                                      int64_t n) {
   const __m128 origin = binner.origin.v, scale = binner.scale.v;

@@ -11,7 +11,7 @@ struct Range {
   int64_t begin = 0, end = 0;
   Box geometry, centers;
   bool in_scratch = false;  // which of the two arrays holds it
-  bool equal = false;       // all alike, and more than a leaf takes: only the first is ever seen
+  bool equal = false;       // all equal, and more than a leaf holds: only the first is visible
   int64_t count() const { return end - begin; }
 };
 
@@ -30,8 +30,8 @@ struct BinSet {
   void merge(const BinSet& other, int bins);
 };
 
-// The plane: spheres whose bin along `axis` is below `bin` go left. axis < 0: no plane separates the
-// centres, the range is halved by position.
+// The splitting plane: spheres whose bin along `axis` is below `bin` go left. axis < 0: no plane separates
+// the centres, and the range is halved by position.
 struct Split {
   int axis = -1, bin = 0;
   Box left_box, right_box;

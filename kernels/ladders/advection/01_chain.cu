@@ -1,5 +1,5 @@
 // title: two kernels
-// idea: the gradient, then velocity times gradient; three numbers a point go to memory and back
+// idea: the gradient, then velocity times gradient; three numbers per point go through memory
 // block: 256
 // grid: ceil(elements / max(1, 256 // (n * n)))
 // shared: 8 * max(1, 256 // (n * n)) * n * n * (n + 1)

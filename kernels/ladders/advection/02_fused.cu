@@ -1,5 +1,5 @@
-// title: fused, a line a thread
-// idea: the gradient stays in registers and shared memory, so that 5 numbers a point travel, not 11
+// title: fused, one line per thread
+// idea: the gradient stays in registers and shared memory, so that 5 instead of 11 numbers per point are moved
 // block: 256
 // grid: ceil(elements / max(1, 256 // (n * n)))
 // shared: 8 * 2 * max(1, 256 // (n * n)) * n * n * (n + 1)

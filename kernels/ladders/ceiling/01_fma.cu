@@ -1,15 +1,15 @@
 // title: Fused multiply-adds
-// idea: eight independent chains a thread, no memory: what the FP32 units give
+// idea: eight independent chains per thread without memory accesses: the rate of the FP32 units
 // block: 256
 // grid: sm * 8
 // needs: sm_80+
-// source: own; the rate that no kernel of multiply-adds can pass on this card, at its clock
+// source: own; an upper bound for all kernels of multiply-adds on this GPU at its clock
 
-// 8 chains of `rounds` multiply-adds a thread: 16 * rounds FLOP.
+// 8 chains of `rounds` multiply-adds per thread: 16 * rounds FLOP.
 extern "C" __global__ void __launch_bounds__(256) ceiling(float* out, long long rounds) {
   float chain[8];
   for (int i = 0; i < 8; ++i) chain[i] = static_cast<float>(threadIdx.x + i);
-  // Values unknown to the compiler, so that nothing is folded; they settle near 2.
+  // Values unknown to the compiler, which therefore folds nothing; they converge to about 2.
   const float factor = 0.5f + 1e-6f * static_cast<float>(blockIdx.x), offset = out[0] + 1.0f;
   for (long long round = 0; round < rounds; round += 16) {
 #pragma unroll
@@ -20,5 +20,5 @@ extern "C" __global__ void __launch_bounds__(256) ceiling(float* out, long long 
   }
   float sum = 0.0f;
   for (int i = 0; i < 8; ++i) sum += chain[i];
-  if (sum == 12345.678f) out[1] = sum;  // never, but the compiler cannot know
+  if (sum == 12345.678f) out[1] = sum;  // never true, but unknown to the compiler
 }

@@ -1,6 +1,6 @@
 // title: naive
-// idea: a thread a point, which reads three lines of u and three rows of d from global memory; the
-//       caches catch what is read again
+// idea: one thread per point reads three lines of u and three rows of d from global memory; caches
+//       serve repeated reads
 // block: 256
 // grid: ceil(elements * n * n * n / block)
 // needs: sm_80+

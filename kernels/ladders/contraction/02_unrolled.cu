@@ -1,5 +1,5 @@
 // title: loop unrolled
-// idea: the same with the loop written out: no branch, no counter, and one address serves many loads
+// idea: the same with an unrolled loop: no branch, no counter, and one address for many loads
 // block: 256
 // grid: ceil(elements * n * n * n / block)
 // needs: sm_80+

@@ -1,6 +1,6 @@
 // title: element and operator in shared memory
 // idea: a block stages one element and the operator, so that global memory is read once; threads of
-//       neighbouring k read rows of the operator n words apart, which meet in a bank
+//       neighbouring k read rows of the operator n words apart, which are bank conflicts
 // block: 256
 // grid: elements
 // needs: sm_80+

@@ -1,5 +1,5 @@
 // title: 16-byte loads and stores
-// idea: a thread computes neighbouring points along k, as many as fit into 16 bytes, and loads and
+// idea: a thread computes as many neighbouring points along k as fit into 16 bytes, and loads and
 //       stores them together: a quarter of the instructions in float32, half in float64
 // block: 128
 // grid: elements

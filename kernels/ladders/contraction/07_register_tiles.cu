@@ -1,6 +1,6 @@
-// title: register tiles, several elements a block
-// idea: a thread keeps rows of the operator in registers, four for n = 8, and uses each value it loads
-//       for all of them; a block has as many elements as keep its threads busy
+// title: register tiles, several elements per block
+// idea: a thread keeps rows of the operator in registers, four for n = 8, and uses each loaded value
+//       for all of them; a block has as many elements as its threads can process
 // block: 256
 // grid: ceil(elements * n * n * n / 4096)
 // needs: sm_80+

@@ -1,6 +1,6 @@
-// title: the next element on its way
-// idea: as many warps as fit walk over all elements; the operator stays in registers, and
-//       asynchronous copies bring the next element while this one is computed
+// title: prefetched elements
+// idea: as many warps as fit iterate over all elements; the operator stays in registers, and
+//       asynchronous copies load the next element while this one is computed
 // block: 128
 // grid: min(4 * sm, ceil(elements * n * n * n / 2048))
 // needs: sm_80+

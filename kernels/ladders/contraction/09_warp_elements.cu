@@ -1,5 +1,5 @@
-// title: an element a warp
-// idea: a warp stages and computes its own element and never waits for the rest of the block
+// title: one element per warp
+// idea: a warp stages and computes its own element and does not wait for the rest of the block
 // block: 128
 // grid: ceil(elements * n * n * n / 2048)
 // needs: sm_80+

@@ -1,7 +1,7 @@
-// Schedules with a thread a line: along x it is line (j, k), along y (i, k), along z (i, j). The thread
-// has the n values of its line in registers; the operator is in constant memory, with indices known
-// when compiled, so that it is an operand of the multiply-add and needs no load. Between two axes the
-// values of an element pass through shared memory.
+// Schedules with one thread per line: along x it is line (j, k), along y (i, k), along z (i, j). The thread
+// has the n values of its line in registers. The operator is in constant memory with compile-time indices,
+// so that it is an operand of the multiply-add and needs no load. Between two axes the values of an
+// element are exchanged through shared memory.
 #pragma once
 #include "contraction.cuh"
 
@@ -13,10 +13,10 @@ __constant__ rt::Real RT_OPERATOR[rt::kPlaneSize];  // [n][n], filled by the hos
 namespace rt {
 
 constexpr int kLineThreads = 256;
-constexpr int kElements = kLineThreads < 2 * kPlaneSize ? 1 : kLineThreads / kPlaneSize;  // of a block
-constexpr int kTurns = (kPlaneSize + kLineThreads - 1) / kLineThreads;  // lines a thread, one axis
-// An element in shared memory: lines of odd length, and planes 8 banks apart for n = 8, so that threads
-// along any axis read different banks.
+constexpr int kElements = kLineThreads < 2 * kPlaneSize ? 1 : kLineThreads / kPlaneSize;  // per block
+constexpr int kTurns = (kPlaneSize + kLineThreads - 1) / kLineThreads;  // lines per thread and axis
+// Layout of an element in shared memory: lines of odd length, and planes 8 banks apart for n = 8, so that
+// threads along any axis read different banks.
 constexpr int kRow = kN | 1;
 constexpr int kPlane = kN * kRow;
 constexpr int kShare = kN * kPlane;
@@ -25,7 +25,7 @@ using Values = Real[kN];
 
 enum class Axis { x, y, z };
 
-// The line of a thread in one turn: (a, b) is (j, k), (i, k) or (i, j).
+// The line of a thread in one iteration: (a, b) is (j, k), (i, k) or (i, j).
 struct Line {
   int element, a, b;
   bool exists;
@@ -38,7 +38,7 @@ struct Line {
     b = line % kN;
     exists = line < kPlaneSize && element < kElements && (long long)blockIdx.x * kElements + element < elements;
   }
-  // where its element begins in arrays of `numbers` numbers a point
+  // offset of its element in arrays with `numbers` numbers per point
   RT_DEVICE long long origin(int numbers = 1) const {
     return ((long long)blockIdx.x * kElements + element) * numbers * kSize;
   }
@@ -72,7 +72,7 @@ template <Axis axis> RT_DEVICE void write_shared(Real* to, const Values& values,
 #pragma unroll
   for (int l = 0; l < kN; l++) to[line.shared<axis>(l)] = values[l];
 }
-// Along z a thread's values are neighbours: as many together as make 16 bytes.
+// Along z the values of a thread are adjacent: accesses of up to 16 bytes.
 template <Axis axis> RT_DEVICE void read_global(Values& values, const Real* __restrict__ from, const Line& line) {
   if constexpr (axis == Axis::z) {
 #pragma unroll
@@ -143,8 +143,8 @@ RT_DEVICE void gradient_lines(Real* share, const Real* u, Real* gx, Real* gy, Re
   });
 }
 
-// The derivatives of an element where the threads of x lines find them: along x in registers, along y
-// and z in shared memory, `share` and the kShare numbers an element behind it. Ends with a barrier.
+// The derivatives of an element, for the threads of x lines: along x in registers, along y and z in shared
+// memory, in `share` and in the kShare numbers per element behind it. Ends with a barrier.
 RT_DEVICE void gradient_kept(Real* share, Values (&gx)[kTurns], const Real* u, long long elements) {
   for_lines(elements, [&](const Line& line, int turn) {
     Values in;
@@ -161,7 +161,7 @@ RT_DEVICE void gradient_kept(Real* share, Values (&gx)[kTurns], const Real* u, l
     read_shared<Axis::z>(in, share, line);
     apply(z[turn], in);
   });
-  __syncthreads();  // all have read u: its place is free
+  __syncthreads();  // all have read u: its memory is free
   for_lines(elements, [&](const Line& line, int turn) {
     write_shared<Axis::y>(share, y[turn], line);
     write_shared<Axis::z>(share + kElements * kShare, z[turn], line);

@@ -1,4 +1,4 @@
-// A thread a point, one axis: the definition.
+// One thread per point, one axis: the definition.
 #pragma once
 #include "contraction.cuh"
 

@@ -1,4 +1,4 @@
-// Schedules in which a block stages one element in shared memory and a thread computes some points.
+// Schedules in which a block stages one element in shared memory and a thread computes several points.
 #pragma once
 #include "contraction.cuh"
 
@@ -7,7 +7,7 @@ namespace rt {
 constexpr bool kElementFits = sizeof(Real) * (kSize + kPlaneSize) <= kStaticShared;
 
 // The element and the operator of a block. kTransposed: d by columns, so that threads of
-// neighbouring k read neighbouring words; by rows they are n words apart and meet in the banks.
+// neighbouring k read neighbouring words; by rows they are n words apart, with bank conflicts.
 template <bool kTransposed, int kThreads>
 struct Stage {
   Pack* u_copy;  // [kSize], shared; unused where the element does not fit
@@ -17,7 +17,7 @@ struct Stage {
   RT_DEVICE void load_operator(const Real* from) {
     for (int t = threadIdx.x; t < kPlaneSize; t += kThreads) d()[kTransposed ? t % kN * kN + t / kN : t] = from[t];
   }
-  // kTogether values of the element a thread; ends with a barrier. Gives where to read u.
+  // kTogether values of the element per thread; ends with a barrier. Returns where to read u.
   template <class Together>
   RT_DEVICE const Real* load_element(const Real* from) {
     constexpr int kCount = kSize * sizeof(Real) / sizeof(Together);
@@ -55,7 +55,7 @@ RT_DEVICE void gradient_points(Stage<kTransposed, kThreads> stage, const Real* u
       gy[e * kSize + t] = y;
       gz[e * kSize + t] = z;
     }
-    __syncthreads();  // all have read this element before the next one overwrites it
+    __syncthreads();  // all have read this element before it is overwritten
   }
 }
 

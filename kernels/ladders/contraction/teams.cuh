@@ -1,11 +1,11 @@
-// How teams walk over the elements: loads that wait, and loads that run ahead.
+// Iteration of teams over elements, with blocking loads and with prefetched loads.
 #pragma once
 #include <cuda_pipeline.h>
 #include "tiles.cuh"
 
 namespace rt {
 
-// Calls copy(to, from) for each pack of `count` elements that this thread brings into shared memory.
+// Calls copy(to, from) for each pack of `count` elements that this thread copies to shared memory.
 template <class Team, class Copy>
 RT_DEVICE void stage_group(Pack* to, const Real* from, int count, Copy copy) {
   constexpr int kPacksOfPlane = kPlaneSize / kWidth;
@@ -26,7 +26,7 @@ struct Walk {
         elements(elements) {}
   RT_DEVICE long long offset(long long group) const { return group * Team::kGroup * kSize; }
   RT_DEVICE int count(long long group) const {
-    if constexpr (Team::kGroup == 1) return 1;  // known when compiled: loops over the group are unrolled
+    if constexpr (Team::kGroup == 1) return 1;  // constant, so that loops over the group are unrolled
     long long left = elements - group * Team::kGroup;
     return left < Team::kGroup ? (int)left : Team::kGroup;
   }
@@ -49,11 +49,11 @@ RT_DEVICE void gradient_in_turn(Pack* shared, const Real* u, const Real* d, Real
       Team::sync();
     }
     gradient_group<Team>(rows, place, Team::kStaged ? (const Real*)copy : u + at, gx + at, gy + at, gz + at, count);
-    Team::sync();  // all have read this group before the next one overwrites it
+    Team::sync();  // all have read this group before it is overwritten
   }
 }
 
-// Copies of the next group travel to a second buffer while this one is computed.
+// The next group is copied to a second buffer while this one is computed.
 template <class Team>
 RT_DEVICE void gradient_ahead(Pack* shared, const Real* u, const Real* d, Real* gx, Real* gy, Real* gz,
                               long long elements) {
@@ -73,12 +73,12 @@ RT_DEVICE void gradient_ahead(Pack* shared, const Real* u, const Real* d, Real* 
     for (long long group = walk.first; group < walk.end; group += walk.stride) {
       long long next = group + walk.stride;
       if (next < walk.end) stage_group<Team>(other, u + walk.offset(next), walk.count(next), start);
-      __pipeline_commit();         // one batch a round, empty in the last
-      __pipeline_wait_prior(1);    // this thread's copies of this group are there
-      Team::sync();                // and those of the others
+      __pipeline_commit();         // one batch per iteration, empty in the last
+      __pipeline_wait_prior(1);    // this thread's copies of this group are complete
+      Team::sync();                // and those of the other threads
       long long at = walk.offset(group);
       gradient_group<Team>(rows, place, (const Real*)buffer, gx + at, gy + at, gz + at, walk.count(group));
-      Team::sync();  // before copies of the round after next overwrite it
+      Team::sync();  // before copies of the iteration after next overwrite it
       Pack* done = buffer;
       buffer = other;
       other = done;

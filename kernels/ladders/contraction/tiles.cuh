@@ -1,8 +1,8 @@
-// The gradient by register tiles: a thread has some rows of d in registers and computes these rows of
-// the result for a pack of lines at a time, so that a value loaded from shared memory serves them all.
+// The gradient by register tiles: a thread has several rows of d in registers and computes these rows of
+// the result for a pack of lines at a time, so that all of them use a value loaded from shared memory.
 //
 // A team, one warp or the whole block, computes a group of elements. Within it a thread has a role
-// (which rows), a pack (which k) and a slot (which of the lines that are left):
+// (rows), a pack (k) and a slot (remaining lines):
 //   x: rows are i, slots run over (element, j)     y: rows are j, slots run over (element, i)
 //   z: rows are k, slots and packs run over (element, i, j)
 #pragma once
@@ -13,23 +13,23 @@ namespace rt {
 RT_HD constexpr int min_int(int a, int b) { return a < b ? a : b; }
 RT_HD constexpr int max_int(int a, int b) { return a < b ? b : a; }
 
-// Rows of d a thread keeps: with n values each, at most 80 registers.
+// Rows of d per thread: with n values each, at most 80 registers.
 constexpr int kRows = min_int(kN, sizeof(Real) == 4 || kN <= 8 ? 4 : 2);
 static_assert(kRows % kWidth == 0, "the rows of a role are whole packs");
 constexpr int kRoles = (kN + kRows - 1) / kRows;
 constexpr int kInner = kWide * kRoles;  // threads that share a slot
-constexpr int kBlocksOf128 = kN <= 16 ? 4 : 3;  // at a time on a multiprocessor: what the registers allow
+constexpr int kBlocksOf128 = kN <= 16 ? 4 : 3;  // resident on a multiprocessor, limited by registers
 
-// A plane (i) of an element in shared memory, with one line to spare: the planes of a quarter of a
-// warp, which y reads together, then lie in different banks.
+// A plane (i) of an element in shared memory is padded by one line, so that the planes of a quarter of a
+// warp, which y reads together, are in different banks.
 constexpr int kStagedPlane = kPlaneSize + kLine;
 constexpr int kStagedElement = kN * kStagedPlane;
 
-// Row p of a role: packs of rows, dealt to the roles in turn, so that z stores whole sectors.
+// Row p of a role: packs of rows, assigned to the roles in turn, so that z stores whole sectors.
 RT_DEVICE int row_of(int role, int p) { return p / kWidth * (kWidth * kRoles) + role * kWidth + p % kWidth; }
 
-// How a block is cut into teams. kWarps: a warp is a team where the group fits; it then waits for
-// nobody else. kCopies: groups that a team holds in shared memory at a time.
+// Partition of a block into teams. kWarps: a warp is a team if the group fits, and needs no block barrier.
+// kCopies: groups of a team in shared memory at a time.
 template <int kBlockThreads, bool kWarps, int kCopies>
 struct Teams {
   static constexpr int group(int threads) { return max_int(1, threads / (kInner * kN)); }
@@ -41,9 +41,9 @@ struct Teams {
   static constexpr int kSlots = kThreads / kInner;
   static constexpr bool kStaged = bytes(kThreads) <= kStaticShared;
   static constexpr int kBuffers = kStaged ? (kCopies * bytes(kThreads) <= kStaticShared ? kCopies : 1) : 0;
-  static constexpr int kPlane = kStaged ? kStagedPlane : kPlaneSize;  // from plane to plane where u is read
-  static constexpr int kPacks = kBuffers * kGroup * kStagedElement / kWidth;  // of shared memory, a team
-  static constexpr int kShared = max_int(1, kTeams* kPacks);  // of the block; an array has a member
+  static constexpr int kPlane = kStaged ? kStagedPlane : kPlaneSize;  // stride of planes where u is read
+  static constexpr int kPacks = kBuffers * kGroup * kStagedElement / kWidth;  // of shared memory, per team
+  static constexpr int kShared = max_int(1, kTeams* kPacks);  // of the block; an array has at least one element
   static_assert(kSlots >= 1, "the threads that share a slot fit into a team");
   static_assert(kShared * (int)sizeof(Pack) <= kStaticShared, "static shared memory");
 
@@ -57,9 +57,9 @@ struct Teams {
   }
 };
 
-// What a thread of a team does.
+// The part of a thread of a team.
 struct Place {
-  int k;  // first of its pack
+  int k;  // first k of its pack
   int role, slot;
 };
 template <class Team>
@@ -68,7 +68,7 @@ RT_DEVICE Place place_of() {
   return {t % kWide * kWidth, t / kWide % kRoles, t / kInner};
 }
 
-// Whether row is one of n: where the roles do not come out even, the last has fewer rows.
+// Whether row < n: if n is not a multiple of the rows per role, the last role has fewer rows.
 RT_DEVICE bool exists(int row) { return kN % kRows == 0 || row < kN; }
 
 using Rows = Real[kRows][kN];
@@ -86,7 +86,7 @@ RT_DEVICE void load_rows(Rows& rows, const Real* d, int role) {
   }
 }
 
-// The rows of one pack of lines: out[p] += rows[p][l] * line[l], u[l * stride] being the lines.
+// The rows of one pack of lines: out[p] += rows[p][l] * line[l], with the lines at u[l * stride].
 RT_DEVICE void apply_rows(Pack (&out)[kRows], const Rows& rows, const Real* u, int stride) {
 #pragma unroll
   for (int l = 0; l < kN; l++) {
@@ -128,7 +128,7 @@ RT_DEVICE void gradient_line(Real* to, const Rows& rows, const Real* line, int r
   }
 }
 
-// All three derivatives of `count` elements; u with planes Team::kPlane apart, results at their place.
+// All three derivatives of `count` elements; u with planes Team::kPlane apart.
 template <class Team>
 RT_DEVICE void gradient_group(const Rows& rows, Place place, const Real* u, Real* gx, Real* gy, Real* gz, int count) {
   if (place.slot >= Team::kSlots) return;

@@ -1,6 +1,6 @@
-// title: a line a thread
-// idea: a line of u in registers is read once and serves all its points; the operator is in constant
-//       memory and costs no load
+// title: one line per thread
+// idea: a thread reads a line of u once into registers and computes all its points; the operator is in
+//       constant memory and needs no load
 // block: 256
 // grid: ceil(elements / max(1, 256 // (n * n)))
 // constant: d

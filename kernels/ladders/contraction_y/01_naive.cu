@@ -1,5 +1,5 @@
 // title: naive
-// idea: a thread a point: reads a line of u and a row of the operator; caches catch what is read again
+// idea: one thread per point reads a line of u and a row of the operator; caches serve repeated reads
 // block: 256
 // grid: ceil(elements * n * n * n / block)
 // needs: sm_80+

@@ -1,6 +1,6 @@
 // title: three kernels
-// idea: what a library of contractions gives: the gradient, the factors at each point, the transposed
-//       gradient, each a good kernel; three numbers a point go to memory and back, twice
+// idea: as with a library of contractions: the gradient, the factors at each point, the transposed
+//       gradient, each an efficient kernel; three numbers per point go through memory twice
 // block: 256
 // grid: ceil(elements / max(1, 256 // (n * n)))
 // shared: 8 * 2 * max(1, 256 // (n * n)) * n * n * (n + 1)

@@ -1,5 +1,5 @@
-// title: the same, four blocks a multiprocessor
-// idea: at most 64 registers a thread: more elements are on their way at a time
+// title: the same, four blocks per multiprocessor
+// idea: at most 64 registers per thread, so that more elements are in flight
 // block: 256
 // grid: ceil(elements / max(1, 256 // (n * n)))
 // shared: 8 * 2 * max(1, 256 // (n * n)) * n * n * (n + 1)

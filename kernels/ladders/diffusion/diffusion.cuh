@@ -5,7 +5,7 @@
 
 namespace rt {
 
-// The symmetric matrix of a point times its gradient. g: at the point, its factors kSize apart.
+// The symmetric matrix of a point times its gradient. g: at the point, with factors kSize apart.
 RT_DEVICE void weigh(Real& x, Real& y, Real& z, const Real* __restrict__ g) {
   Real xx = g[0], xy = g[kSize], xz = g[2 * kSize], yy = g[3 * kSize], yz = g[4 * kSize], zz = g[5 * kSize];
   Real a = x, b = y, c = z;
@@ -14,14 +14,14 @@ RT_DEVICE void weigh(Real& x, Real& y, Real& z, const Real* __restrict__ g) {
   z = multiply_add(zz, c, multiply_add(yz, b, xz * a));
 }
 
-// v = D_x^T x + D_y^T y + D_z^T z, with x in registers, y and z in `share` and behind it.
+// v = D_x^T x + D_y^T y + D_z^T z, with x in registers, y and z in shared memory from `share` on.
 RT_DEVICE void divergence_kept(Real* share, const Values (&x)[kTurns], Real* v, long long elements) {
   Real* share_z = share + kElements * kShare;
   for_lines(elements, [&](const Line& line, int) {
     Values in, out;
     read_shared<Axis::y>(in, share, line);
     apply<true>(out, in);
-    write_shared<Axis::y>(share, out, line);  // a line in its own place
+    write_shared<Axis::y>(share, out, line);  // in place
     read_shared<Axis::z>(in, share_z, line);
     apply<true>(out, in);
     write_shared<Axis::z>(share_z, out, line);

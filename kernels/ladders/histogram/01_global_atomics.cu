@@ -1,5 +1,5 @@
 // title: global atomics
-// idea: a thread a byte, which adds one to its bin in global memory; 256 addresses take all the traffic
+// idea: one thread per byte adds one to its bin in global memory; 256 addresses receive all the traffic
 // block: 256
 // grid: max(1, ceil(n / block))
 // needs: sm_80+

@@ -1,6 +1,6 @@
 // title: 16-byte loads
-// idea: a thread loads sixteen keys at once, and two such loads are under way together: enough
-//       bytes in flight. What is left are the keys of a warp that meet in a bank of shared memory
+// idea: a thread loads sixteen keys at once and has two such loads in flight. The remaining cost is
+//       conflicts of the keys of a warp in the banks of shared memory
 // block: 1024
 // grid: max(1, min(2 * sm, ceil(n / 16384)))
 // needs: sm_80+

@@ -1,6 +1,6 @@
-// title: a copy of the bins for each lane
-// idea: 32 copies, interleaved, so that lane c of every warp counts in memory bank c: conflicts are
-//       impossible for any keys, and all inputs take the same time
+// title: one copy of the bins per lane
+// idea: 32 interleaved copies, so that lane c of every warp counts in memory bank c: no bank conflicts
+//       for any keys, and all inputs take the same time
 // block: 1024
 // grid: max(1, min(2 * sm, ceil(n / 16384)))
 // needs: sm_80+

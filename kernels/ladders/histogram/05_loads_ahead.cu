@@ -1,5 +1,5 @@
-// title: loads one round ahead
-// idea: the loads of the next round are issued before the keys of this one are counted, so that
+// title: loads one iteration ahead
+// idea: the loads of the next iteration are issued before the keys of this one are counted, so that
 //       memory stays busy while the block counts and while it clears its bins
 // block: 1024
 // grid: max(1, min(2 * sm, ceil(n / 16384)))

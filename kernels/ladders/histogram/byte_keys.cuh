@@ -4,7 +4,7 @@
 
 namespace rt {
 
-// Bytes, sixteen at a time from the first address that is a multiple of sixteen.
+// Bytes, sixteen at a time from the first aligned address.
 struct ByteKeys {
   using Word = uint4;
   static constexpr int kPerWord = 16;
@@ -21,7 +21,7 @@ struct ByteKeys {
   }
   RT_DEVICE Word load(long long i) const { return __ldg((const Word*)(first + head) + i); }
   static RT_DEVICE unsigned key(const Word& word, int i, long long) {
-    unsigned four = i < 4 ? word.x : i < 8 ? word.y : i < 12 ? word.z : word.w;  // i is a constant where unrolled
+    unsigned four = i < 4 ? word.x : i < 8 ? word.y : i < 12 ? word.z : word.w;  // i is a constant after unrolling
     return __byte_perm(four, 0, 0x4440 + i % 4);
   }
   RT_DEVICE unsigned loose_key(int i) const { return first[i < head ? i : i + words * (long long)sizeof(Word)]; }

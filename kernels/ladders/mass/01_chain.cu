@@ -1,6 +1,6 @@
 // title: three kernels
-// idea: interpolation, weights, transposed interpolation, each a good kernel; the values at the
-//       quadrature points go to memory and back, twice
+// idea: interpolation, weights, transposed interpolation, each an efficient kernel; the values at the
+//       quadrature points go through memory twice
 // block: 256
 // grid: ceil(elements / max(1, 256 // (n * n)))
 // shared: 8 * max(1, 256 // (n * n)) * n * n * (n + 1)

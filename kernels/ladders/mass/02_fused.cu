@@ -1,6 +1,6 @@
-// title: fused, a line a thread
-// idea: an element stays in shared memory from the first axis to the last, so that 3 numbers a point
-//       travel, not 7; along z it turns round in registers
+// title: fused, one line per thread
+// idea: an element stays in shared memory from the first axis to the last, so that 3 instead of 7 numbers
+//       per point are moved; along z both interpolations are done in registers
 // block: 256
 // grid: ceil(elements / max(1, 256 // (n * n)))
 // shared: 8 * max(1, 256 // (n * n)) * n * n * (n + 1)

@@ -1,4 +1,4 @@
-// v = B^T (w B u) on elements of n^3 points, B being b along x, y and z.
+// v = B^T (w B u) on elements of n^3 points, where B applies b along x, y and z.
 //   u, w, v  [elements][n][n][n]
 #pragma once
 #define RT_OPERATOR c_b
@@ -16,8 +16,8 @@ template <bool kTransposed> RT_DEVICE void along_y(Real* share, long long elemen
   });
 }
 
-// From global memory through x into share, along y, and along z as far as the registers of z lines;
-// each(line, values) gets them. Barriers where lines meet.
+// Applies b along x from global memory to share, along y, and along z into registers of z lines, which
+// each(line, values) receives. With barriers between axes.
 template <bool kTransposed, class Each>
 RT_DEVICE void interpolate(Real* share, const Real* from, long long elements, Each each) {
   for_lines(elements, [&](const Line& line, int) {

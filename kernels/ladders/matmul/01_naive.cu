@@ -1,6 +1,6 @@
 // title: Naive
-// idea: one thread, one element of C; neighbouring threads walk down a column, so that the 32 lanes
-//       of a warp read 32 rows of A and write 32 rows of C: 32 transactions where one would do
+// idea: one thread per element of C; neighbouring threads lie along a column, so that the 32 lanes of a
+//       warp read 32 rows of A and write 32 rows of C: 32 transactions instead of one
 // block: 32x32
 // grid: ceil(m / 32), ceil(n / 32)
 // shared: 0

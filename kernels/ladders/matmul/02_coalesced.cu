@@ -1,5 +1,5 @@
 // title: Coalesced
-// idea: the same loop with the two thread axes exchanged: a warp lies along a row of C, so its lanes
+// idea: the same loop with the two thread axes exchanged: a warp lies along a row of C, so that its lanes
 //       read one value of A together and 32 neighbours of B in one transaction
 // block: 32x32
 // grid: ceil(n / 32), ceil(m / 32)

@@ -1,7 +1,7 @@
-// title: B by columns, a warp a dot product
-// idea: B is first turned over, so that a row of A and a column of B both lie along k: the 32 lanes of
-//       a warp read neighbours of each, and add up their shares at the end. Coalesced, but every
-//       multiply-add still costs two loads
+// title: B by columns, one dot product per warp
+// idea: B is transposed first, so that a row of A and a column of B both lie along k: the 32 lanes of a
+//       warp read neighbours of each and add their partial sums at the end. Coalesced, but every
+//       multiply-add still needs two loads
 // block: 32x8
 // grid: ceil(n / 32), max(ceil(k / 32), ceil(m / 8))
 // shared: 0

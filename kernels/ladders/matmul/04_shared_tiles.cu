@@ -1,6 +1,6 @@
 // title: Shared-memory tiles
-// idea: the block fetches a 32 x 32 tile of A and of B once and each value serves 32 threads;
-//       global traffic falls by 32, and shared memory becomes the limit: two loads a multiply-add
+// idea: the block loads a 32 x 32 tile of A and of B once, and 32 threads use each value; global traffic
+//       falls by 32, and shared memory becomes the limit: two loads per multiply-add
 // block: 32x32
 // grid: ceil(n / 32), ceil(m / 32)
 // shared: 0
@@ -19,7 +19,7 @@ extern "C" __global__ void __launch_bounds__(kTile* kTile)
   const long long col = blockIdx.x * (long long)kTile + x;
   float sum = 0.0f;
   for (long long k0 = 0; k0 < k; k0 += kTile) {
-    // zeros past the edges: every thread can then run the whole tile
+    // zeros beyond the edges, so that every thread processes the whole tile
     tile_a[y][x] = row < m && k0 + x < k ? a[row * k + k0 + x] : 0.0f;
     tile_b[y][x] = col < n && k0 + y < k ? b[(k0 + y) * n + col] : 0.0f;
     __syncthreads();

@@ -1,6 +1,6 @@
 // title: 1D register blocking
 // idea: a thread computes eight elements of a column, so that a value of B is read once from shared
-//       memory and used eight times from a register: 1.1 shared loads a multiply-add instead of 2
+//       memory and used eight times from a register: 1.1 shared loads per multiply-add instead of 2
 // block: 512
 // grid: ceil(n / 64), ceil(m / 64)
 // shared: 0

@@ -1,6 +1,6 @@
 // title: 2D tile, element by element
-// idea: 8 x 8 elements a thread, but one after the other: every multiply-add reads both of its factors
-//       from shared memory again, 0.25 FLOP a byte. What a thread owns is not yet what it reuses
+// idea: 8 x 8 elements per thread, one after the other: every multiply-add reads both of its factors from
+//       shared memory, 0.25 FLOP per byte. More work per thread alone does not reuse values
 // block: 256
 // grid: ceil(n / 128), ceil(m / 128)
 // shared: 0

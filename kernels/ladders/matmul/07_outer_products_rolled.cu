@@ -1,7 +1,7 @@
-// title: 2D register blocking, loops kept
+// title: 2D register blocking, not unrolled
 // idea: a thread adds outer products of eight values of A and eight of B to an 8 x 8 micro-tile:
-//       2 FLOP a byte of shared memory instead of 0.25; but `#pragma unroll 1` leaves the micro-tile
-//       indexed at run time, so it lies in local memory and not in registers
+//       2 FLOP per byte of shared memory instead of 0.25. `#pragma unroll 1` keeps the micro-tile
+//       indexed at run time, so that it is in local memory instead of registers
 // block: 256
 // grid: ceil(n / 128), ceil(m / 128)
 // shared: 0

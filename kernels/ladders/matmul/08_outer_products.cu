@@ -1,6 +1,6 @@
 // title: 2D register blocking, unrolled
-// idea: the same code with `#pragma unroll`: every index is a constant, so the 8 x 8 micro-tile is 64
-//       registers and a step is 64 multiply-adds for 16 shared loads
+// idea: the same code with `#pragma unroll`: every index is a constant, so that the 8 x 8 micro-tile is
+//       in 64 registers, and a step is 64 multiply-adds for 16 shared loads
 // block: 256
 // grid: ceil(n / 128), ceil(m / 128)
 // shared: 0

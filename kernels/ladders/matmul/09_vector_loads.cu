@@ -1,7 +1,7 @@
 // title: Vector loads, A transposed
 // idea: 16-byte loads from global and from shared memory; A is stored transposed, so that a thread's
 //       eight values of a column are two loads instead of eight, and its rows are padded by 16 bytes
-//       so that the transposing stores meet different banks
+//       so that the transposing stores use different banks
 // block: 256
 // grid: ceil(n / 128), ceil(m / 128)
 // shared: 0

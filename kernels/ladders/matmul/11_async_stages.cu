@@ -1,6 +1,6 @@
 // title: Asynchronous stages
-// idea: cp.async brings tiles three ahead into a ring of four stages past the registers, and
-//       fragments are double-buffered: one barrier a tile, and nobody waits for global memory
+// idea: cp.async copies tiles three ahead into a ring of four stages, bypassing registers, and fragments
+//       are double-buffered: one barrier per tile, and global latency is hidden
 // block: 256
 // grid: ceil(m / 128) * ceil(n / 128)
 // shared: 0

@@ -1,7 +1,6 @@
-// title: 8 x 16 a thread
-// idea: 128 accumulators a thread: 6 shared loads for 128 multiply-adds instead of 4 for 64; blocks
-//       of four warps, two to a multiprocessor, so that one computes while the other meets its
-//       barrier
+// title: 8 x 16 per thread
+// idea: 128 accumulators per thread: 6 shared loads for 128 multiply-adds instead of 4 for 64; blocks of
+//       four warps, two per multiprocessor, so that one computes while the other is at its barrier
 // block: 128
 // grid: ceil(m / 128) * ceil(n / 128)
 // shared: 0

@@ -1,6 +1,6 @@
 // title: 128 x 256 block
-// idea: the same warps, eight to a block, that share a twice as wide tile: a quarter less traffic
-//       from the L2 cache and to shared memory, for one block a multiprocessor
+// idea: the same warps, eight per block, with a tile of twice the width: a quarter less traffic from the
+//       L2 cache and to shared memory, with one block per multiprocessor
 // block: 256
 // grid: ceil(m / 128) * ceil(n / 256)
 // shared: 0

@@ -1,6 +1,6 @@
 // title: stages by the copy engine
-// idea: one thread asks for whole tiles (TMA), so no thread computes addresses or copies; tiles of A stay
-//       row-major and swizzled, and a thread reads four steps along k of each of its rows at once
+// idea: one thread requests whole tiles (TMA), so that no thread computes addresses or copies; tiles of A
+//       stay row-major and swizzled, and a thread reads four steps along k of each of its rows at once
 // maps: a 128x32 swizzle128, b 32x128
 // block: 128
 // grid: ceil(m / 128) * ceil(n / 128)
@@ -26,8 +26,8 @@ __device__ __forceinline__ void copy_stage(unsigned char* shared, Barrier* full,
   copy_box(to + kTileBytes, &c_map_b, t * kDepth, (int)tile.col, full + stage);
 }
 
-// Four steps along k: row r of the thread is row 8 r + lane_row of the warp's tile, whose 16-byte pieces
-// the swizzle has exchanged by the row's lowest three bits, which are lane_row.
+// Four steps along k. Row r of the thread is row 8 r + lane_row of the warp's tile; the swizzle permutes
+// its 16-byte pieces by the lowest three bits of the row, which are lane_row.
 __device__ __forceinline__ void multiply(float (&sum)[8][16], const unsigned char* a, const float* b, int piece,
                                          int place) {
   float4 rows[8];

@@ -1,5 +1,5 @@
-// cp.async (sm_80+): from global to shared memory past the registers, in groups waited for later.
-// The first `bytes` bytes are copied, the others set to zero; with 0 nothing is read from `from`.
+// cp.async (sm_80+): copies from global to shared memory that bypass registers, in groups. The first
+// `bytes` bytes are copied, the others set to zero; with 0 nothing is read from `from`.
 #pragma once
 
 __device__ __forceinline__ unsigned shared_address(const void* p) {
@@ -11,7 +11,7 @@ __device__ __forceinline__ void copy4(void* to, const void* from, int bytes) {
                : "memory");
 }
 
-// .cg: past the L1 cache, where nothing of a tile is read a second time
+// .cg bypasses the L1 cache, because tiles are read once
 __device__ __forceinline__ void copy16(void* to, const void* from, int bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from), "r"(bytes)
                : "memory");
@@ -19,7 +19,7 @@ __device__ __forceinline__ void copy16(void* to, const void* from, int bytes) {
 
 __device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
-// Until at most `Pending` of this thread's groups, the youngest, are still under way.
+// Waits until at most `Pending` of this thread's groups, the youngest ones, are in flight.
 template <int Pending>
 __device__ __forceinline__ void wait_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");

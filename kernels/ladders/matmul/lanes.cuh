@@ -1,8 +1,8 @@
-// How the 32 lanes of a warp lie on its tile of C: 8 rows of lanes, 4 columns of lanes.
+// Assignment of the 32 lanes of a warp to its tile of C: 8 rows of lanes, 4 columns of lanes.
 //
 // A 16-byte shared load is served half a warp at a time, and only if lanes 2i and 2i + 1, or lanes
-// i and i + 2, ask for the same address. So the lowest lane bit chooses among columns alone and the
-// next one among rows alone: both fragments then take two passes, the least there is.
+// i and i + 2, read the same address. Therefore the lowest lane bit selects columns alone and the next
+// one rows alone: both fragments then take two wavefronts, the minimum.
 #pragma once
 
 constexpr int kLaneRows = 8;

@@ -1,18 +1,18 @@
-// A block's 128 x 128 tile of C as 8 x 8 micro-tiles, one to a thread: three rungs of the ladder, which
-// differ in the order of the sums and in whether the compiler unrolls the loops over a micro-tile.
+// A 128 x 128 tile of C per block as 8 x 8 micro-tiles, one per thread, for three variants, which differ in
+// the order of the sums and in whether the loops over a micro-tile are unrolled.
 #pragma once
 
 namespace micro {
 
-constexpr int kTile = 128;  // rows and columns of C a block
+constexpr int kTile = 128;  // rows and columns of C per block
 constexpr int kDepth = 8;
-constexpr int kSide = 8;  // rows and columns of C a thread
+constexpr int kSide = 8;  // rows and columns of C per thread
 constexpr int kThreads = (kTile / kSide) * (kTile / kSide);
 
 enum class Order { kElements, kOuterProducts };
 
-// Element after element: every factor is read again. Volatile, or the compiler would find out that the
-// values are the same and keep them.
+// Element after element: every factor is read again. Volatile, because otherwise the compiler would keep
+// equal values in registers.
 __device__ __forceinline__ void add_elements(float (&sum)[kSide][kSide], const volatile float (*a)[kDepth],
                                              const volatile float (*b)[kTile], int y, int x) {
 #pragma unroll
@@ -23,7 +23,7 @@ __device__ __forceinline__ void add_elements(float (&sum)[kSide][kSide], const v
       for (int i = 0; i < kDepth; ++i) sum[r][q] = fmaf(a[y + r][i], b[i][x + q], sum[r][q]);
 }
 
-// Step after step: eight values of A and eight of B serve 64 multiply-adds.
+// Step after step: 64 multiply-adds use eight values of A and eight of B.
 template <int Unroll>
 __device__ __forceinline__ void add_outer_products(float (&sum)[kSide][kSide], const float (*a)[kDepth],
                                                    const float (*b)[kTile], int y, int x) {
@@ -42,8 +42,8 @@ __device__ __forceinline__ void add_outer_products(float (&sum)[kSide][kSide], c
   }
 }
 
-// Unroll is 8 or 1. At 1 the index into `sum` is known only at run time; registers cannot be
-// indexed, so the micro-tile lies in local memory: in the L1 cache at best.
+// Unroll is 8 or 1. With 1 the index into `sum` is dynamic; registers cannot be indexed, so the micro-tile
+// is in local memory, at best in the L1 cache.
 template <int Unroll, Order Sums = Order::kOuterProducts>
 __device__ __forceinline__ void matmul(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
                                        long long m, long long n, long long k) {

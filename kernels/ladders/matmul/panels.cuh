@@ -1,9 +1,9 @@
-// Tiles of C whose stages the copy engine brings as panels of 64 rows of A and 64 columns of B, 32 steps
-// along k deep: a body for products of any size.
+// Tiles of C whose stages are copied by the copy engine as panels of 64 rows of A and 64 columns of B, 32
+// steps along k deep; for products of any size.
 //
-// Four warps, each with a 64 x 64 tile (8 x 16 a thread). With Slices = 1 they are the quarters of a
-// 128 x 128 tile; with Slices = 4 all have the same 64 x 64 tile, each a quarter of every stage along k, and
-// their sums are added at the end: four times the blocks, for products too small to fill the GPU otherwise.
+// Four warps, each with a 64 x 64 tile (8 x 16 per thread). With Slices = 1 they are the quarters of a
+// 128 x 128 tile. With Slices = 4 all have the same 64 x 64 tile, each a quarter of every stage along k, and
+// their sums are added at the end: four times the blocks, for products that are too small to fill the GPU.
 #pragma once
 #include "lanes.cuh"
 #include "tile_order.cuh"
@@ -15,7 +15,7 @@ namespace panels {
 constexpr int kThreads = 128;
 constexpr int kPanel = 64, kDepth = 32;
 constexpr int kPanelBytes = kPanel * kDepth * 4;
-constexpr int kSharedBytes = 12 * kPanelBytes;  // beside 1024 bytes for barriers
+constexpr int kSharedBytes = 12 * kPanelBytes;  // without 1024 bytes for barriers
 constexpr int kStep = 4;                         // steps along k in a 16-byte piece of a row of A
 
 template <int Slices>
@@ -32,7 +32,7 @@ struct Product {
   int tiles;
   const unsigned char* a;  // this thread's first row of the first stage
   const unsigned char* b;  // its first columns
-  int place, first;        // lane's row, which the swizzle exchanges pieces by; first piece
+  int place, first;        // row of the lane, which determines the swizzle; first piece
 
   __device__ __forceinline__ Barrier* full(int stage) const {
     return reinterpret_cast<Barrier*>(shared + kSharedBytes) + stage;
@@ -63,8 +63,8 @@ struct Product {
       *reinterpret_cast<float4*>(cols + 4 * g) = *reinterpret_cast<const float4*>(from + g * 16 * kLaneCols);
   }
 
-  // While the multiply-adds of one step run, the columns of the next come from shared memory, and with
-  // the first of four the next four steps of the rows.
+  // During the multiply-adds of one step the columns of the next are loaded from shared memory, and with
+  // the first of four steps also the next four steps of the rows.
   __device__ __forceinline__ void sum_up(float (&sum)[8][16]) const {
     float4 rows[2][8];
     float cols[2][16];
@@ -105,7 +105,7 @@ struct Product {
     }
   }
 
-  // The sums of the slices, added in order by the warps, two of the eight rows of a thread each.
+  // The warps add the sums of the slices in order, each two of the eight rows of a thread.
   __device__ __forceinline__ void add_slices(const float (&sum)[8][16], float* c, int x, long long m,
                                              long long n) const {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;

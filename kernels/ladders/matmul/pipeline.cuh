@@ -1,9 +1,9 @@
-// A pipeline of cp.async stages under a block of warp tiles: the body of the last FP32 rungs.
+// A pipeline of cp.async stages for a block of warp tiles, used by several FP32 variants.
 //
 // Shape: WarpRows x WarpCols warps, each with a tile of 64 rows and 16 * Groups columns; a thread has
 // 8 rows (two groups of four, 32 apart) and 4 * Groups columns (groups of four, 16 apart).
-// While a step's multiply-adds run, the next step's fragments come from shared memory into a second
-// set of registers, and the tile `Stages - 1` ahead comes from global memory.
+// During the multiply-adds of a step the fragments of the next step are loaded from shared memory into a
+// second set of registers, and the tile `Stages - 1` ahead is copied from global memory.
 #pragma once
 #include "async_copy.cuh"
 #include "lanes.cuh"
@@ -16,10 +16,10 @@ struct Pipeline {
   static constexpr int kThreads = 32 * WarpRows * WarpCols;
   static constexpr int kRowStep = 4 * kLaneRows, kColStep = 4 * kLaneCols;
   static constexpr int kRows = WarpRows * 2 * kRowStep, kCols = WarpCols * Groups * kColStep;
-  static constexpr int kStrideA = kRows + 4;  // 8 steps x 4 rows of a warp's copies: 32 banks
+  static constexpr int kStrideA = kRows + 4;  // 8 steps x 4 rows of the copies of a warp use 32 banks
   static constexpr int kCopiesA = kRows * kDepth / kThreads;
   static constexpr int kCopiesB = kCols / 4 * kDepth / kThreads;
-  static constexpr int kChunks = kCols / 4;  // 16-byte pieces in a row of B's tile
+  static constexpr int kChunks = kCols / 4;  // 16-byte pieces per row of the tile of B
   static_assert(kThreads % kChunks == 0 && kThreads % kDepth == 0 && kDepth % 2 == 0, "shape");
 
   struct Shared {
@@ -27,15 +27,14 @@ struct Pipeline {
     float b[Stages][kDepth][kCols];
   };
 
-  // Where this thread's part of each tile comes from. Rows and columns outside the matrices are
-  // replaced by the last ones inside: what is computed from them is never written. Only along k
-  // must there be zeros.
+  // Source of this thread's part of each tile. Rows and columns outside the matrices are replaced by the
+  // last ones inside, because results computed from them are not written. Along k, zeros are required.
   struct Source {
-    const float* a[kCopiesA];  // moves on by kDepth columns a tile
-    const float* b;            // moves on by kDepth rows a tile
+    const float* a[kCopiesA];  // advances by kDepth columns per tile
+    const float* b;            // advances by kDepth rows per tile
     long long n;
-    int next, tiles, tail;  // next tile to copy, how many there are, columns of A in the last
-    int b_inside;           // floats of this thread's 16 bytes of B that are inside; -1: aligned
+    int next, tiles, tail;  // next tile to copy, number of tiles, columns of A in the last one
+    int b_inside;           // floats of this thread's 16 bytes of B inside the matrix; -1: aligned
   };
 
   static __device__ __forceinline__ Source source(const float* a, const float* b, Tile tile, long long m, long long n,
@@ -107,7 +106,7 @@ struct Pipeline {
 #pragma unroll
     for (int stage = 0; stage < Stages - 1; ++stage) {
       copy(shared, stage, s);
-      commit_copies();  // a group a tile, empty or not: the waits count groups
+      commit_copies();  // one group per tile, also if empty: waits count groups
     }
     wait_copies<Stages - 2>();
     __syncthreads();
@@ -120,7 +119,7 @@ struct Pipeline {
 #pragma unroll
       for (int i = 0; i < kDepth; ++i) {
         if (i == kDepth - 1) {
-          // the next tile has landed, and everybody has read the last of this one
+          // the next tile is complete, and all threads have read this one
           wait_copies<Stages - 2>();
           __syncthreads();
           reading = reading + 1 == Stages ? 0 : reading + 1;
@@ -128,13 +127,13 @@ struct Pipeline {
         const int next = (i + 1) % kDepth;
         load(f[(i + 1) % 2], &shared.a[reading][next][y], &shared.b[reading][next][x]);
         if (i == 0) {
-          // into the stage of the tile before this one, free since the last barrier
+          // to the stage of the previous tile, free since the last barrier
           copy(shared, writing, s);
           commit_copies();
           writing = writing + 1 == Stages ? 0 : writing + 1;
         }
-        // Rows forwards and backwards in turn: neighbouring multiply-adds share a factor, which the
-        // operand cache keeps. A third fewer read three registers; 6% faster on an H200.
+        // Rows forwards and backwards in turn: consecutive multiply-adds share a factor, which remains in
+        // the operand cache. A third fewer read three registers; 6% faster on an H200.
 #pragma unroll
         for (int r = 0; r < 8; ++r)
 #pragma unroll

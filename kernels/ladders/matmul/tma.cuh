@@ -1,10 +1,9 @@
-// The bulk copy engine (TMA), driven by tensor maps, and the barriers in shared memory that its copies
-// report to (sm_90 and later; PTX ISA, "mbarrier" and "cp.async.bulk.tensor").
+// The copy engine (TMA), controlled by tensor maps, and the barriers in shared memory at which its copies
+// complete (sm_90 and later; PTX ISA, "mbarrier" and "cp.async.bulk.tensor").
 //
-// One thread asks for a box of a matrix; the engine computes addresses, swizzles, fills what lies
-// outside of the matrix with zeros and counts the bytes off at a barrier. A barrier's phase ends when
-// all arrivals that it was made for have come and all bytes that were announced have landed; who waits
-// names the phase by its parity.
+// One thread requests a box of a matrix. The engine computes addresses, swizzles, fills elements outside of
+// the matrix with zeros and counts bytes at a barrier. A phase of a barrier ends when all expected arrivals
+// and all announced bytes are complete. A waiting thread identifies the phase by its parity.
 #pragma once
 #include <cuda.h>
 
@@ -16,13 +15,13 @@ __device__ __forceinline__ void make_barrier(Barrier* barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
 
-// After the barriers are made, by the thread that made them: the copy engine and other blocks of the
-// cluster see them from now on.
+// By the thread that initialised the barriers: makes them visible to the copy engine and to other blocks of
+// the cluster.
 __device__ __forceinline__ void publish_barriers() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-// One arrival, which also announces the bytes that copies will bring in this phase.
+// One arrival, which also announces the bytes of the copies of this phase.
 __device__ __forceinline__ void expect(Barrier* barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
                : "memory");
@@ -32,7 +31,7 @@ __device__ __forceinline__ void arrive(Barrier* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 
-// At the same barrier of block `rank` of the cluster.
+// Arrives at the same barrier of block `rank` of the cluster.
 __device__ __forceinline__ void arrive_at(Barrier* barrier, int rank) {
   asm volatile(
       "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
@@ -50,12 +49,12 @@ __device__ __forceinline__ void wait(Barrier* barrier, int parity) {
       : "memory");
 }
 
-// Bring the map near before its first use.
+// Prefetches the map.
 __device__ __forceinline__ void prefetch_map(const CUtensorMap* map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
-// The box whose first element is (row, col) into shared memory.
+// Copies the box whose first element is (row, col) to shared memory.
 __device__ __forceinline__ void copy_box(void* to, const CUtensorMap* map, int row, int col, Barrier* barrier) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(
@@ -64,7 +63,7 @@ __device__ __forceinline__ void copy_box(void* to, const CUtensorMap* map, int r
       : "memory");
 }
 
-// Shared memory into the box; what lies outside of the matrix is not written. Follow with commit_boxes.
+// Copies shared memory to the box, without elements outside of the matrix. Follow with commit_boxes.
 __device__ __forceinline__ void write_box(const CUtensorMap* map, int row, int col, const void* from) {
   asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map),
                "r"(shared_address(from)), "r"(col), "r"(row)
@@ -73,12 +72,12 @@ __device__ __forceinline__ void write_box(const CUtensorMap* map, int row, int c
 
 __device__ __forceinline__ void commit_boxes() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 
-// Until the shared memory of all but the youngest `Pending` groups has been read.
+// Waits until the shared memory of all but the youngest `Pending` groups has been read.
 template <int Pending> __device__ __forceinline__ void wait_boxes_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Pending) : "memory");
 }
 
-// A ring of stages: where one is, and the parity of the phase of its barriers.
+// A position in a ring of stages, and the parity of the phase of its barriers.
 template <int Stages> struct Ring {
   int stage = 0, parity = 0;
   __device__ __forceinline__ void advance() {

@@ -1,7 +1,7 @@
-// Four neighbours of a row at once where its alignment allows, one by one where it does not.
+// Four neighbours of a row: one access if the row is aligned, else one by one.
 #pragma once
 
-// Whether each row of `cols` floats starts at a multiple of 16 bytes.
+// Whether each row of `cols` floats is aligned to 16 bytes.
 __device__ __forceinline__ bool rows_aligned(const float* p, long long cols) {
   return cols % 4 == 0 && reinterpret_cast<unsigned long long>(p) % 16 == 0;
 }
@@ -20,7 +20,7 @@ __device__ __forceinline__ float4 load4(const float* p, long long row, long long
   return v;
 }
 
-// The counterpart of load4: what lies outside is not written.
+// The counterpart of load4; elements outside are not written.
 __device__ __forceinline__ void store4(float* p, long long row, long long col, long long rows, long long cols,
                                        bool aligned, float4 v) {
   if (row >= rows || col >= cols) return;

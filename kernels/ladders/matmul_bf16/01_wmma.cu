@@ -1,6 +1,6 @@
 // title: WMMA
-// idea: the tensor cores through the C++ interface of the toolkit: a warp multiplies 16 x 16 tiles
-//       that it loads from padded shared memory; nothing is overlapped
+// idea: tensor cores through the C++ interface of the toolkit: a warp multiplies 16 x 16 tiles from
+//       padded shared memory; loads and products do not overlap
 // block: 128
 // grid: ceil(n / 64), ceil(m / 64)
 // shared: 0
@@ -64,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
     __syncthreads();
   }
-  // which lane holds which element is the toolkit's secret: through shared memory, then guarded
+  // The element of each lane is unspecified: through shared memory, then with bounds checks
   for (int i = 0; i < 4; ++i)
     wmma::store_matrix_sync(&tile_c[y + i / 2 * 16][x + i % 2 * 16], sum[i / 2][i % 2], kStrideC, wmma::mem_row_major);
   __syncthreads();

@@ -1,7 +1,7 @@
 // title: cp.async, ldmatrix, mma.sync
-// idea: a ring of three cp.async stages feeds ldmatrix through an XOR swizzle without bank
-//       conflicts, and each warp keeps a 64 x 64 tile in registers, the next fragments coming in as
-//       it multiplies; two blocks a multiprocessor cover each other's barriers
+// idea: a ring of three cp.async stages feeds ldmatrix through an XOR swizzle without bank conflicts;
+//       each warp keeps a 64 x 64 tile in registers and loads the next fragments while it multiplies;
+//       two blocks per multiprocessor hide each other's barriers
 // block: 128
 // grid: ceil(m / 128) * ceil(n / 128)
 // shared: 3 * 2 * 128 * 128

@@ -1,7 +1,7 @@
 // title: wgmma
-// idea: two warpgroups multiply 64 x 256 each straight from the swizzled tiles in shared memory: no
-//       fragment passes through registers. One group of products is always under way while cp.async
-//       fills the tile two ahead
+// idea: two warpgroups multiply 64 x 256 each directly from swizzled tiles in shared memory, without
+//       fragments in registers. One group of products is always in flight while cp.async fills the
+//       tile two ahead
 // block: 256
 // grid: ceil(m / 128) * ceil(n / 256)
 // shared: 4 * (128 + 256) * 128

@@ -1,7 +1,7 @@
 // title: wgmma, specialised warpgroups
-// idea: four warps only copy, one for each stage, and two warpgroups only multiply; they meet at a
-//       pair of named barriers a stage instead of a barrier for all a tile. Blocks stay and take the
-//       next tile of C, so the copies for it are under way while this one is written
+// idea: four warps only copy, one per stage, and two warpgroups only multiply; they synchronise at a pair
+//       of named barriers per stage instead of a block barrier per tile. Blocks are persistent, so that
+//       copies for the next tile of C are in flight while this one is written
 // block: 384
 // grid: min(sm, ceil(m / 128) * ceil(n / 256))
 // shared: 4 * (128 + 256) * 128
@@ -24,12 +24,12 @@ static_assert(kStages * 32 == kGroupThreads, "a copying warp for each stage");
 constexpr int kStageBytes = (kRows + kCols) * kRowBytes;
 constexpr int kStepBytes = 32;  // 16 values
 
-// A stage goes round: the copiers report it full, the multipliers report it empty.
+// Copying warps report a stage full, multiplying warps report it empty.
 __device__ __forceinline__ int full(unsigned t) { return 1 + t % kStages; }
 __device__ __forceinline__ int empty(unsigned t) { return 1 + kStages + t % kStages; }
 
-// By warp w: the steps w, w + kStages, ... of all this block's tiles of C. A warp waits for nothing
-// but its own copies, so the fence that must follow them holds up no other stage.
+// Warp w copies the steps w, w + kStages, ... of all tiles of C of this block. A warp waits for its own
+// copies alone, so that the fence that must follow them does not delay other stages.
 __device__ __forceinline__ void copy_all(unsigned char* shared, const bf16* a, const bf16* b, long long count,
                                          long long m, long long n, long long k) {
   const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;

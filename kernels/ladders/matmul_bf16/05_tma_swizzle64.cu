@@ -1,6 +1,6 @@
 // title: TMA, 64-byte swizzle
-// idea: one thread asks the copy engine for whole tiles, which land swizzled; a barrier in shared
-//       memory counts the bytes. No thread computes an address for a copy
+// idea: one thread requests whole tiles from the copy engine, which stores them swizzled; a barrier in
+//       shared memory counts the bytes. No thread computes an address for a copy
 // maps: a 128x32 swizzle64, b 128x32 swizzle64
 // block: 128
 // grid: ceil(m / 128) * ceil(n / 128)

@@ -1,6 +1,6 @@
-// title: TMA, a warp of its own
-// idea: a fifth warp only asks for copies and waits for free stages; the four that multiply never
-//       meet, they wait for data alone
+// title: TMA, producer warp
+// idea: a fifth warp only requests copies and waits for free stages; the four multiplying warps wait for
+//       data and never for each other
 // maps: a 128x64 swizzle128, b 128x64 swizzle128
 // block: 160
 // grid: ceil(m / 128) * ceil(n / 128)

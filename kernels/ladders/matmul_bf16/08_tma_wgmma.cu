@@ -1,6 +1,6 @@
 // title: TMA and wgmma
-// idea: one thread fetches, two warpgroups multiply straight from what has landed; registers move from
-//       the warpgroup that copies to those that multiply
+// idea: one thread requests copies, and two warpgroups multiply directly from the stages; registers move
+//       from the copying warpgroup to those that multiply
 // maps: a 128x64 swizzle128, b 256x64 swizzle128
 // block: 384
 // grid: ceil(m / 128) * ceil(n / 256)

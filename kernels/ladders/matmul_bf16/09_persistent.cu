@@ -1,6 +1,6 @@
 // title: persistent tiles
-// idea: a block for each multiprocessor stays and takes tile after tile, grouped so that those at work
-//       share rows and columns in the L2 cache; the next tile's copies run while C is written
+// idea: one persistent block per multiprocessor processes tile after tile, in an order in which concurrent
+//       tiles share rows and columns in the L2 cache; copies for the next tile run while C is written
 // maps: a 128x64 swizzle128, b 256x64 swizzle128
 // block: 384
 // grid: min(sm, ceil(m / 128) * ceil(n / 256))

@@ -1,6 +1,6 @@
 // title: C by the copy engine
-// idea: C goes through shared memory and the engine writes it while the next tile is multiplied; no
-//       thread waits for its own stores
+// idea: C is staged in shared memory, and the engine writes it while the next tile is multiplied; no
+//       thread waits for stores
 // maps: a 128x64 swizzle128, b 256x64 swizzle128, c 64x32 swizzle128
 // block: 384
 // grid: min(sm, ceil(m / 128) * ceil(n / 256))

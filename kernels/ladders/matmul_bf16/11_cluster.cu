@@ -1,6 +1,6 @@
 // title: clusters of two
-// idea: two blocks below each other share the columns of B: each fetches half and the engine delivers
-//       it to both, which halves what B costs the L2 cache
+// idea: two blocks with adjacent rows share the columns of B: each requests half, and the engine delivers
+//       it to both, which halves the L2 traffic of B
 // maps: a 128x64 swizzle128, b 128x64 swizzle128, c 64x32 swizzle128
 // block: 384
 // grid: 2 * min(sm // 2, ceil(m / 256) * ceil(n / 256))

@@ -1,6 +1,6 @@
 // title: tiles by size
-// idea: where tiles of 128 x 256 would leave half of the multiprocessors without work, tiles of 64 x 128;
-//       elsewhere no more blocks than the same number of rounds needs, since power decides and idle ones cost it
+// idea: tiles of 64 x 128 if tiles of 128 x 256 would leave half of the multiprocessors idle; otherwise
+//       no more blocks than the same number of waves needs, because power is the limit
 // maps: a 128x64 swizzle128, b 256x64 swizzle128, c 64x32 swizzle128, a 64x64 swizzle128 as a_small,
 //       b 128x64 swizzle128 as b_small
 // block: 384

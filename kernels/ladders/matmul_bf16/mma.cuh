@@ -6,7 +6,7 @@
 #pragma once
 #include "../matmul/async_copy.cuh"
 
-// Four 8 x 8 matrices: lanes 8i .. 8i + 7 give the addresses of the rows of matrix i, and v[i] gets
+// Four 8 x 8 matrices: lanes 8i .. 8i + 7 give the addresses of the rows of matrix i, and v[i] receives
 // values 2t and 2t + 1 of its row g.
 __device__ __forceinline__ void load_matrices(unsigned v[4], const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"

@@ -1,7 +1,7 @@
-// Barriers 1 to 15 of a block: some threads wait, others only report and go on.
+// Barriers 1 to 15 of a block, at which some threads wait and others only arrive.
 #pragma once
 
-// Wait until `count` threads of the block have come or reported.
+// Waits until `count` threads of the block have arrived.
 __device__ __forceinline__ void meet(int barrier, int count) {
   asm volatile("barrier.cta.sync.aligned %0, %1;" ::"r"(barrier), "r"(count) : "memory");
 }

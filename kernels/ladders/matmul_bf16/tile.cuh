@@ -1,9 +1,9 @@
 // Tiles of A and B in shared memory for the tensor cores: rows of 64 values, 128 bytes, swizzled.
 //
-// Both matrices are stored along k (A by rows, B by columns), so one layout serves both. A row is
-// eight chunks of 16 bytes; chunk c of row r lies at place c ^ (r mod 8). The eight rows of an 8 x
-// 8 matrix then meet all 32 banks once, where they would meet the same four without the XOR. It is
-// the 128-byte swizzle of wgmma and TMA, which take it from bits 4 to 9 of the address.
+// Both matrices are stored along k (A by rows, B by columns) and have the same layout. A row is eight
+// chunks of 16 bytes; chunk c of row r is at position c ^ (r mod 8). The eight rows of an 8 x 8 matrix then
+// use all 32 banks once; without the XOR they would use the same four. This is the 128-byte swizzle of
+// wgmma and TMA, which derive it from bits 4 to 9 of the address.
 #pragma once
 #include <cuda_bf16.h>
 
@@ -11,9 +11,9 @@
 
 using bf16 = __nv_bfloat16;
 
-constexpr int kDepth = 64;     // columns of A and rows of B a tile
+constexpr int kDepth = 64;     // columns of A and rows of B per tile
 constexpr int kRowBytes = 128;
-constexpr int kChunks = 8;     // of 16 bytes, 8 values, in a row
+constexpr int kChunks = 8;     // of 16 bytes, 8 values, per row
 
 // Byte offset of a chunk in a tile.
 __device__ __forceinline__ int swizzled(int row, int chunk) { return row * kRowBytes + ((chunk ^ (row & 7)) << 4); }
@@ -22,7 +22,7 @@ __device__ __forceinline__ bool chunks_aligned(const bf16* p, long long k) {
   return k % 8 == 0 && reinterpret_cast<unsigned long long>(p) % 16 == 0;
 }
 
-// The first `count` of eight values from anywhere, then zeros.
+// The first `count` of eight unaligned values, then zeros.
 __device__ __forceinline__ uint4 gather8(const bf16* from, int count) {
   const unsigned short* p = reinterpret_cast<const unsigned short*>(from);
   unsigned word[4];
@@ -35,13 +35,13 @@ __device__ __forceinline__ uint4 gather8(const bf16* from, int count) {
   return make_uint4(word[0], word[1], word[2], word[3]);
 }
 
-// Start copying a tile of `Rows` rows by `Threads` threads, of which this is number `thread`.
-// from: its first value. rows, cols: how much of the matrix there is from there on; zeros beyond.
-// stride: values a row of the matrix. Without alignment for 16 bytes the copy is done at once.
+// Starts the copy of a tile of `Rows` rows by `Threads` threads, of which this is number `thread`.
+// from: its first value. rows, cols: extent of the matrix from there on; zeros beyond.
+// stride: values per row of the matrix. Without alignment to 16 bytes the copy is synchronous.
 template <int Rows, int Threads>
 __device__ __forceinline__ void copy_tile(unsigned char* to, const bf16* from, int thread, long long rows,
                                           long long cols, long long stride, bool aligned) {
-  constexpr int kStep = Threads / kChunks;  // rows that all threads copy at once
+  constexpr int kStep = Threads / kChunks;  // rows per iteration of all threads
   static_assert((kStep == 4 || kStep % 8 == 0) && Rows % kStep == 0, "the XOR below");
   const int chunk = thread % kChunks, row = thread / kChunks;
   const long long right = cols - chunk * 8, below = rows - row;
@@ -49,9 +49,9 @@ __device__ __forceinline__ void copy_tile(unsigned char* to, const bf16* from, i
   const int height = inside == 0 ? 0 : below < Rows ? static_cast<int>(below) : Rows;
   const bf16* source = from + row * stride + chunk * 8;
   const int first = swizzled(row, chunk);
-  // of this thread's i-th chunk; steps of four rows flip bit 2 of the row every time
+  // of this thread's i-th chunk; each step of four rows flips bit 2 of the row
   auto place = [=](int i) { return to + ((first ^ (i * kStep & 7) << 4) + i * kStep * kRowBytes); };
-  if (aligned) {  // then a chunk is inside as a whole or not at all
+  if (aligned) {  // a chunk is entirely inside or outside
 #pragma unroll 8
     for (int i = 0; i < Rows / kStep; ++i, source += kStep * stride)
       copy16(place(i), source, i * kStep < height ? 16 : 0);

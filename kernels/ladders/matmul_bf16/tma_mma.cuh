@@ -1,5 +1,5 @@
 // TMA, mbarriers, ldmatrix and mma.sync: a block computes 128 x 128 of C, four warps 64 x 64 each.
-// RowBytes: of a row of a stage's tile, 64 or 128, which is also the swizzle.
+// RowBytes: bytes per row of the tile of a stage, 64 or 128, which is also the swizzle.
 #pragma once
 #include "../matmul/tile_order.cuh"
 #include "../matmul/tma.cuh"
@@ -9,7 +9,7 @@
 
 template <int RowBytes, int Stages> struct TmaMma {
   static constexpr int kTile = 128, kWarpTile = 64, kWarps = 4;
-  static constexpr int kDepth = RowBytes / 2;  // values along k a stage
+  static constexpr int kDepth = RowBytes / 2;  // values along k per stage
   static constexpr int kTileBytes = kTile * RowBytes;
   static constexpr int kStageBytes = 2 * kTileBytes;
   static constexpr int kSteps = kDepth / 16;
@@ -30,7 +30,7 @@ template <int RowBytes, int Stages> struct TmaMma {
         empty(full + Stages),
         tiles(static_cast<int>((k + kDepth - 1) / kDepth)) {}
 
-  // By one thread; a barrier of the block must follow.
+  // By one thread; a block barrier must follow.
   __device__ __forceinline__ void make_barriers() {
     for (int s = 0; s < Stages; s++) {
       make_barrier(full + s, 1);
@@ -38,7 +38,7 @@ template <int RowBytes, int Stages> struct TmaMma {
     }
     publish_barriers();
   }
-  // Ask for tile t of A and B; by one thread, when the stage is free.
+  // Requests tile t of A and B; by one thread, when the stage is free.
   __device__ __forceinline__ void copy(const CUtensorMap* a, const CUtensorMap* b, Tile tile, int t, int stage) {
     unsigned char* to = shared + stage * kStageBytes;
     expect(full + stage, kStageBytes);
@@ -48,7 +48,7 @@ template <int RowBytes, int Stages> struct TmaMma {
   static __device__ __forceinline__ const unsigned char* chunk(const unsigned char* tile, int row, int chunk) {
     return tile + swizzle<RowBytes>(row * RowBytes + chunk * 16);
   }
-  // For the warp whose part of the stage begins at rows y of A and x of B; see 02_mma_swizzled.
+  // For the warp whose part of the stage begins at row y of A and row x of B; see 02_mma_swizzled.
   static __device__ __forceinline__ void load(Fragments& f, const unsigned char* stage, int y, int x, int lane,
                                               int step) {
 #pragma unroll
@@ -83,7 +83,7 @@ template <int RowBytes, int Stages> struct TmaMma {
       }
   }
 
-  // All four warps multiply; thread 0 also asks for the copies.
+  // All four warps multiply; thread 0 also requests the copies.
   __device__ __forceinline__ void run(const CUtensorMap* a, const CUtensorMap* b, float* c, Tile tile, long long m,
                                       long long n) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -104,7 +104,7 @@ template <int RowBytes, int Stages> struct TmaMma {
     write(c, sum, tile, y, x, lane, m, n);
   }
 
-  // Warp 4 asks for the copies and waits at `empty` for the stages; the others only multiply.
+  // Warp 4 requests the copies and waits at `empty` for the stages; the others only multiply.
   __device__ __forceinline__ void run_specialised(const CUtensorMap* a, const CUtensorMap* b, float* c, Tile tile,
                                                   long long m, long long n) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;

@@ -1,5 +1,5 @@
-// TMA feeds wgmma: a warpgroup that only copies, one or two that multiply 64 rows of C each. What a rung
-// turns on is its plan, a struct that begins as TmaPlan.
+// TMA feeds wgmma: one warpgroup copies, one or two multiply 64 rows of C each. A variant configures the body
+// by its plan, a struct derived from TmaPlan.
 #pragma once
 #include <cuda_bf16.h>
 
@@ -12,7 +12,7 @@
 
 using bf16 = __nv_bfloat16;
 
-// A box of which every block of the cluster gets a copy, at the same place, counted at its own barrier.
+// A box that every block of the cluster receives, at the same offset, counted at its own barrier.
 __device__ __forceinline__ void copy_box_to_all(void* to, const CUtensorMap* map, int row, int col, Barrier* barrier,
                                                 unsigned short blocks) {
   asm volatile(
@@ -23,16 +23,16 @@ __device__ __forceinline__ void copy_box_to_all(void* to, const CUtensorMap* map
 }
 
 struct TmaPlan {
-  static constexpr bool kPersistent = true;  // blocks stay and take every gridDim-th tile
-  static constexpr bool kFewest = false;     // only as many of them as the same number of rounds needs
-  // Two blocks below each other share the columns of B: each fetches half, the engine delivers to both.
+  static constexpr bool kPersistent = true;  // blocks process every gridDim-th tile
+  static constexpr bool kFewest = false;     // only as many blocks as the same number of waves needs
+  // Two blocks with adjacent rows share the columns of B: each requests half, the engine delivers to both.
   static constexpr int kCluster = 1;
-  // Pieces of shared memory a warpgroup, through which the engine writes C while the next tile is
-  // multiplied; 0: threads write it.
+  // Chunks of shared memory per warpgroup, from which the engine writes C while the next tile is
+  // multiplied; 0: threads write C.
   static constexpr int kChunks = 0;
-  static constexpr int kGroups = 2;  // warpgroups that multiply; a third one of the block idles beside one
+  static constexpr int kGroups = 2;  // multiplying warpgroups; with one, the third warpgroup of the block idles
   static constexpr int kCols = 256, kStages = 4;
-  static constexpr int kBoxA = 128, kBoxB = 256;  // rows of the maps' boxes
+  static constexpr int kBoxA = 128, kBoxB = 256;  // rows of the boxes of the maps
 };
 
 template <class Plan> struct TmaWgmma {
@@ -41,11 +41,11 @@ template <class Plan> struct TmaWgmma {
   static constexpr int kDepth = 64, kRowBytes = 128, kStages = Plan::kStages, kChunks = Plan::kChunks;
   static constexpr int kBytesA = kRows * kRowBytes, kBytesB = kCols * kRowBytes;
   static constexpr int kStageBytes = kBytesA + kBytesB;
-  static constexpr int kColsOfBlock = kCols / kCluster;  // of B that one block fetches
+  static constexpr int kColsOfBlock = kCols / kCluster;  // of B that one block requests
   static constexpr int kChunkCols = 32;                  // of C that one store writes: 128 bytes
   static constexpr int kChunkBytes = kGroupRows * kRowBytes;
   static constexpr int kParts = kCols / kChunkCols;
-  static constexpr int kBandRows = 2048;  // tiles at work together cover about a square of C
+  static constexpr int kBandRows = 2048;  // concurrent tiles cover about a square of C
   static_assert(kRows % Plan::kBoxA == 0 && kColsOfBlock % Plan::kBoxB == 0, "whole boxes");
   using Sums = float[kCols / 2];
 
@@ -88,7 +88,7 @@ template <class Plan> struct TmaWgmma {
     Ring<kStages> ring;
     for_tiles(m, n, [&](Tile tile) {
       for (int t = 0; t < steps; ++t, ring.advance()) {
-        wait(empty + ring.stage, ring.parity ^ 1);  // at first at once: that phase lies behind
+        wait(empty + ring.stage, ring.parity ^ 1);  // returns at once at first: that phase is complete
         unsigned char* to = shared + ring.stage * kStageBytes;
         Barrier* there = full + ring.stage;
         expect(there, kStageBytes);
@@ -108,7 +108,7 @@ template <class Plan> struct TmaWgmma {
     });
   }
 
-  // The group is done with a stage: whoever fills it, in this block and in the other, may go on.
+  // The group has finished a stage, which the producers of this block and of the other may fill again.
   __device__ __forceinline__ void release(int stage) {
     const int thread = threadIdx.x % 128;
     if constexpr (kCluster > 1) {
@@ -137,7 +137,7 @@ template <class Plan> struct TmaWgmma {
         for (int s = 0; s < kDepth / 16; ++s)
           multiply_async(sum, describe_tile(rows + s * 32), describe_tile(stage + kBytesA + s * 32));
         commit_products();
-        wait_products<1>();  // of the step before; this one goes on
+        wait_products<1>();  // of the previous step; this one continues
         if (t > 0) release(before);
         before = ring.stage;
       }
@@ -149,7 +149,7 @@ template <class Plan> struct TmaWgmma {
       else
         write(c, sum, tile, m, n);
     });
-    if constexpr (kChunks > 0) wait_boxes_read<0>();  // the block's memory must last until then
+    if constexpr (kChunks > 0) wait_boxes_read<0>();  // the shared memory must remain valid until then
   }
 
   __device__ __forceinline__ static void write(float* c, const Sums& sum, Tile tile, long long m, long long n) {
@@ -162,7 +162,7 @@ template <class Plan> struct TmaWgmma {
     }
   }
 
-  // 64 rows of 32 columns at a time, through the group's chunks in turn.
+  // 64 rows of 32 columns at a time, through the chunks of the group in turn.
   __device__ __forceinline__ void write_boxes(const CUtensorMap* map, const Sums& sum, Tile tile, int group) {
     static_assert(kParts % kChunks == 0, "a tile begins with chunk 0");
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
@@ -171,7 +171,7 @@ template <class Plan> struct TmaWgmma {
 #pragma unroll
     for (int part = 0; part < kParts; ++part) {
       unsigned char* chunk = chunks() + (group * kChunks + part % kChunks) * kChunkBytes;
-      if (asks) wait_boxes_read<kChunks - 1>();  // the store that used this chunk has read it
+      if (asks) wait_boxes_read<kChunks - 1>();  // the previous store of this chunk has read it
       meet(1 + group, 128);
 #pragma unroll
       for (int j = 0; j < kChunkCols / 8; ++j) {
@@ -211,7 +211,7 @@ template <class Plan> struct TmaWgmma {
     }
     if constexpr (kCluster > 1) {
       __syncwarp();
-      meet_cluster();  // no block leaves while another still delivers to it
+      meet_cluster();  // no block exits while another one copies to it
     }
   }
 };

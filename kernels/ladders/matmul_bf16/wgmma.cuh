@@ -1,12 +1,12 @@
-// wgmma (sm_90a): a warpgroup of four warps multiplies 64 x 16 by 16 x 256 (or 128) straight from
-// shared memory, asynchronously. Of the 64 x 256 sums warp w of the group, lane l, g = l / 4, t = l % 4 has
+// wgmma (sm_90a): a warpgroup of four warps multiplies 64 x 16 by 16 x 256 (or 128) from shared memory,
+// asynchronously. Of the 64 x 256 sums warp w of the group, lane l, g = l / 4, t = l % 4 has
 //   d[4j], d[4j + 1]: row 16w + g, columns 8j + 2t and 8j + 2t + 1;   d[4j + 2], d[4j + 3]: row + 8
 // (PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16")
 #pragma once
 #include "../matmul/async_copy.cuh"
 
-// Describes a tile of rows of 128 bytes, swizzled, that starts at a multiple of 1024 bytes, or the
-// same tile from a later column on: the address moves, the swizzle still counts from the 1024.
+// Descriptor of a swizzled tile with rows of 128 bytes, aligned to 1024 bytes, or of the same tile from a
+// later column on: the address advances, the swizzle remains relative to the 1024 bytes.
 __device__ __forceinline__ unsigned long long describe_tile(const void* p) {
   constexpr unsigned long long kSwizzle128 = 1ull << 62;
   constexpr unsigned long long kEightRows = (1024ull >> 4) << 32;  // to the next eight rows
@@ -14,7 +14,7 @@ __device__ __forceinline__ unsigned long long describe_tile(const void* p) {
   return kSwizzle128 | kEightRows | kLeading | (shared_address(p) & 0x3FFFF) >> 4;
 }
 
-// What threads wrote to shared memory becomes visible to wgmma, which reads through another proxy.
+// Makes writes of threads to shared memory visible to wgmma, which reads through another proxy.
 __device__ __forceinline__ void fence_async_proxy() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 // Before the first wgmma that follows other accesses to its registers.
@@ -22,13 +22,13 @@ __device__ __forceinline__ void fence_registers() { asm volatile("wgmma.fence.sy
 
 __device__ __forceinline__ void commit_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 
-// Until at most `Pending` groups, the youngest, are still under way.
+// Waits until at most `Pending` groups, the youngest ones, are in flight.
 template <int Pending>
 __device__ __forceinline__ void wait_products() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
 }
 
-// d += a b. Both tiles lie along k; b has 256 columns, or 128 where d is half as large.
+// d += a b. Both tiles are stored along k; b has 256 columns, or 128 if d is half as large.
 __device__ __forceinline__ void multiply_async(float (&d)[128], unsigned long long a,
                                                unsigned long long b) {  // p: add, not replace
   asm volatile(

@@ -1,10 +1,10 @@
-// title: A thread a row
+// title: One row per thread
 // idea: each thread adds a row: neighbouring threads are a row apart, so that each load of a warp
-//       touches 32 sectors of memory for 32 numbers
+//       accesses 32 sectors of memory for 32 numbers
 // block: 128
 // grid: ceil(rows / 128)
 // needs: sm_80+
-// source: own; what not to do
+// source: own; a counterexample
 
 extern "C" __global__ void __launch_bounds__(128)
     matrixadd(const float* a, const float* b, float* c, long long rows, long long cols) {

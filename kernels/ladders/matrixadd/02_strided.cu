@@ -1,10 +1,10 @@
 // title: Blocks across, strided
-// idea: square blocks with x along the rows' direction: enough threads at last, but the threads of
-//       a warp still lie in different rows
+// idea: two-dimensional blocks with x across the rows: enough threads, but the threads of a warp are
+//       still in different rows
 // block: 32x8
 // grid: min(ceil(rows / 32), 1048576), min(ceil(cols / 8), 65535)
 // needs: sm_80+
-// source: own; what not to do
+// source: own; a counterexample
 
 extern "C" __global__ void __launch_bounds__(256)
     matrixadd(const float* a, const float* b, float* c, long long rows, long long cols) {

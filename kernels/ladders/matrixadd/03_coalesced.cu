@@ -1,5 +1,5 @@
 // title: Coalesced
-// idea: x along the columns: a warp's 32 numbers are 128 bytes in one piece
+// idea: x along the columns: the 32 numbers of a warp are 128 contiguous bytes
 // block: 32x8
 // grid: min(ceil(cols / 32), 1048576), min(ceil(rows / 8), 65535)
 // needs: sm_80+

@@ -1,6 +1,6 @@
 // title: As one vector
-// idea: rows that follow each other without gaps are one long vector: 16-byte loads, no division,
-//       and no waste where a row is no multiple of the block
+// idea: contiguous rows are one long vector: 16-byte loads, no division, and no idle threads at the ends
+//       of rows
 // block: 256
 // grid: min(ceil(rows * cols / 2048), 8 * sm)
 // needs: sm_80+

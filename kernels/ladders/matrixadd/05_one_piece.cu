@@ -1,6 +1,6 @@
-// title: One piece a thread
-// idea: the same vector, 16 bytes a thread, which then ends: blocks start in order, so that what is in
-//       flight lies side by side in memory
+// title: One piece per thread
+// idea: the same vector, 16 bytes per thread, which then ends: blocks start in order, so that accesses in
+//       flight are adjacent in memory
 // block: 1024
 // grid: ceil(rows * cols / 4096)
 // needs: sm_80+

@@ -1,6 +1,6 @@
 // title: linear list of structs
-// idea: one thread a pixel tests every sphere; a sphere is a struct in global memory, its colour beside its
-//       geometry; parallel rays, flat colours
+// idea: one thread per pixel tests every sphere; a sphere is a struct in global memory with geometry and
+//       colour; parallel rays, flat colours
 // block: 128
 // layout: aos
 // shows: flat
@@ -10,8 +10,8 @@
 #include "ladder.cuh"
 #include "../../cuda/linear_list.cuh"
 
-// As it is often written first: 28 bytes, no alignment above 4, four loads for a test. The colour is what
-// such a struct carries through the caches; shading takes it from the table that all rungs share.
+// A common first version: 28 bytes, alignment 4, four loads per test. The colour is loaded into the caches
+// with the geometry, although shading reads it from the table that all variants share.
 struct Record {
   float x, y, z, radius;
   float red, green, blue;

@@ -1,5 +1,5 @@
 // title: struct of arrays
-// idea: x, y, z and radius are arrays of their own: no byte of colour comes along, but still four loads
+// idea: x, y, z and radius are separate arrays: colours are not loaded, but a test still needs four loads
 // block: 128
 // layout: soa
 // shows: flat

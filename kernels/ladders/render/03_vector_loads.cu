@@ -1,5 +1,6 @@
-// title: one 16-byte load a sphere
-// idea: geometry apart from looks, and a sphere's four numbers in one aligned word: one load for a test
+// title: one 16-byte load per sphere
+// idea: geometry separate from colours, and the four numbers of a sphere in one aligned word: one load per
+//       test
 // block: 128
 // layout: list
 // shows: flat

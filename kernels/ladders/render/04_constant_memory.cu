@@ -1,6 +1,6 @@
 // title: spheres in constant memory
-// idea: all threads of a warp read the same sphere, which constant memory gives to all of them at once from
-//       a cache of its own; scenes that do not fit there are read from global memory
+// idea: all threads of a warp read the same sphere, which constant memory broadcasts from its own cache;
+//       scenes that do not fit are read from global memory
 // block: 128
 // layout: list
 // shows: flat

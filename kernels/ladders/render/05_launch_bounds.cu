@@ -1,5 +1,5 @@
 // title: launch bounds
-// idea: the compiler is told how many threads a block has and how many blocks shall fit, and fits registers to it
+// idea: the compiler limits registers to the declared number of threads and blocks per multiprocessor
 // block: 128
 // layout: list
 // shows: flat

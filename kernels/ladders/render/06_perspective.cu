@@ -1,5 +1,5 @@
 // title: perspective
-// idea: rays from an eye: a direction of its own, and a square root, for each pixel
+// idea: rays from one point: a direction and a square root for each pixel
 // block: 128
 // layout: list
 // shows: perspective

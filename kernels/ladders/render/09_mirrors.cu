@@ -1,5 +1,5 @@
 // title: mirrors
-// idea: mirrored rays in a loop, not a recursion: the share that is mirrored on is one number
+// idea: mirrored rays in a loop instead of a recursion, with a throughput
 // block: 128
 // layout: list
 // shows: mirrors

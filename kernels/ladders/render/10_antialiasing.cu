@@ -1,5 +1,5 @@
 // title: antialiasing
-// idea: several samples a pixel, placed so that they follow the filter, added in registers
+// idea: several samples per pixel, distributed like the filter, added in registers
 // product: render_list
 // layout: list
 // shows: samples

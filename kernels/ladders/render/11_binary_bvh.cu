@@ -1,11 +1,11 @@
 // title: binary BVH
-// idea: boxes around halves of the spheres: a ray skips what it does not enter; nearer child first
+// idea: boxes around halves of the spheres: a ray skips boxes that it misses; nearer child first
 // block: 128
 // layout: binary
 // shows: samples
 // flags: --fmad=false
 // needs: sm_80+
-// source: Kay and Kajiya 1986; Aila and Laine 2009 (one thread a ray, a stack of its own)
+// source: Kay and Kajiya 1986; Aila and Laine 2009 (one thread per ray, with its own stack)
 #include "binary_walk.cuh"
 #include "ladder.cuh"
 

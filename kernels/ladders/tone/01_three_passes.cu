@@ -1,6 +1,6 @@
-// title: exposure, curve and code values in a pass each
-// idea: what the one pass is compared with: between the stages the picture goes through memory as floats.
-//       Launched three times; the first reads `film` and writes `scratch`, the second changes `scratch`
+// title: exposure, curve and code values in separate passes
+// idea: the reference for the single pass: between stages the picture goes through memory as floats.
+//       Launched three times; the first reads `film` and writes `scratch`, the second updates `scratch`
 // block: 256
 // grid: max(1, min(8 * sm, ceil(n / 256)))
 // flags: --fmad=false

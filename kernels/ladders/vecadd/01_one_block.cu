@@ -1,10 +1,10 @@
 // title: One block
-// idea: a single block walks the vectors: one multiprocessor of many works, and mostly waits for
+// idea: a single block iterates over the vectors: one of many multiprocessors works, and mostly waits for
 //       memory
 // block: 256
 // grid: 1
 // needs: sm_80+
-// source: own; the first step of every course
+// source: own; the first step of most courses
 
 extern "C" __global__ void __launch_bounds__(256) vecadd(const float* a, const float* b, float* c, long long n) {
   for (long long i = threadIdx.x; i < n; i += blockDim.x) c[i] = a[i] + b[i];

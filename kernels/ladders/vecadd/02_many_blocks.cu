@@ -1,6 +1,6 @@
 // title: Many blocks
-// idea: one thread an element: every multiprocessor has blocks, and while one waits for memory
-//       others load
+// idea: one thread per element: every multiprocessor has blocks, and while one waits for memory, others
+//       load
 // block: 256
 // grid: ceil(n / 256)
 // needs: sm_80+

@@ -1,6 +1,6 @@
 // title: Grid stride
-// idea: at most 16 blocks a multiprocessor, which go over the vectors in strides of the grid: no
-//       cost of starting a million blocks
+// idea: at most 16 blocks per multiprocessor, which iterate over the vectors in strides of the grid,
+//       without the cost of starting a million blocks
 // block: 128
 // grid: min(ceil(n / 128), 16 * sm)
 // needs: sm_80+

@@ -1,10 +1,10 @@
 // title: 16-byte loads
-// idea: four elements an access and two accesses a vector in flight: 64 bytes wait at once for
-//       each thread, which is what it takes to keep the memory busy
+// idea: four elements per access and two accesses per vector in flight: 64 bytes per thread, enough to
+//       keep the memory busy
 // block: 256
 // grid: min(ceil(n / 2048), 8 * sm)
 // needs: sm_80+
-// source: own; the need for bytes in flight is Little's law
+// source: own; bytes in flight: Little's law
 
 extern "C" __global__ void __launch_bounds__(256) vecadd(const float* a, const float* b, float* c, long long n) {
   // Device allocations are aligned to 256 bytes, so only the tail is not a whole float4.

@@ -1,6 +1,6 @@
 // title: Streamed
-// idea: a block for each 16 KB of a vector: its threads take four 16-byte pieces a block apart and
-//       end; loads and stores are marked as used once, so that they do not crowd the cache
+// idea: one block per 16 KB of a vector: its threads process four 16-byte pieces, a block apart, and end;
+//       loads and stores carry streaming hints, so that they do not displace cached data
 // block: 256
 // grid: ceil(n / 4096)
 // needs: sm_80+

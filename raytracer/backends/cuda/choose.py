@@ -27,7 +27,7 @@ MAX_LISTED = 20
 MIN_PACKET_RADIUS = 0.45
 """Median radius in pixels below which most spheres of a packet are met by none of its rays."""
 
-FEATURES = ("RT_LARGE_SPHERES", "RT_MIRRORS")
+FEATURES = ("RT_LARGE_SPHERES", "RT_MIRRORS", "RT_INTEGRATORS")
 """What kernels can be compiled without: macros of kernels/integrator/features.h."""
 
 SAMPLED = 512  # spheres of which the median is taken
@@ -62,13 +62,17 @@ def kernel_for(
 
 def missing_features(view: View) -> tuple[str, ...]:
     """Which of FEATURES a picture does not need."""
-    needed = (view.large_count > 0, view.mirrors)
+    if not view.direct:
+        return ()  # other integrators have one variant: their rays take most of the time
+    needed = (view.large_count > 0, view.mirrors, False)
     return tuple(name for name, is_needed in zip(FEATURES, needed, strict=True) if not is_needed)
 
 
 def every_variant() -> list[tuple[str, ...]]:
     """The sets of features that a kernel is compiled without, the empty one first."""
-    return [chosen for n in range(len(FEATURES) + 1) for chosen in combinations(FEATURES, n)]
+    *others, integrators = FEATURES
+    without = [chosen for n in range(len(others) + 1) for chosen in combinations(others, n)]
+    return [(), *((*chosen, integrators) for chosen in without)]
 
 
 def median_radius(spheres: NDArray[np.float32], camera: NDArray[np.void], height: int) -> float:

@@ -1,4 +1,4 @@
-"""The bench on one GPU: kernels launched and timed, guarded arrays, graphs, tensor maps, libraries.
+"""The bench on one GPU: launches, timing, guarded arrays, graphs, tensor maps, libraries.
 
-Nothing here is imported until a GPU is asked for, and PyCUDA only inside functions.
+These modules are imported when a GPU is used, and PyCUDA inside functions only.
 """

@@ -1,7 +1,7 @@
-"""CUDA graphs: work recorded from a stream and replayed by one call, without a launch's overhead.
+"""CUDA graphs: work captured from a stream and replayed by one call, without launch overhead.
 
-PyCUDA has none; the driver is called through ctypes (CUDA driver API, "Stream Management" and
-"Graph Management").
+PyCUDA does not support graphs; the driver is called through ctypes (CUDA driver API, "Stream
+Management" and "Graph Management").
 """
 
 from __future__ import annotations
@@ -14,16 +14,22 @@ from typing import Any, Self
 
 from raytracer.errors import BackendError
 
-RELAXED = 2  # CU_STREAM_CAPTURE_MODE_RELAXED: other threads may go on with whatever they do
+RELAXED = 2  # CU_STREAM_CAPTURE_MODE_RELAXED: does not restrict other threads
 
 
 class Graph:
-    """What `work` queues on a stream, recorded; close it."""
+    """Work captured from a stream; must be closed."""
 
     def __init__(self, stream: int, work: Callable[[], Any], library: Any = None) -> None:
-        """Record. stream: its handle, not the default stream's. library: one that tests bring.
+        """Capture work.
 
-        Raises BackendError where something in the work cannot be recorded.
+        Args:
+            stream: handle of a stream, not the default stream.
+            work: queues the work on the stream.
+            library: replaces the driver library, in tests.
+
+        Raises:
+            BackendError: the work cannot be captured.
         """
         self._driver = library or _library()
         self._stream = ctypes.c_void_p(stream)
@@ -31,10 +37,10 @@ class Graph:
         self._ask("cuStreamBeginCapture_v2", self._stream, ctypes.c_int(RELAXED))
         try:
             work()
-        finally:  # a stream that records would refuse everything else
+        finally:  # a capturing stream would refuse all other work
             status = self._driver.cuStreamEndCapture(self._stream, ctypes.byref(self._graph))
         if status:
-            raise BackendError(f"this work cannot be recorded into a graph (error {status})")
+            raise BackendError(f"this work cannot be captured into a graph (error {status})")
         try:
             zero = ctypes.c_ulonglong(0)
             ready = ctypes.byref(self._ready)
@@ -48,7 +54,7 @@ class Graph:
         self._ask("cuGraphLaunch", self._ready, self._stream)
 
     def close(self) -> None:
-        """Give it back."""
+        """Release the graph."""
         if self._ready.value:
             self._driver.cuGraphExecDestroy(self._ready)
         if self._graph.value:

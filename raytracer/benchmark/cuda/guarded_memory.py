@@ -1,4 +1,4 @@
-"""Arrays on one GPU with guards behind them: a kernel that writes too far is found out."""
+"""Arrays on one GPU with guard bytes behind them, to detect writes out of bounds."""
 
 from __future__ import annotations
 
@@ -14,15 +14,23 @@ if TYPE_CHECKING:
 
     from raytracer.benchmark.cuda.session import Session
 
-GUARD = 256  # bytes after each array that no kernel may touch
-POISON = 0xFFFFFFFF  # NaN as a float, and no plausible count
+GUARD = 256  # bytes behind each array
+POISON = 0xFFFFFFFF  # NaN as a float, implausible as a count
 
 
 class Memory:
-    """Named arrays on the device, each followed by a guard; close it."""
+    """Named arrays on the device, each followed by guard bytes; must be closed."""
 
     def __init__(self, session: Session, sizes: Mapping[str, int]) -> None:
-        """Allocate; sizes in bytes by name. Raises MemoryNeedError where they do not fit."""
+        """Allocate arrays.
+
+        Args:
+            session: the GPU.
+            sizes: bytes by name.
+
+        Raises:
+            MemoryNeedError: the arrays do not fit into device memory.
+        """
         self._session = session
         self._sizes = dict(sizes)
         self._taken: dict[str, Any] = {}
@@ -35,7 +43,7 @@ class Memory:
             raise
 
     def address(self, name: str) -> int:
-        """Where an array begins."""
+        """Return the address of an array."""
         return int(self._taken[name])
 
     def upload(self, name: str, array: NDArray[Any]) -> None:
@@ -48,7 +56,7 @@ class Memory:
             staging(self._session.ordinal).to_host(self.address(name), array)
 
     def poison(self, name: str) -> None:
-        """Fill an array and its guard with what no kernel writes."""
+        """Queue the filling of an array and its guard bytes with POISON."""
         self._session.fill(self.address(name), _padded(self._sizes[name]) + GUARD, POISON)
 
     def clear(self, name: str) -> None:
@@ -56,7 +64,7 @@ class Memory:
         self._session.fill(self.address(name), self._sizes[name], 0)
 
     def overrun(self, name: str) -> bool:
-        """Whether something was written behind a poisoned array."""
+        """Whether the guard bytes of a poisoned array were overwritten."""
         import numpy as np
 
         size = self._sizes[name]
@@ -66,7 +74,7 @@ class Memory:
         return bool((tail != 0xFF).any())
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Release the memory."""
         while self._taken:
             with suppress(self._session.driver.Error):
                 self._taken.popitem()[1].free()

@@ -1,4 +1,4 @@
-"""A variant of the bench on one GPU: compiled, its constants filled, launched."""
+"""Variants loaded on one GPU: compilation, constant memory, launches."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 Enqueue = Callable[[], Any]
 Matrix = tuple[int, tuple[int, int], str]  # address, rows and columns, type
 
-# A number of the driver's header, for releases of PyCUDA that lack the name.
+# CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, for releases of PyCUDA without the name.
 MAX_DYNAMIC_SHARED = 8
 
 
 class RefusedError(RaytracerError):
-    """A kernel that this device cannot run; the sentence says why."""
+    """The device cannot run a kernel."""
 
 
 class SizeError(RefusedError):
-    """Sizes that this kernel cannot take; it can run others."""
+    """A kernel does not support these sizes."""
 
 
 class LoadedKernel:
-    """One variant, compiled with given macros and loaded."""
+    """A variant, compiled with macros and loaded."""
 
     def __init__(
         self,
@@ -43,7 +43,18 @@ class LoadedKernel:
         root: Path | None = None,
         shipped: bool = True,
     ) -> None:
-        """Load it, compiling if need be; raises RefusedError where the device cannot run it."""
+        """Load the variant, compiled now if it is not cached.
+
+        Args:
+            session: the GPU.
+            variant: the kernel.
+            macros: definitions for the compiler.
+            root: the kernels folder; that of the package by default.
+            shipped: whether a cubin that is shipped with the package may be used.
+
+        Raises:
+            RefusedError: the device cannot run the variant.
+        """
         if not variant.admits(session.arch):
             needs = ", ".join(map(str, variant.needs))
             raise RefusedError(f"needs {needs}; this GPU is {session.arch}")
@@ -58,10 +69,10 @@ class LoadedKernel:
         try:
             return self._module.get_function(name)
         except self._session.driver.LogicError:
-            raise RefusedError(f'has no entry: extern "C" __global__ void {name}(…)') from None
+            raise RefusedError(f'lacks the entry: extern "C" __global__ void {name}(…)') from None
 
     def resources(self) -> Resources:
-        """Registers a thread and static shared bytes, the most of any step; bytes spilled."""
+        """Return registers per thread, static shared memory (maximum of the steps) and spills."""
         return {
             "registers": max(int(each.num_regs) for each in self._functions),
             "shared": self._static(),
@@ -72,10 +83,13 @@ class LoadedKernel:
         return max(int(each.shared_size_bytes) for each in self._functions)
 
     def fill_constants(self, inputs: Mapping[str, tuple[int, int]]) -> None:
-        """Copy the inputs that the header names into constant memory.
+        """Copy the inputs named in the header (`constant:`) into constant memory.
 
-        inputs: address on the device and bytes by name. Raises RefusedError where the kernel has
-        no such array, or one of another size.
+        Args:
+            inputs: address on the device and bytes by name.
+
+        Raises:
+            RefusedError: the array is missing in the kernel, or has another size.
         """
         for name in self.variant.constant.split():
             if name not in inputs:
@@ -87,10 +101,16 @@ class LoadedKernel:
                 driver.memcpy_dtod_async(target, address, nbytes, self._session.stream)
 
     def fill_maps(self, matrices: Mapping[str, Matrix]) -> None:
-        """Make the tensor maps that the header asks for, and copy them into constant memory.
+        """Create the tensor maps of the header (`maps:`) in constant memory.
 
-        Not passed as arguments: PyCUDA packs those without the gaps that their alignment needs.
-        matrices: address, shape and type by name. Raises SizeError where a matrix has no map.
+        They are not kernel arguments, because PyCUDA packs arguments without the padding that
+        their alignment requires.
+
+        Args:
+            matrices: address, shape and type by name.
+
+        Raises:
+            SizeError: a matrix has no map, because its rows are not aligned.
         """
         for request in self.variant.maps:
             if request.array not in matrices:
@@ -98,29 +118,36 @@ class LoadedKernel:
             address, shape, dtype = matrices[request.array]
             box = request.rows, request.cols
             try:
-                tensor = tensor_map.encode(address, shape, dtype, box, request.swizzle)
+                encoded = tensor_map.encode(address, shape, dtype, box, request.swizzle)
             except tensor_map.PitchError as error:
                 raise SizeError(f"{request.array}: {error}") from error
             target = self._constant(request.constant, tensor_map.BYTES)
             with translated(self._session.driver):
-                self._session.driver.memcpy_htod(target, tensor)
+                self._session.driver.memcpy_htod(target, encoded)
 
     def _constant(self, name: str, nbytes: int) -> Any:
-        """Where an array of constant memory lies; it must have that size."""
+        """Return the address of a constant array; raise RefusedError for another size."""
         driver = self._session.driver
         with translated(driver):
             try:
                 target, size = self._module.get_global(name)
             except driver.LogicError:
-                raise RefusedError(f"has no __constant__ {name}") from None
+                raise RefusedError(f"lacks __constant__ {name}") from None
         if nbytes != size:
-            raise RefusedError(f"{name} has {size} bytes, and {nbytes} are to go there")
+            raise RefusedError(f"{name} has {size} bytes instead of {nbytes}")
         return target
 
     def bind(self, axes: Mapping[str, int], pointers: list[int], sizes: tuple[int, ...]) -> Enqueue:
-        """A function that queues one launch of each step.
+        """Return a function that queues one launch of each step.
 
-        Raises RefusedError for too much shared memory, MemoryNeedError for too much scratch.
+        Args:
+            axes: sizes of the operation by name.
+            pointers: addresses of inputs and outputs.
+            sizes: the integers at the end of the arguments.
+
+        Raises:
+            RefusedError: the kernel needs too much shared memory.
+            MemoryNeedError: the scratch memory does not fit.
         """
         launch = self.variant.launch(axes, self._session.multiprocessors)
         static = self._static()
@@ -139,7 +166,7 @@ class LoadedKernel:
                 function.prepare(["P"] * len(addresses) + ["q"] * len(sizes))
         block, arguments, steps = self.variant.block, (*addresses, *sizes), self._functions
 
-        def enqueue(_held: Any = scratch) -> None:  # the memory lives as long as the function
+        def enqueue(_held: Any = scratch) -> None:  # keeps the scratch memory alive
             for function in steps:
                 function.prepared_async_call(
                     launch.grid, block, stream, *arguments, shared_size=launch.shared

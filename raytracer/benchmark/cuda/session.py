@@ -1,4 +1,4 @@
-"""Times work on one GPU: queued launches between events, and what the device is."""
+"""Timing of work on one GPU with events, and properties of the device."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 Enqueue = Callable[[], Any]
 
-SCRATCH = 256 << 20  # bytes written to flush the L2 cache and to let the host run ahead
-SHORT = 20e-6  # seconds: shorter kernels are replayed from a graph, or queued behind other work
+SCRATCH = 256 << 20  # bytes written to flush the L2 cache and to keep the queue busy
+SHORT = 20e-6  # seconds; shorter kernels are replayed from a graph, or queued behind other work
 BATCH = 32
-# A number of the driver's header, for releases of PyCUDA that lack the name.
+# CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, for releases of PyCUDA without the name.
 OPTIN_SHARED = 97
 
 
 class Session:
-    """One GPU, its context current: `with Session() as session`. Raises BackendError."""
+    """A GPU with its context current inside of `with Session() as session`."""
 
     def __init__(self, ordinal: int = 0) -> None:
-        """Find the GPU of that number."""
+        """Find a GPU by number; raise BackendError if it cannot be used."""
         if reason := why_not(ordinal):
             raise BackendError(f"the kernels cannot run here: {reason}")
         self.ordinal = ordinal
@@ -40,7 +40,7 @@ class Session:
         self._open = ExitStack()
         self._scratch: Any = None
         self._events: list[Any] = []
-        self._unrecorded: list[Enqueue] = []  # work that no graph can hold
+        self._unrecorded: list[Enqueue] = []  # work that cannot be captured
 
     def __enter__(self) -> Self:
         self._open.enter_context(self._context.active())
@@ -63,46 +63,55 @@ class Session:
             with suppress(self.driver.Error):
                 self._scratch.free()
             self._scratch = None
-        self._open.__exit__(kind, error, at)  # what PyCUDA raised becomes a sentence
+        self._open.__exit__(kind, error, at)  # translates exceptions of PyCUDA
 
     def describe(self) -> Device:
-        """Name, architecture, memory and driver of the GPU, for records."""
+        """Return name, architecture, memory and driver of the GPU, for records."""
         details = device_details(self.ordinal)
         stable = {k: v for k, v in details.items() if k != "memory_free"}
         return cast("Device", stable | {"l2_bytes": self.l2_bytes})
 
     @property
     def bus_id(self) -> str:
-        """Where the GPU sits, as NVML asks for it."""
+        """PCI address of the GPU, as used by NVML."""
         return str(self._context.device.pci_bus_id())
 
     def free_memory(self) -> int:
-        """Bytes free on the device."""
+        """Return the free bytes of device memory."""
         return int(self.driver.mem_get_info()[0])
 
     def total_memory(self) -> int:
-        """Bytes of the device's memory."""
+        """Return the size of device memory in bytes."""
         return int(self.driver.mem_get_info()[1])
 
     def fill(self, address: int, nbytes: int, word: int) -> None:
-        """Queue the filling of memory (a multiple of 4 bytes) with a 32-bit word."""
+        """Queue the filling of memory with a 32-bit word; `nbytes` is a multiple of 4."""
         self.driver.memset_d32_async(address, word, nbytes // 4, self.stream)
 
     def flush(self) -> None:
-        """Queue a write that leaves nothing of earlier data in the L2 cache."""
+        """Queue a write that evicts all earlier data from the L2 cache."""
         if self._scratch is None:
             self._scratch = self.driver.mem_alloc(max(SCRATCH, 4 * self.l2_bytes))
         self.fill(int(self._scratch), max(SCRATCH, 4 * self.l2_bytes), 0)
 
     def wait(self) -> None:
-        """Wait for all that is queued; faults of kernels come out here as BackendError."""
+        """Wait for all queued work; raise BackendError for faults of kernels."""
         with translated(self.driver):
             self.stream.synchronize()
 
     def cold(self, launch: Enqueue, count: int, flush: bool) -> list[float]:
-        """Seconds of `count` launches, each by itself; `flush` empties the L2 cache before each."""
+        """Time launches one by one.
+
+        Args:
+            launch: queues the work.
+            count: number of launches.
+            flush: whether to flush the L2 cache before each launch.
+
+        Returns:
+            Seconds of each launch.
+        """
         events = self._pairs(count)
-        self.flush()  # the host queues ahead while this runs
+        self.flush()  # the host queues launches while this runs
         for start, end in events:
             if flush:
                 self.flush()
@@ -113,7 +122,7 @@ class Session:
         return [float(end.time_since(start)) * 1e-3 for start, end in events]
 
     def hot(self, launch: Enqueue, count: int, lead: int) -> float:
-        """Seconds a launch, of `count` back to back; `lead` fillers queue before them."""
+        """Return seconds per launch of `count` launches in a row, queued behind `lead` flushes."""
         ((start, end),) = self._pairs(1)
         for _ in range(lead):
             self.flush()
@@ -126,9 +135,10 @@ class Session:
         return float(end.time_since(start)) * 1e-3 / count
 
     def replayed(self, launch: Enqueue, count: int, times: int) -> list[float]:
-        """Seconds a launch, `times` over, of `count` recorded into a graph and replayed.
+        """Return `times` samples of seconds per launch, of a graph with `count` launches.
 
-        Raises BackendError for work that cannot be recorded.
+        Raises:
+            BackendError: the work cannot be captured.
         """
 
         def work() -> None:
@@ -142,7 +152,7 @@ class Session:
         return samples
 
     def short(self, launch: Enqueue) -> list[float]:
-        """Samples of a kernel that ends before the host could launch the next."""
+        """Return samples of a kernel that is shorter than the time of a launch."""
         if launch not in self._unrecorded:
             try:
                 return self.replayed(launch, BATCH, 8)
@@ -153,7 +163,15 @@ class Session:
     def turn(
         self, launch: Enqueue, mode: str, seconds: float, estimate: float, flush: bool
     ) -> list[float]:
-        """Samples for about so many seconds; mode "cold", "hot" or "sustained"."""
+        """Take samples for about `seconds` of device time.
+
+        Args:
+            launch: queues the work.
+            mode: "cold", "hot" or "sustained".
+            seconds: of device time.
+            estimate: seconds of one launch.
+            flush: whether cold launches flush the L2 cache.
+        """
         if mode == "cold":
             count = max(1, min(16, int(seconds / estimate)))
             return self.cold(launch, count, flush)
@@ -164,7 +182,7 @@ class Session:
         return [self.hot(launch, batch, 0) for _ in range(rounds)]
 
     def profiled(self, launch: Enqueue) -> None:
-        """One launch between the marks that profilers look for."""
+        """Launch once between the marks of the profiler API."""
         self.driver.start_profiler()
         launch()
         self.wait()

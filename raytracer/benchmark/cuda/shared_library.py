@@ -1,6 +1,7 @@
-"""Shared libraries made of .cu files that are more than kernels: a library's host code, called by
-ctypes. Built once for each compiler and architecture, and kept beside the cubins, each with a file
-that holds the digest of its content.
+"""Shared libraries compiled from .cu files with host code, called through ctypes.
+
+They are compiled once for each compiler and architecture, and cached beside the cubins, each with a
+file that contains the digest of its content.
 """
 
 from __future__ import annotations
@@ -22,11 +23,15 @@ FLAGS = ("-std=c++17", "-O3", "-shared", "-Xcompiler", "-fPIC")
 
 
 def build(source: Path, arch: str) -> Path:
-    """The library of a .cu file, compiled now if it is not at hand.
+    """Return the library of a .cu file, compiled now if it is not cached.
 
-    It may include headers of the kernels, by their path there.
-    Raises BackendError without nvcc and for a cache folder of another user, CompileError with the
-    last of what nvcc said.
+    Args:
+        source: the file; it may include headers of the kernels by their path in kernels/.
+        arch: architecture, like "sm_90a".
+
+    Raises:
+        BackendError: nvcc is missing, or the cache folder belongs to another user.
+        CompileError: with the last line of the output of nvcc.
     """
     nvcc = find_nvcc()
     if nvcc is None:
@@ -39,8 +44,8 @@ def build(source: Path, arch: str) -> Path:
         folder = own_files.make_private(target.parent)
     except OSError as error:
         raise BackendError(
-            f"{source.name}: its library cannot be kept ({error}): set RAYTRACER_CACHE to a folder "
-            "of your own"
+            f"{source.name}: its library cannot be cached ({error}); set RAYTRACER_CACHE to a "
+            "folder of your own"
         ) from error
     if not _is_sound(target):
         _compile(source, arch, nvcc, root, folder, target)
@@ -48,7 +53,7 @@ def build(source: Path, arch: str) -> Path:
 
 
 def _compile(source: Path, arch: str, nvcc: Path, root: Path, folder: Path, target: Path) -> None:
-    """Make a library and note its digest."""
+    """Compile a library and store its digest."""
     with tempfile.TemporaryDirectory(prefix=".build-", dir=folder) as build_folder:
         library = Path(build_folder, "library.so")
         target_options = [f"-arch={arch}", "-I", str(root), "-o", str(library)]
@@ -64,7 +69,7 @@ def _compile(source: Path, arch: str, nvcc: Path, root: Path, folder: Path, targ
 
 
 def _is_sound(library: Path) -> bool:
-    """Whether a library is the user's own and has the content that its digest was made of."""
+    """Whether a library belongs to the user and matches its stored digest."""
     content, note = own_files.read(library), own_files.read(_note_of(library))
     if content is None or note is None:
         return False
@@ -76,23 +81,33 @@ def _note_of(library: Path) -> Path:
 
 
 class Launcher:
-    """`scratch_bytes(sizes)` and `launch(scratch, bytes, arrays, sizes, stream)` of a library."""
+    """The functions of a library: `scratch_bytes(sizes)` and `launch(...)`."""
 
     def __init__(self, path: Path, sizes: Sequence[int]) -> None:
-        """Load it; sizes: of the operation."""
+        """Load the library at `path` for the sizes of the operation."""
         self._library = ctypes.CDLL(str(path))
         self._library.scratch_bytes.restype = ctypes.c_longlong
         self._sizes = (ctypes.c_longlong * len(sizes))(*sizes)
 
     def scratch_bytes(self) -> int:
-        """Device memory that a launch needs; raises BackendError where the library fails."""
+        """Return the bytes of scratch memory of a launch; raise BackendError on failure."""
         needed = int(self._library.scratch_bytes(self._sizes))
         if needed < 0:
-            raise BackendError("the library cannot say how much memory it needs")
+            raise BackendError("the library did not report its scratch memory")
         return needed
 
     def launch(self, scratch: int, scratch_bytes: int, arrays: Sequence[int], stream: int) -> None:
-        """Queue the work. scratch, arrays: addresses on the device; room: bytes of scratch."""
+        """Queue the work.
+
+        Args:
+            scratch: address of the scratch memory.
+            scratch_bytes: its size.
+            arrays: addresses of inputs and outputs.
+            stream: handle of the stream.
+
+        Raises:
+            BackendError: the launch failed.
+        """
         status = self._library.launch(
             ctypes.c_void_p(scratch or None),
             ctypes.c_longlong(scratch_bytes),

@@ -1,4 +1,4 @@
-"""The operations of the bench: one file each, found by listing this folder."""
+"""The operations of the bench: one module each, found by listing this folder."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from raytracer.errors import UserError, suggestion
 
 @cache
 def modules() -> dict[str, Op]:
-    """Every operation by name, sorted; a file with an `OP` is one, with `OPS` several."""
-    names = (loaded.name for loaded in pkgutil.iter_modules(__path__))
+    """Return all operations by name, sorted: `OP`, or each of `OPS`, of every module."""
+    names = (module.name for module in pkgutil.iter_modules(__path__))
     loaded = [import_module(f"{__name__}.{name}") for name in names if name != "base"]
     every: list[Op] = [module.OP for module in loaded if hasattr(module, "OP")]
     every += [op for module in loaded for op in getattr(module, "OPS", ())]
@@ -21,12 +21,12 @@ def modules() -> dict[str, Op]:
 
 
 def names() -> list[str]:
-    """Names of the operations, sorted."""
+    """Return the names of the operations, sorted."""
     return list(modules())
 
 
 def find(name: str) -> Op:
-    """An operation by name; raises UserError for an unknown one."""
+    """Return an operation by name; raise UserError for an unknown one."""
     try:
         return modules()[name]
     except KeyError:

@@ -1,4 +1,4 @@
-"""The advection operator of spectral elements: the gradient along a velocity."""
+"""The advection operator of spectral elements: velocity times gradient."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ class Advection(FieldOp):
     name = "advection"
     summary = "velocity times gradient of (n, n, n) elements, fused"
     note = (
-        "c is the velocity in the element's own coordinates, geometric factors included. u and c "
-        "are read, v is written: 5 numbers a point; the chain of two kernels moves 11, but is "
-        "charged 5."
+        "c is the velocity in the coordinates of the element, geometric factors included. u and c "
+        "are read, v is written: 5 numbers per point. The chain of two kernels moves 11; rates "
+        "count 5."
     )
 
     def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
@@ -27,12 +27,12 @@ class Advection(FieldOp):
         }
 
     def cpu(self, inputs: Arrays) -> Arrays:
-        """NumPy's matrix products."""
+        """Compute by matrix products of NumPy."""
         u, c, d = inputs["u"], inputs["c"], inputs["d"]
         return {"v": sum(c[:, axis] * along(d, u, axis) for axis in range(3))}
 
     def work(self, axes: Axes, dtype: str) -> Work:
-        """Three contractions and 5 operations a point; u, c and d read, v written."""
+        """Three contractions and 5 operations per point; u, c and d read, v written."""
         size, n = size_of(dtype), axes["n"]
         points = axes["elements"] * n**3
         return Work((3 * 2 * n + 5) * points, size * (4 * points + n * n), size * points)

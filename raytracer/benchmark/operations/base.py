@@ -1,8 +1,8 @@
-"""What an operation of the bench declares: arguments, axes, reference, tolerance and work.
+"""The definition of an operation: inputs, outputs, axes, reference, tolerance and work.
 
-A new operation is one file in this folder with one subclass of `Op` and an instance named `OP`.
-A kernel `kernels/ladders/<op>/NN_name.cu` is called with the addresses of the inputs, then those of
-the outputs, in the order of the dictionaries below, then `Op.sizes` as long long.
+A new operation is one module in this folder with a subclass of `Op` and an instance named `OP`.
+The arguments of a kernel `kernels/ladders/<op>/NN_name.cu` are the addresses of the inputs, then
+those of the outputs, in the order of the dictionaries below, then `Op.sizes` as long long.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 Axes = Mapping[str, int]
 Arrays = dict[str, "NDArray[Any]"]
 
-# How inputs are drawn; the choice changes power draw and conflicts, so it is always printed.
+# Distributions of input values. They affect power and bank conflicts, so records state them.
 DISTRIBUTIONS = ("normal", "uniform", "constant", "sorted", "zeros")
-PERIOD = 1 << 22  # values drawn afresh; larger arrays repeat them, which no kernel can notice
+PERIOD = 1 << 22  # distinct values; larger arrays repeat them
 
 
 @dataclass(frozen=True)
 class Work:
-    """What one call computes and moves: each input read once, each output written once."""
+    """Operations and bytes of one call: each input read once, each output written once."""
 
     flop: float
     bytes_read: float
@@ -35,30 +35,30 @@ class Work:
 
     @property
     def bytes(self) -> float:
-        """Read and written together."""
+        """Bytes read plus bytes written."""
         return self.bytes_read + self.bytes_written
 
 
 @dataclass(frozen=True)
 class Count:
-    """Another way to count the same call, that tables elsewhere use: shown beside `Work`."""
+    """An alternative count of the same call, used in published tables; shown beside `Work`."""
 
-    label: str  # what is counted
+    label: str  # description of the count
     flop: float
     bytes: float
 
 
 @dataclass(frozen=True)
 class Output:
-    """An output array, before it is computed."""
+    """Shape and type of an output array."""
 
     shape: tuple[int, ...]
     dtype: str  # of NumPy
-    clear: bool = False  # set to zero before each call, inside the timing (kernels that add)
+    clear: bool = False  # set to zero before each call, included in the time
 
     @property
     def nbytes(self) -> int:
-        """Its size in bytes."""
+        """Size in bytes."""
         import numpy as np
 
         size = np.dtype(self.dtype).itemsize
@@ -68,35 +68,37 @@ class Output:
 
 
 def nothing(_arrays: dict[str, Any], _axes: Axes) -> Callable[[], Any]:
-    """For peers that no Python library makes."""
+    """Placeholder for peers that are not called from Python."""
     raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Peer:
-    """A library's way to compute the same, timed in the same run where it is installed.
+    """An implementation by a library, timed in the same run if the library is installed.
 
-    make: takes the inputs as arrays of the library on the GPU, by name (PyTorch gets 16-bit
-        patterns as int16: `.view(torch.bfloat16)`), and the axes; returns a function without
-        arguments that launches the work on the current stream.
-    package: "torch", "triton" (through PyTorch), "cupy"; or "cub": raytracer/benchmark/cub/OP.cu
-        is compiled with the toolkit's headers, and `make` is not used.
+    Attributes:
+        make: takes the inputs as arrays of the library on the GPU, by name (for PyTorch, 16-bit
+            patterns are int16: `.view(torch.bfloat16)`), and the axes; returns a function without
+            arguments that launches the work on the current stream.
+        package: "torch", "triton" (through PyTorch), "cupy"; or "cub":
+            raytracer/benchmark/cub/OP.cu is compiled with the headers of the toolkit, and `make` is
+            not used.
     """
 
     name: str  # "PyTorch add"
     make: Callable[[dict[str, Any], Axes], Callable[[], Any]] = nothing
     package: str = "torch"
-    instead_of: str = ""  # a package that is preferred where it is installed
-    dtypes: tuple[str, ...] = ()  # of the op for which it exists; all if empty
+    instead_of: str = ""  # a package that is preferred if it is installed
+    dtypes: tuple[str, ...] = ()  # supported dtypes of the op; all if empty
 
 
 class Op(ABC):
-    """One operation of the bench."""
+    """An operation of the bench."""
 
     name: str
     summary: str  # one sentence
     axes: Mapping[str, int]  # names in the kernel's order, with the default sizes
-    awkward: tuple[Mapping[str, int], ...]  # small sizes at which a kernel is checked, tails first
+    awkward: tuple[Mapping[str, int], ...]  # small sizes at which kernels are checked, tails first
     dtypes: tuple[str, ...] = ("float32",)
     distributions: tuple[str, ...] = ("normal", "uniform", "constant", "zeros")
     peers: tuple[Peer, ...] = ()
@@ -104,38 +106,38 @@ class Op(ABC):
 
     @abstractmethod
     def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
-        """The input arrays by name, in the kernel's order, C-contiguous."""
+        """Return the input arrays by name, in the order of the arguments, C-contiguous."""
 
     @abstractmethod
     def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
-        """The outputs by name, in the kernel's order."""
+        """Return the outputs by name, in the order of the arguments."""
 
     @abstractmethod
     def reference(self, inputs: Arrays) -> Arrays:
-        """The outputs by name as they should be: float64, or exact integers."""
+        """Return the correct outputs by name: float64, or exact integers."""
 
     @abstractmethod
     def work(self, axes: Axes, dtype: str) -> Work:
-        """What one call computes and moves."""
+        """Return operations and bytes of one call."""
 
     def count(self, axes: Axes, dtype: str) -> Count | None:
-        """The count that circulates, where it differs from `work`; None if there is none."""
+        """Return the count of published tables if it differs from `work`, else None."""
         return None
 
     def tolerance(self, axes: Axes, dtype: str) -> float:
-        """Greatest relative error in the Frobenius norm; 0 asks for equality."""
+        """Return the tolerated relative error in the Frobenius norm; 0 for equality."""
         return 1e-6 if dtype != "float64" else 1e-14
 
     def sizes(self, axes: Axes) -> tuple[int, ...]:
-        """The whole numbers at the end of the kernel's arguments."""
+        """Return the integers at the end of the arguments."""
         return tuple(axes[name] for name in self.axes)
 
     def macros(self, axes: Axes, dtype: str) -> dict[str, str]:
-        """Macros that the kernel is compiled with."""
+        """Return the macros with which kernels are compiled."""
         return {}
 
     def sizes_in_macros(self) -> frozenset[str]:
-        """Axes that the macros fix: a change of size is another compilation."""
+        """Return the axes that are macros: another size is another compilation."""
         axes, dtype = self.resolve({}), self.dtypes[0]
         macros = self.macros(axes, dtype)
         return frozenset(
@@ -143,13 +145,14 @@ class Op(ABC):
         )
 
     def cpu(self, inputs: Arrays) -> Arrays | None:
-        """The NumPy form, timed where there is no GPU; None if there is none."""
+        """Compute with NumPy, which is timed without a GPU; None if there is no such form."""
         return None
 
     def resolve(self, given: Axes) -> dict[str, int]:
-        """The sizes of all axes: those given, and the defaults.
+        """Return the sizes of all axes: `given` and defaults.
 
-        Raises UserError for an unknown axis or a size below 1.
+        Raises:
+            UserError: an axis is unknown, or a size is below 1.
         """
         for name, size in given.items():
             if name not in self.axes:
@@ -160,20 +163,26 @@ class Op(ABC):
         return {**self.axes, **given}
 
     def axes_of(self, inputs: Arrays) -> dict[str, int]:
-        """The axes of given inputs, for calls from Python; the first input's shape by default."""
+        """Return the axes of inputs; by default the shape of the first input."""
         first = next(iter(inputs.values()))
         return dict(zip(self.axes, first.shape, strict=True))
 
     def dtype_of(self, inputs: Arrays) -> str:
-        """The op's dtype of given inputs."""
+        """Return the dtype of the operation for inputs."""
         return str(next(iter(inputs.values())).dtype)
 
 
 def draw(shape: tuple[int, ...], dtype: str, distribution: str, seed: int) -> NDArray[Any]:
-    """Random values; the same for the same arguments.
+    """Draw random values, reproducible by arguments.
 
-    dtype: "float32", "float64", "uint8" (normal: mean 110, sigma 25, as grey levels are).
-    distribution: one of DISTRIBUTIONS; uniform is -1..1, or 0..255 for bytes.
+    Args:
+        shape: of the array.
+        dtype: "float32", "float64" or "uint8" (normal: mean 110, sigma 25, like grey levels).
+        distribution: one of DISTRIBUTIONS; uniform is -1..1, or 0..255 for bytes.
+        seed: of the generator.
+
+    Raises:
+        UserError: the distribution is unknown.
     """
     import numpy as np
 
@@ -200,7 +209,7 @@ def draw(shape: tuple[int, ...], dtype: str, distribution: str, seed: int) -> ND
 
 
 def bfloat16_bits(values: NDArray[Any]) -> NDArray[Any]:
-    """float32 values rounded to nearest even bfloat16, as uint16 patterns."""
+    """Round float32 values to nearest even bfloat16; return the bits as uint16."""
     import numpy as np
 
     words = np.ascontiguousarray(values, np.float32).view(np.uint32)
@@ -209,7 +218,7 @@ def bfloat16_bits(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def from_bfloat16(bits: NDArray[Any]) -> NDArray[Any]:
-    """float32 values of uint16 bfloat16 patterns."""
+    """Convert bfloat16 bits (uint16) to float32."""
     import numpy as np
 
     words: NDArray[Any] = bits.astype(np.uint32) << np.uint32(16)
@@ -217,12 +226,12 @@ def from_bfloat16(bits: NDArray[Any]) -> NDArray[Any]:
 
 
 def relative_error(values: NDArray[Any], reference: NDArray[Any]) -> float:
-    """‖found - wanted‖ / ‖wanted‖ in float64; infinite where something is not finite."""
+    """Return ‖values - reference‖ / ‖reference‖ in float64; infinite if one is not finite."""
     import numpy as np
 
     if values.shape != reference.shape:
         raise ValueError(f"{values.shape} against {reference.shape}")
-    # Equal infinities and NaNs of the reference would be equal too: only differences count.
+    # Of equal infinities and NaNs the difference is NaN, too: not finite.
     difference = values.astype(np.float64) - reference.astype(np.float64)
     if not np.isfinite(difference).all():
         return float("inf")

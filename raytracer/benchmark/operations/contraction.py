@@ -35,17 +35,17 @@ class Contraction(ElementOp):
         return gradient(inputs["u"].astype("f8"), inputs["d"].astype("f8"))
 
     def cpu(self, inputs: Arrays) -> Arrays:
-        """NumPy's matrix products."""
+        """Compute by matrix products of NumPy."""
         return gradient(inputs["u"], inputs["d"])
 
     def work(self, axes: Axes, dtype: str) -> Work:
-        """Three contractions of n multiply-adds a point; u and d read, three outputs written."""
+        """Three contractions of n multiply-adds per point; u and d read, three outputs written."""
         size = size_of(dtype)
         n, points = axes["n"], axes["elements"] * axes["n"] ** 3
         return Work(3 * 2 * n * points, size * (points + n * n), 3 * size * points)
 
     def count(self, axes: Axes, dtype: str) -> Count:
-        """One array passed over once and one contraction, as if the others came for nothing."""
+        """One pass over one array and one contraction; the others are not counted."""
         points = axes["elements"] * axes["n"] ** 3
         label = "one pass and one contraction"
         return Count(label, 2 * axes["n"] * points, size_of(dtype) * points)
@@ -54,12 +54,12 @@ class Contraction(ElementOp):
 
 
 def gradient(u: Any, d: Any) -> Arrays:
-    """The operator d (n, n) along the three axes of u (elements, n, n, n), in their type."""
+    """Apply the operator d (n, n) along the three axes of u (elements, n, n, n)."""
     return {name: along(d, u, axis) for axis, name in enumerate(("gx", "gy", "gz"))}
 
 
 def torch_einsum(tensors: dict[str, Any]) -> Callable[[], Any]:
-    """Three einsums, which allocate their results."""
+    """Return three einsums, which allocate their results."""
     import torch
 
     u, d = tensors["u"], tensors["d"]

@@ -1,4 +1,4 @@
-"""One contraction: an operator along a single axis of (n, n, n) elements."""
+"""One contraction: an operator along one axis of (n, n, n) elements."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ EINSUM = ("il,eljk->eijk", "jl,eilk->eijk", "kl,eijl->eijk")
 class ContractionAxis(FieldOp):
     """v[e,i,j,k] = sum over l of d[i,l] u[e,l,j,k] for x; along j for y, along k for z."""
 
-    note = "The count that circulates in tables: one pass and one contraction."
+    note = "The count of published tables: one pass and one contraction."
 
     def __init__(self, axis: int) -> None:
-        """The operation along axis 0, 1 or 2."""
+        """Create the operation along axis 0, 1 or 2."""
         self.axis = axis
         self.name = f"contraction_{'xyz'[axis]}"
         self.summary = f"an (n, n) operator along {'xyz'[axis]} of (n, n, n) elements"
@@ -34,17 +34,17 @@ class ContractionAxis(FieldOp):
         }
 
     def cpu(self, inputs: Arrays) -> Arrays:
-        """NumPy's matrix products."""
+        """Compute by matrix products of NumPy."""
         return {"v": along(inputs["d"], inputs["u"], self.axis)}
 
     def work(self, axes: Axes, dtype: str) -> Work:
-        """n multiply-adds a point; u and d read, v written."""
+        """n multiply-adds per point; u and d read, v written."""
         size, n = size_of(dtype), axes["n"]
         points = axes["elements"] * n**3
         return Work(2 * n * points, size * (points + n * n), size * points)
 
     def _torch(self, tensors: dict[str, Any], _: Axes) -> Callable[[], Any]:
-        """PyTorch's einsum, which allocates its result."""
+        """Return an einsum of PyTorch, which allocates its result."""
         import torch
 
         return lambda: torch.einsum(EINSUM[self.axis], tensors["d"], tensors["u"])

@@ -6,7 +6,7 @@ from raytracer.benchmark.operations.base import Arrays, Axes, Op, Output, Work, 
 
 
 class Copy(Op):
-    """Host to device and back, from pageable and page-locked memory; no kernels of ours."""
+    """Host to device and back, pageable and page-locked, by the driver alone."""
 
     name = "copy"
     summary = "host to device and back, pageable and page-locked, and on the device"
@@ -14,7 +14,7 @@ class Copy(Op):
     awkward = ({"n": 1}, {"n": 4099})
     dtypes = ("uint8",)
     distributions = ("normal", "uniform", "constant", "zeros")
-    note = "A byte copied counts once over the bus, and twice (read and written) on the device."
+    note = "A byte counts once over the bus, and twice (read and written) on the device."
 
     def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
         """Bytes (n,)."""
@@ -29,11 +29,11 @@ class Copy(Op):
         return {"b": inputs["a"]}
 
     def cpu(self, inputs: Arrays) -> Arrays:
-        """NumPy's copy."""
+        """Copy by NumPy."""
         return {"b": inputs["a"].copy()}
 
     def tolerance(self, axes: Axes, dtype: str) -> float:
-        """Every byte."""
+        """Require equality of every byte."""
         return 0.0
 
     def work(self, axes: Axes, dtype: str) -> Work:

@@ -7,7 +7,7 @@ from typing import Any
 from raytracer.benchmark.operations._elements import FieldOp, along, block, size_of
 from raytracer.benchmark.operations.base import Arrays, Axes, Work, draw
 
-# Row and column of the symmetric 3 x 3 matrix of a point that each of its six factors stands for.
+# Row and column of each of the six factors in the symmetric 3 x 3 matrix of a point.
 FACTORS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
@@ -17,9 +17,9 @@ class Diffusion(FieldOp):
     name = "diffusion"
     summary = "stiffness of (n, n, n) elements, fused: gradient, six factors, transposed gradient"
     note = (
-        "CEED's bake-off kernel BK5: points of solution and quadrature are the same. u and six "
-        "factors a point are read, v is written: 8 numbers a point; the chain of three kernels "
-        "moves 20, but is charged 8 as well, so that times and rates compare."
+        "CEED's bake-off kernel BK5, with equal points of solution and quadrature. u and six "
+        "factors per point are read, v is written: 8 numbers per point. The chain of three kernels "
+        "moves 20; rates count 8, so that they are comparable."
     )
 
     def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
@@ -32,7 +32,7 @@ class Diffusion(FieldOp):
         }
 
     def cpu(self, inputs: Arrays) -> Arrays:
-        """NumPy's matrix products."""
+        """Compute by matrix products of NumPy."""
         u, g, d = inputs["u"], inputs["g"], inputs["d"]
         gradient = [along(d, u, axis) for axis in range(3)]
         flux: list[Any] = [0, 0, 0]
@@ -44,11 +44,11 @@ class Diffusion(FieldOp):
         return {"v": sum(along(transposed, each, axis) for axis, each in enumerate(flux))}
 
     def tolerance(self, axes: Axes, dtype: str) -> float:
-        """Two sweeps of n products one after the other."""
+        """Allow for two successive sums of n products."""
         return 2 * super().tolerance(axes, dtype)
 
     def work(self, axes: Axes, dtype: str) -> Work:
-        """Six contractions and 15 operations a point; u, g and d read, v written."""
+        """Six contractions and 15 operations per point; u, g and d read, v written."""
         size, n = size_of(dtype), axes["n"]
         points = axes["elements"] * n**3
         return Work((6 * 2 * n + 15) * points, size * (7 * points + n * n), size * points)

@@ -1,4 +1,4 @@
-"""How often each of 256 byte values occurs."""
+"""The histogram of bytes, with 256 bins."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ BINS = 256
 
 
 class Histogram(Op):
-    """256 bins of bytes: memory could decide, if counters that many threads want did not."""
+    """256 bins of bytes: bound by memory, or by conflicts on the counters."""
 
     name = "histogram"
     summary = "256 bins of bytes"
     axes = {"n": 1 << 30}  # noqa: RUF012
-    # Around the 16 bytes of a load and the 16 KiB of a round of a block, and several rounds.
+    # Around 16 bytes (a load) and 16 KiB (an iteration of a block), and several iterations.
     awkward = (
         {"n": 1},
         {"n": 15},
@@ -31,14 +31,14 @@ class Histogram(Op):
     )
     dtypes = ("uint8",)
     distributions = ("normal", "uniform", "constant", "sorted", "zeros")
-    note = "Clearing the 256 bins before each call is timed with it; nothing here is a FLOP."
+    note = "The time includes clearing the 256 bins; there are no floating-point operations."
 
     def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
         """keys (n,) uint8; normal: mean 110, sigma 25."""
         return {"keys": draw((axes["n"],), dtype, distribution, seed)}
 
     def outputs(self, axes: Axes, dtype: str) -> dict[str, Output]:
-        """bins (256,) uint32, zero at first: kernels add to them."""
+        """bins (256,) uint32, cleared before each call, because kernels add to them."""
         return {"bins": Output((BINS,), "uint32", clear=True)}
 
     def reference(self, inputs: Arrays) -> Arrays:
@@ -46,15 +46,15 @@ class Histogram(Op):
         return {"bins": count(inputs["keys"])}
 
     def cpu(self, inputs: Arrays) -> Arrays:
-        """NumPy's bincount."""
+        """Compute by bincount of NumPy."""
         return {"bins": count(inputs["keys"]).astype("u4")}
 
     def tolerance(self, axes: Axes, dtype: str) -> float:
-        """Every key."""
+        """Require equality of every count."""
         return 0.0
 
     def work(self, axes: Axes, dtype: str) -> Work:
-        """One byte read a key."""
+        """One byte read per key."""
         return Work(0, axes["n"], 4 * BINS)
 
     peers = (
@@ -65,7 +65,7 @@ class Histogram(Op):
 
 
 def count(keys: Any) -> Any:
-    """Counts of the byte values, int64 (256,); in pieces, as bincount widens every key."""
+    """Count byte values, int64 (256,); in pieces, because bincount widens every key."""
     import numpy as np
 
     total = np.zeros(BINS, np.int64)
@@ -76,14 +76,14 @@ def count(keys: Any) -> Any:
 
 
 def torch_bincount(tensors: dict[str, Any]) -> Callable[[], Any]:
-    """PyTorch's bincount, which allocates its result."""
+    """Return bincount of PyTorch, which allocates its result."""
     import torch
 
     return lambda: torch.bincount(tensors["keys"], minlength=BINS)
 
 
 def cupy_bincount(arrays: dict[str, Any]) -> Callable[[], Any]:
-    """CuPy's bincount, which allocates its result."""
+    """Return bincount of CuPy, which allocates its result."""
     import cupy
 
     return lambda: cupy.bincount(arrays["keys"], minlength=BINS)

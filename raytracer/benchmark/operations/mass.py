@@ -1,4 +1,4 @@
-"""The mass operator of spectral elements: interpolate, weigh, interpolate back."""
+"""The mass operator of spectral elements: interpolation, weights, transposed interpolation."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ class Mass(FieldOp):
     summary = "mass of (n, n, n) elements, fused: interpolate, weigh, interpolate back"
     note = (
         "CEED's bake-off kernel BK1 with as many quadrature points as points. u and w are read, v "
-        "is written: 3 numbers a point; the chain of three kernels moves 7, but is charged 3."
+        "is written: 3 numbers per point. The chain of three kernels moves 7; rates count 3."
     )
 
     def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
-        """u and w (elements, n, n, n), b (n, n), its rows being quadrature points."""
+        """u and w (elements, n, n, n), b (n, n) with quadrature points as rows."""
         n = axes["n"]
         return {
             "u": draw(block(axes), dtype, distribution, seed),
@@ -26,7 +26,7 @@ class Mass(FieldOp):
         }
 
     def cpu(self, inputs: Arrays) -> Arrays:
-        """NumPy's matrix products."""
+        """Compute by matrix products of NumPy."""
         v, b = inputs["u"], inputs["b"]
         for axis in range(3):
             v = along(b, v, axis)
@@ -36,11 +36,11 @@ class Mass(FieldOp):
         return {"v": v}
 
     def tolerance(self, axes: Axes, dtype: str) -> float:
-        """Six sweeps of n products one after the other."""
+        """Allow for six successive sums of n products."""
         return 3 * super().tolerance(axes, dtype)
 
     def work(self, axes: Axes, dtype: str) -> Work:
-        """Six contractions and a product a point; u, w and b read, v written."""
+        """Six contractions and one product per point; u, w and b read, v written."""
         size, n = size_of(dtype), axes["n"]
         points = axes["elements"] * n**3
         return Work((6 * 2 * n + 1) * points, size * (2 * points + n * n), size * points)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class MatMul(Op):
-    """The product of two row-major matrices by float32 multiply-adds: no tensor cores."""
+    """The product of two row-major matrices by float32 multiply-adds, without tensor cores."""
 
     name = "matmul"
     summary = "C = A B of row-major float32 matrices, without tensor cores"
@@ -21,13 +21,13 @@ class MatMul(Op):
         {"m": 1, "n": 1, "k": 1},
         {"m": 3, "n": 1030, "k": 5},
         {"m": 37, "n": 45, "k": 29},
-        {"m": 129, "n": 130, "k": 131},  # rows at no multiple of 16 bytes
+        {"m": 129, "n": 130, "k": 131},  # rows not aligned to 16 bytes
         {"m": 1027, "n": 7, "k": 33},
         {"m": 260, "n": 516, "k": 100},  # 16-byte rows, tails of every tile
         {"m": 256, "n": 512, "k": 256},  # whole tiles
         {"m": 385, "n": 1284, "k": 517},
     )
-    note = "TF32 is off for the library too. 2 m n k FLOP; a multiply-add is two."
+    note = "TF32 is off for the library too. 2 m n k FLOP: a multiply-add counts as two."
 
     def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
         """a (m, k) and b (k, n)."""
@@ -49,12 +49,12 @@ class MatMul(Op):
         return {"c": inputs["a"] @ inputs["b"]}
 
     def work(self, axes: Axes, dtype: str) -> Work:
-        """A multiply-add for each of m n k; every matrix moved once."""
+        """m n k multiply-adds; every matrix moved once."""
         m, n, k = self.sizes(axes)
         return Work(2 * m * n * k, 4 * (m * k + k * n), 4 * m * n)
 
     def tolerance(self, axes: Axes, dtype: str) -> float:
-        """Rounding errors of a sum of k terms grow like the root of k."""
+        """Allow for rounding errors that grow with the square root of k."""
         return 1e-5 * max(1.0, sqrt(axes["k"] / 4096))
 
     def axes_of(self, inputs: Arrays) -> dict[str, int]:
@@ -70,7 +70,7 @@ class MatMul(Op):
 
 
 def torch_matmul(tensors: dict[str, Any]) -> Callable[[], Any]:
-    """PyTorch's product in float32 proper, into memory that is there already."""
+    """Return the product of PyTorch in float32, into allocated memory."""
     import torch
 
     torch.backends.cuda.matmul.allow_tf32 = False
@@ -80,9 +80,9 @@ def torch_matmul(tensors: dict[str, Any]) -> Callable[[], Any]:
 
 
 def triton_product(a: Any, b: Any) -> Callable[[], Any]:
-    """The best product of two matrices that PyTorch's compiler finds among its Triton templates.
+    """Return the fastest product of two matrices among the Triton templates of Inductor.
 
-    Compiling and choosing takes half a minute the first time.
+    Compilation and selection take half a minute the first time.
     """
     import logging
     import warnings
@@ -90,7 +90,7 @@ def triton_product(a: Any, b: Any) -> Callable[[], Any]:
     import torch
     from torch._inductor import config
 
-    # Templates that do not fit the device are reported at length and left out of the choice.
+    # Inductor logs templates that do not fit the device at length.
     logging.getLogger("torch._inductor").setLevel(logging.CRITICAL)
     choice = config.patch(max_autotune_gemm_backends="TRITON", autotune_num_choices_displayed=0)
     with choice, warnings.catch_warnings():
@@ -101,7 +101,7 @@ def triton_product(a: Any, b: Any) -> Callable[[], Any]:
 
 
 def cupy_matmul(arrays: dict[str, Any]) -> Callable[[], Any]:
-    """CuPy's product in float32, into memory that is there already."""
+    """Return the product of CuPy in float32, into allocated memory."""
     import cupy
 
     a, b = arrays["a"], arrays["b"]

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class MatMulBf16(Op):
     """The product of bfloat16 matrices on the tensor cores; both are stored along k.
 
-    NumPy has no bfloat16: the inputs are uint16 arrays of bit patterns, which
-    `raytracer.ops.bfloat16_bits` makes of float32 values.
+    NumPy has no bfloat16: the inputs are uint16 arrays of bits, from
+    `raytracer.ops.bfloat16_bits`.
     """
 
     name = "matmul_bf16"
@@ -35,7 +35,7 @@ class MatMulBf16(Op):
     awkward = (
         {"m": 1, "n": 1, "k": 1},
         {"m": 3, "n": 1030, "k": 5},
-        {"m": 37, "n": 45, "k": 29},  # rows at no multiple of 16 bytes
+        {"m": 37, "n": 45, "k": 29},  # rows not aligned to 16 bytes
         {"m": 129, "n": 131, "k": 136},
         {"m": 1027, "n": 7, "k": 40},
         {"m": 260, "n": 518, "k": 328},  # 16-byte rows, tails of every tile
@@ -43,10 +43,10 @@ class MatMulBf16(Op):
         {"m": 385, "n": 1284, "k": 1096},
     )
     dtypes = ("bfloat16",)
-    note = "The library writes C in bfloat16: half the bytes of ours."
+    note = "The libraries write C in bfloat16, half the bytes of float32."
 
     def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
-        """a (m, k) and b (n, k), the columns of B, as bit patterns."""
+        """a (m, k) and b (n, k), the columns of B, as bits."""
         a = draw((axes["m"], axes["k"]), "float32", distribution, seed)
         b = draw((axes["n"], axes["k"]), "float32", distribution, seed + 1)
         return {"a": bfloat16_bits(a), "b": bfloat16_bits(b)}
@@ -65,12 +65,12 @@ class MatMulBf16(Op):
         return {"c": from_bfloat16(inputs["a"]) @ from_bfloat16(inputs["b"]).T}
 
     def work(self, axes: Axes, dtype: str) -> Work:
-        """A multiply-add for each of m n k; every matrix moved once."""
+        """m n k multiply-adds; every matrix moved once."""
         m, n, k = self.sizes(axes)
         return Work(2 * m * n * k, 2 * (m * k + k * n), 4 * m * n)
 
     def tolerance(self, axes: Axes, dtype: str) -> float:
-        """Products of bfloat16 are exact in float32; what is rounded is their sum, of k terms."""
+        """Products of bfloat16 are exact in float32; the sum of k terms is rounded."""
         return 1e-4 * max(1.0, sqrt(axes["k"] / 4096))
 
     def axes_of(self, inputs: Arrays) -> dict[str, int]:
@@ -79,7 +79,7 @@ class MatMulBf16(Op):
         return {"m": m, "n": n, "k": k}
 
     def dtype_of(self, inputs: Arrays) -> str:
-        """Bit patterns have no other name in NumPy."""
+        """Return "bfloat16": NumPy has no such dtype."""
         return "bfloat16"
 
     peers = (
@@ -89,7 +89,7 @@ class MatMulBf16(Op):
 
 
 def torch_matmul_bf16(tensors: dict[str, Any]) -> Callable[[], Any]:
-    """PyTorch's product, C in bfloat16, into memory that is there already."""
+    """Return the product of PyTorch, C in bfloat16, into allocated memory."""
     import torch
 
     a, b = (tensors[name].view(torch.bfloat16) for name in ("a", "b"))
@@ -98,7 +98,7 @@ def torch_matmul_bf16(tensors: dict[str, Any]) -> Callable[[], Any]:
 
 
 def triton_matmul_bf16(tensors: dict[str, Any]) -> Callable[[], Any]:
-    """The best product that PyTorch's compiler finds among its Triton templates."""
+    """Return the fastest product among the Triton templates of Inductor."""
     import torch
 
     a, b = (tensors[name].view(torch.bfloat16) for name in ("a", "b"))

@@ -20,7 +20,7 @@ class MatrixAdd(Op):
         {"rows": 257, "cols": 1001},
         {"rows": 70_001, "cols": 3},
     )
-    note = "Neighbouring threads on neighbouring columns share their transactions; on rows not."
+    note = "Accesses coalesce if neighbouring threads are on neighbouring columns, not on rows."
 
     def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
         """a and b (rows, cols)."""
@@ -43,7 +43,7 @@ class MatrixAdd(Op):
         return {"c": inputs["a"] + inputs["b"]}
 
     def work(self, axes: Axes, dtype: str) -> Work:
-        """Two numbers read and one written an addition."""
+        """Two numbers read and one written per addition."""
         count = axes["rows"] * axes["cols"]
         return Work(count, 8 * count, 4 * count)
 

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 
 class VecAdd(Op):
-    """Addition of two vectors: 12 bytes and one addition an element, memory alone decides."""
+    """Addition of two vectors: 12 bytes and one addition per element, bound by memory."""
 
     name = "vecadd"
     summary = "c = a + b of two vectors"
-    axes = {"n": 1 << 28}  # 1 GiB a vector: far above any L2 cache  # noqa: RUF012
+    axes = {"n": 1 << 28}  # 1 GiB per vector, far above any L2 cache  # noqa: RUF012
     awkward = ({"n": 1}, {"n": 3}, {"n": 255}, {"n": 1025}, {"n": 4099}, {"n": 1_000_003})
-    note = "At 12 bytes an addition the memory decides; small n measures the L2 cache."
+    note = "12 bytes per addition: bound by memory, or by the L2 cache for small n."
 
     def inputs(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
         """a and b (n,)."""
@@ -40,7 +40,7 @@ class VecAdd(Op):
         return {"c": inputs["a"] + inputs["b"]}
 
     def work(self, axes: Axes, dtype: str) -> Work:
-        """Two numbers read and one written an addition."""
+        """Two numbers read and one written per addition."""
         return Work(axes["n"], 8 * axes["n"], 4 * axes["n"])
 
     peers = (
@@ -51,7 +51,7 @@ class VecAdd(Op):
 
 
 def torch_add(tensors: dict[str, Any]) -> Callable[[], Any]:
-    """PyTorch's addition into memory that is there already."""
+    """Return the addition of PyTorch into allocated memory."""
     import torch
 
     out = torch.empty_like(tensors["a"])
@@ -59,7 +59,7 @@ def torch_add(tensors: dict[str, Any]) -> Callable[[], Any]:
 
 
 def cupy_add(arrays: dict[str, Any]) -> Callable[[], Any]:
-    """CuPy's addition into memory that is there already."""
+    """Return the addition of CuPy into allocated memory."""
     import cupy
 
     out = cupy.empty_like(arrays["a"])

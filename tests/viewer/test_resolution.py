@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raytracer.viewer.pace import (
+from raytracer.viewer.resolution import (
     FINER,
     FRAME,
     HALF,
@@ -18,7 +18,7 @@ from raytracer.viewer.pace import (
     LEVELS,
     SLACK,
     SLOWEST,
-    Pace,
+    ResolutionController,
     at,
     finer,
 )
@@ -28,14 +28,16 @@ FULLS = st.tuples(st.integers(1, 8000), st.integers(1, 8000))
 COSTS = st.floats(1e-11, 1e-4)  # seconds a pixel
 
 
-def play(cost: float, pace: Pace, fixed: float = 0.0, frames: int = 300) -> list[int]:
+def play(
+    cost: float, resolution: ResolutionController, fixed: float = 0.0, frames: int = 300
+) -> list[int]:
     """The levels of frames at one cost a pixel, and seconds that each takes at any size."""
     levels = []
     for step in range(frames):
-        levels.append(pace.level)
-        width, height = pace.choose(FULL)
+        levels.append(resolution.level)
+        width, height = resolution.choose(FULL)
         noise = 1.0 + 0.03 * (-1) ** step  # as frames vary
-        pace.record(width * height, noise * cost * width * height, fixed)
+        resolution.record(width * height, noise * cost * width * height, fixed)
     return levels
 
 
@@ -60,16 +62,16 @@ def test_a_size_has_a_pixel_and_no_more_than_the_window(full: tuple[int, int], l
 
 
 def test_the_first_frame_is_a_guess() -> None:
-    pace = Pace()
-    assert pace.choose(FULL) == at(LEVELS.index(0.25), FULL)
-    assert pace.seconds(FULL) == 0.0
-    assert Pace(level=0).choose(FULL) == FULL
+    resolution = ResolutionController()
+    assert resolution.choose(FULL) == at(LEVELS.index(0.25), FULL)
+    assert resolution.seconds(FULL) == 0.0
+    assert ResolutionController(level=0).choose(FULL) == FULL
 
 
 @given(cost=COSTS, start=st.integers(0, len(LEVELS) - 1), fixed=st.floats(0.0, 0.02))
 def test_a_moving_frame_takes_no_longer_than_it_may(cost: float, start: int, fixed: float) -> None:
     """20 frames/s, 25 above half the window's resolution; coarser only where it would be slower."""
-    level = usual(play(cost, Pace(start), fixed))
+    level = usual(play(cost, ResolutionController(start), fixed))
     size, half = at(level, FULL), at(HALF, FULL)
     seconds = cost * size[0] * size[1] + fixed
     if level < len(LEVELS) - 1:
@@ -83,7 +85,7 @@ def test_a_moving_frame_takes_no_longer_than_it_may(cost: float, start: int, fix
 def test_a_level_that_is_too_slow_is_tried_ever_more_rarely(
     cost: float, start: int, fixed: float
 ) -> None:
-    levels = play(cost, Pace(start), fixed, frames=600)
+    levels = play(cost, ResolutionController(start), fixed, frames=600)
     changes = sum(a != b for a, b in pairwise(levels[300:]))
     assert changes <= 8
     assert max(levels[300:]) - min(levels[300:]) <= 2
@@ -91,11 +93,11 @@ def test_a_level_that_is_too_slow_is_tried_ever_more_rarely(
 
 def test_a_slow_first_frame_is_made_up_for() -> None:
     """The first frame waits for memory; what is told by it is soon forgotten."""
-    pace = Pace()
-    width, height = pace.choose(FULL)
-    pace.record(width * height, 0.5)
-    assert pace.level > LEVELS.index(0.25)
-    assert usual(play(1e-9, pace, 0.01)) == 0
+    resolution = ResolutionController()
+    width, height = resolution.choose(FULL)
+    resolution.record(width * height, 0.5)
+    assert resolution.level > LEVELS.index(0.25)
+    assert usual(play(1e-9, resolution, 0.01)) == 0
 
 
 @given(fixed=st.floats(0.03, 0.2), start=st.integers(0, len(LEVELS) - 1))
@@ -103,66 +105,66 @@ def test_a_window_that_is_slow_does_not_make_the_picture_ever_coarser(
     fixed: float, start: int
 ) -> None:
     """A frame of 640x360 takes 14 ms, and longer to be shown: coarser would gain little."""
-    assert usual(play(14e-3 / (640 * 360), Pace(start), fixed)) <= HALF
+    assert usual(play(14e-3 / (640 * 360), ResolutionController(start), fixed)) <= HALF
 
 
 def test_one_disturbed_frame_changes_nothing() -> None:
-    pace = Pace(HALF)
-    width, height = pace.choose(FULL)
+    resolution = ResolutionController(HALF)
+    width, height = resolution.choose(FULL)
     for seconds in (0.035, 0.04, 0.2, 0.04, 0.04, 0.09, 0.04):
-        pace.record(width * height, seconds)
-        assert pace.level == HALF
+        resolution.record(width * height, seconds)
+        assert resolution.level == HALF
 
 
 def test_several_slow_frames_do() -> None:
-    pace = Pace(HALF)
-    width, height = pace.choose(FULL)
+    resolution = ResolutionController(HALF)
+    width, height = resolution.choose(FULL)
     for _ in range(LAST):
-        assert pace.level == HALF
-        pace.record(width * height, 0.06)
-    assert pace.level > HALF
+        assert resolution.level == HALF
+        resolution.record(width * height, 0.06)
+    assert resolution.level > HALF
 
 
 def test_a_coarse_picture_whose_pixels_cost_more_does_not_stay_coarse() -> None:
     """Rays of a coarse picture have less in common: 6 ms and 60 ns a pixel, with 12 ms to show."""
-    pace = Pace(len(LEVELS) - 1)
+    resolution = ResolutionController(len(LEVELS) - 1)
     for _ in range(40):
-        width, height = pace.choose(FULL)
-        pace.record(width * height, 6e-3 + 60e-9 * width * height, 12e-3)
-    assert pace.level <= HALF
+        width, height = resolution.choose(FULL)
+        resolution.record(width * height, 6e-3 + 60e-9 * width * height, 12e-3)
+    assert resolution.level <= HALF
 
 
 def test_a_quick_scene_is_fine_from_the_second_frame() -> None:
-    assert play(1e-9, Pace(), frames=2) == [LEVELS.index(0.25), 0]
+    assert play(1e-9, ResolutionController(), frames=2) == [LEVELS.index(0.25), 0]
 
 
 def test_a_scene_that_nothing_is_quick_enough_for_is_shown_coarsest() -> None:
-    assert usual(play(1.0, Pace())) == len(LEVELS) - 1
+    assert usual(play(1.0, ResolutionController())) == len(LEVELS) - 1
 
 
 def test_it_learns_within_a_few_frames() -> None:
-    pace = Pace()
-    assert pace.per_pixel == 0.0
-    pace.record(0, 1.0)  # a picture without pixels teaches nothing absurd
-    assert pace.per_pixel == 1.0
+    resolution = ResolutionController()
+    assert resolution.per_pixel == 0.0
+    resolution.record(0, 1.0)  # a picture without pixels teaches nothing absurd
+    assert resolution.per_pixel == 1.0
     for _ in range(20):
-        pace.learn(100, 100 * 1e-5)
-    assert pace.per_pixel == pytest.approx(1e-5, rel=0.2)
+        resolution.learn(100, 100 * 1e-5)
+    assert resolution.per_pixel == pytest.approx(1e-5, rel=0.2)
 
 
 @given(full=FULLS, cost=COSTS, level=st.integers(0, len(LEVELS) - 1))
 def test_finer_ends_at_the_full_size_in_a_few_steps(
     full: tuple[int, int], cost: float, level: int
 ) -> None:
-    pace = Pace()
-    pace.learn(1, cost)
+    resolution = ResolutionController()
+    resolution.learn(1, cost)
     size, steps = at(level, full), 0
     while size != full:
-        step = finer(size, full, pace, 0.35)
+        step = finer(size, full, resolution, 0.35)
         assert all(a <= b for a, b in zip(size, step, strict=True))
         assert step != size
-        if pace.seconds(full) <= 0.35:
+        if resolution.seconds(full) <= 0.35:
             assert step == full
         size, steps = step, steps + 1
     assert steps <= 13
-    assert finer(full, full, pace, 0.35) == full
+    assert finer(full, full, resolution, 0.35) == full

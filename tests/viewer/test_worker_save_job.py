@@ -10,11 +10,11 @@ import pytest
 from PIL import Image as Pictures
 
 import raytracer
-from raytracer.viewer.orders import Refused, Saved
-from raytracer.viewer.saving import Saving
-from raytracer.viewer.stage import Stage
-from support.previews import PATIENCE, balls, stage_of, wait_for
-from support.workers import Window, assert_rendered, gated, order_of
+from raytracer.viewer.loaded_scene import LoadedScene
+from raytracer.viewer.messages import Refused, Saved
+from raytracer.viewer.save_job import SaveJob
+from support.previews import PATIENCE, balls, loaded_scene_of, wait_for
+from support.workers import Window, assert_rendered, gated, request_of
 
 
 @pytest.fixture
@@ -25,8 +25,8 @@ def window() -> Iterator[Window]:
     assert made.worker_failed(), "the thread ends"
 
 
-def saving_of(stage: Stage, path: Path, samples: int = 6) -> Saving:
-    return Saving(order_of(stage, samples=samples, size=(90, 50)), path)
+def saving_of(loaded_scene: LoadedScene, path: Path, samples: int = 6) -> SaveJob:
+    return SaveJob(request_of(loaded_scene, samples=samples, size=(90, 50)), path)
 
 
 def assert_saved(path: Path, scene: raytracer.Scene, samples: int = 6) -> None:
@@ -36,70 +36,70 @@ def assert_saved(path: Path, scene: raytracer.Scene, samples: int = 6) -> None:
 
 def test_a_picture_is_saved_while_the_camera_moves(window: Window, tmp_path: Path) -> None:
     """It is not what moves meanwhile, and the window's picture is right in the end."""
-    stage = stage_of(balls())
-    window.worker.show(order_of(stage))
-    saving = saving_of(stage, tmp_path / "kept.png")
-    window.worker.save(saving)
-    assert window.worker.saving in (saving, None)
+    loaded_scene = loaded_scene_of(balls())
+    window.worker.show(request_of(loaded_scene))
+    save_job = saving_of(loaded_scene, tmp_path / "kept.png")
+    window.worker.save(save_job)
+    assert window.worker.save_job in (save_job, None)
     for step in range(30):
-        window.worker.show(order_of(stage, 0.1 * step))
+        window.worker.show(request_of(loaded_scene, 0.1 * step))
         wait_for(window.look, "a frame")
-    last = order_of(stage)
+    last = request_of(loaded_scene)
     window.worker.show(last)
-    assert window.hear(Saved) == Saved(tmp_path / "kept.png")
-    assert window.worker.saving is None
-    assert_saved(tmp_path / "kept.png", stage.scene)
-    if not any(shown.finished and shown.order is last for shown in window.shown):
+    assert window.receive(Saved) == Saved(tmp_path / "kept.png")
+    assert window.worker.save_job is None
+    assert_saved(tmp_path / "kept.png", loaded_scene.scene)
+    if not any(shown.finished and shown.request is last for shown in window.shown):
         window.finish(last)
     assert_rendered(window.shown[-1])
 
 
 def test_a_picture_is_saved_at_rest_and_the_window_goes_on(window: Window, tmp_path: Path) -> None:
-    stage, gate = gated(balls())
-    order = order_of(stage)
-    window.worker.show(order)
-    window.finish(order)
+    loaded_scene, gate = gated(balls())
+    request = request_of(loaded_scene)
+    window.worker.show(request)
+    window.finish(request)
     passes = len(gate.passes)
-    window.worker.save(saving_of(stage, tmp_path / "kept.png"))
-    window.hear(Saved)
-    assert_saved(tmp_path / "kept.png", stage.scene)
+    window.worker.save(saving_of(loaded_scene, tmp_path / "kept.png"))
+    window.receive(Saved)
+    assert_saved(tmp_path / "kept.png", loaded_scene.scene)
     assert len(gate.passes) > passes
-    moved = order_of(stage, samples=20)
+    moved = request_of(loaded_scene, samples=20)
     window.worker.show(moved)
     assert_rendered(window.finish(moved), 20)
 
 
 def test_a_picture_given_up_is_not_written(window: Window, tmp_path: Path) -> None:
-    stage, gate = gated(balls())
-    order = order_of(stage)
-    window.worker.show(order)
-    window.finish(order)
+    loaded_scene, gate = gated(balls())
+    request = request_of(loaded_scene)
+    window.worker.show(request)
+    window.finish(request)
     gate.entered.clear()
     gate.open.clear()
-    window.worker.show(order_of(stage, 1.0))
+    window.worker.show(request_of(loaded_scene, 1.0))
     assert gate.entered.wait(PATIENCE)
-    window.worker.save(saving_of(stage, tmp_path / "kept.png"))
-    assert window.worker.saving is not None
+    window.worker.save(saving_of(loaded_scene, tmp_path / "kept.png"))
+    assert window.worker.save_job is not None
     window.worker.save(None)
     gate.open.set()
-    window.worker.show(order)
-    window.finish(order)
+    window.worker.show(request)
+    window.finish(request)
     assert list(tmp_path.iterdir()) == []
     assert window.messages == []
 
 
 def test_a_picture_that_cannot_be_written_is_refused(window: Window, tmp_path: Path) -> None:
-    stage = stage_of(balls())
+    loaded_scene = loaded_scene_of(balls())
     folder = tmp_path / "folder"
     folder.mkdir()
-    saving = saving_of(stage, folder / "kept.png")
+    save_job = saving_of(loaded_scene, folder / "kept.png")
     folder.rmdir()
-    window.worker.save(saving)
-    assert "there is no folder" in window.hear(Refused).sentence
-    assert window.worker.saving is None
-    order = order_of(stage)
-    window.worker.show(order)
-    assert_rendered(window.finish(order))
+    window.worker.save(save_job)
+    assert "there is no folder" in window.receive(Refused).sentence
+    assert window.worker.save_job is None
+    request = request_of(loaded_scene)
+    window.worker.show(request)
+    assert_rendered(window.finish(request))
 
 
 @pytest.mark.parametrize("of_the_new", [False, True])
@@ -109,20 +109,20 @@ def test_another_scene_gives_up_pictures_of_the_one_before(
     """But not a picture of the new scene that was asked for before it was shown."""
     (a, gate), (b, _) = gated(balls()), gated(balls(seed=1))
     gate.open.clear()
-    window.worker.show(order_of(a))
+    window.worker.show(request_of(a))
     assert gate.entered.wait(PATIENCE)
     path = tmp_path / "kept.png"
-    order = order_of(b)
-    window.worker.show(order)
+    request = request_of(b)
+    window.worker.show(request)
     window.worker.save(saving_of(b if of_the_new else a, path))
     gate.open.set()
     if of_the_new:
-        window.hear(Saved)
+        window.receive(Saved)
         assert_saved(path, b.scene)
     else:
-        assert "the scene was reloaded" in window.hear(Refused).sentence
+        assert "the scene was reloaded" in window.receive(Refused).sentence
         assert not path.exists()
     if not any(shown.finished for shown in window.shown):
-        window.finish(order)
+        window.finish(request)
     assert (a.closed, b.closed) == (True, False)
     assert_rendered(window.shown[-1])

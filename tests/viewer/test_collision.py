@@ -12,12 +12,12 @@ import pytest
 
 import raytracer
 from raytracer import Camera, Scene
-from raytracer.job import NO_SPHERE
+from raytracer.pipeline import NO_SPHERE
 from raytracer.viewer import view as moves
-from raytracer.viewer.orders import Loaded, Picked
-from raytracer.viewer.stage import Stage
+from raytracer.viewer.loaded_scene import LoadedScene
+from raytracer.viewer.messages import Loaded, Picked
 from raytracer.viewer.viewer import Viewer
-from support.previews import stage_of, viewer_of
+from support.previews import loaded_scene_of, viewer_of
 
 SCENES = Path(__file__).resolve().parents[2] / "scenes"
 NAMES = ("three_balls", "weekend", "molecule", "pile")
@@ -26,8 +26,8 @@ AXES = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (-1, 0, 0), (0, -1, 0), (0, 0, -1)]
 
 
 @cache
-def loaded(name: str) -> Stage:
-    return stage_of(SCENES / f"{name}.toml", width=SIZE[0], height=SIZE[1])
+def loaded(name: str) -> LoadedScene:
+    return loaded_scene_of(SCENES / f"{name}.toml", width=SIZE[0], height=SIZE[1])
 
 
 def new_viewer(name: str) -> Viewer:
@@ -37,7 +37,7 @@ def new_viewer(name: str) -> Viewer:
 def click(viewer: Viewer, x: int, y: int, go: bool) -> None:
     viewer.pick(x, y, go=go)
     worker: Any = viewer.worker
-    viewer.hear(worker.tasks.pop()())
+    viewer.receive(worker.tasks.pop()())
 
 
 def act(viewer: Viewer, chance: random.Random) -> str:
@@ -68,7 +68,7 @@ def act(viewer: Viewer, chance: random.Random) -> str:
     elif choice == "resize":
         viewer.resize(*chance.choice([SIZE, (36, 64), (50, 50)]))
     elif choice == "reload":
-        viewer.hear(Loaded(viewer.stage))
+        viewer.receive(Loaded(viewer.loaded_scene))
     else:
         getattr(viewer, choice)()
     return choice
@@ -76,7 +76,7 @@ def act(viewer: Viewer, chance: random.Random) -> str:
 
 def giant_gap(viewer: Viewer) -> float:
     """Height of the eye above the nearest giant, by its definition."""
-    buffers, eye = viewer.stage.buffers, viewer.view.stand.eye
+    buffers, eye = viewer.loaded_scene.buffers, viewer.view.pose.eye
     large = buffers.radius > moves.GIANT
     assert large.any()
     centers = np.stack([buffers.x, buffers.y, buffers.z], axis=1)[large].astype(np.float64)
@@ -85,13 +85,13 @@ def giant_gap(viewer: Viewer) -> float:
 
 def first_seen(viewer: Viewer) -> Any:
     """The spheres that the rays through a picture's pixels meet first."""
-    look = viewer.stage.look(viewer.view, viewer.size, viewer.edits)
-    return viewer.stage.job.scene.first_hits(look.view)["id"]
+    seen_buffers = viewer.loaded_scene.buffers_for(viewer.view, viewer.size, viewer.edits)
+    return viewer.loaded_scene.job.scene.first_hits(seen_buffers.view)["id"]
 
 
 def assert_shows_the_subject(viewer: Viewer) -> None:
     """Every sphere but giants is within the picture, and some are not hidden by a giant."""
-    buffers = viewer.stage.buffers
+    buffers = viewer.loaded_scene.buffers
     small = buffers.radius <= moves.GIANT
     centers = np.stack([buffers.x, buffers.y, buffers.z], axis=1)[small].astype(np.float64)
     shown, ahead = moves.project(viewer.view, centers, viewer.aspect)
@@ -110,7 +110,7 @@ def test_whatever_one_does_the_camera_is_outside_and_f_shows_all(name: str, seed
     for step in range(150):
         done.append(act(viewer, chance))
         assert giant_gap(viewer) > 0.0, (step, done[-5:])
-        assert np.isfinite(viewer.view.stand.eye).all()
+        assert np.isfinite(viewer.view.pose.eye).all()
         if step % 10 == 9:
             viewer.fit_all()
             assert giant_gap(viewer) > 0.0
@@ -125,28 +125,28 @@ def test_a_drag_upwards_ends_at_the_ground() -> None:
         assert giant_gap(viewer) > 0.0
     assert len(np.unique(first_seen(viewer))) > 3
     at_the_ground = viewer.view
-    assert viewer.view.stand.axes.forward[1] < 0.2
+    assert viewer.view.pose.axes.forward[1] < 0.2
     viewer.orbit(0.3, -1.0)
-    np.testing.assert_allclose(viewer.view.stand.eye[1], at_the_ground.stand.eye[1], atol=1e-2)
-    assert abs(viewer.view.stand.eye[0] - at_the_ground.stand.eye[0]) > 0.3, "it still turns"
+    np.testing.assert_allclose(viewer.view.pose.eye[1], at_the_ground.pose.eye[1], atol=1e-2)
+    assert abs(viewer.view.pose.eye[0] - at_the_ground.pose.eye[0]) > 0.3, "it still turns"
     viewer.fit_all()
     assert_shows_the_subject(viewer)
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("axis", AXES, ids=str)
-@pytest.mark.parametrize("flat", [False, True])
+@pytest.mark.parametrize("orthographic", [False, True])
 def test_axis_views_show_more_than_one_sphere(
-    name: str, axis: tuple[int, int, int], flat: bool
+    name: str, axis: tuple[int, int, int], orthographic: bool
 ) -> None:
     viewer = new_viewer(name)
     viewer.fit_all()
-    if flat:
+    if orthographic:
         viewer.toggle_projection()
     viewer.along(*axis)
     assert giant_gap(viewer) > 0.0
     assert len(np.unique(first_seen(viewer))) > 2
-    reached = float(viewer.view.stand.axes.forward @ axis) > 0.999
+    reached = float(viewer.view.pose.axes.forward @ axis) > 0.999
     assert reached == (axis != (0, 1, 0)), "from below, the ground is in the way"
     assert ("is in the way" in viewer.notice) != reached
 
@@ -155,22 +155,22 @@ def test_axis_views_show_more_than_one_sphere(
 def test_a_double_click_on_the_ground_goes_to_the_place_that_was_hit(name: str) -> None:
     viewer = new_viewer(name)
     seen = first_seen(viewer)
-    buffers = viewer.stage.buffers
+    buffers = viewer.loaded_scene.buffers
     large = buffers.radius > moves.GIANT
     known = np.append(large, False)  # the last one is that of rays without a hit
     rows, columns = np.nonzero(known[np.minimum(seen, len(large))])
     x, y = int(columns[-1]), int(rows[-1])
-    hit = viewer.stage.hit(viewer._look, x, y)
+    hit = viewer.loaded_scene.hit(viewer._buffers, x, y)
     assert hit is not None
     before = viewer.view
     click(viewer, x, y, go=True)
     scale = buffers.scale
     point = (np.array(hit.point) - buffers.center) / scale
     np.testing.assert_allclose(viewer.view.pivot, point, atol=2e-3)
-    assert viewer.view.distance < float(np.linalg.norm(point - before.stand.eye))
+    assert viewer.view.distance < float(np.linalg.norm(point - before.pose.eye))
     assert viewer.view.half_height <= moves.WHOLE
     assert giant_gap(viewer) > 0.0
-    found = viewer.stage.hit(viewer._look, SIZE[0] // 2, SIZE[1] // 2)
+    found = viewer.loaded_scene.hit(viewer._buffers, SIZE[0] // 2, SIZE[1] // 2)
     assert found is not None
     if large[found.id]:  # no small sphere stands before it
         near = 0.5 * viewer.view.half_height * scale
@@ -188,10 +188,10 @@ def test_f_shows_all_between_giants(fov: float, lone: bool) -> None:
     far = np.array([[0.0, 30000.0, 0.0]])[: int(lone)]
     centers = np.vstack([rng.normal(size=(60, 3)), walls, far])
     radii = np.concatenate([np.full(60, 0.2), [1000.0, 800.0, 800.0], [0.2][: int(lone)]])
-    stage = stage_of(Scene.from_arrays(centers, radii), width=64, height=36)
+    loaded_scene = loaded_scene_of(Scene.from_arrays(centers, radii), width=64, height=36)
     chance = random.Random(3)
     for turn in range(12):
-        viewer = viewer_of(stage, SIZE)
+        viewer = viewer_of(loaded_scene, SIZE)
         viewer.fit_all()
         viewer.orbit(chance.uniform(-3.0, 3.0), chance.uniform(-1.5, 1.5))
         viewer.view = moves.zoom(viewer.view, fov / 40.0)
@@ -204,30 +204,30 @@ def test_f_shows_all_between_giants(fov: float, lone: bool) -> None:
 
 def test_giants_are_told_from_the_rest() -> None:
     """A sphere alone, or among its like, is no giant, however large its own scene makes it."""
-    stage = loaded("three_balls")
-    found = [stage.obstacles.is_giant(stage.sphere(index)[1]) for index in range(4)]
+    loaded_scene = loaded("three_balls")
+    found = [loaded_scene.colliders.is_giant(loaded_scene.sphere(index)[1]) for index in range(4)]
     assert found == [True, False, False, False]
     viewer = new_viewer("three_balls")
     for index in range(4):
-        viewer.picked, viewer.hit_point = stage.scene.describe(index), None
+        viewer.picked, viewer.hit_point = loaded_scene.scene.describe(index), None
         assert viewer.giant_picked == found[index]
-    viewer.picked = stage.scene.describe(0)
-    center, radius = stage.sphere(0)
+    viewer.picked = loaded_scene.scene.describe(0)
+    center, radius = loaded_scene.sphere(0)
     place = viewer.hit_place()
     assert np.linalg.norm(place - center) == pytest.approx(radius)
-    nearest = np.linalg.norm(viewer.view.stand.eye - center) - radius
-    assert np.linalg.norm(viewer.view.stand.eye - place) == pytest.approx(nearest)
+    nearest = np.linalg.norm(viewer.view.pose.eye - center) - radius
+    assert np.linalg.norm(viewer.view.pose.eye - place) == pytest.approx(nearest)
 
 
-def box_of_balls() -> Stage:
+def box_of_balls() -> LoadedScene:
     """Balls of one size side by side: from within, every turn leads through one."""
     side = np.arange(-4.0, 5.0)
     centers = np.stack(np.meshgrid(side, side, side), axis=-1).reshape(-1, 3)
-    return stage_of(Scene.from_arrays(centers, 0.45), width=64, height=36)
+    return loaded_scene_of(Scene.from_arrays(centers, 0.45), width=64, height=36)
 
 
 def in_a_sphere(viewer: Viewer) -> bool:
-    b, eye = viewer.stage.buffers, viewer.view.stand.eye
+    b, eye = viewer.loaded_scene.buffers, viewer.view.pose.eye
     centers = np.stack([b.x, b.y, b.z], axis=1).astype(np.float64)
     return bool((np.linalg.norm(centers - eye, axis=1) < b.radius * (1.0 - 1e-6)).any())
 
@@ -235,7 +235,7 @@ def in_a_sphere(viewer: Viewer) -> bool:
 def test_turning_never_ends_inside_a_sphere_and_comes_back_to_its_distance() -> None:
     viewer = viewer_of(box_of_balls(), SIZE)
     chance = random.Random(2)
-    scale = viewer.stage.buffers.scale
+    scale = viewer.loaded_scene.buffers.scale
     viewer.view = moves.about(viewer.view, np.full(3, 0.5 / scale))
     viewer.view = moves.dolly(viewer.view, 3.2 / scale / viewer.view.distance)
     wanted = viewer.view.distance
@@ -256,7 +256,7 @@ def test_turning_never_ends_inside_a_sphere_and_comes_back_to_its_distance() -> 
 def test_one_may_move_into_a_small_sphere() -> None:
     viewer = viewer_of(box_of_balls(), SIZE)
     camera = Camera(position=(0.0, 0.0, 9.0), look_at=(0.0, 0.0, 0.0))
-    viewer.view = moves.first(camera, viewer.stage.buffers, viewer.aspect)
+    viewer.view = moves.first(camera, viewer.loaded_scene.buffers, viewer.aspect)
     for _ in range(200):
         viewer.fly(0.01)
         if in_a_sphere(viewer):
@@ -271,10 +271,10 @@ def test_a_camera_within_a_dome_stays_free() -> None:
     radii = np.append(np.full(40, 0.2), 100.0)
     camera = Camera(position=(0, 1, 12), look_at=(0, 0, 0))
     scene = Scene.from_arrays(centers, radii, camera=camera)
-    viewer = viewer_of(stage_of(scene, width=64, height=36), SIZE)
+    viewer = viewer_of(loaded_scene_of(scene, width=64, height=36), SIZE)
     expected = moves.orbit(viewer.view, 0.4, 0.3)
     viewer.orbit(0.4, 0.3)
-    np.testing.assert_array_equal(viewer.view.stand.eye, expected.stand.eye)
+    np.testing.assert_array_equal(viewer.view.pose.eye, expected.pose.eye)
     viewer.fit_all()
     assert_shows_the_subject(viewer)
 
@@ -287,8 +287,8 @@ def test_the_scenes_own_camera_is_never_moved() -> None:
              raytracer.SphereSet([[0.0, -1000.0, 0.0]], 1000.0)],
             camera=Camera(position=(0, height, 9), look_at=(0, height, 0)),
         )  # fmt: skip
-        stage = stage_of(scene, width=64, height=36)
-        viewer = viewer_of(stage, SIZE)
+        loaded_scene = loaded_scene_of(scene, width=64, height=36)
+        viewer = viewer_of(loaded_scene, SIZE)
         assert viewer.camera.position == pytest.approx((0, height, 9))
         viewer.orbit(0.1, 0.1)
         viewer.reset()
@@ -301,9 +301,9 @@ def test_a_sphere_that_was_picked_on_a_giant_is_kept_with_its_point() -> None:
     point = viewer.hit_point
     assert viewer.picked is not None
     assert viewer.picked.radius == 1000.0
-    viewer.hear(Loaded(stage_of(SCENES / "three_balls.toml", width=64, height=36)))
+    viewer.receive(Loaded(loaded_scene_of(SCENES / "three_balls.toml", width=64, height=36)))
     worker: Any = viewer.worker
     message = worker.tasks.pop()()
     assert isinstance(message, Picked)
-    viewer.hear(message)
+    viewer.receive(message)
     assert viewer.hit_point == point

@@ -19,22 +19,22 @@ from raytracer.film.tone_settings import ToneSettings
 from raytracer.settings import MAX_SAMPLES, MAX_SIDE
 from raytracer.viewer import view as moves
 from raytracer.viewer.edits import Edits
-from raytracer.viewer.orders import Order, Saved
-from raytracer.viewer.saving import PART, ROWS, Saving, free_name, parse_size
-from support.previews import balls, stage_of, view_of, viewer_of
+from raytracer.viewer.messages import RenderRequest, Saved
+from raytracer.viewer.save_job import PART, ROWS, SaveJob, free_name, parse_size
+from support.previews import balls, loaded_scene_of, view_of, viewer_of
 
 TONE = ToneSettings()
 
 
-def run(saving: Saving, costs: Iterator[float]) -> list[float]:
+def run(save_job: SaveJob, costs: Iterator[float]) -> list[float]:
     """Step until it is done; the fractions on the way."""
     fractions = []
-    while (message := saving.step(next(costs))) is None:
-        if not saving.writing:
-            fractions.append(saving.fraction)
-            assert not saving.path.exists(), "nothing is there before it is whole"
-    assert message == Saved(saving.path)
-    assert saving.fraction == 1.0
+    while (message := save_job.step(next(costs))) is None:
+        if not save_job.writing:
+            fractions.append(save_job.fraction)
+            assert not save_job.path.exists(), "nothing is there before it is whole"
+    assert message == Saved(save_job.path)
+    assert save_job.fraction == 1.0
     return fractions
 
 
@@ -51,13 +51,13 @@ def varying(pixel_rows: int) -> Iterator[float]:
         yield PART / pixel_rows * 10.0 ** rng.uniform(-3.0, 1.0)
 
 
-def order_of(
+def request_of(
     scene: Any, size: tuple[int, int], samples: int, tone: ToneSettings = TONE, **overrides: Any
-) -> Order:
+) -> RenderRequest:
     """The scene's own camera at another size."""
-    stage = stage_of(scene, **overrides)
-    view = moves.first(scene.camera, stage.buffers, size[0] / size[1])
-    return Order(stage, stage.look(view, size, Edits()), tone, samples)
+    loaded_scene = loaded_scene_of(scene, **overrides)
+    view = moves.first(scene.camera, loaded_scene.buffers, size[0] / size[1])
+    return RenderRequest(loaded_scene, loaded_scene.buffers_for(view, size, Edits()), tone, samples)
 
 
 @pytest.mark.parametrize("size", [(64, 48), (37, 101), (130, 20), (1, 1)])
@@ -68,17 +68,17 @@ def test_in_parts_it_is_the_picture_of_render(
     """The same bits on the film and in the file, with a fitted camera at any shape."""
     scene, samples = balls(), 5
     tone = ToneSettings(exposure="auto", tone="agx", dither=True)
-    order = order_of(scene, size, samples, tone)
+    request = request_of(scene, size, samples, tone)
     costs = varying(size[0]) if cost == "varying" else always(cost)
-    saving = Saving(order, tmp_path / "kept.png")
-    fractions = run(saving, costs)
+    save_job = SaveJob(request, tmp_path / "kept.png")
+    fractions = run(save_job, costs)
     assert fractions == sorted(fractions)
     assert all(0.0 < fraction <= 1.0 for fraction in fractions)
 
     again = raytracer.render(
         scene, backend="cpu", tone=tone, width=size[0], height=size[1], samples=samples
     )
-    assert saving._film.sums.tobytes() == again.film.sums.tobytes()
+    assert save_job._film.sums.tobytes() == again.film.sums.tobytes()
     again.save(tmp_path / "rendered.png")
     kept, rendered = (np.array(Pictures.open(tmp_path / f"{n}.png")) for n in ("kept", "rendered"))
     np.testing.assert_array_equal(kept, rendered)
@@ -90,15 +90,15 @@ def test_in_parts_it_is_the_picture_of_render(
 
 def test_a_moved_camera_is_kept_as_it_is_seen(tmp_path: Path) -> None:
     """What C prints and `render` draws, to the rounding of the camera."""
-    stage = stage_of(balls())
-    viewer = viewer_of(stage)
+    loaded_scene = loaded_scene_of(balls())
+    viewer = viewer_of(loaded_scene)
     viewer.orbit(0.6, 0.3)
     viewer.toggle_projection()
     viewer.next_background()
     viewer.save((60, 60), 3, tmp_path / "kept.png")
-    saving: Any = viewer.worker.saving
-    run(saving, always(1e-5))
-    scene = replace(stage.scene, camera=viewer.camera)
+    save_job: Any = viewer.worker.save_job
+    run(save_job, always(1e-5))
+    scene = replace(loaded_scene.scene, camera=viewer.camera)
     white = replace(scene, background=raytracer.Background("white"))
     again = raytracer.render(white, backend="cpu", width=60, height=60, samples=3).to_uint8()
     pixels = np.array(Pictures.open(tmp_path / "kept.png"))
@@ -106,9 +106,9 @@ def test_a_moved_camera_is_kept_as_it_is_seen(tmp_path: Path) -> None:
 
 
 def test_a_transparent_background_stays_transparent(tmp_path: Path) -> None:
-    stage = stage_of(balls())
-    look = stage.look(view_of(stage.buffers), (64, 48), Edits(background=4))
-    run(Saving(Order(stage, look, TONE, 2), tmp_path / "kept.png"), always(1e-5))
+    loaded_scene = loaded_scene_of(balls())
+    look = loaded_scene.buffers_for(view_of(loaded_scene.buffers), (64, 48), Edits(background=4))
+    run(SaveJob(RenderRequest(loaded_scene, look, TONE, 2), tmp_path / "kept.png"), always(1e-5))
     pixels = np.array(Pictures.open(tmp_path / "kept.png"))
     assert pixels.shape == (48, 64, 4)
     assert pixels[0, 0].tolist() == [0, 0, 0, 0]
@@ -120,13 +120,13 @@ def test_the_file_says_what_made_it(tmp_path: Path) -> None:
 
     from raytracer.film import png
 
-    order = order_of(balls(), (80, 20), 7)
-    run(Saving(order, tmp_path / "kept.png", "[camera]\nfit = true\n"), always(1e-5))
+    request = request_of(balls(), (80, 20), 7)
+    run(SaveJob(request, tmp_path / "kept.png", "[camera]\nfit = true\n"), always(1e-5))
     with Pictures.open(tmp_path / "kept.png") as picture:
         about = json.loads(picture.info[png.KEY])
     assert about["samples"] == 7
     assert (about["settings"]["width"], about["settings"]["height"]) == (80, 20)
-    assert about["scene"]["digest"] == order.look.digest()
+    assert about["scene"]["digest"] == request.buffers.digest()
     assert about["crop"] == [0, 0, 80, 20]
     assert about["view"] == "[camera]\nfit = true\n"
 
@@ -134,37 +134,37 @@ def test_the_file_says_what_made_it(tmp_path: Path) -> None:
 def test_other_looks_between_the_parts_do_not_show(tmp_path: Path) -> None:
     """The window goes on rendering meanwhile, with the same resident."""
     scene = balls()
-    order = order_of(scene, (64, 48), 4)
-    stage = order.stage
-    saving = Saving(order, tmp_path / "kept.png")
-    turned = moves.orbit(view_of(stage.buffers), 1.5, 0.3)
-    while saving.step(1e-5) is None:
-        stage.hit(stage.look(turned, (64, 48), Edits()), 32, 24)
+    request = request_of(scene, (64, 48), 4)
+    loaded_scene = request.loaded_scene
+    save_job = SaveJob(request, tmp_path / "kept.png")
+    turned = moves.orbit(view_of(loaded_scene.buffers), 1.5, 0.3)
+    while save_job.step(1e-5) is None:
+        loaded_scene.hit(loaded_scene.buffers_for(turned, (64, 48), Edits()), 32, 24)
     again = raytracer.render(scene, backend="cpu", samples=4)
-    assert saving._film.sums.tobytes() == again.film.sums.tobytes()
+    assert save_job._film.sums.tobytes() == again.film.sums.tobytes()
 
 
 def test_what_cannot_be_written_is_refused_before_it_is_rendered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    order = order_of(balls(), (64, 48), 1)
+    request = request_of(balls(), (64, 48), 1)
     with pytest.raises(OutputError, match="there is no folder"):
-        Saving(order, tmp_path / "nowhere" / "kept.png")
+        SaveJob(request, tmp_path / "nowhere" / "kept.png")
     with pytest.raises(OutputError, match="PNG"):
-        Saving(order, tmp_path / "kept.jpg")
+        SaveJob(request, tmp_path / "kept.jpg")
     monkeypatch.setattr("raytracer.memory.available_memory", lambda: 1000)
     with pytest.raises(UserError, match="of memory to be rendered"):
-        Saving(order, tmp_path / "kept.png")
+        SaveJob(request, tmp_path / "kept.png")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_goes_away_leaves_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
-    saving = Saving(order_of(balls(), (64, 48), 1), folder / "kept.png")
+    save_job = SaveJob(request_of(balls(), (64, 48), 1), folder / "kept.png")
     folder.rmdir()
     with pytest.raises(OutputError, match="there is no folder"):
-        run(saving, always(1e-5))
+        run(save_job, always(1e-5))
 
 
 # Names and sizes

@@ -52,7 +52,7 @@ TRIES = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Obstacles:
+class Colliders:
     """Spheres in render space.
 
     giants, giant_radii: float64 (G, 3) and (G,); without those that the scene's own camera is in.
@@ -70,7 +70,7 @@ class Obstacles:
     inner: float
 
     @classmethod
-    def of(cls, buffers: SceneBuffers, camera: Camera | None = None) -> Obstacles:
+    def of(cls, buffers: SceneBuffers, camera: Camera | None = None) -> Colliders:
         """Those of a scene. camera: its own."""
         spheres = moves.spheres_of(buffers)
         large = giants(buffers.radius)
@@ -105,35 +105,35 @@ class Obstacles:
             return inf
         return float((np.linalg.norm(self.giants - eye, axis=1) - self.giant_radii).min())
 
-    def stands(self, view: View) -> bool:
+    def is_clear(self, view: View) -> bool:
         """Whether the camera keeps its clearance from every giant."""
         if view.cut or not len(self.giants):
             return True
-        away = np.linalg.norm(self.giants - view.stand.eye, axis=1)
+        away = np.linalg.norm(self.giants - view.pose.eye, axis=1)
         return bool((away >= self._kept(_clearance(view))).all())
 
-    def sees(self, view: View) -> bool:
+    def sees_others(self, view: View) -> bool:
         """Whether no giant hides the middle of the other spheres from the camera."""
-        step = self.middle - view.stand.eye
-        offset = view.stand.eye - self.giants
+        step = self.middle - view.pose.eye
+        offset = view.pose.eye - self.giants
         along = np.clip(-(offset @ step) / max(float(step @ step), 1e-30), 0.0, 1.0)
         nearest = np.linalg.norm(offset + along[:, None] * step, axis=1)
         buried = np.linalg.norm(self.giants - self.middle, axis=1) < self.giant_radii
         return bool((buried | (nearest >= self.giant_radii)).all())
 
-    def placed(self, view: View) -> View:
+    def uncut(self, view: View) -> View:
         """An orthographic camera moved along its view, so that nothing is cut off.
 
         Where a giant is in the way, it has the other spheres alone in front of it.
         """
         there = moves.clear(view, self.extent)
-        if not view.flat or view.cut or not len(self.giants):
+        if not view.orthographic or view.cut or not len(self.giants):
             return there
-        free, _ = self._entry(there.stand.eye, view.pivot, self.giant_radii)
-        if self.stands(there) and free >= 1.0:
+        free, _ = self._entry(there.pose.eye, view.pivot, self.giant_radii)
+        if self.is_clear(there) and free >= 1.0:
             return there
         need = float(np.linalg.norm(view.pivot)) + self.inner
-        return moves.stood(view, need)
+        return moves.at_distance(view, need)
 
     def turned(self, view: View, before: View) -> View:
         """A view that was turned, with its camera out of every sphere.
@@ -141,27 +141,27 @@ class Obstacles:
         At a giant the turn ends at the surface. From another sphere the camera is pulled in towards
         the pivot (`View.pulled`), unless it was in that one before.
         """
-        there = self.placed(view)
-        if not self.stands(there):
-            there = self._raised(there, self.stands)
-        return self._pulled(there, before.stand.eye)
+        there = self.uncut(view)
+        if not self.is_clear(there):
+            there = self._raised(there, self.is_clear)
+        return self._pulled(there, before.pose.eye)
 
     def moved(self, view: View, before: View) -> View:
         """A view whose camera was moved; it slides along a giant instead of entering it.
 
         A camera that was moved to or from its pivot stops there, and the pivot stays.
         """
-        there = self.placed(view)
-        if view.flat:
-            return there if self.stands(there) else self._lifted(there)
+        there = self.uncut(view)
+        if view.orthographic:
+            return there if self.is_clear(there) else self._lifted(there)
         if not len(self.giants) or view.cut:
             return there
-        start, goal = before.stand.eye, there.stand.eye
+        start, goal = before.pose.eye, there.pose.eye
         kept = self._kept(min(_clearance(there), max(self.gap(start), 0.0)))
         if np.array_equal(view.pivot, before.pivot):
             part, _ = self._entry(start, goal, kept)
             eye = start + part * (goal - start)
-            there = replace(there, stand=replace(there.stand, eye=eye))
+            there = replace(there, pose=replace(there.pose, eye=eye))
             return there if self.gap(eye) > 0.0 else self._lifted(there)
         return _carried(there, self._slide(start, goal, kept))
 
@@ -172,14 +172,14 @@ class Obstacles:
         """
 
         def good(seen: View) -> bool:
-            return self.stands(seen) and self.sees(seen)
+            return self.is_clear(seen) and self.sees_others(seen)
 
-        there = self.placed(fit(view))
+        there = self.uncut(fit(view))
         if good(there):
             return there
         raised = self._raised(moves.about(there, self.middle), good)
         for candidate in _candidates(view, raised):
-            there = self.placed(fit(candidate))
+            there = self.uncut(fit(candidate))
             if good(there):
                 return there
         return self._lifted(raised)
@@ -192,7 +192,7 @@ class Obstacles:
         """Turned up or down about the pivot, by the least angle with which the view is good."""
 
         def at(angle: float) -> View:
-            return self.placed(moves.orbit(view, 0.0, angle))
+            return self.uncut(moves.orbit(view, 0.0, angle))
 
         for count in range(1, int(np.pi / STEP) + 2):
             for sign in (1.0, -1.0):
@@ -207,7 +207,7 @@ class Obstacles:
 
     def _lifted(self, view: View) -> View:
         """Eye and pivot moved straight out of the giants."""
-        eye, kept = view.stand.eye, self._kept(_clearance(view)) * (1.0 + 1e-12)
+        eye, kept = view.pose.eye, self._kept(_clearance(view)) * (1.0 + 1e-12)
         for _ in range(TRIES):
             offset = eye - self.giants
             away = np.linalg.norm(offset, axis=1)
@@ -262,10 +262,10 @@ class Obstacles:
 
     def _pulled(self, view: View, before: Vector) -> View:
         """With the eye out of the others, on its line to the pivot."""
-        if view.flat:
+        if view.orthographic:
             return view
         known = self.inside(before)
-        reach = view.stand.eye - view.pivot
+        reach = view.pose.eye - view.pivot
 
         def crossed(part: float) -> tuple[float, float] | None:
             """Where that line enters and leaves the spheres around a place on it."""
@@ -305,14 +305,14 @@ def _candidates(view: View, raised: View) -> Iterator[View]:
     moves the camera again; then all around, the nearest directions first, and where the field of
     view is narrow, and the camera far away, with that of a scene.
     """
-    up = 1.0 if raised.stand.axes.forward @ view.up < view.stand.axes.forward @ view.up else -1.0
+    up = 1.0 if raised.pose.axes.forward @ view.up < view.pose.axes.forward @ view.up else -1.0
     yield from (moves.orbit(raised, 0.0, up * angle) for angle in FURTHER)
-    stands = [view.stand]
-    if not view.flat and view.stand.half < USUAL:
-        stands.append(replace(view.stand, half=USUAL))
-    around = sorted(DIRECTIONS, key=lambda axis: -float(axis @ view.stand.axes.forward))
-    for stand in stands:
-        yield from (moves.along(replace(view, stand=stand), axis) for axis in around)
+    is_clear = [view.pose]
+    if not view.orthographic and view.pose.half < USUAL:
+        is_clear.append(replace(view.pose, half=USUAL))
+    around = sorted(DIRECTIONS, key=lambda axis: -float(axis @ view.pose.axes.forward))
+    for pose in is_clear:
+        yield from (moves.along(replace(view, pose=pose), axis) for axis in around)
 
 
 def _directions(count: int) -> Vector:
@@ -332,8 +332,8 @@ USUAL = tan(radians(Camera.vertical_fov) / 2.0)
 
 def _carried(view: View, eye: Vector) -> View:
     """With the eye elsewhere, and the pivot carried along."""
-    step = eye - view.stand.eye
-    return replace(view, stand=replace(view.stand, eye=eye), pivot=view.pivot + step)
+    step = eye - view.pose.eye
+    return replace(view, pose=replace(view.pose, eye=eye), pivot=view.pivot + step)
 
 
 def _largest(spheres: Spheres, skipped: NDArray[np.intp]) -> tuple[NDArray[np.float32], ...]:

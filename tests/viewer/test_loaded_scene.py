@@ -16,80 +16,84 @@ from raytracer import DirectionalLight, Film, Scene
 from raytracer.scene.pack import pack, retake
 from raytracer.viewer import view as moves
 from raytracer.viewer.edits import Edits
-from raytracer.viewer.stage import Stage
+from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.view import View
-from raytracer.viewer.viewer import REACH
+from raytracer.viewer.viewer import PICK_RADIUS
 from reference.hit import closest_hit
-from support.previews import assert_same_buffers, balls, hit_id, pixel_ray, stage_of, view_of
+from support.previews import assert_same_buffers, balls, hit_id, loaded_scene_of, pixel_ray, view_of
 
 SIZE = (64, 48)
 LIGHT = DirectionalLight((1.0, -2.0, -0.5))
 
 
-def fresh(stage: Stage, view: View, size: tuple[int, int], edits: Edits) -> Any:
+def fresh(loaded_scene: LoadedScene, view: View, size: tuple[int, int], edits: Edits) -> Any:
     """The look made anew, without what an earlier one left."""
-    settings = stage.job.settings.override(width=size[0], height=size[1])
-    taken = retake(stage.buffers, edits.dress(stage.scene), settings, view.stand)
-    return replace(taken, materials=edits.polish(stage.buffers.materials))
+    settings = loaded_scene.job.settings.override(width=size[0], height=size[1])
+    taken = retake(loaded_scene.buffers, edits.applied_to(loaded_scene.scene), settings, view.pose)
+    return replace(taken, materials=edits.scale_shininess(loaded_scene.buffers.materials))
 
 
 def test_the_first_look_is_the_packed_scene() -> None:
     for lights in (None, (LIGHT,), ()):
         scene = balls(lights=lights)
-        stage = stage_of(scene)
-        look = stage.look(moves.first(None, stage.buffers, 4 / 3), SIZE, Edits())
-        assert_same_buffers(look, pack(scene))
-        assert look.x is stage.buffers.x, "spheres are shared"
-        assert look.digest() == stage.job.digest
+        loaded_scene = loaded_scene_of(scene)
+        seen_buffers = loaded_scene.buffers_for(
+            moves.first(None, loaded_scene.buffers, 4 / 3), SIZE, Edits()
+        )
+        assert_same_buffers(seen_buffers, pack(scene))
+        assert seen_buffers.x is loaded_scene.buffers.x, "spheres are shared"
+        assert seen_buffers.digest() == loaded_scene.job.digest
 
 
 @pytest.mark.parametrize("lights", [None, (LIGHT,), ()])
 def test_every_look_is_as_if_made_anew(lights: Any) -> None:
     """Whatever changed since the look before: camera, size, light, background, gloss, or back."""
-    stage = stage_of(balls(lights=lights))
-    start = view_of(stage.buffers)
+    loaded_scene = loaded_scene_of(balls(lights=lights))
+    start = view_of(loaded_scene.buffers)
     views = [start, moves.orbit(start, 0.4, 0.2), moves.toggle(moves.pan(start, 0.1, 0.2), 2.0)]
     many = [
         Edits(),
         Edits(lights=(LIGHT,)),
         Edits(lights=(LIGHT, DirectionalLight((0.0, -1.0, 0.0)))),
         Edits(background=3),
-        Edits().polished(stage.buffers.materials, [0], 2.0),
+        Edits().with_shininess(loaded_scene.buffers.materials, [0], 2.0),
         Edits(lights=(LIGHT,), background=4),
     ]
     rng = np.random.default_rng(8)
     for _ in range(60):
         view, edits = views[rng.integers(3)], many[rng.integers(len(many))]
         size = ((64, 48), (48, 64), (200, 100))[rng.integers(3)]
-        look = stage.look(view, size, edits)
-        assert_same_buffers(look, fresh(stage, view, size, edits))
-        assert look is not stage.look(view, size, edits), "an order is known by its look"
+        seen_buffers = loaded_scene.buffers_for(view, size, edits)
+        assert_same_buffers(seen_buffers, fresh(loaded_scene, view, size, edits))
+        assert seen_buffers is not loaded_scene.buffers_for(view, size, edits), (
+            "a request is known by its buffers"
+        )
 
 
 def test_looks_do_not_share_what_changes() -> None:
-    stage = stage_of(balls())
-    view = view_of(stage.buffers)
-    one = stage.look(view, SIZE, Edits())
+    loaded_scene = loaded_scene_of(balls())
+    view = view_of(loaded_scene.buffers)
+    one = loaded_scene.buffers_for(view, SIZE, Edits())
     before = one.camera.copy()
-    stage.look(moves.orbit(view, 1.0, 0.0), SIZE, Edits())
+    loaded_scene.buffers_for(moves.orbit(view, 1.0, 0.0), SIZE, Edits())
     assert one.camera == before
 
 
 @pytest.mark.parametrize("kind", ["perspective", "orthographic"])
 def test_hit_is_the_nearest_sphere_of_all(kind: str) -> None:
     """Against every sphere in float64, for every pixel of several views."""
-    stage = stage_of(balls(300))
-    b = stage.buffers
+    loaded_scene = loaded_scene_of(balls(300))
+    b = loaded_scene.buffers
     centers = np.stack([b.x, b.y, b.z], axis=1).astype(np.float64)
     radius = b.radius.astype(np.float64)
     view = view_of(b, type=kind)
     for turn in ((0.0, 0.0), (1.0, 0.5), (2.5, -1.2)):
         seen = moves.orbit(view, *turn)
-        look = stage.look(seen, SIZE, Edits())
+        seen_buffers = loaded_scene.buffers_for(seen, SIZE, Edits())
         pixels = [(x, y) for y in range(0, SIZE[1], 3) for x in range(0, SIZE[0], 3)]
         rays = np.array([pixel_ray(seen, x + 0.5, y + 0.5, SIZE) for x, y in pixels])
         away, index = closest_hit(centers, radius, rays[:, 0], rays[:, 1])
-        found = [hit_id(stage, look, x, y) for x, y in pixels]
+        found = [hit_id(loaded_scene, seen_buffers, x, y) for x, y in pixels]
         expected = [None if i < 0 else int(i) for i in index]
         wrong = [n for n, (a, b) in enumerate(zip(found, expected, strict=True)) if a != b]
         # An edge, or two spheres at one depth, may round either way.
@@ -114,13 +118,20 @@ def test_a_place_beside_spheres_shows_the_nearest_in_the_picture() -> None:
     centers = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 3.0], [1.0, 0.0, 5.0]])
     camera = raytracer.Camera(position=(0, 0, 20), look_at=(0, 0, 0), type="orthographic", height=3)
     scene = Scene.from_arrays(centers, 0.002, camera=camera)
-    stage = stage_of(scene, width=300, height=300)  # each is less than half a pixel wide
-    look = stage.look(moves.first(camera, stage.buffers, 1.0), (300, 300), Edits())
-    assert [hit_id(stage, look, x, y) for x, y in ((147, 150), (247, 150))] == [None, None]
-    assert hit_id(stage, look, 147, 151, reach=4) == 1
-    assert hit_id(stage, look, 247, 151, reach=4) == 2
-    assert hit_id(stage, look, 160, 150, reach=4) is None
-    found = stage.hit(look, 147, 151, reach=4)
+    loaded_scene = loaded_scene_of(
+        scene, width=300, height=300
+    )  # each is less than half a pixel wide
+    seen_buffers = loaded_scene.buffers_for(
+        moves.first(camera, loaded_scene.buffers, 1.0), (300, 300), Edits()
+    )
+    assert [hit_id(loaded_scene, seen_buffers, x, y) for x, y in ((147, 150), (247, 150))] == [
+        None,
+        None,
+    ]
+    assert hit_id(loaded_scene, seen_buffers, 147, 151, reach=4) == 1
+    assert hit_id(loaded_scene, seen_buffers, 247, 151, reach=4) == 2
+    assert hit_id(loaded_scene, seen_buffers, 160, 150, reach=4) is None
+    found = loaded_scene.hit(seen_buffers, 147, 151, reach=4)
     assert found is not None
     np.testing.assert_allclose(found.point, (0.0, 0.0, 3.002), atol=3e-3)
 
@@ -129,23 +140,23 @@ def test_a_click_on_any_lit_star_of_a_galaxy_picks_a_star() -> None:
     """Stars are smaller than pixels: the rays through the centres of lit pixels miss most."""
     path = Path(__file__).resolve().parents[2] / "scenes" / "galaxy.toml"
     size = (640, 360)
-    stage = stage_of(path, width=size[0], height=size[1])
+    loaded_scene = loaded_scene_of(path, width=size[0], height=size[1])
     image = raytracer.render(path, backend="cpu", width=size[0], height=size[1], samples=8)
     rows, columns = np.nonzero(image.to_uint8()[..., :3].sum(axis=-1) > 120)
-    view = moves.first(stage.scene.camera, stage.buffers, size[0] / size[1])
-    look = stage.look(view, size, Edits())
+    view = moves.first(loaded_scene.scene.camera, loaded_scene.buffers, size[0] / size[1])
+    seen_buffers = loaded_scene.buffers_for(view, size, Edits())
     chosen = np.random.default_rng(0).choice(len(rows), 40, replace=False)
     clicks = [(int(columns[i]), int(rows[i])) for i in chosen]
-    assert sum(stage.hit(look, x, y) is not None for x, y in clicks) < 30
-    assert all(stage.hit(look, x, y, REACH) is not None for x, y in clicks)
+    assert sum(loaded_scene.hit(seen_buffers, x, y) is not None for x, y in clicks) < 30
+    assert all(loaded_scene.hit(seen_buffers, x, y, PICK_RADIUS) is not None for x, y in clicks)
 
 
 def test_with_a_sphere_under_the_pixel_others_do_not_count() -> None:
-    stage = stage_of(balls(300))
-    look = stage.look(view_of(stage.buffers), SIZE, Edits())
+    loaded_scene = loaded_scene_of(balls(300))
+    seen_buffers = loaded_scene.buffers_for(view_of(loaded_scene.buffers), SIZE, Edits())
     for x, y in np.ndindex(64, 48):
-        alone = hit_id(stage, look, x, y)
-        near = hit_id(stage, look, x, y, reach=2)
+        alone = hit_id(loaded_scene, seen_buffers, x, y)
+        near = hit_id(loaded_scene, seen_buffers, x, y, reach=2)
         assert alone is None or near == alone
 
 
@@ -153,102 +164,108 @@ def test_hit_in_corners_is_what_the_picture_shows_there() -> None:
     """Pixels count from the upper left."""
     centers = np.array([[-1.5, 1.0, 0.0], [1.5, 1.0, 0.0], [-1.5, -1.0, 0.0]])
     camera = raytracer.Camera(direction=(0.0, 0.0, 1.0), type="orthographic")
-    stage = stage_of(Scene.from_arrays(centers, 0.6, camera=camera), width=40, height=30)
-    look = stage.look(moves.first(camera, stage.buffers, 4 / 3), (40, 30), Edits())
-    assert hit_id(stage, look, 6, 5) == 0
-    assert hit_id(stage, look, 33, 5) == 1
-    assert hit_id(stage, look, 6, 24) == 2
-    assert hit_id(stage, look, 33, 24) is None
-    assert hit_id(stage, look, 0, 0) is None
-    assert hit_id(stage, look, 39, 29) is None
+    loaded_scene = loaded_scene_of(
+        Scene.from_arrays(centers, 0.6, camera=camera), width=40, height=30
+    )
+    seen_buffers = loaded_scene.buffers_for(
+        moves.first(camera, loaded_scene.buffers, 4 / 3), (40, 30), Edits()
+    )
+    assert hit_id(loaded_scene, seen_buffers, 6, 5) == 0
+    assert hit_id(loaded_scene, seen_buffers, 33, 5) == 1
+    assert hit_id(loaded_scene, seen_buffers, 6, 24) == 2
+    assert hit_id(loaded_scene, seen_buffers, 33, 24) is None
+    assert hit_id(loaded_scene, seen_buffers, 0, 0) is None
+    assert hit_id(loaded_scene, seen_buffers, 39, 29) is None
 
 
 def test_hit_needs_no_sphere_and_no_open_stage() -> None:
-    stage = stage_of(Scene())
-    look = stage.look(moves.first(None, stage.buffers, 1.0), (4, 4), Edits())
-    assert hit_id(stage, look, 1, 1) is None
-    full = stage_of(balls())
-    look = full.look(view_of(full.buffers), SIZE, Edits())
-    assert any(hit_id(full, look, x, 24) is not None for x in range(64))
+    loaded_scene = loaded_scene_of(Scene())
+    seen_buffers = loaded_scene.buffers_for(
+        moves.first(None, loaded_scene.buffers, 1.0), (4, 4), Edits()
+    )
+    assert hit_id(loaded_scene, seen_buffers, 1, 1) is None
+    full = loaded_scene_of(balls())
+    seen_buffers = full.buffers_for(view_of(full.buffers), SIZE, Edits())
+    assert any(hit_id(full, seen_buffers, x, 24) is not None for x in range(64))
     full.close()
-    assert all(hit_id(full, look, x, 24) is None for x in range(64))
+    assert all(hit_id(full, seen_buffers, x, 24) is None for x in range(64))
 
 
 def test_hit_leaves_the_look_alone() -> None:
-    stage = stage_of(balls())
-    look = stage.look(view_of(stage.buffers), SIZE, Edits())
-    before = look.digest()
-    hit_id(stage, look, 32, 24)
-    assert look.digest() == before
+    loaded_scene = loaded_scene_of(balls())
+    seen_buffers = loaded_scene.buffers_for(view_of(loaded_scene.buffers), SIZE, Edits())
+    before = seen_buffers.digest()
+    hit_id(loaded_scene, seen_buffers, 32, 24)
+    assert seen_buffers.digest() == before
 
 
 def test_a_job_for_a_look_renders_it_and_says_what_made_it() -> None:
     scene = balls()
-    stage = stage_of(scene)
-    view = moves.orbit(view_of(stage.buffers), 0.5, 0.1)
-    look = stage.look(view, (80, 40), Edits(background=2))
-    job = stage.job_for(look, 5)
+    loaded_scene = loaded_scene_of(scene)
+    view = moves.orbit(view_of(loaded_scene.buffers), 0.5, 0.1)
+    seen_buffers = loaded_scene.buffers_for(view, (80, 40), Edits(background=2))
+    job = loaded_scene.job_for(seen_buffers, 5)
     assert (job.settings.width, job.settings.height, job.settings.samples) == (80, 40, 5)
-    assert job.digest == look.digest() != stage.job.digest
+    assert job.digest == seen_buffers.digest() != loaded_scene.job.digest
     assert job.about["settings"]["width"] == 80
-    assert stage.job.settings.width == 64
-    assert stage.job.view.width == 64
+    assert loaded_scene.job.settings.width == 64
+    assert loaded_scene.job.view.width == 64
     film = job.film(Film.blank(80, 40))
     job.expose(film, 5)
-    camera = moves.camera_of(view, stage.buffers)
+    camera = moves.camera_of(view, loaded_scene.buffers)
     black = replace(scene, camera=camera, background=raytracer.Background("black"))
     again = raytracer.render(black, backend="cpu", width=80, height=40, samples=5)
     np.testing.assert_allclose(film.to_host().mean(), again.array, atol=2e-3)
 
 
 def test_a_sphere_is_where_it_was_put() -> None:
-    stage = stage_of(balls())
-    b = stage.buffers
+    loaded_scene = loaded_scene_of(balls())
+    b = loaded_scene.buffers
     for prim_id in (0, 7, b.count - 1):
-        center, radius = stage.sphere(prim_id)
-        info = stage.scene.describe(prim_id)
+        center, radius = loaded_scene.sphere(prim_id)
+        info = loaded_scene.scene.describe(prim_id)
         np.testing.assert_allclose(center * b.scale + b.center, info.position, atol=1e-5)
         assert radius * b.scale == pytest.approx(info.radius, rel=1e-6)
 
 
 def test_a_stage_is_called_by_its_file_or_its_title(tmp_path: Path) -> None:
-    assert stage_of(balls(title="Some balls")).name == "Some balls"
-    assert stage_of(balls()).name == "scene"
+    assert loaded_scene_of(balls(title="Some balls")).name == "Some balls"
+    assert loaded_scene_of(balls()).name == "scene"
     path = tmp_path / "points.csv"
     path.write_text("x,y,z\n0,0,0\n1,1,1\n")
-    assert stage_of(path).name == "points.csv"
-    assert stage_of(str(path)).path == path
+    assert loaded_scene_of(path).name == "points.csv"
+    assert loaded_scene_of(str(path)).path == path
 
 
 def test_a_title_that_is_no_name_of_a_file(tmp_path: Path) -> None:
-    stage = stage_of(balls(title="../a\0\x1b[31m " + "b" * 1000))
-    assert stage.name.startswith("../a\\x00\\x1b[31m bbb")
-    assert len(stage.name) < 80
-    assert stage.stem.startswith("___a__")
-    (tmp_path / f"{stage.stem}-view-1.png").touch()
-    assert stage_of(balls(title=" \n")).stem == "_"
-    assert stage_of(balls()).stem == "scene"
+    loaded_scene = loaded_scene_of(balls(title="../a\0\x1b[31m " + "b" * 1000))
+    assert loaded_scene.name.startswith("../a\\x00\\x1b[31m bbb")
+    assert len(loaded_scene.name) < 80
+    assert loaded_scene.stem.startswith("___a__")
+    (tmp_path / f"{loaded_scene.stem}-view-1.png").touch()
+    assert loaded_scene_of(balls(title=" \n")).stem == "_"
+    assert loaded_scene_of(balls()).stem == "scene"
 
 
 def test_a_stage_is_closed_in_the_backend_s_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     """A window on the same GPU waits meanwhile; what was closed is known by then."""
-    stage = stage_of(balls())
+    loaded_scene = loaded_scene_of(balls())
     seen: list[str] = []
 
     @contextmanager
     def turn() -> Iterator[None]:
-        seen.append(f"turn, closed {stage.closed}")
+        seen.append(f"turn, closed {loaded_scene.closed}")
         yield
         seen.append("over")
 
-    monkeypatch.setattr(stage.job.device, "turn", turn)
-    monkeypatch.setattr(stage.job.scene, "close", lambda: seen.append("freed"))
-    stage.close()
+    monkeypatch.setattr(loaded_scene.job.device, "turn", turn)
+    monkeypatch.setattr(loaded_scene.job.scene, "close", lambda: seen.append("freed"))
+    loaded_scene.close()
     assert seen == ["turn, closed True", "freed", "over"]
 
 
 def test_a_stage_on_the_backend_of_another() -> None:
-    first = stage_of(balls())
-    second = Stage.load(balls(seed=4), {}, first.job.device)
+    first = loaded_scene_of(balls())
+    second = LoadedScene.load(balls(seed=4), {}, first.job.device)
     assert second.job.device is first.job.device
     assert first.job.scene is not second.job.scene

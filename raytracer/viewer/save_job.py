@@ -15,7 +15,7 @@ from raytracer.errors import UserError
 from raytracer.files import output
 from raytracer.film.film import Film
 from raytracer.settings import MAX_SAMPLES, MAX_SIDE
-from raytracer.viewer.orders import Message, Order, Saved
+from raytracer.viewer.messages import Message, RenderRequest, Saved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,10 +28,10 @@ ROWS = 16
 """Rows are cut in multiples of these, in which the kernels' tiles fit."""
 
 
-class Saving:
+class SaveJob:
     """The same pixels as `raytracer render` gives for this camera, size and number of samples."""
 
-    def __init__(self, order: Order, path: Path, view: str = "") -> None:
+    def __init__(self, request: RenderRequest, path: Path, view: str = "") -> None:
         """Refuse a file that cannot be written before anything is rendered.
 
         order: at the size and with the samples of the picture. view: what is seen, as TOML, kept in
@@ -39,14 +39,14 @@ class Saving:
         """
         self._view = view
         files = output.OutputSet()
-        files.reads(*order.stage.job.inputs)
+        files.reads(*request.loaded_scene.job.inputs)
         self.path = output.check_picture(files.writes(path, "the picture"))
-        self.stage = order.stage
+        self.loaded_scene = request.loaded_scene
         self.fraction = 0.0
-        self._order = order
-        width, height = order.size
+        self._request = request
+        width, height = request.size
         memory.require_room(str(path), memory.Need(0, width, height).extra, "to be rendered")
-        self._film = Film.blank(*order.size)
+        self._film = Film.blank(*request.size)
         self._parts = self._render()
         self._per_pixel = 0.0
         self._written: Future[Path] | None = None
@@ -78,27 +78,29 @@ class Saving:
 
     def _render(self) -> Iterator[float]:
         """Band after band; yields the fraction done."""
-        width, height = self._order.size
-        job = self._order.stage.job_for(self._order.look, self._order.samples)
+        width, height = self._request.size
+        job = self._request.loaded_scene.job_for(self._request.buffers, self._request.samples)
         job.about["view"] = self._view
         top = 0
         while top < height:
             fitting = int(PART / max(self._per_pixel * width, 1e-12)) // ROWS * ROWS
             rows = min(max(fitting, ROWS), height - top)
             with job.film(Film.blank(width, height, (0, top, width, top + rows))) as band:
-                while band.samples < self._order.samples:
+                while band.samples < self._request.samples:
                     per_sample = max(self._per_pixel * rows * width, 1e-12)
-                    count = min(max(int(PART / per_sample), 1), self._order.samples - band.samples)
+                    count = min(
+                        max(int(PART / per_sample), 1), self._request.samples - band.samples
+                    )
                     job.expose(band, count)
-                    yield (top + rows * band.samples / self._order.samples) / height
+                    yield (top + rows * band.samples / self._request.samples) / height
                 done = band.to_host()
             self._film.sums[top : top + rows] = done.sums
             self._film.backdrop = done.backdrop
             top += rows
-        self._film.samples = self._order.samples
+        self._film.samples = self._request.samples
         # Compressing a large picture takes seconds, and needs no backend.
         with job.film(self._film) as whole:
-            image = job.image(whole, self._order.tone, 8)
+            image = job.image(whole, self._request.tone, 8)
         aside = ThreadPoolExecutor(1, "saving")
         self._written = aside.submit(image.save, self.path)
         aside.shutdown(wait=False)

@@ -14,9 +14,9 @@ from raytracer.film.film import Film
 
 if TYPE_CHECKING:
     from raytracer.backends.base import DeviceFilm
-    from raytracer.viewer.orders import Order, Size
+    from raytracer.viewer.messages import RenderRequest, Size
 
-Leave = Callable[[float], None]
+InterruptCall = Callable[[float], None]
 """Called with the part done of a pass; raises `Superseded` to leave it."""
 
 
@@ -24,7 +24,7 @@ class Superseded(Exception):  # noqa: N818 - no error: the picture is not wanted
     """Raised within a pass to leave it."""
 
 
-class GrowingFilm:
+class ProgressiveFilm:
     """A film that is begun anew at another size or look; used by one thread.
 
     film: on the device, with the samples so far; None before the first. size: of it, in pixels.
@@ -48,9 +48,9 @@ class GrowingFilm:
         """How many it has."""
         return self.size[0] * self.size[1]
 
-    def finished(self, order: Order) -> bool:
+    def finished(self, request: RenderRequest) -> bool:
         """Whether nothing is to be added for an order."""
-        return not self.draft and self.size == order.size and self.samples >= order.samples
+        return not self.draft and self.size == request.size and self.samples >= request.samples
 
     def drop(self) -> None:
         """Forget what is on it, and give its memory back."""
@@ -58,34 +58,34 @@ class GrowingFilm:
             self.film.close()
         self.film = None
 
-    def begin(self, order: Order, size: Size, draft: bool) -> None:
+    def begin(self, request: RenderRequest, size: Size, draft: bool) -> None:
         """Empty it, at that size."""
-        self.draft = draft and (not order.look.view.centered or size != order.size)
+        self.draft = draft and (not request.buffers.view.centered or size != request.size)
         if self.film is None or self.size != size:
             self.drop()
-            self.film, self.size = order.stage.job.film(Film.blank(*size)), size
+            self.film, self.size = request.loaded_scene.job.film(Film.blank(*size)), size
         self.film.clear()
 
-    def expose(self, order: Order, count: int, leave: Leave) -> None:
+    def expose(self, request: RenderRequest, count: int, leave: InterruptCall) -> None:
         """Add samples; where that is left, what is on the film is worth nothing."""
         assert self.film is not None
-        view = order.look.view
+        view = request.buffers.view
         if self.draft:
             view = view.through_centers()
-        self.film.add(order.stage.job.scene, view, count, leave)
+        self.film.add(request.loaded_scene.job.scene, view, count, leave)
 
-    def add(self, order: Order, count: int, leave: Leave, keep: bool) -> None:
+    def add(self, request: RenderRequest, count: int, leave: InterruptCall, keep: bool) -> None:
         """Add samples; where that is left, the film is as before, or dropped if it is not kept.
 
         keep: copy what is on it first, if a pass can be left at once.
         """
         assert self.film is not None
         kept = None
-        if keep and self.samples and order.stage.job.device.can_interrupt:
+        if keep and self.samples and request.loaded_scene.job.device.can_interrupt:
             kept = self.film.to_host().sums.copy()
         self.yields = kept is not None or not self.samples
         try:
-            self.expose(order, count, leave)
+            self.expose(request, count, leave)
         except Superseded:
             if kept is None:
                 self.drop()

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from raytracer.errors import TEXT_LETTERS, DataFileError, shown
 from raytracer.files.access import is_path
-from raytracer.job import NO_SPHERE, Job
 from raytracer.memory import Output
-from raytracer.pipeline import Notice, prepare
+from raytracer.pipeline import NO_SPHERE, Job, Notice, prepare
 from raytracer.scene.lighting import pack_lights
 from raytracer.scene.pack import retake
+from raytracer.viewer.collision import Colliders
 from raytracer.viewer.edits import Edits
-from raytracer.viewer.obstacles import Obstacles
 from raytracer.viewer.vectors import triple
 from raytracer.viewer.view import View, space_of
 from raytracer.warning import collected
@@ -44,7 +43,7 @@ class Hit:
 
 
 @dataclass(eq=False)
-class Stage:
+class LoadedScene:
     """One scene, its packed spheres, and the job that renders them.
 
     path: the file that it was loaded from; None for a scene made in Python.
@@ -55,7 +54,7 @@ class Stage:
     buffers: SceneBuffers
     job: Job
     path: Path | None
-    obstacles: Obstacles
+    colliders: Colliders
     closed: bool = False
     # what an earlier look was asked for, and the look: moving the camera changes little of it
     _dressed: tuple[Edits, tuple[int, int], SceneBuffers] | None = None
@@ -69,7 +68,7 @@ class Stage:
         threads: int = 0,
         notice: Notice | None = None,
         outputs: OutputSet | None = None,
-    ) -> Stage:
+    ) -> LoadedScene:
         """Load, pack, build and upload a scene; arguments as for `raytracer.pipeline.prepare`.
 
         Its warnings are in `job.warnings`.
@@ -89,7 +88,7 @@ class Stage:
         assert job.kept is not None
         scene, buffers = job.kept
         path = Path(source) if is_path(source) else None
-        return cls(scene, buffers, job, path, Obstacles.of(buffers, scene.camera))
+        return cls(scene, buffers, job, path, Colliders.of(buffers, scene.camera))
 
     @property
     def name(self) -> str:
@@ -106,9 +105,9 @@ class Stage:
     @property
     def extent(self) -> float:
         """How far the spheres go, see `view.reach`."""
-        return self.obstacles.extent
+        return self.colliders.extent
 
-    def look(self, view: View, size: tuple[int, int], edits: Edits) -> SceneBuffers:
+    def buffers_for(self, view: View, size: tuple[int, int], edits: Edits) -> SceneBuffers:
         """The packed scene as it is seen now; its spheres are shared.
 
         size: of the picture in pixels.
@@ -116,26 +115,26 @@ class Stage:
         if self._dressed is None or self._dressed[:2] != (edits, size):
             self._dressed = edits, size, self._dress(view, size, edits)
         known = self._dressed[2]
-        changes: dict[str, Any] = {"camera": view.stand.pack(size[0] / size[1])}
+        changes: dict[str, Any] = {"camera": view.pose.pack(size[0] / size[1])}
         if edits.lights is None and self.scene.lights is None:
-            changes["lights"] = pack_lights(self.scene, space_of(known), view.stand.axes)
+            changes["lights"] = pack_lights(self.scene, space_of(known), view.pose.axes)
         return replace(known, **changes)
 
     def _dress(self, view: View, size: tuple[int, int], edits: Edits) -> SceneBuffers:
         settings = self.job.settings.override(width=size[0], height=size[1])
-        taken = retake(self.buffers, edits.dress(self.scene), settings, view.stand)
-        return replace(taken, materials=edits.polish(self.buffers.materials))
+        taken = retake(self.buffers, edits.applied_to(self.scene), settings, view.pose)
+        return replace(taken, materials=edits.scale_shininess(self.buffers.materials))
 
-    def job_for(self, look: SceneBuffers, samples: int) -> Job:
+    def job_for(self, seen_buffers: SceneBuffers, samples: int) -> Job:
         """A job that renders the scene as `look` has it, for a picture to be kept."""
-        width, height = look.view.size
+        width, height = seen_buffers.view.size
         settings = self.job.settings.override(width=width, height=height, samples=samples)
-        view = look.view.with_samples(0, samples)
-        scene = self.job.about["scene"] | {"digest": look.digest()}
+        view = seen_buffers.view.with_samples(0, samples)
+        scene = self.job.about["scene"] | {"digest": seen_buffers.digest()}
         about = self.job.about | {"scene": scene, "settings": vars(settings).copy()}
         return replace(self.job, settings=settings, view=view, about=about, timings={}, kept=None)
 
-    def hit(self, look: SceneBuffers, x: int, y: int, reach: int = 0) -> Hit | None:
+    def hit(self, seen_buffers: SceneBuffers, x: int, y: int, reach: int = 0) -> Hit | None:
         """What is shown nearest to a pixel's centre, or None; also of a closed stage.
 
         x, y: of the pixel, from the upper left. reach: how many pixels farther to look; of hits
@@ -145,21 +144,21 @@ class Stage:
         if self.closed:
             return None
         fine = FINE if reach else 1
-        size = np.array(look.view.size) * fine
+        size = np.array(seen_buffers.view.size) * fine
         first = np.maximum(np.array([x - reach, y - reach]) * fine, 0)
         last = np.minimum(np.array([x + reach + 1, y + reach + 1]) * fine, size)
         if (last <= first).any():
             return None
         x0, y0, x1, y1 = (int(side) for side in (*first, *last))
-        view = look.view.with_size(*map(int, size)).with_crop((x0, y0, x1, y1))
+        view = seen_buffers.view.with_size(*map(int, size)).with_crop((x0, y0, x1, y1))
         hits = self.job.scene.first_hits(view)
         rows, columns = np.nonzero(hits["id"] != NO_SPHERE)
         if not len(rows):
             return None
         middle = np.array([x, y]) * fine + fine // 2 - first
         away = (columns - middle[0]) ** 2 + (rows - middle[1]) ** 2
-        order = np.lexsort((hits["depth"][rows, columns], away))
-        nearest = hits[rows[order[0]], columns[order[0]]]
+        nearest_first = np.lexsort((hits["depth"][rows, columns], away))
+        nearest = hits[rows[nearest_first[0]], columns[nearest_first[0]]]
         point = nearest["position"].astype(np.float64) * self.buffers.scale + self.buffers.center
         return Hit(int(nearest["id"]), triple(point))
 

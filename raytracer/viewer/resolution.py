@@ -40,7 +40,7 @@ WAIT, LONGEST_WAIT = 8, 64
 """Frames before a level that was too slow is tried again; each failure doubles them."""
 
 
-class Pace:
+class ResolutionController:
     """Chooses the level of a moving picture by what its frames took.
 
     How the time of a frame grows with its pixels depends on the scene (rays of a coarse picture
@@ -147,12 +147,12 @@ def at(level: int, full: Size) -> Size:
     return width, height
 
 
-def finer(size: Size, full: Size, pace: Pace, patience: float) -> Size:
+def finer(size: Size, full: Size, resolution: ResolutionController, patience: float) -> Size:
     """The next size on the way to the full one: there at once, if that takes no longer than this.
 
     patience: seconds.
     """
-    if pace.seconds(full) <= patience:
+    if resolution.seconds(full) <= patience:
         return full
     doubled = min(2 * size[0], full[0]), min(2 * size[1], full[1])
     return full if doubled[0] * 4 > full[0] * 3 else doubled

@@ -1,0 +1,69 @@
+"""Arbitrary output variables (AOVs): their names, channels and values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import UserError, shown_value, suggestion
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+AOVS = {
+    "depth": "Z",
+    "normal": "XYZ",
+    "albedo": "RGB",
+    "id": "I",
+    "position": "XYZ",
+    "samples": "I",
+}
+"""Output variables and the names of their channels in OpenEXR."""
+
+INTEGERS = ("id", "samples")
+"""Output variables that are uint32; the others are float32."""
+
+
+def check_aovs(names: str | None) -> tuple[str, ...]:
+    """Return the names in a list with commas, each of them once.
+
+    Raises:
+        UserError: there is no output variable of that name.
+    """
+    listed = [name.strip() for name in (names or "").split(",") if name.strip()]
+    for name in listed:
+        if name not in AOVS:
+            raise UserError(
+                f"there is no output variable {shown_value(name)}; {suggestion(name, AOVS)}"
+            )
+    return tuple(dict.fromkeys(listed))
+
+
+def from_hits(
+    name: str, hits: NDArray[np.void], center: NDArray[np.float64], scale: float
+) -> NDArray[Any]:
+    """Return an output variable of first hits in scene space.
+
+    Args:
+        name: of the variable, all but "samples".
+        hits: structured (h, w), `FirstHit`, in render space.
+        center: of render space, float64 (3,), in scene space.
+        scale: scene units a unit of render space.
+
+    Returns:
+        (h, w) or (h, w, 3); without a hit 0, the depth infinity, the id 2**32 - 1.
+    """
+    import numpy as np
+
+    from raytracer.layout import constant
+
+    values: NDArray[Any] = np.ascontiguousarray(hits[name])
+    no_hit = hits["id"] == constant("kNoSphere")
+    if name == "depth":
+        values[no_hit] = 0.0
+        values = (values.astype(np.float64) * scale).astype(np.float32)
+        values[no_hit] = np.inf
+    elif name == "position":
+        values = (values.astype(np.float64) * scale + center).astype(np.float32)
+        values[no_hit] = 0.0
+    return values

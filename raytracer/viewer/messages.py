@@ -1,0 +1,137 @@
+"""Render requests, frames and messages: what window and render thread exchange."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from raytracer.buffers import SceneBuffers
+    from raytracer.film.tone_settings import ToneSettings
+    from raytracer.scene.describe import SphereInfo
+    from raytracer.viewer.loaded_scene import LoadedScene
+
+Size = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class RenderRequest:
+    """A picture to render; it replaces the request before.
+
+    Args:
+        loaded_scene: the scene.
+        buffers: its packed form with the current view and edits, at full size; the same object
+            while neither changes.
+        tone: exposure and curve.
+        samples: per pixel of the finished picture.
+        stamp: time of the user's event, `perf_counter`.
+    """
+
+    loaded_scene: LoadedScene
+    buffers: SceneBuffers
+    tone: ToneSettings
+    samples: int
+    stamp: float = field(default_factory=perf_counter)
+
+    @property
+    def size(self) -> Size:
+        """Full width and height in pixels."""
+        return self.buffers.view.size
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A rendered picture for the window.
+
+    Args:
+        request: what it was rendered for.
+        picture: of the backend; it belongs to the window until that returns the frame.
+        size: rendered width and height in pixels; smaller than the request's during interaction.
+        samples: per pixel so far.
+        rate: camera rays per second.
+        seconds: of rendering and tone mapping.
+        draft: whether its samples are not those of the finished picture; see `ProgressiveFilm`.
+    """
+
+    request: RenderRequest
+    picture: Any
+    size: Size
+    samples: int
+    rate: float
+    seconds: float
+    draft: bool = False
+
+    @property
+    def transparent(self) -> bool:
+        """Whether the background is left out."""
+        return self.request.buffers.view.transparent
+
+    @property
+    def finished(self) -> bool:
+        """Whether it has its full size and all samples."""
+        whole = self.size == self.request.size and self.samples >= self.request.samples
+        return whole and not self.draft
+
+
+@dataclass(frozen=True)
+class Picked:
+    """The result of a click.
+
+    Args:
+        loaded_scene: the scene that was clicked.
+        sphere: the picked one; None where there is none.
+        go: whether to centre it.
+        point: the point that was hit, scene units; None without a click.
+    """
+
+    loaded_scene: LoadedScene
+    sphere: SphereInfo | None
+    go: bool = False
+    point: tuple[float, float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Metered:
+    """The automatic exposure of the current picture, in stops."""
+
+    stops: float
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A picture was written."""
+
+    path: Path
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A task failed because of the user's input; the preview continues."""
+
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Failed:
+    """Rendering ended: the GPU is lost, or there is a defect."""
+
+    error: BaseException
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A changed scene is ready to be shown."""
+
+    loaded_scene: LoadedScene
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A changed scene cannot be loaded."""
+
+    sentence: str
+
+
+Message = Picked | Metered | Saved | Refused | Failed | Loaded | Broken
