@@ -67,7 +67,9 @@ def view_tables(
             parts.append(_table("[ambient]", vars(edited.ambient)))
         parts += [_light(light) for light in edits.lights]
     background = edits.applied_to(scene).background
-    if background.up is None and not _parallel(camera.up, up := background_up(scene)):
+    if background.up is None and not _parallel(
+        camera.up, up := background_up(background, scene.camera)
+    ):
         background = replace(background, up=up)  # it must not follow the new camera
     if background != scene.background:
         parts.append(_background(background))

@@ -129,7 +129,7 @@ class LoadedScene:
         packed = self._cached[2]
         changes: dict[str, Any] = {"camera": view.pose.pack(size[0] / size[1])}
         if edits.lights is None and self.scene.lights is None:
-            changes["lights"] = pack_lights(self.scene, space_of(packed), view.pose.axes)
+            changes["lights"] = pack_lights(None, space_of(packed), view.pose.axes)
         return replace(packed, **changes)
 
     def _pack(self, view: View, size: tuple[int, int], edits: Edits) -> SceneBuffers:
