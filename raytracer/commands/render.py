@@ -211,8 +211,8 @@ class Task(NamedTuple):
 
         if not self.resume:
             return None
-        kept = tuple(name for name in AOVS if self.film and name not in self.aovs)
-        return Film.load(self.resume, kept)
+        unchanged = tuple(name for name in AOVS if self.film and name not in self.aovs)
+        return Film.load(self.resume, unchanged)
 
     def memory(self, resumed: Film | None) -> Output:
         """Return what is made from the film, for the estimate of memory."""
