@@ -92,7 +92,7 @@ class ToneBenchmark:
 
 def _kernels() -> list[Kernel]:
     """Return the kernels of statistics, then those of tone mapping."""
-    return [product("tally"), *discover("tone")]
+    return [product("film_statistics"), *discover("tone")]
 
 
 def on_host(min_time: float, threads: int = 0, size: tuple[int, int] = SIZE) -> list[Result]:

@@ -51,7 +51,7 @@ class ToneBench:
 
     def tally(self) -> None:
         """Launch the statistics pass."""
-        self._kernels.launch("tally", self._arguments("linear"))
+        self._kernels.launch("film_statistics", self._arguments("linear"))
 
     def one_pass(self) -> None:
         """Launch tone mapping in one pass with fixed exposure."""
@@ -72,7 +72,7 @@ class ToneBench:
         args = self._arguments(curve)
 
         def run() -> None:
-            self._kernels.launch("tally", args)
+            self._kernels.launch("film_statistics", args)
             self._kernels.launch("tone", args)
 
         return run
@@ -131,5 +131,5 @@ class ToneBench:
         args = tone.arguments(shape, self._film.samples, settings(curve, automatic))
         args["film"], args["out"] = self._memory.address("film"), self._memory.address("out")
         if automatic:
-            args["tally"], args["scratch"] = self._kernels.tally, self._kernels.scratch
+            args["statistics"], args["scratch"] = self._kernels.tally, self._kernels.scratch
         return args

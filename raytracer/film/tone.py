@@ -77,7 +77,7 @@ def arguments(
 
 def new_tally() -> NDArray[np.void]:
     """An empty tally, structured (1,), dtype Tally."""
-    return np.zeros(1, layout.dtype("Tally"))
+    return np.zeros(1, layout.dtype("FilmStatistics"))
 
 
 def measure(film: Film, settings: ToneSettings, threads: int = 0) -> NDArray[np.void]:
@@ -123,7 +123,7 @@ def develop(
     if out is None:
         out = np.empty(film.sums.shape, np.uint8 if bits == 8 else np.uint16)
     args = film_arguments(film, settings, bits)
-    core().develop_film(film.sums, args, _bytes(tally), out, thread_count(threads))
+    core().tone_map_film(film.sums, args, _bytes(tally), out, thread_count(threads))
     return out
 
 

@@ -270,7 +270,7 @@ def test_tone_refuses_arguments_that_no_film_has(change: dict[str, float]) -> No
     with pytest.raises(ValueError, match=r"\w"):
         _core.measure_film(sums, args, tally, 1)
     with pytest.raises(ValueError, match=r"\w"):
-        _core.develop_film(sums, args, tally, out, 1)
+        _core.tone_map_film(sums, args, tally, out, 1)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from raytracer.film.film import Backdrop
     from raytracer.film.tone_settings import ToneSettings
 
-ENTRIES = ("tally", "tone")  # the histogram pass, the picture pass; also the kernels' names
+ENTRIES = ("film_statistics", "tone")  # names of the kernels
 
 
 class ToneKernels:
@@ -46,7 +46,8 @@ class ToneKernels:
                 name: Pass(driver, self.arch, product(name), name, "ToneArgs") for name in ENTRIES
             }
             self._grids: dict[tuple[str, int, int], tuple[int, int, int]] = {}
-            sizes = layout.dtype("Tally").itemsize, layout.constant("kTallyScratchBytes")
+            scratch_bytes = layout.constant("kStatisticsScratchBytes")
+            sizes = layout.dtype("FilmStatistics").itemsize, scratch_bytes
             self._memory = [driver.mem_alloc(size) for size in sizes]
             self.tally, self.scratch = map(int, self._memory)
             for memory, size in zip(self._memory, sizes, strict=True):
@@ -84,9 +85,9 @@ class ToneKernels:
         args = tone.arguments(shape, samples, settings, bits, place, backdrop, picture_height)
         args["film"], args["out"], args["scratch"] = film_address, out_address, self.scratch
         measured = statistics or settings.automatic
-        args["tally"] = self.tally if measured else 0
+        args["statistics"] = self.tally if measured else 0
         if measured:
-            self.launch("tally", args, stream)
+            self.launch("film_statistics", args, stream)
         self.launch("tone", args, stream)
 
     def launch(self, entry: str, args: NDArray[np.void], stream: Any = None) -> None:
