@@ -45,7 +45,7 @@ autodoc_preserve_defaults = False
 # Methods of public classes that other modules of the package call, not users.
 _INTERNAL = (
     "automatic backward blank codes dithers edges filter_code is_of_old_format keep linear lines "
-    "material_of override pack require_whole resolved_filter_radius rotated spread stops"
+    "material_of override pack pixels require_whole resolved_filter_radius rotated spread stops"
 )
 autodoc_default_options = {"exclude-members": ",".join(_INTERNAL.split())}
 napoleon_google_docstring = True

@@ -9,6 +9,7 @@ after every few hundred new ones, which takes 3% of a small render.
 """
 
 import _signal  # type: ignore[import-not-found]
+import errno
 import gc
 import os
 import sys
@@ -25,11 +26,22 @@ def main() -> int:
         _signal.signal(_signal.SIGINT, _quit)
     try:
         from raytracer import cli, process
-    except (MemoryError, SystemError):  # the latter where an extension of Python finds none
+    except (MemoryError, SystemError, OSError, ImportError) as error:
+        if not _is_lack_of_memory(error):
+            raise
         os.write(2, b"raytracer: there is not enough memory to start: allow more by ulimit -v\n")
         return 2
 
     return process.run(cli.main, cli.stopped)
+
+
+def _is_lack_of_memory(error: Exception) -> bool:
+    """Whether an import found no memory; `raytracer.resources` cannot be imported here."""
+    if isinstance(error, ImportError):  # of a shared library
+        return "failed to map segment" in str(error) or "allocate memory" in str(error)
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    return True  # a SystemError is that of an extension of Python that got none and did not say so
 
 
 def _quit(*_: object) -> None:

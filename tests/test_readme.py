@@ -25,6 +25,12 @@ def test_command_of_the_start(marker: str) -> None:
     assert marked(README, marker) == MARKED[marker]
 
 
+@pytest.mark.parametrize("page", ["index.md", "guide/first_picture.md"])
+def test_pages_begin_with_the_same_command(page: str) -> None:
+    first = text_of(ROOT / "docs" / page).partition("```sh\n")[2].partition("```")[0]
+    assert first == MARKED["install-command"]
+
+
 def test_it_is_short() -> None:
     """What does not fit has a place in docs/."""
     assert text_of(README).count("\n") <= 200

@@ -8,14 +8,14 @@ namespace rt {
 // cancel: they throw Cancelled when it is requested.
 
 // All statistics except the counts of the picture; `sums`: RGBA of args.height rows of args.width pixels.
-void measure_film(const float* sums, const ToneArgs& args, FilmStatistics& statistics, int threads, Cancel* cancel);
+void measure_film(const float* sums, const ToneArgs& args, FilmHistogram& histogram, int threads, Cancel* cancel);
 
 // The metered exposure in stops.
-float metered_exposure_of(const ToneArgs& args, const FilmStatistics& statistics);
+float metered_exposure_of(const ToneArgs& args, const FilmHistogram& histogram);
 
 // Code values of 1 or 2 bytes, RGBA, and the counts of the picture in `statistics`, which also has the
 // exposure if it is automatic.
-void tone_map_film(const float* sums, const ToneArgs& args, FilmStatistics& statistics, void* out, int threads,
+void tone_map_film(const float* sums, const ToneArgs& args, FilmHistogram& histogram, void* out, int threads,
                    Cancel* cancel);
 
 }  // namespace rt

@@ -1,6 +1,6 @@
 // Rows of a film, eight pixels at a time. Compiled once per instruction set (RT_ISA_*), each in a namespace of its own.
 #include "../film/tone_map.h"
-#include "../film/statistics.h"
+#include "../film/histogram.h"
 #include "tone_rows.h"
 #include "wide.h"
 
@@ -33,8 +33,8 @@ RT_HD float reduce_add(F8 v) {
 // vectors that are added in float32 lanes before they are added to the statistics in double
 static constexpr int kLaneSums = 4096;
 
-// Updates bins, sums and extremes of the statistics.
-void measure_rows(const rt::ToneRows& w, rt::RowStatistics& t) {
+// Updates bins, sums and extremes of the histogram.
+void measure_rows(const rt::ToneRows& w, rt::RowHistogram& t) {
   const rt::ToneArgs& a = *w.args;
   // rows matter for the background alone; without it, all pixels are one row
   const bool removes = removes_background(a), all = measures_all(a);
@@ -81,8 +81,7 @@ RT_HD void store_codes(uint16_t* out, const PixelCodes<F8>& c, int n) {
   memcpy(out, both, 8 * (size_t)n);
 }
 
-template <class T> static void tone_map_row(const rt::ToneRows& w, const ToneMapping& d, int row,
-                                            rt::RowStatistics& t) {
+template <class T> static void tone_map_row(const rt::ToneRows& w, const ToneMapping& d, int row, rt::RowHistogram& t) {
   const rt::ToneArgs& a = *w.args;
   const float* sums = w.sums + 4 * (int64_t)row * a.width;
   T* out = (T*)w.out + 4 * (int64_t)row * a.width;
@@ -100,7 +99,7 @@ template <class T> static void tone_map_row(const rt::ToneRows& w, const ToneMap
   }
 }
 
-void tone_map_rows(const rt::ToneRows& w, rt::RowStatistics& t) {
+void tone_map_rows(const rt::ToneRows& w, rt::RowHistogram& t) {
   ToneMapping d = tone_mapping(*w.args, w.exposure);
   for (int row = 0; row < w.count; ++row)
     if (w.args->bits == 8)

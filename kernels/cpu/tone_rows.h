@@ -5,7 +5,7 @@
 namespace rt {
 
 // Statistics of several rows, to be added in order.
-struct RowStatistics {
+struct RowHistogram {
   uint64_t bins[256];
   double luminance, log2;
   float darkest, brightest;
@@ -22,8 +22,8 @@ struct ToneRows {
 
 #define RT_TONE_ENTRIES(ns)                                                   \
   namespace ns {                                                              \
-  void measure_rows(const rt::ToneRows&, rt::RowStatistics&);                      \
-  void tone_map_rows(const rt::ToneRows&, rt::RowStatistics&);                      \
+  void measure_rows(const rt::ToneRows&, rt::RowHistogram&);                      \
+  void tone_map_rows(const rt::ToneRows&, rt::RowHistogram&);                      \
   }
 
 }  // namespace rt

@@ -1,6 +1,6 @@
 // The film as keys of the histogram: a word is a pixel, its key the bin. Sums and extremes are updated too.
 #pragma once
-#include "../film/statistics.h"
+#include "../film/histogram.h"
 
 namespace rt {
 

@@ -11,7 +11,7 @@ RT_DEVICE void store_codes(uint2* out, const PixelCodes<float>& c) {
 
 // Sums over the block, then one atomic per count. Atomics to the same two words take a few nanoseconds each,
 // so the number of blocks must be small.
-RT_DEVICE void add_counts(FilmStatistics& statistics, unsigned clipped, unsigned black) {
+RT_DEVICE void add_counts(FilmHistogram& histogram, unsigned clipped, unsigned black) {
   __shared__ unsigned sums[2];
   int thread = threadIdx.y * blockDim.x + threadIdx.x;
   if (thread < 2) sums[thread] = 0;
@@ -19,8 +19,8 @@ RT_DEVICE void add_counts(FilmStatistics& statistics, unsigned clipped, unsigned
   clipped = __reduce_add_sync(~0u, clipped), black = __reduce_add_sync(~0u, black);
   if (thread % 32 == 0) atomicAdd(sums, clipped), atomicAdd(sums + 1, black);
   __syncthreads();
-  if (thread == 0) atomicAdd(&statistics.clipped, sums[0]);
-  if (thread == 1) atomicAdd(&statistics.black, sums[1]);
+  if (thread == 0) atomicAdd(&histogram.clipped, sums[0]);
+  if (thread == 1) atomicAdd(&histogram.black, sums[1]);
 }
 
 // Rows first, first - step, ... of one column, as far as they are in the film, with concurrent loads.
@@ -47,8 +47,8 @@ RT_DEVICE void tone_map_rows(const ToneArgs& args, const ToneMapping& d, int x, 
 
 // Code: type of the four codes of a pixel. The grid covers the width; its rows iterate from the bottom up.
 template <class Code, int kRows, int kCurve> RT_DEVICE void tone_map_block(const ToneArgs& args) {
-  const FilmStatistics* statistics = (const FilmStatistics*)args.statistics;
-  ToneMapping d = tone_mapping(args, args.automatic ? __ldg(&statistics->exposure) : args.exposure);
+  const FilmHistogram* histogram = (const FilmHistogram*)args.histogram;
+  ToneMapping d = tone_mapping(args, args.automatic ? __ldg(&histogram->exposure) : args.exposure);
   d.curve = kCurve;  // compile-time constant
   const int x = blockIdx.x * blockDim.x + threadIdx.x, rows = blockDim.y;
   unsigned clipped = 0, black = 0;
@@ -56,7 +56,7 @@ template <class Code, int kRows, int kCurve> RT_DEVICE void tone_map_block(const
     for (int y = args.height - 1 - (int)(blockIdx.y * rows * kRows + threadIdx.y); y >= 0;
          y -= gridDim.y * rows * kRows)
       tone_map_rows<Code, kRows>(args, d, x, y, rows, clipped, black);
-  if (statistics) add_counts(*(FilmStatistics*)args.statistics, clipped, black);
+  if (histogram) add_counts(*(FilmHistogram*)args.histogram, clipped, black);
 }
 
 template <class Code, int kRows> RT_DEVICE void tone_map_any_curve(const ToneArgs& args) {

@@ -1,1 +1,1 @@
-"""Where the kernels run: on the cores of this machine or on a CUDA device."""
+"""Devices: the CPU and NVIDIA GPUs."""

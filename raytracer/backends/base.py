@@ -1,4 +1,4 @@
-"""What a device offers: it makes scenes and films, and a film adds samples of a scene to itself."""
+"""Interface of devices: a device makes scenes and films, and a film adds samples of a scene."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from raytracer.film.tone_settings import ToneSettings
     from raytracer.view import View
 
-# Called now and then with the fraction done, 0 to 1. What it raises stops the render.
 ProgressCall = Callable[[float], None]
+"""Called from time to time with the fraction done, 0 to 1. What it raises stops the render."""
 
 
 class Closeable:
-    """Something that holds memory of a device; also a context manager."""
+    """Base of objects that hold memory of a device; also a context manager."""
 
     def close(self) -> None:
-        """Give the memory back; may be called twice."""
+        """Release the memory; may be called twice."""
 
     def __enter__(self) -> Self:
         return self
@@ -36,47 +36,51 @@ class Closeable:
 
 
 class DeviceScene(Closeable, ABC):
-    """The spheres of a scene and their tree, where a device renders them; nothing of a view."""
+    """The spheres of a scene and their tree, in the memory of a device; no view is part of it."""
 
     @property
     @abstractmethod
     def nbytes(self) -> int:
-        """Bytes that it holds on the device (on the host, for the CPU)."""
+        """Bytes in the memory of the device (of the host, for the CPU)."""
 
     def describe(self, view: View) -> dict[str, Any]:
-        """The kernel that renders a view and what it takes, for records; empty on the CPU."""
+        """Return the kernel that renders a view and its resources, for records; {} on the CPU."""
         return {}
 
     @abstractmethod
     def first_hits(self, view: View) -> NDArray[np.void]:
-        """What the rays through the pixels' centres meet first, structured (h, w), FirstHit."""
+        """Return the first hits of the rays through the pixels' centres.
+
+        Returns:
+            Structured (h, w), dtype FirstHit, in render space, of the view's crop.
+        """
 
 
 class Picture(Protocol):
-    """An 8-bit picture in the place where its device makes it, used again and again."""
+    """Memory for 8-bit pictures where the device develops them; it is used for many pictures."""
 
     @property
     def size(self) -> tuple[int, int]:
-        """Width and height in pixels of what was painted last."""
+        """Width and height in pixels of the last picture."""
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Release the memory."""
 
 
 class DeviceFilm(Closeable, ABC):
-    """A film whose sums are kept where its device adds to them.
+    """A film whose sums are in the memory of a device.
 
-    host: what is known of it on the host. Size, crop, samples and backdrop are up to date; the sums
-        are after `to_host`, and until more samples are added.
+    Args:
+        host: the film on the host. Its size, crop, samples and backdrop are always up to date, its
+            sums after `to_host` until samples are added.
     """
 
     def __init__(self, host: Film) -> None:
-        """Take a film over; its sums are where the adding begins."""
         self.host = host
 
     @property
     def samples(self) -> int:
-        """Samples per pixel so far."""
+        """Samples per pixel of the sums."""
         return self.host.samples
 
     def add(
@@ -88,19 +92,20 @@ class DeviceFilm(Closeable, ABC):
         *,
         first: int | None = None,
     ) -> float:
-        """Add samples of a scene: the one way in which pictures are rendered.
+        """Add samples of a scene.
 
-        The sums do not depend on how samples are divided among calls.
+        All pictures are rendered by this method. The sums do not depend on how samples are divided
+        among calls.
 
         Args:
             scene: of the same device.
-            view: at any size, whole or in part: size and crop are the film's.
+            view: camera, lights and settings; size and crop are taken from the film.
             samples: how many per pixel to add.
-            progress: called with the fraction done; what it raises leaves the call.
+            progress: called with the fraction done; what it raises ends the call.
             first: number of the first sample; by default it follows those on the film.
 
         Returns:
-            Seconds of the rendering alone (on CUDA, between device events).
+            Seconds of the render (on CUDA, between device events).
 
         Raises:
             TypeError: the scene is of another device.
@@ -109,47 +114,58 @@ class DeviceFilm(Closeable, ABC):
         """
         first = self.host.samples if first is None else first
         whole = view.with_size(self.host.width, self.host.height)
-        seen = whole.with_crop(self.host.crop).with_samples(first, samples)
-        seconds = self._expose(scene, seen, progress)
+        own = whole.with_crop(self.host.crop).with_samples(first, samples)
+        seconds = self._expose(scene, own, progress)
         self.host.samples += samples
         self.host.backdrop = view.backdrop
         return seconds
 
     @abstractmethod
     def _expose(self, scene: DeviceScene, view: View, progress: ProgressCall | None) -> float:
-        """Add the view's samples to the sums; returns seconds."""
+        """Add the view's samples to the sums and return the seconds."""
 
     @abstractmethod
     def to_host(self) -> Film:
-        """Bring the sums of `host` up to date and return it."""
+        """Copy the sums to `host`, if they are newer, and return it."""
 
     @abstractmethod
     def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:
-        """The picture, uint8 or uint16 (h, w, 4), and its tally, structured (1,)."""
+        """Return the picture of the film, and the histogram of the film.
+
+        Args:
+            settings: exposure and tone curve.
+            bits: 8 or 16 per channel.
+
+        Returns:
+            uint8 or uint16 (h, w, 4), sRGB with straight alpha; structured (1,), dtype
+            FilmHistogram, with the counts of the picture.
+        """
 
     @abstractmethod
-    def paint(self, settings: ToneSettings, picture: Any) -> None:
-        """Develop with 8 bits into a Picture of the device; returns when it is done."""
+    def develop_into(self, settings: ToneSettings, picture: Any) -> None:
+        """Develop the film with 8 bits into a `Picture` of the device; returns after that."""
 
     @abstractmethod
     def clear(self) -> None:
-        """Begin anew, without samples."""
+        """Remove all samples."""
 
     @abstractmethod
     def restore(self, sums: NDArray[np.float32]) -> None:
-        """Put back sums, float32 (h, w, 4), that were copied before a call of `add` was left."""
+        """Replace the sums by a copy, float32 (h, w, 4), taken before an interrupted `add`."""
 
 
 class Device(Protocol):
-    """Something that renders.
+    """A processor that renders.
 
-    name: "cpu" or "cuda". number: of the device among those of that name.
-    max_spheres: the most that its kernels can count.
-    can_interrupt: whether a pass can be left within `budget`, at a small cost.
-    shares_display: whether it may be drawing the window too; then pictures are made in its memory,
-        and OpenGL has to be done before the next pass.
-    pass_seconds: what a pass of several samples should take while a user may want another picture.
-    budget: seconds after which a pass lets Python run, as far as the device can do that.
+    Attributes:
+        name: "cpu" or "cuda".
+        number: of the device among those of that name.
+        max_spheres: largest number of spheres of a scene.
+        can_interrupt: whether a pass can be interrupted within `budget` at a small cost.
+        shares_display: whether the device may also draw the window; pictures are then developed in
+            its memory, and OpenGL must finish before the next pass.
+        pass_seconds: target duration (s) of a pass of several samples in interactive use.
+        budget: seconds after which a pass lets Python run, if the device can do that.
     """
 
     name: str
@@ -161,26 +177,31 @@ class Device(Protocol):
     budget: float
 
     def describe(self) -> dict[str, Any]:
-        """What it runs on, for people and records.
+        """Return a description of the device as JSON types.
 
-        `device` is always there: its name. A device with memory of its own adds `memory_free`,
-        in bytes.
+        `device` is its name. A device with its own memory adds `memory_free`, in bytes.
         """
 
     def build(self, buffers: SceneBuffers) -> Bvh:
-        """The tree over the spheres of a scene."""
+        """Build the tree over the spheres of a scene."""
 
     def scene(self, buffers: SceneBuffers, tree: Bvh | None = None) -> DeviceScene:
-        """Bring a scene to where it is rendered from.
+        """Copy a scene into the memory of the device.
 
-        tree: what `build` gave; None builds it now.
+        Args:
+            buffers: the scene.
+            tree: of `build`; None builds it.
+
+        Raises:
+            ValueError: arrays that do not fit together.
+            BackendError: the device cannot hold the scene.
         """
 
     def film(self, host: Film) -> DeviceFilm:
-        """Take a film over, blank or with samples."""
+        """Return a device film that continues a film, blank or with samples."""
 
     def picture(self) -> Picture:
-        """An empty picture for `DeviceFilm.paint`."""
+        """Return an empty picture for `DeviceFilm.develop_into`."""
 
     def turn(self) -> AbstractContextManager[Any]:
-        """Held by a window while it draws: nothing is rendered meanwhile where both use one GPU."""
+        """Return a lock for a window that draws: a GPU that both use does not render meanwhile."""

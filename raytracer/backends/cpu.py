@@ -1,4 +1,4 @@
-"""Renders on the cores of this machine, by the compiled extension."""
+"""The CPU as a device: kernels of the compiled extension on all cores."""
 
 from __future__ import annotations
 
@@ -26,22 +26,24 @@ if TYPE_CHECKING:
     from raytracer.film.tone_settings import ToneSettings
     from raytracer.view import View
 
-# Seconds: often enough for Ctrl-C and a progress bar, and calls cost nothing beside it.
 BUDGET = 0.25
-# Samples a pass: a tile is finished before the kernel looks at the clock, so it must not take long.
-SAMPLES_A_PASS = 64
+"""Seconds between calls of Python: often enough for a progress bar, at no measurable cost."""
 
-# An int32 counts the four floats of every sphere.
+SAMPLES_A_PASS = 64
+"""Most samples of a pass: the kernel reads the clock only after a tile, with all its samples."""
+
 MAX_SPHERES = 2**29 - 1
+"""Most spheres: an int32 counts the four floats of each."""
 
 
 class CpuScene(DeviceScene):
-    """The arrays of a scene, checked by the extension, which keeps them."""
+    """The arrays of a scene in host memory; the extension checks and keeps them."""
 
     def __init__(self, buffers: SceneBuffers, tree: Bvh, threads: int) -> None:
-        """Keep what the kernel reads; of it, arrays of indices that are writable are copied.
+        """Keep the arrays that the kernels read; writable arrays of indices are copied.
 
-        Raises ValueError for arrays that do not fit together.
+        Raises:
+            ValueError: arrays that do not fit together.
         """
         self._threads = threads
         self._arrays: Any = core().Scene(
@@ -56,7 +58,7 @@ class CpuScene(DeviceScene):
 
     @property
     def arrays(self) -> Any:
-        """The extension's scene. Raises ValueError if it was closed."""
+        """Return the extension's scene. Raises ValueError if it is closed."""
         if self._arrays is None:
             raise ValueError("the scene is closed")
         return self._arrays
@@ -67,18 +69,18 @@ class CpuScene(DeviceScene):
         return int(self._arrays.nbytes) if self._arrays is not None else 0
 
     def first_hits(self, view: View) -> NDArray[np.void]:
-        """Row by row, on all threads."""
+        """Return the first hits; see `DeviceScene.first_hits`."""
         import numpy as np
 
         x0, y0, x1, y1 = view.crop
         dtype = layout.dtype("FirstHit")
-        found = np.empty((y1 - y0, x1 - x0), dtype)
-        raw = found.view(np.uint8).reshape(*found.shape, dtype.itemsize)
+        hits = np.empty((y1 - y0, x1 - x0), dtype)
+        raw = hits.view(np.uint8).reshape(*hits.shape, dtype.itemsize)
         self.arrays.first_hits(view.camera, view.through_centers().frame, raw, self._threads)
-        return found
+        return hits
 
     def close(self) -> None:
-        """Let go of the arrays."""
+        """Release the arrays."""
         self._arrays = None
 
 
@@ -97,21 +99,21 @@ class HostPicture:
         return width, height
 
     def resize(self, width: int, height: int) -> None:
-        """Take memory of that size; what is there stays if it fits."""
+        """Allocate memory of that size, unless it has that size already."""
         import numpy as np
 
         if self.size != (width, height):
             self.pixels = np.empty((height, width, 4), np.uint8)
 
     def close(self) -> None:
-        """Nothing to do: the array is NumPy's."""
+        """Do nothing: NumPy owns the array."""
 
 
 class CpuFilm(DeviceFilm):
     """A film whose sums are those of the host."""
 
     def __init__(self, device: CpuDevice, host: Film) -> None:
-        """Keep both."""
+        """Take a film over; its sums are used in place."""
         super().__init__(host)
         self._device = device
 
@@ -135,27 +137,27 @@ class CpuFilm(DeviceFilm):
         done: float,
         share: float,
     ) -> None:
-        """All tiles of one pass; between calls of the kernel Python takes signals."""
-        seen = view.camera, view.lights, view.materials, view.frame
+        """Render all tiles of one pass; Python handles signals between calls of the kernel."""
+        tables = view.camera, view.lights, view.materials, view.frame
         tiles, threads = core().tile_count(view.frame), self._device.threads
         tile = 0
         while tile < tiles:
             budget = self._device.budget
-            tile = scene.arrays.render(*seen, self.host.sums, tile, budget, threads)
+            tile = scene.arrays.render(*tables, self.host.sums, tile, budget, threads)
             if progress is not None:
                 progress(done + share * tile / tiles)
 
     def to_host(self) -> Film:
-        """Nothing to do: the sums are there."""
+        """Return the film, whose sums are on the host."""
         return self.host
 
     def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:
-        """Measure and develop."""
+        """Measure and develop on the host; see `DeviceFilm.develop`."""
         threads = self._device.threads
-        tally = tone.measure(self.host, settings, threads)
-        return tone.develop(self.host, settings, bits, threads, tally), tally
+        histogram = tone.measure(self.host, settings, threads)
+        return tone.develop(self.host, settings, bits, threads, histogram), histogram
 
-    def paint(self, settings: ToneSettings, picture: HostPicture) -> None:
+    def develop_into(self, settings: ToneSettings, picture: HostPicture) -> None:
         """Measure if the exposure is automatic, and develop."""
         height, width = self.host.sums.shape[:2]
         picture.resize(width, height)
@@ -167,16 +169,19 @@ class CpuFilm(DeviceFilm):
         self.host.samples = 0
 
     def restore(self, sums: NDArray[np.float32]) -> None:
-        """Copy them back."""
+        """Copy the sums back."""
         self.host.sums[:] = sums
 
 
 class CpuDevice:
-    """The device that is always there.
+    """The CPU.
 
-    threads: 0 takes every core that the process may use.
-    passed_over: why another device was not taken, by name.
-    budget: seconds after which the kernel returns, so that signals and progress are served.
+    Args:
+        threads: 0 takes every core that the process may use.
+        passed_over: why other devices were not chosen, by name.
+
+    Attributes:
+        budget: seconds after which the kernel returns, for signals and progress.
     """
 
     name = "cpu"
@@ -192,36 +197,37 @@ class CpuDevice:
         self.budget = BUDGET
 
     def describe(self) -> dict[str, Any]:
-        """Processor, instruction set and threads."""
+        """Return processor, instruction set and threads."""
         about = {"device": processor(), "isa": core().isa(), "threads": self.threads}
         return about | ({"passed_over": self.passed_over} if self.passed_over else {})
 
     def build(self, buffers: SceneBuffers) -> Bvh:
-        """On all threads."""
+        """Build the tree on all threads."""
         return bvh.build(buffers, self.threads)
 
     def scene(self, buffers: SceneBuffers, tree: Bvh | None = None) -> CpuScene:
-        """Keep what the kernel reads; see `CpuScene`.
+        """Keep the arrays that the kernels read; see `CpuScene`.
 
-        Raises ValueError for arrays that do not fit together.
+        Raises:
+            ValueError: arrays that do not fit together.
         """
         return CpuScene(buffers, tree if tree is not None else self.build(buffers), self.threads)
 
     def film(self, host: Film) -> CpuFilm:
-        """Add to the sums of that film."""
+        """Return a device film that adds to the sums of a film in place."""
         return CpuFilm(self, host)
 
     def picture(self) -> HostPicture:
-        """In host memory."""
+        """Return an empty picture in host memory."""
         return HostPicture()
 
     def turn(self) -> AbstractContextManager[None]:
-        """Nothing to wait for."""
+        """Return a lock that does nothing."""
         return nullcontext()
 
 
 def processor() -> str:
-    """The name of the processor."""
+    """Return the name of the processor."""
     try:
         with Path("/proc/cpuinfo").open() as lines:
             for line in lines:

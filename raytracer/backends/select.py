@@ -1,4 +1,4 @@
-"""Which backend renders: the one asked for, or the best that works here."""
+"""Selection of the device: the one that is named, or the best one that works."""
 
 from __future__ import annotations
 
@@ -17,11 +17,15 @@ GPU = re.compile(r"cuda:([0-9]{1,4})")
 
 
 def select(name: str = "auto", threads: int = 0) -> Device:
-    """The device of that name; "auto" takes CUDA where it works and else the CPU.
+    """Return the device of a name.
 
-    name: "auto", "cpu", "cuda", or "cuda:1" for the GPU that CUDA numbers so; "cuda" is "cuda:0".
-    threads: of the CPU; 0 takes every core that the process may use.
-    Raises BackendError for an unknown name, or if CUDA is asked for by name and does not work.
+    Args:
+        name: "auto" (CUDA if it works, otherwise the CPU), "cpu", "cuda", or "cuda:1" for the GPU
+            with number 1; "cuda" is "cuda:0".
+        threads: on the CPU; 0 takes every core that the process may use.
+
+    Raises:
+        BackendError: an unknown name, or CUDA is named and does not work.
     """
     from raytracer.backends.cpu import CpuDevice
 
@@ -52,13 +56,13 @@ def devices() -> list[dict[str, Any]]:
         Dictionaries with `backend`, `available`, `reason` (None, or what is missing and how to get
         it) and `details`.
     """
-    found = [_entry("cpu", select("cpu").describe())]
+    cpu = _entry("cpu", select("cpu").describe())
     reason = _why_not_cuda()
     if reason is not None:
-        return [*found, _entry("cuda", {}, reason)]
+        return [cpu, _entry("cuda", {}, reason)]
     from raytracer.backends.cuda import probe
 
-    return [*found, *(_entry("cuda", details) for details in probe.devices())]
+    return [cpu, *(_entry("cuda", details) for details in probe.devices())]
 
 
 def _entry(backend: str, details: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
@@ -71,7 +75,7 @@ def _entry(backend: str, details: dict[str, Any], reason: str | None = None) -> 
 
 
 def _why_not_cuda(number: int = 0) -> str | None:
-    """None if CUDA can render on that GPU, else what is missing and how to get it."""
+    """Return why CUDA cannot render on a GPU and what to do; None if it can."""
     from raytracer.backends.cuda.probe import why_not
 
     return why_not(number)

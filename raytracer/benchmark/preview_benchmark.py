@@ -170,7 +170,7 @@ def _kernels(scene: Scene, backend: str, size: tuple[int, int], frames: int) -> 
             start = time.perf_counter()
             film.clear()
             film.add(loaded_scene.job.scene, view, 1)
-            film.paint(ToneSettings(), picture)
+            film.develop_into(ToneSettings(), picture)
             samples.append(time.perf_counter() - start)
     finally:
         picture.close()

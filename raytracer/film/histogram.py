@@ -49,21 +49,21 @@ def figure_class() -> Any:
 
 def draw(
     statistics: Statistics,
-    codes: Pixels,
+    pixels: Pixels,
     path: str | Path,
     batch: output.Batch | None = None,
     counted: NDArray[np.bool_] | None = None,
 ) -> Path:
     """Draw the film's luminance and the picture's code values over each other; a PNG.
 
-    codes: uint8 or uint16 (h, w, 4) or (N, 4), what the curve made of the film.
+    pixels: uint8 or uint16 (h, w, 4) or (N, 4), what the curve made of the film.
     batch: rename the file together with others.
     counted: (h, w) or (N,), the pixels that the statistics count; None is all of them.
     """
     figure = figure_class()(figsize=(8, 7), layout="constrained")
     before, after = figure.subplots(2, 1)
     _film(before, statistics)
-    _picture(after, codes, counted)
+    _picture(after, pixels, counted)
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=120)
     return output.write(path, buffer.getvalue(), batch)
@@ -98,17 +98,17 @@ def _film(axis: Any, statistics: Statistics) -> None:
     axis.set_ylabel("% of covered pixels in 1/8 stop")
 
 
-def _count(codes: Pixels, counted: NDArray[np.bool_] | None) -> tuple[NDArray[np.int64], int]:
+def _count(pixels: Pixels, counted: NDArray[np.bool_] | None) -> tuple[NDArray[np.int64], int]:
     """How often each code of 8 bits occurs, (3, 256), and in how many pixels.
 
     In strips of rows: counting needs many times the memory of what is counted.
     """
     counts, covered = np.zeros((3, 256), np.int64), 0
-    if not len(codes):
+    if not len(pixels):
         return counts, covered
-    rows = max(STRIP // codes[0].size, 1)
-    for start in range(0, len(codes), rows):
-        strip = codes[start : start + rows]
+    rows = max(STRIP // pixels[0].size, 1)
+    for start in range(0, len(pixels), rows):
+        strip = pixels[start : start + rows]
         values = strip if strip.dtype == np.uint8 else (strip >> 8).astype(np.uint8)
         shown = counted[start : start + rows] if counted is not None else ...
         there = values[shown].reshape(-1, 4)
@@ -118,8 +118,8 @@ def _count(codes: Pixels, counted: NDArray[np.bool_] | None) -> tuple[NDArray[np
     return counts, covered
 
 
-def _picture(axis: Any, codes: Pixels, counted: NDArray[np.bool_] | None) -> None:
-    counts, covered = _count(codes, counted)
+def _picture(axis: Any, pixels: Pixels, counted: NDArray[np.bool_] | None) -> None:
+    counts, covered = _count(pixels, counted)
     places = np.arange(257) - 0.5
     for index, (name, color) in enumerate(CHANNELS):
         share = 100.0 * counts[index] / max(covered, 1)

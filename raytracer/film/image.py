@@ -1,10 +1,11 @@
-"""The picture that a render gives: linear array, PNG, metadata."""
+"""Images: a film with the settings of its picture, as arrays and PNG files with metadata."""
 
 from __future__ import annotations
 
 import io
 import json
 import time
+import warnings
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
     from raytracer.film.film import Film
 
-# codes, (h, w, 4), and a tally
 Developed = tuple[tone.Pixels, NDArray[np.void]]
+"""A picture, (h, w, 4), and the histogram of its film, structured (1,)."""
 
 
 @dataclass(repr=False)
@@ -50,21 +51,26 @@ class Image:
     metadata: dict[str, Any] = field(default_factory=dict)
     threads: int = 0
     settings: ToneSettings = field(default_factory=ToneSettings)
-    # by bits and samples: what a backend made of the film while it was there
-    _made: dict[tuple[int, int], Developed] = field(default_factory=dict, repr=False, compare=False)
+    # by bits and samples: the pictures that the device developed
+    _developed_on_device: dict[tuple[int, int], Developed] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     def __repr__(self) -> str:
         return f"<Image: {outline(self.film, self.metadata)}>"
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        """The picture as `to_uint8` gives it, for NumPy.
+        """Return the picture of `to_uint8` for NumPy.
 
         Args:
             dtype: of the array; None is uint8.
-            copy: False is refused, for the array is computed.
+            copy: False is refused, because the array is computed.
+
+        Raises:
+            ValueError: `copy` is False.
         """
         if copy is False:
-            raise ValueError("a picture is made from its film, so that its array is always a copy")
+            raise ValueError("a picture is computed from its film: its array is always a copy")
         return np.array(self.to_uint8(), dtype=dtype)
 
     def tonemap(self, **settings: Any) -> Image:
@@ -77,37 +83,58 @@ class Image:
         Raises:
             UserError: a setting makes no sense.
         """
-        return replace(self, settings=replace(self.settings, **settings), _made={})
+        return replace(self, settings=replace(self.settings, **settings), _developed_on_device={})
 
     @property
     def statistics(self) -> Statistics:
-        """What is in the film, and in the picture."""
-        bits = 16 if (16, self.film.samples) in self._made else 8
+        """Statistics of the film, and of the picture."""
+        bits = 16 if (16, self.film.samples) in self._developed_on_device else 8
         return self._statistics(self._developed(bits)[1])
 
-    def keep(self, bits: int, pixels: tone.Pixels, tally: NDArray[np.void]) -> None:
-        """Take a picture that a backend made of the film with these settings."""
-        self._made[bits, self.film.samples] = pixels, tally
+    def keep(self, bits: int, pixels: tone.Pixels, histogram: NDArray[np.void]) -> None:
+        """Use a picture that the device developed from the film with these settings.
+
+        Args:
+            bits: per channel.
+            pixels: uint8 or uint16 (h, w, 4), sRGB with straight alpha.
+            histogram: of the film, structured (1,), dtype FilmHistogram.
+        """
+        self._developed_on_device[bits, self.film.samples] = pixels, histogram
 
     @cached_property
     def array(self) -> NDArray[np.float32]:
-        """The linear picture as float32 (h, w, 4), RGB premultiplied by alpha and alpha.
+        """The linear picture as float32 (h, w, 4): RGB premultiplied by alpha, and alpha.
 
-        Alpha is 1 before an opaque background, else the coverage.
+        Alpha is 1 with an opaque background, and the coverage without.
         """
         return self.film.mean()
 
     def to_uint8(self) -> NDArray[np.uint8]:
-        """The picture as uint8 sRGB: (h, w, 3), or (h, w, 4) if the background is transparent."""
-        return self._shown(self._developed(8)[0]).astype(np.uint8, copy=False)
+        """Return the picture as uint8 sRGB: (h, w, 3), or (h, w, 4) with a transparent background.
+
+        Alpha is straight, not premultiplied.
+        """
+        return self._visible(self._developed(8)[0]).astype(np.uint8, copy=False)
 
     def to_uint16(self) -> NDArray[np.uint16]:
-        """The same with 16 bits per channel."""
-        return self._shown(self._developed(16)[0]).astype(np.uint16, copy=False)
+        """Return the picture as uint16 sRGB: (h, w, 3), or (h, w, 4); see `to_uint8`."""
+        return self._visible(self._developed(16)[0]).astype(np.uint16, copy=False)
+
+    def pixels(self, bits: int = 8) -> tone.Pixels:
+        """Return the picture as uint8 or uint16 (h, w, 4), sRGB with straight alpha.
+
+        Args:
+            bits: 8 or 16 per channel.
+
+        Raises:
+            UserError: another number of bits, or dither with 16.
+        """
+        return self._developed(bits)[0]
 
     def codes(self, bits: int = 8) -> tone.Pixels:
-        """The picture as uint8 or uint16 (h, w, 4), with alpha whatever `transparent` says."""
-        return self._developed(bits)[0]
+        """Return `pixels`, the new name of this method."""
+        warnings.warn("Image.codes is now Image.pixels", DeprecationWarning, stacklevel=2)
+        return self.pixels(bits)
 
     def save(self, path: str | Path, bits: int = 8, batch: output.Batch | None = None) -> Path:
         """Write a PNG of 8 or 16 bits per channel under a temporary name, then rename it.
@@ -122,50 +149,53 @@ class Image:
 
         Raises:
             OutputError: the file cannot be written.
+            UserError: another number of bits, or dither with 16.
         """
         tone.check_bits(bits, self.settings)
         files = output.OutputSet()
         files.reads(*self.film.inputs)
         target = output.check_picture(files.writes(path, "the picture"))
         start = time.perf_counter()
-        made = self._developed(bits)
+        pixels, histogram = self._developed(bits)
         self.timings.setdefault("tone", time.perf_counter() - start)
         start = time.perf_counter()
         with output.replacing(target, batch) as file:
-            self._write(file, *made)
+            self._write(file, pixels, histogram)
         self.timings["write"] = time.perf_counter() - start
         return target
 
     def _developed(self, bits: int) -> Developed:
-        """The codes, (h, w, 4), and the tally with their counts."""
-        if made := self._made.get((bits, self.film.samples)):
-            return made
+        """Return the picture and the histogram of the film, with the counts of the picture."""
+        if developed := self._developed_on_device.get((bits, self.film.samples)):
+            return developed
         tone.check_bits(bits, self.settings)
-        tally = tone.measure(self.film, self.settings, self.threads)
-        return tone.develop(self.film, self.settings, bits, self.threads, tally), tally
+        histogram = tone.measure(self.film, self.settings, self.threads)
+        pixels = tone.develop(self.film, self.settings, bits, self.threads, histogram)
+        return pixels, histogram
 
-    def _statistics(self, tally: NDArray[np.void]) -> Statistics:
-        return statistics_of(tally, self.settings.stops(tally))
+    def _statistics(self, histogram: NDArray[np.void]) -> Statistics:
+        return statistics_of(histogram, self.settings.stops(histogram))
 
-    def _shown(self, codes: tone.Pixels) -> tone.Pixels:
-        return codes if self.transparent else codes[..., :3]
+    def _visible(self, pixels: tone.Pixels) -> tone.Pixels:
+        """Return the channels of the file: without alpha if the background is opaque."""
+        return pixels if self.transparent else pixels[..., :3]
 
-    def _write(self, file: BinaryIO, codes: tone.Pixels, tally: NDArray[np.void]) -> None:
-        """Write a PNG file."""
-        # The file cannot hold how long it took to write itself.
+    def _write(self, file: BinaryIO, pixels: tone.Pixels, histogram: NDArray[np.void]) -> None:
+        """Write a PNG file with metadata."""
+        # The time of writing is not known before the file is written.
         stages = {k: v for k, v in self.timings.items() if k not in ("write", "total")}
-        known = stages | {"total_before_write": sum(stages.values())}
-        found = self._statistics(tally).to_dict()
-        del found["bins"]  # for programs: film.statistics() has them
-        about = self.metadata | {"tone": asdict(self.settings), "statistics": found}
+        timings = stages | {"total_before_write": sum(stages.values())}
+        statistics = self._statistics(histogram).to_dict()
+        del statistics["bins"]  # many numbers, and Film.statistics() has them
+        about = self.metadata | {"tone": asdict(self.settings), "statistics": statistics}
         text = {
             "Software": f"raytracer {__version__}",
-            png.KEY: json.dumps(about | {"timings": known}),
+            png.KEY: json.dumps(about | {"timings": timings}),
         }
-        png.write(file, self._shown(codes), text, self.threads)
+        png.write(file, self._visible(pixels), text, self.threads)
 
     def _repr_png_(self) -> bytes:
-        """What Jupyter shows."""
+        """Return the PNG file that Jupyter shows."""
         file = io.BytesIO()
         self._write(file, *self._developed(8))
         return file.getvalue()

@@ -1,4 +1,4 @@
-"""What is in a film: numbers out of the histogram of its luminance."""
+"""Statistics of a film, from the histogram of its luminance."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 UNCOVERED, NON_FINITE, BLACK = map(constant, ("kBinUncovered", "kBinNonFinite", "kBinBlack"))
 FIRST, LAST, OFFSET = map(constant, ("kFirstBin", "kLastBin", "kBinOffset"))
 PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
-# Percentiles between which the dynamic range is counted: single pixels do not make it.
+# The dynamic range lies between these percentiles, so that single pixels do not decide it.
 RANGE = (0.1, 99.9)
 
 
 def edges() -> NDArray[np.float32]:
-    """Lower edges of the bins of light, and the upper one of the last but one; float32 (249,).
+    """Return the lower edges of the luminance bins, float32 (249,).
 
-    Bin FIRST + i holds luminances from edges[i] to below edges[i + 1]; the last bin has no end.
+    Bin FIRST + i holds luminances from edges[i] to below edges[i + 1]; the last bin has no upper
+    edge.
     """
     return ((np.arange(FIRST, LAST + 1, dtype=np.uint32) + np.uint32(OFFSET)) << 20).view("f4")
 
@@ -34,11 +35,10 @@ def edges() -> NDArray[np.float32]:
 class Statistics:
     """Statistics of a film's luminance, and of the picture that is made of it.
 
-    Luminance is that of linear sRGB (ITU-R BT.709), before any exposure, of what was hit: the part
-    of the background in a pixel at an edge is taken out. With the meter "all" an opaque background
-    counts like anything else: all pixels are covered, with the luminance that the picture shows.
-    Percentiles and key are taken from bins of an eighth of a stop; average, darkest and brightest
-    are not.
+    Luminance is that of linear sRGB (ITU-R BT.709) before exposure, and of the spheres alone: in
+    a pixel at an edge the part of the background is removed. With the meter "all" an opaque
+    background counts too: all pixels are covered, with the luminance that the picture shows.
+    Percentiles are taken from bins of an eighth of a stop; the other values are exact.
 
     Args:
         pixels: number of pixels.
@@ -53,8 +53,8 @@ class Statistics:
         brightest: largest luminance of a pixel.
         stops: dynamic range: between the 0.1st and the 99.9th percentile of pixels that are not
             dark.
-        exposure: stops that were added.
-        metered: stops that the automatic exposure asks for.
+        exposure: exposure of the picture, in stops.
+        metered: automatic exposure of the film, in stops.
         clipped: share of the covered pixels that the picture shows with a channel cut at its end.
         black: share of the covered pixels that the picture shows with no channel above its first
             code value (of 255).
@@ -79,12 +79,12 @@ class Statistics:
     bins: tuple[int, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON types."""
-        # `asdict` would look into each of the bins.
+        """Return the statistics as JSON types."""
+        # `asdict` would copy each of the bins.
         return vars(self) | {"percentiles": dict(self.percentiles), "bins": list(self.bins)}
 
     def lines(self) -> list[str]:
-        """For people."""
+        """Return the statistics as lines of text."""
         low, high = self.percentiles["5"], self.percentiles["95"]
         return [
             f"pixels      {self.pixels:,}, covered {self.covered:,}"
@@ -98,18 +98,20 @@ class Statistics:
         ]
 
 
-def statistics_of(tally: NDArray[np.void], exposure: float) -> Statistics:
-    """The statistics in a tally.
+def statistics_of(histogram: NDArray[np.void], exposure: float) -> Statistics:
+    """Return the statistics of a film.
 
-    tally: structured (1,), dtype Tally, with the counts of the picture. exposure: of the picture.
+    Args:
+        histogram: structured (1,), dtype FilmHistogram, with the counts of the picture.
+        exposure: of the picture, in stops.
     """
-    found = tally[0]
-    bins = found["bins"].astype(np.int64)
+    record = histogram[0]
+    bins = record["bins"].astype(np.int64)
     lit = int(bins[FIRST:].sum())
     dark, bad, empty = (int(bins[i]) for i in (BLACK, NON_FINITE, UNCOVERED))
     finite = lit + dark
     covered = finite + bad
-    ends = (float(found["darkest"]), float(found["brightest"])) if lit else (0.0, 0.0)
+    ends = (float(record["darkest"]), float(record["brightest"])) if lit else (0.0, 0.0)
     shares = percentiles(bins, ends, PERCENTILES, with_dark=True)
     low, high = percentiles(bins, ends, RANGE)
     return Statistics(
@@ -117,17 +119,17 @@ def statistics_of(tally: NDArray[np.void], exposure: float) -> Statistics:
         covered=covered,
         non_finite=bad,
         dark=dark,
-        average=float(found["luminance_sum"]) / finite if finite else 0.0,
-        key=exp2(float(found["log2_sum"]) / lit) if lit else 0.0,
+        average=float(record["luminance_sum"]) / finite if finite else 0.0,
+        key=exp2(float(record["log2_sum"]) / lit) if lit else 0.0,
         median=percentiles(bins, ends, (50,), with_dark=True)[0],
         percentiles={f"{p:g}": value for p, value in zip(PERCENTILES, shares, strict=True)},
         darkest=ends[0],
         brightest=ends[1],
         stops=log2(high / low) if lit else 0.0,
         exposure=exposure,
-        metered=float(found["exposure"]),
-        clipped=int(found["clipped"]) / max(covered, 1),
-        black=int(found["black"]) / max(covered, 1),
+        metered=float(record["exposure"]),
+        clipped=int(record["clipped"]) / max(covered, 1),
+        black=int(record["black"]) / max(covered, 1),
         bins=tuple(int(count) for count in bins),
     )
 
@@ -135,26 +137,30 @@ def statistics_of(tally: NDArray[np.void], exposure: float) -> Statistics:
 def percentiles(
     bins: NDArray[np.int64],
     ends: tuple[float, float],
-    wanted: Sequence[float],
+    percents: Sequence[float],
     with_dark: bool = False,
 ) -> list[float]:
-    """Luminances below which so many percent of the pixels are.
+    """Return percentiles of the luminance; 0 if there are no pixels.
 
-    bins: counts (256,). ends: darkest and brightest luminance, which end the outer bins.
-    with_dark: count pixels below the bins too, as luminance 0.
-    Within a bin the pixels count as even in log-luminance. 0 where there are none.
+    Within a bin, pixels are taken as uniform in log-luminance.
+
+    Args:
+        bins: counts, int64 (256,).
+        ends: darkest and brightest luminance, the limits of the outer bins.
+        percents: 0 to 100.
+        with_dark: count pixels below the bins too, with luminance 0.
     """
     counts = bins[FIRST : LAST + 1]
     below = int(bins[BLACK]) if with_dark else 0
     total = int(counts.sum()) + below
     if total == below:
-        return [0.0] * len(wanted)
+        return [0.0] * len(percents)
     sums = below + np.cumsum(counts)
     low = np.maximum(edges(), ends[0])
     high = np.append(edges()[1:], np.float32(ends[1]))
     high = np.maximum(np.minimum(high, ends[1]), low)
     values = []
-    for percent in wanted:
+    for percent in percents:
         rank = percent / 100.0 * total
         if rank < below or (below and rank == 0):
             values.append(0.0)
@@ -168,13 +174,13 @@ def percentiles(
     return values
 
 
-def add(tallies: Sequence[NDArray[np.void]]) -> NDArray[np.void]:
-    """Several films as one: counts and sums added, extremes kept; the exposure is left at 0."""
-    total = tallies[0].copy()
-    for tally in tallies[1:]:
+def merged(histograms: Sequence[NDArray[np.void]]) -> NDArray[np.void]:
+    """Return the histogram of several films together, structured (1,); its exposure is 0."""
+    total = histograms[0].copy()
+    for histogram in histograms[1:]:
         for name in ("bins", "luminance_sum", "log2_sum", "clipped", "black"):
-            total[name] += tally[name]
-        total["darkest"] = np.minimum(total["darkest"], tally["darkest"])
-        total["brightest"] = np.maximum(total["brightest"], tally["brightest"])
+            total[name] += histogram[name]
+        total["darkest"] = np.minimum(total["darkest"], histogram["darkest"])
+        total["brightest"] = np.maximum(total["brightest"], histogram["brightest"])
     total["exposure"] = 0.0
     return total

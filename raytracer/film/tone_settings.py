@@ -1,4 +1,4 @@
-"""How a film becomes a picture: the settings of exposure and tone curve."""
+"""Settings of exposure and tone curve."""
 
 from __future__ import annotations
 
@@ -101,6 +101,10 @@ class ToneSettings(Defined):
         """Whether a picture with that many bits a channel is dithered."""
         return bits == 8 and self.dither is not False
 
-    def stops(self, tally: NDArray[np.void]) -> float:
-        """The exposure of the picture, in stops; of a measured tally where it is automatic."""
-        return float(tally["exposure"][0]) if self.automatic else float(self.exposure)
+    def stops(self, histogram: NDArray[np.void]) -> float:
+        """Return the exposure of the picture, in stops.
+
+        Args:
+            histogram: of the film, structured (1,), dtype FilmHistogram, for an automatic exposure.
+        """
+        return float(histogram["exposure"][0]) if self.automatic else float(self.exposure)

@@ -296,7 +296,7 @@ class Worker:
         with self._changed:
             picture = self._free.pop() if self._free else None
         picture = picture or job.device.picture()
-        film.paint(request.tone, picture)
+        film.develop_into(request.tone, picture)
         seconds = perf_counter() - start if start else 0.0
         size, draft = self._film.size, self._film.draft
         frame = Frame(request, picture, size, film.samples, rate, seconds, draft)
@@ -325,8 +325,8 @@ class Worker:
         if not self._film.samples:  # the pass was left for this
             self._first_sample(request)
         assert self._film.film is not None
-        _, tally = self._film.film.develop(request.tone, 8)
-        return Metered(request.tone.stops(tally))
+        _, histogram = self._film.film.develop(request.tone, 8)
+        return Metered(request.tone.stops(histogram))
 
     def _save_on(self, save_job: SaveJob) -> None:
         """Another part of the picture to be kept."""

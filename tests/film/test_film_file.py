@@ -187,7 +187,7 @@ def test_a_film_of_an_earlier_version_is_shown_and_not_resumed(
     picture = raytracer.render(scene(), backend="cpu", samples=3).film.tonemap()
     assert np.array_equal(found.tonemap(), picture)
     assert found.statistics().covered == found.statistics().pixels
-    with pytest.raises(UserError, match="an earlier version made it, which with another shading"):
+    with pytest.raises(UserError, match="an earlier version made it, with another shading"):
         raytracer.render(scene(), backend="cpu", samples=1, film=found)
     assert main(["tone", str(path), "--exposure", "auto"]) == 0
     assert "old.npz: was saved by an earlier version" in capsys.readouterr().err

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from raytracer.film import tone
 from raytracer.film.film import Film
-from raytracer.film.statistics import FIRST, LAST, add, edges
+from raytracer.film.statistics import FIRST, LAST, edges, merged
 from raytracer.film.tone_settings import ToneSettings
 from reference.curves import WEIGHTS
 from support.films import film_of, in_front_of, natural, wild
@@ -242,9 +242,9 @@ def test_instruction_sets_count_alike(behind: Any) -> None:
     for isa in _core.isas():
         _core.use_isa(isa)
         found.append(tone.measure(film, ToneSettings()))
-    for tally in found[1:]:
-        assert int(np.abs(tally["bins"].astype(int) - found[0]["bins"].astype(int)).sum()) <= 8
-        assert tally["log2_sum"] == pytest.approx(found[0]["log2_sum"], rel=1e-5)
+    for histogram in found[1:]:
+        assert int(np.abs(histogram["bins"].astype(int) - found[0]["bins"].astype(int)).sum()) <= 8
+        assert histogram["log2_sum"] == pytest.approx(found[0]["log2_sum"], rel=1e-5)
 
 
 def test_common_exposure_is_that_of_all_pixels_together() -> None:
@@ -255,7 +255,7 @@ def test_common_exposure_is_that_of_all_pixels_together() -> None:
     found = tone.common_exposure(iter(films), settings)
     assert found == pytest.approx(together.statistics(exposure="auto").exposure, abs=1e-4)
     tallies = [tone.measure(film, settings) for film in films]
-    assert np.array_equal(add(tallies)["bins"], tone.measure(together, settings)["bins"])
+    assert np.array_equal(merged(tallies)["bins"], tone.measure(together, settings)["bins"])
 
 
 def test_lines_and_json_say_the_same() -> None:

@@ -89,3 +89,43 @@ def test_a_limit_of_address_space_is_one_sentence(kind: int, folder: Path) -> No
         ]
         wrong = [said for job in jobs if (said := job.result())]
     assert wrong == []
+
+
+IMPORT_FAILS = """
+import sys
+from raytracer import __main__
+
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "raytracer.cli":
+            raise {error}
+
+sys.meta_path.insert(0, Finder())
+sys.exit(__main__.main())
+"""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "MemoryError",
+        "SystemError('initialization of math failed without raising an exception')",
+        "OSError(12, 'Cannot allocate memory')",
+        "ImportError('math.so: failed to map segment from shared object')",
+        "ImportError('math.so: cannot allocate memory in static TLS block')",
+    ],
+)
+def test_an_import_that_finds_no_memory_is_one_sentence(error: str) -> None:
+    command = [sys.executable, "-c", IMPORT_FAILS.format(error=error)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("raytracer: there is not enough memory to start")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("error", ["ImportError('no module')", "OSError(5, 'I/O error')"])
+def test_an_import_that_fails_otherwise_keeps_its_traceback(error: str) -> None:
+    command = [sys.executable, "-c", IMPORT_FAILS.format(error=error)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr

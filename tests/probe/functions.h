@@ -5,7 +5,7 @@
 #include "bvh/node.h"
 #include "core/sampling.h"
 #include "film/tone_map.h"
-#include "film/statistics.h"
+#include "film/histogram.h"
 #include "geom/large_sphere.h"
 #include "integrator/camera.h"
 #include "integrator/direct.h"

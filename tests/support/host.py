@@ -176,7 +176,7 @@ class Host:
         film.expose(request, 1, lambda _: None)
         picture = job.device.picture()
         assert film.film is not None
-        film.film.paint(request.tone, picture)
+        film.film.develop_into(request.tone, picture)
         return self.enlarged(picture.pixels)
 
     def enlarged(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -169,5 +169,5 @@ def assert_rendered(
     image = raytracer.render(
         scene, backend="cpu", width=size[0], height=size[1], samples=samples, tone=tone
     )
-    np.testing.assert_array_equal(frame.picture.pixels, image.codes(8))
+    np.testing.assert_array_equal(frame.picture.pixels, image.pixels(8))
     assert frame.samples == samples

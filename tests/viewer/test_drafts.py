@@ -48,7 +48,7 @@ def test_drafts_take_the_centres_of_pixels(adaptive: bool, filter_name: str) -> 
     rerun.worker.show(request)
     while not (frame := rerun.look()) or frame.size != last:
         pass
-    np.testing.assert_array_equal(frame.picture.pixels, expected.codes(8))
+    np.testing.assert_array_equal(frame.picture.pixels, expected.pixels(8))
     rerun.worker.stop()
 
 

@@ -44,10 +44,10 @@ def then(self, frame):
         return shown(self, frame)
     if not done:
         done.append(viewer.camera)
-        hear = viewer.hear
+        receive = viewer.receive
 
         def hearing(message):
-            hear(message)
+            receive(message)
             kind = type(message).__name__
             if kind == "Picked":
                 found.append(None if message.sphere is None else message.sphere.id)
@@ -56,7 +56,7 @@ def then(self, frame):
             elif kind == "Saved":
                 viewer.close()
 
-        viewer.hear = hearing
+        viewer.receive = hearing
         for x, y in places:
             viewer.pick(x, y, reach=0)
 

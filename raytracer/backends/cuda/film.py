@@ -36,10 +36,10 @@ class Newest(Enum):
 
 
 class CudaFilm(DeviceFilm):
-    """Sums on the device; they are copied when somebody asks for them, and only then."""
+    """Sums in the memory of a GPU; `to_host` copies them."""
 
     def __init__(self, number: int, host: Film) -> None:
-        """Take no memory yet. number: of the device."""
+        """Take a film over; memory is allocated later. number: of the device."""
         super().__init__(host)
         self._number = number
         self._context = primary_context(number)
@@ -49,8 +49,8 @@ class CudaFilm(DeviceFilm):
     def _expose(self, scene: DeviceScene, view: View, progress: ProgressCall | None) -> float:
         """Add the view's samples launch by launch.
 
-        Where that fails or is left, the film is as the host has it, or empty if the host has older
-        sums.
+        After an error or an interrupt the film has the sums of the host, or none if those of the
+        host are older.
         """
         if not isinstance(scene, CudaScene) or scene.number != self._number:
             raise TypeError(f"a film of GPU {self._number} takes scenes of that GPU alone")
@@ -76,7 +76,7 @@ class CudaFilm(DeviceFilm):
         return seconds
 
     def _on_device(self) -> int:
-        """The address of the sums, up to date; the context is active."""
+        """Return the address of the sums, up to date; the context is active."""
         sums = self._memory.allocate("sums", int(self.host.sums.nbytes))
         if self._newest is Newest.NOWHERE:
             stream = staging(self._number).stream
@@ -88,7 +88,7 @@ class CudaFilm(DeviceFilm):
         return sums
 
     def _leave(self) -> None:
-        """Some samples were added and others not: the device's sums are worth nothing."""
+        """Discard the device's sums, to which a part of the samples was added."""
         if self._newest is Newest.BOTH:
             self._newest = Newest.HOST
         else:
@@ -105,7 +105,7 @@ class CudaFilm(DeviceFilm):
         return self.host
 
     def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:
-        """Measure and develop on the device; only the picture and the tally come from it."""
+        """Develop on the device; only picture and histogram are copied to the host."""
         import numpy as np
 
         host = self.host
@@ -121,10 +121,10 @@ class CudaFilm(DeviceFilm):
                 backdrop=host.backdrop, picture_height=host.height,
             )  # fmt: skip
             staging(self._number).to_host(picture, out)
-            return out, kernels.read_tally()
+            return out, kernels.read_histogram()
 
-    def paint(self, settings: ToneSettings, picture: DevicePicture) -> None:
-        """Measure if the exposure is automatic, and develop; nothing leaves the device."""
+    def develop_into(self, settings: ToneSettings, picture: DevicePicture) -> None:
+        """Measure if the exposure is automatic, and develop; nothing is copied to the host."""
         host = self.host
         height, width = host.sums.shape[:2]
         with self._context.lock, self._context.active():
@@ -138,17 +138,17 @@ class CudaFilm(DeviceFilm):
             kernels.stream.synchronize()
 
     def clear(self) -> None:
-        """Have the next samples begin at zero; the sums of the host are left until `to_host`."""
+        """Remove all samples; the sums of the host stay as they are until `to_host`."""
         self._newest = Newest.NOWHERE
         self.host.samples = 0
 
     def restore(self, sums: NDArray[np.float32]) -> None:
-        """Take them from the host when they are needed."""
+        """Replace the sums of the host; they are copied to the device when they are needed."""
         self.host.sums[:] = sums
         self._newest = Newest.HOST
 
     def close(self) -> None:
-        """Give the memory back; sums that only the device has are lost."""
+        """Release the memory; sums that only the device has are lost."""
         if self._newest is Newest.DEVICE:
             self.clear()
         elif self._newest is Newest.BOTH:

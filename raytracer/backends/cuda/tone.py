@@ -1,4 +1,4 @@
-"""Films in device memory become pictures there; nothing but the picture and a Tally leaves it."""
+"""Tone mapping on a GPU: the histogram of a film in device memory, and its picture."""
 
 from __future__ import annotations
 
@@ -23,17 +23,21 @@ if TYPE_CHECKING:
     from raytracer.film.film import Backdrop
     from raytracer.film.tone_settings import ToneSettings
 
-ENTRIES = ("film_statistics", "tone")  # names of the kernels
+ENTRIES = ("film_histogram", "tone")
+"""The passes, by the names of their kernels: histogram and picture."""
 
 
 class ToneKernels:
-    """Both passes on one device; their methods need its context active.
+    """The passes of tone mapping on one device; its context must be active in their methods.
 
-    Two launches for an automatic exposure with statistics, one without either.
+    A picture takes two launches with automatic exposure or statistics, and one without.
+
+    Args:
+        ordinal: number of the device.
     """
 
     def __init__(self, ordinal: int) -> None:
-        """Load the kernels, compiling them if need be, and take their memory."""
+        """Load the kernels, compile them if necessary, and allocate their memory."""
         self._context = primary_context(ordinal)
         self.stream = staging(ordinal).stream
         self._copies = staging(ordinal)
@@ -46,13 +50,13 @@ class ToneKernels:
                 name: Pass(driver, self.arch, product(name), name, "ToneArgs") for name in ENTRIES
             }
             self._grids: dict[tuple[str, int, int], tuple[int, int, int]] = {}
-            scratch_bytes = layout.constant("kStatisticsScratchBytes")
-            sizes = layout.dtype("FilmStatistics").itemsize, scratch_bytes
+            scratch_bytes = layout.constant("kHistogramScratchBytes")
+            sizes = layout.dtype("FilmHistogram").itemsize, scratch_bytes
             self._memory = [driver.mem_alloc(size) for size in sizes]
-            self.tally, self.scratch = map(int, self._memory)
+            self.histogram, self.scratch = map(int, self._memory)
             for memory, size in zip(self._memory, sizes, strict=True):
                 driver.memset_d32_async(int(memory), 0, size // 4, self.stream)
-            self.stream.synchronize()  # other streams may be the first to use it
+            self.stream.synchronize()  # another stream may use it first
         weakref.finalize(self, _release, self._context, self._memory)
 
     def develop(
@@ -73,41 +77,59 @@ class ToneKernels:
     ) -> None:
         """Queue the picture of a film.
 
-        film_address: float4 sums, row 0 on top, aligned to 16 bytes. samples: that they hold.
-        out_address: of uint8 or uint16 RGBA, aligned to a pixel; row 0 on top.
-        stream: of PyCUDA; the backend's own by default.
-        place, backdrop, picture_height: as for `tone.arguments`.
-        statistics: measure even if the exposure is given, and count in the picture; `read_tally`
-            then tells. Work on two streams must not overlap: there is one tally.
+        Work on two streams must not overlap, because there is one histogram.
+
+        Args:
+            film_address: of the sums, float4 (height, width), row 0 on top, aligned to 16 bytes.
+            samples: per pixel, in the sums.
+            width, height: of the film in pixels.
+            settings: exposure and tone curve.
+            out_address: of the picture, uint8 or uint16 RGBA (height, width), row 0 on top,
+                aligned to a pixel.
+            stream: of PyCUDA; None takes the backend's own.
+            bits: 8 or 16 per channel.
+            place: as for `tone.arguments`.
+            statistics: measure the film also if the exposure is not automatic, and count clipped
+                and black pixels, for `read_histogram`.
+            backdrop, picture_height: as for `tone.arguments`.
+
+        Raises:
+            UserError: another number of bits, or dither with 16.
         """
         tone.check_bits(bits, settings)
         shape = height, width
         args = tone.arguments(shape, samples, settings, bits, place, backdrop, picture_height)
         args["film"], args["out"], args["scratch"] = film_address, out_address, self.scratch
-        measured = statistics or settings.automatic
-        args["statistics"] = self.tally if measured else 0
-        if measured:
-            self.launch("film_statistics", args, stream)
+        with_histogram = statistics or settings.automatic
+        args["histogram"] = self.histogram if with_histogram else 0
+        if with_histogram:
+            self.launch("film_histogram", args, stream)
         self.launch("tone", args, stream)
 
     def launch(self, entry: str, args: NDArray[np.void], stream: Any = None) -> None:
-        """Queue one pass. args: structured (1,), ToneArgs, with addresses."""
+        """Queue one pass.
+
+        Args:
+            entry: name of the pass.
+            args: structured (1,), ToneArgs, with addresses.
+            stream: of PyCUDA; None takes the backend's own.
+        """
         width, height = int(args["width"][0]), int(args["height"][0])
         key = entry, width, height
         grid = self._grids.get(key)
-        if grid is None:  # 0.1 ms of arithmetic on the host, as long as the kernel takes
+        if grid is None:  # its arithmetic takes 0.1 ms, as long as the kernel
             axes = {"width": width, "height": height, "n": width * height}
             grid = self.passes[entry].kernel.launch(axes, self.multiprocessors).grid
             self._grids[key] = grid
         self.passes[entry].launch(grid, args, stream or self.stream)
 
-    def read_tally(self, stream: Any = None) -> NDArray[np.void]:
-        """The tally of the last film, structured (1,); waits for `stream`."""
+    def read_histogram(self, stream: Any = None) -> NDArray[np.void]:
+        """Return the histogram of the last film, structured (1,); waits for `stream`."""
         if stream is not None:
             stream.synchronize()
-        found = tone.new_tally()
-        self._copies.to_host(self.tally, found)
-        return found
+        histogram = tone.empty_histogram()
+        self._copies.to_host(self.histogram, histogram)
+        return histogram
 
 
 def _release(context: PrimaryContext, memory: list[Any]) -> None:
@@ -118,5 +140,5 @@ def _release(context: PrimaryContext, memory: list[Any]) -> None:
 
 @cache
 def tone_kernels(ordinal: int) -> ToneKernels:
-    """The kernels of a device, loaded once."""
+    """Return the kernels of a device, which are loaded once."""
     return ToneKernels(ordinal)

@@ -7,27 +7,27 @@
 // needs: sm_80+
 // source: threadFenceReduction (CUDA samples) for the last block
 #include "block_histogram.cuh"
-#include "film_statistics.cuh"
+#include "film_histogram.cuh"
 
 extern "C" __device__ const int layout_table[] = RT_LAYOUT_TABLE;
 
 namespace rt {
 
-template <Subject subject> RT_DEVICE void statistics_block(const ToneArgs& args, unsigned* shared) {
+template <Subject subject> RT_DEVICE void film_histogram_block(const ToneArgs& args, unsigned* shared) {
   FilmKeys<subject> keys(args);
-  histogram_block_ahead<32, 512, 2>(keys, shared, ((StatisticsScratch*)args.scratch)->bins);
+  histogram_block_ahead<32, 512, 2>(keys, shared, ((HistogramScratch*)args.scratch)->bins);
   __syncthreads();
-  finish_statistics(args, {keys.light, keys.logs, keys.darkest, keys.brightest}, shared);
+  finish_histogram(args, {keys.light, keys.logs, keys.darkest, keys.brightest}, shared);
 }
 
 }  // namespace rt
 
-extern "C" __global__ void __launch_bounds__(512, 3) film_statistics(const __grid_constant__ rt::ToneArgs args) {
+extern "C" __global__ void __launch_bounds__(512, 3) film_histogram(const __grid_constant__ rt::ToneArgs args) {
   __shared__ __align__(16) unsigned shared[rt::kBins * 32];
   if (rt::removes_background(args))
-    rt::statistics_block<rt::Subject::kForeground>(args, shared);
+    rt::film_histogram_block<rt::Subject::kForeground>(args, shared);
   else if (rt::measures_all(args))
-    rt::statistics_block<rt::Subject::kPicture>(args, shared);
+    rt::film_histogram_block<rt::Subject::kPicture>(args, shared);
   else
-    rt::statistics_block<rt::Subject::kFilm>(args, shared);
+    rt::film_histogram_block<rt::Subject::kFilm>(args, shared);
 }

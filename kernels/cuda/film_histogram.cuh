@@ -1,5 +1,5 @@
 // The end of the statistics pass on CUDA: the results of all blocks are added, and the last block to finish
-// stores a FilmStatistics, exposure included, so that no further kernel is needed.
+// stores a FilmHistogram, exposure included, so that no further kernel is needed.
 #pragma once
 #include "../core/layout.h"
 #include "film_keys.cuh"
@@ -9,12 +9,12 @@ namespace rt {
 constexpr int kMostBlocks = 4096;
 
 // Between blocks; zero before the first launch, and left so by each.
-struct StatisticsScratch {
+struct HistogramScratch {
   unsigned bins[kToneBins];
   unsigned arrived, pad[3];
   float4 part[kMostBlocks];  // light, logs, darkest, brightest of each block
 };
-static_assert(sizeof(StatisticsScratch) <= kStatisticsScratchBytes, "Python allocates so much");
+static_assert(sizeof(HistogramScratch) <= kHistogramScratchBytes, "Python allocates so much");
 
 struct LightSums {
   double light, logs;
@@ -83,9 +83,9 @@ RT_DEVICE bool is_last_block(unsigned* arrived) {
 
 // `shared`: at least kToneBins words and 32 LightSums that no thread uses any more
 // Not inlined: its registers would be taken from the loop over pixels.
-static __device__ __noinline__ void finish_statistics(const ToneArgs& args, LightSums own, unsigned* shared) {
-  StatisticsScratch& scratch = *(StatisticsScratch*)args.scratch;
-  FilmStatistics& statistics = *(FilmStatistics*)args.statistics;
+static __device__ __noinline__ void finish_histogram(const ToneArgs& args, LightSums own, unsigned* shared) {
+  HistogramScratch& scratch = *(HistogramScratch*)args.scratch;
+  FilmHistogram& histogram = *(FilmHistogram*)args.histogram;
   LightSums* of_warp = (LightSums*)(shared + kToneBins);
   LightSums sum = block_sum(own, of_warp);
   if (threadIdx.x == 0)
@@ -99,17 +99,17 @@ static __device__ __noinline__ void finish_statistics(const ToneArgs& args, Ligh
   if (threadIdx.x < kToneBins) {
     unsigned count = __ldcg(scratch.bins + threadIdx.x);
     scratch.bins[threadIdx.x] = 0;
-    statistics.bins[threadIdx.x] = count;
+    histogram.bins[threadIdx.x] = count;
     shared[threadIdx.x] = is_metered((int)threadIdx.x, args.meter_all != 0) ? count : 0;
   }
   total = block_sum(total, of_warp);  // its barriers publish the bins too
   if (threadIdx.x >= 32) return;
   float exposure = warp_meter(shared, args, total.darkest, total.brightest);
   if (threadIdx.x == 0) {
-    statistics.luminance_sum = total.light, statistics.log2_sum = total.logs;
-    statistics.darkest = total.darkest, statistics.brightest = total.brightest;
-    statistics.exposure = exposure;
-    statistics.clipped = statistics.black = 0;
+    histogram.luminance_sum = total.light, histogram.log2_sum = total.logs;
+    histogram.darkest = total.darkest, histogram.brightest = total.brightest;
+    histogram.exposure = exposure;
+    histogram.clipped = histogram.black = 0;
     scratch.arrived = 0;
   }
 }
