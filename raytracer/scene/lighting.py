@@ -1,27 +1,23 @@
-"""Lights, ambient light, background and settings as the kernels take them."""
+"""Lights, ambient light and background as the kernels take them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import hypot
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import SceneError
 from ..layout import code
-from ..settings import RenderSettings
-from ..view import frame_of
 from .colors import srgb_to_linear
 from .fit import Basis
 from .lights import Ambient, DirectionalLight, Light, linear
-from .looks import Camera
+from .looks import Background, Camera
 from .placing import Space
 from .transform import Vector
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from .scene import Scene
 
 KEY_LIGHT = (-0.5, 0.8, 1.0)
 """Towards the light of a scene without lights, along the camera's right, up and backward axes."""
@@ -33,11 +29,11 @@ KEY_AMBIENT = 0.25
 """Intensity of the ambient light beside the key light."""
 
 
-def pack_lights(scene: Scene, space: Space, axes: Basis) -> NDArray[np.void]:
+def pack_lights(lights: Sequence[Light] | None, space: Space, axes: Basis) -> NDArray[np.void]:
     """Return the lights in render space, structured (L,).
 
     Args:
-        scene: for its lights; None becomes the key light.
+        lights: of the scene; None is the key light.
         space: render space.
         axes: the camera's view, for the key light.
 
@@ -48,7 +44,7 @@ def pack_lights(scene: Scene, space: Space, axes: Basis) -> NDArray[np.void]:
 
     from ..layout import dtype
 
-    lights: Sequence[Light] = _key_lights(axes) if scene.lights is None else scene.lights
+    lights = _key_lights(axes) if lights is None else lights
     packed = np.zeros(len(lights), dtype("Light"))
     for index, (entry, light) in enumerate(zip(packed, lights, strict=True)):
         try:
@@ -66,39 +62,37 @@ def _key_lights(axes: Basis) -> tuple[DirectionalLight]:
     return (DirectionalLight((x, y, z), intensity=KEY_INTENSITY),)
 
 
-def pack_frame(
-    scene: Scene, settings: RenderSettings, scale: float, **tables: int
-) -> NDArray[np.void]:
-    """Return the whole picture as one frame, structured (1,).
+def environment(
+    background: Background, ambient: Ambient | None, camera: Camera | None, *, key_light: bool
+) -> dict[str, Any]:
+    """Return background and ambient light as fields of `Frame`.
 
     Args:
-        scene: for its background and ambient light.
-        settings: size and sampling.
-        scale: length of a unit of render space, in scene units.
-        tables: the frame's counts and modes, which say how tables of the scene are read.
+        background: of the scene.
+        ambient: None takes the default beside the key light, or beside other lights.
+        camera: of the scene, for the up axis of the background.
+        key_light: whether the scene has no lights of its own.
+
+    Raises:
+        SceneError: an ambient light that is too bright for float32.
     """
-    bottom, top = scene.background.edges()
-    kind = "transparent" if scene.background.transparent else "gradient"
-    return frame_of(
-        **settings.packed(scale),
-        x1=settings.width,
-        y1=settings.height,
-        background_bottom=srgb_to_linear(bottom),
-        background_top=srgb_to_linear(top),
-        background_kind=code("BackgroundKind", kind),
-        background_up=background_up(scene),
-        ambient=_ambient(scene),
-        **tables,
-    )
+    if ambient is None:
+        ambient = Ambient(intensity=KEY_AMBIENT) if key_light else Ambient()
+    bottom, top = background.edges()
+    kind = "transparent" if background.transparent else "gradient"
+    return {
+        "background_bottom": srgb_to_linear(bottom),
+        "background_top": srgb_to_linear(top),
+        "background_kind": code("BackgroundKind", kind),
+        "background_up": background_up(background, camera),
+        "ambient": _linear_ambient(ambient),
+    }
 
 
-def _ambient(scene: Scene) -> NDArray[np.float64]:
-    """Return the ambient light, linear RGB (3,)."""
+def _linear_ambient(ambient: Ambient) -> NDArray[np.float64]:
+    """Return an ambient light, linear RGB (3,)."""
     import numpy as np
 
-    ambient = scene.ambient
-    if ambient is None:
-        ambient = Ambient(intensity=KEY_AMBIENT) if scene.lights is None else Ambient()
     light = linear(ambient.color) * ambient.intensity
     if not light.max() <= np.finfo(np.float32).max:
         raise SceneError(
@@ -108,12 +102,14 @@ def _ambient(scene: Scene) -> NDArray[np.float64]:
     return light
 
 
-def background_up(scene: Scene) -> Vector:
+def background_up(background: Background, camera: Camera | None) -> Vector:
     """Return the up axis of the background as mirrors reflect it, unit.
 
-    It belongs to the scene: a camera that moves away from the scene's own does not change it.
+    Args:
+        background: its `up`, or None.
+        camera: of the scene, whose up axis is the default. Another camera in the preview does not
+            change the background.
     """
-    given = scene.background.up
-    axis = (scene.camera or Camera()).up if given is None else given
+    axis = (camera or Camera()).up if background.up is None else background.up
     x, y, z = (float(v) / hypot(*axis) for v in axis)
     return (x, y, z)
