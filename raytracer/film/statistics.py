@@ -14,7 +14,7 @@ from raytracer.layout import constant
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Bins of kernels/film/measure.h: three of their own, then eight a stop from 2**-16 to 2**15.
+# Bins of kernels/film/histogram.h: three of their own, then eight a stop from 2**-16 to 2**15.
 UNCOVERED, NON_FINITE, BLACK = map(constant, ("kBinUncovered", "kBinNonFinite", "kBinBlack"))
 FIRST, LAST, OFFSET = map(constant, ("kFirstBin", "kLastBin", "kBinOffset"))
 PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
