@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import SceneError
 from ..layout import code
-from ..settings import RenderSettings
+from ..settings import LOOKS, RenderSettings
 from ..view import frame_of
 from .colors import srgb_to_linear
 from .fit import Basis
@@ -26,12 +26,6 @@ if TYPE_CHECKING:
 KEY_LIGHT = (-0.5, 0.8, 1.0)
 """Towards the light of a scene without lights, along the camera's right, up and backward axes."""
 
-KEY_INTENSITY = 0.8
-"""With `KEY_AMBIENT` a white surface of the default material stays just below 1."""
-
-KEY_AMBIENT = 0.25
-"""Intensity of the ambient light beside the key light."""
-
 
 def pack_lights(scene: Scene, space: Space, axes: Basis) -> NDArray[np.void]:
     """Return the lights in render space, structured (L,).
@@ -48,7 +42,7 @@ def pack_lights(scene: Scene, space: Space, axes: Basis) -> NDArray[np.void]:
 
     from ..layout import dtype
 
-    lights: Sequence[Light] = _key_lights(axes) if scene.lights is None else scene.lights
+    lights: Sequence[Light] = key_lights(scene, axes) if scene.lights is None else scene.lights
     packed = np.zeros(len(lights), dtype("Light"))
     for index, (entry, light) in enumerate(zip(packed, lights, strict=True)):
         try:
@@ -58,12 +52,33 @@ def pack_lights(scene: Scene, space: Space, axes: Basis) -> NDArray[np.void]:
     return packed
 
 
-def _key_lights(axes: Basis) -> tuple[DirectionalLight]:
-    """Return the light of a scene without lights: from the camera's upper left."""
+def key_lights(scene: Scene, axes: Basis) -> tuple[DirectionalLight, ...]:
+    """Return the lights of a scene that states none, as its look has them.
+
+    Args:
+        scene: for its look.
+        axes: of the camera; the light comes from its upper left.
+    """
+    intensity = LOOKS[scene.render.look].key
+    if not intensity:
+        return ()
+    x, y, z = (-float(v) for v in towards_key(axes))
+    return (DirectionalLight((x, y, z), intensity=intensity),)
+
+
+def towards_key(axes: Basis) -> NDArray[np.float64]:
+    """Return the direction from the scene to the key light, float64 (3,), of any length."""
     right, up, backward = KEY_LIGHT
-    towards = right * axes.right + up * axes.up - backward * axes.forward
-    x, y, z = (-float(v) for v in towards)
-    return (DirectionalLight((x, y, z), intensity=KEY_INTENSITY),)
+    return right * axes.right + up * axes.up - backward * axes.forward
+
+
+def ambient_of(scene: Scene) -> Ambient:
+    """Return the ambient light of a scene: its own, or that of its look."""
+    if scene.ambient is not None:
+        return scene.ambient
+    return (
+        Ambient(intensity=LOOKS[scene.render.look].ambient) if scene.lights is None else Ambient()
+    )
 
 
 def pack_frame(
@@ -96,9 +111,7 @@ def _ambient(scene: Scene) -> NDArray[np.float64]:
     """Return the ambient light, linear RGB (3,)."""
     import numpy as np
 
-    ambient = scene.ambient
-    if ambient is None:
-        ambient = Ambient(intensity=KEY_AMBIENT) if scene.lights is None else Ambient()
+    ambient = ambient_of(scene)
     light = linear(ambient.color) * ambient.intensity
     if not light.max() <= np.finfo(np.float32).max:
         raise SceneError(

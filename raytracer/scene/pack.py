@@ -43,7 +43,12 @@ def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
         SceneError: a sphere that float32 cannot hold, or a camera that fits nothing.
     """
     with naming(scene.source):
-        return _packed(scene, settings or scene.render)
+        return _packed(_with(scene, settings or scene.render), settings or scene.render)
+
+
+def _with(scene: Scene, settings: RenderSettings) -> Scene:
+    """Return the scene with other settings: light that it does not state is that of their look."""
+    return scene if scene.render is settings else replace(scene, render=settings)
 
 
 def _packed(scene: Scene, settings: RenderSettings) -> SceneBuffers:
@@ -169,6 +174,7 @@ def retake(
     Raises:
         SceneError: a camera that float32 cannot hold.
     """
+    scene = _with(scene, settings)
     x, y, z = (float(v) for v in buffers.center)
     with naming(scene.source):
         lights = pack_lights(scene, Space((x, y, z), buffers.scale), stand.axes)

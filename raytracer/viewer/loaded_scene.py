@@ -87,6 +87,7 @@ class LoadedScene:
         job.warnings = found
         assert job.kept is not None
         scene, buffers = job.kept
+        scene = replace(scene, render=job.settings)
         path = Path(source) if is_path(source) else None
         return cls(scene, buffers, job, path, Colliders.of(buffers, scene.camera))
 
