@@ -1,19 +1,18 @@
-"""Lights, ambient light, background and settings as the kernels take them."""
+"""Lights, ambient light and background as the kernels take them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import hypot
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import SceneError
 from ..layout import code
-from ..settings import LOOKS, RenderSettings
-from ..view import frame_of
+from ..settings import Look
 from .colors import srgb_to_linear
 from .fit import Basis
 from .lights import Ambient, DirectionalLight, Light, linear
-from .looks import Camera
+from .looks import Background, Camera
 from .placing import Space
 from .transform import Vector
 
@@ -21,19 +20,20 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .scene import Scene
-
 KEY_LIGHT = (-0.5, 0.8, 1.0)
 """Towards the light of a scene without lights, along the camera's right, up and backward axes."""
 
 
-def pack_lights(scene: Scene, space: Space, axes: Basis) -> NDArray[np.void]:
+def pack_lights(
+    lights: Sequence[Light] | None, space: Space, axes: Basis, look: Look
+) -> NDArray[np.void]:
     """Return the lights in render space, structured (L,).
 
     Args:
-        scene: for its lights; None becomes the key light.
+        lights: of the scene; None takes the key light of the look.
         space: render space.
         axes: the camera's view, for the key light.
+        look: of the picture.
 
     Raises:
         SceneError: a light that is too far or too bright for float32.
@@ -42,7 +42,7 @@ def pack_lights(scene: Scene, space: Space, axes: Basis) -> NDArray[np.void]:
 
     from ..layout import dtype
 
-    lights: Sequence[Light] = key_lights(scene, axes) if scene.lights is None else scene.lights
+    lights = key_lights(look, axes) if lights is None else lights
     packed = np.zeros(len(lights), dtype("Light"))
     for index, (entry, light) in enumerate(zip(packed, lights, strict=True)):
         try:
@@ -52,18 +52,17 @@ def pack_lights(scene: Scene, space: Space, axes: Basis) -> NDArray[np.void]:
     return packed
 
 
-def key_lights(scene: Scene, axes: Basis) -> tuple[DirectionalLight, ...]:
-    """Return the lights of a scene that states none, as its look has them.
+def key_lights(look: Look, axes: Basis) -> tuple[DirectionalLight, ...]:
+    """Return the lights of a scene that states none: the key light, if the look has one.
 
     Args:
-        scene: for its look.
+        look: of the picture.
         axes: of the camera; the light comes from its upper left.
     """
-    intensity = LOOKS[scene.render.look].key
-    if not intensity:
+    if not look.key:
         return ()
     x, y, z = (-float(v) for v in towards_key(axes))
-    return (DirectionalLight((x, y, z), intensity=intensity),)
+    return (DirectionalLight((x, y, z), intensity=look.key),)
 
 
 def towards_key(axes: Basis) -> NDArray[np.float64]:
@@ -72,46 +71,45 @@ def towards_key(axes: Basis) -> NDArray[np.float64]:
     return right * axes.right + up * axes.up - backward * axes.forward
 
 
-def ambient_of(scene: Scene) -> Ambient:
-    """Return the ambient light of a scene: its own, or that of its look."""
-    if scene.ambient is not None:
-        return scene.ambient
-    return (
-        Ambient(intensity=LOOKS[scene.render.look].ambient) if scene.lights is None else Ambient()
-    )
-
-
-def pack_frame(
-    scene: Scene, settings: RenderSettings, scale: float, **tables: int
-) -> NDArray[np.void]:
-    """Return the whole picture as one frame, structured (1,).
+def ambient_of(ambient: Ambient | None, lights: Sequence[Light] | None, look: Look) -> Ambient:
+    """Return the ambient light of a scene.
 
     Args:
-        scene: for its background and ambient light.
-        settings: size and sampling.
-        scale: length of a unit of render space, in scene units.
-        tables: the frame's counts and modes, which say how tables of the scene are read.
+        ambient: of the scene; None takes that of the look, or the default beside lights.
+        lights: of the scene; None if it states none.
+        look: of the picture.
     """
-    bottom, top = scene.background.edges()
-    kind = "transparent" if scene.background.transparent else "gradient"
-    return frame_of(
-        **settings.packed(scale),
-        x1=settings.width,
-        y1=settings.height,
-        background_bottom=srgb_to_linear(bottom),
-        background_top=srgb_to_linear(top),
-        background_kind=code("BackgroundKind", kind),
-        background_up=background_up(scene),
-        ambient=_ambient(scene),
-        **tables,
-    )
+    if ambient is not None:
+        return ambient
+    return Ambient(intensity=look.ambient) if lights is None else Ambient()
 
 
-def _ambient(scene: Scene) -> NDArray[np.float64]:
-    """Return the ambient light, linear RGB (3,)."""
+def environment(background: Background, ambient: Ambient, camera: Camera | None) -> dict[str, Any]:
+    """Return background and ambient light as fields of `Frame`.
+
+    Args:
+        background: of the scene.
+        ambient: see `ambient_of`.
+        camera: of the scene, for the up axis of the background.
+
+    Raises:
+        SceneError: an ambient light that is too bright for float32.
+    """
+    bottom, top = background.edges()
+    kind = "transparent" if background.transparent else "gradient"
+    return {
+        "background_bottom": srgb_to_linear(bottom),
+        "background_top": srgb_to_linear(top),
+        "background_kind": code("BackgroundKind", kind),
+        "background_up": background_up(background, camera),
+        "ambient": _linear_ambient(ambient),
+    }
+
+
+def _linear_ambient(ambient: Ambient) -> NDArray[np.float64]:
+    """Return an ambient light, linear RGB (3,)."""
     import numpy as np
 
-    ambient = ambient_of(scene)
     light = linear(ambient.color) * ambient.intensity
     if not light.max() <= np.finfo(np.float32).max:
         raise SceneError(
@@ -121,12 +119,14 @@ def _ambient(scene: Scene) -> NDArray[np.float64]:
     return light
 
 
-def background_up(scene: Scene) -> Vector:
+def background_up(background: Background, camera: Camera | None) -> Vector:
     """Return the up axis of the background as mirrors reflect it, unit.
 
-    It belongs to the scene: a camera that moves away from the scene's own does not change it.
+    Args:
+        background: its `up`, or None.
+        camera: of the scene, whose up axis is the default. Another camera in the preview does not
+            change the background.
     """
-    given = scene.background.up
-    axis = (scene.camera or Camera()).up if given is None else given
+    axis = (camera or Camera()).up if background.up is None else background.up
     x, y, z = (float(v) / hypot(*axis) for v in axis)
     return (x, y, z)

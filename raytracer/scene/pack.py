@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..buffers import SceneBuffers
 from ..errors import naming
-from ..settings import RenderSettings
+from ..settings import LOOKS, RenderSettings
+from ..view import frame_of
 from ..warning import warn
 from .large import find_large
-from .lighting import pack_frame, pack_lights
+from .lighting import ambient_of, environment, pack_lights
 from .looks import Camera
 from .materials import Material, pack_material
 from .paint import color_bytes, pack_colors
@@ -43,12 +44,7 @@ def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
         SceneError: a sphere that float32 cannot hold, or a camera that fits nothing.
     """
     with naming(scene.source):
-        return _packed(_with(scene, settings or scene.render), settings or scene.render)
-
-
-def _with(scene: Scene, settings: RenderSettings) -> Scene:
-    """Return the scene with other settings: light that it does not state is that of their look."""
-    return scene if scene.render is settings else replace(scene, render=settings)
+        return _packed(scene, settings or scene.render)
 
 
 def _packed(scene: Scene, settings: RenderSettings) -> SceneBuffers:
@@ -66,9 +62,9 @@ def _packed(scene: Scene, settings: RenderSettings) -> SceneBuffers:
     stand = pose(scene.camera or Camera(), spheres, space, aspect)
     _warn_of(stand.outliers, spheres, space)
     camera = stand.pack(aspect)
-    lights = pack_lights(scene, space, stand.axes)
+    lights = pack_lights(scene.lights, space, stand.axes, LOOKS[settings.look])
     large_id, large = find_large(sets, space, spheres[3])
-    frame = pack_frame(
+    frame = _pack_frame(
         scene,
         settings,
         space.scale,
@@ -85,6 +81,27 @@ def _packed(scene: Scene, settings: RenderSettings) -> SceneBuffers:
         center=np.asarray(space.center, np.float64), scale=space.scale,
         large_id=large_id, large=large,
     ).check()  # fmt: skip
+
+
+def _pack_frame(
+    scene: Scene, settings: RenderSettings, scale: float, **tables: int
+) -> NDArray[np.void]:
+    """Return the whole picture as one frame, structured (1,).
+
+    Args:
+        scene: for its background and ambient light.
+        settings: size and sampling.
+        scale: length of a unit of render space, in scene units.
+        tables: the frame's counts and modes, which say how tables of the scene are read.
+    """
+    ambient = ambient_of(scene.ambient, scene.lights, LOOKS[settings.look])
+    return frame_of(
+        **settings.packed(scale),
+        x1=settings.width,
+        y1=settings.height,
+        **environment(scene.background, ambient, scene.camera),
+        **tables,
+    )
 
 
 def _warn_of(outliers: Outliers | None, spheres: Spheres, space: Space) -> None:
@@ -174,13 +191,13 @@ def retake(
     Raises:
         SceneError: a camera that float32 cannot hold.
     """
-    scene = _with(scene, settings)
     x, y, z = (float(v) for v in buffers.center)
     with naming(scene.source):
-        lights = pack_lights(scene, Space((x, y, z), buffers.scale), stand.axes)
+        space, look = Space((x, y, z), buffers.scale), LOOKS[settings.look]
+        lights = pack_lights(scene.lights, space, stand.axes, look)
         same = ("color_mode", "material_count", "material_mode", "large_count")
         tables = {name: int(buffers.frame["scene"][name][0]) for name in same}
-        frame = pack_frame(scene, settings, buffers.scale, light_count=len(lights), **tables)
+        frame = _pack_frame(scene, settings, buffers.scale, light_count=len(lights), **tables)
         camera = stand.pack(settings.width / settings.height)
     return replace(buffers, camera=camera, lights=lights, frame=frame)
 
