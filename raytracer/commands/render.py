@@ -183,7 +183,7 @@ class Task(NamedTuple):
 
         from raytracer.commands.picture import default_picture
         from raytracer.files.output import check_picture
-        from raytracer.film import film_file, histogram
+        from raytracer.film import film_file
         from raytracer.film.aovs import check_aovs
         from raytracer.film.tone import check_bits
 
@@ -201,6 +201,8 @@ class Task(NamedTuple):
             outputs.writes(self.film, "--film", replaces=self.resume)
             film_file.check_target(self.film, self.half)
         if self.histogram:
+            from raytracer.film import histogram
+
             histogram.check(outputs.writes(self.histogram, "--histogram"))
         return check_picture(outputs.writes(target, "the picture"))
 
