@@ -165,6 +165,11 @@ class RenderSettings(Defined):
         return code("FilterKind", self.filter)
 
     @property
+    def resolved_integrator(self) -> str:
+        """The integrator, or that of the look where none was stated."""
+        return self.integrator or LOOKS[self.look].integrator
+
+    @property
     def resolved_filter_radius(self) -> float:
         """The filter's half width in pixels, with the filter's own width where none was said."""
         if self.filter == "point":
@@ -183,8 +188,8 @@ class RenderSettings(Defined):
 
         values = {name: getattr(self, name) for name in definitions(type(self))}
         values["sample_count"] = values.pop("samples")
-        look, integrator = LOOKS[values.pop("look")], values.pop("integrator")
-        values["kind"] = code("IntegratorKind", integrator or look.integrator)
+        del values["look"], values["integrator"]
+        values["kind"] = code("IntegratorKind", self.resolved_integrator)
         distance = inf if self.ao_distance is None else self.ao_distance / scale
         values["ao_distance"] = min(distance, UNLIMITED)
         return values | {"filter": self.filter_code, "filter_radius": self.resolved_filter_radius}
