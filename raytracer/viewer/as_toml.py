@@ -1,4 +1,4 @@
-"""What is seen, in the words of a scene file."""
+"""Camera and edits of the preview as tables of a scene file."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from raytracer.scene.lights import Light
 from raytracer.viewer.edits import Edits
 
 DIGITS = 10
-"""Of the numbers that are printed: float32, in which pictures are rendered, has seven."""
+"""Digits of printed numbers; float32, in which pictures are rendered, has seven."""
 
 MOST_DIGITS = 15
-"""Of places that are far from the origin beside what the camera shows of them."""
+"""Most digits, for points whose distance from the origin is large compared with the view."""
 
 if TYPE_CHECKING:
     from raytracer.film.tone_settings import ToneSettings
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def camera_table(camera: Camera) -> str:
-    """The table `[camera]`."""
+    """Return the table `[camera]`."""
     size = (
         {"height": camera.height}
         if camera.type == "orthographic"
@@ -50,24 +50,27 @@ def view_tables(
     materials: Mapping[str, Material],
     tone: ToneSettings,
 ) -> str:
-    """The camera and everything else that was changed, to be pasted into a scene file.
+    """Return camera and edits as tables that replace those of a scene file.
 
-    The tables take the place of those with the same heads.
-
-    materials: those with a name that were changed.
+    Args:
+        camera: the current one.
+        scene: the scene.
+        edits: of light and background.
+        materials: the named materials that were changed.
+        tone: exposure and curve, as a comment with the options of `raytracer render`.
     """
     parts = [camera_table(camera)]
     if edits.lights is not None:
-        dressed = edits.applied_to(scene)
-        assert dressed.ambient is not None
-        if scene.lights is None and scene.ambient is None:  # it had one with its own light
-            parts.append(_table("[ambient]", vars(dressed.ambient)))
+        edited = edits.applied_to(scene)
+        assert edited.ambient is not None
+        if scene.lights is None and scene.ambient is None:  # its default light has an ambient part
+            parts.append(_table("[ambient]", vars(edited.ambient)))
         parts += [_light(light) for light in edits.lights]
     background = edits.applied_to(scene).background
     if background.up is None and not _parallel(
         camera.up, up := background_up(background, scene.camera)
     ):
-        background = replace(background, up=up)  # else it would change with the camera's
+        background = replace(background, up=up)  # it must not follow the new camera
     if background != scene.background:
         parts.append(_background(background))
     parts += [
@@ -79,7 +82,7 @@ def view_tables(
 
 
 def tone_options(tone: ToneSettings) -> str:
-    """Exposure and curve as options of the command line; nothing for the defaults."""
+    """Return exposure and curve as options of the command line; nothing for the defaults."""
     words = []
     if tone.exposure != 0.0:
         exposure = tone.exposure if tone.automatic else repr(float(tone.exposure))
@@ -90,13 +93,13 @@ def tone_options(tone: ToneSettings) -> str:
 
 
 def _parallel(vector: Triple, unit: Triple) -> bool:
-    """Whether a vector of any length points along a unit vector."""
+    """Return whether a vector of any length points along a unit vector."""
     length = hypot(*vector)
     return all(abs(v / length - u) < 1e-9 for v, u in zip(vector, unit, strict=True))
 
 
 def _places(number: float, digits: int) -> int:
-    """Decimal places of a number that has so many digits."""
+    """Return the decimal places of a number with so many digits."""
     return digits - 1 - floor(log10(number)) if number else 0
 
 
@@ -117,9 +120,11 @@ def _rows(values: Mapping[str, Any], distance: float = 0.0) -> str:
 
 
 def _value(value: Any, distance: float = 0.0) -> str:
-    """A value as TOML; numbers with more digits than float32 has, and without those of rounding.
+    """Return a value as TOML, with more digits than float32 but without rounding errors.
 
-    distance: of a place, from the camera to what it looks at, which says how fine it has to be.
+    Args:
+        value: a text, truth value, number, or list of numbers.
+        distance: for points, from the camera to its target, which defines their precision.
     """
     if isinstance(value, bool):
         return str(value).lower()
@@ -132,9 +137,12 @@ def _value(value: Any, distance: float = 0.0) -> str:
 
 
 def _number(value: float, largest: float, distance: float = 0.0) -> str:
-    """A number with `DIGITS` digits, counted from the first one of the distance.
+    """Return a number with `DIGITS` digits, counted from the first digit of the distance.
 
-    largest: of the numbers beside it, which counts where there is no distance.
+    Args:
+        value: the number.
+        largest: of the vector's components, used instead if there is no distance.
+        distance: of `_value`.
     """
     places = _places(distance or largest, DIGITS)
     if largest:

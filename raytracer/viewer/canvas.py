@@ -1,8 +1,7 @@
-"""The picture on the window: a texture over the whole of it, and the ways to fill it.
+"""Canvas: a texture that covers the window.
 
-Row 0 of a picture is its top and the first row of a window is at the bottom, so it is turned over
-when it is drawn. A picture of the window's size is shown pixel by pixel, a coarser one smoothly
-enlarged.
+Row 0 of a picture is its top and row 0 of a window its bottom, so pictures are drawn upside down. A
+picture of the window's size is drawn pixel by pixel, a smaller one is interpolated.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 Size = tuple[int, int]
 
 SOFTWARE = ("llvmpipe", "softpipe", "SwiftShader")
-"""What renderers call themselves that run on the processor."""
+"""Names of OpenGL renderers that run on the CPU."""
 
 _VERTEX = """#version 330 core
 void main() {  // one triangle that covers the window
@@ -50,11 +49,11 @@ void main() {
 class Canvas:
     """A texture that covers the window; the window's context must be current.
 
-    What OpenGL refuses otherwise than said below is a `gl.GLException`.
+    Raises:
+        gl.GLException: OpenGL refuses an operation for other reasons than the size.
     """
 
     def __init__(self) -> None:
-        """Draw nothing yet but a dark window."""
         self.size: Size = (0, 0)
         self.opaque = True  # whether the picture's alpha may be ignored
         self.software = any(name in renderer() for name in SOFTWARE)
@@ -62,7 +61,7 @@ class Canvas:
         self._texture, self._empty, self._source = gl.GLuint(), gl.GLuint(), gl.GLuint()
         gl.glGenTextures(1, byref(self._texture))
         gl.glGenFramebuffers(1, byref(self._source))
-        gl.glGenVertexArrays(1, byref(self._empty))  # core profiles draw nothing without one
+        gl.glGenVertexArrays(1, byref(self._empty))  # core profiles need one
         gl.glBindTexture(gl.GL_TEXTURE_2D, self._texture)
         for name in (gl.GL_TEXTURE_MIN_FILTER, gl.GL_TEXTURE_MAG_FILTER):
             gl.glTexParameteri(gl.GL_TEXTURE_2D, name, gl.GL_LINEAR)
@@ -71,13 +70,14 @@ class Canvas:
 
     @property
     def texture(self) -> int:
-        """OpenGL's name of the texture."""
+        """The texture's name in OpenGL."""
         return int(self._texture.value)
 
     def allocate(self, size: Size) -> None:
-        """Make the texture as large as a picture; its content is lost if it was not.
+        """Resize the texture; a texture of another size loses its contents.
 
-        Raises DisplayError if OpenGL has no room for it.
+        Raises:
+            DisplayError: the size is too large for OpenGL.
         """
         if size == self.size:
             return
@@ -98,9 +98,13 @@ class Canvas:
         self.size = size
 
     def fill(self, pixels: NDArray[np.uint8]) -> None:
-        """Show pixels of the host; raises DisplayError as `allocate` does.
+        """Upload pixels.
 
-        pixels: uint8 (h, w, 4), C-contiguous, straight alpha.
+        Args:
+            pixels: uint8 (h, w, 4), C-contiguous, straight alpha.
+
+        Raises:
+            DisplayError: the size is too large for OpenGL.
         """
         height, width = pixels.shape[:2]
         self.allocate((width, height))
@@ -112,9 +116,13 @@ class Canvas:
         )  # fmt: skip
 
     def draw(self, window: Size) -> None:
-        """Cover the window, with a dark gray before there is a picture.
+        """Draw the picture over the window, or dark gray if there is none.
 
-        window: size of its framebuffer in pixels. Raises gl.GLException if the device is lost.
+        Args:
+            window: width and height of its framebuffer in pixels.
+
+        Raises:
+            gl.GLException: the device is lost.
         """
         gl.glDisable(gl.GL_BLEND)
         gl.glViewport(0, 0, *window)
@@ -127,7 +135,7 @@ class Canvas:
             self._blend(window)
 
     def _blit(self, window: Size) -> None:
-        """Copy the texture, in half the time of a shader."""
+        """Copy the texture; it takes half the time of a shader."""
         smooth = gl.GL_LINEAR if self.size != window else gl.GL_NEAREST
         width, height = window
         gl.glBindFramebuffer(gl.GL_READ_FRAMEBUFFER, self._source)
@@ -146,7 +154,7 @@ class Canvas:
         self._program.stop()
 
     def read(self, window: Size) -> NDArray[np.uint8]:
-        """What is drawn now, uint8 (h, w, 3), row 0 on top; before the buffers are swapped."""
+        """Return the drawn pixels before the buffers are swapped, uint8 (h, w, 3), row 0 on top."""
         import numpy as np
 
         width, height = window
@@ -158,7 +166,7 @@ class Canvas:
 
 
 def largest() -> int:
-    """Pixels of the longest side that a window and its texture can have here."""
+    """Return the longest side of a window or texture in pixels."""
     texture, view = gl.GLint(), (gl.GLint * 2)()
     gl.glGetIntegerv(gl.GL_MAX_TEXTURE_SIZE, byref(texture))
     gl.glGetIntegerv(gl.GL_MAX_VIEWPORT_DIMS, view)
@@ -166,11 +174,11 @@ def largest() -> int:
 
 
 def require_room(size: Size, what: str = "window") -> None:
-    """Refuse what is larger than OpenGL can have it; raises DisplayError."""
+    """Raise DisplayError if a window or picture is too large for OpenGL."""
     if max(size) > (limit := largest()):
-        raise DisplayError(_too_large(what, size, f"its sides go to {limit} pixels"))
+        raise DisplayError(_too_large(what, size, f"at most {limit} pixels per side"))
     if gl.glCheckFramebufferStatus(gl.GL_FRAMEBUFFER) != gl.GL_FRAMEBUFFER_COMPLETE:
-        raise DisplayError(_too_large(what, size, "there is nothing to draw on"))
+        raise DisplayError(_too_large(what, size, "it has no framebuffer"))
 
 
 def _too_large(what: str, size: Size, why: str) -> str:
@@ -182,12 +190,12 @@ def _too_large(what: str, size: Size, why: str) -> str:
 
 
 def renderer() -> str:
-    """What draws, as OpenGL calls it."""
+    """Return OpenGL's name of the renderer."""
     return str(gl.gl_info.get_renderer())
 
 
 def fence(seconds: float = 10.0) -> bool:
-    """Wait until OpenGL has done what was asked of it; False if it did not in that time."""
+    """Wait until OpenGL has finished its commands; returns whether it has in that time."""
     mark: Any = gl.glFenceSync(gl.GL_SYNC_GPU_COMMANDS_COMPLETE, 0)
     flush = gl.GL_SYNC_FLUSH_COMMANDS_BIT
     answer = gl.glClientWaitSync(mark, flush, int(seconds * 1e9))

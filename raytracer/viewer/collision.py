@@ -1,7 +1,7 @@
-"""What a camera must not end in: from inside of a sphere, that sphere is the whole picture.
+"""Camera collision: from inside a sphere, that sphere fills the picture.
 
-Giants, such as the ball that a scene stands on, keep every camera out. Other spheres may be entered
-by whoever moves into them, but not by turning or by framing something.
+Giants, such as a ground ball, are solid: the camera never enters them. Other spheres are entered
+only by moving, never by turning or fitting.
 """
 
 from __future__ import annotations
@@ -25,40 +25,44 @@ if TYPE_CHECKING:
     from raytracer.viewer.vectors import Vector
     from raytracer.viewer.view import View
 
-MOST = OBSTACLES
-"""Spheres that are looked at, the largest ones: a scan of these takes less than a millisecond."""
+MAX_COLLIDERS = OBSTACLES
+"""Number of spheres that are tested, the largest ones: a scan takes less than a millisecond."""
 
-PIECE = MOST
-"""Spheres of which the largest are found at a time: it bounds the memory."""
+BLOCK = MAX_COLLIDERS
+"""Spheres per block in the search for the largest ones, which bounds the memory."""
 
 CLEARANCE = 0.02
-"""Height above a giant, as part of the distance to the pivot or of render space's unit if that is
-less. Looking along the surface, the ground takes half of the picture there."""
+"""Smallest height above a giant, as a fraction of the distance to the pivot, or of the unit of
+render space if that is less. Along the surface, the ground then fills half the picture."""
 
 ROUNDING = 1e-6
-"""Least height above a giant, as part of its radius: float32 has no finer places there."""
+"""Smallest height above a giant, as a fraction of its radius: the precision of float32 there."""
 
-STEP, FINEST = radians(2.0), radians(0.01)
-"""Steps of the search for a free direction, and of its refinement."""
+STEP, TOLERANCE = radians(2.0), radians(0.01)
+"""Step of the search for a free direction, and its final precision."""
 
-FURTHER = tuple(radians(degrees) for degrees in (0.0, 2.0, 5.0, 10.0, 20.0, 40.0, 60.0))
-"""How much farther from a giant a framed view is tried: framing moves the camera again."""
+EXTRA_ANGLES = tuple(radians(degrees) for degrees in (0.0, 2.0, 5.0, 10.0, 20.0, 40.0, 60.0))
+"""Further angles away from a giant at which fitting is tried, because it moves the camera again."""
 
-NEAREST_PART = 0.2
-"""Part of the distance to the pivot to which a camera is pulled in at most."""
+MIN_PULL = 0.2
+"""Smallest factor of the distance to the pivot by which a camera is pulled in."""
 
-TRIES = 64
-"""Spheres that are passed one after another in the search for a free place."""
+MAX_STEPS = 64
+"""Most spheres that are left one after another in the search for a free position."""
 
 
 @dataclass(frozen=True, eq=False)
 class Colliders:
-    """Spheres in render space.
+    """The spheres that a camera collides with, in render space.
 
-    giants, giant_radii: float64 (G, 3) and (G,); without those that the scene's own camera is in.
-    others: x, y, z and radius of the largest others, float32 (M,) each.
-    low, high: corners of the box around all spheres but giants, float64 (3,).
-    extent: how far the spheres go, see `view.reach`. inner: the same without giants.
+    Args:
+        giants: centres, float64 (G, 3), without those that the scene's own camera is in.
+        giant_radii: float64 (G,).
+        others: x, y, z and radius of the largest others, float32 (M,) each.
+        low: lower corner of the box around all spheres except giants, float64 (3,).
+        high: upper corner.
+        extent: radius around the origin that holds all spheres; see `view.bounding_radius`.
+        inner: the same without giants.
     """
 
     giants: Vector
@@ -71,7 +75,7 @@ class Colliders:
 
     @classmethod
     def of(cls, buffers: SceneBuffers, camera: Camera | None = None) -> Colliders:
-        """Those of a scene. camera: its own."""
+        """Return the colliders of a scene with this camera."""
         spheres = moves.spheres_of(buffers)
         large = giants(buffers.radius)
         x, y, z, radius = (array[large].astype(np.float64) for array in spheres)
@@ -84,36 +88,36 @@ class Colliders:
         corner = np.maximum(np.abs(low), np.abs(high))
         return cls(
             centers[outside], radius[outside], _largest(spheres, large), low, high,
-            moves.reach(buffers), min(float(np.linalg.norm(corner)), moves.FARTHEST),
+            moves.bounding_radius(buffers), min(float(np.linalg.norm(corner)), moves.FARTHEST),
         )  # fmt: skip
 
     @property
     def middle(self) -> Vector:
-        """Of all spheres but giants; few are farther than a unit from render space's middle."""
+        """Centre of the other spheres; few are farther than one unit from the origin."""
         return np.asarray((np.clip(self.low, -1.0, 1.0) + np.clip(self.high, -1.0, 1.0)) / 2.0)
 
     # Giants
 
     def is_giant(self, radius: float) -> bool:
-        """Whether a sphere of that radius is one, also if the scene's camera is in it."""
+        """Return whether a sphere of this radius is a giant, even around the scene's camera."""
         others = self.others[3]  # either none of these is so large, or all are
         return radius > moves.GIANT and len(others) > 0 and bool(others[0] <= moves.GIANT)
 
     def gap(self, eye: Vector) -> float:
-        """Height above the nearest giant; negative inside of one."""
+        """Return the height above the nearest giant; negative inside one."""
         if not len(self.giants):
             return inf
         return float((np.linalg.norm(self.giants - eye, axis=1) - self.giant_radii).min())
 
     def is_clear(self, view: View) -> bool:
-        """Whether the camera keeps its clearance from every giant."""
-        if view.cut or not len(self.giants):
+        """Return whether the camera keeps its clearance from every giant."""
+        if view.is_section or not len(self.giants):
             return True
         away = np.linalg.norm(self.giants - view.pose.eye, axis=1)
-        return bool((away >= self._kept(_clearance(view))).all())
+        return bool((away >= self._min_distances(_clearance(view))).all())
 
     def sees_others(self, view: View) -> bool:
-        """Whether no giant hides the middle of the other spheres from the camera."""
+        """Return whether no giant hides the centre of the other spheres from the camera."""
         step = self.middle - view.pose.eye
         offset = view.pose.eye - self.giants
         along = np.clip(-(offset @ step) / max(float(step @ step), 1e-30), 0.0, 1.0)
@@ -121,94 +125,104 @@ class Colliders:
         buried = np.linalg.norm(self.giants - self.middle, axis=1) < self.giant_radii
         return bool((buried | (nearest >= self.giant_radii)).all())
 
-    def uncut(self, view: View) -> View:
-        """An orthographic camera moved along its view, so that nothing is cut off.
+    def unclipped(self, view: View) -> View:
+        """Move an orthographic camera back until no sphere is clipped.
 
-        Where a giant is in the way, it has the other spheres alone in front of it.
+        Where a giant is in the way, only the other spheres are in front of the camera.
         """
-        there = moves.clear(view, self.extent)
-        if not view.orthographic or view.cut or not len(self.giants):
+        there = moves.unclipped(view, self.extent)
+        if not view.orthographic or view.is_section or not len(self.giants):
             return there
-        free, _ = self._entry(there.pose.eye, view.pivot, self.giant_radii)
+        free, _ = self._first_contact(there.pose.eye, view.pivot, self.giant_radii)
         if self.is_clear(there) and free >= 1.0:
             return there
         need = float(np.linalg.norm(view.pivot)) + self.inner
         return moves.at_distance(view, need)
 
     def turned(self, view: View, before: View) -> View:
-        """A view that was turned, with its camera out of every sphere.
+        """Resolve the collisions of a turn.
 
-        At a giant the turn ends at the surface. From another sphere the camera is pulled in towards
-        the pivot (`View.pulled`), unless it was in that one before.
+        At a giant the turn ends at the surface. If another sphere is in the way, the camera is
+        pulled in towards the pivot (`View.pull`), unless it was in that sphere before.
+
+        Args:
+            view: after the turn.
+            before: before it.
         """
-        there = self.uncut(view)
+        there = self.unclipped(view)
         if not self.is_clear(there):
             there = self._raised(there, self.is_clear)
         return self._pulled(there, before.pose.eye)
 
     def moved(self, view: View, before: View) -> View:
-        """A view whose camera was moved; it slides along a giant instead of entering it.
+        """Resolve the collisions of a movement: the camera slides along a giant.
 
-        A camera that was moved to or from its pivot stops there, and the pivot stays.
+        A camera that moves towards its pivot or away from it stops there, and the pivot stays.
+
+        Args:
+            view: after the movement.
+            before: before it.
         """
-        there = self.uncut(view)
+        there = self.unclipped(view)
         if view.orthographic:
-            return there if self.is_clear(there) else self._lifted(there)
-        if not len(self.giants) or view.cut:
+            return there if self.is_clear(there) else self._pushed_out(there)
+        if not len(self.giants) or view.is_section:
             return there
         start, goal = before.pose.eye, there.pose.eye
-        kept = self._kept(min(_clearance(there), max(self.gap(start), 0.0)))
+        kept = self._min_distances(min(_clearance(there), max(self.gap(start), 0.0)))
         if np.array_equal(view.pivot, before.pivot):
-            part, _ = self._entry(start, goal, kept)
+            part, _ = self._first_contact(start, goal, kept)
             eye = start + part * (goal - start)
             there = replace(there, pose=replace(there.pose, eye=eye))
-            return there if self.gap(eye) > 0.0 else self._lifted(there)
-        return _carried(there, self._slide(start, goal, kept))
+            return there if self.gap(eye) > 0.0 else self._pushed_out(there)
+        return _with_eye(there, self._slide(start, goal, kept))
 
     def fitted(self, view: View, fit: Callable[[View], View]) -> View:
-        """A view that frames spheres, from where no giant hides them.
+        """Fit spheres into the picture, from a direction in which no giant hides them.
 
-        fit: frames them from the side of the view that it is given.
+        Args:
+            view: the current one.
+            fit: fits the spheres from the direction of a view.
         """
 
         def good(seen: View) -> bool:
             return self.is_clear(seen) and self.sees_others(seen)
 
-        there = self.uncut(fit(view))
+        there = self.unclipped(fit(view))
         if good(there):
             return there
-        raised = self._raised(moves.about(there, self.middle), good)
+        raised = self._raised(moves.with_pivot(there, self.middle), good)
         for candidate in _candidates(view, raised):
-            there = self.uncut(fit(candidate))
+            there = self.unclipped(fit(candidate))
             if good(there):
                 return there
-        return self._lifted(raised)
+        return self._pushed_out(raised)
 
-    def _kept(self, clearance: float) -> Vector:
-        """Distances from the giants' centres that a camera keeps."""
+    def _min_distances(self, clearance: float) -> Vector:
+        """Return the smallest distances of a camera from the centres of giants, float64 (G,)."""
         return self.giant_radii + np.maximum(clearance, ROUNDING * self.giant_radii)
 
     def _raised(self, view: View, good: Callable[[View], bool]) -> View:
-        """Turned up or down about the pivot, by the least angle with which the view is good."""
+        """Turn a view up or down about the pivot by the smallest angle that makes it good."""
 
         def at(angle: float) -> View:
-            return self.uncut(moves.orbit(view, 0.0, angle))
+            return self.unclipped(moves.orbit(view, 0.0, angle))
 
         for count in range(1, int(np.pi / STEP) + 2):
             for sign in (1.0, -1.0):
                 if not good(at(sign * count * STEP)):
                     continue
                 low, high = (count - 1) * STEP, count * STEP
-                while high - low > FINEST:
+                while high - low > TOLERANCE:
                     middle = (low + high) / 2.0
                     low, high = (low, middle) if good(at(sign * middle)) else (middle, high)
                 return at(sign * high)
-        return self._lifted(view)
+        return self._pushed_out(view)
 
-    def _lifted(self, view: View) -> View:
-        """Eye and pivot moved straight out of the giants."""
-        eye, kept = view.pose.eye, self._kept(_clearance(view)) * (1.0 + 1e-12)
-        for _ in range(TRIES):
+    def _pushed_out(self, view: View) -> View:
+        """Move eye and pivot straight out of the giants."""
+        eye, kept = view.pose.eye, self._min_distances(_clearance(view)) * (1.0 + 1e-12)
+        for _ in range(MAX_STEPS):
             offset = eye - self.giants
             away = np.linalg.norm(offset, axis=1)
             deepest = int(np.argmin(away - kept))
@@ -216,12 +230,12 @@ class Colliders:
                 break
             outward = offset[deepest] / away[deepest] if away[deepest] else view.up
             eye = self.giants[deepest] + outward * kept[deepest] * (1.0 + 1e-12)
-        return _carried(view, eye)
+        return _with_eye(view, eye)
 
     def _slide(self, start: Vector, goal: Vector, kept: Vector) -> Vector:
-        """Where a point comes that goes from start towards goal along the giants' surfaces."""
+        """Return where a point ends that moves from start to goal along the surfaces of giants."""
         for _ in range(4):
-            part, index = self._entry(start, goal, kept)
+            part, index = self._first_contact(start, goal, kept)
             if part >= 1.0:
                 return goal
             start, left = start + part * (goal - start), (1.0 - part) * (goal - start)
@@ -233,8 +247,8 @@ class Colliders:
             goal = self.giants[index] + offset * (max(length, kept[index] * (1 + 1e-12)) / length)
         return start
 
-    def _entry(self, start: Vector, goal: Vector, kept: Vector) -> tuple[float, int]:
-        """Part of the way at which it first comes too near to a giant, and to which; else 1."""
+    def _first_contact(self, start: Vector, goal: Vector, kept: Vector) -> tuple[float, int]:
+        """Return the fraction of the way at which it first meets a giant, and which one; else 1."""
         step, offset = goal - start, start - self.giants
         a, b = float(step @ step), offset @ step
         c = np.einsum("ij,ij->i", offset, offset) - kept**2
@@ -250,7 +264,7 @@ class Colliders:
     # Other spheres
 
     def inside(self, place: Vector) -> NDArray[np.intp]:
-        """Which of the others a place is in."""
+        """Return indices of the other spheres that contain a point."""
         if (place < self.low).any() or (place > self.high).any():
             return np.empty(0, np.intp)
         x, y, z, radius = self.others
@@ -261,35 +275,35 @@ class Colliders:
         return np.flatnonzero(away < np.square(radius))
 
     def _pulled(self, view: View, before: Vector) -> View:
-        """With the eye out of the others, on its line to the pivot."""
+        """Move the eye out of the other spheres, along its line to the pivot."""
         if view.orthographic:
             return view
-        known = self.inside(before)
-        reach = view.pose.eye - view.pivot
+        entered = self.inside(before)
+        ray = view.pose.eye - view.pivot
 
         def crossed(part: float) -> tuple[float, float] | None:
-            """Where that line enters and leaves the spheres around a place on it."""
-            hit = np.setdiff1d(self.inside(view.pivot + part * reach), known)
+            """Return where that line enters and leaves the spheres around a point on it."""
+            hit = np.setdiff1d(self.inside(view.pivot + part * ray), entered)
             if not len(hit):
                 return None
             x, y, z, radius = (array[hit].astype(np.float64) for array in self.others)
             offset = view.pivot - np.stack([x, y, z], axis=1)
-            a, b = float(reach @ reach), offset @ reach
+            a, b = float(ray @ ray), offset @ ray
             c = np.einsum("ij,ij->i", offset, offset) - radius**2
             root = np.sqrt(np.maximum(b * b - a * c, 0.0))
             return float(((-b - root) / a).min()), float(((-b + root) / a).max())
 
         part = 1.0
-        for _ in range(TRIES):
+        for _ in range(MAX_STEPS):
             if (span := crossed(part)) is None:
-                return view if part == 1.0 else moves.pulled(view, part)
+                return view if part == 1.0 else moves.with_pull(view, part)
             part = min(span[0], part) * (1.0 - 1e-3)
-            if part < NEAREST_PART:
+            if part < MIN_PULL:
                 break
         part = 1.0
-        for _ in range(TRIES):
+        for _ in range(MAX_STEPS):
             if (span := crossed(part)) is None:
-                return moves.pulled(view, part)
+                return moves.with_pull(view, part)
             part = max(span[1], part) * (1.0 + 1e-3)
         return view
 
@@ -299,24 +313,28 @@ def _clearance(view: View) -> float:
 
 
 def _candidates(view: View, raised: View) -> Iterator[View]:
-    """Views from which framing may succeed where it did not from the one that was asked for.
+    """Yield views from which to try a fit that failed from the current direction.
 
-    raised: that one, turned up or down until it did. First this and a little farther, for framing
-    moves the camera again; then all around, the nearest directions first, and where the field of
-    view is narrow, and the camera far away, with that of a scene.
+    First the raised view and a little farther, because fitting moves the camera again; then all
+    directions, the nearest first; and for a narrow field of view, with a distant camera, the same
+    with the default one.
+
+    Args:
+        view: the current one.
+        raised: it, turned up or down until it was good.
     """
     up = 1.0 if raised.pose.axes.forward @ view.up < view.pose.axes.forward @ view.up else -1.0
-    yield from (moves.orbit(raised, 0.0, up * angle) for angle in FURTHER)
+    yield from (moves.orbit(raised, 0.0, up * angle) for angle in EXTRA_ANGLES)
     is_clear = [view.pose]
-    if not view.orthographic and view.pose.half < USUAL:
-        is_clear.append(replace(view.pose, half=USUAL))
+    if not view.orthographic and view.pose.half < DEFAULT_HALF:
+        is_clear.append(replace(view.pose, half=DEFAULT_HALF))
     around = sorted(DIRECTIONS, key=lambda axis: -float(axis @ view.pose.axes.forward))
     for pose in is_clear:
         yield from (moves.along(replace(view, pose=pose), axis) for axis in around)
 
 
 def _directions(count: int) -> Vector:
-    """Unit vectors spread evenly, float64 (count, 3): a Fibonacci lattice."""
+    """Return evenly distributed unit vectors, float64 (count, 3): a Fibonacci lattice."""
     index = np.arange(count) + 0.5
     z, angle = 1.0 - 2.0 * index / count, index * pi * (1.0 + sqrt(5.0))
     across = np.sqrt(1.0 - z * z)
@@ -324,34 +342,38 @@ def _directions(count: int) -> Vector:
 
 
 DIRECTIONS = _directions(32)
-"""From which framing is tried where it does not succeed otherwise."""
+"""Directions from which a fit is tried last."""
 
-USUAL = tan(radians(Camera.vertical_fov) / 2.0)
-"""Tangent of half the field of view that scenes have."""
+DEFAULT_HALF = tan(radians(Camera.vertical_fov) / 2.0)
+"""Tangent of half the default field of view."""
 
 
-def _carried(view: View, eye: Vector) -> View:
-    """With the eye elsewhere, and the pivot carried along."""
+def _with_eye(view: View, eye: Vector) -> View:
+    """Move eye and pivot so that the eye is at a point."""
     step = eye - view.pose.eye
     return replace(view, pose=replace(view.pose, eye=eye), pivot=view.pivot + step)
 
 
 def _largest(spheres: Spheres, skipped: NDArray[np.intp]) -> tuple[NDArray[np.float32], ...]:
-    """At most `MOST` of the spheres, found in pieces.
+    """Return the largest spheres, at most `MAX_COLLIDERS`, block by block.
 
-    skipped: numbers of spheres that are left out, ascending.
+    Args:
+        spheres: all of them.
+        skipped: indices of spheres to leave out, ascending.
     """
     radius = spheres[3]
-    if len(radius) <= MOST and not len(skipped):
+    if len(radius) <= MAX_COLLIDERS and not len(skipped):
         return spheres
-    found = np.empty(0, np.intp)
-    for start in range(0, len(radius), PIECE):
-        rows = slice(start, min(start + PIECE, len(radius)))
-        taken = np.ones(rows.stop - start, bool)
-        taken[within(skipped, rows)] = False
-        if len(found) == MOST:
-            taken &= radius[rows] > radius[found].min()
-        found = np.concatenate([found, np.flatnonzero(taken) + start])
-        if len(found) > MOST:
-            found = found[np.argpartition(radius[found], len(found) - MOST)[-MOST:]]
-    return tuple(array[found] for array in spheres)
+    largest = np.empty(0, np.intp)
+    for start in range(0, len(radius), BLOCK):
+        rows = slice(start, min(start + BLOCK, len(radius)))
+        is_taken = np.ones(rows.stop - start, bool)
+        is_taken[within(skipped, rows)] = False
+        if len(largest) == MAX_COLLIDERS:
+            is_taken &= radius[rows] > radius[largest].min()
+        largest = np.concatenate([largest, np.flatnonzero(is_taken) + start])
+        if len(largest) > MAX_COLLIDERS:
+            largest = largest[
+                np.argpartition(radius[largest], len(largest) - MAX_COLLIDERS)[-MAX_COLLIDERS:]
+            ]
+    return tuple(array[largest] for array in spheres)

@@ -1,4 +1,4 @@
-"""Every key and what it does: the window, its help and docs/guide/preview.md have it from here."""
+"""Controls: every key and its action, for the window, its help and docs/guide/preview.md."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ GROUPS = (MOVE, GO, PICK, LOOK, EXPOSE, KEEP, WINDOW)
 
 @dataclass(frozen=True)
 class Control:
-    """One thing a user can do.
+    """An action with its keys.
 
-    group: heading of the help that it stands under.
-    keys: names of pyglet's keys, with SHIFT+ or CTRL+ before them; the first is shown.
-    action: method of `Viewer`. help: what it does, in a few words.
-    amount: given to the method, if any. held: repeated while the key is down, `amount` per second.
-    shown: how the key is written for people, if otherwise than its name.
+    Args:
+        group: heading in the help.
+        keys: pyglet's names of keys, with SHIFT+ or CTRL+ before them; the help shows the first.
+        action: name of a method of `Viewer`.
+        help: the action in a few words.
+        amount: arguments of the method.
+        held: whether the action repeats while the key is down, with `amount` per second.
+        shown: name of the key in the help, if it is not the first of `keys`.
     """
 
     group: str
@@ -31,13 +34,13 @@ class Control:
 
     @property
     def label(self) -> str:
-        """How the key is written."""
+        """Name of the key in the help."""
         return self.shown or self.keys[0].replace("+", " ").title()
 
 
 @dataclass(frozen=True)
 class Drag:
-    """What a mouse does; the window has the code."""
+    """An action of the mouse, for the help; the code is in the window."""
 
     group: str
     label: str
@@ -60,13 +63,19 @@ TURN, SIDE, RATE = 1.2, 0.6, 0.9  # radians, heights of the picture, e-foldings 
 def _arrows(
     group: str, prefix: str, action: str, help_text: str, step: float, shown: str
 ) -> list[Control]:
-    """Four arrow keys; one line of help for all of them."""
-    ways = {"LEFT": (-step, 0.0), "RIGHT": (step, 0.0), "UP": (0.0, step), "DOWN": (0.0, -step)}
+    """Return controls of four arrow keys, with one line of help for all."""
+    amounts = {"LEFT": (-step, 0.0), "RIGHT": (step, 0.0), "UP": (0.0, step), "DOWN": (0.0, -step)}
     return [
         Control(
-            group, (prefix + name,), action, help_text if name == "LEFT" else "", way, True, shown
+            group,
+            (prefix + name,),
+            action,
+            help_text if name == "LEFT" else "",
+            amount,
+            True,
+            shown,
         )
-        for name, way in ways.items()
+        for name, amount in amounts.items()
     ]
 
 
@@ -112,19 +121,19 @@ CONTROLS = (
 
 
 def find(name: str) -> Control | None:
-    """The control of a key with its modifiers, as in `Control.keys`."""
+    """Return the control of a key with its modifiers, named as in `Control.keys`."""
     return _BY_KEY.get(name)
 
 
 def help_groups() -> list[tuple[str, list[tuple[str, str]]]]:
-    """Headings, each with keys and mouse and their meanings, for people."""
+    """Return the headings of the help, each with rows of key or mouse and meaning."""
     rows = [(drag.group, drag.label, drag.help) for drag in MOUSE]
     rows += [(control.group, control.label, control.help) for control in CONTROLS if control.help]
     return [(group, [row[1:] for row in rows if row[0] == group]) for group in GROUPS]
 
 
 def help_rows() -> list[tuple[str, str]]:
-    """The rows of all groups."""
+    """Return the rows of all groups."""
     return [row for _, rows in help_groups() for row in rows]
 
 

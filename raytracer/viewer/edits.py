@@ -1,4 +1,4 @@
-"""What a user changes of a scene while looking at it: light, background, gloss."""
+"""Edits of a scene in the preview: light, background, shininess."""
 
 from __future__ import annotations
 
@@ -27,21 +27,23 @@ BACKGROUNDS = (
     Background(bottom="#20242c", top="#5a6472"),
     Background(transparent=True),
 )
-"""What the key for the background goes through."""
+"""The backgrounds of the preview, in the order of its key."""
 
 BACKGROUND_NAMES = ("the scene's", "white", "black", "gray", "transparent")
-"""What a user is told of them."""
+"""Their names in messages."""
 
 SHININESS = (1.0, 10000.0)
-"""Exponents of the highlight between which one may polish."""
+"""Smallest and largest exponent of highlights."""
 
 
 @dataclass(frozen=True)
 class Edits:
-    """Changes beside the camera; without any, the picture is the scene's.
+    """Changes to a scene beside its camera.
 
-    lights: instead of the scene's. background: index into `BACKGROUNDS`.
-    shininess: factor by the number of the material in the packed table.
+    Args:
+        lights: replace those of the scene; None keeps them.
+        background: index into `BACKGROUNDS`.
+        shininess: factors by index of the material in the packed table.
     """
 
     lights: tuple[Light, ...] | None = None
@@ -49,7 +51,7 @@ class Edits:
     shininess: Mapping[int, float] = field(default_factory=dict)
 
     def applied_to(self, scene: Scene) -> Scene:
-        """The scene with other lights and background."""
+        """Return the scene with the lights and the background of the edits."""
         changes: dict[str, Any] = {}
         if self.lights is not None:
             # A scene without lights has an ambient light of its own, which must not go with them.
@@ -64,16 +66,20 @@ class Edits:
         return Ambient(intensity=KEY_AMBIENT) if scene.lights is None else Ambient()
 
     def scale_shininess(self, materials: NDArray[np.void]) -> NDArray[np.void]:
-        """The materials with another shininess. materials: structured (M,), `Material`."""
+        """Return materials with the shininess of the edits.
+
+        Args:
+            materials: structured (M,), `Material`.
+        """
         if not self.shininess:
             return materials
-        made = materials.copy()
+        scaled = materials.copy()
         for index, factor in self.shininess.items():
-            made["phong"]["shininess"][index] *= factor
-        return made
+            scaled["phong"]["shininess"][index] *= factor
+        return scaled
 
     def with_shininess(self, materials: NDArray[np.void], which: list[int], factor: float) -> Edits:
-        """With some of the scene's materials shinier by a factor, as far as `SHININESS` goes.
+        """Return edits with the shininess of some materials multiplied, within `SHININESS`.
 
         materials: as for `polish`. which: their numbers in this table.
         """
@@ -86,28 +92,31 @@ class Edits:
         return replace(self, shininess=changed)
 
     def next_background(self, step: int = 1) -> Edits:
-        """With the next background."""
+        """Return edits with the next background."""
         return replace(self, background=(self.background + step) % len(BACKGROUNDS))
 
 
 def named_materials(edits: Edits, scene: Scene, buffers: SceneBuffers) -> dict[str, Material]:
-    """The materials that have a name and were polished."""
-    found: dict[str, Material] = {}
+    """Return the named materials whose shininess was changed, by name."""
+    changed: dict[str, Material] = {}
     packed, first = edits.scale_shininess(buffers.materials), 0
     for spheres in scene.spheres:
         if spheres.count and isinstance(spheres.material, str):
             index = int(buffers.material_id[first]) if len(buffers.material_id) else 0
             if index in edits.shininess:
                 shown = float(packed["phong"]["shininess"][index])
-                found[spheres.material] = replace(scene.material_of(spheres), shininess=shown)
+                changed[spheres.material] = replace(scene.material_of(spheres), shininess=shown)
         first += spheres.count
-    return found
+    return changed
 
 
 def lights_of(scene: Scene, edits: Edits, axes: Basis) -> tuple[Light, ...]:
-    """The lights that shine now; the one of a scene without lights is made explicit.
+    """Return the current lights; of a scene without lights, its default light.
 
-    axes: of the view, from which that light comes.
+    Args:
+        scene: the scene.
+        edits: of the scene.
+        axes: of the view, which the default light follows.
     """
     if edits.lights is not None:
         return edits.lights
@@ -117,17 +126,21 @@ def lights_of(scene: Scene, edits: Edits, axes: Basis) -> tuple[Light, ...]:
 
 
 def from_viewer(axes: Basis) -> DirectionalLight:
-    """Light from the viewer's upper left, as a scene without lights has it."""
+    """Return the default light of a scene: from the viewer's upper left."""
     right, up, backward = KEY_LIGHT
     towards = right * axes.right + up * axes.up - backward * axes.forward
     return DirectionalLight(triple(-towards), intensity=KEY_INTENSITY)
 
 
 def turned(light: Light, axes: Basis, right: float, up: float, pivot: Vector) -> Light:
-    """A light turned about the pivot, so that it comes from farther right or up.
+    """Turn a light about a pivot.
 
-    light: a position in scene units, or a direction of any length; it comes back as a unit vector.
-    right, up: radians, as the viewer sees it. pivot: scene units.
+    Args:
+        light: the light; a direction of any length becomes a unit vector.
+        axes: of the view.
+        right: radians to the right of the viewer.
+        up: radians upwards.
+        pivot: float64 (3,), scene units.
     """
     spin = right * axes.up - up * axes.right
     angle = float(np.linalg.norm(spin))

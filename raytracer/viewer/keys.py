@@ -1,4 +1,4 @@
-"""Keys that act for as long as they are down, and the clock that this takes."""
+"""Held keys: actions that repeat while a key is down."""
 
 from __future__ import annotations
 
@@ -12,31 +12,37 @@ if TYPE_CHECKING:
     from raytracer.viewer.controls import Control
 
 TICK = 1.0 / 60.0  # seconds between two steps of a held key or the turntable
-TAP = 0.04  # seconds that a tap on a held key counts for
+TAP = 0.04  # duration of a tap in seconds
 SHIFTS = (key.LSHIFT, key.RSHIFT)
 
 
 class HeldKeys:
-    """What is down, and the ticking meanwhile.
+    """The keys that are down, and a clock that repeats their actions.
 
-    act: does what a control stands for, so many seconds long.
-    go_on: the same for what moves without a key; says whether anything goes on moving.
-    reported: keys that pyglet believes to be down, on systems where it keeps such a set.
+    Args:
+        act: runs the action of a control for a time in seconds.
+        animate: advances what moves without a key; returns whether anything still moves.
+        reported: pyglet's set of keys that are down, on systems where it has one.
     """
 
     def __init__(
         self,
         act: Callable[[Control, float], None],
-        go_on: Callable[[float], bool],
+        animate: Callable[[float], bool],
         reported: set[int],
     ) -> None:
-        self.shift = False  # events of the wheel do not tell
-        self._act, self._go_on, self._reported = act, go_on, reported
+        self.shift = False  # because wheel events have no modifiers
+        self._act, self._animate, self._reported = act, animate, reported
         self._down: dict[int, Control] = {}
         self._ticking = False
 
     def press(self, symbol: int, control: Control | None) -> None:
-        """A key goes down. control: what it does while it is held, if anything."""
+        """Handle a key that goes down.
+
+        Args:
+            symbol: the key.
+            control: its action while it is held, if any.
+        """
         self.shift |= symbol in SHIFTS
         if control is not None:
             self._down[symbol] = control
@@ -44,25 +50,30 @@ class HeldKeys:
             self.tick()
 
     def release(self, symbol: int, control: Control | None) -> None:
-        """A key goes up. control: the one of this key without modifiers."""
-        self.shift &= symbol not in SHIFTS
-        ended = self._down.pop(symbol, None) or control
-        # "+" comes back as "=" if Shift is let go first: the control is known by either.
-        self._forget([held for held, other in self._down.items() if other is ended])
+        """Handle a key that goes up.
 
-    def leave(self) -> None:
-        """Another window gets the keys now, and their releases."""
+        Args:
+            symbol: the key.
+            control: of this key without modifiers.
+        """
+        self.shift &= symbol not in SHIFTS
+        released = self._down.pop(symbol, None) or control
+        # "+" is released as "=" if Shift goes up first: both keys have the same control.
+        self._forget([key for key, other in self._down.items() if other is released])
+
+    def release_all(self) -> None:
+        """Release all keys, because another window gets their events."""
         self.shift = False
         self._forget([*self._down, *self._reported])
 
     def _forget(self, symbols: Iterable[int]) -> None:
-        """Let go keys whose release does not come; pyglet would never report them again."""
+        """Forget keys without a release event; pyglet would not report them again."""
         for symbol in symbols:
             self._down.pop(symbol, None)
             self._reported.discard(symbol)
 
     def tick(self) -> None:
-        """Tick from now on, until nothing moves any more."""
+        """Start the clock; it stops when nothing moves."""
         if not self._ticking:
             self._ticking = True
             pyglet.clock.schedule_interval(self._tick, TICK)
@@ -70,14 +81,14 @@ class HeldKeys:
     def _tick(self, seconds: float) -> None:
         for control in tuple(self._down.values()):
             self._act(control, seconds)
-        if not self._go_on(seconds) and not self._down:
-            self._rest()
+        if not self._animate(seconds) and not self._down:
+            self._stop_clock()
 
     def stop(self) -> None:
-        """Let everything go, for good."""
+        """Release all keys and stop the clock."""
         self._down.clear()
-        self._rest()
+        self._stop_clock()
 
-    def _rest(self) -> None:
+    def _stop_clock(self) -> None:
         self._ticking = False
         pyglet.clock.unschedule(self._tick)

@@ -1,4 +1,4 @@
-"""A scene made ready for a window: on its backend, with what framing and picking need."""
+"""Loaded scene: a scene on its device, with what camera and picking need."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene
 
 
-FINE = 5
-"""Rays per pixel and axis that look for a sphere near a place: many are smaller than a pixel. Odd,
-so that the middle one goes through the pixel's centre."""
+RAYS_PER_AXIS = 5
+"""Rays per pixel and axis of a search for the nearest sphere, which may be smaller than a pixel.
+Odd, so that one goes through the centre."""
 
 
 @dataclass(frozen=True)
 class Hit:
-    """What a place in the picture shows: the number of a sphere, and the point, in scene units."""
+    """The sphere at a place in the picture: its index, and the point that is seen, scene units."""
 
     id: int
     point: tuple[float, float, float]
@@ -44,10 +44,16 @@ class Hit:
 
 @dataclass(eq=False)
 class LoadedScene:
-    """One scene, its packed spheres, and the job that renders them.
+    """A scene with its packed spheres and the job that renders them.
 
-    path: the file that it was loaded from; None for a scene made in Python.
-    obstacles: what a camera must not end in; found while it is loaded, not in the window.
+    Args:
+        scene: the scene.
+        buffers: the scene with its own camera, packed.
+        job: renders it.
+        path: its file; None for a scene made in Python.
+        colliders: the spheres that a camera collides with; they are found during loading, because
+            it takes a while.
+        closed: whether the memory of the device was freed.
     """
 
     scene: Scene
@@ -56,8 +62,8 @@ class LoadedScene:
     path: Path | None
     colliders: Colliders
     closed: bool = False
-    # what an earlier look was asked for, and the look: moving the camera changes little of it
-    _dressed: tuple[Edits, tuple[int, int], SceneBuffers] | None = None
+    # Edits, size and packed scene of the latest view: moving the camera changes little of it.
+    _cached: tuple[Edits, tuple[int, int], SceneBuffers] | None = None
 
     @classmethod
     def load(
@@ -73,7 +79,7 @@ class LoadedScene:
 
         Its warnings are in `job.warnings`.
         """
-        with collected() as found:
+        with collected() as warnings:
             job = prepare(
                 source,
                 overrides,
@@ -84,7 +90,7 @@ class LoadedScene:
                 memory_of=Output(window=True),
                 outputs=outputs,
             )
-        job.warnings = found
+        job.warnings = warnings
         assert job.kept is not None
         scene, buffers = job.kept
         path = Path(source) if is_path(source) else None
@@ -92,41 +98,47 @@ class LoadedScene:
 
     @property
     def name(self) -> str:
-        """What to call it."""
+        """Name for people: that of the file, or the title."""
         return shown(self.path.name if self.path else self.scene.title or "scene")
 
     @property
     def stem(self) -> str:
-        """What names of its pictures begin with; a title may hold what no file name can."""
+        """Start of the names of its pictures; characters that no file name has are replaced."""
         if self.path:
             return self.path.stem
         return re.sub(r"[^\w +-]", "_", self.scene.title)[:TEXT_LETTERS].strip() or "scene"
 
     @property
     def extent(self) -> float:
-        """How far the spheres go, see `view.reach`."""
+        """Radius that holds all spheres; see `view.bounding_radius`."""
         return self.colliders.extent
 
     def buffers_for(self, view: View, size: tuple[int, int], edits: Edits) -> SceneBuffers:
-        """The packed scene as it is seen now; its spheres are shared.
+        """Return the packed scene for a view and edits; it shares the spheres.
 
-        size: of the picture in pixels.
+        Args:
+            view: the camera.
+            size: width and height of the picture in pixels.
+            edits: of light, materials and background.
+
+        Raises:
+            SceneError: the camera cannot be packed.
         """
-        if self._dressed is None or self._dressed[:2] != (edits, size):
-            self._dressed = edits, size, self._dress(view, size, edits)
-        known = self._dressed[2]
+        if self._cached is None or self._cached[:2] != (edits, size):
+            self._cached = edits, size, self._pack(view, size, edits)
+        packed = self._cached[2]
         changes: dict[str, Any] = {"camera": view.pose.pack(size[0] / size[1])}
         if edits.lights is None and self.scene.lights is None:
-            changes["lights"] = pack_lights(None, space_of(known), view.pose.axes)
-        return replace(known, **changes)
+            changes["lights"] = pack_lights(None, space_of(packed), view.pose.axes)
+        return replace(packed, **changes)
 
-    def _dress(self, view: View, size: tuple[int, int], edits: Edits) -> SceneBuffers:
+    def _pack(self, view: View, size: tuple[int, int], edits: Edits) -> SceneBuffers:
         settings = self.job.settings.override(width=size[0], height=size[1])
-        taken = retake(self.buffers, edits.applied_to(self.scene), settings, view.pose)
-        return replace(taken, materials=edits.scale_shininess(self.buffers.materials))
+        packed = retake(self.buffers, edits.applied_to(self.scene), settings, view.pose)
+        return replace(packed, materials=edits.scale_shininess(self.buffers.materials))
 
     def job_for(self, seen_buffers: SceneBuffers, samples: int) -> Job:
-        """A job that renders the scene as `look` has it, for a picture to be kept."""
+        """Return a job that renders a view at its size, for a file."""
         width, height = seen_buffers.view.size
         settings = self.job.settings.override(width=width, height=height, samples=samples)
         view = seen_buffers.view.with_samples(0, samples)
@@ -135,15 +147,18 @@ class LoadedScene:
         return replace(self.job, settings=settings, view=view, about=about, timings={}, kept=None)
 
     def hit(self, seen_buffers: SceneBuffers, x: int, y: int, reach: int = 0) -> Hit | None:
-        """What is shown nearest to a pixel's centre, or None; also of a closed stage.
+        """Return the sphere nearest to the centre of a pixel; None for a closed scene too.
 
-        x, y: of the pixel, from the upper left. reach: how many pixels farther to look; of hits
-            that are equally near in the picture, the one nearest to the camera counts. 0 looks
-            through the pixel's centre alone.
+        Args:
+            seen_buffers: of `buffers_for`.
+            x: column, from the left.
+            y: row, from the top.
+            reach: pixels around it that are searched; of equally near spheres in the picture, the
+                one nearest to the camera is taken. 0 tests the centre alone.
         """
         if self.closed:
             return None
-        fine = FINE if reach else 1
+        fine = RAYS_PER_AXIS if reach else 1
         size = np.array(seen_buffers.view.size) * fine
         first = np.maximum(np.array([x - reach, y - reach]) * fine, 0)
         last = np.minimum(np.array([x + reach + 1, y + reach + 1]) * fine, size)
@@ -163,20 +178,20 @@ class LoadedScene:
         return Hit(int(nearest["id"]), triple(point))
 
     def sphere(self, prim_id: int) -> tuple[NDArray[np.float64], float]:
-        """Centre and radius of a sphere in render space."""
+        """Return centre, float64 (3,), and radius of a sphere in render space."""
         b = self.buffers
         center = np.array([b.x[prim_id], b.y[prim_id], b.z[prim_id]], np.float64)
         return center, float(b.radius[prim_id])
 
     def close(self) -> None:
-        """Give back the device's memory."""
+        """Free the memory of the device."""
         self.closed = True
         with self.job.device.turn():  # freeing waits for the GPU
             self.job.scene.close()
 
 
 def require_file(source: Scene | str | Path) -> Path:
-    """The path of what is to be watched; raises DataFileError for what is no file."""
+    """Return the path of a file to watch; raises DataFileError for a scene made in Python."""
     if not is_path(source):
         raise DataFileError("watch: a scene made in Python has no file to watch: give its path")
     return Path(source)

@@ -1,4 +1,4 @@
-"""A user who drags without end: drives the window's own loop for tests and measurements."""
+"""Offscreen runs: simulated drag events for tests and measurements."""
 
 from __future__ import annotations
 
@@ -11,15 +11,22 @@ if TYPE_CHECKING:
     from raytracer.viewer.messages import Frame, Size
     from raytracer.viewer.window import PreviewWindow
 
-DRAG = 7.0  # pixels an event
+DRAG = 7.0  # pixels per event
 
 
 class Player:
-    """Drags by one step as soon as the step before is on the screen, and then rests.
+    """Sends a drag event whenever the frame of the event before is on the screen.
 
-    frames: how many steps.
-    Afterwards: `latency`, seconds from each event to the fence after its picture; `traced`, the
-    size of each; `rest`, seconds from the last event to the first picture of full size.
+    After the last event it waits for the finished picture and closes the window.
+
+    Args:
+        window: the window.
+        frames: number of events.
+
+    Attributes:
+        latency: seconds from each event to the fence after its frame.
+        traced: width and height of each of these frames.
+        rest: seconds from the last event to the first frame of full size.
     """
 
     def __init__(self, window: PreviewWindow, frames: int) -> None:
@@ -28,30 +35,30 @@ class Player:
         self.rest = 0.0
         self._left = frames
         self._window = window
-        self._since = 0.0  # when the last event was; 0 before the first
+        self._sent = 0.0  # time of the last event; 0 before the first
         window.on_shown = self._shown
 
     def _shown(self, frame: Frame) -> None:
-        """Take the time, and give the next event."""
+        """Measure, and send the next event."""
         now = self._window.shown[-1]
-        if frame.request.stamp < self._since:
-            return  # more of what was before the event
-        if self._since and len(self.latency) < self._left:
-            self.latency.append(now - self._since)
+        if frame.request.stamp < self._sent:
+            return  # of an earlier event
+        if self._sent and len(self.latency) < self._left:
+            self.latency.append(now - self._sent)
             self.traced.append(frame.size)
         full = frame.size == frame.request.size
         if len(self.latency) < self._left:
-            if self._since or full:  # begin from a picture at rest
+            if self._sent or full:  # start from a picture of full size
                 self._drag()
             return
         if not self.rest and full:
-            self.rest = now - self._since if self._since else 0.0
+            self.rest = now - self._sent if self._sent else 0.0
         if frame.finished:
             self._window.viewer.close()
             self._window.paint()
 
     def _drag(self) -> None:
-        self._since = perf_counter()
+        self._sent = perf_counter()
         width, height = self._window.width, self._window.height
         place = width // 2, height // 2
         self._window.dispatch_event("on_mouse_drag", *place, DRAG, 0.0, mouse.LEFT, 0)

@@ -1,4 +1,4 @@
-"""Opening the window, or one sentence why that cannot be done."""
+"""Opening of displays and windows, with one error message for each failure."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ from raytracer.errors import DisplayError
 if TYPE_CHECKING:
     from raytracer.viewer.window import PreviewWindow
 
-MARGIN = 0.9  # part of the screen that a new window takes at most
+MARGIN = 0.9  # largest fraction of the screen for a new window
 
 
 def open_display(offscreen: bool) -> Any:
-    """Connect to the display, before time is spent on a scene; gives pyglet's.
+    """Connect to the display and return pyglet's; it comes before the load of a scene.
 
-    offscreen: none is needed then, but EGL.
-    Raises DisplayError, also where the process has opened windows of the other kind before.
+    Args:
+        offscreen: use EGL instead of a display.
+
+    Raises:
+        DisplayError: there is none, or the process has opened windows of the other kind before.
     """
     import pyglet
 
-    if "pyglet.display" in sys.modules:  # it looks at the option once, when it is imported
+    if "pyglet.display" in sys.modules:  # the option counts only at its import
         _require_kind(offscreen)
-    pyglet.options.shadow_window = False  # one context is enough, and headless ones have no second
+    pyglet.options.shadow_window = False  # headless displays have no second context
     pyglet.options.headless = offscreen
     try:
         import pyglet.display
@@ -33,15 +36,20 @@ def open_display(offscreen: bool) -> Any:
         return pyglet.display.get_display()
     except ImportError as error:
         raise DisplayError(_missing_library(str(error), offscreen)) from error
-    except Exception as error:  # pyglet has exceptions of its own on each system
+    except Exception as error:  # pyglet has different exceptions on each system
         raise DisplayError(_no_display(error, offscreen)) from error
 
 
 def open_window(size: tuple[int, int], title: str, offscreen: bool) -> PreviewWindow:
-    """Open a window; on a screen it is made to fit there.
+    """Open a window, reduced to fit the screen.
 
-    size: wanted, in pixels.
-    Raises DisplayError, also for a size that OpenGL has no room for; nothing is left open then.
+    Args:
+        size: width and height in pixels.
+        title: of the window.
+        offscreen: use EGL instead of a display.
+
+    Raises:
+        DisplayError: it cannot be opened, or is too large for OpenGL; nothing stays open.
     """
     display = open_display(offscreen)
     from pyglet import gl
@@ -63,14 +71,14 @@ def open_window(size: tuple[int, int], title: str, offscreen: bool) -> PreviewWi
 
 
 def fitting(size: tuple[int, int], screen: tuple[int, int]) -> tuple[int, int]:
-    """The size of a window with the shape of the picture that the screen has room for."""
+    """Return the largest size of a window with the picture's aspect that fits the screen."""
     factor = min(1.0, *(MARGIN * s / w for s, w in zip(screen, size, strict=True)))
     width, height = (max(int(side * factor), 1) for side in size)
     return width, height
 
 
 def _require_kind(offscreen: bool) -> None:
-    """Refuse a mixture, with which pyglet would open a window of the wrong kind."""
+    """Refuse to mix both kinds, because pyglet would open a window of the wrong kind."""
     if (sys.modules["pyglet.display"].Display.__name__ == "HeadlessDisplay") != offscreen:
         before, now = ("in a window", "offscreen") if offscreen else ("offscreen", "in a window")
         raise DisplayError(

@@ -1,4 +1,4 @@
-"""The outline of a sphere as a camera sees it."""
+"""The outline of a sphere in a picture."""
 
 from __future__ import annotations
 
@@ -13,18 +13,22 @@ if TYPE_CHECKING:
     from raytracer.viewer.vectors import Vector
 
 CORNERS = 72
-"""Corners of the polygon: a sphere as large as the window is off by less than a pixel."""
+"""Corners of the polygon: its error is below a pixel for a sphere as large as the window."""
 
 
 def outline(
     view: View, center: Vector, radius: float, window: tuple[int, int]
 ) -> list[tuple[float, float]]:
-    """Corners of the outline in pixels from the lower left; none if it is not in front.
+    """Return the corners of an outline in pixels from the lower left; none if it is not in front.
 
-    The rays that touch a sphere meet it in a circle: seen from a distance d, it lies r^2/d nearer
-    and has the radius r sqrt(1 - r^2/d^2).
+    The rays that touch a sphere meet it in a circle: from a distance d, the circle is nearer than
+    the centre by r^2/d and has the radius r sqrt(1 - r^2/d^2).
 
-    center, radius: render space. window: width and height in pixels.
+    Args:
+        view: the camera.
+        center: of the sphere, float64 (3,), render space.
+        radius: render space.
+        window: width and height in pixels.
     """
     axes = view.pose.axes
     if view.orthographic:
@@ -33,7 +37,7 @@ def outline(
         offset = center - view.pose.eye
         distance = float(np.linalg.norm(offset))
         if offset @ axes.forward <= radius:
-            return []  # the eye is inside, or a part of the outline is beside or behind it
+            return []  # the eye is inside, or part of the outline is beside or behind it
         toward = offset / distance
         right = np.cross(toward, axes.up)
         right /= np.linalg.norm(right)
@@ -42,17 +46,19 @@ def outline(
         rim = radius * sqrt(1.0 - (radius / distance) ** 2)
     angle = np.linspace(0.0, 2.0 * pi, CORNERS, endpoint=False)[:, None]
     points = middle + rim * (np.cos(angle) * across[0] + np.sin(angle) * across[1])
-    found, ahead = project(view, points, window[0] / window[1])
+    points, ahead = project(view, points, window[0] / window[1])
     if not ahead.all():
         return []
-    found = (found + 1.0) * 0.5 * np.array(window)
-    return [(float(x), float(y)) for x, y in found]
+    points = (points + 1.0) * 0.5 * np.array(window)
+    return [(float(x), float(y)) for x, y in points]
 
 
 def widened(corners: list[tuple[float, float]], least: float) -> list[tuple[float, float]]:
-    """The outline, or one around it that is not too small to be seen.
+    """Return an outline, or a circle around it if it is too small to be seen.
 
-    least: pixels from the middle to the farthest corner.
+    Args:
+        corners: of the outline.
+        least: smallest radius in pixels.
     """
     if not corners:
         return []

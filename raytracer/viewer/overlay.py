@@ -1,4 +1,4 @@
-"""Text over the picture: the scene, messages, the picked sphere, the help."""
+"""Text over the picture: status, messages, picked sphere, help."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ POINTS = 10.0
 Color = tuple[int, int, int, int]
 PAPER, INK, ALARM = (14, 16, 20, 200), (236, 238, 242, 255), (255, 196, 120, 255)
 RING = (255, 176, 0, 255)
-MARGIN = 10  # pixels at 96 dots an inch
-LEAST_RING = 7.0  # pixels: around spheres that are smaller
-UNBROKEN = 4000  # pixels: pyglet asks for a width where there are lines
-SIZES = (1.0, 0.9, 0.8, 0.7, 0.6)  # of the letters, to fit a window
-HELP_SIZES = (1.0, 0.9, 0.8)  # on one page; below these on several
+MARGIN = 10  # pixels at 96 dots per inch
+MIN_RING = 7.0  # pixels: radius of the ring around smaller spheres
+UNBROKEN = 4000  # pixels: pyglet needs a width for text of several lines
+SIZES = (1.0, 0.9, 0.8, 0.7, 0.6)  # factors of the font size, to fit a window
+HELP_SIZES = (1.0, 0.9, 0.8)  # for one page; a smaller window gets several
 
 
 @dataclass(frozen=True)
 class Box:
-    """A part of the window, in pixels from the lower left."""
+    """A rectangle of the window, in pixels from the lower left."""
 
     x: int
     y: int
@@ -37,11 +37,16 @@ class Box:
 
 
 class Panel:
-    """Some lines on dark paper, in a box of the window.
+    """Lines of text on a dark rectangle, in a box of the window.
 
-    paper: what the latest call covered; None where it drew nothing.
-    place: where the text's corner is, as parts of the box's width and height.
-    wraps: long lines are broken, also within a word, before the text becomes smaller.
+    Args:
+        place: position of the text, as fractions of the box's free width and height.
+        dpi: of the window.
+        ink: colour of the text.
+        wraps: whether long lines are broken, even within a word, before the font is reduced.
+
+    Attributes:
+        paper: the rectangle that the latest call covered; None if it drew nothing.
     """
 
     def __init__(
@@ -54,11 +59,15 @@ class Panel:
         self._sheet: pyglet.shapes.Rectangle | None = None
 
     def draw(self, text: str, box: Box, points: float = POINTS) -> int:
-        """Draw the text; nothing for an empty one, or where there is no room for a letter.
+        """Draw a text; nothing if it is empty or the box is too small for a letter.
 
-        points: size of the letters; smaller where the text does not fit, and cut off if even that
-            does not help.
-        Returns the height that it takes of the box, with a margin.
+        Args:
+            text: its lines.
+            box: where to draw it.
+            points: font size; it is reduced if the text does not fit, and then the text is cut.
+
+        Returns:
+            The height that it covers of the box, in pixels, with a margin.
         """
         if (text, box, points) != self._drawn:
             self._drawn = text, box, points
@@ -72,7 +81,7 @@ class Panel:
         return round(self.paper.height + borders(self._dpi)[0])
 
     def _lay_out(self, text: str, box: Box, points: float) -> Box | None:
-        """Set label and paper; gives what they cover."""
+        """Set label and rectangle; returns the rectangle, None if there is no room."""
         for part in SIZES:
             columns, rows = letters(box, self._dpi, points * part)
             if columns < 1 or rows < 1:
@@ -112,10 +121,13 @@ class Panel:
 
 
 class Overlay:
-    """Every panel of the window."""
+    """All text of a window.
+
+    Args:
+        dpi: of the window; the font size follows it.
+    """
 
     def __init__(self, dpi: int) -> None:
-        """dpi: of the window, which text follows."""
         self._dpi = dpi
         self._status = Panel((0.0, 1.0), dpi)
         self._notice = Panel((0.0, 0.0), dpi, wraps=True)
@@ -124,14 +136,17 @@ class Overlay:
         self._help = Panel((0.5, 0.5), dpi)
 
     def draw(self, viewer: Viewer, status: list[str], window: tuple[int, int]) -> None:
-        """Draw what there is to say. status: its lines. window: its size in pixels.
+        """Draw all text, the messages at the bottom and the rest above them.
 
-        Messages come first, at the bottom; the rest has the room above them.
+        Args:
+            viewer: the state.
+            status: lines of the status text.
+            window: its width and height in pixels.
         """
         _ring(viewer, window)
         width, height = window
         taken = self._notice.draw(_message(viewer), Box(0, 0, width, height))
-        reload_error = viewer.reload_error if not viewer.help else ""  # which needs the room
+        reload_error = viewer.reload_error if not viewer.help else ""  # the help needs the room
         taken += self._reload_error.draw(reload_error, Box(0, taken, width, height - taken))
         room = Box(0, taken, width, height - taken)
         picked = viewer.picked.lines() if viewer.picked is not None else []
@@ -143,19 +158,19 @@ class Overlay:
 
     @property
     def papers(self) -> list[Box]:
-        """What the text covers."""
+        """The rectangles that text covers."""
         panels = (self._status, self._picked, self._help, self._notice, self._reload_error)
         return [panel.paper for panel in panels if panel.paper is not None]
 
     def _draw_corners(self, status: list[str], picked: list[str], room: Box) -> None:
-        uncut = corners(status, picked, *letters(room, self._dpi, POINTS))
-        self._status.draw("\n".join(uncut.left), room)
-        lowered = round(uncut.lowered * letter(self._dpi, POINTS)[1])
+        layout = corners(status, picked, *letters(room, self._dpi, POINTS))
+        self._status.draw("\n".join(layout.left), room)
+        lowered = round(layout.lowered * letter(self._dpi, POINTS)[1])
         below = Box(room.x, room.y, room.width, room.height - lowered)
-        self._picked.draw("\n".join(uncut.right), below)
+        self._picked.draw("\n".join(layout.right), below)
 
     def _draw_help(self, viewer: Viewer, room: Box) -> None:
-        """All keys on one page with letters as large as that allows, or on several."""
+        """Draw the help on one page with the largest possible font, or on several pages."""
         if not viewer.help:
             self._help.draw("", room)
             return
@@ -169,21 +184,21 @@ class Overlay:
 
 
 def letters(room: Box, dpi: int, points: float) -> tuple[int, int]:
-    """How many letters and lines a panel has room for."""
+    """Return the number of letters per line, and of lines, for which a box has room."""
     border = 2 * sum(borders(dpi))
     wide, high = letter(dpi, points)
     return int((room.width - border) / wide), int((room.height - border) / high)
 
 
 def borders(dpi: int) -> tuple[float, float]:
-    """Pixels outside of a panel's paper, and from its edge to the text."""
+    """Return the margin outside a panel and the padding inside it, in pixels."""
     margin = MARGIN * dpi / 96
     return margin, 0.6 * margin
 
 
 @cache
 def letter(dpi: int, points: float) -> tuple[float, float]:
-    """Width of a letter and height of a line, in pixels."""
+    """Return the width of a letter and the height of a line, in pixels."""
     label = pyglet.text.Label(
         "\n".join(["M" * 64] * 16), font_name=FONTS, font_size=points, dpi=dpi, multiline=True,
         width=UNBROKEN,
@@ -192,7 +207,7 @@ def letter(dpi: int, points: float) -> tuple[float, float]:
 
 
 def _message(viewer: Viewer) -> str:
-    """The prompt, how far a picture is, or the message of the moment."""
+    """Return the prompt, or the current message and the progress of a save job."""
     if viewer.prompt is not None:
         width, height = viewer.size
         return (
@@ -210,13 +225,13 @@ def _message(viewer: Viewer) -> str:
 
 
 def _ring(viewer: Viewer, window: tuple[int, int]) -> None:
-    """The outline of the picked sphere; of a giant, a ring around the point that was hit."""
+    """Draw the outline of the picked sphere; of a giant, a ring around the point that was hit."""
     if viewer.picked is None:
         return
     center, radius = viewer.loaded_scene.sphere(viewer.picked.id)
     if viewer.giant_picked:
         center, radius = viewer.hit_place(), 0.0
-    points = widened(outline(viewer.view, center, radius, window), LEAST_RING)
+    points = widened(outline(viewer.view, center, radius, window), MIN_RING)
     if len(points) > 2:
         for width, color in ((4.0, (0, 0, 0, 255)), (2.0, RING)):
             pyglet.shapes.MultiLine(*points, closed=True, thickness=width, color=color).draw()

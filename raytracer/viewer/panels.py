@@ -1,4 +1,4 @@
-"""Which text goes where in a window, counted in letters and lines: all letters are equally wide."""
+"""Layout of text in a window, in letters and lines of a monospaced font."""
 
 from __future__ import annotations
 
@@ -7,25 +7,27 @@ from textwrap import wrap
 
 from raytracer.viewer.controls import help_groups
 
-ASIDE, BELOW = 4, 2
-"""Letters between two panels side by side, and lines between two below each other."""
+COLUMN_GAP, ROW_GAP = 4, 2
+"""Letters between two panels side by side, and lines between one above the other."""
 
-COLUMNS = 3
+MAX_COLUMNS = 3
 """Most columns of the help."""
 
-NARROWEST = 14
-"""Letters of the shortest line that a meaning is broken into."""
+MIN_LINE = 14
+"""Letters of the shortest line of an explanation beside its key."""
 
-LOWEST = 8
-"""Lines of the shortest column of help."""
+MIN_ROWS = 8
+"""Lines of the shortest column of the help."""
 
 
 @dataclass(frozen=True)
 class Corners:
     """The lines of the two panels at the top.
 
-    left, right: of the upper left and the upper right one. lowered: lines above the right one,
-        where the two do not fit side by side.
+    Args:
+        left: of the upper left panel.
+        right: of the upper right panel.
+        lowered: lines above the right panel, if they do not fit side by side.
     """
 
     left: list[str] = field(default_factory=list)
@@ -34,39 +36,44 @@ class Corners:
 
 
 def corners(status: list[str], picked: list[str], columns: int, rows: int) -> Corners:
-    """Place what is said of the scene and of the picked sphere, so that they do not overlap.
+    """Lay out status and picked sphere without overlap.
 
-    Where there is no room for both, the later lines of `status` are left out, then those of
-    `picked`.
+    If there is no room for both, the last lines of `status` are left out, then those of `picked`.
 
-    columns, rows: letters and lines that the window has room for.
+    Args:
+        status: lines of the status text.
+        picked: lines about the picked sphere.
+        columns: letters per line for which the window has room.
+        rows: lines for which it has room.
     """
     if columns < 1 or rows < 1:
         return Corners()
     left, right = (fitted(lines, columns, len(lines)) for lines in (status, picked))
-    if not right or not left or _width(left) + ASIDE + _width(right) <= columns:
+    if not right or not left or _width(left) + COLUMN_GAP + _width(right) <= columns:
         return Corners(left[:rows], fitted(right, columns, rows))
-    for kept in range(len(left), 0, -1):
-        if kept + BELOW + len(right) <= rows:
-            return Corners(left[:kept], right, kept + BELOW)
+    for count in range(len(left), 0, -1):
+        if count + ROW_GAP + len(right) <= rows:
+            return Corners(left[:count], right, count + ROW_GAP)
     return Corners([], fitted(right, columns, rows))
 
 
 def help_pages(columns: int, rows: int) -> list[list[str]]:
-    """The lines of the help, page by page; keys and mouse under their headings.
+    """Return the lines of the help page by page, keys and mouse under their headings.
 
-    columns, rows: as for `corners`.
+    Args:
+        columns: letters per line for which the window has room.
+        rows: lines for which it has room.
     """
-    columns, rows = max(columns, 1), max(rows, 2 * BELOW)
+    columns, rows = max(columns, 1), max(rows, 2 * ROW_GAP)
     wide = min(_width([line for block in _blocks(1000) for line in block]), columns)
     blocks = _blocks(wide)
-    aside = min(max((columns + ASIDE) // (wide + ASIDE), 1), COLUMNS)
-    for height in range(min(LOWEST, rows), rows + 1):
+    beside = min(max((columns + COLUMN_GAP) // (wide + COLUMN_GAP), 1), MAX_COLUMNS)
+    for height in range(min(MIN_ROWS, rows), rows + 1):
         filled = _flow(blocks, height)
-        if len(filled) <= aside:
+        if len(filled) <= beside:
             return [_beside(filled, wide)]
-    filled = _flow(blocks, rows - BELOW)
-    pages = [filled[first : first + aside] for first in range(0, len(filled), aside)]
+    filled = _flow(blocks, rows - ROW_GAP)
+    pages = [filled[first : first + beside] for first in range(0, len(filled), beside)]
     count = len(pages)
     ends = [
         f"page {n} of {count}; H: {'next' if n < count else 'close'}" for n in range(1, count + 1)
@@ -75,18 +82,18 @@ def help_pages(columns: int, rows: int) -> list[list[str]]:
 
 
 def broken(text: str, columns: int) -> list[str]:
-    """Lines of at most so many letters, broken between words, or within one that is longer."""
+    """Break lines between words, or within longer words, at a number of letters."""
     lines = (wrap(line, columns) or [""] for line in text.split("\n"))
     return [part for parts in lines for part in parts]
 
 
 def fitted(lines: list[str], columns: int, rows: int) -> list[str]:
-    """As much of the text as there is room for."""
+    """Cut a text to a number of letters and lines."""
     return [_clipped(line, columns) for line in _cut(lines, rows)]
 
 
 def _blocks(columns: int) -> list[list[str]]:
-    """The lines of every group, of so many letters at most unless a key takes more."""
+    """Return the lines of every group, at most so many letters wide unless a key is wider."""
     return [[heading, *_rows(rows, columns)] for heading, rows in help_groups()]
 
 
@@ -95,7 +102,7 @@ def _rows(rows: list[tuple[str, str]], columns: int) -> list[str]:
     room = columns - wide - 4
     lines = []
     for keys, meaning in rows:
-        if room >= NARROWEST:
+        if room >= MIN_LINE:
             first, *more = wrap(meaning, room)
             lines += [f"  {keys:<{wide}}  {first}", *(" " * (wide + 4) + line for line in more)]
         else:  # keys above their meaning
@@ -104,7 +111,7 @@ def _rows(rows: list[tuple[str, str]], columns: int) -> list[str]:
 
 
 def _flow(blocks: list[list[str]], height: int) -> list[list[str]]:
-    """Columns of that height; a block is broken only if it is higher, and a heading stays."""
+    """Fill columns of a height; only a block that is higher than a column is broken."""
     columns: list[list[str]] = [[]]
     for block in blocks:
         lines = ["", *block] if columns[-1] else block
@@ -117,10 +124,10 @@ def _flow(blocks: list[list[str]], height: int) -> list[list[str]]:
 
 
 def _beside(columns: list[list[str]], wide: int) -> list[str]:
-    """The lines of columns side by side."""
+    """Return the lines of columns side by side."""
     high = max(map(len, columns))
     filled = [column + [""] * (high - len(column)) for column in columns]
-    gap = " " * ASIDE
+    gap = " " * COLUMN_GAP
     return [
         gap.join(f"{part:<{wide}}" for part in line).rstrip() for line in zip(*filled, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""From a device's picture to the canvas: on the device, or by way of the host."""
+"""Presenters: copy a picture of a device to the canvas, on the GPU or through the host."""
 
 from __future__ import annotations
 
@@ -12,32 +12,34 @@ if TYPE_CHECKING:
 
 
 class Presenter(Protocol):
-    """Brings pictures to a canvas; the window's context must be current.
+    """Copies pictures to a canvas; the window's context must be current.
 
-    On CUDA its methods are called by who holds the device's `turn`.
+    On CUDA the caller must hold the `turn` of the device.
     """
 
     @property
     def label(self) -> str:
-        """How pictures come to the window, for people."""
+        """How pictures reach the window, for people."""
 
     def present(self, picture: Any, canvas: Canvas) -> None:
-        """Bring a picture to the canvas; it may be painted over afterwards.
+        """Copy a picture to the canvas; the picture may be overwritten afterwards.
 
-        Raises BackendError if the GPU is lost, DisplayError where the canvas cannot take it.
+        Raises:
+            BackendError: the GPU is lost.
+            DisplayError: OpenGL has no room for the picture.
         """
 
     def close(self) -> None:
-        """Give everything back."""
+        """Free all resources."""
 
 
 class Upload:
-    """Pictures of the CPU."""
+    """Uploads pictures of the CPU."""
 
     label = "texture upload"
 
     def present(self, picture: Any, canvas: Canvas) -> None:
-        """Upload it."""
+        """Upload a picture."""
         canvas.fill(picture.pixels)
 
     def close(self) -> None:
@@ -45,22 +47,28 @@ class Upload:
 
 
 class ThroughInterop:
-    """Pictures of CUDA, copied on the device into the canvas's texture."""
+    """Copies pictures of CUDA into the texture of the canvas, on the device.
+
+    Args:
+        canvas: the canvas.
+        size: of the window in pixels.
+        number: of the GPU, as CUDA counts.
+
+    Raises:
+        ImportError: PyCUDA was built without OpenGL.
+        BackendError: the driver refuses the texture.
+    """
 
     label = "CUDA-OpenGL interop"
 
     def __init__(self, canvas: Canvas, size: tuple[int, int], number: int = 0) -> None:
-        """Try whether it can be done; raises ImportError or BackendError.
-
-        number: of the device that the pictures are on, as CUDA counts.
-        """
         self._interop: Any = None
         self._number = number
         self._size = (0, 0)
         self._register(canvas, size)
 
     def present(self, picture: Any, canvas: Canvas) -> None:
-        """Copy it within the device."""
+        """Copy a picture on the device."""
         if self._size != picture.size:
             self._register(canvas, picture.size)
         self._interop.copy(picture)
@@ -73,47 +81,53 @@ class ThroughInterop:
         self._interop, self._size = Interop(canvas.texture, self._number), size
 
     def close(self) -> None:
-        """Take the registration back."""
+        """Unregister the texture."""
         if self._interop is not None:
             self._interop.close()
         self._interop, self._size = None, (0, 0)
 
 
 class ThroughHost:
-    """Pictures of CUDA, by way of page-locked memory."""
+    """Copies pictures of CUDA through page-locked memory of the host.
+
+    Args:
+        reason: why interop is not used.
+        number: of the GPU, as CUDA counts.
+    """
 
     def __init__(self, reason: str, number: int = 0) -> None:
-        """reason: why there is no interop. number: of the device, as CUDA counts."""
         from raytracer.backends.cuda.pictures import PageLocked
 
         self.label = f"page-locked memory ({reason})"
         self._memory = PageLocked(number)
 
     def present(self, picture: Any, canvas: Canvas) -> None:
-        """Fetch and upload it."""
+        """Download and upload a picture."""
         canvas.fill(self._memory.fetch(picture))
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
         self._memory.close()
 
 
 class InteropOrHost:
-    """Interop as long as it works, and by way of the host from its first failure on."""
+    """Interop until its first failure, then through the host.
+
+    Args and errors as for `ThroughInterop`.
+    """
 
     def __init__(self, canvas: Canvas, size: tuple[int, int], number: int = 0) -> None:
-        """Try interop; raises ImportError or BackendError. number: of the device."""
         self._number = number
         self._way: Presenter = ThroughInterop(canvas, size, number)
         self._failed = False
 
     @property
     def label(self) -> str:
-        """Of the way that is taken now."""
+        """Of the current way."""
         return self._way.label
 
     def present(self, picture: Any, canvas: Canvas) -> None:
-        """Copy the picture; raises what the way by the host raises."""
+        """Copy a picture; raises the errors of the copy through the host."""
         try:
             self._way.present(picture, canvas)
         except RaytracerError as error:
@@ -126,16 +140,20 @@ class InteropOrHost:
             self._way.present(picture, canvas)
 
     def close(self) -> None:
-        """Give everything back."""
+        """Free all resources."""
         self._way.close()
 
 
 def presenter(
     device: Device, canvas: Canvas, size: tuple[int, int], interop: bool = True
 ) -> Presenter:
-    """The best way that works here.
+    """Return the fastest presenter that works here.
 
-    size: of the window in pixels. interop: False goes by way of the host on CUDA.
+    Args:
+        device: of the pictures.
+        canvas: of the window.
+        size: of the window in pixels.
+        interop: False copies pictures of CUDA through the host.
     """
     if not device.shares_display:
         return Upload()

@@ -1,4 +1,4 @@
-"""`raytracer.preview`: load, open, run, and say how it went."""
+"""`raytracer.preview`: loads a scene, opens a window and runs until that is closed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from raytracer.resources import thread_count
 from raytracer.viewer import opening
 from raytracer.viewer.loaded_scene import LoadedScene, require_file
 from raytracer.viewer.messages import Saved
-from raytracer.viewer.watch import EVERY, Watch
+from raytracer.viewer.watch import CHECK_INTERVAL, Watch
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PreviewResult:
-    """What a preview ended with.
+    """The result of a preview.
 
     Args:
-        camera: the last view, for `Scene.camera`.
-        toml: the camera and other changes, for a scene file.
+        camera: the last camera, for `Scene.camera`.
+        toml: camera and edits as tables of a scene file.
         size: width and height of the picture in pixels.
         presenter: how frames reached the window.
-        latency: offscreen, seconds from each event to the fence after its picture.
-        traced: width and height in pixels of each of these pictures.
-        rest: seconds from the last event to the picture of full size.
-        unsaved: the picture that was still being rendered to be kept.
+        latency: offscreen, seconds from each event to the fence after its frame.
+        traced: width and height in pixels of each of these frames.
+        rest: seconds from the last event to the first frame of full size.
+        unsaved: file of a picture that was still being rendered, and was not written.
     """
 
     camera: Camera
@@ -59,7 +59,7 @@ class PreviewResult:
         """Return median, extremes and the 95th percentile of `latency`, in seconds.
 
         Args:
-            warm: how many of the first to leave out.
+            warm: number of the first frames to ignore.
         """
         ordered = sorted(self.latency[warm:])
         return {
@@ -99,17 +99,18 @@ def preview(
         samples: samples per pixel at rest; None takes the scene's.
         threads: threads on the CPU; 0 takes every core that the process may use.
         tone: initial exposure and tone curve.
-        watch: load the scene anew when its file, or one that it names, changes.
-        offscreen: so many steps of dragging without a display, then the picture at rest; needs EGL.
+        watch: reload the scene when its file, or one that it names, changes.
+        offscreen: number of drag events to simulate without a display, before the picture is
+            finished and the preview ends; needs EGL.
         screenshot: write the contents of the window at the end to this PNG.
-        text: draw numbers and messages; None does so in a window and not offscreen.
-        adaptive: False renders at full size even while something moves.
-        interop: False brings CUDA's pictures to the window by way of the host.
-        notice: called with each stage that takes long, in a few words.
+        text: draw text over the picture; None draws it in a window and not offscreen.
+        adaptive: False renders at full size even during interaction.
+        interop: False copies frames of CUDA through the host.
+        notice: called with a few words at the start of each long stage of loading.
         say: called with each line to be printed.
 
     Returns:
-        The last camera, and how the session went.
+        The last camera, and measurements of an offscreen run.
 
     Raises:
         UserError: the scene or an argument cannot be shown, or there is no display.
@@ -139,15 +140,15 @@ def preview(
     source = scene
 
     def load(step: Notice) -> LoadedScene:
-        """Again, on the same backend."""
+        """Load the scene again, on the same device."""
         return LoadedScene.load(source, overrides, loaded_scene.job.device, threads, step)
 
     watching = Watch(file, load) if file is not None else None
     loaded_scene = LoadedScene.load(source, overrides, backend, threads, notice, outputs)
     if notice is not None:
-        notice("")  # the window says what goes on from here
+        notice("")  # from here on the window shows the progress
     for sentence in loaded_scene.job.warnings:
-        warn(sentence)  # in the terminal too: a message of the window does not stay
+        warn(sentence)  # in the terminal too, because messages of the window disappear
     settings = loaded_scene.job.settings
     with ExitStack() as undo:
         undo.callback(loaded_scene.close)
@@ -159,7 +160,7 @@ def preview(
         undo.callback(window.close)
         session = _Session(window, loaded_scene, tone, adaptive, interop, say)
         window.show_text(text if text is not None else offscreen is None)
-        undo.pop_all()  # from here on the session gives everything back
+        undo.pop_all()  # from here on the session closes everything
     try:
         return session.run(watching, offscreen, target)
     finally:
@@ -167,7 +168,7 @@ def preview(
 
 
 class _Session:
-    """One window from its opening to its end."""
+    """A window with its render thread."""
 
     def __init__(
         self,
@@ -187,25 +188,24 @@ class _Session:
         self.window = window
         size = window.get_framebuffer_size()
         window.switch_to()
-        how = presenter(
-            loaded_scene.job.device, window.canvas, size, interop
-        )  # while nothing is rendered yet
+        # Before the render thread uses the GPU.
+        frames = presenter(loaded_scene.job.device, window.canvas, size, interop)
         self.worker = Worker(window.wake, adaptive)
         try:
             self.viewer: Viewer = Viewer(loaded_scene, self.worker, size, tone, say=say)
         except BaseException:
             self.worker.stop()
             raise
-        window.attach(self.viewer, how)
-        self._say_if_smaller(loaded_scene)
+        window.attach(self.viewer, frames)
+        self._notify_if_smaller(loaded_scene)
 
-    def _say_if_smaller(self, loaded_scene: LoadedScene) -> None:
-        """Not every screen has room for the picture that was asked for."""
-        asked = loaded_scene.job.settings
+    def _notify_if_smaller(self, loaded_scene: LoadedScene) -> None:
+        """Show a message if the window is smaller than the picture, because of the screen."""
+        settings = loaded_scene.job.settings
         width, height = self.viewer.size
-        if width < asked.width or height < asked.height:
-            wanted = f"{asked.width}x{asked.height}"
-            self.viewer.notify(f"{width}x{height}, for the screen has no room for {wanted}")
+        if width < settings.width or height < settings.height:
+            full = f"{settings.width}x{settings.height}"
+            self.viewer.notify(f"{width}x{height}, because the screen is too small for {full}")
 
     def run(
         self, watch: Watch | None, frames: int | None, screenshot: Path | None
@@ -215,8 +215,8 @@ class _Session:
 
         player = self._player(frames)
         if watch is not None:
-            self._begin(watch)
-        self.window.wake()  # what the thread has by now
+            self._schedule(watch)
+        self.window.wake()  # for frames and messages from before the loop
         pixels = None
         try:
             pyglet.app.run(interval=None)
@@ -225,27 +225,27 @@ class _Session:
         finally:
             self._end(watch)
         self._raise_failure()
-        unsaved = self._end_saving()
+        unsaved = self._finish_saving()
         if screenshot is not None:
             write_picture(screenshot, pixels)
         return replace(self._result(player), unsaved=unsaved)
 
     def _end(self, watch: Watch | None) -> None:
-        """End the threads and give everything back."""
+        """End the threads and free all memory."""
         import pyglet
 
         if watch is not None:
             pyglet.clock.unschedule(watch.check)
-            watch.give_up()
+            watch.cancel()
         self.window.set_visible(False)  # the threads may need a moment to end
         stopped = self.worker.stop()
         if watch is not None:
             watch.join()
-        if not stopped:  # it still uses what is to be given back
+        if not stopped:  # the thread still uses the memory
             return
         self.window.presenter.close()
         if not isinstance(self.viewer.failure, RaytracerError):
-            for loaded_scene in (*self.worker.loaded_scenes, *self._untaken()):
+            for loaded_scene in (*self.worker.loaded_scenes, *self._unshown()):
                 loaded_scene.close()
 
     def _player(self, frames: int | None) -> Player | None:
@@ -255,17 +255,18 @@ class _Session:
 
         return Player(self.window, frames)
 
-    def _begin(self, watch: Watch) -> None:
+    def _schedule(self, watch: Watch) -> None:
+        """Check the files of the scene at intervals."""
         import pyglet
 
         def tell(message: Message) -> None:
             self.worker.messages.put(message)
             self.window.wake()
 
-        pyglet.clock.schedule_interval(watch.check, EVERY, tell)
+        pyglet.clock.schedule_interval(watch.check, CHECK_INTERVAL, tell)
 
-    def _untaken(self) -> list[LoadedScene]:
-        """Stages that came when the window was closed already."""
+    def _unshown(self) -> list[LoadedScene]:
+        """Return scenes that were loaded after the window was closed."""
         from raytracer.viewer.messages import Loaded
 
         queue = self.worker.messages
@@ -273,15 +274,15 @@ class _Session:
         return [message.loaded_scene for message in messages if isinstance(message, Loaded)]
 
     def _raise_failure(self) -> None:
-        """What the render thread died of; the camera is printed, so that the view is not lost."""
+        """Raise the error of the render thread, after printing the camera."""
         failure = self.viewer.failure
         if failure is None:
             return
         self.viewer.print_camera()
         raise failure
 
-    def _end_saving(self) -> Path | None:
-        """Wait for a file that is being written; gives one that will not be."""
+    def _finish_saving(self) -> Path | None:
+        """Wait for a file that is being written; returns the path of one that is not rendered."""
         save_job = self.worker.save_job
         if save_job is None or not save_job.writing:
             return save_job.path if save_job is not None else None
@@ -291,13 +292,13 @@ class _Session:
 
     def _result(self, player: Player | None) -> PreviewResult:
         viewer = self.viewer
-        measured = (player.latency, player.traced, player.rest) if player else ([], [], 0.0)
+        times = (player.latency, player.traced, player.rest) if player else ([], [], 0.0)
         label = self.window.presenter.label
-        return PreviewResult(viewer.camera, viewer.camera_toml(), viewer.size, label, *measured)
+        return PreviewResult(viewer.camera, viewer.camera_toml(), viewer.size, label, *times)
 
 
 def write_picture(path: Path, pixels: Any) -> None:
-    """Write a screenshot. pixels: uint8 (h, w, 3)."""
+    """Write a screenshot, uint8 (h, w, 3), to a PNG."""
     from raytracer.film import png
 
     with output.replacing(path) as file:

@@ -1,8 +1,8 @@
-"""The film behind the window: coarse while something moves, then finer, then more samples.
+"""Progressive film: coarse during interaction, then finer, then with more samples.
 
-A draft is a picture of one sample per pixel that is soon replaced. A reconstruction filter with one
-sample moves every pixel's ray at random within its radius, which frays all outlines; so a draft
-takes the pixels' centres. Its samples are not those of the finished picture, which begins anew.
+A draft is a picture of one sample per pixel that is soon replaced. With one sample, a
+reconstruction filter moves each pixel's ray at random within its radius, which frays all outlines;
+so a draft samples the centres of pixels. The finished picture starts again from zero samples.
 """
 
 from __future__ import annotations
@@ -16,79 +16,89 @@ if TYPE_CHECKING:
     from raytracer.backends.base import DeviceFilm
     from raytracer.viewer.messages import RenderRequest, Size
 
-InterruptCall = Callable[[float], None]
-"""Called with the part done of a pass; raises `Superseded` to leave it."""
+InterruptCheck = Callable[[float], None]
+"""Called with the fraction of a pass that is done; raises `Superseded` to interrupt the pass."""
 
 
-class Superseded(Exception):  # noqa: N818 - no error: the picture is not wanted any more
-    """Raised within a pass to leave it."""
+class Superseded(Exception):  # noqa: N818 - no error: the picture is no longer needed
+    """Interrupts a pass."""
 
 
 class ProgressiveFilm:
-    """A film that is begun anew at another size or look; used by one thread.
+    """A film that is restarted at another size or view. It is used by one thread.
 
-    film: on the device, with the samples so far; None before the first. size: of it, in pixels.
-    draft: whether it is a draft.
-    yields: whether leaving the pass that is under way loses no more than that pass.
+    Attributes:
+        film: on the device, with the samples so far; None before the first.
+        size: its width and height in pixels.
+        draft: whether it is a draft.
+        can_yield: whether an interruption loses no more than the current pass.
     """
 
     def __init__(self) -> None:
         self.film: DeviceFilm | None = None
         self.size: Size = (0, 0)
         self.draft = False
-        self.yields = False
+        self.can_yield = False
 
     @property
     def samples(self) -> int:
-        """A pixel, that are on the film."""
+        """Samples per pixel so far."""
         return self.film.samples if self.film is not None else 0
 
     @property
     def pixels(self) -> int:
-        """How many it has."""
+        """Number of pixels."""
         return self.size[0] * self.size[1]
 
     def finished(self, request: RenderRequest) -> bool:
-        """Whether nothing is to be added for an order."""
+        """Return whether a request needs no more samples."""
         return not self.draft and self.size == request.size and self.samples >= request.samples
 
     def drop(self) -> None:
-        """Forget what is on it, and give its memory back."""
+        """Discard the samples and free the memory."""
         if self.film is not None:
             self.film.close()
         self.film = None
 
-    def begin(self, request: RenderRequest, size: Size, draft: bool) -> None:
-        """Empty it, at that size."""
+    def restart(self, request: RenderRequest, size: Size, draft: bool) -> None:
+        """Discard the samples and start at a size, in pixels."""
         self.draft = draft and (not request.buffers.view.centered or size != request.size)
         if self.film is None or self.size != size:
             self.drop()
             self.film, self.size = request.loaded_scene.job.film(Film.blank(*size)), size
         self.film.clear()
 
-    def expose(self, request: RenderRequest, count: int, leave: InterruptCall) -> None:
-        """Add samples; where that is left, what is on the film is worth nothing."""
+    def expose(self, request: RenderRequest, count: int, check: InterruptCheck) -> None:
+        """Add samples; if the pass is interrupted, the contents of the film are undefined."""
         assert self.film is not None
         view = request.buffers.view
         if self.draft:
             view = view.through_centers()
-        self.film.add(request.loaded_scene.job.scene, view, count, leave)
+        self.film.add(request.loaded_scene.job.scene, view, count, check)
 
-    def add(self, request: RenderRequest, count: int, leave: InterruptCall, keep: bool) -> None:
-        """Add samples; where that is left, the film is as before, or dropped if it is not kept.
+    def add(self, request: RenderRequest, count: int, check: InterruptCheck, backup: bool) -> None:
+        """Add samples; if the pass is interrupted, the film is restored, or dropped.
 
-        keep: copy what is on it first, if a pass can be left at once.
+        Args:
+            request: the picture.
+            count: samples per pixel.
+            check: may interrupt the pass.
+            backup: copy the film first, so that it can be restored, if a pass of this device can be
+                interrupted.
+
+        Raises:
+            Superseded: the pass was interrupted.
         """
         assert self.film is not None
-        kept = None
-        if keep and self.samples and request.loaded_scene.job.device.can_interrupt:
-            kept = self.film.to_host().sums.copy()
-        self.yields = kept is not None or not self.samples
+        sums = None
+        if backup and self.samples and request.loaded_scene.job.device.can_interrupt:
+            sums = self.film.to_host().sums.copy()
+        self.can_yield = sums is not None or not self.samples
         try:
-            self.expose(request, count, leave)
+            self.expose(request, count, check)
         except Superseded:
-            if kept is None:
+            if sums is None:
                 self.drop()
             else:
-                self.film.restore(kept)
+                self.film.restore(sums)
             raise

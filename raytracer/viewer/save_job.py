@@ -1,4 +1,4 @@
-"""A picture to be kept, rendered in small parts between the frames of the window."""
+"""Save job: a picture that is rendered to a file in small parts, between frames of the window."""
 
 from __future__ import annotations
 
@@ -20,23 +20,27 @@ from raytracer.viewer.messages import Message, RenderRequest, Saved
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PART = 0.05
-"""Seconds that a part aims at: a moving picture waits no longer than this, but for the tone curve
-of the whole picture at the end."""
+PART_SECONDS = 0.05
+"""Target duration of a part. Interaction waits no longer than this, except for the tone mapping of
+the whole picture at the end."""
 
 ROWS = 16
-"""Rows are cut in multiples of these, in which the kernels' tiles fit."""
+"""Bands have a multiple of these rows, as the tiles of the kernels."""
 
 
 class SaveJob:
-    """The same pixels as `raytracer render` gives for this camera, size and number of samples."""
+    """Renders the same pixels as `raytracer render` with this camera, size and samples.
+
+    Args:
+        request: at the size and with the samples of the picture.
+        path: of the PNG.
+        view: camera and edits as TOML, for the metadata of the file.
+
+    Raises:
+        UserError: the file cannot be written, or the picture does not fit into memory.
+    """
 
     def __init__(self, request: RenderRequest, path: Path, view: str = "") -> None:
-        """Refuse a file that cannot be written before anything is rendered.
-
-        order: at the size and with the samples of the picture. view: what is seen, as TOML, kept in
-        the file beside the rest of what made it.
-        """
         self._view = view
         files = output.OutputSet()
         files.reads(*request.loaded_scene.job.inputs)
@@ -49,65 +53,67 @@ class SaveJob:
         self._film = Film.blank(*request.size)
         self._parts = self._render()
         self._per_pixel = 0.0
-        self._written: Future[Path] | None = None
+        self._file: Future[Path] | None = None
 
     @property
     def writing(self) -> bool:
-        """Whether all is rendered, so that the file will be there whatever comes."""
-        return self._written is not None
+        """Whether all is rendered and the file is being written."""
+        return self._file is not None
 
     def wait(self) -> None:
-        """Wait for the file that is being written; raises UserError if that failed."""
-        if self._written is not None:
-            self._written.result()
+        """Wait until the file is written; raises UserError if that fails."""
+        if self._file is not None:
+            self._file.result()
 
     def step(self, per_pixel: float) -> Message | None:
-        """Render a part; when all are there, write the file and say so.
+        """Render a part, or wait for the file; returns a message when it is written.
 
-        per_pixel: seconds that a sample of a pixel is expected to take.
+        Args:
+            per_pixel: expected seconds of a sample of a pixel.
         """
         self._per_pixel = per_pixel or self._per_pixel
-        if self._written is None:
+        if self._file is None:
             self.fraction = next(self._parts, 1.0)
             return None
-        wait([self._written], PART)
-        if not self._written.done():
+        wait([self._file], PART_SECONDS)
+        if not self._file.done():
             return None
-        self._written.result()
+        self._file.result()
         return Saved(self.path)
 
     def _render(self) -> Iterator[float]:
-        """Band after band; yields the fraction done."""
-        width, height = self._request.size
-        job = self._request.loaded_scene.job_for(self._request.buffers, self._request.samples)
+        """Render band after band; yields the fraction that is done."""
+        request = self._request
+        width, height = request.size
+        job = request.loaded_scene.job_for(request.buffers, request.samples)
         job.about["view"] = self._view
         top = 0
         while top < height:
-            fitting = int(PART / max(self._per_pixel * width, 1e-12)) // ROWS * ROWS
-            rows = min(max(fitting, ROWS), height - top)
+            rows = int(PART_SECONDS / max(self._per_pixel * width, 1e-12)) // ROWS * ROWS
+            rows = min(max(rows, ROWS), height - top)
             with job.film(Film.blank(width, height, (0, top, width, top + rows))) as band:
-                while band.samples < self._request.samples:
+                while band.samples < request.samples:
                     per_sample = max(self._per_pixel * rows * width, 1e-12)
                     count = min(
-                        max(int(PART / per_sample), 1), self._request.samples - band.samples
+                        max(int(PART_SECONDS / per_sample), 1), request.samples - band.samples
                     )
                     job.expose(band, count)
-                    yield (top + rows * band.samples / self._request.samples) / height
-                done = band.to_host()
-            self._film.sums[top : top + rows] = done.sums
-            self._film.backdrop = done.backdrop
+                    yield (top + rows * band.samples / request.samples) / height
+                host = band.to_host()
+            self._film.sums[top : top + rows] = host.sums
+            self._film.backdrop = host.backdrop
             top += rows
-        self._film.samples = self._request.samples
+        self._film.samples = request.samples
+        with job.film(self._film) as film:
+            image = job.image(film, request.tone, 8)
         # Compressing a large picture takes seconds, and needs no backend.
-        with job.film(self._film) as whole:
-            image = job.image(whole, self._request.tone, 8)
-        aside = ThreadPoolExecutor(1, "saving")
-        self._written = aside.submit(image.save, self.path)
-        aside.shutdown(wait=False)
+        background = ThreadPoolExecutor(1, "save")
+        self._file = background.submit(image.save, self.path)
+        background.shutdown(wait=False)
 
 
 def free_name(stem: str) -> Path:
-    """A name for a picture that no file in the current folder has yet: STEM-view-1.png etc."""
+    """Return the first path of STEM-view-1.png, STEM-view-2.png, ... that does not exist."""
     number = 1
     while os.path.lexists(name := f"{stem}-view-{number}.png"):
         number += 1
@@ -115,19 +121,27 @@ def free_name(stem: str) -> Path:
 
 
 def parse_size(text: str, size: tuple[int, int], samples: int) -> tuple[tuple[int, int], int]:
-    """What was typed for a picture: "3840x2160", "3840x2160 64" or nothing.
+    """Parse the size of a picture: "3840x2160", "3840x2160 64" or an empty text.
 
-    size, samples: what is taken where nothing was typed.
-    Returns width and height in pixels, and samples per pixel. Raises UserError.
+    Args:
+        text: what was typed.
+        size: default width and height in pixels.
+        samples: default samples per pixel.
+
+    Returns:
+        Width and height in pixels, and samples per pixel.
+
+    Raises:
+        UserError: it is not a size, or out of range.
     """
     words = text.lower().replace("×", "x").split()
-    wrong = UserError(f"{text!r} is no size: type WIDTHxHEIGHT and, if you like, samples")
+    error = UserError(f"{text!r} is not a size: type WIDTHxHEIGHT, and optionally samples")
     if len(words) > 2:
-        raise wrong
+        raise error
     sides = words[0].split("x") if words else [str(side) for side in size]
     numbers = [*sides, *(words[1:] or [str(samples)])]
     if len(sides) != 2 or not all(re.fullmatch(r"\d{1,12}", number) for number in numbers):
-        raise wrong
+        raise error
     width, height, count = (int(number) for number in numbers)
     if not (1 <= width <= MAX_SIDE and 1 <= height <= MAX_SIDE and 1 <= count <= MAX_SAMPLES):
         raise UserError(

@@ -1,4 +1,4 @@
-"""The text over the picture: what is shown and how far it is; for developers, how it is made."""
+"""Status text over the picture: scene and progress; optionally device, resolution and rates."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from raytracer.viewer.window import PreviewWindow
 
 PLAIN, TECHNICAL = 1, 2
-"""Levels of the text; 0 is none."""
+"""Levels of the status text; 0 is none."""
 
 
 def status(window: PreviewWindow) -> list[str]:
-    """Scene, how far the picture is, and the tone; at the level TECHNICAL also how it is made."""
+    """Return the lines of the status text: scene, progress, tone; device and rates if TECHNICAL."""
     viewer = window.viewer
     count = viewer.loaded_scene.buffers.count
     lines = [f"{viewer.loaded_scene.name}   {counted(count, 'sphere')}"]
@@ -33,24 +33,24 @@ def status(window: PreviewWindow) -> list[str]:
 
 
 def _progress(frame: Frame) -> str:
-    """How far the picture is."""
-    wanted = frame.request.samples
+    """Return the progress of the picture."""
+    samples = frame.request.samples
     if frame.finished:
-        return counted(wanted, "sample", " per pixel, finished")
+        return counted(samples, "sample", " per pixel, finished")
     if frame.draft or frame.size != frame.request.size:
         return "quick draft, samples follow"
-    return f"{frame.samples} of {wanted} samples per pixel"
+    return f"{frame.samples} of {samples} samples per pixel"
 
 
 def _technical(window: PreviewWindow) -> list[str]:
-    """Device, what is rendered how fast, how it comes to the window."""
+    """Return device, resolution, rates and the way of frames to the window."""
     lines = [str(window.viewer.loaded_scene.job.about["backend"]["device"])]
     frame = window.viewer.frame
     if frame is None:
         return lines
     width, height = frame.size
-    resolution = f"{window.rate:.0f} frames/s"
-    speed = f"{rays(frame.rate)}, {resolution}" if frame.rate else resolution
+    frames = f"{window.rate:.0f} frames/s"
+    speed = f"{rays(frame.rate)}, {frames}" if frame.rate else frames
     return [
         *lines,
         f"{width}x{height} pixels rendered",
@@ -60,7 +60,7 @@ def _technical(window: PreviewWindow) -> list[str]:
 
 
 def tone_words(tone: ToneSettings) -> str:
-    """Exposure and curve for people; nothing for the defaults."""
+    """Return exposure and curve for people; nothing for the defaults."""
     words = []
     if tone.automatic:
         words.append("automatic exposure")
@@ -72,9 +72,11 @@ def tone_words(tone: ToneSettings) -> str:
 
 
 def frame_rate(shown: Sequence[float], now: float) -> float:
-    """Frames per second, of those of the last second; 0 if these are fewer than two.
+    """Return the frames per second of the last second; 0 for fewer than two frames.
 
-    shown: when frames were on the screen, in seconds, the latest last.
+    Args:
+        shown: times of frames in seconds, the latest last.
+        now: the current time.
     """
     recent = [when for when in shown if now - when < 1.0]
     spread = recent[-1] - recent[0] if recent else 0.0
@@ -82,9 +84,9 @@ def frame_rate(shown: Sequence[float], now: float) -> float:
 
 
 def rays(rate: float) -> str:
-    """Camera rays per second for people."""
+    """Return a rate of camera rays for people."""
     for unit in ("", "k", "M", "G"):
-        if rate < 999.5:  # what is more would be rounded to 1e+03
+        if rate < 999.5:  # a larger rate would be rounded to 1e+03
             return f"{rate:.3g} {unit}rays/s"
         rate /= 1000.0
     return f"{rate:.3g} Trays/s"

@@ -1,4 +1,4 @@
-"""What the window draws on: opened entirely or not at all, and closed entirely."""
+"""Surface: a pyglet window with a canvas, which opens and closes completely."""
 
 from __future__ import annotations
 
@@ -11,16 +11,22 @@ from raytracer.viewer.canvas import Canvas, require_room
 
 
 class Surface(pyglet.window.Window):  # type: ignore[misc]
-    """A window of pyglet with a canvas."""
+    """A pyglet window with a canvas. If it cannot be opened, nothing stays open.
+
+    Args:
+        size: width and height.
+        title: of the window.
+        config: OpenGL configuration of pyglet.
+        offscreen: without a display, and without waiting for its refresh.
+
+    Raises:
+        DisplayError: it is too large for OpenGL.
+        Exception: pyglet cannot open it.
+    """
 
     def __init__(self, size: tuple[int, int], title: str, config: Any, offscreen: bool) -> None:
-        """Open it; where that fails, nothing stays open.
-
-        offscreen: without a display, and without waiting for one's refresh.
-        Raises DisplayError if it is too large, and what pyglet raises.
-        """
-        # pyglet stops queueing events when its loop first runs, but a window that is being made
-        # cannot take any yet: the second one of a process would fail.
+        # pyglet stops queueing events when its loop first runs, but a window cannot handle events
+        # before it is complete: the second window of a process would fail.
         type(self)._enable_event_queue = True
         try:
             super().__init__(
@@ -33,27 +39,27 @@ class Surface(pyglet.window.Window):  # type: ignore[misc]
             raise
 
     def take_events(self) -> None:
-        """Have events handled as they come, and text drawn in pixels."""
+        """Handle events when they come, and draw text in pixels."""
         self._use_pixels()
         type(self)._enable_event_queue = False
 
     def _use_pixels(self) -> None:
-        """Draw text in pixels, also where the window's size is in points."""
+        """Draw text in pixels, even if the window's size is in points."""
         width, height = self.get_framebuffer_size()
         self.projection = pyglet.math.Mat4.orthogonal_projection(0, width, 0, height, -1, 1)
 
     def close(self) -> None:
-        """Close it; may be called twice, and when the device is lost."""
+        """Close it; a second call, or a lost device, does no harm."""
         if self.context is None:
             return
         surface = getattr(self, "_egl_surface", None)
         try:
             super().close()
-        except gl.GLException:  # a lost device cannot even flush
+        except gl.GLException:  # a lost device cannot be flushed
             self.context.canvas = None
-            pyglet.app.windows.add(self)  # from which it was taken, on some systems
+            pyglet.app.windows.add(self)  # which removed it on some systems
             super().close()
-        if surface:  # pyglet leaves that of an offscreen window
+        if surface:  # pyglet does not destroy that of an offscreen window
             from pyglet.libs.egl import egl
 
             egl.eglDestroySurface(self._egl_display_connection, surface)

@@ -1,4 +1,4 @@
-"""Arithmetic of three numbers, in float64."""
+"""Vectors of three float64."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Vector = NDArray[np.float64]
 
 
 def rotation(axis: Vector, angle: float) -> NDArray[np.float64]:
-    """Rodrigues' formula as a matrix (3, 3); `axis` is unit."""
+    """Return the matrix (3, 3) of a rotation about a unit axis in radians (Rodrigues' formula)."""
     (x, y, z), c, s = axis.tolist(), cos(angle), sin(angle)
     d = 1.0 - c
     return np.array(
@@ -24,12 +24,12 @@ def rotation(axis: Vector, angle: float) -> NDArray[np.float64]:
 
 
 def cross(a: Vector, b: Vector) -> Vector:
-    """As np.cross, which takes ten times as long for two vectors."""
+    """Return the cross product; np.cross takes ten times as long for two vectors."""
     (ax, ay, az), (bx, by, bz) = a.tolist(), b.tolist()
     return np.array((ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx))
 
 
 def triple(vector: Vector) -> tuple[float, float, float]:
-    """As a scene has it."""
+    """Return a vector as three Python floats."""
     x, y, z = (float(v) for v in vector)
     return x, y, z

@@ -1,6 +1,6 @@
-"""The camera of a window and how it is moved: arithmetic in float64, in render space.
+"""The camera of a window and its movements, in float64 and render space.
 
-It turns about a pivot in front of it like a turntable: the scene's up stays up, no roll comes in.
+It orbits about a pivot in front of it like a turntable: the scene's up stays up, without roll.
 """
 
 from __future__ import annotations
@@ -25,94 +25,97 @@ if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
 
 POLE = 1e-3
-"""Radians that an orbit stays away from looking straight along `up`."""
+"""Smallest angle between the view of an orbit and `up`, in radians."""
 
 NARROWEST, WIDEST = tan(radians(0.5) / 2.0), tan(radians(150.0) / 2.0)
-"""Tangents of half the vertical fields of view between which one zooms."""
+"""Tangents of half the smallest and largest vertical field of view of a zoom."""
 
 FARTHEST = 64.0
-"""Render space has its spheres within about 1; what lies beyond this may be cut off."""
+"""Distance beyond which spheres may be clipped; render space has most within about 1."""
 
 NEAREST = 1e-6
-"""Smallest distance of eye and pivot in render space: float32 has no finer place near 1."""
+"""Smallest distance of eye and pivot in render space: the precision of float32 near 1."""
 
 REMOTEST = 2.0**20
-"""Largest one, and half height of an orthographic picture: all spheres are a dot then."""
+"""Largest distance, and half height of an orthographic picture: all spheres are a dot then."""
 
 GIANT = fit.GIANT
 
 WHOLE = 1.0
-"""Half the height of a picture in render space that shows about as much as most spheres take."""
+"""Half the height, in render space, of a picture that shows most spheres."""
 
 SPHERE_SHARE = 0.3
-"""Part of the picture's height that a sphere takes after `to_sphere`."""
+"""Fraction of the picture's height that a sphere covers after `to_sphere`."""
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A camera with the point that it turns about.
+    """A camera with the point that it orbits.
 
-    stand: where it is. pivot: the point, anywhere in the picture. up: unit, what stays up.
-    framed: whether it still shows all spheres as a fitted camera does, and so follows the shape of
-        the window.
-    cut: whether an orthographic camera stands among the spheres, to show a section.
-    pulled: factor of the eye's distance to the pivot while a sphere is where turning leads it.
-    everything: whether the scene's camera frames spheres that are far from all others too.
+    Args:
+        pose: eye, axes and size of the camera.
+        pivot: the point, anywhere in the picture, float64 (3,).
+        up: unit vector that stays up, float64 (3,).
+        fits_all: whether it still shows all spheres, so that it is fitted again to a resized
+            window.
+        is_section: whether an orthographic camera is among the spheres, to show a section.
+        pull: factor of the distance to the pivot during a collision.
+        with_outliers: whether fitting includes spheres that are far from all others.
     """
 
     pose: Pose
     pivot: Vector
     up: Vector
-    framed: bool = False
-    cut: bool = False
-    pulled: float = 1.0
-    everything: bool = False
+    fits_all: bool = False
+    is_section: bool = False
+    pull: float = 1.0
+    with_outliers: bool = False
 
     @property
     def distance(self) -> float:
-        """How far along the view the pivot is."""
+        """Distance of the pivot along the view."""
         ahead = float((self.pivot - self.pose.eye) @ self.pose.axes.forward)
         return max(ahead, NEAREST)
 
     @property
     def orthographic(self) -> bool:
-        """Whether it is orthographic."""
+        """Whether the camera is orthographic."""
         return self.pose.kind == "orthographic"
 
     @property
     def half_height(self) -> float:
-        """Half of the height that the picture has at the pivot."""
+        """Half the height of the picture at the pivot."""
         return self.pose.half if self.orthographic else self.pose.half * self.distance
 
 
-def first(camera: Camera | None, buffers: SceneBuffers, aspect: float) -> View:
-    """The view of a scene's camera; see `pose` for the arguments."""
+def initial_view(camera: Camera | None, buffers: SceneBuffers, aspect: float) -> View:
+    """Return the view of a scene's camera in a picture of this aspect; None is the default one."""
     camera = camera or Camera()
     camera = aimed(camera, spheres_of(buffers), space_of(buffers))
     pose = pose_of(camera, spheres_of(buffers), space_of(buffers), aspect)
     up = np.asarray(camera.up, np.float64)
     up = up / np.linalg.norm(up)
     if camera.fit or camera.position is None:
-        return View(pose, np.zeros(3), up, framed=True, everything=camera.fit == "all")
+        return View(pose, np.zeros(3), up, fits_all=True, with_outliers=camera.fit == "all")
     distance = float(np.linalg.norm(camera.backward())) / buffers.scale
     pivot = pose.eye + pose.axes.forward * distance
-    inside = bool(np.linalg.norm(pose.eye) < reach(buffers))
-    return View(pose, pivot, up, cut=inside and pose.kind == "orthographic")
+    inside = bool(np.linalg.norm(pose.eye) < bounding_radius(buffers))
+    return View(pose, pivot, up, is_section=inside and pose.kind == "orthographic")
 
 
 def spheres_of(buffers: SceneBuffers) -> fit.Spheres:
-    """The arrays that framing needs."""
+    """Return x, y, z and radius of all spheres, float32 (N,) each."""
     return buffers.x, buffers.y, buffers.z, buffers.radius
 
 
 def space_of(buffers: SceneBuffers) -> Space:
-    """Render space."""
+    """Return the render space of a packed scene."""
     x, y, z = (float(v) for v in buffers.center)
     return Space((x, y, z), buffers.scale)
 
 
-def reach(buffers: SceneBuffers) -> float:
-    """How far the spheres go from the middle of render space, at most `FARTHEST`."""
+def bounding_radius(buffers: SceneBuffers) -> float:
+    """Return a radius around the origin that holds all spheres, at most `FARTHEST`."""
     if buffers.count == 0:
         return 1.0
     low, high = bounds(spheres_of(buffers), np.empty(0, np.intp))
@@ -121,9 +124,11 @@ def reach(buffers: SceneBuffers) -> float:
 
 
 def bounds(spheres: fit.Spheres, skipped: NDArray[np.intp]) -> tuple[Vector, Vector]:
-    """Corners of the box around spheres, block by block; of a unit ball if there are none.
+    """Return lower and upper corner of the box around spheres; of a unit ball if there are none.
 
-    skipped: numbers of spheres that are left out, ascending.
+    Args:
+        spheres: x, y, z and radius.
+        skipped: indices of spheres to leave out, ascending.
     """
     *axes, radius = spheres
     if len(radius) == len(skipped):
@@ -140,11 +145,14 @@ def bounds(spheres: fit.Spheres, skipped: NDArray[np.intp]) -> tuple[Vector, Vec
 
 
 def orbit(view: View, right: float, up: float) -> View:
-    """Turn the camera about its pivot, at the distance that it has if nothing is in the way.
+    """Orbit about the pivot, at the distance that the camera has without collisions.
 
-    right, up: radians that the eye moves to its right and up.
+    Args:
+        view: the current one.
+        right: radians by which the eye moves to its right.
+        up: radians by which it moves up.
     """
-    view = pulled(view, 1.0)
+    view = with_pull(view, 1.0)
     forward = view.pose.axes.forward
     angle = acos(min(max(float(forward @ view.up), -1.0), 1.0))  # 0: looks straight up
     turn = min(max(angle + up, min(angle, POLE)), max(angle, pi - POLE)) - angle
@@ -157,10 +165,13 @@ def orbit(view: View, right: float, up: float) -> View:
 def along(view: View, axis: Sequence[float]) -> View:
     """Look along a direction of the scene at the same pivot.
 
-    axis: unit, towards which the camera looks. Where `up` is parallel to it, what is away from the
-    viewer in a view from the front is up.
+    If `up` is parallel to it, the direction away from the viewer of a front view is up.
+
+    Args:
+        view: the current one.
+        axis: unit vector along which the camera looks.
     """
-    view = pulled(view, 1.0)
+    view = with_pull(view, 1.0)
     backward = -np.asarray(axis, np.float64)
     up = view.up
     if not _levels(backward, up):
@@ -178,51 +189,54 @@ def pan(view: View, right: float, up: float) -> View:
 def fly(view: View, forward: float) -> View:
     """Move camera and pivot along the view, in heights of the picture.
 
-    Of an orthographic picture only the section of a `cut` shows such a move; others are enlarged.
+    An orthographic picture is enlarged instead, unless it is a section.
     """
-    if view.orthographic and not view.cut:
+    if view.orthographic and not view.is_section:
         return dolly(view, exp(-forward))
     return _moved(view, 2.0 * view.half_height * forward * view.pose.axes.forward)
 
 
 def dolly(view: View, factor: float) -> View:
-    """Bring the camera nearer to its pivot (factor below 1) or away from it.
+    """Multiply the distance to the pivot by a factor.
 
-    An orthographic picture becomes smaller or larger instead.
+    An orthographic picture is enlarged or reduced instead.
     """
     if view.orthographic:
         half = _scaled(view.pose.half, factor, NEAREST, REMOTEST)
-        return replace(view, pose=replace(view.pose, half=half), framed=False)
+        return replace(view, pose=replace(view.pose, half=half), fits_all=False)
     factor = _scaled(view.distance, factor, NEAREST, REMOTEST) / view.distance
     eye = view.pivot + (view.pose.eye - view.pivot) * factor
-    return replace(view, pose=replace(view.pose, eye=eye), framed=False, pulled=1.0)
+    return replace(view, pose=replace(view.pose, eye=eye), fits_all=False, pull=1.0)
 
 
-def pulled(view: View, factor: float) -> View:
-    """Bring the eye nearer to the pivot because of something in its way; 1 undoes that."""
-    if factor == view.pulled:
+def with_pull(view: View, factor: float) -> View:
+    """Set the factor by which a collision pulls the eye towards the pivot; 1 is none."""
+    if factor == view.pull:
         return view
-    eye = view.pivot + (view.pose.eye - view.pivot) * (factor / view.pulled)
-    return replace(view, pose=replace(view.pose, eye=eye), pulled=factor)
+    eye = view.pivot + (view.pose.eye - view.pivot) * (factor / view.pull)
+    return replace(view, pose=replace(view.pose, eye=eye), pull=factor)
 
 
-def about(view: View, pivot: Vector) -> View:
-    """The same view with another pivot, anywhere in front of it."""
-    return replace(view, pivot=pivot, framed=False, pulled=1.0)
+def with_pivot(view: View, pivot: Vector) -> View:
+    """Return the same view with another pivot, anywhere in front of it."""
+    return replace(view, pivot=pivot, fits_all=False, pull=1.0)
 
 
 def zoom(view: View, factor: float) -> View:
-    """Widen the field of view (factor above 1) or narrow it, from the same place."""
+    """Multiply the tangent of half the field of view by a factor; the eye stays."""
     if view.orthographic:
         return dolly(view, factor)
     half = _scaled(view.pose.half, factor, NARROWEST, WIDEST)
-    return replace(view, pose=replace(view.pose, half=half), framed=False)
+    return replace(view, pose=replace(view.pose, half=half), fits_all=False)
 
 
 def toggle(view: View, extent: float, fov: float = Camera.vertical_fov) -> View:
-    """Change between perspective and orthographic; what is at the pivot keeps its size.
+    """Switch between perspective and orthographic; the size at the pivot stays.
 
-    extent: see `reach`. fov: vertical, in degrees, of a perspective that is new.
+    Args:
+        view: the current one.
+        extent: see `bounding_radius`.
+        fov: vertical field of view of the perspective, in degrees.
     """
     if view.orthographic:
         half = tan(radians(fov) / 2.0)
@@ -230,42 +244,46 @@ def toggle(view: View, extent: float, fov: float = Camera.vertical_fov) -> View:
         eye = view.pose.eye + view.pose.axes.forward * (view.distance - distance)
         return View(Pose("perspective", eye, view.pose.axes, half), view.pivot, view.up)
     pose = Pose("orthographic", view.pose.eye, view.pose.axes, view.half_height)
-    return clear(replace(view, pose=pose, framed=False, cut=False, pulled=1.0), extent)
+    return unclipped(replace(view, pose=pose, fits_all=False, is_section=False, pull=1.0), extent)
 
 
-def clear(view: View, extent: float) -> View:
+def unclipped(view: View, extent: float) -> View:
     """Move an orthographic camera back until nothing is behind it; the picture stays the same."""
     need = float(np.linalg.norm(view.pivot)) + extent
-    if not view.orthographic or view.cut or view.distance >= need:
+    if not view.orthographic or view.is_section or view.distance >= need:
         return view
     return at_distance(view, need)
 
 
 def at_distance(view: View, distance: float) -> View:
-    """At another distance from the pivot along the view; an orthographic picture stays the same."""
+    """Set the distance from the pivot along the view; an orthographic picture stays the same."""
     eye = view.pose.eye - view.pose.axes.forward * (distance - view.distance)
     return replace(view, pose=replace(view.pose, eye=eye))
 
 
 def to_all(view: View, buffers: SceneBuffers, aspect: float, whole: bool = True) -> View:
-    """Show every sphere, from the same side.
+    """Fit all spheres from the same direction.
 
-    whole: False leaves giants out; such a view is not `framed` as a fitted camera is.
+    Args:
+        view: the current one.
+        buffers: with the spheres.
+        aspect: width of the picture divided by its height.
+        whole: False ignores giants; such a view has no `fits_all`.
     """
     axes, half = view.pose.axes, view.pose.half
     spheres = spheres_of(buffers)
     skipped = None if whole else fit.giants(buffers.radius)
     if view.orthographic:
-        eye, half, _ = fit.orthographic(spheres, axes, aspect, view.everything, skipped)
+        eye, half, _ = fit.orthographic(spheres, axes, aspect, view.with_outliers, skipped)
     else:
-        eye, _ = fit.perspective(spheres, axes, half, aspect, view.everything, skipped)
+        eye, _ = fit.perspective(spheres, axes, half, aspect, view.with_outliers, skipped)
     pose = Pose(view.pose.kind, eye, axes, half)
     whole = skipped is None or len(skipped) == 0
-    return View(pose, np.zeros(3), view.up, framed=whole, everything=view.everything)
+    return View(pose, np.zeros(3), view.up, fits_all=whole, with_outliers=view.with_outliers)
 
 
 def to_sphere(view: View, center: Vector, radius: float) -> View:
-    """Put a sphere into the middle of the picture; it becomes the pivot."""
+    """Centre a sphere; its centre becomes the pivot."""
     half = radius / SPHERE_SHARE
     if view.orthographic:
         pose = replace(view.pose, half=half)
@@ -277,9 +295,9 @@ def to_sphere(view: View, center: Vector, radius: float) -> View:
 
 
 def to_point(view: View, point: Vector) -> View:
-    """Put a point of a giant into the middle of the picture; it becomes the pivot.
+    """Centre a point of a giant; it becomes the pivot.
 
-    The picture then shows half of what it showed there, and no more than most spheres take.
+    The picture then shows half of its former height there, and no more than most spheres cover.
     """
     pose = view.pose
     ahead = max(float((point - pose.eye) @ pose.axes.forward), NEAREST)
@@ -293,7 +311,7 @@ def to_point(view: View, point: Vector) -> View:
 
 
 def camera_of(view: View, buffers: SceneBuffers) -> Camera:
-    """The view as a camera for a scene, in scene units."""
+    """Return the view as a camera for a scene, in scene units."""
     scale, center = buffers.scale, buffers.center
     axes = view.pose.axes
     level = abs(float(axes.right @ view.up)) < 1e-6 and abs(float(axes.forward @ view.up)) < 0.999
@@ -309,8 +327,14 @@ def camera_of(view: View, buffers: SceneBuffers) -> Camera:
     )
 
 
-def carried(view: View, old: SceneBuffers, new: SceneBuffers) -> View:
-    """The same view in the render space of another scene."""
+def rebased(view: View, old: SceneBuffers, new: SceneBuffers) -> View:
+    """Return the same view in the render space of another scene.
+
+    Args:
+        view: of the old scene.
+        old: its buffers.
+        new: buffers of the other scene.
+    """
     ratio = old.scale / new.scale
     eye, pivot = (
         (place * old.scale + old.center - new.center) / new.scale
@@ -322,10 +346,16 @@ def carried(view: View, old: SceneBuffers, new: SceneBuffers) -> View:
 
 
 def project(view: View, points: Vector, aspect: float) -> tuple[Vector, NDArray[np.bool_]]:
-    """Where points lie in the picture.
+    """Project points to the picture.
 
-    points: float64 (N, 3), render space.
-    Returns x to the right and y up in -1..1, (N, 2), and which points are in front of the camera.
+    Args:
+        view: the camera.
+        points: float64 (N, 3), render space.
+        aspect: width of the picture divided by its height.
+
+    Returns:
+        x to the right and y up in -1..1, float64 (N, 2), and whether each point is in front of the
+        camera, bool (N,).
     """
     axes, offset = view.pose.axes, points - view.pose.eye
     depth = offset @ axes.forward
@@ -337,23 +367,23 @@ def project(view: View, points: Vector, aspect: float) -> tuple[Vector, NDArray[
 
 
 def _turned(view: View, axes: fit.Basis) -> View:
-    """With other axes, and the pivot at the same place in the picture."""
+    """Replace the axes; the pivot stays where it is in the picture."""
     old, offset = view.pose.axes, view.pose.eye - view.pivot
     eye = view.pivot + (
         (offset @ old.right) * axes.right
         + (offset @ old.up) * axes.up
         + (offset @ old.forward) * axes.forward
     )
-    return replace(view, pose=replace(view.pose, eye=eye, axes=axes), framed=False)
+    return replace(view, pose=replace(view.pose, eye=eye, axes=axes), fits_all=False)
 
 
 def _moved(view: View, step: Vector) -> View:
     pose = replace(view.pose, eye=view.pose.eye + step)
-    return replace(view, pose=pose, pivot=view.pivot + step, framed=False, pulled=1.0)
+    return replace(view, pose=pose, pivot=view.pivot + step, fits_all=False, pull=1.0)
 
 
 def _level(axes: fit.Basis, up: Vector) -> fit.Basis:
-    """The same view without the roll of rounding, unless it looks along `up`."""
+    """Remove the roll of rounding errors, unless the view is along `up`."""
     if not _levels(axes.forward, up):
         return axes
     forward = axes.forward / sqrt(float(axes.forward @ axes.forward))
@@ -363,10 +393,10 @@ def _level(axes: fit.Basis, up: Vector) -> fit.Basis:
 
 
 def _scaled(value: float, factor: float, low: float, high: float) -> float:
-    """A value times a factor between bounds; a scene's own value may be beyond them."""
+    """Multiply within bounds; an initial value beyond them stays possible."""
     return min(max(value * factor, min(value, low)), max(value, high))
 
 
 def _levels(forward: Vector, up: Vector) -> bool:
-    """Whether `up` says how to hold the camera: it does not look along it."""
+    """Return whether the view is not along `up`, so that `up` defines the roll."""
     return abs(float(forward @ up)) <= cos(0.5 * POLE)

@@ -146,7 +146,7 @@ class Viewer:
         if (width, height) == self.size or width < 1 or height < 1:
             return
         self.size = width, height
-        if self.view.framed:
+        if self.view.fits_all:
             self.view = view.to_all(self.view, self.loaded_scene.buffers, self.aspect)
         self.request_render()
 
@@ -159,7 +159,7 @@ class Viewer:
 
     def _initial_view(self) -> View:
         scene = self.loaded_scene
-        return view.first(scene.scene.camera, scene.buffers, self.aspect)
+        return view.initial_view(scene.scene.camera, scene.buffers, self.aspect)
 
     def _pack(self) -> SceneBuffers:
         """Return the packed scene of the current state; raises SceneError."""
@@ -358,7 +358,7 @@ class Viewer:
         def task() -> Callable[[], Message]:
             return partial(_picked, scene, scene.hit(buffers, x, y, reach), go)
 
-        self.worker.ask(task)
+        self.worker.run_task(task)
 
     @property
     def giant_picked(self) -> bool:
@@ -452,7 +452,7 @@ class Viewer:
             path = self.worker.save_job.path
             raise UserError(f"{path} is not finished: wait for it, or press Esc")
         shown = self.view
-        if shown.framed:
+        if shown.fits_all:
             shown = view.to_all(shown, self.loaded_scene.buffers, size[0] / size[1])
         buffers = self.loaded_scene.buffers_for(shown, size, self.edits)
         path = path or free_name(self.loaded_scene.stem)
@@ -519,10 +519,10 @@ class Viewer:
         self.samples = loaded_scene.job.settings.samples
         if old.scene.camera != loaded_scene.scene.camera:
             self.view = self._initial_view()
-        elif self.view.framed:
+        elif self.view.fits_all:
             self.view = view.to_all(self.view, loaded_scene.buffers, self.aspect)
         else:
-            same = view.carried(self.view, old.buffers, loaded_scene.buffers)
+            same = view.rebased(self.view, old.buffers, loaded_scene.buffers)
             self.view = loaded_scene.colliders.turned(same, same)
         if old.scene.lights != loaded_scene.scene.lights:
             self.edits = replace(self.edits, lights=None)
@@ -553,7 +553,7 @@ class Viewer:
         def look_up() -> Picked:
             return Picked(scene, describe(scene.scene, before.id), point=point)
 
-        self.worker.ask(lambda: look_up)
+        self.worker.run_task(lambda: look_up)
 
 
 def _picked(loaded_scene: LoadedScene, hit: Hit | None, go: bool) -> Picked:

@@ -1,4 +1,4 @@
-"""Files that are looked at for changes."""
+"""Watch: reloads a scene when one of its files changes."""
 
 from __future__ import annotations
 
@@ -17,24 +17,25 @@ if TYPE_CHECKING:
     from raytracer.pipeline import Notice
     from raytracer.viewer.loaded_scene import LoadedScene
 
-EVERY = 0.25
-"""Seconds between two looks."""
+CHECK_INTERVAL = 0.25
+"""Seconds between two checks."""
 
-ABSENCE = 2
-"""Looks that a file may be missing, as it is while an editor puts another in its place."""
+MAX_ABSENCE = 2
+"""Checks for which a file may be missing, while an editor replaces it."""
 
 Stamp = tuple[int, int]
 
 
-class GivenUp(Exception):  # noqa: N818 - no error: the scene is not wanted any more
-    """Raised between two steps of loading to leave it."""
+class Cancelled(Exception):  # noqa: N818 - no error: the scene is no longer needed
+    """Ends a load between two of its steps."""
 
 
 class Watch:
-    """Loads a scene anew, in a thread of its own, when one of its files changes.
+    """Reloads a scene in a thread when one of its files changes.
 
-    path: of a scene or particle file; changes count from now on, also while it is first loaded.
-    load: gives the new stage; what it is given is called between its steps, and may raise.
+    Args:
+        path: of a scene or particle file. Changes count from now on, even during the first load.
+        load: loads the scene; its argument is called between the steps of loading, and may raise.
     """
 
     def __init__(self, path: Path, load: Callable[[Notice], LoadedScene]) -> None:
@@ -45,16 +46,17 @@ class Watch:
         self._thread: Thread | None = None
 
     def check(self, _: float, tell: Callable[[Loaded | Broken], None]) -> bool:
-        """Begin to load if a file changed; whether it did.
+        """Start a load if a file changed; returns whether one did.
 
-        tell: called with what comes of it, in the thread that loads.
+        Args:
+            tell: called with the result, in the thread of the load.
         """
         if self._thread is not None and self._thread.is_alive():
             return False
         now = {path: stamp(path) for path in self._seen}
         gone = any(seen and not now[path] for path, seen in self._seen.items())
         self._absent = self._absent + 1 if gone else 0
-        if now == self._seen or 0 < self._absent <= ABSENCE:
+        if now == self._seen or 0 < self._absent <= MAX_ABSENCE:
             return False
         self._absent = 0
         # No daemon: Python must not end while the thread is in compiled code, which would abort.
@@ -62,12 +64,12 @@ class Watch:
         self._thread.start()
         return True
 
-    def give_up(self) -> None:
-        """Leave a load at its next step; what it gave is closed."""
+    def cancel(self) -> None:
+        """Cancel a load at its next step, and close its scene."""
         self._stopped = True
 
     def join(self, seconds: float | None = None) -> None:
-        """Wait for a load that is under way; None: as long as it takes."""
+        """Wait for the end of a load, at most so many seconds."""
         if self._thread is not None:
             self._thread.join(seconds)
 
@@ -75,9 +77,9 @@ class Watch:
         self._seen = stamps(self._path)  # before anything is read: a change meanwhile must show
         try:
             loaded_scene = self._load(self._step)
-        except GivenUp:
+        except Cancelled:
             return
-        except Exception as error:  # nobody looks at a traceback beside a window
+        except Exception as error:  # a traceback in the terminal would be overlooked
             tell(Broken(sentence(error, self._path)))
             return
         if self._stopped:
@@ -87,23 +89,23 @@ class Watch:
 
     def _step(self, _: str) -> None:
         if self._stopped:
-            raise GivenUp
+            raise Cancelled
 
 
 def stamps(path: Path) -> dict[Path, Stamp | None]:
-    """Those of a scene file and of the data files that it names, or of a particle file."""
+    """Return the stamps of a scene file and its data files, or of a particle file."""
     own = {path.absolute(): stamp(path)}  # first: the names may be others a moment later
     return own | {named: stamp(named) for named in data_files(path)}
 
 
 def data_files(path: Path) -> list[Path]:
-    """The data files that a scene file names, there or not, whatever else is wrong with it."""
+    """Return the data files that a scene file names, even missing ones; none of a broken file."""
     if path.suffix.lower() not in SCENE_SUFFIXES:
         return []
     try:
         with opened(path) as file:
             sets = read_table(file, path.suffix.lower()).get("spheres")
-    except Exception:  # the load says it
+    except Exception:  # the load reports it
         return []
     tables = [each for each in sets if isinstance(each, dict)] if isinstance(sets, list) else []
     names = [table.get("file") for table in tables]
@@ -111,19 +113,19 @@ def data_files(path: Path) -> list[Path]:
 
 
 def stamp(path: Path) -> Stamp | None:
-    """Time and size of a file; None while it is missing, as it is when an editor renames."""
+    """Return modification time and size of a file; None if it is missing."""
     try:
-        found = path.stat()
-    except (OSError, ValueError):  # the latter for what can be no name
+        status = path.stat()
+    except (OSError, ValueError):  # the latter for an impossible name
         return None
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size
 
 
 def sentence(error: Exception, path: Path) -> str:
-    """What is wrong with a scene that cannot be loaded."""
+    """Return why a scene cannot be loaded."""
     if isinstance(error, RaytracerError):
         return str(error)
     if isinstance(error, MemoryError):
         return f"{path}: there is not enough memory to load it again"
-    said = " ".join([type(error).__name__, *str(error).split()])
-    return f"{path}: cannot be loaded ({said})"
+    text = " ".join([type(error).__name__, *str(error).split()])
+    return f"{path}: cannot be loaded ({text})"

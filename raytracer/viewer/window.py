@@ -1,4 +1,4 @@
-"""The window: events become actions of the viewer, frames of the render thread become pixels."""
+"""Window: passes events to the viewer, and draws the frames of the render thread."""
 
 from __future__ import annotations
 
@@ -28,60 +28,62 @@ if TYPE_CHECKING:
     from raytracer.viewer.presenters import Presenter
     from raytracer.viewer.viewer import Viewer
 
-STILL = 4.0  # pixels at 96 dots an inch; a click does not move farther
-RENEW = 0.2  # seconds between two changes of the numbers
-SCROLL = 0.12  # e-foldings of distance a step of the wheel
-KEPT = 1000  # stamps of frames; more than a second's
+CLICK_TOLERANCE = 4.0  # pixels at 96 dots per inch: largest movement of a click
+STATUS_INTERVAL = 0.2  # seconds between two updates of the status text
+SCROLL = 0.12  # e-foldings of distance per step of the wheel
+MAX_TIMES = 1000  # times of frames; more than a second has
 
 
 class PreviewWindow(Surface):
-    """A window onto a `Viewer`, which it gets by `attach`."""
+    """The window of a `Viewer`; see `attach`.
+
+    Args and errors as for `Surface`.
+    """
 
     viewer: Viewer
     presenter: Presenter
 
     def __init__(self, size: tuple[int, int], title: str, config: Any, offscreen: bool) -> None:
-        """Open it; arguments and errors as for `Surface`."""
         self._attached = False
-        self._waiting = False  # whether the render thread has called already
-        self._fading = False  # whether the end of a notice is waited for
+        self._waiting = False  # whether `on_render` is queued
+        self._fading = False  # whether the end of a message is scheduled
         super().__init__(size, title, config, offscreen)
-        self.on_shown: Callable[[Frame], None] | None = None  # told of every new frame
-        self.shown: deque[float] = deque(maxlen=KEPT)  # when the latest frames were
-        self._renew, self._lines = 0.0, [""]
-        self._keys = HeldKeys(self._step, self._go_on, getattr(self, "pressed_keys", set()))
+        self.on_shown: Callable[[Frame], None] | None = None  # called for every new frame
+        self.shown: deque[float] = deque(maxlen=MAX_TIMES)  # times of the latest frames
+        self._status_due, self._lines = 0.0, [""]
+        self._keys = HeldKeys(self._act_for, self._animate, getattr(self, "pressed_keys", set()))
         self._set_density(int(self.dpi))
         self._hides_text = self._offscreen = self._fenced = offscreen
 
     def _set_density(self, dpi: int) -> None:
         self._dpi = dpi
         self._overlay = Overlay(dpi)
-        self._clicks = Clicks(STILL * dpi / 96)
+        self._clicks = Clicks(CLICK_TOLERANCE * dpi / 96)
 
     def attach(self, viewer: Viewer, presenter: Presenter) -> None:
-        """Show what this viewer has rendered. presenter: brings it here."""
+        """Show the frames of a viewer through a presenter."""
         self.viewer, self.presenter = viewer, presenter
-        # OpenGL is to be done before the next kernel is launched, and before a time is taken.
+        # OpenGL must finish before the next kernel is launched, and before a time is taken.
         self._fenced = self._offscreen or viewer.loaded_scene.job.device.shares_display
         self._attached = True
         self.take_events()
 
     def close(self) -> None:
-        """Close it; what the render thread still says of it is not heard in a later window."""
+        """Close it; later calls of the render thread are ignored."""
         self._attached = False
         pyglet.clock.unschedule(self._fade)
         super().close()
 
     def wake(self) -> None:
-        """Have `on_render` called soon; for the render thread."""
+        """Queue `on_render`; called by the render thread."""
         if not self._waiting:
             self._waiting = True
             pyglet.app.platform_event_loop.post_event(self, "on_render")
 
-    # What the render thread has
+    # Frames and messages
 
     def on_render(self) -> None:
-        """Take messages and the newest frame."""
+        """Handle messages and draw the latest frame."""
         self._waiting = False
         if not self._attached:
             return
@@ -94,7 +96,11 @@ class PreviewWindow(Surface):
             self.on_shown(frame)
 
     def paint(self, frame: Frame | None = None) -> None:
-        """Draw picture and text, and put them on the screen. frame: a new one."""
+        """Draw picture and text and show them.
+
+        Args:
+            frame: a new one, if any.
+        """
         if self.viewer.closing:
             self._end()
             return
@@ -108,25 +114,25 @@ class PreviewWindow(Surface):
                 fence()
         if frame is None:
             self.flip()
-        elif self.canvas.software:  # which takes the cores that the next picture needs
+        elif self.canvas.software:  # OpenGL uses the cores that the next picture needs
             self.flip()
-            self._showed(before)
-        else:  # this may wait for the display
-            self._showed(before)
+            self._release(before)
+        else:  # `flip` may wait for the display
+            self._release(before)
             self.flip()
 
-    def _showed(self, before: Frame | None) -> None:
+    def _release(self, before: Frame | None) -> None:
         self.shown.append(perf_counter())
-        self.viewer.worker.give_back(before)
+        self.viewer.worker.release(before)
 
     def _turn(self) -> AbstractContextManager[Any]:
-        """The GPU is the window's, where the kernels run on it too."""
-        if gl.current_context is not self.context:  # making it current again takes time
+        """Lock the GPU if kernels run on it too, and make the context current."""
+        if gl.current_context is not self.context:  # a needless switch takes time
             self.switch_to()
         return self.viewer.loaded_scene.job.device.turn()
 
     def _present(self, frame: Frame) -> bool:
-        """Bring a frame to the canvas; where that fails, the preview is over."""
+        """Copy a frame to the canvas; a failure ends the preview."""
         self.viewer.frame = frame
         try:
             self.presenter.present(frame.picture, self.canvas)
@@ -140,18 +146,18 @@ class PreviewWindow(Surface):
         size = self.get_framebuffer_size()
         self.canvas.draw(size)
         if not self._hides_text or self.viewer.help or self.viewer.picked:
-            self._overlay.draw(self.viewer, self._numbers(), size)
+            self._overlay.draw(self.viewer, self._status_lines(), size)
             self._fade_later()
 
-    def _numbers(self) -> list[str]:
-        """The lines of numbers: laying text out takes longer than drawing it, so not each frame."""
+    def _status_lines(self) -> list[str]:
+        """Return the status text; it is not updated for each frame, because layout is slow."""
         now, frame = perf_counter(), self.viewer.frame
-        if now >= self._renew or (frame is not None and frame.finished):
-            self._renew, self._lines = now + RENEW, status(self)
+        if now >= self._status_due or (frame is not None and frame.finished):
+            self._status_due, self._lines = now + STATUS_INTERVAL, status(self)
         return self._lines
 
     def _fade_later(self) -> None:
-        """Draw again when the notice is over."""
+        """Schedule a redraw for the end of the message."""
         if self.viewer.notice_left and not self._fading:
             self._fading = True
             pyglet.clock.schedule_once(self._fade, self.viewer.notice_left + 0.05)
@@ -162,47 +168,47 @@ class PreviewWindow(Surface):
             self.paint()
 
     def screenshot(self) -> Any:
-        """What the window shows, uint8 (h, w, 3)."""
+        """Return the contents of the window, uint8 (h, w, 3)."""
         with self._turn():
             self._draw()
             return self.canvas.read(self.get_framebuffer_size())
 
     def show_text(self, on: bool) -> None:
-        """Draw the text of the overlay, or only the picture."""
+        """Draw text over the picture, or the picture alone."""
         self._hides_text = not on
 
     @property
     def rate(self) -> float:
-        """Frames a second of late."""
+        """Frames per second in the last second."""
         return frame_rate(self.shown, perf_counter())
 
     # Events
 
     def on_resize(self, width: int, height: int) -> None:
-        """Render at the new size."""
+        """Render at a new size."""
         if self._attached:
             self._use_pixels()
             self.viewer.resize(*self.get_framebuffer_size())
             self.paint()
 
     def on_scale(self, scale: float, dpi: int) -> None:
-        """Follow the window to a display of another density."""
+        """Adapt the text to a display of another density."""
         if self._attached:
             self._set_density(dpi)
             self.on_resize(self.width, self.height)
 
     def on_expose(self) -> None:
-        """Draw again what another window covered."""
+        """Redraw what another window covered."""
         if self._attached:
             self.paint()
 
     def on_close(self) -> None:
-        """End; the render thread leaves what it does, unless it is a picture to be kept."""
+        """End the preview, after a save job if there is one."""
         self.viewer.close()
         self.paint()
 
     def on_key_press(self, symbol: int, modifiers: int) -> None:
-        """Do what the key stands for."""
+        """Run the action of a key, or type into the prompt."""
         control = find(_name(symbol, modifiers))
         if self.viewer.prompt is not None and not _closes(control, modifiers):
             self._edit_prompt(symbol)
@@ -210,16 +216,16 @@ class PreviewWindow(Surface):
         self._keys.press(symbol, control if control and control.held else None)
         if control and not control.held:
             self._act(control)
-            self._renew = 0.0  # text that it changes is not to be an old one
+            self._status_due = 0.0  # the action may change the status text
         self.paint()
 
     def on_key_release(self, symbol: int, modifiers: int) -> None:
-        """End a held key."""
+        """Handle a key that goes up."""
         self._keys.release(symbol, find(_name(symbol, 0)))
 
     def on_deactivate(self) -> None:
-        """Another window gets the keys now, and their releases."""
-        self._keys.leave()
+        """Release all keys, because another window gets their events."""
+        self._keys.release_all()
 
     def on_text(self, text: str) -> None:
         """Type into the prompt."""
@@ -228,16 +234,16 @@ class PreviewWindow(Surface):
             self.paint()
 
     def on_mouse_press(self, x: float, y: float, button: int, modifiers: int) -> None:
-        """Begin a click or a drag."""
+        """Start a click or a drag."""
         if button == mouse.LEFT:
             self._clicks.press(x, y)
         else:
-            self._clicks.leave()
+            self._clicks.cancel()
 
     def on_mouse_drag(
         self, x: float, y: float, dx: float, dy: float, buttons: int, modifiers: int
     ) -> None:
-        """Turn, move sideways, or turn the light."""
+        """Turn the camera, move it sideways, or turn the light."""
         if buttons & mouse.LEFT and not self._clicks.dragged(x, y):
             return
         right, up = dx / self.height, dy / self.height
@@ -249,7 +255,7 @@ class PreviewWindow(Surface):
             self.viewer.pan(-right, -up)
 
     def on_mouse_release(self, x: float, y: float, button: int, modifiers: int) -> None:
-        """A click picks; a second one goes there."""
+        """Pick the clicked sphere; a double click centres it too."""
         count = self._clicks.release(x, y, perf_counter()) if button == mouse.LEFT else 0
         if not count:
             return
@@ -259,7 +265,7 @@ class PreviewWindow(Surface):
         self.viewer.pick(column, height - 1 - row, go=count == 2, reach=reach)
 
     def on_mouse_scroll(self, x: int, y: int, scroll_x: float, scroll_y: float) -> None:
-        """Nearer or farther; sideways on a trackpad turns."""
+        """Change the distance, or with Shift the field of view; turn if sideways."""
         if self._keys.shift:
             self.viewer.zoom(-SCROLL * (scroll_y or scroll_x))
             return
@@ -277,17 +283,17 @@ class PreviewWindow(Surface):
             self.viewer.cancel()
 
     def _act(self, control: Control) -> None:
-        found = getattr(self.viewer, control.action)(*control.amount)
+        result = getattr(self.viewer, control.action)(*control.amount)
         if control.action == "print_camera":
-            with suppress(Exception):  # some displays have no clipboard; it was printed anyhow
-                self.set_clipboard_text(found)
+            with suppress(Exception):  # some displays have no clipboard; the text was printed too
+                self.set_clipboard_text(result)
         if self.viewer.turning:
             self._keys.tick()
 
-    def _step(self, control: Control, seconds: float) -> None:
+    def _act_for(self, control: Control, seconds: float) -> None:
         getattr(self.viewer, control.action)(*(seconds * each for each in control.amount))
 
-    def _go_on(self, seconds: float) -> bool:
+    def _animate(self, seconds: float) -> bool:
         self.viewer.tick(seconds)
         return self.viewer.turning
 
@@ -300,12 +306,12 @@ PreviewWindow.register_event_type("on_render")
 
 
 def _closes(control: Control | None, modifiers: int) -> bool:
-    """Whether a key closes the window also where one types."""
+    """Return whether a key closes the window even while the prompt is open."""
     return control is not None and control.action == "close" and bool(modifiers & key.MOD_ACCEL)
 
 
 def _name(symbol: int, modifiers: int) -> str:
-    """The name of a key with its modifiers, as `controls` has them."""
+    """Return the name of a key with its modifiers, as in `Control.keys`."""
     prefix = "CTRL+" if modifiers & key.MOD_ACCEL else ""
     prefix += "SHIFT+" if modifiers & key.MOD_SHIFT else ""
     return prefix + str(key.symbol_string(symbol))

@@ -1,4 +1,4 @@
-"""The render thread: coarse and quick while something moves, then finer, then more samples."""
+"""Render thread: one coarse sample during interaction; when idle, full size and more samples."""
 
 from __future__ import annotations
 
@@ -15,43 +15,47 @@ from typing import TYPE_CHECKING, Any
 from raytracer.errors import UserError
 from raytracer.viewer.messages import Failed, Frame, Message, Metered, Refused, RenderRequest
 from raytracer.viewer.progressive_film import ProgressiveFilm, Superseded
-from raytracer.viewer.resolution import ResolutionController, finer
+from raytracer.viewer.resolution import ResolutionController, next_size
 
 if TYPE_CHECKING:
     from raytracer.viewer.loaded_scene import LoadedScene
     from raytracer.viewer.save_job import SaveJob
 
 IDLE_DELAY = 0.08
-"""Seconds without a new order after which the picture counts as at rest."""
+"""Seconds without a new request after which the preview is idle."""
 
-PATIENCE = 0.35
-"""Seconds that the step from a coarse picture to the full resolution may take at once."""
+FULL_SIZE_SECONDS = 0.35
+"""Seconds that a first pass at full size may take; a longer one is preceded by coarser passes."""
 
 IDLE_INTERVAL = 1.0 / 30.0
-"""Seconds between two pictures at rest."""
+"""Seconds between two frames when idle."""
 
 PRESENT_TIMEOUT = 0.02
-"""Seconds that the window has to fetch a frame before more is rendered: on a GPU it has to wait
-for a pass that has begun."""
+"""Seconds for which rendering waits until the window has presented a frame. On a GPU the window
+would otherwise wait for a whole pass."""
 
 MAX_PASS_SECONDS = 0.25
-"""Seconds after which a pass gives way to a task or another tone curve, and is done again."""
+"""Seconds after which a pass is interrupted by a task or another tone curve, and repeated."""
 
 MIN_IDLE_SAMPLES = 2
-"""Samples per pixel from which a filtered picture is nearer to the finished one than a draft."""
+"""Fewest samples per pixel with which a filtered picture is nearer to the result than a draft."""
 
 CPU_SLICE = 0.02
-"""Seconds after which the CPU's kernel returns, so that a pass can be left."""
+"""Seconds after which the CPU kernel returns, so that a pass can be interrupted."""
 
 
 Task = Callable[[], "Message | Task"]
-"""Something to be done in the render thread."""
+"""A function for the render thread; returns a message, or a function for the background thread."""
 
 
 class Worker:
-    """Renders what was ordered last. Its methods are the window's; `wake` is called by the thread.
+    """Renders the latest request.
 
-    wake: told that there is a frame or a message. adaptive: False renders at full size always.
+    Public methods are called by the window's thread.
+
+    Args:
+        wake: called by the render thread when there is a frame or a message.
+        adaptive: False always renders at full size.
     """
 
     def __init__(self, wake: Callable[[], None], adaptive: bool = True) -> None:
@@ -61,51 +65,51 @@ class Worker:
         self._wake = wake
         self._changed = Condition()
         self._stopped = False
-        self._request: RenderRequest | None = None  # the newest
-        self._loaded_scenes: list[
-            LoadedScene
-        ] = []  # that were ordered and are not closed, in this order
+        self._request: RenderRequest | None = None  # the latest
+        self._loaded_scenes: list[LoadedScene] = []  # requested and not closed, in this order
         self._tasks: deque[Task] = deque()
         self._save_job: SaveJob | None = None
-        self._ready: Frame | None = None
-        self._on_screen = True  # whether the latest frame is
-        self._free: list[Any] = []  # pictures that nobody looks at
-        self._current: RenderRequest | None = None  # what the film is of
+        self._ready: Frame | None = None  # not taken yet
+        self._presented = True  # whether the latest frame is on the screen
+        self._free_pictures: list[Any] = []
+        self._current: RenderRequest | None = None  # that the film is for
         self._film = ProgressiveFilm()
-        self._saves = False  # whether the last thing done at rest was a part of what is saved
-        self._settled = 0.0  # when a picture at rest may begin
-        self._published = 0.0  # when the latest frame was
-        self._aside = ThreadPoolExecutor(1, "aside")
+        self._saved_last = False  # whether the latest idle pass was for the save job
+        self._idle_from = 0.0  # time at which idle rendering may start
+        self._published = 0.0  # time of the latest frame
+        self._background = ThreadPoolExecutor(1, "background")
         self._thread = Thread(target=self._run, name="render", daemon=True)
         self._thread.start()
 
-    # The window's side
+    # For the window
 
     def show(self, request: RenderRequest) -> None:
-        """Render this from now on."""
+        """Render a request instead of the one before."""
         with self._changed:
             self._request = request
             if request.loaded_scene not in self._loaded_scenes:
                 self._loaded_scenes.append(request.loaded_scene)
             self._changed.notify()
 
-    def ask(self, task: Task) -> None:
-        """Do something with the backend between two passes; its message follows.
+    def run_task(self, task: Task) -> None:
+        """Run a function with the backend between two passes, and post the message it returns.
 
-        What needs no backend any more, and may take long, is done aside: return a function of it.
+        What takes long and needs no backend belongs into a function that the task returns: it runs
+        in a background thread.
         """
         with self._changed:
             self._tasks.append(task)
             self._changed.notify()
 
     def meter(self) -> None:
-        """Tell the exposure of the newest picture."""
-        self.ask(self._meter)
+        """Post the exposure of the current picture as a message."""
+        self.run_task(self._meter)
 
     def save(self, save_job: SaveJob | None) -> bool:
-        """Render a picture to be kept, whenever nothing moves; None gives up the one begun.
+        """Render a picture to a file when idle; None cancels.
 
-        Gives False where that one is being written already.
+        Returns:
+            False if the file of the job before is already being written.
         """
         with self._changed:
             if self._save_job is not None and self._save_job.writing:
@@ -116,44 +120,52 @@ class Worker:
 
     @property
     def loaded_scenes(self) -> list[LoadedScene]:
-        """Those that were ordered and are not closed yet."""
+        """Scenes that were requested and are not closed."""
         return list(self._loaded_scenes)
 
     @property
     def save_job(self) -> SaveJob | None:
-        """The picture that is being rendered to be kept."""
+        """The picture that is rendered to a file."""
         return self._save_job
 
     def take(self) -> Frame | None:
-        """The newest frame that was not taken yet; `give_back` it when another is shown."""
+        """Return the latest frame if it was not taken yet; `release` it after the next one."""
         with self._changed:
             frame, self._ready = self._ready, None
             return frame
 
-    def give_back(self, frame: Frame | None) -> None:
-        """The frame that was taken is on the screen, and the one before may be painted over."""
+    def release(self, frame: Frame | None) -> None:
+        """Note that a new frame is on the screen; the one before may be overwritten.
+
+        Args:
+            frame: the one before.
+        """
         with self._changed:
             if frame is not None:
-                self._free.append(frame.picture)
-            self._on_screen = True
+                self._free_pictures.append(frame.picture)
+            self._presented = True
             self._changed.notify()
 
     def stop(self, seconds: float = 2.0) -> bool:
-        """Leave what is being done; waits a moment for the thread to end, and says if it has.
+        """Interrupt rendering, end the thread and free the film.
 
-        Then the film's memory is given back.
+        Args:
+            seconds: to wait for the end of the thread.
+
+        Returns:
+            Whether the thread has ended.
         """
         with self._changed:
             self._stopped = True
             self._changed.notify()
-        self._aside.shutdown(wait=False, cancel_futures=True)
+        self._background.shutdown(wait=False, cancel_futures=True)
         self._thread.join(seconds)
         ended = not self._thread.is_alive()
         if ended:
             self._film.drop()
         return ended
 
-    # The thread's side
+    # In the render thread
 
     def _run(self) -> None:
         try:
@@ -161,140 +173,139 @@ class Worker:
                 with suppress(Superseded):
                     self._step()
         except BaseException as error:
-            self._tell(Failed(error))
+            self._post(Failed(error))
 
     def _step(self) -> None:
-        """Do the most urgent thing, or wait for one."""
+        """Do what is most urgent, or wait."""
         with self._changed:
             request = self._request
             task = self._tasks.popleft() if self._tasks else None
         if request is not None and request is not self._current:
-            self._take_up(request)
+            self._start_request(request)
             if task is not None:
                 self._perform(task)
         elif task is not None:
             self._perform(task)
-        elif self._save_job is not None and self._may_save():
-            self._save_on(self._save_job)
-        elif self._current is not None and not self._rested():
+        elif self._save_job is not None and self._save_is_next():
+            self._continue_save(self._save_job)
+        elif self._current is not None and self._can_refine():
             self._refine(self._current)
         else:
             with self._changed:
-                if not (self._stopped or self._tasks or self._save_job or self._new()):
-                    self._changed.wait(self._pause())
+                if not (self._stopped or self._tasks or self._save_job or self._has_new_request()):
+                    self._changed.wait(self._wait_seconds())
 
-    def _new(self) -> bool:
+    def _has_new_request(self) -> bool:
         return self._request is not self._current
 
-    def _may_save(self) -> bool:
-        """The window's picture becomes sharp first; then both take turns."""
-        if self._current is not None and not self._rested():
-            sharp = self._film.samples > 0 and self._film.size == self._current.size
-            self._saves = sharp and not self._saves
-            return self._saves
+    def _save_is_next(self) -> bool:
+        """Return whether the save job is next: after full size is reached, every second pass."""
+        if self._current is not None and self._can_refine():
+            is_full_size = self._film.samples > 0 and self._film.size == self._current.size
+            self._saved_last = is_full_size and not self._saved_last
+            return self._saved_last
         return True
 
-    def _pause(self) -> float | None:
-        """Seconds until there is something to do without being asked; None for ever."""
+    def _wait_seconds(self) -> float | None:
+        """Return the seconds until idle rendering starts; None if there is nothing to render."""
         if self._current is None or self._film.finished(self._current):
             return None
-        return max(self._settled - perf_counter(), 0.0)
+        return max(self._idle_from - perf_counter(), 0.0)
 
-    def _rested(self) -> bool:
-        """Whether nothing is left to refine, or it is too early for that."""
+    def _can_refine(self) -> bool:
+        """Return whether the preview is idle and the picture is not finished."""
         assert self._current is not None
-        return self._film.finished(self._current) or perf_counter() < self._settled
+        return not self._film.finished(self._current) and perf_counter() >= self._idle_from
 
-    def _take_up(self, request: RenderRequest) -> None:
-        """Show a new order at once: coarse if it moved, else the same film in other tones."""
+    def _start_request(self, request: RenderRequest) -> None:
+        """Show a new request at once: a draft, or the same film in another tone."""
         before, self._current = self._current, request
-        same = before is not None and before.buffers is request.buffers
-        if same and self._film.samples:
+        is_same = before is not None and before.buffers is request.buffers
+        if is_same and self._film.samples:
             self._publish(request, 0.0, 0.0)
-            self._let_show()
+            self._wait_for_window()
             return
         if self._loaded_scenes[0] is not request.loaded_scene:
-            self._leave_stages(request.loaded_scene)
+            self._close_scenes_before(request.loaded_scene)
         start = perf_counter()
-        self._first_sample(request)
+        self._render_draft(request)
         self._publish(request, self._rate(1, start), start)
-        painted = perf_counter()
-        self._settled = painted + IDLE_DELAY
-        self._let_show()
-        self.resolution.record(self._film.pixels, painted - start, perf_counter() - painted)
+        ready = perf_counter()
+        self._idle_from = ready + IDLE_DELAY
+        self._wait_for_window()
+        self.resolution.record(self._film.pixels, ready - start, perf_counter() - ready)
 
-    def _first_sample(self, request: RenderRequest) -> None:
-        """Begin the film anew, as fine as a moving picture may be."""
+    def _render_draft(self, request: RenderRequest) -> None:
+        """Restart the film with one sample at the resolution for interaction."""
         size = self.resolution.choose(request.size) if self._adaptive else request.size
-        self._film.begin(request, size, draft=True)
-        self._film.expose(request, 1, self._leave_if_stopped)
+        self._film.restart(request, size, draft=True)
+        self._film.expose(request, 1, self._check_stop)
 
     def _rate(self, count: int, start: float) -> float:
-        """Camera rays a second since then."""
+        """Return camera rays per second since `start`."""
         return count * self._film.pixels / max(perf_counter() - start, 1e-9)
 
-    def _let_show(self) -> None:
-        """Give the window a moment to fetch the frame."""
+    def _wait_for_window(self) -> None:
+        """Wait until the frame is presented, at most `PRESENT_TIMEOUT`."""
         with self._changed:
-            self._changed.wait_for(lambda: self._on_screen or self._stopped, PRESENT_TIMEOUT)
+            self._changed.wait_for(lambda: self._presented or self._stopped, PRESENT_TIMEOUT)
 
-    def _leave_stages(self, loaded_scene: LoadedScene) -> None:
-        """Give back the memory of the scenes that this one replaces."""
+    def _close_scenes_before(self, loaded_scene: LoadedScene) -> None:
+        """Free the memory of the scenes that this one replaces, and cancel their save job."""
         self._film.drop()
         with self._changed:
             count = self._loaded_scenes.index(loaded_scene)
-            left, self._loaded_scenes = self._loaded_scenes[:count], self._loaded_scenes[count:]
-            save_job = self._save_job
-            if save_job is not None and (save_job.loaded_scene not in left or save_job.writing):
-                save_job = None
-            self._save_job = None if save_job else self._save_job
-        if save_job is not None:
-            self._tell(Refused(f"{save_job.path}: not saved, because the scene was reloaded"))
-        for each in left:
-            each.close()
+            replaced = self._loaded_scenes[:count]
+            self._loaded_scenes = self._loaded_scenes[count:]
+            cancelled = self._save_job
+            if cancelled and (cancelled.loaded_scene not in replaced or cancelled.writing):
+                cancelled = None
+            self._save_job = None if cancelled else self._save_job
+        if cancelled is not None:
+            self._post(Refused(f"{cancelled.path}: not saved, because the scene was reloaded"))
+        for scene in replaced:
+            scene.close()
 
     def _refine(self, request: RenderRequest) -> None:
-        """A finer picture, or more samples."""
+        """Render at a larger size, or add samples."""
         start, film = perf_counter(), self._film
         if film.film is None or (film.draft and film.samples and film.size == request.size):
-            film.begin(request, request.size, draft=False)
+            film.restart(request, request.size, draft=False)
         elif film.size != request.size:
-            film.begin(
-                request, finer(film.size, request.size, self.resolution, PATIENCE), draft=True
-            )
+            size = next_size(film.size, request.size, self.resolution, FULL_SIZE_SECONDS)
+            film.restart(request, size, draft=True)
         expected = max(self.resolution.seconds(film.size), 1e-6)
-        rest = request.loaded_scene.job.device.pass_seconds if film.samples else 0.0
-        wanted = 1 if film.draft else request.samples
-        count = min(max(int(rest / expected), 1), wanted - film.samples)
-        film.add(request, count, partial(self._leave, start), count * expected > MAX_PASS_SECONDS)
+        pass_seconds = request.loaded_scene.job.device.pass_seconds if film.samples else 0.0
+        samples = 1 if film.draft else request.samples
+        count = min(max(int(pass_seconds / expected), 1), samples - film.samples)
+        check = partial(self._check_interrupt, start)
+        film.add(request, count, check, backup=count * expected > MAX_PASS_SECONDS)
         self.resolution.learn(film.pixels, (perf_counter() - start) / count)
-        clean = film.draft or film.samples >= min(MIN_IDLE_SAMPLES, request.samples)
-        due = (
-            count == 1 or film.finished(request) or perf_counter() - self._published > IDLE_INTERVAL
-        )
-        if clean and due:
+        is_clean = film.draft or film.samples >= min(MIN_IDLE_SAMPLES, request.samples)
+        is_due = perf_counter() - self._published > IDLE_INTERVAL
+        if is_clean and (is_due or count == 1 or film.finished(request)):
             self._publish(request, self._rate(count, start), start)
-            self._let_show()
+            self._wait_for_window()
 
-    def _leave_if_stopped(self, _: float) -> None:
+    def _check_stop(self, _: float) -> None:
         if self._stopped:
             raise Superseded
 
-    def _leave(self, start: float, _: float) -> None:
-        """Leave a pass at rest for what is more urgent."""
+    def _check_interrupt(self, start: float, _: float) -> None:
+        """Interrupt an idle pass if something is more urgent."""
         request, current = self._request, self._current
         if self._stopped or (request and current and request.buffers is not current.buffers):
             raise Superseded
-        waits = self._film.yields and (self._tasks or self._new())
-        if waits and perf_counter() - start > MAX_PASS_SECONDS:
+        is_urgent = self._film.can_yield and (self._tasks or self._has_new_request())
+        if is_urgent and perf_counter() - start > MAX_PASS_SECONDS:
             raise Superseded
 
     def _publish(self, request: RenderRequest, rate: float, start: float) -> None:
-        """Develop the film and put the frame where the window finds it."""
+        """Develop the film into a frame for the window."""
         job, film = request.loaded_scene.job, self._film.film
         assert film is not None
         with self._changed:
-            picture = self._free.pop() if self._free else None
+            picture = self._free_pictures.pop() if self._free_pictures else None
         picture = picture or job.device.picture()
         film.develop_into(request.tone, picture)
         seconds = perf_counter() - start if start else 0.0
@@ -302,46 +313,47 @@ class Worker:
         frame = Frame(request, picture, size, film.samples, rate, seconds, draft)
         with self._changed:
             if self._ready is not None:
-                self._free.append(self._ready.picture)
-            self._ready, self._on_screen = frame, False
+                self._free_pictures.append(self._ready.picture)
+            self._ready, self._presented = frame, False
         self._published = perf_counter()
         self._wake()
 
     def _perform(self, task: Task) -> None:
+        """Run a task; post its message, or run what it returns in the background."""
         try:
-            found = task()
+            result = task()
         except UserError as error:
-            found = Refused(str(error))
-        if not callable(found):
-            self._tell(found)
+            result = Refused(str(error))
+        if not callable(result):
+            self._post(result)
         elif not self._stopped:
             with suppress(RuntimeError):  # stopped at this moment
-                self._aside.submit(self._perform, found)
+                self._background.submit(self._perform, result)
 
     def _meter(self) -> Message:
         request = self._current
         if request is None:
             return Refused("there is no picture yet")
-        if not self._film.samples:  # the pass was left for this
-            self._first_sample(request)
+        if not self._film.samples:  # its pass was interrupted for this task
+            self._render_draft(request)
         assert self._film.film is not None
         _, histogram = self._film.film.develop(request.tone, 8)
         return Metered(request.tone.stops(histogram))
 
-    def _save_on(self, save_job: SaveJob) -> None:
-        """Another part of the picture to be kept."""
+    def _continue_save(self, save_job: SaveJob) -> None:
+        """Render the next part of the save job; post the result when it is complete."""
         try:
-            done = save_job.step(self.resolution.per_pixel)
+            message = save_job.step(self.resolution.per_pixel)
         except UserError as error:
-            done = Refused(str(error))
-        if done is None:
-            self._wake()  # its fraction is shown
+            message = Refused(str(error))
+        if message is None:
+            self._wake()  # the window shows the progress
             return
         with self._changed:
             if self._save_job is save_job:
                 self._save_job = None
-        self._tell(done)
+        self._post(message)
 
-    def _tell(self, message: Message) -> None:
+    def _post(self, message: Message) -> None:
         self.messages.put(message)
         self._wake()

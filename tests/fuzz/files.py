@@ -6,6 +6,7 @@ A case is a seed and a number: the same two give the same bytes everywhere.
 from __future__ import annotations
 
 import gzip
+import importlib.util
 import io
 import json
 import random
@@ -76,6 +77,133 @@ LAMMPS_DUMP = (
 )
 
 
+PDB = """\
+CRYST1   10.000   11.000   12.000  90.00  90.00  60.00 P 1
+MODEL        1
+ATOM      1  CA AGLY A   1       1.000   2.000   3.000  0.50  1.00           C
+HETATM    3 CA    CA A   2       4.000   5.000   6.000  1.00  1.00
+ENDMDL
+"""
+
+GRO = """\
+water
+    2
+    1SOL     OW    1   0.126   1.624   1.679  0.1227 -0.0580  0.0434
+    2CL      CL    2   0.177   1.568   1.613 -0.9045 -2.6469  1.3180
+   1.82060   1.82060   1.82060
+"""
+
+LAMMPS_DATA = """\
+LAMMPS data file
+
+2 atoms
+1 bonds
+2 atom types
+
+-1 9 xlo xhi
+0 5 ylo yhi
+0 5 zlo zhi
+1 0.5 0 xy xz yz
+
+Masses
+
+1 15.9994  # O
+2 1.008    # H
+
+Atoms # full
+
+2 1 2 0.4 1.0 2.0 3.0 0 0 1
+1 1 1 -0.8 4.0 5.0 6.0 0 0 0  # the oxygen
+
+Bonds
+
+1 1 1 2
+"""
+
+POSCAR = """\
+Fe O
+-343
+7 0 0
+0 7 0
+0 0 7
+1 1
+Selective dynamics
+Direct
+0 0 0 T T T
+0.5 0.5 0.5 F F F
+"""
+
+CIF = """\
+data_a
+_cell_length_a 5.64
+_cell_length_b 5.64
+_cell_length_c 5.64
+_cell_angle_alpha 90
+_cell_angle_beta 90
+_cell_angle_gamma 90
+_symmetry_space_group_name_H-M 'F m -3 m'
+loop_
+_atom_site_label
+_atom_site_type_symbol
+_atom_site_fract_x
+_atom_site_fract_y
+_atom_site_fract_z
+Na1 Na 0 0 0
+Cl1 Cl 0.5 0.5 0.5
+"""
+
+MMCIF = """\
+data_a
+loop_
+_atom_site.group_PDB
+_atom_site.id
+_atom_site.type_symbol
+_atom_site.label_atom_id
+_atom_site.label_alt_id
+_atom_site.Cartn_x
+_atom_site.Cartn_y
+_atom_site.Cartn_z
+_atom_site.pdbx_PDB_model_num
+ATOM 1 C CA . 1.5 2.5 3.5 1
+ATOM 2 O O . 4 5 6 1
+"""
+
+
+def dcd() -> bytes:
+    """A trajectory of CHARMM with one frame."""
+
+    def record(content: bytes) -> bytes:
+        return struct.pack("<i", len(content)) + content + struct.pack("<i", len(content))
+
+    header = struct.pack("<4s20i", b"CORD", 1, *[0] * 9, 1, *[0] * 8, 24)
+    title = struct.pack("<i80s", 1, b"title")
+    cell = struct.pack("<6d", 10, 90, 11, 90, 90, 12)
+    axes = [record(POINTS[:, axis].astype("<f4").tobytes()) for axis in range(3)]
+    content = (record(header), record(title), record(struct.pack("<i", 12)), record(cell), *axes)
+    return b"".join(content)
+
+
+def trr() -> bytes:
+    """A trajectory of GROMACS with one frame."""
+    sizes = struct.pack(">13i", 0, 0, 36, 0, 0, 0, 0, 144, 0, 0, 12, 0, 0)
+    head = struct.pack(">iii12s", 1993, 13, 12, b"GMX_trn_file") + sizes + bytes(8)
+    return head + np.eye(3, dtype=">f4").tobytes() + POINTS.astype(">f4").tobytes()
+
+
+def gsd(folder: Path) -> bytes:
+    """A trajectory of HOOMD-blue."""
+    import gsd.hoomd as hoomd
+
+    frame = hoomd.Frame()
+    frame.particles.N = 12
+    frame.particles.position = POINTS.astype(np.float32)
+    frame.particles.types = ["A", "B"]
+    frame.particles.typeid = [0, 1] * 6
+    with hoomd.open(str(folder / "seed.gsd"), "w") as file:
+        file.append(frame)
+    return (folder / "seed.gsd").read_bytes()
+
+
 def npz(method: int) -> bytes:
     """An archive of spheres, with an array that is not used."""
     arrays: dict[str, NDArray[Any]] = {
@@ -134,6 +262,12 @@ def seeds(folder: Path) -> dict[str, bytes]:
         "frame.dump": LAMMPS_DUMP.encode(),
         "table.csv.gz": gzip.compress(TABLE.encode(), mtime=0),
         "points.txt": TABLE[24:].replace(",", " ").encode(),
+        "atoms.pdb": PDB.encode(),
+        "atoms.gro": GRO.encode(),
+        "atoms.data": LAMMPS_DATA.encode(),
+        "POSCAR": POSCAR.encode(),
+        "frame.dcd": dcd(),
+        "frame.trr": trr(),
         "points.npy": npy(np.c_[POINTS, np.ones(12)]),
         "fortran.npy": npy(np.asfortranarray(POINTS.astype(np.float32))),
         "stored.npz": npz(zipfile.ZIP_STORED),
@@ -143,6 +277,10 @@ def seeds(folder: Path) -> dict[str, bytes]:
         "film.npz": film(folder, ".npz"),
         "picture.png": picture(folder),
     }
+    if importlib.util.find_spec("gemmi"):
+        found |= {"crystal.cif": CIF.encode(), "molecule.cif": MMCIF.encode()}
+    if importlib.util.find_spec("gsd"):
+        found["frame.gsd"] = gsd(folder)
     try:
         import OpenEXR  # noqa: F401
     except ImportError:

@@ -387,15 +387,13 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
     "csv without rows": ("a.csv", "x,y,z,radius\n", ["holds no particles"]),
     "xyz without atoms": ("a.xyz", "0\n\n", ["holds no particles"]),
     "npz without particles": ("a.npz", npz(centers=np.zeros((0, 3))), ["holds no particles"]),
-    "protein": (
-        "a.pdb",
+    "trajectory of ASE": (
+        "a.traj",
         "",
         ["supported are .toml", "pip install ase", "write('", "a.xyz', read('"],
     ),
-    "LAMMPS data": ("a.data", "", ["pip install ovito", "import_file('"]),
-    "GSD file": ("a.gsd", "", ["pip install gsd", "a.npz', centers=p.position"]),
     "mesh": ("a.VTU", "", ["files ending in '.vtu' cannot", "pip install pyvista"]),
-    "trajectory": ("a.xtc", "", ["coordinates without the atoms", "TOPOLOGY"]),
+    "topology": ("a.psf", "", ["atoms without coordinates", "TRAJECTORY"]),
     "packed": ("a.xyz.zip", "", ["unpack it first"]),
     "csv without blue": ("a.csv", "x,y,z,r,g\n1,2,3,0,0\n", ["no column 'b'"]),
     "csv with odd colours": ("a.csv", "x,y,z,r,g,b\n1,2,3,0,0,300\n", ["r, g, b: colours go"]),

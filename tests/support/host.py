@@ -172,7 +172,7 @@ class Host:
 
         viewer, film = self._window.viewer, ProgressiveFilm()
         job, request = viewer.loaded_scene.job, viewer.worker._request
-        film.begin(request, size, draft=True)
+        film.restart(request, size, draft=True)
         film.expose(request, 1, lambda _: None)
         picture = job.device.picture()
         assert film.film is not None

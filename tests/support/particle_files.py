@@ -9,6 +9,7 @@ import pytest
 from raytracer import load
 from raytracer.cli import main
 from raytracer.errors import UserError
+from raytracer.warning import collected
 
 
 def write(path: Path, content: str | bytes) -> Path:
@@ -20,7 +21,8 @@ def write(path: Path, content: str | bytes) -> Path:
 def complaint(path: Path) -> str:
     """Load a file as the program does, and describe its last sphere; give the sentence, or ""."""
     try:
-        scene = load(path)
+        with collected():
+            scene = load(path)
         if scene.count:
             scene.describe(scene.count - 1)
     except UserError as error:

@@ -16,7 +16,7 @@ from raytracer.settings import RenderSettings
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Message, Picked, RenderRequest
 from raytracer.viewer.save_job import SaveJob
-from raytracer.viewer.view import View, first
+from raytracer.viewer.view import View, initial_view
 from raytracer.viewer.viewer import Viewer
 from raytracer.viewer.worker import Task
 
@@ -41,7 +41,7 @@ def loaded_scene_of(scene: Any, **overrides: Any) -> LoadedScene:
 
 def view_of(buffers: SceneBuffers, aspect: float = 4.0 / 3.0, **camera: Any) -> View:
     """A view as a scene's camera gives it; without arguments the fitted one."""
-    return first(Camera(**camera) if camera else None, buffers, aspect)
+    return initial_view(Camera(**camera) if camera else None, buffers, aspect)
 
 
 def assert_same_buffers(a: SceneBuffers, b: SceneBuffers) -> None:
@@ -91,7 +91,7 @@ class FakeWorker:
         """Take an order."""
         self.requests.append(request)
 
-    def ask(self, task: Task) -> None:
+    def run_task(self, task: Task) -> None:
         """Take a task."""
         self.tasks.append(lambda: _answer(task))
 

@@ -52,7 +52,7 @@ class Window:
         assert frame.picture.size == frame.size
         self.shown.append(frame)
         before, self._held, self._seen = self._held, frame, seen
-        self.worker.give_back(before)
+        self.worker.release(before)
         return frame
 
     def finish(self, request: RenderRequest) -> Frame:
@@ -156,7 +156,7 @@ def request_of(
     size: tuple[int, int] = SIZE,
 ) -> RenderRequest:
     """What the window orders: the scene's camera, turned by an angle."""
-    view = moves.first(loaded_scene.scene.camera, loaded_scene.buffers, size[0] / size[1])
+    view = moves.initial_view(loaded_scene.scene.camera, loaded_scene.buffers, size[0] / size[1])
     view = moves.orbit(view, turn, 0.0) if turn else view
     return RenderRequest(loaded_scene, loaded_scene.buffers_for(view, size, Edits()), tone, samples)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raytracer.viewer.clicks import TWICE, Clicks
+from raytracer.viewer.clicks import DOUBLE_CLICK_SECONDS, Clicks
 
 STILL = 4.0
 
@@ -22,11 +22,14 @@ def click(clicks: Clicks, x: float, y: float, when: float) -> int:
 
 def test_two_quick_clicks_at_one_place_are_a_double_click(clicks: Clicks) -> None:
     assert click(clicks, 50.0, 50.0, 10.0) == 1
-    assert click(clicks, 52.0, 51.0, 10.0 + 0.9 * TWICE) == 2
+    assert click(clicks, 52.0, 51.0, 10.0 + 0.9 * DOUBLE_CLICK_SECONDS) == 2
 
 
 def test_slow_clicks_are_single_ones(clicks: Clicks) -> None:
-    assert [click(clicks, 5.0, 5.0, when) for when in (0.1, 0.2 + TWICE, 1.0 + TWICE)] == [1, 1, 1]
+    assert [
+        click(clicks, 5.0, 5.0, when)
+        for when in (0.1, 0.2 + DOUBLE_CLICK_SECONDS, 1.0 + DOUBLE_CLICK_SECONDS)
+    ] == [1, 1, 1]
 
 
 def test_quick_clicks_at_different_places_are_single_ones(clicks: Clicks) -> None:
@@ -54,5 +57,5 @@ def test_what_was_not_pressed_here_is_a_drag(clicks: Clicks) -> None:
     assert clicks.dragged(1.0, 1.0)
     assert clicks.release(1.0, 1.0, 10.0) == 0
     clicks.press(1.0, 1.0)
-    clicks.leave()
+    clicks.cancel()
     assert clicks.release(1.0, 1.0, 10.0) == 0

@@ -236,14 +236,14 @@ def test_turning_never_ends_inside_a_sphere_and_comes_back_to_its_distance() -> 
     viewer = viewer_of(box_of_balls(), SIZE)
     chance = random.Random(2)
     scale = viewer.loaded_scene.buffers.scale
-    viewer.view = moves.about(viewer.view, np.full(3, 0.5 / scale))
+    viewer.view = moves.with_pivot(viewer.view, np.full(3, 0.5 / scale))
     viewer.view = moves.dolly(viewer.view, 3.2 / scale / viewer.view.distance)
     wanted = viewer.view.distance
     pulled = 0
     for _ in range(300):
         viewer.orbit(chance.gauss(0.0, 0.3), chance.gauss(0.0, 0.2))
         assert not in_a_sphere(viewer)
-        if viewer.view.pulled == 1.0:
+        if viewer.view.pull == 1.0:
             assert viewer.view.distance == pytest.approx(wanted)
         else:
             pulled += 1
@@ -256,7 +256,7 @@ def test_turning_never_ends_inside_a_sphere_and_comes_back_to_its_distance() -> 
 def test_one_may_move_into_a_small_sphere() -> None:
     viewer = viewer_of(box_of_balls(), SIZE)
     camera = Camera(position=(0.0, 0.0, 9.0), look_at=(0.0, 0.0, 0.0))
-    viewer.view = moves.first(camera, viewer.loaded_scene.buffers, viewer.aspect)
+    viewer.view = moves.initial_view(camera, viewer.loaded_scene.buffers, viewer.aspect)
     for _ in range(200):
         viewer.fly(0.01)
         if in_a_sphere(viewer):

@@ -38,7 +38,7 @@ def test_the_first_look_is_the_packed_scene() -> None:
         scene = balls(lights=lights)
         loaded_scene = loaded_scene_of(scene)
         seen_buffers = loaded_scene.buffers_for(
-            moves.first(None, loaded_scene.buffers, 4 / 3), SIZE, Edits()
+            moves.initial_view(None, loaded_scene.buffers, 4 / 3), SIZE, Edits()
         )
         assert_same_buffers(seen_buffers, pack(scene))
         assert seen_buffers.x is loaded_scene.buffers.x, "spheres are shared"
@@ -122,7 +122,7 @@ def test_a_place_beside_spheres_shows_the_nearest_in_the_picture() -> None:
         scene, width=300, height=300
     )  # each is less than half a pixel wide
     seen_buffers = loaded_scene.buffers_for(
-        moves.first(camera, loaded_scene.buffers, 1.0), (300, 300), Edits()
+        moves.initial_view(camera, loaded_scene.buffers, 1.0), (300, 300), Edits()
     )
     assert [hit_id(loaded_scene, seen_buffers, x, y) for x, y in ((147, 150), (247, 150))] == [
         None,
@@ -143,7 +143,7 @@ def test_a_click_on_any_lit_star_of_a_galaxy_picks_a_star() -> None:
     loaded_scene = loaded_scene_of(path, width=size[0], height=size[1])
     image = raytracer.render(path, backend="cpu", width=size[0], height=size[1], samples=8)
     rows, columns = np.nonzero(image.to_uint8()[..., :3].sum(axis=-1) > 120)
-    view = moves.first(loaded_scene.scene.camera, loaded_scene.buffers, size[0] / size[1])
+    view = moves.initial_view(loaded_scene.scene.camera, loaded_scene.buffers, size[0] / size[1])
     seen_buffers = loaded_scene.buffers_for(view, size, Edits())
     chosen = np.random.default_rng(0).choice(len(rows), 40, replace=False)
     clicks = [(int(columns[i]), int(rows[i])) for i in chosen]
@@ -168,7 +168,7 @@ def test_hit_in_corners_is_what_the_picture_shows_there() -> None:
         Scene.from_arrays(centers, 0.6, camera=camera), width=40, height=30
     )
     seen_buffers = loaded_scene.buffers_for(
-        moves.first(camera, loaded_scene.buffers, 4 / 3), (40, 30), Edits()
+        moves.initial_view(camera, loaded_scene.buffers, 4 / 3), (40, 30), Edits()
     )
     assert hit_id(loaded_scene, seen_buffers, 6, 5) == 0
     assert hit_id(loaded_scene, seen_buffers, 33, 5) == 1
@@ -181,7 +181,7 @@ def test_hit_in_corners_is_what_the_picture_shows_there() -> None:
 def test_hit_needs_no_sphere_and_no_open_stage() -> None:
     loaded_scene = loaded_scene_of(Scene())
     seen_buffers = loaded_scene.buffers_for(
-        moves.first(None, loaded_scene.buffers, 1.0), (4, 4), Edits()
+        moves.initial_view(None, loaded_scene.buffers, 1.0), (4, 4), Edits()
     )
     assert hit_id(loaded_scene, seen_buffers, 1, 1) is None
     full = loaded_scene_of(balls())

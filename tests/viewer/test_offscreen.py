@@ -158,7 +158,7 @@ def test_a_window_that_is_too_large(scene: Path) -> None:
         scene.name, "--offscreen", "0", "--backend", "cpu", "--width", "40000", "--height", "16"
     )
     assert (done.returncode, done.stdout) == (2, "")
-    sentence = r"raytracer: a window of 40000x16 pixels is too large .*its sides go to \d+ pixels"
+    sentence = r"raytracer: a window of 40000x16 pixels is too large .*at most \d+ pixels per side"
     assert re.match(sentence, done.stderr), done.stderr
     assert "--width and --height" in done.stderr
     assert done.stderr.count("\n") == 1

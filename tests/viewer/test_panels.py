@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raytracer.viewer.controls import GROUPS, help_rows
-from raytracer.viewer.panels import ASIDE, BELOW, Corners, corners, help_pages
+from raytracer.viewer.panels import COLUMN_GAP, ROW_GAP, Corners, corners, help_pages
 
 LINES = st.lists(st.text("abc ", min_size=1, max_size=60), max_size=12)
 
@@ -16,16 +16,16 @@ LINES = st.lists(st.text("abc ", min_size=1, max_size=60), max_size=12)
 def test_the_panels_at_the_top_are_apart_and_fit(
     status: list[str], picked: list[str], columns: int, rows: int
 ) -> None:
-    uncut = corners(status, picked, columns, rows)
-    left, right = (max(map(len, lines), default=0) for lines in (uncut.left, uncut.right))
+    layout = corners(status, picked, columns, rows)
+    left, right = (max(map(len, lines), default=0) for lines in (layout.left, layout.right))
     assert max(left, right) <= max(columns, 0)
-    assert max(len(uncut.left), uncut.lowered + len(uncut.right)) <= max(rows, 0)
-    if uncut.left and uncut.right and not uncut.lowered:
-        assert left + ASIDE + right <= columns
-    if uncut.lowered:
-        assert uncut.lowered >= len(uncut.left) + BELOW
+    assert max(len(layout.left), layout.lowered + len(layout.right)) <= max(rows, 0)
+    if layout.left and layout.right and not layout.lowered:
+        assert left + COLUMN_GAP + right <= columns
+    if layout.lowered:
+        assert layout.lowered >= len(layout.left) + ROW_GAP
     if picked and columns > 0 and rows > 0:
-        assert uncut.right, "what was asked for last stays"
+        assert layout.right, "what was asked for last stays"
 
 
 def test_what_has_room_is_shown_whole() -> None:

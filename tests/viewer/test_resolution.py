@@ -10,17 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raytracer.viewer.resolution import (
-    FINER,
-    FRAME,
+    COARSE_FRAME_BUDGET,
+    FINER_MARGIN,
+    FRAME_BUDGET,
     HALF,
-    LAST,
-    LEAST,
+    HISTORY,
     LEVELS,
+    MIN_RENDER_BUDGET,
     SLACK,
-    SLOWEST,
     ResolutionController,
-    at,
-    finer,
+    next_size,
+    size_at,
 )
 
 FULL = (1280, 720)
@@ -50,20 +50,20 @@ def test_levels_go_from_the_full_size_down_and_half_is_one() -> None:
     assert LEVELS[0] == 1.0
     assert LEVELS[HALF] == 0.5
     assert list(LEVELS) == sorted(LEVELS, reverse=True)
-    assert at(0, FULL) == FULL
-    assert at(HALF, FULL) == (640, 360)
+    assert size_at(0, FULL) == FULL
+    assert size_at(HALF, FULL) == (640, 360)
 
 
 @given(full=FULLS, level=st.integers(0, len(LEVELS) - 1))
 def test_a_size_has_a_pixel_and_no_more_than_the_window(full: tuple[int, int], level: int) -> None:
-    for side, whole in zip(at(level, full), full, strict=True):
+    for side, whole in zip(size_at(level, full), full, strict=True):
         assert 1 <= side <= whole
         assert abs(side - whole * LEVELS[level]) <= 0.5 or side == 1
 
 
 def test_the_first_frame_is_a_guess() -> None:
     resolution = ResolutionController()
-    assert resolution.choose(FULL) == at(LEVELS.index(0.25), FULL)
+    assert resolution.choose(FULL) == size_at(LEVELS.index(0.25), FULL)
     assert resolution.seconds(FULL) == 0.0
     assert ResolutionController(level=0).choose(FULL) == FULL
 
@@ -72,13 +72,13 @@ def test_the_first_frame_is_a_guess() -> None:
 def test_a_moving_frame_takes_no_longer_than_it_may(cost: float, start: int, fixed: float) -> None:
     """20 frames/s, 25 above half the window's resolution; coarser only where it would be slower."""
     level = usual(play(cost, ResolutionController(start), fixed))
-    size, half = at(level, FULL), at(HALF, FULL)
+    size, half = size_at(level, FULL), size_at(HALF, FULL)
     seconds = cost * size[0] * size[1] + fixed
     if level < len(LEVELS) - 1:
-        allowed = SLOWEST if level >= HALF else FRAME
-        assert seconds <= max(allowed, fixed + LEAST) * SLACK * 1.05
+        allowed = COARSE_FRAME_BUDGET if level >= HALF else FRAME_BUDGET
+        assert seconds <= max(allowed, fixed + MIN_RENDER_BUDGET) * SLACK * 1.05
     if level > HALF:
-        assert cost * half[0] * half[1] + fixed > SLOWEST * FINER * 0.95
+        assert cost * half[0] * half[1] + fixed > COARSE_FRAME_BUDGET * FINER_MARGIN * 0.95
 
 
 @given(cost=COSTS, start=st.integers(0, len(LEVELS) - 1), fixed=st.floats(0.0, 0.02))
@@ -119,7 +119,7 @@ def test_one_disturbed_frame_changes_nothing() -> None:
 def test_several_slow_frames_do() -> None:
     resolution = ResolutionController(HALF)
     width, height = resolution.choose(FULL)
-    for _ in range(LAST):
+    for _ in range(HISTORY):
         assert resolution.level == HALF
         resolution.record(width * height, 0.06)
     assert resolution.level > HALF
@@ -158,13 +158,13 @@ def test_finer_ends_at_the_full_size_in_a_few_steps(
 ) -> None:
     resolution = ResolutionController()
     resolution.learn(1, cost)
-    size, steps = at(level, full), 0
+    size, steps = size_at(level, full), 0
     while size != full:
-        step = finer(size, full, resolution, 0.35)
+        step = next_size(size, full, resolution, 0.35)
         assert all(a <= b for a, b in zip(size, step, strict=True))
         assert step != size
         if resolution.seconds(full) <= 0.35:
             assert step == full
         size, steps = step, steps + 1
     assert steps <= 13
-    assert finer(full, full, resolution, 0.35) == full
+    assert next_size(full, full, resolution, 0.35) == full

@@ -20,7 +20,7 @@ from raytracer.settings import MAX_SAMPLES, MAX_SIDE
 from raytracer.viewer import view as moves
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.messages import RenderRequest, Saved
-from raytracer.viewer.save_job import PART, ROWS, SaveJob, free_name, parse_size
+from raytracer.viewer.save_job import PART_SECONDS, ROWS, SaveJob, free_name, parse_size
 from support.previews import balls, loaded_scene_of, view_of, viewer_of
 
 TONE = ToneSettings()
@@ -48,7 +48,7 @@ def varying(pixel_rows: int) -> Iterator[float]:
     rng = np.random.default_rng(5)
     yield 0.0
     while True:
-        yield PART / pixel_rows * 10.0 ** rng.uniform(-3.0, 1.0)
+        yield PART_SECONDS / pixel_rows * 10.0 ** rng.uniform(-3.0, 1.0)
 
 
 def request_of(
@@ -56,7 +56,7 @@ def request_of(
 ) -> RenderRequest:
     """The scene's own camera at another size."""
     loaded_scene = loaded_scene_of(scene, **overrides)
-    view = moves.first(scene.camera, loaded_scene.buffers, size[0] / size[1])
+    view = moves.initial_view(scene.camera, loaded_scene.buffers, size[0] / size[1])
     return RenderRequest(loaded_scene, loaded_scene.buffers_for(view, size, Edits()), tone, samples)
 
 
@@ -201,15 +201,15 @@ def test_sizes_that_are_taken(text: str, expected: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("64", "is no size"),
-        ("x", "is no size"),
-        ("3840x", "is no size"),
-        ("3840x2160x3", "is no size"),
-        ("3840x2160 64 2", "is no size"),
-        ("38.5x20", "is no size"),
-        ("-4x20", "is no size"),
-        ("²x20", "is no size"),
-        ("9" * 5000 + "x20", "is no size"),
+        ("64", "is not a size"),
+        ("x", "is not a size"),
+        ("3840x", "is not a size"),
+        ("3840x2160x3", "is not a size"),
+        ("3840x2160 64 2", "is not a size"),
+        ("38.5x20", "is not a size"),
+        ("-4x20", "is not a size"),
+        ("²x20", "is not a size"),
+        ("9" * 5000 + "x20", "is not a size"),
         ("0x20", "sides go from 1"),
         ("20x0", "sides go from 1"),
         ("20x20 0", "samples from 1"),

@@ -139,7 +139,7 @@ def test_pan_moves_the_picture_by_its_heights(view: View, right: float, up: floa
 
 @given(view=views(), amount=ANGLES)
 def test_fly_goes_along_the_view_and_takes_the_pivot_along(view: View, amount: float) -> None:
-    view = replace(view, cut=view.orthographic)
+    view = replace(view, is_section=view.orthographic)
     moved = moves.fly(view, amount)
     step = moved.pose.eye - view.pose.eye
     expected = 2.0 * view.half_height * amount * view.pose.axes.forward
@@ -177,7 +177,7 @@ def test_dolly_and_zoom_scale_an_orthographic_picture(view: View, factor: float)
 @given(view=views(), factor=st.sampled_from([0.1, 10.0]))
 def test_dolly_without_end_stays_a_camera_that_can_be_packed(view: View, factor: float) -> None:
     for _ in range(200):
-        view = moves.clear(moves.dolly(view, factor), 2.0)
+        view = moves.unclipped(moves.dolly(view, factor), 2.0)
     view.pose.pack(ASPECT)
     moves.camera_of(view, BUFFERS)
     assert view.distance >= moves.NEAREST

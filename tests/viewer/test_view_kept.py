@@ -42,8 +42,8 @@ def test_an_orthographic_view_has_all_in_front_of_it(view: View, seed: int) -> N
     points = np.random.default_rng(seed).normal(size=(200, 3))
     points *= 2.5 / np.linalg.norm(points, axis=1)[:, None]
     assert ((points - orthographic.pose.eye) @ orthographic.pose.axes.forward > -1e-9).all()
-    inside = replace(moves.fly(replace(orthographic, cut=True), 5.0), cut=False)
-    near = moves.clear(inside, 2.5)
+    inside = replace(moves.fly(replace(orthographic, is_section=True), 5.0), is_section=False)
+    near = moves.unclipped(inside, 2.5)
     assert ((points - near.pose.eye) @ near.pose.axes.forward > -1e-9).all()
 
 
@@ -53,23 +53,23 @@ def test_an_orthographic_camera_among_the_spheres_shows_its_section() -> None:
     view = view_of(
         BUFFERS, type="orthographic", height=5.0, position=(x, y, z), look_at=(x, y, z - 1.0)
     )
-    assert view.cut
-    assert moves.clear(view, moves.reach(BUFFERS)) is view
-    assert moves.orbit(view, 0.3, 0.1).cut
-    assert not moves.to_all(view, BUFFERS, ASPECT).cut
+    assert view.is_section
+    assert moves.unclipped(view, moves.bounding_radius(BUFFERS)) is view
+    assert moves.orbit(view, 0.3, 0.1).is_section
+    assert not moves.to_all(view, BUFFERS, ASPECT).is_section
     outside = view_of(
         BUFFERS, type="orthographic", height=5.0, position=(x, y, z + 900.0), look_at=(x, y, z)
     )
-    assert not outside.cut
+    assert not outside.is_section
 
 
 def test_reach_has_every_sphere_and_an_end() -> None:
     centers = np.stack([BUFFERS.x, BUFFERS.y, BUFFERS.z], axis=1).astype(np.float64)
     farthest = (np.linalg.norm(centers, axis=1) + BUFFERS.radius).max()
-    assert moves.reach(BUFFERS) >= farthest
-    assert moves.reach(pack(Scene())) == 1.0
+    assert moves.bounding_radius(BUFFERS) >= farthest
+    assert moves.bounding_radius(pack(Scene())) == 1.0
     wide = Scene.from_arrays(np.array([[0.0, 0, 0], [0, -1e6, 0]]), [1.0, 1e6])
-    assert moves.reach(pack(wide)) == moves.FARTHEST
+    assert moves.bounding_radius(pack(wide)) == moves.FARTHEST
 
 
 # Fitting
@@ -105,7 +105,7 @@ def test_to_all_has_every_sphere_in_the_picture_from_the_same_side(
     there = moves.to_all(view, BUFFERS, aspect)
     reached = np.abs(silhouettes(there, aspect)).max()
     assert 0.94 < reached < 1.0
-    assert there.framed
+    assert there.fits_all
     assert there.pose.axes is view.pose.axes
     if not view.orthographic:
         assert there.pose.half == view.pose.half
@@ -129,11 +129,11 @@ def test_to_sphere_puts_it_into_the_middle_at_its_share_of_the_height(
 
 def test_first_view_is_the_scenes_camera() -> None:
     fitted = view_of(BUFFERS)
-    assert fitted.framed
+    assert fitted.fits_all
     assert fitted.pose.pack(ASPECT) == pack(balls()).camera
     camera = Camera(position=(60.0, -10.0, 30.0), look_at=(50.0, -20.0, 7.0), up=(0.0, 0.0, 3.0))
-    view = moves.first(camera, BUFFERS, ASPECT)
-    assert not view.framed
+    view = moves.initial_view(camera, BUFFERS, ASPECT)
+    assert not view.fits_all
     np.testing.assert_allclose(view.up, (0.0, 0.0, 1.0))
     seen = view.pivot * BUFFERS.scale + BUFFERS.center
     np.testing.assert_allclose(seen, (50.0, -20.0, 7.0), atol=1e-9)
@@ -173,7 +173,7 @@ def test_a_camera_written_down_is_packed_as_the_same_one(
     again = pack(balls(camera=camera), RenderSettings(width=400, height=300))
     assert_same_camera(view.pose.pack(400 / 300), again.camera)
     assert not camera.fit
-    once_more = moves.camera_of(moves.first(camera, BUFFERS, ASPECT), BUFFERS)
+    once_more = moves.camera_of(moves.initial_view(camera, BUFFERS, ASPECT), BUFFERS)
     np.testing.assert_allclose(place_of(once_more), place_of(camera), rtol=1e-9)
 
 
@@ -188,13 +188,13 @@ def test_carried_into_another_render_space_it_is_the_same_camera(
     view: View, shift: float, scale: float
 ) -> None:
     other = replace(BUFFERS, center=BUFFERS.center + shift, scale=BUFFERS.scale * scale)
-    there = moves.carried(view, BUFFERS, other)
+    there = moves.rebased(view, BUFFERS, other)
     one, two = moves.camera_of(view, BUFFERS), moves.camera_of(there, other)
     for name in ("position", "look_at", "up"):
         np.testing.assert_allclose(getattr(one, name), getattr(two, name), atol=1e-9)
     assert one.vertical_fov == pytest.approx(two.vertical_fov)
     assert one.height == (None if one.height is None else pytest.approx(two.height))
-    assert_same(moves.carried(there, other, BUFFERS), view, atol=1e-9)
+    assert_same(moves.rebased(there, other, BUFFERS), view, atol=1e-9)
 
 
 @given(view=views(), seed=st.integers(0, 1000))
@@ -216,11 +216,11 @@ def test_project_is_the_inverse_of_camera_rays(view: View, seed: int) -> None:
 
 def test_every_motion_ends_framing_and_only_fitting_begins_it() -> None:
     view = view_of(BUFFERS)
-    assert view.framed
+    assert view.fits_all
     for changed in (
         moves.orbit(view, 0.1, 0.0), moves.pan(view, 0.1, 0.0), moves.fly(view, 0.1),
         moves.dolly(view, 0.9), moves.zoom(view, 0.9), moves.toggle(view, 2.0),
         moves.along(view, (1.0, 0.0, 0.0)), moves.to_sphere(view, np.zeros(3), 0.1),
     ):  # fmt: skip
-        assert not changed.framed
-        assert moves.to_all(changed, BUFFERS, ASPECT).framed
+        assert not changed.fits_all
+        assert moves.to_all(changed, BUFFERS, ASPECT).fits_all

@@ -75,8 +75,8 @@ def test_the_camera_moves_and_is_ordered(viewer: Viewer, name: str, orthographic
     if orthographic:
         viewer.toggle_projection()
     (action, amount), move = CAMERA[name]
-    extent = moves.reach(viewer.loaded_scene.buffers)
-    expected = moves.clear(move(viewer.view), extent).pose
+    extent = moves.bounding_radius(viewer.loaded_scene.buffers)
+    expected = moves.unclipped(move(viewer.view), extent).pose
     count = len(requests(viewer))
     getattr(viewer, action)(*amount)
     assert len(requests(viewer)) == count + 1
@@ -148,10 +148,10 @@ def test_a_scene_that_cannot_be_packed_ends_at_once(monkeypatch: pytest.MonkeyPa
 def test_fit_all_and_a_window_of_another_shape_show_every_sphere(viewer: Viewer) -> None:
     viewer.pan(3.0, 0.0)
     viewer.resize(100, 50)
-    assert not viewer.view.framed
+    assert not viewer.view.fits_all
     away = viewer.view
     viewer.fit_all()
-    assert viewer.view.framed
+    assert viewer.view.fits_all
     assert viewer.view.pose.axes is away.pose.axes
     viewer.resize(40, 100)
     expected = moves.to_all(away, viewer.loaded_scene.buffers, 0.4)
@@ -202,7 +202,7 @@ def test_reset_brings_everything_back(viewer: Viewer) -> None:
     viewer.reset()
     assert requests(viewer)[-1].buffers.digest() == first.buffers.digest()
     assert requests(viewer)[-1].tone == first.tone
-    assert viewer.view.framed
+    assert viewer.view.fits_all
     assert not viewer.turning
 
 
@@ -365,19 +365,19 @@ def test_a_ground_ball_is_left_out_where_the_rest_is_to_be_seen() -> None:
     both = Scene.from_arrays(np.vstack([centers, ground]), np.append(radii, 1000.0))
     viewer = viewer_of(loaded_scene_of(both, width=64, height=48))
     viewer.fit_all()
-    assert not viewer.view.framed
+    assert not viewer.view.fits_all
     buffers = viewer.loaded_scene.buffers
     points = np.stack([buffers.x, buffers.y, buffers.z], axis=1).astype(np.float64)[:50]
     shown, ahead = moves.project(viewer.view, points, ASPECT)
     assert ahead.all()
     assert 0.8 < np.abs(shown).max() < 1.0
     viewer.fit_giants()
-    assert viewer.view.framed
+    assert viewer.view.fits_all
     far, _ = moves.project(viewer.view, points, ASPECT)
     assert np.ptp(far, axis=0).max() < 0.02
     alone = viewer_of(loaded_scene_of(Scene.from_arrays(ground, 1000.0), width=64, height=48))
     alone.fit_all()
-    assert alone.view.framed
+    assert alone.view.fits_all
 
 
 def test_curves_go_round(viewer: Viewer) -> None:

@@ -137,7 +137,7 @@ def test_a_size_that_makes_no_sense_is_said(viewer: Viewer) -> None:
     assert viewer.help == 0  # which would hide the sentence
     viewer.type("12")
     viewer.enter()
-    assert "'12' is no size" in viewer.notice
+    assert "'12' is not a size" in viewer.notice
     assert viewer.prompt is None
     assert viewer.worker.save_job is None
 

@@ -80,7 +80,7 @@ def test_another_camera_in_the_file_is_taken(old: Any, new: Any) -> None:
     viewer.orbit(0.5, 0.2)
     loaded_scene = reload(viewer, camera=new)
     assert_same_buffers(last(viewer).buffers, pack(loaded_scene.scene))
-    assert viewer.view.framed == (new is None)
+    assert viewer.view.fits_all == (new is None)
 
 
 def test_lights_that_were_turned_stay_unless_the_file_has_others() -> None:
@@ -110,11 +110,11 @@ def test_a_view_that_the_new_scene_cannot_hold_gives_way_to_the_files() -> None:
     viewer = viewer_of(loaded_scene_of(balls()))
     viewer.pan(1e25, 0.0)
     viewer.light_from_viewer()
-    assert not viewer.view.framed
+    assert not viewer.view.fits_all
     tiny = Scene.from_arrays(np.array([[0.0, 0.0, 0.0], [1e-15, 0.0, 0.0]]), 1e-15)
     loaded_scene = loaded_scene_of(tiny, width=64, height=48)
     viewer.receive(Loaded(loaded_scene))
-    assert viewer.view.framed
+    assert viewer.view.fits_all
     assert last(viewer).loaded_scene is loaded_scene
     assert last(viewer).buffers.count == 2
 

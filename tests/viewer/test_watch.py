@@ -17,7 +17,7 @@ from raytracer.errors import DataFileError, SceneError
 from raytracer.pipeline import Notice
 from raytracer.viewer.loaded_scene import LoadedScene, require_file
 from raytracer.viewer.messages import Broken, Loaded
-from raytracer.viewer.watch import ABSENCE, Watch, stamp, stamps
+from raytracer.viewer.watch import MAX_ABSENCE, Watch, stamp, stamps
 from support.previews import PATIENCE, balls
 
 
@@ -64,7 +64,7 @@ class Told:
 
     def look_in_vain(self) -> bool:
         """Look as often as a file may be missing; whether nothing was loaded."""
-        return not any(self.look() for _ in range(ABSENCE))
+        return not any(self.look() for _ in range(MAX_ABSENCE))
 
 
 def change(path: Path, text: str = "changed") -> None:
@@ -289,7 +289,7 @@ def test_one_load_at_a_time(file: Path) -> None:
 
 def test_a_load_is_given_up_at_its_next_step(file: Path) -> None:
     told = Told(file)
-    told.meanwhile = told.watch.give_up
+    told.meanwhile = told.watch.cancel
     change(file)
     assert told.look()
     assert (told.loaded, told.broken, told.closed) == ([], [], 0)
@@ -301,7 +301,7 @@ def test_what_came_of_a_load_that_was_given_up_is_closed(file: Path) -> None:
 
     def late(step: Notice) -> LoadedScene:
         loaded_scene = load(step)
-        told.watch.give_up()
+        told.watch.cancel()
         return loaded_scene
 
     told.watch._load = late

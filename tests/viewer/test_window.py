@@ -166,7 +166,7 @@ def test_a_window_that_is_smaller_than_asked_for_says_so(open_window: Open) -> N
     remote = open_window("--width", "5000", "--height", "3000", "--samples", "1")
     state = remote.until(lambda s: s.traced == s.size, "the full size")
     assert state.size == (1440, 863)
-    assert state.notice == "1440x863, for the screen has no room for 5000x3000"
+    assert state.notice == "1440x863, because the screen is too small for 5000x3000"
 
 
 def test_with_full_the_picture_never_becomes_coarser(open_window: Open) -> None:

@@ -74,7 +74,7 @@ def test_a_second_picture_gets_a_name_of_its_own(
 
 @pytest.mark.parametrize(
     ("typed", "sentence"),
-    [("12", "'12' is no size"), ("0x5", "sides go from 1"), ("9x9 9 9", "is no size")],
+    [("12", "'12' is not a size"), ("0x5", "sides go from 1"), ("9x9 9 9", "is not a size")],
 )
 def test_a_size_that_makes_no_sense_is_refused_in_the_window(
     window: Remote, display: Display, folder: Path, typed: str, sentence: str

@@ -50,7 +50,7 @@ def test_without_an_order_nothing_is_rendered(window: Window) -> None:
     sleep(0.01)
     assert window.worker.take() is None
     assert window.worker.messages.empty()
-    window.worker.give_back(None)
+    window.worker.release(None)
 
 
 @pytest.mark.parametrize("samples", [1, 2, 17])
@@ -115,7 +115,7 @@ def test_after_many_interruptions_it_is_the_same_picture(window: Window, pause: 
                 request_of(loaded_scene, step, tone=ToneSettings(tone="aces"), size=size)
             )
         if chance.random() < 0.3:
-            window.worker.ask(picking(request))
+            window.worker.run_task(picking(request))
         if chance.random() < 0.7:
             window.look()
         sleep(pause * chance.random())
@@ -184,7 +184,7 @@ def test_tasks_are_done_in_order_between_passes(window: Window) -> None:
     found = []
     for prim_id in range(5):
         info = loaded_scene.scene.describe(prim_id)
-        window.worker.ask(lambda info=info: Picked(loaded_scene, info))  # type: ignore[misc]
+        window.worker.run_task(lambda info=info: Picked(loaded_scene, info))  # type: ignore[misc]
         found.append(window.receive(Picked).sphere.id)
     assert found == list(range(5))
     assert_rendered(window.finish(request), 400)
@@ -205,7 +205,7 @@ def test_the_exposure_is_that_of_the_picture(window: Window) -> None:
 
 def test_a_pick_without_any_order_is_answered(window: Window) -> None:
     loaded_scene = loaded_scene_of(balls())
-    window.worker.ask(lambda: Picked(loaded_scene, None))
+    window.worker.run_task(lambda: Picked(loaded_scene, None))
     assert window.receive(Picked) == Picked(loaded_scene, None)
 
 
@@ -215,7 +215,7 @@ def test_what_a_task_cannot_do_is_said_and_the_window_goes_on(window: Window) ->
     def task() -> Any:
         raise UserError("particles.csv: is gone")
 
-    window.worker.ask(task)
+    window.worker.run_task(task)
     assert window.receive(Refused) == Refused("particles.csv: is gone")
     request = request_of(loaded_scene)
     window.worker.show(request)
@@ -323,7 +323,7 @@ def test_few_pictures_are_in_circulation(window: Window) -> None:
     window.worker.show(request)
     window.finish(request)
     assert gate.pictures <= 4
-    assert len(window.worker._free) == gate.pictures - 1
+    assert len(window.worker._free_pictures) == gate.pictures - 1
 
 
 def test_a_window_that_takes_nothing_does_not_stop_it(window: Window) -> None:

@@ -63,7 +63,7 @@ def held_up(window: Window) -> tuple[LoadedScene, Gate, int]:
 def test_a_pick_keeps_the_samples(window: Window) -> None:
     loaded_scene, gate, samples = held_up(window)
     for _ in range(3):
-        window.worker.ask(lambda: Picked(loaded_scene, None))
+        window.worker.run_task(lambda: Picked(loaded_scene, None))
         assert window.receive(Picked) == Picked(loaded_scene, None)
     count = len(gate.passes)
     gate.open.set()
@@ -83,7 +83,7 @@ def test_on_a_gpu_a_pick_waits_for_the_pass(window: Window) -> None:
     gate.open.clear()
     assert gate.entered.wait(PATIENCE)
     left = gate.left
-    window.worker.ask(lambda: Picked(loaded_scene, None))
+    window.worker.run_task(lambda: Picked(loaded_scene, None))
     gate.open.set()
     assert window.receive(Picked) == Picked(loaded_scene, None)
     assert gate.left == left
@@ -123,7 +123,9 @@ def test_the_window_is_sharp_while_a_picture_is_rendered_to_be_kept(
     window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And its samples go on, in turns with the picture's parts."""
-    monkeypatch.setattr("raytracer.viewer.save_job.PART", 0.0)  # one sample of few rows a part
+    monkeypatch.setattr(
+        "raytracer.viewer.save_job.PART_SECONDS", 0.0
+    )  # one sample of few rows a part
     loaded_scene, _ = gated(balls())
     request = request_of(loaded_scene, samples=8)
     save_job = SaveJob(
@@ -141,7 +143,7 @@ def test_the_window_is_sharp_while_a_picture_is_rendered_to_be_kept(
     assert window.worker.save(None)
 
 
-def test_what_needs_no_backend_is_done_aside(window: Window) -> None:
+def test_what_needs_no_backend_is_done_in_the_background(window: Window) -> None:
     """A large file may be read through for a click: rendering goes on meanwhile."""
     loaded_scene, _ = gated(balls())
     read = Event()
@@ -151,7 +153,7 @@ def test_what_needs_no_backend_is_done_aside(window: Window) -> None:
         return Picked(loaded_scene, None)
 
     request = request_of(loaded_scene)
-    window.worker.ask(lambda: slowly)
+    window.worker.run_task(lambda: slowly)
     window.worker.show(request)
     assert_rendered(window.finish(request))
     assert window.messages == []

@@ -72,8 +72,9 @@ class ColumnSource(ParticleSource):
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
         names = [name for name in self.columns if name not in used]
         for name, values in self.load(names).items():
-            if len(values) == count:
-                yield name, plain_value(values[index].tolist())
+            value = plain_value(values[index].tolist()) if len(values) == count else ""
+            if value != "":
+                yield name, value
 
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
         """Return the columns of each part: centers or x, y, z; radius or diameter; color; label.

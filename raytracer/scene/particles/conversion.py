@@ -9,14 +9,6 @@ from raytracer.errors import shown
 
 _ASE = "from ase.io import read, write; write('{new}.xyz', read('{name}'))"
 _MDANALYSIS = "import MDAnalysis as m; m.Universe('{name}').atoms.write('{new}.xyz')"
-_OVITO = (  # ASE would make hydrogen of type 1
-    "from ovito.io import *; export_file(import_file('{name}'), '{new}.xyz', 'xyz', "
-    "columns=['Particle Type', 'Position.X', 'Position.Y', 'Position.Z'])"
-)
-_GSD = (
-    "import numpy, gsd.hoomd as g; p = g.open('{name}')[-1].particles; "
-    "numpy.savez('{new}.npz', centers=p.position, diameters=p.diameter)"
-)
 _PYVISTA = "import numpy, pyvista as p; numpy.savez('{new}.npz', centers=p.read('{name}').points)"
 _HDF5 = (
     "import numpy, h5py; f = h5py.File('{name}'); "
@@ -26,10 +18,8 @@ _PARQUET = "import pandas; pandas.read_parquet('{name}').to_csv('{new}.csv', ind
 _EXCEL = "import pandas; pandas.read_excel('{name}').to_csv('{new}.csv', index=False)"
 
 _KINDS = (
-    (".pdb .ent .cif .mol .sdf .gro .vasp .poscar .traj .cfg .xsf .cube .res", "ase", _ASE),
-    (".mol2 .pqr", "MDAnalysis", _MDANALYSIS),
-    (".data .lmp .lammps", "ovito", _OVITO),
-    (".gsd", "gsd", _GSD),
+    (".traj .cfg .xsf .cube .res .db", "ase", _ASE),
+    (".pqr .pdbqt .crd .inpcrd", "MDAnalysis", _MDANALYSIS),
     (".vtu .vtp .vtk .vts .pvtu .ply .stl .obj .pcd", "pyvista", _PYVISTA),
     (".h5 .hdf5 .hdf .h5md", "h5py", _HDF5),
     (".parquet", "pandas pyarrow", _PARQUET),
@@ -38,7 +28,7 @@ _KINDS = (
 """Endings, the packages that the command needs, and the command for Python."""
 
 _PACKED = (".zip", ".tar", ".tgz", ".7z")
-_TRAJECTORIES = (".dcd", ".xtc", ".trr", ".nc")
+_TOPOLOGIES = (".psf", ".prmtop", ".top", ".itp", ".tpr")
 
 
 def unread(suffix: str) -> str:
@@ -59,10 +49,10 @@ def way_out(path: Path) -> str:
     new = name.removesuffix(name[-len(suffix) :]) if suffix else name
     if suffix in _PACKED:
         return "unpack it first"
-    if suffix in _TRAJECTORIES:
+    if suffix in _TOPOLOGIES:
         return (
-            "it holds coordinates without the atoms: write a frame to .xyz with its topology, for "
-            f"example MDAnalysis.Universe('TOPOLOGY', '{name}').atoms.write('{new}.xyz')"
+            "it holds atoms without coordinates: write a frame to .xyz with its trajectory, for "
+            f"example MDAnalysis.Universe('{name}', 'TRAJECTORY').atoms.write('{new}.xyz')"
         )
     for suffixes, packages, code in _KINDS:
         if suffix in suffixes.split():

@@ -16,6 +16,10 @@ SNIFF_BYTES = 1 << 12
 """Bytes at the start of a file that are compared with signatures."""
 
 
+MOST_SUFFIXES = 12
+"""Most endings that a message lists."""
+
+
 def _cell(name: str) -> str:
     """Return a regular expression: the first line has a cell of this name."""
     return rf'(?=(?:[^\r\n]*[,;\t])?[ "#]*{name}[ "#]*(?:[,;\t\r\n]|\Z))'
@@ -48,6 +52,14 @@ class Format(NamedTuple):
         return source(file, self.variant)
 
 
+# Quantifiers that give nothing back: the time that a line takes grows with its length only.
+_NUMBER = r"[-+]?+(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?+\d++)?+"
+_LINE = rf"[ \t]*+{_NUMBER}(?:[ \t]++{_NUMBER}){{2}}[ \t\r]*+\n"
+_GRO = r"[^\n]*\n[ \t]*\d+[ \t\r]*\n[ \d]{5}[^\n]{10}[ \d]{5}[ \t]*-?\d+\.\d+"
+_POSCAR = rf"[^\n]*+\n[ \t]*+{_NUMBER}[ \t\r]*+\n(?:{_LINE}){{3}}"
+
+_PDB = r"(?:HEADER|CRYST1|REMARK|TITLE |COMPND|MODEL |ATOM  |HETATM)[ \d]"
+
 FORMATS = (
     Format("NumPy archive", "npz", (".npz",), pattern=r"PK\x03\x04"),
     Format("NumPy array", "npy", (".npy",), (b"\x93NUMPY",)),
@@ -60,6 +72,28 @@ FORMATS = (
         (".lammpstrj", ".dump", ".lammpsdump"),
         (b"ITEM: TIMESTEP", b"ITEM: UNITS", b"ITEM: TIME"),
     ),
+    Format(
+        "LAMMPS data",
+        "lammps_data",
+        (".data", ".lmp", ".lammps"),
+        pattern=r"(?:[^\n]*\n)?(?:\s|#[^\n]*\n)*\d+[ \t]+atoms\b",
+    ),
+    Format("GROMACS", "gro", (".gro",), pattern=_GRO),
+    Format("VASP structure", "poscar", (".vasp", ".poscar", ".contcar"), pattern=_POSCAR),
+    Format("PDB", "pdb", (".pdb", ".ent", ".brk"), pattern=_PDB),
+    Format("CIF", "cif", (".cif", ".mmcif", ".mcif"), pattern=r"(?:#[^\n]*\n\s*)*data_\S*\s"),
+    Format("GSD", "gsd", (".gsd",), (b"\xdf\x65\xdf\x65\xdf\x65\xdf\x65",)),
+    Format("DCD", "dcd", (".dcd",), (b"\x54\0\0\0CORD", b"\0\0\0\x54CORD")),
+    Format("TRR", "trr", (".trr",), (b"\0\0\x07\xc9",)),
+    Format("XTC", "chemfiles", (".xtc",), (b"\0\0\x07\xcb",), variant="XTC"),
+    Format("TNG", "chemfiles", (".tng",), variant="TNG"),
+    Format("Amber NetCDF", "chemfiles", (".nc", ".ncdf"), (b"CDF",), variant="Amber NetCDF"),
+    Format("MOL2", "chemfiles", (".mol2",), (b"@<TRIPOS>",), variant="MOL2"),
+    Format("SDF", "chemfiles", (".sdf", ".mol"), variant="SDF"),
+    Format("CML", "chemfiles", (".cml",), variant="CML"),
+    Format("MMTF", "chemfiles", (".mmtf",), variant="MMTF"),
+    Format("CSSR", "chemfiles", (".cssr",), variant="CSSR"),
+    Format("Tinker XYZ", "chemfiles", (".arc",), variant="Tinker"),
 )
 """The first format of those that match is chosen."""
 
@@ -118,8 +152,23 @@ def format_of(file: OpenFile, suffix: str, others: tuple[str, ...] = ()) -> Form
     way = way_out(file.path)
     found = None if way else by_content(start)
     if found is None:
-        known = ", ".join((*others, *SUFFIXES))
-        raise DataFileError(
-            f"{file.source}: {unread(suffix)}; supported are {known}" + (f"; {way}" if way else "")
-        )
+        raise DataFileError(f"{file.source}: {unread(suffix)}; {_hint(suffix, others, way)}")
     return found
+
+
+def _hint(suffix: str, others: tuple[str, ...], way: str) -> str:
+    """Return which endings are supported, those near an unknown one first, and what to do.
+
+    Args:
+        suffix: the unknown one.
+        others: endings of files that are no particles.
+        way: how to convert the file, or "".
+    """
+    from difflib import get_close_matches
+
+    known = [*others, *SUFFIXES]
+    near = [] if way else get_close_matches(suffix, known, 3, 0.6)
+    listed = ", ".join(known[:MOST_SUFFIXES])
+    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    text = f"{hint}supported are {listed} and {len(known) - MOST_SUFFIXES} others"
+    return f"{text}; {way}" if way else text

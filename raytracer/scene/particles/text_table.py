@@ -111,7 +111,7 @@ def _loaded(text: str | Iterable[str], **options: Any) -> NDArray[Any]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a table without rows is no mistake
-        table: NDArray[Any] = np.loadtxt(text, comments=None, encoding="utf-8", **options)
+        table: NDArray[Any] = np.loadtxt(text, encoding="utf-8", **{"comments": None} | options)
         return table
 
 

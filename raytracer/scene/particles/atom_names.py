@@ -1,0 +1,70 @@
+"""Elements of atoms by their names, for files that state names alone ("CA", "HB2", "OW")."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raytracer.scene.elements import symbol_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+IONS = frozenset(
+    ("CL", "CL-", "NA", "NA+", "CA", "CA2+", "MG", "MG2+", "ZN", "ZN2+", "FE", "CU", "MN", "CD",
+     "CS", "CS+", "RB", "RB+", "LI", "LI+", "BA", "BR", "BR-", "NI", "CO", "CLA", "SOD", "POT",
+     "CAL", "CES")
+)  # fmt: skip
+"""Residues that are single ions."""
+
+TWO_LETTERS = frozenset(
+    ("FE", "ZN", "MG", "MN", "CU", "NI", "CL", "BR", "AU", "AG", "PT", "AL", "SI", "LI", "SE")
+)
+"""Names of atoms that are elements of two letters, as no atom of the first letter is called so."""
+
+_CHARMM = {"CLA": "Cl", "SOD": "Na", "POT": "K", "CAL": "Ca", "CES": "Cs"}
+
+
+def elements_of(names: NDArray[Any], residues: NDArray[Any]) -> NDArray[Any]:
+    """Return the symbols of the elements of atoms, or their names where these tell none.
+
+    An atom whose residue has the same name is an ion; of all others the first letter is the
+    element, as "CA" in an amino acid is a carbon, unless a small letter follows it ("Cu").
+
+    Args:
+        names: of the atoms, texts (N,).
+        residues: of their residues, texts (N,).
+
+    Returns:
+        Texts, (N,).
+    """
+    import numpy as np
+
+    if not len(names):
+        return np.zeros(0, "S2")
+    width = max(names.dtype.itemsize, 1)
+    pairs = np.zeros(len(names), [("name", f"S{width}"), ("residue", residues.dtype)])
+    pairs["name"], pairs["residue"] = names, residues
+    known, inverse = np.unique(pairs, return_inverse=True)
+    found = [
+        element_of(name.decode("utf-8", "replace"), residue.decode("utf-8", "replace"))
+        for name, residue in known
+    ]
+    symbols: NDArray[Any] = np.array([text.encode() for text in found], f"S{max(width, 2)}")
+    return symbols[inverse.reshape(-1)]
+
+
+def element_of(name: str, residue: str = "") -> str:
+    """Return the symbol of the element of an atom, or its name if it tells none."""
+    word, place = name.strip().strip("0123456789+-*'\""), residue.strip().upper()
+    if place in IONS and word and place.startswith(word.upper()[:2]):
+        ion = _CHARMM.get(place) or symbol_of(place.rstrip("0123456789+-"))
+        if ion is not None:
+            return ion
+    if word.upper() in TWO_LETTERS or (word[1:2].islower() and symbol_of(word[:2]) == word[:2]):
+        return word[:2].capitalize()
+    letters = "".join(letter for letter in word if letter.isalpha() and letter.isascii())
+    for length in (1, 2):
+        symbol = symbol_of(letters[:length]) if len(letters) >= length else None
+        if symbol is not None and symbol.upper() == letters[:length].upper():
+            return symbol
+    return name.strip()

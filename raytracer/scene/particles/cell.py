@@ -1,0 +1,38 @@
+"""Periodic cells from lengths and angles."""
+
+from __future__ import annotations
+
+from math import cos, radians, sin, sqrt
+
+from raytracer.scene.particles.source import Box
+
+
+def cell_of(lengths: tuple[float, float, float], angles: tuple[float, float, float]) -> Box | None:
+    """Return the cell with its first edge along x and its second in the x-y plane.
+
+    Args:
+        lengths: of the edges a, b and c.
+        angles: alpha (between b and c), beta (a and c), gamma (a and b), degrees.
+
+    Returns:
+        The cell, with its origin at 0; None where there is no such cell.
+    """
+    a, b, c = lengths
+    alpha, beta, gamma = ((_cos(angle), _sin(angle)) for angle in angles)
+    if min(lengths) <= 0.0 or gamma[1] <= 0.0:
+        return None
+    x = beta[0]
+    y = (alpha[0] - beta[0] * gamma[0]) / gamma[1]
+    rest = 1.0 - x * x - y * y
+    if not rest > 0.0:
+        return None
+    edges = ((a, 0.0, 0.0), (b * gamma[0], b * gamma[1], 0.0), (c * x, c * y, c * sqrt(rest)))
+    return Box((0.0, 0.0, 0.0), edges)
+
+
+def _cos(angle: float) -> float:
+    return 0.0 if angle == 90.0 else cos(radians(angle))
+
+
+def _sin(angle: float) -> float:
+    return 1.0 if angle == 90.0 else sin(radians(angle))

@@ -1,0 +1,117 @@
+"""Coordinate files of GROMACS (.gro): a title, the number of atoms, atoms in fixed columns, box.
+
+Lengths are nanometres in the file and angstrom in its columns here, as radii of elements are.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import DataFileError, shown
+from raytracer.files.access import OpenFile
+from raytracer.memory import require_room
+from raytracer.scene.particles.atom_names import elements_of
+from raytracer.scene.particles.fixed_columns import vectors, words
+from raytracer.scene.particles.lines import has_lines
+from raytracer.scene.particles.loaded import LoadedSource
+from raytracer.scene.particles.source import Box, Particles
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+NANOMETRE = 10.0
+"""Angstrom."""
+
+MEMORY = 8
+"""Bytes of memory for each byte of the file while it is parsed."""
+
+MOST_DIGITS = 18
+"""Most digits of the number of atoms, and most decimals of a coordinate."""
+
+
+class Source(LoadedSource):
+    """A .gro file."""
+
+    def __init__(self, file: OpenFile, variant: str = "") -> None:
+        super().__init__(file, variant)
+        _, count, first = file.lines(3)
+        text = count.strip()
+        if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS):
+            raise DataFileError(
+                f"{self.name}: line 2: '{shown(text, 40)}' is not the number of atoms"
+            )
+        self._atoms = int(text)
+        self._width = _width_of(first) if self._atoms else 8
+
+    @property
+    def count(self) -> int | None:
+        return self._atoms
+
+    @property
+    def frames(self) -> int | None:
+        return None if has_lines(self.file, 3 + self._atoms) else 1
+
+    @cached_property
+    def box(self) -> Box | None:
+        """The box; nine numbers are a triclinic one."""
+        line = self._lines[self._atoms] if len(self._lines) > self._atoms else b""
+        try:
+            values = [NANOMETRE * float(word) for word in line.split()]
+        except ValueError:
+            return None
+        if len(values) == 3:
+            values += [0.0] * 6
+        if len(values) != 9:
+            return None
+        ax, by, cz, ay, az, bx, bz, cx, cy = values
+        return Box((0.0, 0.0, 0.0), ((ax, ay, az), (bx, by, bz), (cx, cy, cz)))
+
+    def read(self) -> dict[str, NDArray[Any]]:
+        rows = self._lines[: self._atoms]
+        if len(rows) < self._atoms:
+            raise DataFileError(
+                f"{self.name}: line 2 says {self._atoms} atoms, but there are {len(rows)}; "
+                "is it cut short?"
+            )
+        width = self._width
+        columns: dict[str, NDArray[Any]] = {
+            "residue": words(rows, 5, 10),
+            "name": words(rows, 10, 15),
+        }
+        columns["element"] = elements_of(columns["name"], columns["residue"])
+        columns["position"] = vectors(rows, 20, width, self.name, 3) * NANOMETRE
+        if rows and len(rows[0].rstrip()) >= 20 + 6 * width:
+            columns["velocity"] = vectors(rows, 20 + 3 * width, width, self.name, 3)
+        return columns
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        result = super().particles(names)
+        if has_lines(self.file, 3 + self._atoms):
+            result.notes.append(("", (
+                f"{self.name}: more frames follow; the first is shown: for another one, write it "
+                "to a file of its own"
+            )))  # fmt: skip
+        return result
+
+    @cached_property
+    def _lines(self) -> list[bytes]:
+        """The lines from the first atom on, as many as the first frame has."""
+        require_room(self.name, MEMORY * self.file.size)
+        self.file.require_short_lines()
+        stream = self.file.file
+        stream.seek(0)
+        for _ in range(2):
+            stream.readline()
+        size = self.file.size - stream.tell()
+        return stream.read(size).split(b"\n", self._atoms + 1)[: self._atoms + 1]
+
+
+def _width_of(line: str) -> int:
+    """Return the width of a coordinate: the distance between two decimal points."""
+    first = line.find(".", 20)
+    second = line.find(".", first + 1) if first >= 0 else -1
+    width = second - first
+    return width if 0 < width <= MOST_DIGITS + 8 else 8

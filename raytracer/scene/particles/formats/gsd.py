@@ -1,0 +1,91 @@
+"""Trajectories of HOOMD-blue (.gsd): the first frame. Read by the library gsd."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import DataFileError
+from raytracer.memory import require_room
+from raytracer.scene.particles.loaded import LoadedSource, library, texts
+from raytracer.scene.particles.source import Box
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+COLUMNS = ("diameter", "mass", "charge", "velocity", "orientation", "body", "image",
+           "moment_inertia", "angmom")  # fmt: skip
+"""Quantities of particles besides position and type; those that the file has are columns."""
+
+TYPE_BYTES = 64
+"""Bytes of the name of a type."""
+
+
+class Source(LoadedSource):
+    """A .gsd file."""
+
+    @cached_property
+    def _file(self) -> Any:
+        layer = library("gsd.fl", self.name, "md")
+        try:
+            return layer.open(self.file.name, "r", application="raytracer", schema="hoomd",
+                              schema_version=(1, 4))  # fmt: skip
+        except (OSError, RuntimeError) as problem:
+            raise DataFileError(f"{self.name}: is no .gsd file, or damaged ({problem})") from None
+
+    @property
+    def frames(self) -> int | None:
+        return int(self._file.nframes)
+
+    @property
+    def box(self) -> Box | None:
+        found = self._chunk("configuration/box")
+        if found is None or found.shape != (6,):
+            return None
+        x, y, z, xy, xz, yz = map(float, found)
+        z = z or 1.0  # of two dimensions
+        edges = ((x, 0.0, 0.0), (xy * y, y, 0.0), (xz * z, yz * z, z))
+        low = [-sum(edge[axis] for edge in edges) / 2.0 for axis in range(3)]
+        return Box((low[0], low[1], low[2]), edges)
+
+    @property
+    def bonds(self) -> NDArray[np.int64] | None:
+        import numpy as np
+
+        found = self._chunk("bonds/group")
+        return None if found is None else found.astype(np.int64).reshape(-1, 2)
+
+    def read(self) -> dict[str, NDArray[Any]]:
+        if not self._file.nframes:
+            raise DataFileError(f"{self.name}: holds no frames")
+        require_room(self.name, min(self.file.size, 1 << 62))
+        position = self._chunk("particles/position")
+        if position is None or position.ndim != 2 or position.shape[1] != 3:
+            raise DataFileError(f"{self.name}: the first frame has no positions of particles")
+        columns: dict[str, NDArray[Any]] = {"position": position}
+        for name in COLUMNS:
+            values = self._chunk(f"particles/{name}")
+            if values is not None and len(values) == len(position):
+                columns[name] = values
+        types = self._chunk("particles/typeid")
+        if types is not None and types.shape == position.shape[:1]:
+            columns["species"] = self._type_names(types)
+        return columns
+
+    def _type_names(self, types: NDArray[Any]) -> NDArray[Any]:
+        """Return the name of each particle's type."""
+        stored = self._chunk("particles/types")
+        names = ["A"] if stored is None else [bytes(row).rstrip(b"\0").decode("utf-8", "replace")
+                                              for row in stored]  # fmt: skip
+        if len(types) and int(types.max()) >= len(names):
+            raise DataFileError(f"{self.name}: a particle has a type that has no name")
+        labels: NDArray[Any] = texts([name[:TYPE_BYTES] for name in names])[types]
+        return labels
+
+    def _chunk(self, name: str) -> NDArray[Any] | None:
+        """Return an array of the first frame, or None if the file has none of this name."""
+        if not self._file.nframes or not self._file.chunk_exists(frame=0, name=name):
+            return None
+        found: NDArray[Any] = self._file.read_chunk(frame=0, name=name)
+        return found

@@ -1,0 +1,305 @@
+"""Data files of LAMMPS (read_data): atoms of any common style, box, masses and bonds.
+
+A header of counts and bounds, then sections: a line with the name, a blank line, rows. The style
+of the atoms stands behind the name of the section ("Atoms # full"), or follows from the columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from raytracer.errors import DataFileError, shown, suggestion
+from raytracer.files.access import LINE_BYTES, OpenFile
+from raytracer.memory import require_room
+from raytracer.scene.elements import symbol_of
+from raytracer.scene.particles.columns import ColumnSource
+from raytracer.scene.particles.labels import Labels
+from raytracer.scene.particles.lines import pick_line
+from raytracer.scene.particles.source import Box, Column, Particles, Value
+from raytracer.scene.particles.text_table import line_at, number, read_columns
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+STYLES = {
+    "atomic": ("id", "type", "x", "y", "z"),
+    "charge": ("id", "type", "q", "x", "y", "z"),
+    "molecular": ("id", "mol", "type", "x", "y", "z"),
+    "bond": ("id", "mol", "type", "x", "y", "z"),
+    "angle": ("id", "mol", "type", "x", "y", "z"),
+    "full": ("id", "mol", "type", "q", "x", "y", "z"),
+    "sphere": ("id", "type", "diameter", "density", "x", "y", "z"),
+    "ellipsoid": ("id", "type", "ellipsoidflag", "density", "x", "y", "z"),
+    "dipole": ("id", "type", "q", "x", "y", "z", "mux", "muy", "muz"),
+    "hybrid": ("id", "type", "x", "y", "z"),
+}
+"""Columns of the section Atoms, by the style of the atoms."""
+
+INTEGERS = frozenset(("id", "mol", "type", "ellipsoidflag", "ix", "iy", "iz"))
+
+SECTIONS = (
+    "Atoms", "Masses", "Velocities", "Bonds", "Angles", "Dihedrals", "Impropers", "Ellipsoids",
+    "Lines", "Triangles", "Bodies", "Atom Type Labels", "Bond Type Labels", "Angle Type Labels",
+    "Dihedral Type Labels", "Improper Type Labels",
+)  # fmt: skip
+
+COUNTS = {"Masses": "atom types", "Velocities": "atoms", "Atom Type Labels": "atom types"}
+"""Counts of the header that are the rows of a section of another name."""
+
+MOST_TYPES = 100_000
+"""Most types of atoms whose masses are read."""
+
+
+class Section(NamedTuple):
+    """A section of the file.
+
+    Args:
+        line: number of its first row, from 0.
+        hint: what stands behind its name, or "".
+        first: its first row, or "".
+        inked: lines before its first row that are not blank.
+    """
+
+    line: int
+    hint: str
+    first: str
+    inked: int
+
+
+class Source(ColumnSource):
+    """A data file."""
+
+    def __init__(self, file: OpenFile, variant: str = "") -> None:
+        super().__init__(file, variant)
+        self._header: dict[str, list[str]] = {}
+        self._sections: dict[str, Section] = {}
+        self._scan()
+        if "Atoms" not in self._sections:
+            raise DataFileError(f"{self.name}: there is no section Atoms")
+        self._atoms = self._total("atoms")
+        self._names = self._style_columns()
+
+    @cached_property
+    def columns(self) -> Mapping[str, Column]:
+        kinds = {name: "integer" if name in INTEGERS else "number" for name in self._names}
+        cells = self._sections["Atoms"].first.split()
+        kind = self._names.index("type")
+        if kind < len(cells) and isinstance(number(cells[kind]), str):
+            kinds["type"] = "text"
+        return {name: Column(each) for name, each in kinds.items()}
+
+    @property
+    def count(self) -> int | None:
+        return self._atoms
+
+    @property
+    def box(self) -> Box | None:
+        low, high = [], []
+        for axis in "xyz":
+            row = self._header.get(f"{axis}lo {axis}hi", [])
+            if len(row) != 2:
+                return None
+            low.append(float(row[0]))
+            high.append(float(row[1]))
+        tilt = self._header.get("xy xz yz", [])
+        xy, xz, yz = map(float, tilt if len(tilt) == 3 else "000")
+        x, y, z = (b - a for a, b in zip(low, high, strict=True))
+        return Box((low[0], low[1], low[2]), ((x, 0.0, 0.0), (xy, y, 0.0), (xz, yz, z)))
+
+    @cached_property
+    def bonds(self) -> NDArray[np.int64] | None:
+        import numpy as np
+
+        section, count = self._sections.get("Bonds"), self._total("bonds")
+        if section is None or not count:
+            return None
+        table = self._table(section, {"type": 1, "first": 2, "second": 3}, count, 4)
+        ids = self.load(["id"])["id"]
+        order = np.argsort(ids, kind="stable")
+        ends = table[:, 1:].astype(np.int64)
+        places = np.searchsorted(ids, ends, sorter=order).clip(0, max(len(ids) - 1, 0))
+        pairs: NDArray[np.int64] = order[places]
+        if not np.array_equal(ids[pairs], ends):
+            raise DataFileError(f"{self.name}: a bond names an atom that is not in the file")
+        return pairs
+
+    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        import numpy as np
+
+        kinds = {name: self.columns[name].kind for name in names}
+        words = [name for name in names if kinds[name] == "text"]
+        numbers = {name: self._names.index(name) for name in names if name not in words}
+        table, types = self._read(numbers, {name: self._names.index(name) for name in words})
+        columns: dict[str, NDArray[Any]] = dict(zip(words, types, strict=True))
+        for place, name in enumerate(numbers):
+            column = table[:, place]
+            whole = kinds[name] == "integer" and bool(np.all(column % 1 == 0))
+            columns[name] = column.astype(np.int64) if whole else column
+        return columns
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        result = super().particles(names)
+        if result.radius is not None and not (result.radius > 0.0).all():
+            # A diameter of 0 is a point particle, which LAMMPS allows.
+            result.radius = None
+        symbols = self._symbols()
+        if symbols and result.labels is not None and result.radius is None:
+            labels = [symbols.get(name, name) for name in result.labels.names]
+            result.labels = Labels(labels, result.labels.ids, "elements")
+            listed = ", ".join(f"{type_} = {symbols[type_]}" for type_ in list(symbols)[:8])
+            result.notes.append(("radius+color", (
+                f"{self.name}: types are taken as the elements that the section Masses names "
+                f"({listed}): to change that, say labels = \"types\" in the set of a scene file"
+            )))  # fmt: skip
+        return result
+
+    def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
+        """Yield the cells of a line."""
+        cells = line_at(self.file, self._sections["Atoms"].inked + index).partition("#")[0].split()
+        for name, cell in zip(self._names, cells, strict=False):
+            yield name, number(cell)
+
+    def _scan(self) -> None:
+        """Find the header and the sections; rows are counted, not looked at."""
+        stream = self.file.file
+        stream.seek(0)
+        place = inked = 0
+        title: tuple[str, str] | None = None
+        while line := stream.readline(LINE_BYTES + 1):
+            if len(line) > LINE_BYTES:
+                raise self.file.too_long(place + 1)
+            text = line.strip()
+            if text and title is not None:
+                name, hint = title
+                first = text.decode("utf-8", "replace")
+                self._sections[name] = Section(place, hint, first, inked)
+                rest = max(self._total(COUNTS.get(name, name.lower())) - 1, 0)
+                skipped = sum(1 for _ in islice(stream, rest))
+                place, inked = place + skipped, inked + skipped
+                title = None
+            elif text and text[:1].isalpha() and (found := self._title(text)):
+                title = found
+            elif text and not self._sections and place:
+                self._read_header(text)
+            place, inked = place + 1, inked + bool(text)
+        if title is not None:
+            self._sections.setdefault(title[0], Section(place, title[1], "", inked))
+
+    def _title(self, text: bytes) -> tuple[str, str] | None:
+        """Return the name of a section and what stands behind it, if the line is a title."""
+        title, _, hint = text.decode("utf-8", "replace").partition("#")
+        name = title.strip()
+        return (name, hint.strip()) if name in SECTIONS and name not in self._sections else None
+
+    def _read_header(self, text: bytes) -> None:
+        """Keep a line of the header: values, then the words that name them."""
+        words = text.decode("utf-8", "replace").partition("#")[0].split()
+        values = [word for word in words if not isinstance(number(word), str)]
+        self._header[" ".join(words[len(values) :])] = values
+
+    def _total(self, what: str) -> int:
+        """Return a count of the header, 0 if there is none."""
+        words = self._header.get(what, ["0"])
+        if not words or not words[0].isdecimal() or len(words[0]) > 18:
+            raise DataFileError(f"{self.name}: the number of {what} in the header is wrong")
+        return int(words[0])
+
+    def _style_columns(self) -> list[str]:
+        """Return the names of the columns of the section Atoms."""
+        section = self._sections["Atoms"]
+        cells = section.first.partition("#")[0].split()
+        hint = section.hint.split()
+        if hint:
+            if hint[0] not in STYLES:
+                raise DataFileError(
+                    f"{self.name}: the style of atoms '{shown(hint[0])}' is not known; "
+                    f"{suggestion(hint[0], STYLES)}"
+                )
+            names = STYLES[hint[0]]
+        else:
+            names = STYLES[_style_of(cells, self._atoms)]
+        found = list(names)
+        rest = len(cells) - len(found)
+        if rest < 0 and cells:
+            raise DataFileError(
+                f"{self.name}: line {section.line + 1}: has {len(cells)} values; atoms of this "
+                f"style have {len(found)}: {' '.join(found)}"
+            )
+        if rest == 3:
+            found += ["ix", "iy", "iz"]
+        else:
+            found += [f"column {place}" for place in range(len(found) + 1, len(cells) + 1)]
+        return found
+
+    def _symbols(self) -> dict[str, str]:
+        """Return the elements of the types, from the comments in the section Masses, if all are."""
+        section, types = self._sections.get("Masses"), self._total("atom types")
+        if section is None or not 0 < types <= MOST_TYPES:
+            return {}
+        found: dict[str, str] = {}
+        for place in range(types):
+            line = pick_line(self.file, section.inked + place)
+            values, _, comment = (line or "").partition("#")
+            words, label = values.split(), comment.split()[:1]
+            symbol = symbol_of(label[0]) if label and not label[0].isdecimal() else None
+            if symbol is None or not words:
+                return {}
+            found[words[0]] = symbol
+        return found
+
+    def _read(
+        self, numbers: Mapping[str, int], words: Mapping[str, int]
+    ) -> tuple[NDArray[np.float64], list[NDArray[np.bytes_]]]:
+        """Return columns of numbers, (N, K), and of texts, (N,) each."""
+        import numpy as np
+
+        if not self._atoms or not (numbers or words):
+            return np.zeros((0, len(numbers))), [np.zeros(0, "S32") for _ in words]
+        section = self._sections["Atoms"]
+        most = min(self._atoms, self.file.size // (2 * len(self._names)) + 1)
+        require_room(self.name, most * (8 * len(numbers) + 32 * len(words)))
+        table, texts = read_columns(
+            self.file, numbers, words, comments="#", skiprows=section.line, max_rows=most
+        )
+        if len(table) != self._atoms:
+            raise DataFileError(
+                f"{self.name}: the header says {self._atoms} atoms, but there are {len(table)}; "
+                "is it cut short?"
+            )
+        return table, texts
+
+    def _table(
+        self, section: Section, numbers: Mapping[str, int], count: int, width: int
+    ) -> NDArray[np.float64]:
+        """Return columns of numbers of a section, (count, K)."""
+        most = min(count, self.file.size // (2 * width) + 1)
+        require_room(self.name, most * 8 * len(numbers))
+        table, _ = read_columns(
+            self.file, numbers, {}, comments="#", skiprows=section.line, max_rows=most
+        )
+        if len(table) != count:
+            raise DataFileError(
+                f"{self.name}: line {section.line + 1}: {count} rows are announced, but there are "
+                f"{len(table)}"
+            )
+        return table
+
+
+def _style_of(cells: Sequence[str], count: int) -> str:
+    """Return the likely style of atoms by a row; integers at the end are images of the box.
+
+    Args:
+        cells: of the first row.
+        count: number of atoms.
+    """
+    whole = [isinstance(number(cell), int) for cell in cells]
+    length = len(cells) - 3 if len(cells) >= 8 and all(whole[-3:]) else len(cells)
+    if length == 6:
+        return "molecular" if whole[2] else "charge"
+    if length == 7:
+        return "full" if whole[2] else "sphere"
+    return "dipole" if length == 9 else "atomic"

@@ -1,0 +1,138 @@
+"""Structures of VASP (POSCAR, CONTCAR, .vasp): a lattice, counts of species, positions.
+
+Lengths are angstrom. The symbols of the species are on line 6 since VASP 5; without them, the atoms
+of each count are a type.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import DataFileError, shown
+from raytracer.files.access import OpenFile
+from raytracer.memory import require_room
+from raytracer.scene.elements import symbol_of
+from raytracer.scene.particles.loaded import LoadedSource
+from raytracer.scene.particles.source import Box
+from raytracer.scene.particles.text_table import read_columns
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+HEAD_LINES = 9
+"""Lines before the positions, at most."""
+
+MOST_ATOMS = 10**12
+"""Most atoms of one species."""
+
+
+class Source(LoadedSource):
+    """A POSCAR file."""
+
+    def __init__(self, file: OpenFile, variant: str = "") -> None:
+        super().__init__(file, variant)
+        self._lines = file.lines(HEAD_LINES)
+        self._edges = self._lattice()
+        self._species, place = self._read_species()
+        self._counts = self._read_counts(place)
+        mode = self._lines[place + 1].strip()[:1].lower()
+        if mode == "s":  # selective dynamics: flags stand behind the positions
+            place += 1
+            mode = self._lines[place + 1].strip()[:1].lower()
+        self._cartesian = mode in ("c", "k")
+        self._skip = place + 2
+
+    @property
+    def count(self) -> int | None:
+        return sum(self._counts)
+
+    @property
+    def box(self) -> Box | None:
+        a, b, c = (tuple(row) for row in self._edges.tolist())
+        return Box((0.0, 0.0, 0.0), (a, b, c))
+
+    def read(self) -> dict[str, NDArray[Any]]:
+        import numpy as np
+
+        count = sum(self._counts)
+        names = {"x": 0, "y": 1, "z": 2}
+        if count:
+            most = min(count, self.file.size // 6 + 1)
+            require_room(self.name, most * 80)
+            values, _ = read_columns(self.file, names, {}, skiprows=self._skip, max_rows=most)
+        else:
+            values = np.zeros((0, 3))
+        if len(values) != count:
+            raise DataFileError(
+                f"{self.name}: {count} atoms are announced, but there are {len(values)}; "
+                "is it cut short?"
+            )
+        columns: dict[str, NDArray[Any]] = {}
+        if self._species:
+            columns["element"] = np.repeat(np.array(self._species, "S8"), self._counts)
+        else:
+            columns["type"] = np.repeat(np.arange(1, len(self._counts) + 1), self._counts)
+        columns["position"] = values * self._factor if self._cartesian else self._placed(values)
+        return columns
+
+    def _placed(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return positions for coordinates in units of the lattice."""
+        import numpy as np
+
+        places = np.zeros_like(values)
+        for axis in range(3):
+            for edge in range(3):
+                places[:, axis] += values[:, edge] * self._edges[edge, axis]
+        return places
+
+    def _lattice(self) -> NDArray[np.float64]:
+        """Return the scaled edges of the lattice, (3, 3), one a row."""
+        import numpy as np
+
+        rows = [self._numbers(line, 3) for line in (2, 3, 4)]
+        edges = np.array(rows)
+        (self._factor,) = self._numbers(1, 1)
+        volume = abs(float(np.linalg.det(edges)))
+        if self._factor < 0.0 and volume > 0.0:  # the volume of the cell
+            self._factor = (-self._factor / volume) ** (1.0 / 3.0)
+        if not 0.0 < self._factor < np.inf:
+            raise DataFileError(f"{self.name}: line 2: the scale of the lattice must not be 0")
+        return edges * self._factor
+
+    def _numbers(self, line: int, count: int) -> list[float]:
+        """Return the first numbers on a line, counted from 0."""
+        words = self._lines[line].split()[:count]
+        try:
+            values = [float(word) for word in words]
+        except ValueError:
+            values = []
+        if len(values) != count:
+            text = shown(self._lines[line].strip(), 40)
+            what = "a number" if count == 1 else f"a line of {count} numbers"
+            raise DataFileError(f"{self.name}: line {line + 1}: '{text}' is not {what}")
+        return values
+
+    def _read_species(self) -> tuple[list[bytes], int]:
+        """Return the symbols of the species, and the line of their counts."""
+        words = self._lines[5].split()
+        if words and words[0].isdecimal():
+            title = self._lines[0].split()  # where VASP 4 has the symbols, by convention
+            counts = len(words)
+            known = len(title) == counts and all(map(symbol_of, title))
+            return ([word.encode() for word in title] if known else []), 5
+        # "Fe_pv/0123abcd" is a symbol with the name of its potential.
+        return [word.split("/")[0].split("_")[0].encode() for word in words], 6
+
+    def _read_counts(self, line: int) -> list[int]:
+        """Return the number of atoms of each species."""
+        words = self._lines[line].partition("!")[0].split()
+        good = words and all(word.isascii() and word.isdecimal() for word in words)
+        counts = [int(word[:18]) for word in words] if good else []
+        wrong = not counts or max(counts) > MOST_ATOMS
+        if wrong or (self._species and len(self._species) != len(counts)):
+            text = shown(self._lines[line].strip(), 40)
+            raise DataFileError(
+                f"{self.name}: line {line + 1}: '{text}' is not a count for each species"
+            )
+        return counts

@@ -1,0 +1,460 @@
+"""Files of molecular dynamics: what other libraries write is read to the last digit kept."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from raytracer import RaytracerWarning, load
+from raytracer.files.access import opened
+from raytracer.scene.elements import find
+from raytracer.scene.particles.atom_names import element_of
+from raytracer.scene.particles.read import read, source_of
+from raytracer.scene.particles.source import Box
+from support.particle_files import complaint, refusal, write
+
+RNG = np.random.default_rng(5)
+SYMBOLS = ["C", "H", "O", "N", "Cu", "Cl"]
+CELL = [10.0, 11.0, 12.0, 90.0, 90.0, 60.0]
+EDGES = np.array([[10, 0, 0], [5.5, 11 * np.sqrt(0.75), 0], [0, 0, 12]])
+POINTS = RNG.uniform(0.1, 0.9, (6, 3)) @ EDGES
+
+
+def box_of(path: Path) -> Box | None:
+    with opened(path) as file, source_of(file) as source:
+        return source.box
+
+
+def colors_of(path: Path) -> list[tuple[float, ...]]:
+    data = read(path)
+    assert data.color is not None
+    assert data.color_id is not None
+    return [tuple(row) for row in data.color[data.color_id].tolist()]
+
+
+def require_elements(path: Path) -> None:
+    """Check that radii and colours are those of the elements."""
+    data = read(path)
+    np.testing.assert_array_equal(data.radius, [find(name).radius for name in SYMBOLS])
+    expected = [find(name).color for name in SYMBOLS]
+    np.testing.assert_allclose(colors_of(path), expected, rtol=1e-6)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def universe() -> Any:
+    """Six atoms of six elements in a triclinic cell."""
+    library = pytest.importorskip("MDAnalysis")
+    count = len(SYMBOLS)
+    made = library.Universe.empty(count, 1, atom_resindex=[0] * count, trajectory=True)
+    for name, values in {
+        "name": SYMBOLS, "type": SYMBOLS, "element": SYMBOLS, "resname": ["MOL"], "resid": [1],
+    }.items():  # fmt: skip
+        made.add_TopologyAttr(name, values)
+    made.atoms.positions = POINTS
+    made.dimensions = CELL
+    return made
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("suffix", "step", "named"),
+    [("pdb", 1e-3, True), ("gro", 1e-2, True), ("xtc", 0, False), ("trr", 0, False),
+     ("dcd", 0, False), ("ncdf", 0, False)],
+)  # fmt: skip
+def test_files_of_mdanalysis(
+    tmp_path: Path, universe: Any, suffix: str, step: float, named: bool
+) -> None:
+    path = tmp_path / f"a.{suffix}"
+    universe.atoms.write(str(path))
+    centers = read(path).centers
+    single = POINTS.astype(np.float32)
+    if step:
+        np.testing.assert_allclose(centers, POINTS, atol=0.501 * step)
+        np.testing.assert_allclose(centers / step, np.round(centers / step), atol=1e-3)
+    else:
+        # Nanometres are a tenth of the float32 of MDAnalysis, rounded once more.
+        np.testing.assert_allclose(centers, single, rtol=3e-7)
+    if suffix in ("dcd", "ncdf"):
+        np.testing.assert_array_equal(np.float32(centers), single)
+    box = box_of(path)
+    assert box is not None
+    np.testing.assert_allclose(box.edges, EDGES, atol=6e-3)
+    if named:
+        require_elements(path)
+    else:
+        assert load(path).spheres[0].radius == pytest.approx(load(path).spheres[0].radius)
+        assert read(path).labels is None
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_compressed_trajectory(tmp_path: Path) -> None:
+    """Ten atoms and more are stored as integers, in hundredths of an angstrom."""
+    library = pytest.importorskip("MDAnalysis")
+    made = library.Universe.empty(500, trajectory=True)
+    made.atoms.positions = RNG.normal(0.0, 50.0, (500, 3))
+    path = str(tmp_path / "a.xtc")
+    with library.Writer(path, 500) as file:
+        file.write(made.atoms)
+        file.write(made.atoms)
+    expected = library.coordinates.XTC.XTCReader(path).ts.positions
+    centers = read(Path(path)).centers
+    np.testing.assert_allclose(centers, expected, rtol=3e-7)
+    np.testing.assert_allclose(centers * 100, np.round(centers * 100), atol=2e-3)
+    with opened(path) as stream, source_of(stream) as source:
+        frames = source.frames
+    assert frames == 2
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("suffix", "form"), [("cif", "cif"), ("vasp", "vasp")])
+def test_files_of_ase(tmp_path: Path, suffix: str, form: str) -> None:
+    library = pytest.importorskip("ase")
+    from ase.io import read as read_by_ase
+    from ase.io import write as write_by_ase
+
+    atoms = library.Atoms(SYMBOLS, POINTS, cell=CELL, pbc=True)
+    path = tmp_path / f"a.{suffix}"
+    write_by_ase(path, atoms, format=form)
+    expected = np.array(read_by_ase(path).positions)  # type: ignore[union-attr]
+    np.testing.assert_allclose(read(path).centers, expected, atol=1e-9)
+    np.testing.assert_allclose(expected, POINTS, atol=1e-4)
+    require_elements(path)
+    box = box_of(path)
+    assert box is not None
+    np.testing.assert_allclose(box.edges, atoms.cell[:], atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_data_file_of_ase(tmp_path: Path) -> None:
+    library = pytest.importorskip("ase")
+    from ase.io import write as write_by_ase
+
+    atoms = library.Atoms(SYMBOLS, POINTS, cell=CELL, pbc=True)
+    for masses in (False, True):
+        path = tmp_path / "a.data"
+        write_by_ase(path, atoms, format="lammps-data", specorder=SYMBOLS, masses=masses)
+        np.testing.assert_allclose(read(path).centers, POINTS, rtol=1e-14)
+        box = box_of(path)
+        assert box is not None
+        np.testing.assert_allclose(box.edges, atoms.cell[:], atol=1e-9)
+    notes = [note for _, note in read(path).notes]
+    assert "types are taken as the elements" in notes[0]
+    require_elements(path)
+    scene = write(tmp_path / "a.toml", '[[spheres]]\nfile = "a.data"\nlabels = "types"\n')
+    assert load(scene).count == 6
+
+
+def test_a_macromolecule_of_gemmi(tmp_path: Path) -> None:
+    gemmi = pytest.importorskip("gemmi")
+    pdb = "".join(
+        f"ATOM  {i:5d}  {s.upper():<3} MOL A{i:4d}    {x:8.3f}{y:8.3f}{z:8.3f}  1.00  0.00"
+        f"          {s.upper():>2}\n"
+        for i, (s, (x, y, z)) in enumerate(zip(SYMBOLS, POINTS, strict=True), 1)
+    )
+    structure = gemmi.read_pdb_string(pdb)
+    path = tmp_path / "a.cif"
+    structure.make_mmcif_document().write_file(str(path))
+    np.testing.assert_array_equal(read(path).centers, np.round(POINTS, 3))
+    require_elements(path)
+    assert load(path).describe(1).values["name"] == "H"
+
+
+def test_the_cell_of_a_crystal_is_filled(tmp_path: Path) -> None:
+    pytest.importorskip("gemmi")
+    text = """data_NaCl
+_cell_length_a 5.64
+_cell_length_b 5.64
+_cell_length_c 5.64
+_cell_angle_alpha 90
+_cell_angle_beta 90
+_cell_angle_gamma 90
+_symmetry_space_group_name_H-M 'F m -3 m'
+loop_
+_atom_site_label
+_atom_site_type_symbol
+_atom_site_fract_x
+_atom_site_fract_y
+_atom_site_fract_z
+Na1 Na 0 0 0
+Cl1 Cl 0.5 0.5 0.5
+"""
+    scene = load(write(tmp_path / "a.cif", text))
+    assert scene.count == 8
+    assert scene.describe(0).values["element"] == "Na"
+
+
+def test_a_file_of_gsd(tmp_path: Path) -> None:
+    pytest.importorskip("gsd")
+    import gsd.hoomd
+
+    frame = gsd.hoomd.Frame()
+    frame.particles.N = 6
+    frame.particles.position = POINTS.astype(np.float32)
+    frame.particles.types = ["wall", "grain"]
+    frame.particles.typeid = [0, 1, 0, 1, 0, 1]
+    frame.configuration.box = [10, 11, 12, 0.5, 0, 0]
+    frame.bonds.N = 2
+    frame.bonds.group = [[0, 1], [4, 5]]
+    sized = tmp_path / "sized.gsd"
+    with gsd.hoomd.open(str(tmp_path / "a.gsd"), "w") as file:
+        file.append(frame)
+        frame.configuration.step = 1
+        file.append(frame)
+    frame.particles.diameter = np.arange(1, 7)
+    with gsd.hoomd.open(str(sized), "w") as file:
+        file.append(frame)
+    np.testing.assert_array_equal(read(sized).centers, POINTS.astype(np.float32))
+    np.testing.assert_array_equal(read(sized).radius, np.arange(1, 7) / 2)
+    with opened(tmp_path / "a.gsd") as stream, source_of(stream) as source:
+        frames = source.frames
+        assert source.bonds is not None
+        np.testing.assert_array_equal(source.bonds, [[0, 1], [4, 5]])
+        assert source.box is not None
+        np.testing.assert_allclose(source.box.edges[1], (5.5, 11, 0))
+    assert frames == 2
+    with pytest.warns(RaytracerWarning, match="are taken as types"):
+        scene = load(tmp_path / "a.gsd")
+    assert np.ptp(scene.spheres[0].radius) == 0  # half of the mean spacing
+    assert scene.describe(1).values == {"species": "grain"}
+
+
+# Own texts
+
+PDB = """\
+CRYST1   10.000   11.000   12.000  90.00  90.00  90.00 P 1
+MODEL        1
+ATOM      1  CA AGLY A   1       1.000   2.000   3.000  0.50  1.00           C
+ATOM      2  CA BGLY A   1       9.000   9.000   9.000  0.50  1.00           C
+HETATM    3 CA    CA A   2       4.000   5.000   6.000  1.00  1.00
+HETATM    4  OW  SOL A   3       7.000   8.000   9.000
+ENDMDL
+MODEL        2
+ATOM      1  CA  GLY A   1       0.000   0.000   0.000  1.00  1.00           C
+ENDMDL
+"""
+
+GRO = """\
+water
+    3
+    1SOL     OW    1   0.126   1.624   1.679  0.1227 -0.0580  0.0434
+    1SOL    HW1    2   0.190   1.661   1.747  0.8085  0.3191 -0.7791
+    2CL      CL    3   0.177   1.568   1.613 -0.9045 -2.6469  1.3180
+   1.82060   1.82060   1.82060
+"""
+
+DATA = """\
+LAMMPS data file
+
+3 atoms
+2 bonds
+2 atom types
+
+-1 9 xlo xhi
+0 5 ylo yhi
+0 5 zlo zhi
+1 0.5 0 xy xz yz
+
+Masses
+
+1 15.9994  # O
+2 1.008    # H
+
+Atoms # full
+
+3 1 2 0.4 1.0 2.0 3.0 0 0 1
+1 1 1 -0.8 4.0 5.0 6.0 0 0 0  # the oxygen
+2 1 2 0.4 7.0 8.0 9.0 0 0 0
+
+Bonds
+
+1 1 1 2
+2 1 1 3
+"""
+
+POSCAR = """\
+Fe O
+-343
+7 0 0
+0 7 0
+0 0 7
+1 2
+Selective dynamics
+Direct
+0 0 0 T T T
+0.5 0.5 0.5 F F F
+0.25 0.5 0 T T T
+"""
+
+
+def test_pdb(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.pdb", PDB)
+    data = read(path)
+    np.testing.assert_array_equal(data.centers, [[1, 2, 3], [4, 5, 6], [7, 8, 9]])
+    np.testing.assert_array_equal(data.radius, [find(n).radius for n in ("C", "Ca", "O")])
+    with opened(path) as file, source_of(file) as source:
+        assert (source.count, source.frames) == (3, 2)
+    assert load(path).describe(0).values["residue"] == "GLY"
+
+
+def test_gro(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.gro", GRO)
+    data = read(path)
+    np.testing.assert_allclose(data.centers[0], [1.26, 16.24, 16.79], rtol=1e-15)
+    np.testing.assert_array_equal(data.radius, [find(n).radius for n in ("O", "H", "Cl")])
+    found = load(path).describe(2).values
+    assert found["velocity"] == (-0.9045, -2.6469, 1.318)
+    twice = write(tmp_path / "b.gro", GRO + GRO)
+    assert "more frames follow" in read(twice).notes[-1][1]
+    fine = "t\n1\n" + "    1SOL     OW    1   0.1260001   1.6240002   1.6790003\n 1 1 1\n"
+    fine_centers = read(write(tmp_path / "c.gro", fine)).centers
+    np.testing.assert_allclose(fine_centers, [[1.260001, 16.240002, 16.790003]], rtol=1e-14)
+
+
+@pytest.mark.filterwarnings("ignore:.*types are taken as the elements")
+def test_lammps_data(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.data", DATA)
+    data = read(path)
+    np.testing.assert_array_equal(data.centers, [[1, 2, 3], [4, 5, 6], [7, 8, 9]])
+    np.testing.assert_array_equal(data.radius, [find(n).radius for n in ("H", "O", "H")])
+    with opened(path) as file, source_of(file) as source:
+        assert source.bonds is not None
+        np.testing.assert_array_equal(source.bonds, [[1, 2], [1, 0]])
+        assert source.box == Box((-1, 0, 0), ((10, 0, 0), (1, 5, 0), (0.5, 0, 5)))
+    assert load(path).describe(1).values["q"] == -0.8
+    for name in ("data.water", "water"):
+        assert load(write(tmp_path / name, DATA)).count == 3
+
+
+@pytest.mark.parametrize(
+    ("row", "columns"),
+    [
+        ("1 1 1 2 3", "atomic"),
+        ("1 1 1 2 3 0 0 -1", "atomic"),
+        ("1 1 0.5 1 2 3", "charge"),
+        ("1 4 1 1 2 3", "molecular"),
+        ("1 4 1 0.5 1 2 3", "full"),
+        ("1 1 0.5 2.5 1 2 3", "sphere"),
+        ("1 1 0.5 1 2 3 0 0 0", "charge"),
+    ],
+)
+@pytest.mark.parametrize("hint", [True, False])
+def test_styles_of_atoms(tmp_path: Path, row: str, columns: str, hint: bool) -> None:
+    text = f"title\n1 atoms\n\nAtoms{f'  # {columns}' if hint else ''}\n\n{row}\n"
+    data = read(write(tmp_path / "a.lmp", text))
+    np.testing.assert_array_equal(data.centers, [[1, 2, 3]])
+    if columns == "sphere":
+        np.testing.assert_array_equal(data.radius, [0.25])
+
+
+def test_poscar(tmp_path: Path) -> None:
+    path = write(tmp_path / "POSCAR", POSCAR)
+    data = read(path)
+    places = np.array([[0, 0, 0], [3.5, 3.5, 3.5], [1.75, 3.5, 0]])
+    np.testing.assert_allclose(data.centers, places)
+    np.testing.assert_array_equal(data.radius, [find(n).radius for n in ("Fe", "O", "O")])
+    named = POSCAR.replace("1 2\n", "Fe_pv O/abc\n1 2\n").replace("Fe O", "a title")
+    cartesian = named.replace("Direct", "Cartesian").replace("-343", "2.0")
+    np.testing.assert_allclose(
+        read(write(tmp_path / "b.vasp", cartesian)).centers[1:], np.array([[1, 1, 1], [0.5, 1, 0]])
+    )
+    types = read(write(tmp_path / "c.vasp", POSCAR.replace("Fe O", "a title")))
+    assert types.labels is not None
+    assert types.labels.names == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("name", "residue", "element"),
+    [("CA", "GLY", "C"), ("CA", "CA", "Ca"), ("HB2", "ALA", "H"), ("1HB", "ALA", "H"),
+     ("OW", "SOL", "O"), ("CL", "CL", "Cl"), ("NA+", "NA+", "Na"), ("SOD", "SOD", "Na"),
+     ("ZN", "ZN2+", "Zn"), ("MW", "SOL", "MW"), ("FE", "HEM", "Fe"), ("Cu", "MOL", "Cu"),
+     ("", "", "")],
+)  # fmt: skip
+def test_elements_by_names(name: str, residue: str, element: str) -> None:
+    assert element_of(name, residue) == element
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "parts"),
+    [
+        ("a.pdb", "HEADER    X\n", ["there are no atoms"]),
+        ("a.pdb", PDB.replace("1.000   2.000", "1.000   2.x00"), ["line 3: '2.x00' is not a numb"]),
+        ("a.gro", GRO.replace("    3\n", "    four\n"), ["line 2: 'four' is not the number of"]),
+        ("a.gro", GRO.replace("    3\n", "    9\n"), ["line 2 says 9 atoms, but there are"]),
+        ("a.gro", GRO.replace("1.661", "1.6.1"), ["line 4: '1.6.1' is not a number"]),
+        ("a.data", DATA.replace("Atoms", "Beads"), ["there is no section Atoms"]),
+        ("a.data", DATA.replace("3 atoms", "4 atoms"), ["line 22: too few columns"]),
+        ("a.data", DATA.replace("# full", "# fulll"), ["style of atoms 'fulll'", "'full'?"]),
+        ("a.data", DATA.replace("2.0 3.0 0 0 1", ""), ["line 19: has 5 values; atoms of this"]),
+        ("a.data", DATA.replace("4.0 5.0", "4.0 five"), ["line 20, column 'y': 'five' is not"]),
+        (
+            "POSCAR.vasp",
+            POSCAR.replace("0 7 0", "0 seven 0"),
+            ["line 4: '0 seven 0' is not a line"],
+        ),
+        ("a.vasp", POSCAR.replace("1 2\n", "Fe O\nmany\n"), ["line 7: 'many' is not a count"]),
+        ("a.vasp", POSCAR.replace("1 2\n", "1 3\n"), ["4 atoms are announced, but there are 3"]),
+        ("a.vasp", POSCAR.replace("-343", "0"), ["line 2: the scale"]),
+        ("a.dcd", "no trajectory", ["damaged, or no trajectory of CHARMM"]),
+        ("a.trr", "no trajectory", ["is cut short"]),
+        ("a.xtc", "no trajectory", ["damaged, or no XTC file that chemfiles reads"]),
+        ("a.gsd", "no trajectory", ["is no .gsd file, or damaged"]),
+        ("a.cif", "data_a\nloop_\n_x\n'1\n", ["is not CIF"]),
+        ("a.cif", "data_a\n_x 1\n", ["there are no atoms with coordinates"]),
+    ],
+)
+def test_what_is_wrong_is_said(
+    tmp_path: Path, name: str, text: str, parts: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for library, suffix in (("gsd", ".gsd"), ("gemmi", ".cif"), ("chemfiles", ".xtc")):
+        if name.endswith(suffix):
+            pytest.importorskip(library)
+    said = refusal(write(tmp_path / name, text), capsys)
+    for part in parts:
+        assert part in said
+
+
+@pytest.mark.parametrize(
+    ("library", "name"), [("gsd.fl", "a.gsd"), ("gemmi", "a.cif"), ("chemfiles", "a.xtc")]
+)
+def test_a_missing_library_is_named(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    library: str,
+    name: str,
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    said = refusal(write(tmp_path / name, "?"), capsys)
+    assert f"needs {library[:9].split('.')[0]} to be read: pip install 'raytracer[md]'" in said
+
+
+def test_lines_of_digits_take_no_time(tmp_path: Path) -> None:
+    """The pattern of a POSCAR would otherwise try every way to part them."""
+    text = "a\n" + "1" * 400 + "\n" + ("1" * 1000 + "\n") * 3
+    assert "cannot be read" in complaint(write(tmp_path / "POSCAR", text))
+
+
+SEEDS = {"a.pdb": PDB, "a.gro": GRO, "a.data": DATA, "a.vasp": POSCAR}
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(
+    st.sampled_from(list(SEEDS)),
+    st.text(st.sampled_from("ATOMHEsabcxyz# \n0123.-e"), max_size=40),
+    st.integers(0, 600),
+    st.integers(0, 60),
+)
+def test_any_text_is_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, name: str, text: str, at: int, cut: int
+) -> None:
+    seed = SEEDS[name]
+    at %= len(seed)
+    path = write(tmp_path_factory.mktemp("fuzz") / name, seed[:at] + text + seed[at + cut :])
+    said = complaint(path)
+    assert said == "" or said.startswith(str(path))
