@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from raytracer.layout import code, dtype, table
+from raytracer.layout import code, dtype, enum, table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -113,9 +113,10 @@ class View:
         return self.max_depth > 0 and bool(is_mirror.any())
 
     @property
-    def direct(self) -> bool:
-        """Whether the integrator is `direct`."""
-        return self._number("kind") == code("IntegratorKind", "direct")
+    def integrator(self) -> str:
+        """The integrator, one of `INTEGRATORS`."""
+        words = {number: word for word, number in enum("IntegratorKind").items()}
+        return words[self._number("kind")]
 
     def with_size(self, width: int, height: int) -> View:
         """Return the whole picture at another size in pixels; the camera stays as it is."""

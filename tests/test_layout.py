@@ -93,7 +93,7 @@ def test_a_word_has_its_number_and_another_is_refused() -> None:
 
 
 def test_constants() -> None:
-    assert layout.constant("kToneBins") == layout.dtype("Tally")["bins"].shape[0]
+    assert layout.constant("kToneBins") == layout.dtype("FilmHistogram")["bins"].shape[0]
     assert layout.constant("kWarpTileWidth") * layout.constant("kWarpTileHeight") == 32
     with pytest.raises(RaytracerError, match=r"no constant 'kTile'.*kToneBins"):
         layout.constant("kTile")

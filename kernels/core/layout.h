@@ -19,6 +19,6 @@
 #define RT_OFFSET_LargeSphere(type, name, count) RT_OFFSET(LargeSphere, name),
 #define RT_OFFSET_FirstHit(type, name, count) RT_OFFSET(FirstHit, name),
 #define RT_OFFSET_ToneArgs(type, name, count) RT_OFFSET(ToneArgs, name),
-#define RT_OFFSET_Tally(type, name, count) RT_OFFSET(Tally, name),
+#define RT_OFFSET_FilmHistogram(type, name, count) RT_OFFSET(FilmHistogram, name),
 #define RT_LAYOUT_ROW(S, LIST) (int)sizeof(rt::S), LIST(RT_OFFSET_##S)
 #define RT_LAYOUT_TABLE {RT_STRUCTS(RT_LAYOUT_ROW)}

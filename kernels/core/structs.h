@@ -84,7 +84,7 @@
 // how a film becomes a picture, and where: the addresses are used on CUDA alone. exposure in stops
 #define RT_TONEARGS(F)                                                                            \
   F(uint64_t, film, 1) F(uint64_t, out, 1)     /* float4 sums, row 0 on top; RGBA codes */        \
-  F(uint64_t, tally, 1) F(uint64_t, scratch, 1) /* tally 0: nothing is counted */                 \
+  F(uint64_t, histogram, 1) F(uint64_t, scratch, 1) /* histogram 0: nothing is counted */       \
   F(int32_t, width, 1) F(int32_t, height, 1)                                                      \
   F(int32_t, x0, 1) F(int32_t, y0, 1)          /* the film's place in the picture, for dither */  \
   F(int32_t, samples, 1) F(int32_t, bits, 1)   /* 8 or 16 a channel */                            \
@@ -96,8 +96,8 @@
   F(float, background_bottom, 3) F(int32_t, opaque, 1) /* what an opaque film's sums hold where nothing was hit */ \
   F(float, background_top, 3) F(int32_t, pad, 1)
 
-// what a film holds: the histogram of film/measure.h, and what its bins cannot say
-#define RT_TALLY(F)                                                                               \
+// Statistics of a film: the histogram of film/histogram.h, sums and extremes.
+#define RT_FILMHISTOGRAM(F)                                                                      \
   F(uint32_t, bins, 256)                                                                          \
   F(double, luminance_sum, 1) F(double, log2_sum, 1) /* of all finite pixels; of those in bins of light */ \
   F(float, darkest, 1) F(float, brightest, 1)  /* in bins of light; 3e38 and 0 where there are none */ \
@@ -115,7 +115,7 @@ namespace rt {
 // pixels of a tile, one to a thread of a warp; RenderArgs numbers tiles by rows of these
 constexpr int32_t kWarpTileWidth = 8, kWarpTileHeight = 4;
 // bytes at ToneArgs::scratch; zero before the first launch
-constexpr int32_t kTallyScratchBytes = 1 << 17;
+constexpr int32_t kHistogramScratchBytes = 1 << 17;
 
 struct Camera {
   RT_CAMERA(RT_FIELD)
@@ -167,14 +167,15 @@ struct FirstHit {
 struct ToneArgs {
   RT_TONEARGS(RT_FIELD)
 };
-struct Tally {
-  RT_TALLY(RT_FIELD)
+struct FilmHistogram {
+  RT_FILMHISTOGRAM(RT_FIELD)
 };
 static_assert(sizeof(Camera) == 64 && sizeof(Light) == 32 && sizeof(Material) == 32);
 static_assert(sizeof(Film) == 32 && sizeof(Sampler) == 32 && sizeof(Integrator) == 32);
 static_assert(sizeof(Environment) == 64 && sizeof(SceneInfo) == 32 && sizeof(Frame) == 192);
 static_assert(sizeof(RenderArgs) == 96 && sizeof(Node) == 80);
-static_assert(sizeof(LargeSphere) == 32 && sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 128 && sizeof(Tally) == 1072);
+static_assert(sizeof(LargeSphere) == 32 && sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 128 &&
+              sizeof(FilmHistogram) == 1072);
 }  // namespace rt
 
 // every struct with its list, for code that walks all of them
@@ -183,4 +184,4 @@ static_assert(sizeof(LargeSphere) == 32 && sizeof(FirstHit) == 48 && sizeof(Tone
   S(Film, RT_FILM) S(Sampler, RT_SAMPLER) S(Integrator, RT_INTEGRATOR) S(Environment, RT_ENVIRONMENT)              \
   S(SceneInfo, RT_SCENEINFO) S(Frame, RT_FRAME)                                                   \
   S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE) S(LargeSphere, RT_LARGESPHERE) S(FirstHit, RT_FIRSTHIT)            \
-  S(ToneArgs, RT_TONEARGS) S(Tally, RT_TALLY)
+  S(ToneArgs, RT_TONEARGS) S(FilmHistogram, RT_FILMHISTOGRAM)

@@ -11,7 +11,7 @@ void first_hit_row(const rt::SceneView& s, rt::FirstHit* row, int y) {
     Ray<float> ray = camera_ray<float>(*s.camera, frame.film, frame.sampler, (uint32_t)x, (uint32_t)y, 0u);
     float t = kInfinity;
     uint32_t prim = kNoPrim;
-    closest_hit(s, ray.origin, ray.direction, kNoPrim, t, prim);
+    intersect_closest(s, ray.origin, ray.direction, kNoPrim, t, prim);
     rt::FirstHit& out = row[x - frame.film.x0];
     if (prim == kNoPrim) {
       out = no_hit();

@@ -13,7 +13,7 @@
 #endif
 
 #define RT_ISA_ROW(name) \
-  Isa{#name, rt_##name::render_tile, rt_##name::first_hit_row, rt_##name::measure_rows, rt_##name::develop_rows}
+  Isa{#name, rt_##name::render_tile, rt_##name::first_hit_row, rt_##name::measure_rows, rt_##name::tone_map_rows}
 
 namespace rt {
 namespace {

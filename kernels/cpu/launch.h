@@ -9,8 +9,8 @@ struct Isa {
   const char* name;
   void (*render)(const SceneView&, Scratch&, TileRect);
   void (*first_hits)(const SceneView&, FirstHit* row, int y);
-  void (*measure)(const ToneRows&, RowTally&);
-  void (*develop)(const ToneRows&, RowTally&);
+  void (*measure)(const ToneRows&, RowHistogram&);
+  void (*tone_map)(const ToneRows&, RowHistogram&);
 };
 
 // the sets compiled in that this CPU has, best first; `count` receives how many

@@ -13,7 +13,7 @@
 
 #include "bvh/build.h"
 #include "../core/layout.h"
-#include "../film/measure.h"
+#include "../film/histogram.h"
 #include "../integrator/first_hit.h"
 #include "io/crc32.h"
 #include "io/read_file.h"
@@ -136,7 +136,7 @@ template <class T> const char* kind() {
 #define RT_ROW_LargeSphere(type, name, count) RT_ROW(LargeSphere, name, count)
 #define RT_ROW_FirstHit(type, name, count) RT_ROW(FirstHit, name, count)
 #define RT_ROW_ToneArgs(type, name, count) RT_ROW(ToneArgs, name, count)
-#define RT_ROW_Tally(type, name, count) RT_ROW(Tally, name, count)
+#define RT_ROW_FilmHistogram(type, name, count) RT_ROW(FilmHistogram, name, count)
 #define RT_STRUCT_ROWS(S, LIST)                              \
   {                                                          \
     nb::list fields;                                         \
@@ -165,7 +165,7 @@ nb::dict enums() {
 // Numbers that Python computes with too, under the kernels' names.
 #define RT_CONSTANTS(C)                                                                           \
   C(kToneBins) C(kBinUncovered) C(kBinNonFinite) C(kBinBlack) C(kFirstBin) C(kLastBin)            \
-  C(kBinOffset) C(kWarpTileWidth) C(kWarpTileHeight) C(kTallyScratchBytes) C(kMaxLargeSpheres)    \
+  C(kBinOffset) C(kWarpTileWidth) C(kWarpTileHeight) C(kHistogramScratchBytes) C(kMaxLargeSpheres)    \
   C(kNoSphere)
 #define RT_CONSTANT(name) numbers[#name] = rt::name;
 
@@ -341,19 +341,19 @@ void check_view(nb::object camera, nb::object lights, nb::object materials, nb::
   raise(rt::view_problem(frames.one(), lengths, light_count, Structs<rt::Material>(materials).count()));
 }
 
-void check_tally(const Out<uint8_t, 1>& tally) {
-  if (tally.shape(0) != sizeof(rt::Tally) || (uintptr_t)tally.data() % alignof(rt::Tally))
-    throw nb::value_error("tally is not one Tally");
+void check_histogram(const Out<uint8_t, 1>& histogram) {
+  if (histogram.shape(0) != sizeof(rt::FilmHistogram) || (uintptr_t)histogram.data() % alignof(rt::FilmHistogram))
+    throw nb::value_error("histogram: not one struct FilmHistogram");
 }
 
 // The bytes of a film and of what goes with it; throws where shapes or sizes do not fit.
-void check_tone(const Structs<rt::ToneArgs>& args, const Out<uint8_t, 1>& tally, const In<float, 3>& sums) {
+void check_tone(const Structs<rt::ToneArgs>& args, const Out<uint8_t, 1>& histogram, const In<float, 3>& sums) {
   const rt::ToneArgs& a = args.one();
   check_aligned(sums.data());
   if (a.curve < 0 || a.curve >= rt::kToneCurveCount) throw nb::value_error("there is no such tone curve");
   if ((int64_t)sums.shape(0) != a.height || (int64_t)sums.shape(1) != a.width || sums.shape(2) != 4)
     throw nb::value_error("the sums' shape is not that of the arguments");
-  check_tally(tally);
+  check_histogram(histogram);
   if (a.samples < 1) throw nb::value_error("a film has at least one sample");
   if (a.width < 1 || a.height < 1) throw nb::value_error("a film has at least one pixel");
   if (a.bits != 8 && a.bits != 16) throw nb::value_error("bits must be 8 or 16");
@@ -363,30 +363,30 @@ void check_tone(const Structs<rt::ToneArgs>& args, const Out<uint8_t, 1>& tally,
     throw nb::value_error("meter_low, meter_high: not two percentiles");
 }
 
-void measure_film(In<float, 3> sums, nb::object arguments, Out<uint8_t, 1> tally, int threads) {
+void measure_film(In<float, 3> sums, nb::object arguments, Out<uint8_t, 1> histogram, int threads) {
   Structs<rt::ToneArgs> args(arguments);
-  check_tone(args, tally, sums);
+  check_tone(args, histogram, sums);
   interruptible([&](rt::Cancel* cancel) {
-    rt::measure_film(sums.data(), *args.data(), *(rt::Tally*)tally.data(), threads, cancel);
+    rt::measure_film(sums.data(), *args.data(), *(rt::FilmHistogram*)histogram.data(), threads, cancel);
   });
 }
 
-float meter(nb::object arguments, Out<uint8_t, 1> tally) {
-  check_tally(tally);
-  return rt::meter_tally(Structs<rt::ToneArgs>(arguments).one(), *(const rt::Tally*)tally.data());
+float meter(nb::object arguments, Out<uint8_t, 1> histogram) {
+  check_histogram(histogram);
+  return rt::metered_exposure_of(Structs<rt::ToneArgs>(arguments).one(), *(const rt::FilmHistogram*)histogram.data());
 }
 
-void develop_film(In<float, 3> sums, nb::object arguments, Out<uint8_t, 1> tally,
-                  nb::ndarray<nb::numpy, nb::ndim<3>, nb::c_contig> out, int threads) {
+void tone_map_film(In<float, 3> sums, nb::object arguments, Out<uint8_t, 1> histogram,
+                   nb::ndarray<nb::numpy, nb::ndim<3>, nb::c_contig> out, int threads) {
   Structs<rt::ToneArgs> args(arguments);
-  check_tone(args, tally, sums);
+  check_tone(args, histogram, sums);
   if (out.dtype() != (args.data()->bits == 8 ? nb::dtype<uint8_t>() : nb::dtype<uint16_t>()))
     throw nb::type_error("out must be uint8 for 8 bits and uint16 for 16");
   for (size_t a = 0; a < 3; ++a)
     if (out.shape(a) != sums.shape(a)) throw nb::value_error("out and sums differ in shape");
   void* to = out.data();
   interruptible([&](rt::Cancel* cancel) {
-    rt::develop_film(sums.data(), *args.data(), *(rt::Tally*)tally.data(), to, threads, cancel);
+    rt::tone_map_film(sums.data(), *args.data(), *(rt::FilmHistogram*)histogram.data(), to, threads, cancel);
   });
 }
 
@@ -451,13 +451,14 @@ NB_MODULE(_core, m) {
   m.def("tile_count", [](nb::object frame) { return rt::tile_count(Structs<rt::Frame>(frame).one().film); }, "frame"_a);
   m.def("tile", rt::tile_size, "Side of a tile in pixels.");
   m.def("set_tile", rt::set_tile_size, "pixels"_a, "Side of a tile in pixels, 8 to 64; no effect on the picture.");
-  m.def("measure_film", measure_film, "sums"_a.noconvert(), "arguments"_a, "tally"_a.noconvert(), "threads"_a,
-        "Fills a Tally, uint8 (1072,), from film sums float32 (h, w, 4): histogram, sums, metered exposure.");
-  m.def("meter", meter, "arguments"_a, "tally"_a.noconvert(), "The exposure in stops that a Tally asks for.");
-  m.def(
-      "develop_film", develop_film, "sums"_a.noconvert(), "arguments"_a, "tally"_a.noconvert(), "out"_a.noconvert(),
-      "threads"_a,
-      "Film sums float32 (h, w, 4) to code values, uint8 or uint16 (h, w, 4), straight alpha; counts into the Tally.");
+  m.def("measure_film", measure_film, "sums"_a.noconvert(), "arguments"_a, "histogram"_a.noconvert(), "threads"_a,
+        "Fills a FilmHistogram, uint8 (1072,), from film sums float32 (h, w, 4): histogram, sums, metered exposure.");
+  m.def("meter", meter, "arguments"_a, "histogram"_a.noconvert(),
+        "The exposure in stops metered from a FilmHistogram.");
+  m.def("tone_map_film", tone_map_film, "sums"_a.noconvert(), "arguments"_a, "histogram"_a.noconvert(),
+        "out"_a.noconvert(), "threads"_a,
+        "Film sums float32 (h, w, 4) to code values, uint8 or uint16 (h, w, 4), straight alpha; counts into the "
+        "FilmHistogram.");
   m.def(
       "read_file", read_file, "descriptor"_a, "offset"_a, "out"_a.noconvert(), "crc"_a, "threads"_a,
       "Fills out, uint8 (N,), from an open file -> bytes that there were, CRC-32 of what had `crc` followed by these.");

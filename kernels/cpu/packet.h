@@ -1,4 +1,4 @@
-// Sixty-four rays that share an apex (or a direction) go through the tree together.
+// Packet traversal of sixty-four rays that share an apex (or a direction).
 //
 // The packet is four quads of sixteen rays. A quad is bounded by four planes. A node is tested once, its
 // eight child boxes against the packet's four planes; a primitive's bound is tested against the sixteen planes of
@@ -19,14 +19,14 @@ struct Packet {
   alignas(64) uint32_t prim[kPacket];  // nearest so far; any-hit: the ray's own
 };
 
-// Rays in the frame of the bundle: `axis` leads away from the apex, a and b are the coordinates on the
+// Coordinate frame of a packet: `axis` points away from the apex, a and b are the coordinates on the
 // plane across it (slopes for a common apex, lengths for parallel rays).
-struct BundleFrame {
+struct PacketFrame {
   Vec3<float> apex, axis, u, v;  // apex: any point near the rays if they are parallel
   bool parallel;
 };
 
-RT_HD void make_basis(BundleFrame& f) {
+RT_HD void make_basis(PacketFrame& f) {
   Vec3<float> w = f.axis;
   Vec3<float> helper = abs_(w.x) < 0.6f ? vec3(1.0f, 0.0f, 0.0f) : vec3(0.0f, 1.0f, 0.0f);
   f.u = normalize(
@@ -46,7 +46,7 @@ struct PacketPlanes {
   float nearest;  // no ray goes below this depth along the axis
 };
 
-RT_HD void set_side(PacketPlanes& p, int at, const BundleFrame& f, Vec3<float> side, float sign, float limit) {
+RT_HD void set_side(PacketPlanes& p, int at, const PacketFrame& f, Vec3<float> side, float sign, float limit) {
   Vec3<float> n = sign * side;
   float offset = -sign * limit;
   if (!f.parallel) {
@@ -57,7 +57,7 @@ RT_HD void set_side(PacketPlanes& p, int at, const BundleFrame& f, Vec3<float> s
   p.nx[at] = n.x, p.ny[at] = n.y, p.nz[at] = n.z, p.offset[at] = offset;
 }
 
-RT_HD void set_planes(PacketPlanes& p, int first, int stride, const BundleFrame& f, Rect r) {
+RT_HD void set_planes(PacketPlanes& p, int first, int stride, const PacketFrame& f, Rect r) {
   set_side(p, first, f, f.u, -1.0f, r.a0);
   set_side(p, first + stride, f, f.u, 1.0f, r.a1);
   set_side(p, first + 2 * stride, f, f.v, -1.0f, r.b0);
@@ -66,7 +66,7 @@ RT_HD void set_planes(PacketPlanes& p, int first, int stride, const BundleFrame&
 
 RT_HD Rect join(Rect a, Rect b) { return {min_(a.a0, b.a0), max_(a.a1, b.a1), min_(a.b0, b.b0), max_(a.b1, b.b1)}; }
 
-RT_HD void make_planes(PacketPlanes& p, const BundleFrame& f, const Rect* quad, float reach, float nearest) {
+RT_HD void make_planes(PacketPlanes& p, const PacketFrame& f, const Rect* quad, float reach, float nearest) {
   p.apex = f.apex, p.axis = f.axis, p.reach = reach, p.nearest = nearest;
   Rect all = quad[0];
   for (int q = 0; q < kQuads; ++q) {
@@ -138,8 +138,8 @@ RT_HD Primitive<FW> as_seen(const Packet& r, int at, const Primitive<float>& pri
 
 // Keep the nearest; returns whether any ray of the quad came nearer.
 template <bool kOneOrigin>
-RT_HD bool quad_nearest(Packet& r, int quad, const Primitive<float>& primitive, const Primitive<float>& from_origin,
-                        uint32_t prim) {
+RT_HD bool quad_intersect_closest(Packet& r, int quad, const Primitive<float>& primitive,
+                                  const Primitive<float>& from_origin, uint32_t prim) {
   bool nearer = false;
   for (int at = quad * kQuad; at < (quad + 1) * kQuad; at += kWide) {
     Vec3<FW> d = {load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)};
@@ -160,15 +160,15 @@ RT_HD bool quad_nearest(Packet& r, int quad, const Primitive<float>& primitive, 
   return nearer;
 }
 
-// Bits of the quad's rays that the primitive blocks.
-RT_HD uint32_t quad_blocked(const Packet& r, int quad, const Primitive<float>& primitive, uint32_t prim) {
+// Bits of the rays of a quad that the primitive occludes.
+RT_HD uint32_t quad_occluded(const Packet& r, int quad, const Primitive<float>& primitive, uint32_t prim) {
   uint32_t blocked = 0;
   for (int at = quad * kQuad; at < (quad + 1) * kQuad; at += kWide) {
     Vec3<FW> d = {load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)};
     const Primitive<FW> p = as_seen<false>(r, at, primitive, primitive);
     const auto test = primitive_test(p, d);
     if (!any(is_reached(test))) continue;
-    MW hit = is_reached(test) & blocks(p, test, load<FW>(r.t + at)) & !(load<UW>(r.prim + at) == UW(prim));
+    MW hit = is_reached(test) & occludes(p, test, load<FW>(r.t + at)) & !(load<UW>(r.prim + at) == UW(prim));
     blocked |= bits(hit) << (at - quad * kQuad);
   }
   return blocked;
@@ -186,7 +186,7 @@ RT_HD float quad_limit(const Packet& r, int quad) {
 }
 
 // Nearest hits of a packet of camera rays. r.t holds the far end and r.prim kNoPrim on entry.
-template <bool kOneOrigin> void packet_closest(const rt::SceneView& s, const PacketPlanes& p, Packet& r) {
+template <bool kOneOrigin> void packet_intersect_closest(const rt::SceneView& s, const PacketPlanes& p, Packet& r) {
   float limit[kQuads], farthest = 0.0f;
   for (int q = 0; q < kQuads; ++q) limit[q] = quad_limit(r, q), farthest = max_(farthest, limit[q]);
   PacketEntry stack[kMaxWaiting];
@@ -224,7 +224,7 @@ template <bool kOneOrigin> void packet_closest(const rt::SceneView& s, const Pac
         for (; quads; quads &= quads - 1) {
           int q = __builtin_ctz(quads);
           if (near > limit[q]) continue;
-          if (quad_nearest<kOneOrigin>(r, q, primitive, from_origin, at)) {
+          if (quad_intersect_closest<kOneOrigin>(r, q, primitive, from_origin, at)) {
             limit[q] = quad_limit(r, q);
             farthest = max_(max_(limit[0], limit[1]), max_(limit[2], limit[3]));
           }
@@ -238,17 +238,17 @@ template <bool kOneOrigin> void packet_closest(const rt::SceneView& s, const Pac
   }
 }
 
-// A packet whose rays are far apart meets much that no single ray meets. Its work is counted, in about
-// vector instructions, and past this much it gives up: what is left is cheaper ray by ray.
+// A packet of rays that are far apart visits nodes that no single ray visits. Its work is counted in about
+// vector instructions; beyond this budget single rays are cheaper.
 constexpr int kPacketBudget = 24000, kNodeWork = 60, kPrimitiveWork = 10, kQuadWork = 24;
 
 struct PacketShadow {
-  uint64_t blocked, open;  // bit a ray; open and not blocked: undecided, the packet gave up
+  uint64_t blocked, open;  // one bit per ray; open: undecided, because the budget was exceeded
 };
 
-// Which rays of `alive` are blocked. `depth_limit`: no ray starts farther along the axis.
-inline PacketShadow packet_blocked(const rt::SceneView& s, const PacketPlanes& p, const Packet& r, uint64_t alive,
-                                   float depth_limit) {
+// Occluded rays of `alive`. `depth_limit`: no ray starts farther along the axis.
+inline PacketShadow packet_occluded(const rt::SceneView& s, const PacketPlanes& p, const Packet& r, uint64_t alive,
+                                    float depth_limit) {
   uint64_t open = alive;
   int work = 0;
   uint32_t stack[kMaxWaiting];
@@ -272,7 +272,7 @@ inline PacketShadow packet_blocked(const rt::SceneView& s, const PacketPlanes& p
           int q = __builtin_ctz(quads);
           if (!(open >> (16 * q) & 0xffffu)) continue;
           work += kQuadWork;
-          open &= ~((uint64_t)quad_blocked(r, q, primitive, at) << (16 * q));
+          open &= ~((uint64_t)quad_occluded(r, q, primitive, at) << (16 * q));
         }
       }
       if (!open) return {alive, 0};

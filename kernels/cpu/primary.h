@@ -18,7 +18,7 @@ struct TileBlocks {
   int y(int block) const { return rect.y0 + block / across * kBlock; }
 };
 
-RT_HD Rect quad_rect(const BundleFrame& f, const Packet& r, int quad) {
+RT_HD Rect quad_rect(const PacketFrame& f, const Packet& r, int quad) {
   const float big = kInfinity;
   FW a0(big), a1(-big), b0(big), b1(-big);
   for (int at = quad * kQuad; at < (quad + 1) * kQuad; at += kWide) {
@@ -46,8 +46,8 @@ RT_HD void make_pixels(const TileBlocks& blocks, rt::Scratch& k) {
     }
 }
 
-// The rays of a block's pixels -> r, and the bundle they form
-RT_HD BundleFrame make_block(const rt::SceneView& s, const uint32_t* x, const uint32_t* y, uint32_t sample, Packet& r) {
+// The rays of a block's pixels -> r, and the frame of their packet
+RT_HD PacketFrame make_block(const rt::SceneView& s, const uint32_t* x, const uint32_t* y, uint32_t sample, Packet& r) {
   const rt::Camera& cam = *s.camera;
   for (int at = 0; at < kPacket; at += kWide) {
     Ray<FW> ray = camera_ray<FW>(cam, s.frame->film, s.frame->sampler, load<UW>(x + at), load<UW>(y + at), sample);
@@ -56,7 +56,7 @@ RT_HD BundleFrame make_block(const rt::SceneView& s, const uint32_t* x, const ui
     store(r.t + at, FW(kInfinity));
     store(r.prim + at, UW(kNoPrim));
   }
-  BundleFrame f;
+  PacketFrame f;
   f.parallel = cam.kind == kCameraOrthographic;
   f.apex = vec3(r.ox[0], r.oy[0], r.oz[0]);
   f.axis = normalize(vec3(r.dx[0] + r.dx[63], r.dy[0] + r.dy[63], r.dz[0] + r.dz[63]));
@@ -68,8 +68,8 @@ RT_HD BundleFrame make_block(const rt::SceneView& s, const uint32_t* x, const ui
   return f;
 }
 
-// A very wide view makes blocks too wide for planes: then every ray goes alone.
-RT_HD bool is_bundle(const BundleFrame& f, const Packet& r) {
+// The blocks of a very wide view are too wide for planes: their rays are traced one by one.
+RT_HD bool fits_planes(const PacketFrame& f, const Packet& r) {
   if (f.parallel) return true;
   for (int at = 0; at < kPacket; at += kWide) {
     FW c = dot(Vec3<FW>{load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)}, splat3<FW>(f.axis));
@@ -78,20 +78,21 @@ RT_HD bool is_bundle(const BundleFrame& f, const Packet& r) {
   return true;
 }
 
-RT_HD void trace_block(const rt::SceneView& s, const BundleFrame& f, Packet& r) {
+RT_HD void trace_block(const rt::SceneView& s, const PacketFrame& f, Packet& r) {
   if (!s.nodes) return;
-  if (!is_bundle(f, r)) {
+  if (!fits_planes(f, r)) {
     for (int i = 0; i < kPacket && !is_cancelled(s); ++i)
-      closest_hit(s, vec3(r.ox[i], r.oy[i], r.oz[i]), vec3(r.dx[i], r.dy[i], r.dz[i]), kNoPrim, r.t[i], r.prim[i]);
+      intersect_closest(s, vec3(r.ox[i], r.oy[i], r.oz[i]), vec3(r.dx[i], r.dy[i], r.dz[i]), kNoPrim, r.t[i],
+                        r.prim[i]);
     return;
   }
   if (s.frame->scene.large_count)
     for (int at = 0; at < kPacket; at += kWide) {
       FW t = load<FW>(r.t + at);
       UW prim = load<UW>(r.prim + at);
-      large_closest<FW>(s.large, s.frame->scene.large_count,
-                        {load<FW>(r.ox + at), load<FW>(r.oy + at), load<FW>(r.oz + at)},
-                        {load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)}, UW(kNoPrim), t, prim);
+      large_intersect_closest<FW>(
+          s.large, s.frame->scene.large_count, {load<FW>(r.ox + at), load<FW>(r.oy + at), load<FW>(r.oz + at)},
+          {load<FW>(r.dx + at), load<FW>(r.dy + at), load<FW>(r.dz + at)}, UW(kNoPrim), t, prim);
       store(r.t + at, t), store(r.prim + at, prim);
     }
   Rect quad[kQuads];
@@ -99,9 +100,9 @@ RT_HD void trace_block(const rt::SceneView& s, const BundleFrame& f, Packet& r) 
   PacketPlanes planes;
   make_planes(planes, f, quad, f.parallel ? max_abs(f.apex) : 0.0f, 0.0f);
   if (f.parallel)
-    packet_closest<false>(s, planes, r);
+    packet_intersect_closest<false>(s, planes, r);
   else
-    packet_closest<true>(s, planes, r);
+    packet_intersect_closest<true>(s, planes, r);
 }
 
 inline void primary_wave(const rt::SceneView& s, const rt::Scratch& k, const TileBlocks& blocks, uint32_t sample,
@@ -111,7 +112,7 @@ inline void primary_wave(const rt::SceneView& s, const rt::Scratch& k, const Til
   for (int block = 0; block < blocks.count() && !is_cancelled(s); ++block) {
     Packet r;
     int at = block * kPacket;
-    BundleFrame f = make_block(s, k.x + at, k.y + at, sample, r);
+    PacketFrame f = make_block(s, k.x + at, k.y + at, sample, r);
     trace_block(s, f, r);
     memcpy(w.ox + at, r.ox, sizeof r.ox), memcpy(w.oy + at, r.oy, sizeof r.oy), memcpy(w.oz + at, r.oz, sizeof r.oz);
     memcpy(w.dx + at, r.dx, sizeof r.dx), memcpy(w.dy + at, r.dy, sizeof r.dy), memcpy(w.dz + at, r.dz, sizeof r.dz);

@@ -54,8 +54,8 @@ void render_tile(const rt::SceneView& s, rt::Scratch& k, rt::TileRect rect) {
       rt::Wave &w = k.wave[depth & 1], &next = k.wave[(depth & 1) ^ 1];
       if (depth > 0)
         for (int i = 0; i < w.count && !is_cancelled(s); ++i)
-          closest_hit(s, vec3(w.ox[i], w.oy[i], w.oz[i]), vec3(w.dx[i], w.dy[i], w.dz[i]), w.self[i], w.t[i],
-                      w.prim[i]);
+          intersect_closest(s, vec3(w.ox[i], w.oy[i], w.oz[i]), vec3(w.dx[i], w.dy[i], w.dz[i]), w.self[i], w.t[i],
+                            w.prim[i]);
       shade_wave(s, k, w, next);
       if (is_cancelled(s)) return;  // the queues are half full: the film keeps what it had
     }

@@ -71,7 +71,7 @@ RT_HD LightGroup light_group(const rt::Frame& frame, int first) {
   return {first, end < frame.scene.light_count ? end : frame.scene.light_count};
 }
 
-// Trace what is queued for a group of lights and add what arrives: for each camera ray in their order.
+// Trace what is queued for a group of lights and add what contributes: for each camera ray in their order.
 inline void trace_group(const rt::SceneView& s, rt::Scratch& k, LightGroup g) {
   for (int light = g.first; light < g.end; ++light) {
     rt::ShadowQueue& q = k.shadow[light - g.first];
@@ -104,8 +104,8 @@ RT_HD void queue_shadows(rt::ShadowQueue& q, const rt::Wave& w, int at, uint32_t
 RT_HD void shade_lights(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, uint32_t hits,
                         const PathState<FW>& p, const Surface<FW>& f, LightGroup g) {
   for (int i = g.first; i < g.end; ++i) {
-    LightArrival<FW> a = shade_light(s.frame->integrator, s.lights[i], p, f);
-    uint32_t lit = hits & bits(a.arrives);
+    DirectSample<FW> a = shade_light(s.frame->integrator, s.lights[i], p, f);
+    uint32_t lit = hits & bits(a.contributes);
     if (!s.frame->integrator.shadows)
       add_radiance(k, w, at, lit, a.radiance);
     else
@@ -113,7 +113,7 @@ RT_HD void shade_lights(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& 
   }
 }
 
-// Trace the shadow rays of begin..end - 1 and add what arrives. The first group of lights is queued; for
+// Trace the shadow rays of begin..end - 1 and add what contributes. The first group of lights is queued; for
 // those that have no queue of their own the surfaces are loaded again, group by group, so that a thread's
 // memory does not grow with the number of lights.
 inline void flush_shadows(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int begin, int end) {
@@ -159,7 +159,7 @@ RT_HD uint32_t unblocked(const rt::SceneView& s, Vec3<FW> origin, Vec3<FW> direc
   uint32_t seen = mask;
   for (; mask; mask &= mask - 1) {
     const int i = __builtin_ctz(mask);
-    if (any_hit(s, vec3(ox[i], oy[i], oz[i]), vec3(dx[i], dy[i], dz[i]), own[i], t_max)) seen &= ~(1u << i);
+    if (occluded(s, vec3(ox[i], oy[i], oz[i]), vec3(dx[i], dy[i], dz[i]), own[i], t_max)) seen &= ~(1u << i);
   }
   return seen;
 }
@@ -169,11 +169,11 @@ RT_HD void shade_sky_rays(const rt::SceneView& s, rt::Scratch& k, const rt::Wave
                           const PathState<FW>& p, const Surface<FW>& f) {
   const rt::Integrator& integrator = s.frame->integrator;
   for (int ray = 0; ray < sky_rays(integrator); ++ray) {
-    const SkyArrival<FW> a = shade_sky(*s.frame, p, f, ray);
-    uint32_t seen = hits & bits(a.arrives);
+    const SkySample<FW> a = shade_sky(*s.frame, p, f, ray);
+    uint32_t seen = hits & bits(a.contributes);
     if (s.frame->scene.large_count)
-      seen &= ~bits(large_any<FW>(s.large, s.frame->scene.large_count, f.point.position, a.wi, p.prim,
-                                  FW(sky_distance(integrator))));
+      seen &= ~bits(large_occluded<FW>(s.large, s.frame->scene.large_count, f.point.position, a.wi, p.prim,
+                                       FW(sky_distance(integrator))));
     add_radiance(k, w, at, unblocked(s, f.point.position, a.wi, p.prim, sky_distance(integrator), seen), a.radiance);
   }
 }
@@ -197,7 +197,7 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
       add_radiance(k, w, at, hits, shade_ambient(s.frame->environment, p, f));
     if ((k.queued += kWide) > rt::kShadowBatch) flush_shadows(s, k, w, begin, at), begin = at, k.queued = kWide;
     shade_lights(s, k, w, at, hits, p, f, direct);
-    uint32_t going_on = hits & bits(path_goes_on(s.frame->integrator, p, f));
+    uint32_t going_on = hits & bits(path_continues(s.frame->integrator, p, f));
     if (going_on) queue_steps(w, at, going_on, next_step(p, f), next);
   }
   flush_shadows(s, k, w, begin, w.count);

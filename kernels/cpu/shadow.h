@@ -12,7 +12,7 @@ namespace RT_NS {
 // in a smaller scene the packets of neighbouring pixels meet little anyway, and sorting costs more
 constexpr int64_t kSortedFrom = 4096;
 
-// cosine against the bundle's axis below which planes are no use
+// minimum cosine to the axis of the packet for which planes are useful
 constexpr float kNarrow = 0.2f;
 
 // least significant digit first, eight bits a pass
@@ -53,8 +53,8 @@ RT_HD void fill_last_packet(rt::ShadowQueue& q) {
 }
 
 // Frame of the queue's rays: from a point light its position and their mean direction.
-RT_HD BundleFrame light_frame(const rt::Light& light, const rt::ShadowQueue& q) {
-  BundleFrame f;
+RT_HD PacketFrame light_frame(const rt::Light& light, const rt::ShadowQueue& q) {
+  PacketFrame f;
   f.parallel = light.kind == kLightDirectional;
   if (f.parallel) {
     f.axis = vec3(-light.vector[0], -light.vector[1], -light.vector[2]);
@@ -73,8 +73,8 @@ RT_HD BundleFrame light_frame(const rt::Light& light, const rt::ShadowQueue& q) 
   return f;
 }
 
-// Coordinates across the bundle for every ray; false if they spread too far for planes.
-RT_HD bool across_bundle(const BundleFrame& f, rt::ShadowQueue& q, Rect& all) {
+// Coordinates of every ray in the frame of the packet; false if they spread too far for planes.
+RT_HD bool packet_coordinates(const PacketFrame& f, rt::ShadowQueue& q, Rect& all) {
   FW a0(kInfinity), a1(-kInfinity), b0(kInfinity), b1(-kInfinity), narrowest(1.0f);
   for (int at = 0; at < (q.count + kPacket - 1) / kPacket * kPacket; at += kWide) {
     Vec3<FW> e;
@@ -112,7 +112,7 @@ RT_HD void sort_bundle(rt::ShadowQueue& q, Rect all) {
 RT_HD void trace_alone(const rt::SceneView& s, rt::ShadowQueue& q, uint32_t k) {
   if (is_cancelled(s)) return;
   q.visible[k] =
-      !any_hit(s, vec3(q.px[k], q.py[k], q.pz[k]), vec3(q.lx[k], q.ly[k], q.lz[k]), q.self[k], q.distance[k]);
+      !occluded(s, vec3(q.px[k], q.py[k], q.pz[k]), vec3(q.lx[k], q.ly[k], q.lz[k]), q.self[k], q.distance[k]);
 }
 
 // Rays at..at+kWide of the queue, in its own order or as sorted.
@@ -127,7 +127,7 @@ template <bool kSorted> RT_HD uint32_t item(const rt::ShadowQueue& q, int i) {
 
 // Traces the packet that begins at `first`; returns whether it was worth it.
 template <bool kSorted>
-RT_HD bool trace_shadow_packet(const rt::SceneView& s, const BundleFrame& f, rt::ShadowQueue& q, int first, int n) {
+RT_HD bool trace_shadow_packet(const rt::SceneView& s, const PacketFrame& f, rt::ShadowQueue& q, int first, int n) {
   Packet r;
   Rect quad[kQuads];
   FW depth(-kInfinity), reach(0.0f);
@@ -150,14 +150,14 @@ RT_HD bool trace_shadow_packet(const rt::SceneView& s, const BundleFrame& f, rt:
   float farthest = reduce_max(reach);
   make_planes(planes, f, quad, farthest, f.parallel ? -kInfinity : 0.0f);
   uint64_t alive = n < kPacket ? (1ull << n) - 1 : ~0ull;
-  PacketShadow shadow = packet_blocked(s, planes, r, alive, reduce_max(depth) + kBoxError * farthest);
+  PacketShadow shadow = packet_occluded(s, planes, r, alive, reduce_max(depth) + kBoxError * farthest);
   for (int i = 0; i < n; ++i) q.visible[item<kSorted>(q, first + i)] = !(shadow.blocked >> i & 1);
   for (uint64_t m = shadow.open; m; m &= m - 1) trace_alone(s, q, item<kSorted>(q, first + __builtin_ctzll(m)));
   return !shadow.open;
 }
 
 // All rays in packets, or one by one for a while where packets keep giving up.
-template <bool kSorted> RT_HD void trace_packets(const rt::SceneView& s, const BundleFrame& f, rt::ShadowQueue& q) {
+template <bool kSorted> RT_HD void trace_packets(const rt::SceneView& s, const PacketFrame& f, rt::ShadowQueue& q) {
   int alone = 0, wait = 1;
   for (int at = 0; at < q.count; at += kPacket) {
     int n = q.count - at < kPacket ? q.count - at : kPacket;
@@ -177,8 +177,8 @@ inline void trace_large(const rt::SceneView& s, rt::ShadowQueue& q) {
   for (int at = 0; at < q.count; at += kWide) {
     Vec3<FW> o = {load<FW>(q.px + at), load<FW>(q.py + at), load<FW>(q.pz + at)};
     Vec3<FW> d = {load<FW>(q.lx + at), load<FW>(q.ly + at), load<FW>(q.lz + at)};
-    uint32_t blocked = bits(
-        large_any<FW>(s.large, s.frame->scene.large_count, o, d, load<UW>(q.self + at), load<FW>(q.distance + at)));
+    uint32_t blocked = bits(large_occluded<FW>(s.large, s.frame->scene.large_count, o, d, load<UW>(q.self + at),
+                                               load<FW>(q.distance + at)));
     for (; blocked; blocked &= blocked - 1) {
       int k = at + __builtin_ctz(blocked);
       if (k < q.count) q.visible[k] = 0;
@@ -193,9 +193,9 @@ inline void trace_shadows(const rt::SceneView& s, const rt::Light& light, rt::Sh
     return;
   }
   fill_last_packet(q);
-  BundleFrame f = light_frame(light, q);
+  PacketFrame f = light_frame(light, q);
   Rect all;
-  if (!across_bundle(f, q, all)) {
+  if (!packet_coordinates(f, q, all)) {
     for (int i = 0; i < q.count; ++i) trace_alone(s, q, (uint32_t)i);
   } else if (s.sphere_count > kSortedFrom) {
     sort_bundle(q, all);

@@ -31,7 +31,7 @@ struct ShadowQueue {
   float lx[kShadowStride], ly[kShadowStride], lz[kShadowStride];
   float distance[kShadowStride];
   float r[kShadowStride], g[kShadowStride], b[kShadowStride];
-  float across_a[kShadowStride], across_b[kShadowStride];  // coordinates across the light's bundle
+  float across_a[kShadowStride], across_b[kShadowStride];  // coordinates in the frame of the packet
   uint32_t slot[kShadowStride], self[kShadowStride];
   uint32_t key[kShadowStride], item[kShadowStride], swap_key[kShadowStride], swap_item[kShadowStride];
   uint8_t visible[kShadowStride];

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "../film/measure.h"
+#include "../film/histogram.h"
 #include "launch.h"
 #include "threads.h"
 
@@ -13,8 +13,8 @@ namespace {
 // pixels that are added up together: few enough for float32 sums, many enough to be worth handing out
 constexpr int64_t kRun = 1 << 14;
 
-RowTally empty() {
-  RowTally t = {};
+RowHistogram empty() {
+  RowHistogram t = {};
   t.darkest = kInfinity;
   return t;
 }
@@ -27,7 +27,7 @@ int useful_threads(int64_t items, int threads) {
 
 }  // namespace
 
-void measure_film(const float* sums, const ToneArgs& args, Tally& tally, int threads, Cancel* cancel) {
+void measure_film(const float* sums, const ToneArgs& args, FilmHistogram& histogram, int threads, Cancel* cancel) {
   const int32_t rows = rows_of_run(args);
   const int64_t runs = (args.height + rows - 1) / rows;
   const auto measure = current_isa().measure;
@@ -35,51 +35,54 @@ void measure_film(const float* sums, const ToneArgs& args, Tally& tally, int thr
     double luminance, log2;
   };
   std::vector<RunSums> sum((size_t)runs);
-  std::vector<RowTally> of_thread((size_t)std::max(threads, 1), empty());
+  std::vector<RowHistogram> of_thread((size_t)std::max(threads, 1), empty());
   ThreadPool(useful_threads(runs, threads), cancel).each(runs, [&](int64_t i, int thread) {
-    RowTally& t = of_thread[(size_t)thread];
+    RowHistogram& t = of_thread[(size_t)thread];
     t.luminance = t.log2 = 0.0;
     const int32_t first = (int32_t)i * rows;
     measure({sums + 4 * (int64_t)first * args.width, nullptr, &args, 0.0f, first, std::min(rows, args.height - first)},
             t);
     sum[(size_t)i] = {t.luminance, t.log2};
   });
-  tally = Tally{};
-  tally.darkest = kInfinity;
-  for (const RunSums& s : sum) tally.luminance_sum += s.luminance, tally.log2_sum += s.log2;
-  for (const RowTally& t : of_thread) {
-    for (int b = 0; b < kToneBins; ++b) tally.bins[b] += (uint32_t)t.bins[b];
-    tally.darkest = std::min(tally.darkest, t.darkest), tally.brightest = std::max(tally.brightest, t.brightest);
+  histogram = FilmHistogram{};
+  histogram.darkest = kInfinity;
+  for (const RunSums& s : sum) histogram.luminance_sum += s.luminance, histogram.log2_sum += s.log2;
+  for (const RowHistogram& t : of_thread) {
+    for (int b = 0; b < kToneBins; ++b) histogram.bins[b] += (uint32_t)t.bins[b];
+    histogram.darkest = std::min(histogram.darkest, t.darkest),
+    histogram.brightest = std::max(histogram.brightest, t.brightest);
   }
-  tally.exposure = meter_tally(args, tally);
+  histogram.exposure = metered_exposure_of(args, histogram);
 }
 
-float meter_tally(const ToneArgs& args, const Tally& tally) {
+float metered_exposure_of(const ToneArgs& args, const FilmHistogram& histogram) {
   uint32_t bins[kToneBins];
   uint64_t pixels = 0;
   for (int b = 0; b < kToneBins; ++b) {
-    bins[b] = is_metered(b, args.meter_all != 0) ? tally.bins[b] : 0;
+    bins[b] = is_metered(b, args.meter_all != 0) ? histogram.bins[b] : 0;
     pixels += bins[b];
   }
-  MeterRange range = meter_range(pixels, args.meter_low, args.meter_high, tally.darkest, tally.brightest);
+  MeterRange range = meter_range(pixels, args.meter_low, args.meter_high, histogram.darkest, histogram.brightest);
   return metered_exposure(meter_bins(bins, 0, kToneBins, 0, range));
 }
 
-void develop_film(const float* sums, const ToneArgs& args, Tally& tally, void* out, int threads, Cancel* cancel) {
+void tone_map_film(const float* sums, const ToneArgs& args, FilmHistogram& histogram, void* out, int threads,
+                   Cancel* cancel) {
   const int32_t rows = rows_of_run(args);
   const int64_t runs = (args.height + rows - 1) / rows;
   const int64_t row_bytes = 4 * (int64_t)args.width * (args.bits / 8);
-  const auto develop = current_isa().develop;
-  const float exposure = args.automatic ? tally.exposure : args.exposure;
-  std::vector<RowTally> of_thread((size_t)std::max(threads, 1), empty());
+  const auto tone_map = current_isa().tone_map;
+  const float exposure = args.automatic ? histogram.exposure : args.exposure;
+  std::vector<RowHistogram> of_thread((size_t)std::max(threads, 1), empty());
   ThreadPool(useful_threads(runs, threads), cancel).each(runs, [&](int64_t i, int thread) {
     const int32_t first = (int32_t)i * rows;
-    develop({sums + 4 * (int64_t)first * args.width, (char*)out + first * row_bytes, &args, exposure, first,
-             std::min(rows, args.height - first)},
-            of_thread[(size_t)thread]);
+    tone_map({sums + 4 * (int64_t)first * args.width, (char*)out + first * row_bytes, &args, exposure, first,
+              std::min(rows, args.height - first)},
+             of_thread[(size_t)thread]);
   });
-  tally.clipped = tally.black = 0;
-  for (const RowTally& t : of_thread) tally.clipped += (uint32_t)t.clipped, tally.black += (uint32_t)t.black;
+  histogram.clipped = histogram.black = 0;
+  for (const RowHistogram& t : of_thread)
+    histogram.clipped += (uint32_t)t.clipped, histogram.black += (uint32_t)t.black;
 }
 
 }  // namespace rt

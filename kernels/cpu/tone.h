@@ -7,14 +7,15 @@ namespace rt {
 
 // cancel: they throw Cancelled when it is requested.
 
-// All of the tally but the counts of the picture; `sums`: RGBA of args.height rows of args.width pixels.
-void measure_film(const float* sums, const ToneArgs& args, Tally& tally, int threads, Cancel* cancel);
+// All statistics except the counts of the picture; `sums`: RGBA of args.height rows of args.width pixels.
+void measure_film(const float* sums, const ToneArgs& args, FilmHistogram& histogram, int threads, Cancel* cancel);
 
-// The exposure in stops that a tally asks for.
-float meter_tally(const ToneArgs& args, const Tally& tally);
+// The metered exposure in stops.
+float metered_exposure_of(const ToneArgs& args, const FilmHistogram& histogram);
 
-// Code values of 1 or 2 bytes, RGBA, and the tally's counts of the picture. The exposure is the tally's if it
-// is automatic.
-void develop_film(const float* sums, const ToneArgs& args, Tally& tally, void* out, int threads, Cancel* cancel);
+// Code values of 1 or 2 bytes, RGBA, and the counts of the picture in `statistics`, which also has the
+// exposure if it is automatic.
+void tone_map_film(const float* sums, const ToneArgs& args, FilmHistogram& histogram, void* out, int threads,
+                   Cancel* cancel);
 
 }  // namespace rt

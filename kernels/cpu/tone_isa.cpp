@@ -1,6 +1,6 @@
 // Rows of a film, eight pixels at a time. Compiled once per instruction set (RT_ISA_*), each in a namespace of its own.
-#include "../film/develop.h"
-#include "../film/measure.h"
+#include "../film/tone_map.h"
+#include "../film/histogram.h"
 #include "tone_rows.h"
 #include "wide.h"
 
@@ -30,11 +30,11 @@ RT_HD float reduce_add(F8 v) {
   return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
 }
 
-// vectors that are added up in float32 lanes before they go to the tally's doubles
+// vectors that are added in float32 lanes before they are added to the statistics in double
 static constexpr int kLaneSums = 4096;
 
-// Adds to the tally's bins, sums and extremes.
-void measure_rows(const rt::ToneRows& w, rt::RowTally& t) {
+// Updates bins, sums and extremes of the histogram.
+void measure_rows(const rt::ToneRows& w, rt::RowHistogram& t) {
   const rt::ToneArgs& a = *w.args;
   // rows matter for the background alone; without it, all pixels are one row
   const bool removes = removes_background(a), all = measures_all(a);
@@ -81,7 +81,7 @@ RT_HD void store_codes(uint16_t* out, const PixelCodes<F8>& c, int n) {
   memcpy(out, both, 8 * (size_t)n);
 }
 
-template <class T> static void develop_row(const rt::ToneRows& w, const Development& d, int row, rt::RowTally& t) {
+template <class T> static void tone_map_row(const rt::ToneRows& w, const ToneMapping& d, int row, rt::RowHistogram& t) {
   const rt::ToneArgs& a = *w.args;
   const float* sums = w.sums + 4 * (int64_t)row * a.width;
   T* out = (T*)w.out + 4 * (int64_t)row * a.width;
@@ -91,7 +91,7 @@ template <class T> static void develop_row(const rt::ToneRows& w, const Developm
   for (int at = 0; at < a.width; at += kPixels, x = x + U8(kPixels)) {
     int n = a.width - at < kPixels ? a.width - at : kPixels;
     Pixels p = load_pixels(sums + 4 * (int64_t)at, n);
-    PixelCodes<F8> c = develop_pixel(d, p.r, p.g, p.b, p.a, x, y);
+    PixelCodes<F8> c = tone_map_pixel(d, p.r, p.g, p.b, p.a, x, y);
     store_codes(out + 4 * (int64_t)at, c, n);
     const uint32_t inside = (1u << n) - 1u;
     t.clipped += (uint64_t)__builtin_popcount(bits(c.clipped) & inside);
@@ -99,13 +99,13 @@ template <class T> static void develop_row(const rt::ToneRows& w, const Developm
   }
 }
 
-void develop_rows(const rt::ToneRows& w, rt::RowTally& t) {
-  Development d = development(*w.args, w.exposure);
+void tone_map_rows(const rt::ToneRows& w, rt::RowHistogram& t) {
+  ToneMapping d = tone_mapping(*w.args, w.exposure);
   for (int row = 0; row < w.count; ++row)
     if (w.args->bits == 8)
-      develop_row<uint8_t>(w, d, row, t);
+      tone_map_row<uint8_t>(w, d, row, t);
     else
-      develop_row<uint16_t>(w, d, row, t);
+      tone_map_row<uint16_t>(w, d, row, t);
 }
 
 }  // namespace RT_NS

@@ -4,8 +4,8 @@
 
 namespace rt {
 
-// what some rows hold, to be added up in their order
-struct RowTally {
+// Statistics of several rows, to be added in order.
+struct RowHistogram {
   uint64_t bins[256];
   double luminance, log2;
   float darkest, brightest;
@@ -14,7 +14,7 @@ struct RowTally {
 
 struct ToneRows {
   const float* sums;      // RGBA sums of the first row
-  void* out;              // RGBA codes of the first row; not used where nothing is developed
+  void* out;              // RGBA codes of the first row; not used by measure_rows
   const ToneArgs* args;
   float exposure;         // stops
   int32_t first, count;   // rows of the film
@@ -22,8 +22,8 @@ struct ToneRows {
 
 #define RT_TONE_ENTRIES(ns)                                                   \
   namespace ns {                                                              \
-  void measure_rows(const rt::ToneRows&, rt::RowTally&);                      \
-  void develop_rows(const rt::ToneRows&, rt::RowTally&);                      \
+  void measure_rows(const rt::ToneRows&, rt::RowHistogram&);                      \
+  void tone_map_rows(const rt::ToneRows&, rt::RowHistogram&);                      \
   }
 
 }  // namespace rt

@@ -56,11 +56,12 @@ RT_HD F8 intersect_leaf(const rt::SceneView& s, uint32_t begin, const SingleRay&
   return nearest_hit(p, primitive_test(p, splat3<F8>(r.direction)));
 }
 
-// Nearest hit with t < t. Equal t: the lower leaf position, so that the order of the walk is not seen.
+// Nearest hit with t < t; for equal t the lower leaf position, independent of the order of traversal.
 // `self` is not tested.
-RT_HD void closest_hit(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) {
+RT_HD void intersect_closest(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uint32_t self, float& t,
+                             uint32_t& prim) {
   if (!s.nodes) return;
-  large_closest<float>(s.large, s.frame->scene.large_count, o, d, self, t, prim);
+  large_intersect_closest<float>(s.large, s.frame->scene.large_count, o, d, self, t, prim);
   SingleRay ray = single_ray(o, d);
   struct Entry {
     uint32_t node;
@@ -99,8 +100,8 @@ RT_HD void closest_hit(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uin
   }
 }
 
-// Is anything in the tree but `self` in (0, t_max)?
-RT_HD bool any_hit(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) {
+// Whether anything in the tree except `self` is in (0, t_max).
+RT_HD bool occluded(const rt::SceneView& s, Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) {
   if (!s.nodes) return false;
   SingleRay ray = single_ray(o, d);
   uint32_t stack[kMaxWaiting];

@@ -1,10 +1,10 @@
-// A histogram of 256 bins: each block counts in shared memory and adds its counts to the result once. One
-// body for a film (film_keys.cuh) and for the bench's bytes: a reader says what the keys are, and has
-//   Word, kPerWord         what one load brings, and how many keys are in it
-//   words, loose           whole words; keys outside of them, at most 32
+// A histogram of 256 bins: each block counts in shared memory and adds its counts to the result once, for
+// film statistics (film_keys.cuh) and for bytes (bench). The template argument Keys defines the keys:
+//   Word, kPerWord         type of one load, and its number of keys
+//   words, loose           number of whole words; of keys outside of them, at most 32
 //   load(at)               word `at`
-//   key(word, i, at)       key i of the word that was loaded from `at`, 0 to 255
-//   loose_key(i)           key i of those outside whole words
+//   key(word, i, at)       key i of the word loaded from `at`, 0 to 255
+//   loose_key(i)           key i outside of whole words
 #pragma once
 #include "../core/compat.h"
 
@@ -13,19 +13,19 @@ namespace rt {
 constexpr int kBins = 256;
 
 // Counters of one block. With 32 copies, copy c of bin b is word 32 b + c: lane c of a warp counts in
-// memory bank c, so no two lanes ever meet in a bank, whatever the keys are.
+// memory bank c, without bank conflicts for any keys.
 template <int kCopies, int kThreads>
 struct BlockBins {
-  static_assert(kCopies == 1 || kCopies == 32, "one copy, or one a lane");
+  static_assert(kCopies == 1 || kCopies == 32, "one copy, or one per lane");
   static_assert(kThreads % 32 == 0 && kThreads >= kBins, "whole warps, and a thread for each bin");
   unsigned* counts;  // [kBins][kCopies], shared
-  unsigned* mine;    // this thread's copy of bin 0
+  unsigned* own;     // copy of bin 0 of this thread
 
   RT_DEVICE explicit BlockBins(unsigned* shared) : counts(shared) {
     unsigned copy = threadIdx.x % kCopies;
-    // Hidden from the compiler, which would build every address from bits: five instructions, not four.
+    // Opaque to the compiler, which would otherwise compute addresses with five instructions instead of four.
     asm("" : "+r"(copy));
-    mine = shared + copy;
+    own = shared + copy;
   }
   RT_DEVICE void clear() {
 #pragma unroll
@@ -34,9 +34,9 @@ struct BlockBins {
       if (i < kBins * kCopies) counts[i] = 0;
     }
   }
-  RT_DEVICE void count(unsigned key) { atomicAdd(mine + key * kCopies, 1u); }
+  RT_DEVICE void count(unsigned key) { atomicAdd(own + key * kCopies, 1u); }
 
-  // Adds the block's counts to bins; all threads of the block, after a barrier.
+  // Adds the counts of the block to bins; by all threads of the block, after a barrier.
   RT_DEVICE void add_to(unsigned* bins) {
     unsigned total = 0;
     int bin = threadIdx.x;
@@ -44,7 +44,7 @@ struct BlockBins {
     if constexpr (kCopies == 1) {
       if (owner) total = counts[bin];
     } else {
-      // A warp sums the 32 copies of one bin at a time; lane k keeps the sum of its bin k.
+      // A warp sums the 32 copies of one bin at a time; lane k keeps the sum of bin k.
       constexpr int kPerWarp = kBins / (kThreads / 32);
       int lane = threadIdx.x % 32, first = threadIdx.x / 32 * kPerWarp;
 #pragma unroll
@@ -55,11 +55,11 @@ struct BlockBins {
       bin = first + lane;
       owner = lane < kPerWarp;
     }
-    if (owner && total != 0) atomicAdd(bins + bin, total);  // neighbours together: few transactions
+    if (owner && total != 0) atomicAdd(bins + bin, total);  // adjacent bins: few transactions
   }
 };
 
-// The keys that are in no whole word, counted by the first warp of the grid.
+// Keys outside of whole words, counted by the first warp of the grid.
 template <class Bins, class Keys>
 RT_DEVICE void count_loose(Bins& counts, const Keys& keys) {
   if (blockIdx.x == 0 && (int)threadIdx.x < keys.loose) counts.count(keys.loose_key(threadIdx.x));
@@ -71,7 +71,7 @@ RT_DEVICE void count_word(Bins& counts, const Keys& keys, const typename Keys::W
   for (int i = 0; i < Keys::kPerWord; i++) counts.count(keys.key(word, i, at));
 }
 
-// All keys by a grid of any size, kLoads independent loads a thread.
+// All keys by a grid of any size, with kLoads independent loads per thread.
 template <int kCopies, int kThreads, int kLoads, class Keys>
 RT_DEVICE void histogram_block(const Keys& keys, unsigned* shared, unsigned* bins) {
   BlockBins<kCopies, kThreads> counts(shared);
@@ -92,8 +92,8 @@ RT_DEVICE void histogram_block(const Keys& keys, unsigned* shared, unsigned* bin
   counts.add_to(bins);
 }
 
-// The same with the loads of the next round issued before the keys of this one are counted: memory
-// stays busy while the block counts, and the first loads travel while it clears its counters.
+// The same with the loads of the next iteration issued before the keys of this one are counted: memory
+// stays busy while the block counts, and the first loads are in flight while it clears its counters.
 template <int kCopies, int kThreads, int kLoads, class Keys>
 RT_DEVICE void histogram_block_ahead(const Keys& keys, unsigned* shared, unsigned* bins) {
   BlockBins<kCopies, kThreads> counts(shared);

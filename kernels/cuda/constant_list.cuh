@@ -1,4 +1,4 @@
-// The linear list in constant memory, for scenes that fit there; larger ones are read from global memory.
+// The linear list in constant memory, for scenes that fit; larger ones are read from global memory.
 #pragma once
 #include "../core/structs.h"
 #include "linear_list.cuh"
@@ -16,18 +16,18 @@ struct ConstantList {
   const float4* spheres;
   uint32_t count, stored;
 
-  RT_DEVICE void leave_out(uint32_t large) { count -= large; }
+  RT_DEVICE void exclude_large(uint32_t large) { count -= large; }
   RT_DEVICE bool fits() const { return stored <= kConstantSpheres; }
   RT_DEVICE Primitive<float> primitive(uint32_t prim) const { return to_primitive(VectorFetch{spheres}(prim)); }
-  RT_DEVICE void closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) const {
+  RT_DEVICE void intersect_closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) const {
     if (fits())
-      LinearList<ConstantFetch>{{}, count}.closest(o, d, self, t, prim);
+      LinearList<ConstantFetch>{{}, count}.intersect_closest(o, d, self, t, prim);
     else
-      LinearList<VectorFetch>{{spheres}, count}.closest(o, d, self, t, prim);
+      LinearList<VectorFetch>{{spheres}, count}.intersect_closest(o, d, self, t, prim);
   }
-  RT_DEVICE bool blocked(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) const {
-    if (fits()) return LinearList<ConstantFetch>{{}, count}.blocked(o, d, self, t_max);
-    return LinearList<VectorFetch>{{spheres}, count}.blocked(o, d, self, t_max);
+  RT_DEVICE bool occluded(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) const {
+    if (fits()) return LinearList<ConstantFetch>{{}, count}.occluded(o, d, self, t_max);
+    return LinearList<VectorFetch>{{spheres}, count}.occluded(o, d, self, t_max);
   }
 };
 

@@ -1,11 +1,11 @@
-// The film as keys of the histogram: a pixel a word, its bin the key. What bins cannot say is summed beside.
+// The film as keys of the histogram: a word is a pixel, its key the bin. Sums and extremes are updated too.
 #pragma once
-#include "../film/measure.h"
+#include "../film/histogram.h"
 
 namespace rt {
 
-// What of a pixel is measured: the film as it is, the opaque picture, or what was hit before its background.
-// Known when compiled, so that a film without a background pays nothing for those with one.
+// The measured part of a pixel: the film as it is, the opaque picture, or hits without the background. A
+// compile-time constant, so that films without a background have no code for it.
 enum class Subject { kFilm, kPicture, kForeground };
 
 template <Subject subject>
@@ -16,17 +16,17 @@ struct FilmKeys {
   const float4* sums;
   long long words;
   int loose = 0;
-  // of this thread's pixels
+  // of the pixels of this thread
   mutable float light = 0.0f, logs = 0.0f, darkest = kInfinity, brightest = 0.0f;
 
   RT_DEVICE explicit FilmKeys(const ToneArgs& a)
       : args(a), sums((const float4*)a.film), words((long long)a.width * a.height) {}
   RT_DEVICE Word load(long long at) const { return __ldg(sums + at); }
-  // at: number of the pixel in the film
+  // at: index of the pixel in the film
   RT_DEVICE FilmPixel<float> measured(const Word& s, long long at) const {
     FilmPixel<float> p = {s.x, s.y, s.z, s.w};
     if constexpr (subject == Subject::kPicture) p.alpha = (float)args.samples;
-    // only edges of spheres need the row, which costs a division
+    // only edges of spheres need the row, at the cost of a division
     if constexpr (subject == Subject::kForeground)
       if (s.w > 0.0f && s.w != (float)args.samples)
         p = without_background(args, p, (uint32_t)args.y0 + (unsigned)at / (unsigned)args.width);

@@ -1,11 +1,11 @@
-// title: one thread, one pixel
-// idea: a warp has a tile of 8 x 4 pixels, as when rendering, and each thread walks the tree alone: first
-//       hits are found once a picture, so they need no bundle
+// title: one thread per pixel
+// idea: a warp has a tile of 8 x 4 pixels, as for rendering, with single-ray traversal: first hits are
+//       computed once per picture and need no packets
 // block: 128
 // flags: --fmad=false
 // needs: sm_80+
 // source: Ylitie, Karras, Laine 2017 (wide compressed nodes)
-#include "thread_walk.cuh"
+#include "traverse_single.cuh"
 #include "../core/layout.h"
 #include "../integrator/first_hit.h"
 #include "../integrator/scene.h"
@@ -27,9 +27,10 @@ extern "C" __global__ void __launch_bounds__(128) first_hits(const __grid_consta
   rt::Ray<float> ray = rt::camera_ray<float>(c_camera, film, c_frame.sampler, (uint32_t)x, (uint32_t)y, 0u);
   float t = rt::kInfinity;
   uint32_t prim = rt::kNoPrim;
-  rt::large_closest<float>(c_large, c_frame.scene.large_count, ray.origin, ray.direction, rt::kNoPrim, t, prim);
-  rt::thread_closest((const rt::Node*)args.nodes, (const float4*)args.spheres, ray.origin, ray.direction, rt::kNoPrim,
-                     t, prim);
+  rt::large_intersect_closest<float>(c_large, c_frame.scene.large_count, ray.origin, ray.direction, rt::kNoPrim, t,
+                                     prim);
+  rt::thread_intersect_closest((const rt::Node*)args.nodes, (const float4*)args.spheres, ray.origin, ray.direction,
+                               rt::kNoPrim, t, prim);
   if (prim == rt::kNoPrim) return;
   const rt::Primitive<float> primitive = rt::to_primitive(__ldg((const float4*)args.spheres + prim));
   int32_t sphere = __ldg((const int32_t*)args.order + prim);

@@ -1,5 +1,5 @@
-// A walk without a tree: every ray is tested against every sphere. `Fetch` says how sphere i is read, as
-// float4 fetch(i) with centre and radius; all threads of a warp ask for the same one.
+// Traversal without a tree: every ray is tested against every sphere. `Fetch` reads sphere i, as
+// float4 fetch(i) with centre and radius; all threads of a warp read the same one.
 #pragma once
 #include "primitive_load.cuh"
 
@@ -10,9 +10,9 @@ struct LinearList {
   Fetch fetch;
   uint32_t count;
 
-  RT_DEVICE void leave_out(uint32_t large) { count -= large; }
+  RT_DEVICE void exclude_large(uint32_t large) { count -= large; }
   RT_DEVICE Primitive<float> primitive(uint32_t prim) const { return to_primitive(fetch(prim)); }
-  RT_DEVICE void closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) const {
+  RT_DEVICE void intersect_closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) const {
     for (uint32_t i = 0; i < count; ++i) {
       const Primitive<float> p = relative_to(primitive(i), o);
       const auto test = primitive_test(p, d);
@@ -21,17 +21,17 @@ struct LinearList {
       if (hit > 0.0f && (hit < t || (hit == t && i < prim))) t = hit, prim = i;
     }
   }
-  RT_DEVICE bool blocked(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) const {
+  RT_DEVICE bool occluded(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) const {
     for (uint32_t i = 0; i < count; ++i) {
       const Primitive<float> p = relative_to(primitive(i), o);
       const auto test = primitive_test(p, d);
-      if (is_reached(test) && i != self && blocks(p, test, t_max)) return true;
+      if (is_reached(test) && i != self && occludes(p, test, t_max)) return true;
     }
     return false;
   }
 };
 
-// a sphere as one aligned word of 16 bytes
+// A sphere as one aligned word of 16 bytes.
 struct VectorFetch {
   const float4* spheres;
   RT_DEVICE float4 operator()(uint32_t i) const { return __ldg(spheres + (size_t)i); }

@@ -1,14 +1,14 @@
 // The body of a CUDA render kernel: a warp renders a tile of 8 x 4 pixels, a thread its pixel, sample
 // after sample in ascending order, so that a film does not show how its samples were cut into launches.
 #pragma once
-#include "thread_walk.cuh"
-#include "warp_walk.cuh"
+#include "traverse_single.cuh"
+#include "traverse_packet.cuh"
 #include "path.cuh"
 
 namespace RT_NS {
 
-RT_DEVICE WarpBundle camera_bundle(const rt::Camera& cam, Vec3<float> origin) {
-  WarpBundle f;
+RT_DEVICE WarpPacket camera_packet(const rt::Camera& cam, Vec3<float> origin) {
+  WarpPacket f;
   f.parallel = cam.kind == kCameraOrthographic;
   f.axis = splat3<float>(cam.forward);
   f.u = normalize(splat3<float>(cam.right));
@@ -35,11 +35,12 @@ RT_DEVICE void render_tile(const rt::RenderArgs& args, const rt::SceneTables& s,
     float t = kInfinity;
     uint32_t prim = kNoPrim;
     if (args.sphere_count > 0) {
-      large_closest<float>(s.large, large_count(frame), ray.origin, ray.direction, kNoPrim, t, prim);
+      large_intersect_closest<float>(s.large, large_count(frame), ray.origin, ray.direction, kNoPrim, t, prim);
       if (coherent)
-        coherent = warp_closest(tree.nodes, primitives, camera_bundle(*s.camera, ray.origin), scratch, ray.origin,
-                                ray.direction, t, prim);
-      if (!coherent) thread_closest(tree.nodes, primitives.global, ray.origin, ray.direction, kNoPrim, t, prim);
+        coherent = warp_intersect_closest(tree.nodes, primitives, camera_packet(*s.camera, ray.origin), scratch,
+                                          ray.origin, ray.direction, t, prim);
+      if (!coherent)
+        thread_intersect_closest(tree.nodes, primitives.global, ray.origin, ray.direction, kNoPrim, t, prim);
       __syncwarp();
     }
     float4 l = trace_path(s, tree, path_start<float>(ray, prim, x, y, sample));

@@ -1,8 +1,8 @@
 // A path through the scene, one thread (CUDA): surfaces, lights and mirrors from the camera ray's first
-// hit on. Shadow rays are cast in add_lights. How rays find spheres is the walk's: a template argument with
+// hit on. Shadow rays are cast in add_lights. The traversal is a template argument with
 //   Primitive<float> primitive(prim)
-//   void closest(o, d, self, t, prim)      nearest hit before t, but `self`
-//   bool blocked(o, d, self, t_max)        is anything but `self` in (0, t_max)?
+//   void intersect_closest(o, d, self, t, prim)   nearest hit before t, except `self`
+//   bool occluded(o, d, self, t_max)              whether anything except `self` is in (0, t_max)
 #pragma once
 #include "../integrator/integrators.h"
 
@@ -38,30 +38,31 @@ RT_DEVICE TilePixel tile_pixel(const rt::RenderArgs& args, const rt::Film& film,
   return {x, y, (size_t)(y - film.y0) * (size_t)(film.x1 - film.x0) + (size_t)(x - film.x0), inside};
 }
 
-// Nearest hit before t, but `self`.
-template <class Walk>
-RT_DEVICE void path_closest(const rt::SceneTables& s, const Walk& walk, const Ray<float>& ray, uint32_t self, float& t,
-                            uint32_t& prim) {
-  large_closest<float>(s.large, large_count(*s.frame), ray.origin, ray.direction, self, t, prim);
-  walk.closest(ray.origin, ray.direction, self, t, prim);
+// Nearest hit before t, except `self`.
+template <class Traversal>
+RT_DEVICE void path_intersect_closest(const rt::SceneTables& s, const Traversal& traversal, const Ray<float>& ray,
+                                      uint32_t self, float& t, uint32_t& prim) {
+  large_intersect_closest<float>(s.large, large_count(*s.frame), ray.origin, ray.direction, self, t, prim);
+  traversal.intersect_closest(ray.origin, ray.direction, self, t, prim);
 }
 
-// Is anything but `self` in (0, t_max)?
-template <class Walk>
-RT_DEVICE bool path_blocked(const rt::SceneTables& s, const Walk& walk, Vec3<float> o, Vec3<float> d, uint32_t self,
-                            float t_max) {
-  if (large_count(*s.frame) && large_any<float>(s.large, large_count(*s.frame), o, d, self, t_max)) return true;
-  return walk.blocked(o, d, self, t_max);
+// Whether anything except `self` is in (0, t_max).
+template <class Traversal>
+RT_DEVICE bool path_occluded(const rt::SceneTables& s, const Traversal& traversal, Vec3<float> o, Vec3<float> d,
+                             uint32_t self, float t_max) {
+  if (large_count(*s.frame) && large_occluded<float>(s.large, large_count(*s.frame), o, d, self, t_max)) return true;
+  return traversal.occluded(o, d, self, t_max);
 }
 
 // What the lights send to a surface, added to `radiance`; asks for shadow rays one light at a time.
-template <class Walk>
-RT_DEVICE Vec3<float> add_lights(const rt::SceneTables& s, const Walk& walk, const PathState<float>& p,
+template <class Traversal>
+RT_DEVICE Vec3<float> add_lights(const rt::SceneTables& s, const Traversal& traversal, const PathState<float>& p,
                                  const Surface<float>& f, Vec3<float> radiance) {
   for (int i = 0; i < s.frame->scene.light_count; ++i) {
-    LightArrival<float> a = shade_light(s.frame->integrator, s.lights[i], p, f);
-    if (!a.arrives) continue;
-    if (s.frame->integrator.shadows && path_blocked(s, walk, f.point.position, a.sample.wi, p.prim, a.sample.distance))
+    DirectSample<float> a = shade_light(s.frame->integrator, s.lights[i], p, f);
+    if (!a.contributes) continue;
+    if (s.frame->integrator.shadows &&
+        path_occluded(s, traversal, f.point.position, a.sample.wi, p.prim, a.sample.distance))
       continue;
     radiance = radiance + a.radiance;
   }
@@ -69,21 +70,22 @@ RT_DEVICE Vec3<float> add_lights(const rt::SceneTables& s, const Walk& walk, con
 }
 
 // What the sky sends to a surface, added to `radiance`.
-template <class Walk>
-RT_DEVICE Vec3<float> add_sky(const rt::SceneTables& s, const Walk& walk, const PathState<float>& p,
+template <class Traversal>
+RT_DEVICE Vec3<float> add_sky(const rt::SceneTables& s, const Traversal& traversal, const PathState<float>& p,
                               const Surface<float>& f, Vec3<float> radiance) {
   const rt::Integrator& integrator = s.frame->integrator;
   for (int ray = 0; ray < sky_rays(integrator); ++ray) {
-    const SkyArrival<float> a = shade_sky(*s.frame, p, f, ray);
-    if (!a.arrives || path_blocked(s, walk, f.point.position, a.wi, p.prim, sky_distance(integrator))) continue;
+    const SkySample<float> a = shade_sky(*s.frame, p, f, ray);
+    if (!a.contributes || path_occluded(s, traversal, f.point.position, a.wi, p.prim, sky_distance(integrator)))
+      continue;
     radiance = radiance + a.radiance;
   }
   return radiance;
 }
 
 // Radiance and coverage of a path whose camera ray meets p.prim.
-template <class Walk>
-RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Walk& walk, PathState<float> p) {
+template <class Traversal>
+RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal, PathState<float> p) {
   Vec3<float> radiance = vec3(0.0f, 0.0f, 0.0f);
   const float coverage = path_coverage(p);
   for (;;) {
@@ -91,16 +93,16 @@ RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Walk& walk, PathStat
       radiance = radiance + shade_miss(*s.frame, p);
       break;
     }
-    const Surface<float> f = path_surface(s, p, walk.primitive(p.prim));
+    const Surface<float> f = path_surface(s, p, traversal.primitive(p.prim));
     if (sky_rays(s.frame->integrator))
-      radiance = add_sky(s, walk, p, f, radiance);
+      radiance = add_sky(s, traversal, p, f, radiance);
     else
       radiance = radiance + shade_ambient(s.frame->environment, p, f);
-    radiance = add_lights(s, walk, p, f, radiance);
-    if (!path_goes_on(s.frame->integrator, p, f)) break;
+    radiance = add_lights(s, traversal, p, f, radiance);
+    if (!path_continues(s.frame->integrator, p, f)) break;
     PathStep<float> step = next_step(p, f);
     p = step.path;
-    path_closest(s, walk, p.ray, step.self, step.t, p.prim);
+    path_intersect_closest(s, traversal, p.ray, step.self, step.t, p.prim);
   }
   return make_float4(radiance.x, radiance.y, radiance.z, coverage);
 }

@@ -1,17 +1,17 @@
-// A thread renders its pixel of a warp's tile, sample after sample in ascending order, with rays that find
-// spheres by any walk (path.cuh).
+// A thread renders its pixel of a warp's tile, sample after sample in ascending order, with any traversal
+// (path.cuh).
 #pragma once
 #include "path.cuh"
 #include "tables.cuh"
 
 namespace RT_NS {
 
-template <class Walk>
-RT_DEVICE void render_pixel(const rt::RenderArgs& args, Walk walk, const rt::Camera camera, const rt::Frame frame,
-                            int samples) {
+template <class Traversal>
+RT_DEVICE void render_pixel(const rt::RenderArgs& args, Traversal traversal, const rt::Camera camera,
+                            const rt::Frame frame, int samples) {
   const int tile = args.tile_begin + (int)(blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32);
   if (tile >= args.tile_end) return;
-  walk.leave_out((uint32_t)large_count(frame));
+  traversal.exclude_large((uint32_t)large_count(frame));
   const rt::SceneTables scene = scene_tables(args, camera, c_lights, c_materials, c_large, frame);
   const TilePixel at = tile_pixel(args, frame.film, tile);
   if (!at.inside) return;
@@ -22,8 +22,8 @@ RT_DEVICE void render_pixel(const rt::RenderArgs& args, Walk walk, const rt::Cam
     Ray<float> ray = camera_ray<float>(camera, frame.film, frame.sampler, x, y, sample);
     float t = kInfinity;
     uint32_t prim = kNoPrim;
-    if (args.sphere_count > 0) path_closest(scene, walk, ray, kNoPrim, t, prim);
-    float4 l = trace_path(scene, walk, path_start<float>(ray, prim, x, y, sample));
+    if (args.sphere_count > 0) path_intersect_closest(scene, traversal, ray, kNoPrim, t, prim);
+    float4 l = trace_path(scene, traversal, path_start<float>(ray, prim, x, y, sample));
     sum = make_float4(sum.x + l.x, sum.y + l.y, sum.z + l.z, sum.w + l.w);
   }
   *out = sum;

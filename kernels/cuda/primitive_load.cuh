@@ -1,4 +1,4 @@
-// Primitives out of their records in device memory.
+// Conversion of records in device memory to primitives.
 #pragma once
 #include "../geom/primitive.h"
 

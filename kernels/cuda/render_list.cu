@@ -1,5 +1,5 @@
 // title: every sphere for every ray
-// idea: for scenes of a few spheres: out of constant memory, which gives a sphere to all threads of a warp at once
+// idea: for scenes of a few spheres, in constant memory, which broadcasts a sphere to all threads of a warp
 // block: 128
 // flags: --fmad=false
 // needs: sm_80+

@@ -1,5 +1,5 @@
-// title: warp packets, then threads
-// idea: a warp's 32 camera rays walk the tree as one bundle; shadow and mirrored rays walk it alone
+// title: warp packets, then single rays
+// idea: the 32 camera rays of a warp traverse the tree as one packet; shadow and mirrored rays one by one
 // block: 128
 // flags: --fmad=false
 // needs: sm_80+
@@ -7,7 +7,7 @@
 #include "megakernel.cuh"
 #include "tables.cuh"
 
-constexpr int kConstantSpheres = 1024;  // with the lights and materials, 27 of the 64 KiB
+constexpr int kConstantSpheres = 1024;  // with lights and materials, 27 of 64 KiB
 __constant__ float4 c_spheres[kConstantSpheres];
 
 extern "C" __global__ void __launch_bounds__(128, 8) render(const __grid_constant__ rt::RenderArgs args) {

@@ -1,12 +1,12 @@
 // title: wide compressed BVH
-// idea: eight children a node in 80 bytes, split by surface area: fewer, larger steps and a tenth of the bytes
+// idea: nodes of eight children in 80 bytes, split by surface area: fewer, larger steps and a tenth of the bytes
 // block: 128
 // flags: --fmad=false
 // needs: sm_80+
 // source: Ylitie, Karras, Laine 2017 (wide compressed nodes)
 #include "pixel.cuh"
 #include "tables.cuh"
-#include "thread_walk.cuh"
+#include "traverse_single.cuh"
 
 extern "C" __global__ void __launch_bounds__(128, 8) render(const __grid_constant__ rt::RenderArgs args) {
   rt::WideTree tree = {(const rt::Node*)args.nodes, (const float4*)args.spheres};

@@ -86,8 +86,8 @@ RT_COLD LargeFirst<F> large_first(const rt::LargeSphere* large, int count, Vec3<
 }
 
 template <class F>
-RT_COLD MaskOf<F> large_any(const rt::LargeSphere* large, int count, Vec3<F> origin, Vec3<F> direction, UintOf<F> self,
-                            F t_max) {
+RT_COLD MaskOf<F> large_occluded(const rt::LargeSphere* large, int count, Vec3<F> origin, Vec3<F> direction,
+                                 UintOf<F> self, F t_max) {
   MaskOf<F> blocked = t_max < F(0.0f);
   for (int i = 0; i < count; ++i) {
     F t = large_nearest(large[i], origin, direction).t;
@@ -100,22 +100,22 @@ template <class F>
 RT_COLD SurfacePoint<F> large_point(const rt::LargeSphere* large, int count, UintOf<F> prim, SurfacePoint<F> p,
                                     Vec3<F> origin, Vec3<F> direction) {
   for (int i = 0; i < count; ++i) {
-    MaskOf<F> mine = prim == UintOf<F>(large[i].prim);
-    if (!any(mine)) continue;
+    MaskOf<F> own = prim == UintOf<F>(large[i].prim);
+    if (!any(own)) continue;
     SurfacePoint<F> q = large_surface(large[i], origin, direction);
-    p.position = {select(mine, q.position.x, p.position.x), select(mine, q.position.y, p.position.y),
-                  select(mine, q.position.z, p.position.z)};
-    p.normal = {select(mine, q.normal.x, p.normal.x), select(mine, q.normal.y, p.normal.y),
-                select(mine, q.normal.z, p.normal.z)};
-    p.inside = (mine & q.inside) | (!mine & p.inside);
+    p.position = {select(own, q.position.x, p.position.x), select(own, q.position.y, p.position.y),
+                  select(own, q.position.z, p.position.z)};
+    p.normal = {select(own, q.normal.x, p.normal.x), select(own, q.normal.y, p.normal.y),
+                select(own, q.normal.z, p.normal.z)};
+    p.inside = (own & q.inside) | (!own & p.inside);
   }
   return p;
 }
 
 // The nearer of the current hit and the large spheres except `self`; for equal distances the lower position.
 template <class F>
-RT_HD void large_closest(const rt::LargeSphere* large, int count, Vec3<F> origin, Vec3<F> direction, UintOf<F> self,
-                         F& t, UintOf<F>& prim) {
+RT_HD void large_intersect_closest(const rt::LargeSphere* large, int count, Vec3<F> origin, Vec3<F> direction,
+                                   UintOf<F> self, F& t, UintOf<F>& prim) {
   if (count == 0) return;
   LargeFirst<F> first = large_first<F>(large, count, origin, direction, self, {t, prim});
   t = first.t, prim = first.prim;

@@ -25,8 +25,8 @@ template <class F> RT_HD MaskOf<F> is_reached(const Chord<F>& c) { return c.half
 template <class F> RT_HD F nearest_hit(const Sphere<F>& s, const Chord<F>& c) { return sphere_nearest(c, s.radius); }
 
 // Whether there is a hit in (0, t_max).
-template <class F> RT_HD MaskOf<F> blocks(const Sphere<F>& s, const Chord<F>& c, F t_max) {
-  return sphere_blocks(c, s.radius, t_max);
+template <class F> RT_HD MaskOf<F> occludes(const Sphere<F>& s, const Chord<F>& c, F t_max) {
+  return sphere_occludes(c, s.radius, t_max);
 }
 
 // A bounding sphere for culling, relative to the same origin as the primitive.

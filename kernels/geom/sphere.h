@@ -42,7 +42,7 @@ template <class F> RT_HD F sphere_nearest(Chord<F> c, F radius) {
 }
 
 // Whether the sphere intersects the open segment (0, t_max).
-template <class F> RT_HD MaskOf<F> sphere_blocks(Chord<F> c, F radius, F t_max) {
+template <class F> RT_HD MaskOf<F> sphere_occludes(Chord<F> c, F radius, F t_max) {
   F t = sphere_nearest(c, radius);
   return (t > F(0.0f)) & (t < t_max);
 }

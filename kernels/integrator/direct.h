@@ -12,30 +12,31 @@ template <class F> RT_HD Vec3<F> shade_ambient(const rt::Environment& e, const P
 
 // What a light sends to a surface and on to the film, unless something is in the way.
 template <class F>
-struct LightArrival {
+struct DirectSample {
   LightSample<F> sample;
-  MaskOf<F> arrives;  // the surface faces the light and, if there are shadows, its own primitive is not in the way
+  MaskOf<F> contributes;  // the surface faces the light and, if there are shadows, its own primitive is not in the way
   Vec3<F> radiance;
 };
 
 template <class F>
-RT_HD LightArrival<F> shade_light(const rt::Integrator& integrator, const rt::Light& light, const PathState<F>& p,
+RT_HD DirectSample<F> shade_light(const rt::Integrator& integrator, const rt::Light& light, const PathState<F>& p,
                                   const Surface<F>& f) {
-  LightArrival<F> a;
+  DirectSample<F> a;
   a.sample = light_sample(light, f.point.position);
   F cosine = dot(f.point.normal, a.sample.wi);
-  a.arrives = cosine > F(0.0f);
+  a.contributes = cosine > F(0.0f);
   // from inside, the primitive itself is in the way
   if (integrator.shadows)
-    a.arrives = a.arrives & !(f.point.inside & (hit_again(f.primitive, f.point, a.sample.wi) < a.sample.distance));
+    a.contributes =
+        a.contributes & !(f.point.inside & (hit_again(f.primitive, f.point, a.sample.wi) < a.sample.distance));
   Vec3<F> reflected = bsdf_eval(f.bsdf, f.point.normal, F(-1.0f) * p.ray.direction, a.sample.wi, cosine);
   a.radiance = (a.sample.attenuation * p.throughput) * (splat3<F>(light.color) * reflected);
   return a;
 }
 
 // Which paths go on from their surfaces.
-template <class F> RT_HD MaskOf<F> path_goes_on(const rt::Integrator& integrator, const PathState<F>& p,
-                                                const Surface<F>& f) {
+template <class F> RT_HD MaskOf<F> path_continues(const rt::Integrator& integrator, const PathState<F>& p,
+                                                  const Surface<F>& f) {
   return bsdf_is_sampled(f.bsdf) & splat_mask<F>(p.depth < max_depth(integrator));
 }
 

@@ -26,8 +26,8 @@ template <class F> RT_HD PathState<F> path_start(Ray<F> ray, UintOf<F> prim, Uin
   return {ray, {F(1.0f), F(1.0f), F(1.0f)}, prim, x, y, sample, 0};
 }
 
-// 1 if a camera ray meets something. An opaque background is in the radiance and not in the coverage: the
-// film's development knows of it (film/develop.h).
+// 1 if a camera ray meets something. An opaque background is in the radiance and not in the coverage, which
+// tone mapping takes into account (film/tone_map.h).
 template <class F> RT_HD F path_coverage(const PathState<F>& p) {
   return select(p.prim == UintOf<F>(kNoPrim), F(0.0f), F(1.0f));
 }

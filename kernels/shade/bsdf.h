@@ -30,7 +30,7 @@ template <class F> RT_HD Vec3<F> bsdf_ambient(const Bsdf<F>& b, Vec3<F> light, V
 
 // reflected radiance for light of unit colour from wi, the cosine included
 template <class F> RT_HD Vec3<F> bsdf_eval(const Bsdf<F>& b, Vec3<F> normal, Vec3<F> wo, Vec3<F> wi, F n_dot_wi) {
-  PhongTerms<F> terms = phong_eval(b.phong, normal, wo, wi, n_dot_wi);
+  PhongValue<F> terms = phong_eval(b.phong, normal, wo, wi, n_dot_wi);
   return fma3(scattered_share(b.phong) * terms.diffuse, b.albedo, vec3(terms.specular, terms.specular, terms.specular));
 }
 

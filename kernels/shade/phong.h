@@ -31,13 +31,13 @@ template <class F> RT_HD F scattered_share(const Phong<F>& m) { return F(1.0f) -
 
 // reflected radiance for unit light colour, as (factor on albedo, factor on white)
 template <class F>
-struct PhongTerms {
+struct PhongValue {
   F diffuse, specular;
 };
 
-template <class F> RT_HD PhongTerms<F> phong_eval(const Phong<F>& m, Vec3<F> normal, Vec3<F> wo, Vec3<F> wi,
+template <class F> RT_HD PhongValue<F> phong_eval(const Phong<F>& m, Vec3<F> normal, Vec3<F> wo, Vec3<F> wi,
                                                   F n_dot_wi) {
-  PhongTerms<F> terms = {m.diffuse * n_dot_wi, F(0.0f)};
+  PhongValue<F> terms = {m.diffuse * n_dot_wi, F(0.0f)};
   if (any(m.specular > F(0.0f))) {
     // reflection of wi about the normal, against wo
     F r_dot_wo = fma_(n_dot_wi + n_dot_wi, dot(normal, wo), F(0.0f) - dot(wi, wo));

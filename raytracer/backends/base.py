@@ -137,8 +137,8 @@ class DeviceFilm(Closeable, ABC):
             bits: 8 or 16 per channel.
 
         Returns:
-            uint8 or uint16 (h, w, 4), sRGB with straight alpha; structured (1,), dtype Tally, with
-            the counts of the picture.
+            uint8 or uint16 (h, w, 4), sRGB with straight alpha; structured (1,), dtype
+            FilmHistogram, with the counts of the picture.
         """
 
     @abstractmethod

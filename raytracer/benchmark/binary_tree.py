@@ -24,7 +24,7 @@ def build(tree: Bvh, large: int = 0) -> Bvh:
 
     Returns:
         Spheres and order in leaf order, and nodes as uint8 (M, 32): lo float32 (3,), first uint32,
-        hi float32 (3,), count uint32, as kernels/ladders/render/binary_walk.cuh reads them.
+        hi float32 (3,), count uint32, as kernels/ladders/render/traverse_binary.cuh reads them.
     """
     import numpy as np
 

@@ -92,7 +92,7 @@ class ToneBenchmark:
 
 def _kernels() -> list[Kernel]:
     """Return the kernels of statistics, then those of tone mapping."""
-    return [product("tally"), *discover("tone")]
+    return [product("film_histogram"), *discover("tone")]
 
 
 def on_host(min_time: float, threads: int = 0, size: tuple[int, int] = SIZE) -> list[Result]:
@@ -131,7 +131,7 @@ def on_device(
 def _passes(work: ToneBench) -> dict[str, list[tuple[str, Run]]]:
     """Return the timed functions by result."""
     return {
-        "histogram": [("one kernel", work.tally)],
+        "histogram": [("one kernel", work.histogram)],
         "picture": [("three passes", work.three_passes), ("one pass", work.one_pass)],
         "whole": [(curve, work.whole(curve)) for curve in CURVES],
     }

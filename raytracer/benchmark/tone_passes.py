@@ -49,9 +49,9 @@ class ToneBench:
         self._session.wait()
         self._memory.close()
 
-    def tally(self) -> None:
+    def histogram(self) -> None:
         """Launch the statistics pass."""
-        self._kernels.launch("tally", self._arguments("linear"))
+        self._kernels.launch("film_histogram", self._arguments("linear"))
 
     def one_pass(self) -> None:
         """Launch tone mapping in one pass with fixed exposure."""
@@ -72,7 +72,7 @@ class ToneBench:
         args = self._arguments(curve)
 
         def run() -> None:
-            self._kernels.launch("tally", args)
+            self._kernels.launch("film_histogram", args)
             self._kernels.launch("tone", args)
 
         return run
@@ -126,10 +126,10 @@ class ToneBench:
         return tone.measure(self._film, settings("linear"))
 
     def _arguments(self, curve: str, automatic: bool = True) -> NDArray[np.void]:
-        """Return ToneArgs; with automatic exposure the tally is written and read."""
+        """Return ToneArgs; with automatic exposure the histogram is written and read."""
         shape = self._height, self._width
         args = tone.arguments(shape, self._film.samples, settings(curve, automatic))
         args["film"], args["out"] = self._memory.address("film"), self._memory.address("out")
         if automatic:
-            args["tally"], args["scratch"] = self._kernels.histogram, self._kernels.scratch
+            args["histogram"], args["scratch"] = self._kernels.histogram, self._kernels.scratch
         return args

@@ -97,7 +97,7 @@ class Image:
         Args:
             bits: per channel.
             pixels: uint8 or uint16 (h, w, 4), sRGB with straight alpha.
-            histogram: of the film, structured (1,), dtype Tally.
+            histogram: of the film, structured (1,), dtype FilmHistogram.
         """
         self._developed_on_device[bits, self.film.samples] = pixels, histogram
 

@@ -14,7 +14,7 @@ from raytracer.layout import constant
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Bins of kernels/film/measure.h: three of their own, then eight a stop from 2**-16 to 2**15.
+# Bins of kernels/film/histogram.h: three of their own, then eight a stop from 2**-16 to 2**15.
 UNCOVERED, NON_FINITE, BLACK = map(constant, ("kBinUncovered", "kBinNonFinite", "kBinBlack"))
 FIRST, LAST, OFFSET = map(constant, ("kFirstBin", "kLastBin", "kBinOffset"))
 PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
@@ -102,7 +102,7 @@ def statistics_of(histogram: NDArray[np.void], exposure: float) -> Statistics:
     """Return the statistics of a film.
 
     Args:
-        histogram: structured (1,), dtype Tally, with the counts of the picture.
+        histogram: structured (1,), dtype FilmHistogram, with the counts of the picture.
         exposure: of the picture, in stops.
     """
     record = histogram[0]

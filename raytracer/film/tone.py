@@ -91,8 +91,8 @@ def arguments(
 
 
 def empty_histogram() -> NDArray[np.void]:
-    """Return the histogram of no pixels, structured (1,), dtype Tally."""
-    return np.zeros(1, layout.dtype("Tally"))
+    """Return the histogram of no pixels, structured (1,), dtype FilmHistogram."""
+    return np.zeros(1, layout.dtype("FilmHistogram"))
 
 
 def measure(film: Film, settings: ToneSettings, threads: int = 0) -> NDArray[np.void]:
@@ -104,7 +104,7 @@ def measure(film: Film, settings: ToneSettings, threads: int = 0) -> NDArray[np.
         threads: 0 takes every core that the process may use.
 
     Returns:
-        Structured (1,), dtype Tally.
+        Structured (1,), dtype FilmHistogram.
 
     Raises:
         UserError: the film is damaged.
@@ -158,7 +158,7 @@ def develop(
     if out is None:
         out = np.empty(film.sums.shape, np.uint8 if bits == 8 else np.uint16)
     args = film_arguments(film, settings, bits)
-    core().develop_film(film.sums, args, _bytes(histogram), out, thread_count(threads))
+    core().tone_map_film(film.sums, args, _bytes(histogram), out, thread_count(threads))
     return out
 
 

@@ -105,6 +105,6 @@ class ToneSettings(Defined):
         """Return the exposure of the picture, in stops.
 
         Args:
-            histogram: of the film, structured (1,), dtype Tally, for an automatic exposure.
+            histogram: of the film, structured (1,), dtype FilmHistogram, for an automatic exposure.
         """
         return float(histogram["exposure"][0]) if self.automatic else float(self.exposure)

@@ -42,7 +42,7 @@ FILMS["crop before a gradient"] = Film(
 def on_device(
     film: Film, settings: ToneSettings, bits: int = 8
 ) -> tuple[NDArray[Any], NDArray[np.void]]:
-    """Picture and tally of a film that is copied to the device."""
+    """Picture and histogram of a film that is copied to the device."""
     from raytracer.backends.cuda.context import primary_context
     from raytracer.backends.cuda.tone import tone_kernels
     from raytracer.backends.cuda.transfer import staging
@@ -68,12 +68,12 @@ def on_device(
             picture_height=film.height,
         )
         copies.to_host(int(codes), out)
-        tally = kernels.read_histogram()
+        histogram = kernels.read_histogram()
         sums.free()
         codes.free()
     assert (out[-GUARD:] == 0xAB).all()
     codes_of = np.uint8 if bits == 8 else np.uint16
-    return out[:-GUARD].view(codes_of).reshape(film.sums.shape), tally
+    return out[:-GUARD].view(codes_of).reshape(film.sums.shape), histogram
 
 
 @pytest.mark.parametrize("name", FILMS)
@@ -85,8 +85,8 @@ def test_picture_is_that_of_the_cpu(name: str, curve: str) -> None:
         (ToneSettings("auto", curve, dither=True), 8),
         (ToneSettings(-1.7, curve), 16),
     ):
-        wanted_tally = tone.measure(film, settings)
-        wanted = tone.develop(film, settings, bits, histogram=wanted_tally)
+        wanted_histogram = tone.measure(film, settings)
+        wanted = tone.develop(film, settings, bits, histogram=wanted_histogram)
         found, _ = on_device(film, settings, bits)
         difference = np.abs(found.astype(np.int64) - wanted.astype(np.int64))
         assert difference.max() <= 1, (settings, bits)
@@ -94,7 +94,7 @@ def test_picture_is_that_of_the_cpu(name: str, curve: str) -> None:
 
 @pytest.mark.parametrize("name", FILMS)
 @pytest.mark.parametrize("meter", METERS)
-def test_tally_is_that_of_the_cpu(name: str, meter: str) -> None:
+def test_histogram_is_that_of_the_cpu(name: str, meter: str) -> None:
     film = FILMS[name]
     settings = ToneSettings("auto", meter=meter)
     wanted = tone.measure(film, settings)

@@ -68,7 +68,7 @@ def test_code_values(probe: Probe, bits: int) -> None:
     sums = light * coverage[:, None]
     tone = {"samples": 4, "bits": bits, "exposure": -0.5, "white": 4.0}
     place = np.zeros((COUNT, 2), np.uint32)
-    found = probe("develop_pixel", sums, coverage, place, tone=tone)
+    found = probe("tone_map_pixel", sums, coverage, place, tone=tone)
     codes = found[:, :4].copy().view(np.uint32).astype(np.float64)
     straight = sums / np.maximum(coverage, 1)[:, None].astype(np.float64) * 2.0**-0.5
     slack = 0.5 + levels * 2e-6

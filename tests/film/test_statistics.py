@@ -242,9 +242,9 @@ def test_instruction_sets_count_alike(behind: Any) -> None:
     for isa in _core.isas():
         _core.use_isa(isa)
         found.append(tone.measure(film, ToneSettings()))
-    for tally in found[1:]:
-        assert int(np.abs(tally["bins"].astype(int) - found[0]["bins"].astype(int)).sum()) <= 8
-        assert tally["log2_sum"] == pytest.approx(found[0]["log2_sum"], rel=1e-5)
+    for histogram in found[1:]:
+        assert int(np.abs(histogram["bins"].astype(int) - found[0]["bins"].astype(int)).sum()) <= 8
+        assert histogram["log2_sum"] == pytest.approx(found[0]["log2_sum"], rel=1e-5)
 
 
 def test_common_exposure_is_that_of_all_pixels_together() -> None:

@@ -169,6 +169,38 @@ ATOM 2 O O . 4 5 6 1
 """
 
 
+PLY = """\
+ply
+format ascii 1.0
+element vertex 2
+property double x
+property double y
+property double z
+property uchar red
+property uchar green
+property uchar blue
+property float radius
+element face 1
+property list uchar int vertex_indices
+end_header
+1 2 3 255 0 51 0.5
+4 5 6 0 255 0 0.25
+3 0 1 0
+"""
+
+
+def hdf5(folder: Path) -> bytes:
+    """A snapshot."""
+    import h5py
+
+    path = folder / "seed.hdf5"
+    with h5py.File(path, "w") as file:
+        file["PartType0/Coordinates"] = POINTS
+        file.create_dataset("PartType0/Masses", data=np.ones(12), compression="gzip")
+        file.create_group("Header").attrs["BoxSize"] = 10.0
+    return path.read_bytes()
+
+
 def dcd() -> bytes:
     """A trajectory of CHARMM with one frame."""
 
@@ -266,6 +298,9 @@ def seeds(folder: Path) -> dict[str, bytes]:
         "atoms.gro": GRO.encode(),
         "atoms.data": LAMMPS_DATA.encode(),
         "POSCAR": POSCAR.encode(),
+        "cloud.ply": PLY.encode(),
+        "records.npy": npy(np.ones(12, [("x", "f4"), ("y", "f4"), ("z", "f4"), ("radius", "f8")])),
+        "series.npy": npy(POINTS.reshape(2, 6, 3)),
         "frame.dcd": dcd(),
         "frame.trr": trr(),
         "points.npy": npy(np.c_[POINTS, np.ones(12)]),
@@ -281,6 +316,8 @@ def seeds(folder: Path) -> dict[str, bytes]:
         found |= {"crystal.cif": CIF.encode(), "molecule.cif": MMCIF.encode()}
     if importlib.util.find_spec("gsd"):
         found["frame.gsd"] = gsd(folder)
+    if importlib.util.find_spec("h5py"):
+        found["snapshot.hdf5"] = hdf5(folder)
     try:
         import OpenEXR  # noqa: F401
     except ImportError:

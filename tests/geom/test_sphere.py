@@ -98,7 +98,7 @@ def test_blocks_up_to_a_distance(probe: Probe) -> None:
     t = probe("sphere_nearest", r.center, r.radius, r.direction)[:, 0]
     for factor, blocked in ((0.5, False), (1.0, False), (2.0, True)):
         limit = np.where(t > 0, t * np.float32(factor), np.float32(1e9))
-        found = probe("sphere_blocks", r.center, r.radius, r.direction, limit)[:, 0]
+        found = probe("sphere_occludes", r.center, r.radius, r.direction, limit)[:, 0]
         np.testing.assert_array_equal(found == 1, (t > 0) & blocked)
 
 

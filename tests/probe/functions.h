@@ -4,8 +4,8 @@
 #pragma once
 #include "bvh/node.h"
 #include "core/sampling.h"
-#include "film/develop.h"
-#include "film/measure.h"
+#include "film/tone_map.h"
+#include "film/histogram.h"
 #include "geom/large_sphere.h"
 #include "integrator/camera.h"
 #include "integrator/direct.h"
@@ -13,7 +13,7 @@
 #include "shade/bsdf.h"
 #include "shade/light.h"
 #if defined(__CUDACC__)
-#include "cuda/thread_walk.cuh"
+#include "cuda/traverse_single.cuh"
 #else
 #include "cpu/traverse_single.h"
 #include "cpu/wide.h"
@@ -25,13 +25,13 @@
   E(fast_log2, 1, 1) E(fast_exp2, 1, 1) E(fast_pow, 2, 1) E(quotient, 2, 1)                       \
   E(sample_1d, 2, 1) E(sample_2d, 2, 2) E(cosine_hemisphere, 5, 3) \
   E(sincos_turns, 1, 2) E(filter_sample, 1, 1) S(sample_points, 6, 2)             \
-  E(sphere_chord, 7, 2) E(sphere_nearest, 7, 1) E(sphere_blocks, 8, 1) E(sphere_surface, 10, 7)   \
+  E(sphere_chord, 7, 2) E(sphere_nearest, 7, 1) E(sphere_occludes, 8, 1) E(sphere_surface, 10, 7)   \
   E(large_height, 3, 1) E(large_nearest, 6, 2) E(large_surface, 6, 7)                             \
   S(node_cell, 1, 1) S(leaf_range, 1, 2) S(box_hits, 7, 1)                                        \
   E(phong_eval, 14, 2) E(bsdf_eval, 17, 3) E(bsdf_sample, 7, 6) E(bsdf_pdf, 10, 1) \
   E(bsdf_ambient, 14, 3) E(light_sample, 3, 5) E(light_pdf, 6, 1) E(light_eval, 6, 3) E(light_arrival, 10, 4) \
   E(background_row, 1, 3) E(background_direction, 3, 3) E(camera_ray, 2, 6)                       \
-  E(tone_curve, 3, 3) E(srgb_encode, 1, 1) E(dither_threshold, 2, 1) E(develop_pixel, 6, 6)       \
+  E(tone_curve, 3, 3) E(srgb_encode, 1, 1) E(dither_threshold, 2, 1) E(tone_map_pixel, 6, 6)       \
   E(pixel_light, 4, 3)
 
 struct Uniform {
@@ -98,7 +98,7 @@ PROBE(sphere_chord) {
   out[0] = c.mid, out[1] = c.half2;
 }
 PROBE(sphere_nearest) { out[0] = sphere_nearest(chord_of(in), in[3]); }
-PROBE(sphere_blocks) { out[0] = truth<F>(sphere_blocks(chord_of(in), in[3], in[7])); }
+PROBE(sphere_occludes) { out[0] = truth<F>(sphere_occludes(chord_of(in), in[3], in[7])); }
 // center, radius, origin, direction
 PROBE(sphere_surface) { write_surface(out, sphere_surface(read3(in), in[3], read3(in + 4), read3(in + 7))); }
 
@@ -130,7 +130,7 @@ PROBE(box_hits) { out[0] = as_float(intersect_boxes(u.node, single_ray(read3(in)
 template <class F> RT_HD Phong<F> read_phong(const F* in) { return {in[0], in[1], in[2], in[3], in[4]}; }
 PROBE(phong_eval) {
   const Vec3<F> normal = read3(in + 5), wi = read3(in + 11);
-  const PhongTerms<F> terms = phong_eval(read_phong(in), normal, read3(in + 8), wi, dot(normal, wi));
+  const PhongValue<F> terms = phong_eval(read_phong(in), normal, read3(in + 8), wi, dot(normal, wi));
   out[0] = terms.diffuse, out[1] = terms.specular;
 }
 // albedo before these
@@ -161,7 +161,7 @@ PROBE(light_sample) {
   write3(out, s.wi), out[3] = s.distance, out[4] = s.attenuation;
 }
 // ---- integrator/direct.h; of a white diffuse sphere: center, radius, then origin and direction of the ray -> whether
-// light arrives, and the radiance if nothing is in the way
+// light contributes, and the radiance if nothing is in the way
 PROBE(light_arrival) {
   const F zero(0.0f), one(1.0f);
   const Primitive<F> sphere = {read3(in), in[3]};
@@ -170,8 +170,8 @@ PROBE(light_arrival) {
   const Surface<F> surface = {sphere,
                               primitive_surface(sphere, path.ray.origin, path.ray.direction),
                               {{one, one, one}, {zero, one, zero, one, zero}}};
-  const LightArrival<F> a = shade_light(u.frame.integrator, u.light, path, surface);
-  out[0] = truth<F>(a.arrives), write3(out + 1, a.radiance);
+  const DirectSample<F> a = shade_light(u.frame.integrator, u.light, path, surface);
+  out[0] = truth<F>(a.contributes), write3(out + 1, a.radiance);
 }
 // y
 PROBE(background_row) {
@@ -194,9 +194,9 @@ PROBE(srgb_encode) { out[0] = srgb_encode(in[0]); }
 // x, y
 PROBE(dither_threshold) { out[0] = dither_threshold(as_uint(in[0]), as_uint(in[1])); }
 // sums r, g, b, alpha, then x, y -> codes r, g, b, a, clipped, black
-PROBE(develop_pixel) {
-  const Development d = development(u.tone, u.tone.exposure);
-  const PixelCodes<F> p = develop_pixel(d, in[0], in[1], in[2], in[3], as_uint(in[4]), as_uint(in[5]));
+PROBE(tone_map_pixel) {
+  const ToneMapping d = tone_mapping(u.tone, u.tone.exposure);
+  const PixelCodes<F> p = tone_map_pixel(d, in[0], in[1], in[2], in[3], as_uint(in[4]), as_uint(in[5]));
   out[0] = as_float(p.r), out[1] = as_float(p.g), out[2] = as_float(p.b), out[3] = as_float(p.a);
   out[4] = truth<F>(p.clipped), out[5] = truth<F>(p.black);
 }

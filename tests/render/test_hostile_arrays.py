@@ -266,11 +266,11 @@ def test_tone_refuses_arguments_that_no_film_has(change: dict[str, float]) -> No
     args = arguments((4, 4), 1, ToneSettings())
     for name, value in change.items():
         args[name] = value
-    tally = empty_histogram().view(np.uint8)
+    histogram = empty_histogram().view(np.uint8)
     with pytest.raises(ValueError, match=r"\w"):
-        _core.measure_film(sums, args, tally, 1)
+        _core.measure_film(sums, args, histogram, 1)
     with pytest.raises(ValueError, match=r"\w"):
-        _core.develop_film(sums, args, tally, out, 1)
+        _core.tone_map_film(sums, args, histogram, out, 1)
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,11 @@ RT_DEVICE void stage_group(Pack* to, const Real* from, int count, Copy copy) {
 
 // The range of groups of a team: first, stride, end.
 template <class Team>
-struct Walk {
+struct GroupRange {
   long long first, stride, end;
   long long elements;
 
-  RT_DEVICE explicit Walk(long long elements)
+  RT_DEVICE explicit GroupRange(long long elements)
       : first((long long)blockIdx.x * Team::kTeams + Team::team()),
         stride((long long)gridDim.x * Team::kTeams),
         end((elements + Team::kGroup - 1) / Team::kGroup),
@@ -36,14 +36,14 @@ struct Walk {
 template <class Team>
 RT_DEVICE void gradient_in_turn(Pack* shared, const Real* u, const Real* d, Real* gx, Real* gy, Real* gz,
                                 long long elements) {
-  Walk<Team> walk(elements);
+  GroupRange<Team> range(elements);
   Place place = place_of<Team>();
   Pack* copy = shared + Team::team() * Team::kPacks;
   Rows rows;
-  if (walk.first < walk.end) load_rows(rows, d, place.role);
-  for (long long group = walk.first; group < walk.end; group += walk.stride) {
-    long long at = walk.offset(group);
-    int count = walk.count(group);
+  if (range.first < range.end) load_rows(rows, d, place.role);
+  for (long long group = range.first; group < range.end; group += range.stride) {
+    long long at = range.offset(group);
+    int count = range.count(group);
     if constexpr (Team::kStaged) {
       stage_group<Team>(copy, u + at, count, [](Pack* to, const Pack* from) { *to = *from; });
       Team::sync();
@@ -60,24 +60,24 @@ RT_DEVICE void gradient_ahead(Pack* shared, const Real* u, const Real* d, Real* 
   if constexpr (Team::kBuffers < 2) {
     gradient_in_turn<Team>(shared, u, d, gx, gy, gz, elements);
   } else {
-    Walk<Team> walk(elements);
+    GroupRange<Team> range(elements);
     Place place = place_of<Team>();
     Pack* buffer = shared + Team::team() * Team::kPacks;
     Pack* other = buffer + Team::kPacks / 2;
     auto start = [](Pack* to, const Pack* from) { __pipeline_memcpy_async(to, from, sizeof(Pack)); };
-    if (walk.first >= walk.end) return;  // the whole team
-    stage_group<Team>(buffer, u + walk.offset(walk.first), walk.count(walk.first), start);
+    if (range.first >= range.end) return;  // the whole team
+    stage_group<Team>(buffer, u + range.offset(range.first), range.count(range.first), start);
     __pipeline_commit();
     Rows rows;
     load_rows(rows, d, place.role);
-    for (long long group = walk.first; group < walk.end; group += walk.stride) {
-      long long next = group + walk.stride;
-      if (next < walk.end) stage_group<Team>(other, u + walk.offset(next), walk.count(next), start);
+    for (long long group = range.first; group < range.end; group += range.stride) {
+      long long next = group + range.stride;
+      if (next < range.end) stage_group<Team>(other, u + range.offset(next), range.count(next), start);
       __pipeline_commit();         // one batch per iteration, empty in the last
       __pipeline_wait_prior(1);    // this thread's copies of this group are complete
       Team::sync();                // and those of the other threads
-      long long at = walk.offset(group);
-      gradient_group<Team>(rows, place, (const Real*)buffer, gx + at, gy + at, gz + at, walk.count(group));
+      long long at = range.offset(group);
+      gradient_group<Team>(rows, place, (const Real*)buffer, gx + at, gy + at, gz + at, range.count(group));
       Team::sync();  // before copies of the iteration after next overwrite it
       Pack* done = buffer;
       buffer = other;

@@ -6,7 +6,7 @@
 // flags: --fmad=false
 // needs: sm_80+
 // source: Kay and Kajiya 1986; Aila and Laine 2009 (one thread per ray, with its own stack)
-#include "binary_walk.cuh"
+#include "traverse_binary.cuh"
 #include "ladder.cuh"
 
 extern "C" __global__ void __launch_bounds__(128, 8) render(const __grid_constant__ rt::RenderArgs args) {

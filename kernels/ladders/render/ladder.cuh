@@ -1,12 +1,12 @@
-// The rungs below the production kernels: one thread a pixel, which takes its rays to the spheres by the
-// rung's own walk. A rung that leaves something out of the picture fixes those fields of camera and frame
-// at compile time, so that the compiler drops the code and the bodies stay the shared ones.
+// Variants before the production kernels: one thread per pixel, with the traversal of the variant. A variant
+// that omits a part of the picture fixes the fields of camera and frame at compile time, so that the compiler
+// removes the code and all variants share the bodies.
 #pragma once
 #include "../../cuda/pixel.cuh"
 
 namespace RT_NS {
 
-// what a picture holds; each word includes those before it
+// Contents of a picture; each level includes those before it.
 enum Shows : int32_t { kFlat, kPerspective, kPhong, kShadows, kMirrors, kSamples };
 
 template <Shows shows>
@@ -24,11 +24,11 @@ RT_DEVICE rt::Frame shown_frame(rt::Frame frame) {
   return frame;
 }
 
-template <Shows shows, class Walk>
-RT_DEVICE void render_shown(const rt::RenderArgs& args, Walk walk) {
+template <Shows shows, class Traversal>
+RT_DEVICE void render_shown(const rt::RenderArgs& args, Traversal traversal) {
   const rt::Camera camera = shown_camera<shows>(c_camera);
   const rt::Frame frame = shown_frame<shows>(c_frame);
-  render_pixel(args, walk, camera, frame, shows < kSamples ? 1 : args.sample_count);
+  render_pixel(args, traversal, camera, frame, shows < kSamples ? 1 : args.sample_count);
 }
 
 }  // namespace RT_NS

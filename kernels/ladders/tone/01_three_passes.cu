@@ -7,13 +7,13 @@
 // needs: sm_80+
 // source: own
 #include "../../core/layout.h"
-#include "../../cuda/picture.cuh"
+#include "../../cuda/tone_map.cuh"
 
 extern "C" __device__ const int layout_table[] = RT_LAYOUT_TABLE;
 
 extern "C" __global__ void __launch_bounds__(256) tone(const __grid_constant__ rt::ToneArgs args) {
-  const rt::Development d =
-      rt::development(args, args.automatic ? ((const rt::Tally*)args.tally)->exposure : args.exposure);
+  const rt::ToneMapping d =
+      rt::tone_mapping(args, args.automatic ? ((const rt::FilmHistogram*)args.histogram)->exposure : args.exposure);
   float4* between = (float4*)args.scratch;
   int n = args.width * args.height, stride = (int)(gridDim.x * blockDim.x);
   for (int i = (int)(blockIdx.x * blockDim.x + threadIdx.x); i < n; i += stride) {

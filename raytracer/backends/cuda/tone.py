@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from raytracer.film.film import Backdrop
     from raytracer.film.tone_settings import ToneSettings
 
-ENTRIES = ("tally", "tone")
+ENTRIES = ("film_histogram", "tone")
 """The passes, by the names of their kernels: histogram and picture."""
 
 
@@ -50,7 +50,8 @@ class ToneKernels:
                 name: Pass(driver, self.arch, product(name), name, "ToneArgs") for name in ENTRIES
             }
             self._grids: dict[tuple[str, int, int], tuple[int, int, int]] = {}
-            sizes = layout.dtype("Tally").itemsize, layout.constant("kTallyScratchBytes")
+            scratch_bytes = layout.constant("kHistogramScratchBytes")
+            sizes = layout.dtype("FilmHistogram").itemsize, scratch_bytes
             self._memory = [driver.mem_alloc(size) for size in sizes]
             self.histogram, self.scratch = map(int, self._memory)
             for memory, size in zip(self._memory, sizes, strict=True):
@@ -100,9 +101,9 @@ class ToneKernels:
         args = tone.arguments(shape, samples, settings, bits, place, backdrop, picture_height)
         args["film"], args["out"], args["scratch"] = film_address, out_address, self.scratch
         with_histogram = statistics or settings.automatic
-        args["tally"] = self.histogram if with_histogram else 0
+        args["histogram"] = self.histogram if with_histogram else 0
         if with_histogram:
-            self.launch("tally", args, stream)
+            self.launch("film_histogram", args, stream)
         self.launch("tone", args, stream)
 
     def launch(self, entry: str, args: NDArray[np.void], stream: Any = None) -> None:

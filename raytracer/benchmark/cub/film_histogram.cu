@@ -3,7 +3,7 @@
 #include <cub/device/device_histogram.cuh>
 #include <thrust/iterator/transform_iterator.h>
 
-#include "film/measure.h"
+#include "film/histogram.h"
 
 struct BinOfPixel {
   __host__ __device__ unsigned char operator()(const float4& p) const {

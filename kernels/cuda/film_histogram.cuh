@@ -1,5 +1,5 @@
-// The end of the histogram pass on CUDA: what the blocks found is added up, and the last block to finish
-// turns it into a Tally, exposure included, so that no further kernel is needed for that.
+// The end of the statistics pass on CUDA: the results of all blocks are added, and the last block to finish
+// stores a FilmHistogram, exposure included, so that no further kernel is needed.
 #pragma once
 #include "../core/layout.h"
 #include "film_keys.cuh"
@@ -9,12 +9,12 @@ namespace rt {
 constexpr int kMostBlocks = 4096;
 
 // Between blocks; zero before the first launch, and left so by each.
-struct TallyScratch {
+struct HistogramScratch {
   unsigned bins[kToneBins];
   unsigned arrived, pad[3];
   float4 part[kMostBlocks];  // light, logs, darkest, brightest of each block
 };
-static_assert(sizeof(TallyScratch) <= kTallyScratchBytes, "Python allocates so much");
+static_assert(sizeof(HistogramScratch) <= kHistogramScratchBytes, "Python allocates so much");
 
 struct LightSums {
   double light, logs;
@@ -35,11 +35,11 @@ RT_DEVICE LightSums warp_sum(LightSums s) {
 
 // In a fixed order, so that it is the same every time. All threads of a block of whole warps; the first
 // warp has the sum.
-RT_DEVICE LightSums block_sum(LightSums mine, LightSums* of_warp) {
-  mine = warp_sum(mine);
+RT_DEVICE LightSums block_sum(LightSums own, LightSums* of_warp) {
+  own = warp_sum(own);
   int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   __syncthreads();
-  if (lane == 0) of_warp[warp] = mine;
+  if (lane == 0) of_warp[warp] = own;
   __syncthreads();
   LightSums none = {0.0, 0.0, kInfinity, 0.0f};
   return warp == 0 ? warp_sum(lane < (int)blockDim.x / 32 ? of_warp[lane] : none) : none;
@@ -55,9 +55,9 @@ template <class T> RT_DEVICE T warp_total(T v) {
 RT_DEVICE float warp_meter(const unsigned* bins, const ToneArgs& args, float darkest, float brightest) {
   constexpr int kEach = kToneBins / 32;
   int lane = threadIdx.x % 32, first = lane * kEach;
-  unsigned long long mine = 0;
-  for (int i = 0; i < kEach; ++i) mine += bins[first + i];
-  unsigned long long before = mine;
+  unsigned long long own = 0;
+  for (int i = 0; i < kEach; ++i) own += bins[first + i];
+  unsigned long long before = own;
 #pragma unroll
   for (int step = 1; step < 32; step *= 2) {
     unsigned long long lower = __shfl_up_sync(~0u, before, step);
@@ -65,7 +65,7 @@ RT_DEVICE float warp_meter(const unsigned* bins, const ToneArgs& args, float dar
   }
   unsigned long long pixels = __shfl_sync(~0u, before, 31);
   MeterRange range = meter_range(pixels, args.meter_low, args.meter_high, darkest, brightest);
-  MeterSum sum = meter_bins(bins, first, kEach, before - mine, range);
+  MeterSum sum = meter_bins(bins, first, kEach, before - own, range);
   return metered_exposure({(int64_t)warp_total((long long)sum.level), (int64_t)warp_total((long long)sum.pixels),
                            (int64_t)warp_total((long long)sum.highlights)});
 }
@@ -83,33 +83,33 @@ RT_DEVICE bool is_last_block(unsigned* arrived) {
 
 // `shared`: at least kToneBins words and 32 LightSums that no thread uses any more
 // Not inlined: its registers would be taken from the loop over pixels.
-static __device__ __noinline__ void finish_tally(const ToneArgs& args, LightSums mine, unsigned* shared) {
-  TallyScratch& scratch = *(TallyScratch*)args.scratch;
-  Tally& tally = *(Tally*)args.tally;
+static __device__ __noinline__ void finish_histogram(const ToneArgs& args, LightSums own, unsigned* shared) {
+  HistogramScratch& scratch = *(HistogramScratch*)args.scratch;
+  FilmHistogram& histogram = *(FilmHistogram*)args.histogram;
   LightSums* of_warp = (LightSums*)(shared + kToneBins);
-  LightSums sum = block_sum(mine, of_warp);
+  LightSums sum = block_sum(own, of_warp);
   if (threadIdx.x == 0)
     scratch.part[blockIdx.x] = make_float4((float)sum.light, (float)sum.logs, sum.darkest, sum.brightest);
   if (!is_last_block(&scratch.arrived)) return;
-  LightSums found = {0.0, 0.0, kInfinity, 0.0f};
+  LightSums total = {0.0, 0.0, kInfinity, 0.0f};
   for (int i = threadIdx.x; i < (int)gridDim.x; i += blockDim.x) {
     float4 part = __ldcg(scratch.part + i);
-    found = add(found, {part.x, part.y, part.z, part.w});
+    total = add(total, {part.x, part.y, part.z, part.w});
   }
   if (threadIdx.x < kToneBins) {
     unsigned count = __ldcg(scratch.bins + threadIdx.x);
     scratch.bins[threadIdx.x] = 0;
-    tally.bins[threadIdx.x] = count;
+    histogram.bins[threadIdx.x] = count;
     shared[threadIdx.x] = is_metered((int)threadIdx.x, args.meter_all != 0) ? count : 0;
   }
-  found = block_sum(found, of_warp);  // its barriers publish the bins too
+  total = block_sum(total, of_warp);  // its barriers publish the bins too
   if (threadIdx.x >= 32) return;
-  float exposure = warp_meter(shared, args, found.darkest, found.brightest);
+  float exposure = warp_meter(shared, args, total.darkest, total.brightest);
   if (threadIdx.x == 0) {
-    tally.luminance_sum = found.light, tally.log2_sum = found.logs;
-    tally.darkest = found.darkest, tally.brightest = found.brightest;
-    tally.exposure = exposure;
-    tally.clipped = tally.black = 0;
+    histogram.luminance_sum = total.light, histogram.log2_sum = total.logs;
+    histogram.darkest = total.darkest, histogram.brightest = total.brightest;
+    histogram.exposure = exposure;
+    histogram.clipped = histogram.black = 0;
     scratch.arrived = 0;
   }
 }

@@ -1,4 +1,4 @@
-// One thread, one ray (CUDA): shadow rays and mirrored rays, which have no bundle.
+// Single-ray traversal by a thread (CUDA).
 #pragma once
 #include "primitive_load.cuh"
 #include "../bvh/node.h"
@@ -15,7 +15,7 @@ RT_DEVICE ThreadRay thread_ray(Vec3<float> o, Vec3<float> d) {
 
 RT_DEVICE float byte_of(uint32_t word, int i) { return (float)(word >> 8 * i & 255u); }
 
-// Slots of a node, as bits, whose boxes the ray meets before t_max, and where.
+// Slots of a node, as bits, whose boxes the ray enters before t_max.
 struct ThreadHits {
   uint32_t mask, inner, child_base, sphere_base, ends_lo, ends_hi;
 };
@@ -56,11 +56,11 @@ RT_DEVICE uint32_t slot_end(const ThreadHits& h, int slot) {
 }
 RT_DEVICE uint32_t slot_begin(const ThreadHits& h, int slot) { return slot ? slot_end(h, slot - 1) : 0u; }
 
-// Is anything but `self` in (0, t_max)? One stack entry holds all waiting children of a node.
-RT_DEVICE bool thread_any_hit(const rt::Node* nodes, const float4* records, Vec3<float> o, Vec3<float> d, uint32_t self,
-                              float t_max) {
+// Whether anything except `self` is in (0, t_max). One stack entry holds all pending children of a node.
+RT_DEVICE bool thread_occluded(const rt::Node* nodes, const float4* records, Vec3<float> o, Vec3<float> d,
+                               uint32_t self, float t_max) {
   ThreadRay ray = thread_ray(o, d);
-  uint2 stack[kMaxLevels];  // one entry a level: base of the children; waiting slots | inner slots << 8
+  uint2 stack[kMaxLevels];  // one entry per level: base of the children; pending slots | inner slots << 8
   int top = 0;
   uint32_t node = 0;
   for (;;) {
@@ -71,12 +71,12 @@ RT_DEVICE bool thread_any_hit(const rt::Node* nodes, const float4* records, Vec3
       for (uint32_t at = h.sphere_base + slot_begin(h, slot); at < end; ++at) {
         const Primitive<float> p = relative_to(to_primitive(__ldg(records + (size_t)at)), o);
         const auto test = primitive_test(p, d);
-        if (is_reached(test) && at != self && blocks(p, test, t_max)) return true;
+        if (is_reached(test) && at != self && occludes(p, test, t_max)) return true;
       }
     }
-    uint32_t walk = h.mask & h.inner;
-    uint2 group = make_uint2(h.child_base, walk | h.inner << 8);
-    if (!walk) {
+    uint32_t visit = h.mask & h.inner;
+    uint2 group = make_uint2(h.child_base, visit | h.inner << 8);
+    if (!visit) {
       if (top == 0) return false;
       group = stack[--top];
     }
@@ -86,9 +86,9 @@ RT_DEVICE bool thread_any_hit(const rt::Node* nodes, const float4* records, Vec3
   }
 }
 
-// Nearest hit with t < t but `self`; equal t: the lower leaf position.
-RT_DEVICE void thread_closest(const rt::Node* nodes, const float4* records, Vec3<float> o, Vec3<float> d, uint32_t self,
-                              float& t, uint32_t& prim) {
+// Nearest hit with t < t except `self`; for equal t the lower leaf position.
+RT_DEVICE void thread_intersect_closest(const rt::Node* nodes, const float4* records, Vec3<float> o, Vec3<float> d,
+                                        uint32_t self, float& t, uint32_t& prim) {
   ThreadRay ray = thread_ray(o, d);
   struct Entry {
     uint32_t node;
@@ -125,18 +125,18 @@ RT_DEVICE void thread_closest(const rt::Node* nodes, const float4* records, Vec3
   }
 }
 
-// the tree in the form that path.cuh asks for
+// The tree as a traversal for path.cuh.
 struct WideTree {
   const rt::Node* nodes;
   const float4* records;
 
-  RT_DEVICE void leave_out(uint32_t) {}  // the builder did
+  RT_DEVICE void exclude_large(uint32_t) {}  // done by the builder
   RT_DEVICE Primitive<float> primitive(uint32_t prim) const { return to_primitive(__ldg(records + (size_t)prim)); }
-  RT_DEVICE void closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) const {
-    thread_closest(nodes, records, o, d, self, t, prim);
+  RT_DEVICE void intersect_closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) const {
+    thread_intersect_closest(nodes, records, o, d, self, t, prim);
   }
-  RT_DEVICE bool blocked(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) const {
-    return thread_any_hit(nodes, records, o, d, self, t_max);
+  RT_DEVICE bool occluded(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) const {
+    return thread_occluded(nodes, records, o, d, self, t_max);
   }
 };
 

@@ -1,8 +1,8 @@
-// A warp takes its 32 rays through the tree together (CUDA).
+// Packet traversal by a warp with 32 rays (CUDA).
 //
 // The rays share an apex, or a direction, and lie inside four planes. A node visit is one step of the
 // warp: lane i tests child i mod 8 against plane i / 8. The spheres of a node are first tested against the
-// planes, one lane a sphere, and those that reach into the bundle against all rays, one lane a ray.
+// planes, one lane per sphere, and those that reach into the packet against all rays, one lane per ray.
 #pragma once
 #include "primitive_load.cuh"
 #include "../bvh/node.h"
@@ -22,8 +22,8 @@ struct WarpScratch {
   WarpStackEntry stack[kMaxWaiting + 3];  // a multiple of 16 bytes
 };
 
-struct WarpBundle {
-  Vec3<float> apex, axis, u, v;  // apex: where the rays meet, or any point near parallel ones
+struct WarpPacket {
+  Vec3<float> apex, axis, u, v;  // apex: common origin, or any point near parallel rays
   bool parallel;
   float reach;                   // farthest ray origin from the apex
 };
@@ -35,8 +35,8 @@ RT_DEVICE float warp_min(float a) {
 }
 RT_DEVICE float warp_max(float a) { return -warp_min(-a); }
 
-// This lane's plane, 0..3: -u, +u, -v, +v; also stored for all.
-RT_DEVICE float4 make_plane(const WarpBundle& f, int which, float limit) {
+// The plane of this lane, 0..3: -u, +u, -v, +v; also stored for all.
+RT_DEVICE float4 make_plane(const WarpPacket& f, int which, float limit) {
   float sign = which & 1 ? 1.0f : -1.0f;
   Vec3<float> n = sign * (which < 2 ? f.u : f.v);
   if (f.parallel) return make_float4(n.x, n.y, n.z, -sign * limit);
@@ -45,14 +45,14 @@ RT_DEVICE float4 make_plane(const WarpBundle& f, int which, float limit) {
   return make_float4(n.x, n.y, n.z, 0.0f);
 }
 
-RT_DEVICE float4 warp_planes(const WarpBundle& f, Vec3<float> o, Vec3<float> d, WarpScratch& w) {
+RT_DEVICE float4 warp_planes(const WarpPacket& f, Vec3<float> o, Vec3<float> d, WarpScratch& w) {
   Vec3<float> e = f.parallel ? o - f.apex : d;
   float inv = f.parallel ? 1.0f : 1.0f / dot(d, f.axis);
   float a = dot(e, f.u) * inv, b = dot(e, f.v) * inv;
   float limit[4] = {warp_min(a), warp_max(a), warp_min(b), warp_max(b)};
   int lane = threadIdx.x & 31, which = lane >> 3;
-  float mine = which == 0 ? limit[0] : which == 1 ? limit[1] : which == 2 ? limit[2] : limit[3];
-  float4 p = make_plane(f, which, mine);
+  float own = which == 0 ? limit[0] : which == 1 ? limit[1] : which == 2 ? limit[2] : limit[3];
+  float4 p = make_plane(f, which, own);
   if ((lane & 7) == 0) w.plane[which] = p;
   __syncwarp();
   return p;
@@ -64,7 +64,7 @@ struct WarpNode {
   float error;
 };
 
-RT_DEVICE WarpNode load_node(const rt::Node* nodes, uint32_t index, const WarpBundle& f) {
+RT_DEVICE WarpNode load_node(const rt::Node* nodes, uint32_t index, const WarpPacket& f) {
   const uint4* p = (const uint4*)(nodes + (size_t)index);
   WarpNode n;
   n.head = __ldg(p), n.tail = __ldg(p + 1);
@@ -85,7 +85,7 @@ RT_DEVICE float lowest_corner(const WarpNode& n, const uint8_t* child, Vec3<floa
   return fma_(dir.z, z, fma_(dir.y, y, dir.x * x));
 }
 
-// how many of eight bytes are <= k
+// Number of eight bytes that are <= k.
 RT_DEVICE int bytes_not_above(uint32_t lo, uint32_t hi, uint32_t k) {
   uint32_t kk = k * 0x01010101u;
   return (__popc(__vcmpleu4(lo, kk)) + __popc(__vcmpleu4(hi, kk))) >> 3;
@@ -98,8 +98,8 @@ RT_DEVICE void test_primitive(const Primitive<float>& primitive, uint32_t at, Ve
   if (hit > 0.0f && (hit < t || (hit == t && at < prim))) t = hit, prim = at;
 }
 
-// Primitives in leaf order. Those of a small scene are in constant memory too, which serves all lanes of a
-// warp at once when they read the same one.
+// Primitives in leaf order. Those of a small scene are in constant memory too, which broadcasts a primitive to
+// all lanes of a warp.
 struct PrimitiveSource {
   const float4* global;
   const float4* constant;  // null: the scene is too large
@@ -109,8 +109,8 @@ struct PrimitiveSource {
   }
 };
 
-// The node's primitives in the slots `slots`; updates this lane's hit. Gives how many all lanes tested.
-RT_DEVICE int warp_leaves(const WarpNode& n, uint32_t slots, const PrimitiveSource& primitives, const WarpBundle& f,
+// Tests the primitives of `slots` and updates the hit of this lane. Returns how many all lanes tested.
+RT_DEVICE int warp_leaves(const WarpNode& n, uint32_t slots, const PrimitiveSource& primitives, const WarpPacket& f,
                           WarpScratch& w, Vec3<float> o, Vec3<float> d, float limit, float& t, uint32_t& prim) {
   uint32_t total = n.tail.w >> 24;
   int tested = 0;
@@ -139,54 +139,54 @@ RT_DEVICE int warp_leaves(const WarpNode& n, uint32_t slots, const PrimitiveSour
   return tested;
 }
 
-// What a bundle may cost before its rays had better go alone, in instructions of a warp: about what 32
-// rays take by themselves. Where a sphere is small beside a pixel a bundle meets more than its rays do.
-constexpr int kBundleBudget = 20000;
+// Work budget of a packet in instructions of a warp, about the cost of 32 single rays. If spheres are smaller
+// than a pixel, a packet visits more than its rays.
+constexpr int kPacketBudget = 20000;
 constexpr int kNodeCost = 100, kSphereCost = 24;
 
-// Nearest hit of every lane's ray with t < t; all 32 lanes call it together. False: it gave up, and what
-// was found so far bounds the search.
-RT_DEVICE bool warp_closest(const rt::Node* nodes, const PrimitiveSource& primitives, const WarpBundle& f,
-                            WarpScratch& w, Vec3<float> o, Vec3<float> d, float& t, uint32_t& prim) {
+// Nearest hit of the ray of each lane with t < t; called by all 32 lanes. Returns false if the budget is
+// exceeded; the current hits then bound the search by single rays.
+RT_DEVICE bool warp_intersect_closest(const rt::Node* nodes, const PrimitiveSource& primitives, const WarpPacket& f,
+                                      WarpScratch& w, Vec3<float> o, Vec3<float> d, float& t, uint32_t& prim) {
   const int lane = threadIdx.x & 31, child = lane & 7;
-  const float4 mine = warp_planes(f, o, d, w);
-  const Vec3<float> normal = vec3(mine.x, mine.y, mine.z);
+  const float4 own = warp_planes(f, o, d, w);
+  const Vec3<float> normal = vec3(own.x, own.y, own.z);
   const float cosine = dot(d, f.axis);
-  float limit = kInfinity;  // depth along the axis beyond which no lane looks
+  float limit = kInfinity;  // maximum depth along the axis of all lanes
   uint32_t node = 0;
-  int top = 0, left = kBundleBudget;
+  int top = 0, budget = kPacketBudget;
   for (;;) {
-    if (left < 0) return false;
-    left -= kNodeCost;
+    if (budget < 0) return false;
+    budget -= kNodeCost;
     WarpNode n = load_node(nodes, node, f);
     const uint8_t* boxes = (const uint8_t*)(nodes + (size_t)node) + 32 + child;
     float depth = lowest_corner(n, boxes, f.axis) - n.error;
-    bool in = lowest_corner(n, boxes, normal) + mine.w <= n.error && depth <= limit;
-    // boxes behind the apex straddle the planes, which meet there
+    bool in = lowest_corner(n, boxes, normal) + own.w <= n.error && depth <= limit;
+    // boxes behind the apex straddle the planes, which intersect there
     if (depth < 0.0f) in = in && lowest_corner(n, boxes, -1.0f * f.axis) <= n.error;
     uint32_t hit = __ballot_sync(kFullWarp, in);
     hit &= hit >> 16, hit &= hit >> 8;
     const uint32_t inner = n.head.w >> 24;
-    // slots whose end is not the end before; an inner or empty slot has no spheres
+    // slots with spheres: their end differs from the previous end
     uint32_t before_lo = n.tail.z << 8, before_hi = n.tail.w << 8 | n.tail.z >> 24;
     uint32_t differs = child < 4 ? (n.tail.z ^ before_lo) >> 8 * child : (n.tail.w ^ before_hi) >> 8 * (child - 4);
     uint32_t leaves = __ballot_sync(kFullWarp, (differs & 255u) != 0) & hit & 255u;
     if (leaves) {
-      left -= kSphereCost * warp_leaves(n, leaves, primitives, f, w, o, d, limit, t, prim);
+      budget -= kSphereCost * warp_leaves(n, leaves, primitives, f, w, o, d, limit, t, prim);
       limit = warp_max(t * cosine);
     }
-    uint32_t walk = hit & inner;
-    if (walk) {
-      // nearest on top: a child goes above those that are farther
+    uint32_t visit = hit & inner;
+    if (visit) {
+      // nearest on top: a child is above those that are farther
       int above = 0;
-      for (uint32_t m = walk; m; m &= m - 1) {
+      for (uint32_t m = visit; m; m &= m - 1) {
         int j = __ffs(m) - 1;
         float other = __shfl_sync(kFullWarp, depth, j);
         above += other > depth || (other == depth && j > child);
       }
-      if (lane < 8 && (walk >> child & 1u))
+      if (lane < 8 && (visit >> child & 1u))
         w.stack[top + above] = {n.tail.x + __popc(inner & ((1u << child) - 1u)), depth};
-      top += __popc(walk);
+      top += __popc(visit);
       __syncwarp();
     }
     float next_depth;

@@ -9,7 +9,7 @@
 namespace RT_NS {
 
 // Parameters common to all pixels of a film.
-struct Development {
+struct ToneMapping {
   float scale;        // 2^exposure
   float samples, alpha_scale;  // alpha_scale: 1 / samples
   bool opaque;        // the sums include a background, so that all pixels are covered
@@ -19,7 +19,7 @@ struct Development {
   bool dither;
 };
 
-RT_HD Development development(const rt::ToneArgs& a, float exposure) {
+RT_HD ToneMapping tone_mapping(const rt::ToneArgs& a, float exposure) {
   return {exp2_(exposure),
           (float)a.samples,
           1.0f / (float)a.samples,
@@ -44,10 +44,10 @@ template <class F> RT_HD F exposed(F sum, F factor) {
 }
 
 // coverage of the picture, summed over samples
-template <class F> RT_HD F shown_alpha(const Development& d, F alpha) { return d.opaque ? F(d.samples) : alpha; }
+template <class F> RT_HD F shown_alpha(const ToneMapping& d, F alpha) { return d.opaque ? F(d.samples) : alpha; }
 
 // alpha: of the film, as in all functions here
-template <class F> RT_HD Vec3<F> expose_pixel(const Development& d, F r, F g, F b, F alpha) {
+template <class F> RT_HD Vec3<F> expose_pixel(const ToneMapping& d, F r, F g, F b, F alpha) {
   alpha = shown_alpha(d, alpha);
   F factor = select(alpha > F(0.0f), quotient(F(d.scale), limited_coverage(alpha)), F(0.0f));
   return {exposed(r, factor), exposed(g, factor), exposed(b, factor)};
@@ -55,7 +55,7 @@ template <class F> RT_HD Vec3<F> expose_pixel(const Development& d, F r, F g, F 
 
 // light: after the curve. x, y: position in the full picture, which determines the dither
 template <class F>
-RT_HD PixelCodes<F> encode_pixel(const Development& d, Vec3<F> light, F alpha, UintOf<F> x, UintOf<F> y) {
+RT_HD PixelCodes<F> encode_pixel(const ToneMapping& d, Vec3<F> light, F alpha, UintOf<F> x, UintOf<F> y) {
   F top = max_(light.x, max_(light.y, light.z));
   F shown = shown_alpha(d, alpha);
   MaskOf<F> covered = (d.counts_all ? shown : alpha) > F(0.0f), clipped = covered & (top > F(1.0f));
@@ -72,7 +72,7 @@ RT_HD PixelCodes<F> encode_pixel(const Development& d, Vec3<F> light, F alpha, U
 }
 
 template <class F>
-RT_HD PixelCodes<F> develop_pixel(const Development& d, F r, F g, F b, F alpha, UintOf<F> x, UintOf<F> y) {
+RT_HD PixelCodes<F> tone_map_pixel(const ToneMapping& d, F r, F g, F b, F alpha, UintOf<F> x, UintOf<F> y) {
   return encode_pixel(d, tone_curve(d.curve, d.white, expose_pixel(d, r, g, b, alpha)), alpha, x, y);
 }
 

@@ -1,25 +1,25 @@
-// One thread, one ray, and a binary tree with boxes of floats (CUDA): the textbook's walk, beside the
-// compressed tree of thread_walk.cuh. The tree is made by raytracer/benchmark/binary_tree.py.
+// Single-ray traversal of a binary tree with float boxes (CUDA), for comparison with the compressed tree of
+// traverse_single.cuh. The tree is built by raytracer/benchmark/binary_tree.py.
 #pragma once
-#include "../../cuda/thread_walk.cuh"
+#include "../../cuda/traverse_single.cuh"
 
 namespace RT_NS {
 
-constexpr int kBinaryLevels = 32;  // halved by number down to leaves: 2^31 spheres need fewer
+constexpr int kBinaryLevels = 32;  // median splits down to leaves: 2^31 spheres need fewer
 
 struct BinaryNode {
   float lo[3];
-  uint32_t first;  // inner: its two children stand together there; leaf: its first sphere
+  uint32_t first;  // inner: index of its two adjacent children; leaf: its first sphere
   float hi[3];
   uint32_t count;  // spheres of a leaf; 0 for an inner node
 };
 static_assert(sizeof(BinaryNode) == 32);
 
 struct BinaryTree {
-  const float4* nodes;  // two words a node
+  const float4* nodes;  // two words per node
   const float4* spheres;
 
-  RT_DEVICE void leave_out(uint32_t) {}  // the builder did
+  RT_DEVICE void exclude_large(uint32_t) {}  // done by the builder
   RT_DEVICE Primitive<float> primitive(uint32_t prim) const { return to_primitive(__ldg(spheres + (size_t)prim)); }
 
   RT_DEVICE BinaryNode load(uint32_t index) const {
@@ -27,7 +27,7 @@ struct BinaryTree {
     return {{a.x, a.y, a.z}, as_uint(a.w), {b.x, b.y, b.z}, as_uint(b.w)};
   }
 
-  // Where the ray enters the box, which is widened as kBoxError asks; infinity: not before t_max.
+  // t at which the ray enters the box, widened by kBoxError; infinity if not before t_max.
   RT_DEVICE static float entry(const BinaryNode& n, const ThreadRay& r, float t_max) {
     Vec3<float> lo = splat3<float>(n.lo) - r.origin, hi = splat3<float>(n.hi) - r.origin;
     float error = kBoxError * max_(max_abs(lo), max_abs(hi));
@@ -40,7 +40,7 @@ struct BinaryTree {
     return t0 <= t1 ? t0 : kInfinity;
   }
 
-  RT_DEVICE void closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) const {
+  RT_DEVICE void intersect_closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) const {
     const ThreadRay ray = thread_ray(o, d);
     struct Entry {
       uint32_t node;
@@ -74,7 +74,7 @@ struct BinaryTree {
     }
   }
 
-  RT_DEVICE bool blocked(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) const {
+  RT_DEVICE bool occluded(Vec3<float> o, Vec3<float> d, uint32_t self, float t_max) const {
     const ThreadRay ray = thread_ray(o, d);
     uint32_t stack[kBinaryLevels];
     int top = 0;
@@ -84,7 +84,7 @@ struct BinaryTree {
         for (uint32_t at = n.first; at < n.first + n.count; ++at) {
           const Primitive<float> p = relative_to(primitive(at), o);
           const auto test = primitive_test(p, d);
-          if (is_reached(test) && at != self && blocks(p, test, t_max)) return true;
+          if (is_reached(test) && at != self && occludes(p, test, t_max)) return true;
         }
       } else {
         const uint32_t left = n.first;
