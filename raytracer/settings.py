@@ -1,4 +1,4 @@
-"""How a picture is sampled: the settings of one render."""
+"""Settings of a render: size, samples, filter, depth."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         seed: int | None
         max_depth: int | None
         shadows: bool | None
+        look: str | None
         integrator: str | None
         ao_samples: int | None
         ao_distance: float | None
@@ -32,10 +33,36 @@ FILTERS = ("point", "box", "tent", "gaussian")
 """Reconstruction filters: the words of the kernels' `FilterKind`."""
 
 FILTER_RADII = {"point": 0.0, "box": 0.5, "tent": 1.0, "gaussian": 1.5}
-"""Half width of each filter in pixels, unless `filter_radius` says otherwise."""
+"""Default half width of each filter in pixels."""
 
 INTEGRATORS = ("direct", "ao")
-"""What is gathered along a path: the words of the kernels' `IntegratorKind`."""
+"""Integrators: the words of the kernels' `IntegratorKind`."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """Light and integrator of a scene that does not state its own.
+
+    Args:
+        integrator: one of `INTEGRATORS`.
+        key: intensity of the directional light from the camera's upper left; 0: there is none.
+        ambient: intensity of the white ambient light.
+    """
+
+    integrator: str
+    key: float
+    ambient: float
+
+
+# A white surface of the default material that nothing occludes stays just below 1 in each.
+LOOKS = {
+    "plain": Look("direct", 0.8, 0.25),
+    "soft": Look("ao", 0.45, 0.58),
+    "cloudy": Look("ao", 0.0, 1.0),
+    "contrast": Look("ao", 0.8, 0.25),
+    "flat": Look("direct", 0.0, 1.0),
+}
+"""Looks by name."""
 
 UNLIMITED = 3e38
 """Length of a ray without end, in render space: the kernels' `kInfinity`."""
@@ -44,7 +71,7 @@ MAX_SIDE = 1 << 20
 """Largest picture side in pixels: far beyond any film, small enough that sums of rows fit int32."""
 
 MAX_SAMPLES = 1 << 24
-"""Most samples per pixel: film sums are float32, which counts no further than 2**24."""
+"""Most samples per pixel: the sums of a film are float32, exact for integers up to 2**24."""
 
 LARGEST_SEED = 2**32 - 1
 """Seeds are 32-bit words."""
@@ -95,12 +122,21 @@ class RenderSettings(Defined):
         ),
     )
     shadows: bool = field(default=True, metadata=define(Truth(), "Whether spheres cast shadows."))
-    integrator: str = field(
-        default="direct",
+    look: str = field(
+        default="plain",
+        metadata=define(
+            Choice(tuple(LOOKS), "look"),
+            "Light and integrator where the scene does not state its own; "
+            "a particle file without a scene has soft.",
+        ),
+    )
+    integrator: str | None = field(
+        default=None,
         metadata=define(
             Choice(INTEGRATORS, "integrator"),
             "How light is computed: direct light alone, or with ambient occlusion (ao): "
             "ambient light reaches a surface only from directions in which nothing is in the way.",
+            default_text="that of the look",
         ),
     )
     ao_samples: int = field(
@@ -129,6 +165,11 @@ class RenderSettings(Defined):
         return code("FilterKind", self.filter)
 
     @property
+    def resolved_integrator(self) -> str:
+        """The integrator, or that of the look where none was stated."""
+        return self.integrator or LOOKS[self.look].integrator
+
+    @property
     def resolved_filter_radius(self) -> float:
         """The filter's half width in pixels, with the filter's own width where none was said."""
         if self.filter == "point":
@@ -147,7 +188,8 @@ class RenderSettings(Defined):
 
         values = {name: getattr(self, name) for name in definitions(type(self))}
         values["sample_count"] = values.pop("samples")
-        values["kind"] = code("IntegratorKind", values.pop("integrator"))
+        del values["look"], values["integrator"]
+        values["kind"] = code("IntegratorKind", self.resolved_integrator)
         distance = inf if self.ao_distance is None else self.ao_distance / scale
         values["ao_distance"] = min(distance, UNLIMITED)
         return values | {"filter": self.filter_code, "filter_radius": self.resolved_filter_radius}

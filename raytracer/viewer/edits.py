@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene.lighting import KEY_AMBIENT, KEY_INTENSITY, KEY_LIGHT
-from raytracer.scene.lights import Ambient, DirectionalLight, Light
+from raytracer.scene.lighting import ambient_of, key_lights, towards_key
+from raytracer.scene.lights import DirectionalLight, Light
 from raytracer.scene.looks import Background
+from raytracer.settings import LOOKS
 from raytracer.viewer.vectors import Vector, rotation, triple
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ BACKGROUNDS = (
 BACKGROUND_NAMES = ("the scene's", "white", "black", "gray", "transparent")
 """Their names in messages."""
 
+INTEGRATOR_LOOKS = {"direct": "plain", "ao": "soft"}
+"""The look that stands for an integrator where the scene has its own lights."""
+
 SHININESS = (1.0, 10000.0)
 """Smallest and largest exponent of highlights."""
 
@@ -44,26 +48,27 @@ class Edits:
         lights: replace those of the scene; None keeps them.
         background: index into `BACKGROUNDS`.
         shininess: factors by index of the material in the packed table.
+        look: instead of the look and the integrator of the settings; None keeps them.
     """
 
     lights: tuple[Light, ...] | None = None
     background: int = 0
     shininess: Mapping[int, float] = field(default_factory=dict)
+    look: str | None = None
 
     def applied_to(self, scene: Scene) -> Scene:
-        """Return the scene with the lights and the background of the edits."""
+        """Return the scene with the lights, the background and the look of the edits."""
         changes: dict[str, Any] = {}
+        if self.look is not None:
+            changes["render"] = replace(scene.render, look=self.look, integrator=None)
+            scene = replace(scene, **changes)
         if self.lights is not None:
             # A scene without lights has an ambient light of its own, which must not go with them.
             changes["lights"] = self.lights
-            changes["ambient"] = scene.ambient or self._ambient(scene)
+            changes["ambient"] = ambient_of(scene.ambient, scene.lights, LOOKS[scene.render.look])
         if own := BACKGROUNDS[self.background]:
             changes["background"] = replace(own, up=scene.background.up)
         return replace(scene, **changes) if changes else scene
-
-    @staticmethod
-    def _ambient(scene: Scene) -> Ambient:
-        return Ambient(intensity=KEY_AMBIENT) if scene.lights is None else Ambient()
 
     def scale_shininess(self, materials: NDArray[np.void]) -> NDArray[np.void]:
         """Return materials with the shininess of the edits.
@@ -90,6 +95,14 @@ class Edits:
             shown = own * changed.get(index, 1.0) * factor
             changed[index] = min(max(shown, low), high) / own
         return replace(self, shininess=changed)
+
+    def next_look(self, scene: Scene) -> Edits:
+        """Return edits with the next look; lights of the scene's own leave only its integrator."""
+        names = list(LOOKS) if scene.lights is None else ["plain", "soft"]
+        integrator = INTEGRATOR_LOOKS[scene.render.resolved_integrator]
+        own = scene.render.look if scene.lights is None else integrator
+        current = names.index(self.look or own)
+        return replace(self, look=names[(current + 1) % len(names)])
 
     def next_background(self, step: int = 1) -> Edits:
         """Return edits with the next background."""
@@ -122,14 +135,13 @@ def lights_of(scene: Scene, edits: Edits, axes: Basis) -> tuple[Light, ...]:
         return edits.lights
     if scene.lights is not None:
         return tuple(scene.lights)
-    return (from_viewer(axes),)
+    return key_lights(LOOKS[scene.render.look], axes)
 
 
-def from_viewer(axes: Basis) -> DirectionalLight:
-    """Return the default light of a scene: from the viewer's upper left."""
-    right, up, backward = KEY_LIGHT
-    towards = right * axes.right + up * axes.up - backward * axes.forward
-    return DirectionalLight(triple(-towards), intensity=KEY_INTENSITY)
+def from_viewer(scene: Scene, axes: Basis) -> DirectionalLight:
+    """Light from the viewer's upper left, as bright as that of the look, if it has one."""
+    intensity = LOOKS[scene.render.look].key or LOOKS["plain"].key
+    return DirectionalLight(triple(-towards_key(axes)), intensity=intensity)
 
 
 def turned(light: Light, axes: Basis, right: float, up: float, pivot: Vector) -> Light:

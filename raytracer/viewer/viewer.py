@@ -283,8 +283,18 @@ class Viewer:
 
     def light_from_viewer(self) -> None:
         """Replace all lights by one at the viewer's upper left, which then stays in the scene."""
-        self._set_edits(replace(self.edits, lights=(edits.from_viewer(self.view.pose.axes),)))
+        self._set_edits(
+            replace(
+                self.edits,
+                lights=(edits.from_viewer(self.loaded_scene.scene, self.view.pose.axes),),
+            )
+        )
         self.notify("light from the viewer")
+
+    def next_look(self) -> None:
+        """Switch to the next look: integrator and, where the scene has none, lights."""
+        self._set_edits(self.edits.next_look(self.loaded_scene.scene))
+        self.notify(f"look: {self.edits.look}")
 
     def next_background(self) -> None:
         """Switch to the next background."""
