@@ -1,4 +1,4 @@
-"""What a backend sees of a scene: flat arrays in render space, and nothing else."""
+"""Scene buffers: the arrays of a scene in render space, the only form that a device takes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 else:
     try:
-        from _blake2 import blake2b  # `hashlib` has the same one, but loads OpenSSL first: 1.5 ms
+        # `hashlib` has the same function, but loads OpenSSL first: 11 million instructions, 4% of
+        # a small render.
+        from _blake2 import blake2b
     except ImportError:
         from hashlib import blake2b
 
 DIGEST_BLOCK = 1 << 23
-"""Bytes hashed as one leaf of the digest; large enough to keep threads busy without the GIL."""
+"""Bytes of a leaf of the digest: large enough for threads to work without the GIL."""
 
 
 FLAT_FIELDS: tuple[Any, ...] = (
@@ -55,7 +57,7 @@ def _no_large() -> NDArray[np.void]:
 
 @dataclass(frozen=True, eq=False)
 class SceneBuffers:
-    """A scene ready for a backend; every array is C-contiguous.
+    """A packed scene; every array is C-contiguous.
 
     Render space is `(scene space - center) / scale`. Colours are linear RGB.
 
@@ -70,9 +72,9 @@ class SceneBuffers:
         frame: structured (1,), `Frame`.
         center: float64 (3,), scene space.
         scale: power of two, scene units a render-space unit.
-        large_id: int32 (G,), ascending: spheres that are kept beside the tree; their leaf positions
-            are the last.
-        large: structured (G,), `LargeSphere`: these, in the same order.
+        large_id: int32 (G,), ascending: indices of the large spheres, which are not in the tree and
+            are the last in leaf order.
+        large: structured (G,), `LargeSphere`: the large spheres, in the same order.
     """
 
     x: NDArray[np.float32]
@@ -98,11 +100,11 @@ class SceneBuffers:
 
     @property
     def view(self) -> View:
-        """The scene as it is seen: its camera, lights, materials and frame."""
+        """Camera, lights, materials and frame."""
         return View(self.camera, self.lights, self.materials, self.frame)
 
     def seen(self, view: View) -> SceneBuffers:
-        """Return the same spheres, seen another way."""
+        """Return the same spheres with another view."""
         return replace(
             self, camera=view.camera, lights=view.lights, materials=view.materials, frame=view.frame
         )
@@ -113,10 +115,10 @@ class SceneBuffers:
         return sum(int(array.nbytes) for _, array in self._arrays())
 
     def check(self) -> SceneBuffers:
-        """Make sure that no kernel reads outside of these arrays; returns the buffers.
+        """Check that kernels read inside of the arrays, and return the buffers.
 
-        Kernels index colours and materials by the numbers in other arrays and check nothing. So
-        lengths, dtypes and the range of every id are checked here, once for a scene.
+        Kernels index colours and materials by ids in other arrays, unchecked. Lengths, dtypes and
+        the range of every id are therefore checked here, once for a scene.
 
         Raises:
             ValueError: an array has another dtype or length, or an id points outside its table.

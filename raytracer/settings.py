@@ -1,4 +1,4 @@
-"""How a picture is sampled: the settings of one render."""
+"""Settings of a render: size, samples, filter, depth."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ FILTERS = ("point", "box", "tent", "gaussian")
 """Reconstruction filters: the words of the kernels' `FilterKind`."""
 
 FILTER_RADII = {"point": 0.0, "box": 0.5, "tent": 1.0, "gaussian": 1.5}
-"""Half width of each filter in pixels, unless `filter_radius` says otherwise."""
+"""Default half width of each filter in pixels."""
 
 INTEGRATORS = ("direct", "ao")
-"""What is gathered along a path: the words of the kernels' `IntegratorKind`."""
+"""Integrators: the words of the kernels' `IntegratorKind`."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ MAX_SIDE = 1 << 20
 """Largest picture side in pixels: far beyond any film, small enough that sums of rows fit int32."""
 
 MAX_SAMPLES = 1 << 24
-"""Most samples per pixel: film sums are float32, which counts no further than 2**24."""
+"""Most samples per pixel: the sums of a film are float32, exact for integers up to 2**24."""
 
 LARGEST_SEED = 2**32 - 1
 """Seeds are 32-bit words."""
