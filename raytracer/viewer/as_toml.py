@@ -77,7 +77,9 @@ def view_tables(
         _table(f"[materials.{toml_text.key(name)}]", vars(material))
         for name, material in materials.items()
     ]
-    if options := " ".join(filter(None, (look_options(scene), tone_options(tone)))):
+    if options := " ".join(
+        filter(None, (look_options(edits.applied_to(scene)), tone_options(tone)))
+    ):
         parts.append(f"# raytracer render {options}\n")
     return "\n".join(parts)
 
