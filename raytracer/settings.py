@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         seed: int | None
         max_depth: int | None
         shadows: bool | None
+        look: str | None
         integrator: str | None
         ao_samples: int | None
         ao_distance: float | None
@@ -36,6 +37,32 @@ FILTER_RADII = {"point": 0.0, "box": 0.5, "tent": 1.0, "gaussian": 1.5}
 
 INTEGRATORS = ("direct", "ao")
 """What is gathered along a path: the words of the kernels' `IntegratorKind`."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """Light and integrator of a scene that does not state its own.
+
+    Args:
+        integrator: one of `INTEGRATORS`.
+        key: intensity of the directional light from the camera's upper left; 0: there is none.
+        ambient: intensity of the white ambient light.
+    """
+
+    integrator: str
+    key: float
+    ambient: float
+
+
+# A white surface of the default material that nothing occludes stays just below 1 in each.
+LOOKS = {
+    "plain": Look("direct", 0.8, 0.25),
+    "soft": Look("ao", 0.45, 0.58),
+    "cloudy": Look("ao", 0.0, 1.0),
+    "contrast": Look("ao", 0.8, 0.25),
+    "flat": Look("direct", 0.0, 1.0),
+}
+"""Looks by name."""
 
 UNLIMITED = 3e38
 """Length of a ray without end, in render space: the kernels' `kInfinity`."""
@@ -95,12 +122,21 @@ class RenderSettings(Defined):
         ),
     )
     shadows: bool = field(default=True, metadata=define(Truth(), "Whether spheres cast shadows."))
-    integrator: str = field(
-        default="direct",
+    look: str = field(
+        default="plain",
+        metadata=define(
+            Choice(tuple(LOOKS), "look"),
+            "Light and integrator where the scene does not state its own; "
+            "a particle file without a scene has soft.",
+        ),
+    )
+    integrator: str | None = field(
+        default=None,
         metadata=define(
             Choice(INTEGRATORS, "integrator"),
             "How light is computed: direct light alone, or with ambient occlusion (ao): "
             "ambient light reaches a surface only from directions in which nothing is in the way.",
+            default_text="that of the look",
         ),
     )
     ao_samples: int = field(
@@ -147,7 +183,8 @@ class RenderSettings(Defined):
 
         values = {name: getattr(self, name) for name in definitions(type(self))}
         values["sample_count"] = values.pop("samples")
-        values["kind"] = code("IntegratorKind", values.pop("integrator"))
+        look, integrator = LOOKS[values.pop("look")], values.pop("integrator")
+        values["kind"] = code("IntegratorKind", integrator or look.integrator)
         distance = inf if self.ao_distance is None else self.ao_distance / scale
         values["ao_distance"] = min(distance, UNLIMITED)
         return values | {"filter": self.filter_code, "filter_radius": self.resolved_filter_radius}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import SceneError
 from ..layout import code
+from ..settings import Look
 from .colors import srgb_to_linear
 from .fit import Basis
 from .lights import Ambient, DirectionalLight, Light, linear
@@ -22,20 +23,17 @@ if TYPE_CHECKING:
 KEY_LIGHT = (-0.5, 0.8, 1.0)
 """Towards the light of a scene without lights, along the camera's right, up and backward axes."""
 
-KEY_INTENSITY = 0.8
-"""With `KEY_AMBIENT` a white surface of the default material stays just below 1."""
 
-KEY_AMBIENT = 0.25
-"""Intensity of the ambient light beside the key light."""
-
-
-def pack_lights(lights: Sequence[Light] | None, space: Space, axes: Basis) -> NDArray[np.void]:
+def pack_lights(
+    lights: Sequence[Light] | None, space: Space, axes: Basis, look: Look
+) -> NDArray[np.void]:
     """Return the lights in render space, structured (L,).
 
     Args:
-        lights: of the scene; None is the key light.
+        lights: of the scene; None takes the key light of the look.
         space: render space.
         axes: the camera's view, for the key light.
+        look: of the picture.
 
     Raises:
         SceneError: a light that is too far or too bright for float32.
@@ -44,7 +42,7 @@ def pack_lights(lights: Sequence[Light] | None, space: Space, axes: Basis) -> ND
 
     from ..layout import dtype
 
-    lights = _key_lights(axes) if lights is None else lights
+    lights = key_lights(look, axes) if lights is None else lights
     packed = np.zeros(len(lights), dtype("Light"))
     for index, (entry, light) in enumerate(zip(packed, lights, strict=True)):
         try:
@@ -54,30 +52,49 @@ def pack_lights(lights: Sequence[Light] | None, space: Space, axes: Basis) -> ND
     return packed
 
 
-def _key_lights(axes: Basis) -> tuple[DirectionalLight]:
-    """Return the light of a scene without lights: from the camera's upper left."""
+def key_lights(look: Look, axes: Basis) -> tuple[DirectionalLight, ...]:
+    """Return the lights of a scene that states none: the key light, if the look has one.
+
+    Args:
+        look: of the picture.
+        axes: of the camera; the light comes from its upper left.
+    """
+    if not look.key:
+        return ()
+    x, y, z = (-float(v) for v in towards_key(axes))
+    return (DirectionalLight((x, y, z), intensity=look.key),)
+
+
+def towards_key(axes: Basis) -> NDArray[np.float64]:
+    """Return the direction from the scene to the key light, float64 (3,), of any length."""
     right, up, backward = KEY_LIGHT
-    towards = right * axes.right + up * axes.up - backward * axes.forward
-    x, y, z = (-float(v) for v in towards)
-    return (DirectionalLight((x, y, z), intensity=KEY_INTENSITY),)
+    return right * axes.right + up * axes.up - backward * axes.forward
 
 
-def environment(
-    background: Background, ambient: Ambient | None, camera: Camera | None, *, key_light: bool
-) -> dict[str, Any]:
+def ambient_of(ambient: Ambient | None, lights: Sequence[Light] | None, look: Look) -> Ambient:
+    """Return the ambient light of a scene.
+
+    Args:
+        ambient: of the scene; None takes that of the look, or the default beside lights.
+        lights: of the scene; None if it states none.
+        look: of the picture.
+    """
+    if ambient is not None:
+        return ambient
+    return Ambient(intensity=look.ambient) if lights is None else Ambient()
+
+
+def environment(background: Background, ambient: Ambient, camera: Camera | None) -> dict[str, Any]:
     """Return background and ambient light as fields of `Frame`.
 
     Args:
         background: of the scene.
-        ambient: None takes the default beside the key light, or beside other lights.
+        ambient: see `ambient_of`.
         camera: of the scene, for the up axis of the background.
-        key_light: whether the scene has no lights of its own.
 
     Raises:
         SceneError: an ambient light that is too bright for float32.
     """
-    if ambient is None:
-        ambient = Ambient(intensity=KEY_AMBIENT) if key_light else Ambient()
     bottom, top = background.edges()
     kind = "transparent" if background.transparent else "gradient"
     return {

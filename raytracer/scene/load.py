@@ -15,6 +15,7 @@ from raytracer.scene.particles.read import read_open
 from raytracer.scene.particles.registry import SUFFIXES, by_content, start_of
 from raytracer.scene.particles.sphere_set import sphere_set
 from raytracer.scene.scene import Scene
+from raytracer.settings import RenderSettings
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -67,7 +68,12 @@ def load(path: str | PathLike[str]) -> Scene:
         data = read_open(file, others=SCENE_SUFFIXES)
         if len(data.centers) == 0:
             raise DataFileError(f"{file.source}: holds no particles, so there is nothing to show")
-        return Scene(spheres=(sphere_set(data),), title=stem(target), source=file.source)
+        return Scene(
+            spheres=(sphere_set(data),),
+            render=RenderSettings(look="soft"),
+            title=stem(target),
+            source=file.source,
+        )
 
 
 def _scene_suffix(file: OpenFile) -> str:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..buffers import SceneBuffers
 from ..errors import naming
-from ..settings import RenderSettings
+from ..settings import LOOKS, RenderSettings
 from ..view import frame_of
 from ..warning import warn
 from .large import find_large
-from .lighting import environment, pack_lights
+from .lighting import ambient_of, environment, pack_lights
 from .looks import Camera
 from .materials import Material, pack_material
 from .paint import color_bytes, pack_colors
@@ -62,7 +62,7 @@ def _packed(scene: Scene, settings: RenderSettings) -> SceneBuffers:
     stand = pose(scene.camera or Camera(), spheres, space, aspect)
     _warn_of(stand.outliers, spheres, space)
     camera = stand.pack(aspect)
-    lights = pack_lights(scene.lights, space, stand.axes)
+    lights = pack_lights(scene.lights, space, stand.axes, LOOKS[settings.look])
     large_id, large = find_large(sets, space, spheres[3])
     frame = _pack_frame(
         scene,
@@ -94,13 +94,12 @@ def _pack_frame(
         scale: length of a unit of render space, in scene units.
         tables: the frame's counts and modes, which say how tables of the scene are read.
     """
+    ambient = ambient_of(scene.ambient, scene.lights, LOOKS[settings.look])
     return frame_of(
         **settings.packed(scale),
         x1=settings.width,
         y1=settings.height,
-        **environment(
-            scene.background, scene.ambient, scene.camera, key_light=scene.lights is None
-        ),
+        **environment(scene.background, ambient, scene.camera),
         **tables,
     )
 
@@ -194,7 +193,8 @@ def retake(
     """
     x, y, z = (float(v) for v in buffers.center)
     with naming(scene.source):
-        lights = pack_lights(scene.lights, Space((x, y, z), buffers.scale), stand.axes)
+        space, look = Space((x, y, z), buffers.scale), LOOKS[settings.look]
+        lights = pack_lights(scene.lights, space, stand.axes, look)
         same = ("color_mode", "material_count", "material_mode", "large_count")
         tables = {name: int(buffers.frame["scene"][name][0]) for name in same}
         frame = _pack_frame(scene, settings, buffers.scale, light_count=len(lights), **tables)

@@ -76,9 +76,18 @@ def view_tables(
     parts += [
         _table(f"[materials.{toml_text.key(n)}]", vars(made)) for n, made in materials.items()
     ]
-    if options := tone_options(tone):
+    if options := " ".join(filter(None, (look_options(scene), tone_options(tone)))):
         parts.append(f"# raytracer render {options}\n")
     return "\n".join(parts)
+
+
+def look_options(scene: Scene) -> str:
+    """Look and integrator as options of the command line; nothing for the defaults."""
+    settings = scene.render
+    words = [] if settings.look == "plain" else [f"--look {settings.look}"]
+    return " ".join(
+        words + ([f"--integrator {settings.integrator}"] if settings.integrator else [])
+    )
 
 
 def tone_options(tone: ToneSettings) -> str:

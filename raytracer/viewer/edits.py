@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene.lighting import KEY_AMBIENT, KEY_INTENSITY, KEY_LIGHT
-from raytracer.scene.lights import Ambient, DirectionalLight, Light
+from raytracer.scene.lighting import ambient_of, key_lights, towards_key
+from raytracer.scene.lights import DirectionalLight, Light
 from raytracer.scene.looks import Background
+from raytracer.settings import LOOKS
 from raytracer.viewer.vectors import Vector, rotation, triple
 
 if TYPE_CHECKING:
@@ -56,14 +57,10 @@ class Edits:
         if self.lights is not None:
             # A scene without lights has an ambient light of its own, which must not go with them.
             changes["lights"] = self.lights
-            changes["ambient"] = scene.ambient or self._ambient(scene)
+            changes["ambient"] = ambient_of(scene.ambient, scene.lights, LOOKS[scene.render.look])
         if own := BACKGROUNDS[self.background]:
             changes["background"] = replace(own, up=scene.background.up)
         return replace(scene, **changes) if changes else scene
-
-    @staticmethod
-    def _ambient(scene: Scene) -> Ambient:
-        return Ambient(intensity=KEY_AMBIENT) if scene.lights is None else Ambient()
 
     def scale_shininess(self, materials: NDArray[np.void]) -> NDArray[np.void]:
         """Return materials with the shininess of the edits.
@@ -122,14 +119,13 @@ def lights_of(scene: Scene, edits: Edits, axes: Basis) -> tuple[Light, ...]:
         return edits.lights
     if scene.lights is not None:
         return tuple(scene.lights)
-    return (from_viewer(axes),)
+    return key_lights(LOOKS[scene.render.look], axes)
 
 
-def from_viewer(axes: Basis) -> DirectionalLight:
-    """Return the default light of a scene: from the viewer's upper left."""
-    right, up, backward = KEY_LIGHT
-    towards = right * axes.right + up * axes.up - backward * axes.forward
-    return DirectionalLight(triple(-towards), intensity=KEY_INTENSITY)
+def from_viewer(scene: Scene, axes: Basis) -> DirectionalLight:
+    """Light from the viewer's upper left, as bright as that of the look, if it has one."""
+    intensity = LOOKS[scene.render.look].key or LOOKS["plain"].key
+    return DirectionalLight(triple(-towards_key(axes)), intensity=intensity)
 
 
 def turned(light: Light, axes: Basis, right: float, up: float, pivot: Vector) -> Light:

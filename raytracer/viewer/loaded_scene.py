@@ -16,6 +16,7 @@ from raytracer.memory import Output
 from raytracer.pipeline import NO_SPHERE, Job, Notice, prepare
 from raytracer.scene.lighting import pack_lights
 from raytracer.scene.pack import retake
+from raytracer.settings import LOOKS
 from raytracer.viewer.collision import Colliders
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.vectors import triple
@@ -93,6 +94,7 @@ class LoadedScene:
         job.warnings = warnings
         assert job.kept is not None
         scene, buffers = job.kept
+        scene = replace(scene, render=job.settings)
         path = Path(source) if is_path(source) else None
         return cls(scene, buffers, job, path, Colliders.of(buffers, scene.camera))
 
@@ -129,7 +131,9 @@ class LoadedScene:
         packed = self._cached[2]
         changes: dict[str, Any] = {"camera": view.pose.pack(size[0] / size[1])}
         if edits.lights is None and self.scene.lights is None:
-            changes["lights"] = pack_lights(None, space_of(packed), view.pose.axes)
+            changes["lights"] = pack_lights(
+                None, space_of(packed), view.pose.axes, LOOKS[self.job.settings.look]
+            )
         return replace(packed, **changes)
 
     def _pack(self, view: View, size: tuple[int, int], edits: Edits) -> SceneBuffers:

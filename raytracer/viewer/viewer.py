@@ -283,7 +283,12 @@ class Viewer:
 
     def light_from_viewer(self) -> None:
         """Replace all lights by one at the viewer's upper left, which then stays in the scene."""
-        self._set_edits(replace(self.edits, lights=(edits.from_viewer(self.view.pose.axes),)))
+        self._set_edits(
+            replace(
+                self.edits,
+                lights=(edits.from_viewer(self.loaded_scene.scene, self.view.pose.axes),),
+            )
+        )
         self.notify("light from the viewer")
 
     def next_background(self) -> None:

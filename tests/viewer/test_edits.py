@@ -66,7 +66,7 @@ def test_lights_made_explicit_are_the_same_lights(lights: Any, ambient: Any) -> 
 
 def test_light_from_the_viewer_is_the_key_light() -> None:
     """From the upper left, also in a scene with other lights."""
-    light = edits.from_viewer(AXES)
+    light = edits.from_viewer(balls(), AXES)
     towards = -np.asarray(light.direction)
     assert towards @ AXES.right < 0.0
     assert towards @ AXES.up > 0.0

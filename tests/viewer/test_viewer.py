@@ -238,7 +238,7 @@ def test_light_without_lights(viewer: Viewer) -> None:
     assert dark.notice == "the scene has no light to turn"
     assert len(requests(dark)) == 1
     dark.light_from_viewer()
-    assert dark.edits.lights == (from_viewer(dark.view.pose.axes),)
+    assert dark.edits.lights == (from_viewer(dark.loaded_scene.scene, dark.view.pose.axes),)
     assert len(requests(dark)[-1].buffers.lights) == 1
 
 
