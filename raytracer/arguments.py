@@ -1,7 +1,7 @@
-"""Arguments of the Python interface: what is of the wrong kind is refused with its name.
+"""Checks of arguments of the Python interface.
 
-Anything may be given to a public function, objects included whose methods raise. Each check gives
-the value in the plain type of Python, or a UserError that names the argument.
+Each check returns the value in a built-in type, or raises a UserError that names the argument, for
+any object, also one whose methods raise.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ MOST_ITEMS = 1 << 20
 """Most items of a list that is no array: numbers of a vector, lights, sets of spheres."""
 
 MOST = 2**63
-"""Whole numbers are below this: what comes after them counts in 64 bits."""
+"""Whole numbers are below this, because kernels and arrays count in 64 bits."""
 
 
 def is_a(value: object, kind: type | tuple[type, ...]) -> bool:
-    """Whether a value is of a class by its type; `isinstance` asks the value, which may lie."""
+    """Whether a value is of a class by its type; `isinstance` would use its `__class__`."""
     return issubclass(type(value), kind)
 
 
@@ -43,7 +43,7 @@ _OWN: dict[type, Callable[[Any], Any]] = {
     float: float.__float__,
     list: list.copy,
     tuple: lambda value: tuple.__getitem__(value, slice(None)),
-    dict: lambda value: dict(tuple(dict.items(value))),  # `dict.copy` asks its `keys`
+    dict: lambda value: dict(tuple(dict.items(value))),  # `dict.copy` calls `keys`
 }
 
 
@@ -58,11 +58,11 @@ def real(
     """Return a number of low..high that is not infinite; with `above`, low itself is refused.
 
     Args:
-        value: as it was given.
-        name: what to call it in the message.
+        value: the argument.
+        name: of the argument, for the message.
         low, high: limits.
         above: whether low itself is refused.
-        error: what to raise.
+        error: class of the error.
 
     Raises:
         UserError: it is no number or out of range.
@@ -108,7 +108,7 @@ def whole(
 
 
 def truth(value: Any, name: str, error: type[UserError] = SceneError) -> bool:
-    """Return True or False; the numbers 0 and 1 and NumPy's truth values will do.
+    """Return True or False; 0, 1 and NumPy's booleans are accepted.
 
     Raises:
         UserError: it is neither.
@@ -134,7 +134,7 @@ def one_of(
     """Return one of a few words.
 
     Raises:
-        UserError: it is none of them; the message names the nearest.
+        UserError: it is none of them; the message names the nearest one.
     """
     words, word = list(known), plain(value)
     if not is_a(word, str):
@@ -151,14 +151,14 @@ def vector(
 
     Args:
         value: any sequence of three numbers.
-        name: what to call it in a message.
-        error: what to raise.
+        name: of the argument, for the message.
+        error: class of the error.
 
     Raises:
         UserError: it is not three finite numbers.
     """
     try:
-        parts = [float(plain(v)) for v in islice(plain(value), 4)]  # it may have no end
+        parts = [float(plain(v)) for v in islice(plain(value), 4)]  # it may be infinite
     except Exception:  # whatever a foreign object raises
         parts = []
     if len(parts) != 3 or is_a(value, (str, bytes, bytearray, set, dict)):
@@ -181,8 +181,8 @@ def of_kind(
     """Return an object of a class. Raises UserError if it is of another."""
     if not is_a(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
-        wanted = " or ".join(k.__name__ for k in kinds)
-        raise error(f"{name}: got a {type_name(value)} where a {wanted} belongs")
+        names = " or ".join(k.__name__ for k in kinds)
+        raise error(f"{name}: got a {type_name(value)} where a {names} belongs")
     return value
 
 
@@ -198,7 +198,7 @@ def items(value: Any, name: str, error: type[UserError] = SceneError) -> list[An
         result = list(islice(plain(value), MOST_ITEMS + 1))
     except Exception:
         raise error(f"{name}: {shown_value(value)} is no list") from None
-    if len(result) > MOST_ITEMS:  # perhaps without an end
+    if len(result) > MOST_ITEMS:  # perhaps infinite
         raise error(f"{name}: has more than {MOST_ITEMS:,} items")
     return result
 

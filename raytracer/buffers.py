@@ -1,4 +1,4 @@
-"""What a backend sees of a scene: flat arrays in render space, and nothing else."""
+"""Scene buffers: the arrays of a scene in render space, the only form that a device takes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,30 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 else:
     try:
-        from _blake2 import blake2b  # `hashlib` has the same one, but loads OpenSSL first: 1.5 ms
+        # `hashlib` has the same function, but loads OpenSSL first: 11 million instructions, 4% of
+        # a small render.
+        from _blake2 import blake2b
     except ImportError:
         from hashlib import blake2b
 
 DIGEST_BLOCK = 1 << 23
-"""Bytes hashed as one leaf of the digest; large enough to keep threads busy without the GIL."""
+"""Bytes of a leaf of the digest: large enough for threads to work without the GIL."""
+
+
+FLAT_FIELDS: tuple[Any, ...] = (
+    *((name, "i4") for name in ("width", "height", "x0", "y0", "x1", "y1")),
+    *((name, "i4") for name in ("sample_begin", "sample_count")),
+    *(("seed", "u4"), ("filter", "i4"), ("filter_radius", "f4"), ("max_depth", "i4")),
+    *((name, "i4") for name in ("light_count", "material_count", "shadows", "color_mode")),
+    *(("background_bottom", "f4", 3), ("background_kind", "i4")),
+    *(("background_top", "f4", 3), ("material_mode", "i4")),
+    *(("ambient", "f4", 3), ("large_count", "i4")),
+    *(("background_up", "f4", 3), ("pad", "f4")),
+)
+"""Fields of a Frame as the first films hashed them."""
+
+INTEGRATOR_FIELDS = ("kind", "ao_samples", "ao_distance")
+"""Fields of a Frame that are hashed with any integrator but the first."""
 
 
 def _no_ids() -> NDArray[np.int32]:
@@ -39,7 +57,7 @@ def _no_large() -> NDArray[np.void]:
 
 @dataclass(frozen=True, eq=False)
 class SceneBuffers:
-    """A scene ready for a backend; every array is C-contiguous.
+    """A packed scene; every array is C-contiguous.
 
     Render space is `(scene space - center) / scale`. Colours are linear RGB.
 
@@ -54,9 +72,9 @@ class SceneBuffers:
         frame: structured (1,), `Frame`.
         center: float64 (3,), scene space.
         scale: power of two, scene units a render-space unit.
-        large_id: int32 (G,), ascending: spheres that are kept beside the tree; their leaf positions
-            are the last.
-        large: structured (G,), `LargeSphere`: these, in the same order.
+        large_id: int32 (G,), ascending: indices of the large spheres, which are not in the tree and
+            are the last in leaf order.
+        large: structured (G,), `LargeSphere`: the large spheres, in the same order.
     """
 
     x: NDArray[np.float32]
@@ -82,11 +100,11 @@ class SceneBuffers:
 
     @property
     def view(self) -> View:
-        """The scene as it is seen: its camera, lights, materials and frame."""
+        """Camera, lights, materials and frame."""
         return View(self.camera, self.lights, self.materials, self.frame)
 
     def seen(self, view: View) -> SceneBuffers:
-        """Return the same spheres, seen another way."""
+        """Return the same spheres with another view."""
         return replace(
             self, camera=view.camera, lights=view.lights, materials=view.materials, frame=view.frame
         )
@@ -97,10 +115,10 @@ class SceneBuffers:
         return sum(int(array.nbytes) for _, array in self._arrays())
 
     def check(self) -> SceneBuffers:
-        """Make sure that no kernel reads outside of these arrays; returns the buffers.
+        """Check that kernels read inside of the arrays, and return the buffers.
 
-        Kernels index colours and materials by the numbers in other arrays and check nothing. So
-        lengths, dtypes and the range of every id are checked here, once for a scene.
+        Kernels index colours and materials by ids in other arrays, unchecked. Lengths, dtypes and
+        the range of every id are therefore checked here, once for a scene.
 
         Raises:
             ValueError: an array has another dtype or length, or an id points outside its table.
@@ -166,7 +184,8 @@ class SceneBuffers:
         yield "frame", _flat(self.frame)
         integrator = self.frame["integrator"]
         if integrator["kind"].any():  # else the hash is that of films without an integrator
-            yield "integrator", integrator[["kind", "ao_samples", "ao_distance"]].copy()
+            yield "integrator", integrator[list(INTEGRATOR_FIELDS)].copy()
+        yield from _later_fields(self.frame)
         yield "center", self.center
         yield "scale", np.array([self.scale])
         if len(self.large) or len(self.large_id):  # else the hash is that of earlier versions
@@ -181,24 +200,30 @@ def _flat(frame: NDArray[np.void]) -> NDArray[np.void]:
     """
     import numpy as np
 
-    record = np.zeros(
-        1,
-        [
-            *((name, "i4") for name in ("width", "height", "x0", "y0", "x1", "y1")),
-            *((name, "i4") for name in ("sample_begin", "sample_count")),
-            *(("seed", "u4"), ("filter", "i4"), ("filter_radius", "f4"), ("max_depth", "i4")),
-            *((name, "i4") for name in ("light_count", "material_count", "shadows", "color_mode")),
-            *(("background_bottom", "f4", 3), ("background_kind", "i4")),
-            *(("background_top", "f4", 3), ("material_mode", "i4")),
-            *(("ambient", "f4", 3), ("large_count", "i4")),
-            *(("background_up", "f4", 3), ("pad", "f4")),
-        ],
-    )
+    record = np.zeros(1, list(FLAT_FIELDS))
+    for name, value in _frame_fields(frame):
+        if name in (record.dtype.names or ()):
+            record[name] = value
+    return record
+
+
+def _later_fields(frame: NDArray[np.void]) -> Iterator[tuple[str, NDArray[np.generic]]]:
+    """Yield the fields of a Frame that are hashed nowhere else, unless they are zero.
+
+    A field that is added keeps the hash of films that are there already where 0 is what they have.
+    """
+    known = {field[0] for field in FLAT_FIELDS} | set(INTEGRATOR_FIELDS)
+    for name, value in _frame_fields(frame):
+        if name not in known and value.any():
+            yield name, value.copy()
+
+
+def _frame_fields(frame: NDArray[np.void]) -> Iterator[tuple[str, NDArray[np.generic]]]:
+    """Yield the fields of all parts of a Frame by name, without padding."""
     for part in frame.dtype.names or ():
         for name in frame.dtype[part].names or ():
-            if name in (record.dtype.names or ()) and not name.startswith("pad"):
-                record[name] = frame[part][name]
-    return record
+            if not name.startswith("pad"):
+                yield name, frame[part][name]
 
 
 def _check_array(name: str, array: NDArray[Any], dtype: Any, shape: tuple[int, ...]) -> None:

@@ -1,4 +1,4 @@
-"""The bounding volume hierarchy as NumPy arrays; the build itself is compiled."""
+"""Bounding volume hierarchies as NumPy arrays; the extension builds them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 class Bvh:
     """Wide nodes, and the spheres in the order of the leaves.
 
-    nodes: uint8 (M, 80), one node a row, in the layout of the kernels.
-    order: int32 (N,), the scene's index of each sphere in leaf order.
-    spheres: float32 (N, 4), centre and radius in leaf order, render space.
+    Args:
+        nodes: uint8 (M, 80), one node a row, in the layout of the kernels.
+        order: int32 (N,), primitive index of each sphere in leaf order.
+        spheres: float32 (N, 4), centre and radius in leaf order, render space.
     """
 
     nodes: NDArray[np.uint8]
@@ -37,8 +38,9 @@ class Bvh:
 def build(buffers: SceneBuffers, threads: int = 0) -> Bvh:
     """Build the hierarchy over all spheres of a scene.
 
-    buffers: the packed scene; zero spheres are allowed.
-    threads: 0 takes every core that the process may use.
+    Args:
+        buffers: the packed scene; zero spheres are allowed.
+        threads: 0 takes every core that the process may use.
     """
     nodes, order, spheres = core().build_bvh(
         buffers.x,

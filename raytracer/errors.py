@@ -1,4 +1,4 @@
-"""The exceptions of the package: each is built from one finished sentence."""
+"""Exceptions of the package, and the text of their messages."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 MOST_SENTENCES = 10
-"""Most sentences of one error that are kept; of more, the number is told."""
+"""Most sentences of one error; the number of further ones is added."""
 
 SENTENCE_LETTERS = 1000
-"""Longest sentence that is kept whole; of a longer one the start and the end are."""
+"""Longest sentence; of a longer one, start and end are kept."""
 
 NO_MEMORY = "needs more memory than is free: use a part of it, or a machine with more"
-"""What is said of a file where memory runs out; more than was estimated is rare."""
+"""Message for a file that needs more memory than was estimated, which is rare."""
 
 TEXT_LETTERS = 60
-"""Longest text from a file or an argument that a sentence quotes whole."""
+"""Longest text from a file or an argument that a message quotes in full."""
 
 HINT_LETTERS = 64
-"""Longest name that is compared with known ones: no known name is nearly as long."""
+"""Longest name that is compared with the valid ones, which are shorter."""
 
 ALIKE = 0.65
-"""Least similarity (`difflib`) of two names of which one may be a slip of the other: at 0.6
-"radius" is near "threads", at 0.5 "camera" is near "meter"."""
+"""Least similarity (`difflib`) of a misspelt name: at 0.6 "radius" would match "threads", at 0.5
+"camera" would match "meter"."""
 
 FEWEST_LETTERS = 3
-"""Fewest letters that a name is recognised by when the rest is left out."""
+"""Fewest letters of an abbreviated name that is recognised."""
 
 
 class RaytracerError(Exception):
-    """Something went wrong that is not the user's mistake; the command line ends with 1.
+    """Base class of the exceptions: an error that the input did not cause; exit code 1.
 
     Args:
-        *sentences: one for each problem. Characters that a terminal would obey, line feeds
-            included, are escaped, and what is too long or too much is cut.
+        *sentences: one for each problem. Control characters and line feeds are escaped, and long
+            sentences and long lists are cut.
     """
 
     exit_code = 1
@@ -48,7 +48,7 @@ class RaytracerError(Exception):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """One for each problem."""
+        """The message, one sentence for each problem."""
         return self.args
 
     def __str__(self) -> str:
@@ -56,21 +56,21 @@ class RaytracerError(Exception):
 
 
 class UserError(RaytracerError):
-    """A mistake the user can mend: what, where and what to do; the command line ends with 2."""
+    """An error in the input: the message says what, where and what to do; exit code 2."""
 
     exit_code = 2
 
 
 class SceneError(UserError):
-    """A scene file or a scene object that makes no sense."""
+    """A scene file or a scene object is invalid."""
 
 
 class DataFileError(UserError):
-    """A particle file that cannot be read as spheres."""
+    """A particle file cannot be read as spheres."""
 
 
 class BackendError(UserError):
-    """A backend was asked for by name and cannot be used."""
+    """A backend cannot be used."""
 
 
 class DisplayError(UserError):
@@ -78,21 +78,21 @@ class DisplayError(UserError):
 
 
 class MemoryNeedError(UserError):
-    """The job needs more memory than there is."""
+    """More memory is needed than is free."""
 
 
 class OutputError(UserError):
-    """A result cannot be written."""
+    """A file cannot be written."""
 
 
 class WriteError(OutputError):
-    """Writing failed under way, on a full disk for example; the command line ends with 1."""
+    """A file could not be written completely, on a full disk for example; exit code 1."""
 
     exit_code = 1
 
 
 class InstallError(UserError, ImportError):
-    """The package is not installed where Python found it."""
+    """The package has no compiled extension where Python found it."""
 
 
 @contextmanager
@@ -100,7 +100,7 @@ def naming(source: str) -> Iterator[None]:
     """Put a file before each sentence of a UserError of the block that does not begin with it.
 
     Args:
-        source: what messages call the file, or "" where there is none.
+        source: name of the file in messages; "" without a file.
 
     Raises:
         MemoryNeedError: memory ran out, and there is a file.
@@ -111,8 +111,8 @@ def naming(source: str) -> Iterator[None]:
         start = f"{fitted(source)}: "
         mistakes, count = error.args[:MOST_SENTENCES], error.args[MOST_SENTENCES:]
         if source:
-            told = (s if s.startswith(start) else fitted(start + s) for s in mistakes)
-            error.args = (*told, *count)
+            named = (s if s.startswith(start) else fitted(start + s) for s in mistakes)
+            error.args = (*named, *count)
         raise
     except MemoryError:
         if not source:
@@ -121,10 +121,10 @@ def naming(source: str) -> Iterator[None]:
 
 
 def escaped(text: str) -> str:
-    """Return a text with every character that does not print written as its escape sequence.
+    """Return a text with escape sequences for all characters that do not print.
 
-    These are control characters, line ends, marks that turn the direction of writing, and bytes
-    of file names that are no text.
+    These are control characters, line ends, marks of the writing direction, and bytes of file names
+    that are no text.
     """
     if text.isprintable():
         return text
@@ -139,20 +139,23 @@ def _escape(character: str) -> str:
 
 
 def shown(text: str, most: int = TEXT_LETTERS) -> str:
-    """Return a text from outside as a sentence quotes it: escaped, and cut where it is too long."""
+    """Return a text for a quotation in a message: escaped, and cut after `most` letters."""
     return escaped(text) if len(text) <= most else escaped(text[: most - 3]) + "..."
 
 
 def counted(count: int, noun: str, after: str = "") -> str:
     """Return a number with its noun: "1 sphere", "2,000 spheres", "1 sample per pixel".
 
-    noun: in the singular. after: what follows the noun.
+    Args:
+        count: the number.
+        noun: in the singular.
+        after: text after the noun.
     """
     return f"{count:,} {noun}{'' if count == 1 else 's'}{after}"
 
 
 def shown_value(value: object, most: int = TEXT_LETTERS) -> str:
-    """Return the `repr` of anything as a sentence quotes it; of large ones, only the start."""
+    """Return the `repr` of a value for a quotation in a message, cut after `most` letters."""
     import reprlib
 
     short = reprlib.Repr()
@@ -165,7 +168,7 @@ def shown_value(value: object, most: int = TEXT_LETTERS) -> str:
 
 
 def type_name(value: object) -> str:
-    """Return the name of a value's class, which may have one of its own for it."""
+    """Return the name of a value's class, whatever its metaclass does."""
     try:
         return shown(str.__str__(type(value).__name__))
     except Exception:
@@ -173,7 +176,7 @@ def type_name(value: object) -> str:
 
 
 def fitted(text: str) -> str:
-    """Return a sentence that fits a terminal; where it is cut, its remedy at the end stays."""
+    """Return a sentence of at most `SENTENCE_LETTERS`; the middle is cut, the remedy stays."""
     if len(text) > SENTENCE_LETTERS:
         head = SENTENCE_LETTERS * 2 // 3
         text = f"{text[:head]} ... {text[head - SENTENCE_LETTERS :]}"
@@ -181,45 +184,45 @@ def fitted(text: str) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that was probably meant by `name`, or None when none is near.
+    """Return the valid name that is nearest to a wrong one; None if none is near.
 
-    That is the same name in other letters, what other programs call it (`synonyms`), a name that
-    begins like it, or one that differs by a slip of the keyboard.
+    It is the same name in other letters, the name for a word of other programs (`synonyms`), the
+    only name with the same start, or a name with a similar spelling.
 
     Args:
-        name: what the user wrote.
-        known: every name that would have been right.
+        name: the wrong name.
+        known: the valid names.
     """
     if len(name) > HINT_LETTERS:
         return None
-    from difflib import get_close_matches  # late: only mistakes pay for it
+    from difflib import get_close_matches  # imported for mistakes alone
 
     from .synonyms import NAMES
 
     plain = {_plain(k): k for k in known if len(k) <= HINT_LETTERS}
-    wanted = _plain(name)
-    for same in (wanted, *NAMES.get(wanted, ())):
+    normal = _plain(name)
+    for same in (normal, *NAMES.get(normal, ())):
         if same in plain:
             return plain[same]
-    begins = [k for k in plain if len(wanted) >= FEWEST_LETTERS and k.startswith(wanted)]
+    begins = [k for k in plain if len(normal) >= FEWEST_LETTERS and k.startswith(normal)]
     if len(begins) == 1:
         return plain[begins[0]]
-    # A single letter is in half of all short names.
-    found = get_close_matches(wanted, plain, 1, ALIKE) if len(wanted) > 1 else []
-    return plain[found[0]] if found else None
+    # A single letter is similar to half of all short names.
+    matches = get_close_matches(normal, plain, 1, ALIKE) if len(normal) > 1 else []
+    return plain[matches[0]] if matches else None
 
 
 def _plain(name: str) -> str:
-    """A name in small letters, without the dashes of an option, with "_" between its parts."""
+    """Return a name in small letters, without the dashes of an option, with "_" between words."""
     return name.lstrip("-").lower().replace("-", "_")
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return the end of an error sentence: the nearest known name, or all of them if few.
+    """Return the remedy of a message about a wrong name: the nearest valid name, or a list.
 
     Args:
-        name: what the user wrote.
-        known: every name that would have been right.
+        name: the wrong name.
+        known: the valid names.
     """
     names = list(known)
     near = nearest(name, names)

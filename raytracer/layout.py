@@ -1,7 +1,7 @@
-"""What Python shares with the kernels: dtypes of structs, numbers of choices, constants.
+"""Structs, enums and constants that Python shares with the kernels.
 
-The lists are kernels/core/structs.h and kernels/core/enums.h. The compiled extension reports what
-its compiler made of them, and nothing here is known otherwise.
+They are defined in kernels/core/structs.h and kernels/core/enums.h. The compiled extension reports
+their layout and values; Python has no copy.
 """
 
 from __future__ import annotations
@@ -22,18 +22,19 @@ if TYPE_CHECKING:
 
 @cache
 def table() -> Table:
-    """Size and fields of every shared struct, as the extension's compiler laid them out."""
+    """Return size and fields of every shared struct, as the extension was compiled."""
     structs: Table = core().layout()
     return structs
 
 
 @cache
 def dtype(name: str) -> np.dtype[Any]:
-    """The dtype of one struct, for instance "Camera".
+    """Return the dtype of a struct, for example "Camera".
 
     A field of three numbers has shape (3,); a field that is a struct has that struct's dtype.
 
-    Raises RaytracerError if there is no such struct.
+    Raises:
+        RaytracerError: there is no such struct.
     """
     import numpy as np
 
@@ -59,9 +60,10 @@ def _format(kind: str, count: int) -> Any:
 
 @cache
 def enum(name: str) -> dict[str, int]:
-    """The numbers of a choice by its words, in the order of the numbers: "FilterKind", say.
+    """Return the values of an enum by name, in their order, for example of "FilterKind".
 
-    Raises RaytracerError if the kernels have no such choice.
+    Raises:
+        RaytracerError: there is no such enum.
     """
     enums: dict[str, dict[str, int]] = core().enums()
     if name not in enums:
@@ -70,9 +72,10 @@ def enum(name: str) -> dict[str, int]:
 
 
 def code(name: str, word: str) -> int:
-    """The kernels' number for a word of a choice: code("FilterKind", "box").
+    """Return a value of an enum: code("FilterKind", "box").
 
-    Raises RaytracerError if there is no such choice, or no such word in it.
+    Raises:
+        RaytracerError: there is no such enum or no such name in it.
     """
     numbers = enum(name)
     if word not in numbers:
@@ -82,9 +85,10 @@ def code(name: str, word: str) -> int:
 
 @cache
 def constant(name: str) -> int:
-    """A constant of the kernels, under its name there: "kToneBins", say.
+    """Return a constant of the kernels by its name there, for example "kToneBins".
 
-    Raises RaytracerError if the extension reports no such constant.
+    Raises:
+        RaytracerError: there is no such constant.
     """
     constants: dict[str, int] = core().constants()
     if name not in constants:

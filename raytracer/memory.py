@@ -1,9 +1,10 @@
-"""How much memory a job needs, stage by stage, and a refusal in one sentence where it will not fit.
+"""Estimates of the memory that a job needs, and refusal of jobs that do not fit.
 
-The estimate is of resident memory at its highest, the interpreter included: what the process holds
-now, and what the largest stage adds to that. It is made before the spheres are packed, and again
-when the hierarchy is built and its size is known. It is an upper bound, at most 10% or 48 MB above
-what is measured; `tests/memory/measure.py` compares the two, docs/robustness.md has the figures.
+The estimate is that of the peak resident memory with the interpreter: the memory that the process
+holds now, and the addition of the largest stage. It is made before the spheres are packed, and
+again when the hierarchy is built and its size is known. It is an upper bound, at most 10% or 48 MB
+above the measured peak; `tests/memory/measure.py` compares the two, docs/robustness.md has the
+figures.
 """
 
 from __future__ import annotations
@@ -82,16 +83,17 @@ THREAD_SPACE = 74 * MIB
 
 @dataclass(frozen=True)
 class Output:
-    """What is made of a film.
+    """The results that are made of a film.
 
-    bits: of the picture, per channel.
-    aovs: names of the output variables that are put on the film.
-    film: ".npz" or ".exr" if the film is saved, else "".
-    half: whether an .exr holds 16-bit floats.
-    histogram: whether one is drawn.
-    begun: whether the film is in memory already.
-    carried: names of the output variables that are on it.
-    window: whether it is shown in a window while samples are added.
+    Args:
+        bits: of the picture, per channel.
+        aovs: names of the output variables that are rendered.
+        film: ".npz" or ".exr" if the film is saved, otherwise "".
+        half: whether an .exr has 16-bit floats.
+        histogram: whether a histogram is drawn.
+        begun: whether the film is in memory already.
+        carried: names of the output variables that it has.
+        window: whether a window shows it while samples are added.
     """
 
     bits: int = 8
@@ -106,7 +108,7 @@ class Output:
 
 @dataclass(frozen=True)
 class Need:
-    """What a render allocates beyond what the process holds once the scene is loaded.
+    """The memory that a render allocates after the scene is loaded.
 
     count: spheres. width, height: pixels that are rendered.
     looks: bytes of packed colours, colour ids and material ids.
@@ -161,7 +163,7 @@ class Need:
 
     @property
     def _preparing(self) -> dict[str, int]:
-        """Bytes at the peak of the stages until the backend has the scene."""
+        """Bytes at the peak of the stages before the scene is on the device."""
         if self.ready is not None:
             return {}
         packed = PACKED * self.count + self.looks
@@ -182,7 +184,7 @@ class Need:
 
     @property
     def renderers(self) -> int:
-        """Threads that render: not more than there are tiles."""
+        """Threads that render: at most one for each tile."""
         return min(thread_count(self.threads), -(-self.width // TILE) * -(-self.height // TILE))
 
     @property
@@ -192,15 +194,15 @@ class Need:
 
     @property
     def extra(self) -> int:
-        """Bytes that the largest stage adds to what the process holds."""
+        """Bytes that the largest stage adds to the memory of the process."""
         largest = max(*self.stages.values(), 0)
         return largest + largest // MARGIN + MODULES
 
     @property
     def total(self) -> int:
-        """Resident memory of the process at its highest, as far as it is known now.
+        """Peak resident memory of the process in bytes, as far as it is known now.
 
-        Of the stages that are over, the estimate is what counts, not what they took.
+        Completed stages count with their estimates, not with their measured memory.
         """
         peak = peak_memory() if self.ready is None else 0
         return max(held_memory() + self.extra, peak)
@@ -213,7 +215,7 @@ class Need:
         return space + 3 * MODULES + threads * THREAD_SPACE
 
     def _saving(self, film: int, pixels: int) -> int:
-        """Bytes that it takes to save a film of that size."""
+        """Return the bytes for saving a film of that size."""
         if self.output.film == ".npz":
             return min(ARCHIVE, 2 * film)
         if self.output.film != ".exr":
@@ -230,7 +232,7 @@ class Need:
         return (FILM + planes + variables) * pixels + EXR_BUFFERS * block
 
     def _encoding(self, pixels: int) -> int:
-        """Bytes that it takes to write the picture."""
+        """Return the bytes for writing the picture."""
         raw = 4 * pixels * self.output.bits // 8
         return min(2 * raw, busy_threads(self.threads) * BLOCKS)
 
@@ -239,7 +241,7 @@ _told = 0
 
 
 def told() -> int:
-    """The largest estimate of this process so far, in bytes; 0 before the first."""
+    """Return the largest estimate of this process so far in bytes; 0 before the first."""
     return _told
 
 
@@ -249,7 +251,7 @@ def _tell(total: int) -> None:
 
 
 def device(need: Need) -> int:
-    """Bytes that a render allocates on a GPU: the scene, the film, and what is made of it."""
+    """Return the bytes that a render allocates on a GPU: scene, film, and picture or first hits."""
     pixels = need.width * need.height
     hits = min(48 * pixels, HITS) if need.output.aovs else 0
     picture = need.output.bits // 2 * pixels
@@ -257,9 +259,10 @@ def device(need: Need) -> int:
 
 
 def require_host(need: Need) -> None:
-    """Refuse a render that will not fit into the memory of this machine, container or shell.
+    """Refuse a render that does not fit into the memory of this machine, container or shell.
 
-    Raises MemoryNeedError that says what would fit.
+    Raises:
+        MemoryNeedError: it does not fit; the message proposes a size that does.
     """
     _tell(need.total)
     require(need, available_memory(), lambda n: n.extra)
@@ -270,17 +273,23 @@ def require_host(need: Need) -> None:
 
 
 def require_device(need: Need, available: int) -> None:
-    """Refuse a render that will not fit into GPU memory. available: bytes."""
+    """Refuse a render that does not fit into `available` bytes of GPU memory; see `require`."""
     require(need, available, device, "GPU memory")
 
 
 def require(
     need: Need, available: int | None, size: Callable[[Need], int], where: str = "memory"
 ) -> None:
-    """Refuse a render that will not fit.
+    """Refuse a render that does not fit.
 
-    available: bytes; None if unknown, which refuses nothing. size: bytes that a need comes to.
-    Raises MemoryNeedError that says what would fit.
+    Args:
+        need: of the render.
+        available: bytes; None, if they are unknown, refuses nothing.
+        size: function from a need to its bytes.
+        where: name of the memory in the message.
+
+    Raises:
+        MemoryNeedError: it does not fit; the message proposes a size that does.
     """
     if available is None or size(need) <= available:
         return
@@ -292,9 +301,16 @@ def require(
 
 
 def require_tone(source: str, width: int, height: int, output: Output, threads: int) -> None:
-    """Refuse to make a picture of a film that is loaded if there is no room for it.
+    """Refuse to develop a loaded film if its picture does not fit.
 
-    source: the film, as messages call it. Raises MemoryNeedError.
+    Args:
+        source: name of the film in messages.
+        width, height: of the film in pixels.
+        output: bits of the picture, and whether a histogram is drawn.
+        threads: 0 takes every core that the process may use.
+
+    Raises:
+        MemoryNeedError: it does not fit.
     """
     need = Need(0, width, height, threads=threads, output=output)
     smaller = replace(output, bits=8, histogram=False)
@@ -306,9 +322,15 @@ def require_tone(source: str, width: int, height: int, output: Output, threads: 
 
 
 def require_count(count: int, most: int, backend: str) -> None:
-    """Refuse more spheres than the kernels of a backend can count.
+    """Refuse more spheres than a device takes.
 
-    most: its `max_spheres`. Raises UserError.
+    Args:
+        count: spheres of the scene.
+        most: `max_spheres` of the device.
+        backend: its name.
+
+    Raises:
+        UserError: there are more.
     """
     if count > most:
         other = ", or render on a GPU" if backend == "cpu" else ""
@@ -319,12 +341,12 @@ def require_count(count: int, most: int, backend: str) -> None:
 
 
 def has_room(size: int) -> bool:
-    """Whether data of that many bytes fit. True where nobody says what is free."""
+    """Whether `size` bytes fit into memory; True if the free memory is unknown."""
     return _fits(size, _free())
 
 
 def _free() -> int | None:
-    """Bytes of memory and address space that are free; None where nobody says."""
+    """Return the free bytes of memory or address space; None if they are unknown."""
     known = [b for b in (available_memory(), available_address_space()) if b is not None]
     return min(known) if known else None
 
@@ -336,10 +358,16 @@ def _fits(size: int, free: int | None) -> bool:
 def require_room(
     source: str, size: int, purpose: str = "to be read", remedy: str = ELSEWHERE
 ) -> None:
-    """Refuse data that will not fit, before they are read or made.
+    """Refuse data that do not fit, before they are read or generated.
 
-    source: the file, as messages call it. size: bytes in memory at most. remedy: what to do.
-    Raises MemoryNeedError.
+    Args:
+        source: name of the file in messages.
+        size: largest number of bytes in memory.
+        purpose: end of "needs about ... of memory", for the message.
+        remedy: for the message.
+
+    Raises:
+        MemoryNeedError: they do not fit.
     """
     _tell(max(held_memory() + size + MODULES, peak_memory()))
     free = _free()
@@ -351,9 +379,9 @@ def require_room(
 
 
 def _what_fits(need: Need, available: int, size: Callable[[Need], int]) -> str:
-    """What to change, in a few words: threads if that is enough, else picture or spheres.
+    """Return a proposal for the message: fewer threads, a smaller picture or fewer spheres.
 
-    It fits with as many nodes as there can be.
+    The proposal fits also with the largest number of nodes.
     """
     need = replace(need, nodes=MOST_NODES)
 
@@ -386,7 +414,7 @@ def _what_fits(need: Need, available: int, size: Callable[[Need], int]) -> str:
 
 
 def _largest(most: int, fits: Callable[[int], bool]) -> int:
-    """The largest number from 1 to `most` that fits, where all below it fit too; 0 if none does."""
+    """Return the largest number from 1 to `most` that fits; 0 if none does. `fits` is monotonic."""
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2
@@ -395,7 +423,7 @@ def _largest(most: int, fits: Callable[[int], bool]) -> int:
 
 
 def size_text(count: float) -> str:
-    """Bytes for people."""
+    """Return a number of bytes with its unit: "3 MiB"."""
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if count < 1024:
             return f"{count:.1f} GiB" if unit == "GiB" else f"{count:.0f} {unit}"

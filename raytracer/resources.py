@@ -1,4 +1,4 @@
-"""What the machine offers and what a render needs: threads, memory, the package's own folders."""
+"""Resources: threads and memory of the machine, folders of the package."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ NO_THREADS = (
     "no thread could be started: processes or memory are limited here (ulimit -u, -v or -d, or "
     "pids.max of a container); allow more, or end others"
 )
-"""What a lack of threads is called."""
+"""Message for a lack of threads."""
 
 
 START_SPACE, START_DATA = 96 << 20, 48 << 20
-"""Bytes of address space, and those of them that can be written, in which NumPy can be imported.
-Its linear algebra ends the process where there is less."""
+"""Bytes of address space and of writable memory that the import of NumPy needs. Its linear algebra
+ends the process if there is less."""
 
 UNLIMITED = 1 << 62
-"""A limit of a control group from which on there is none: version 1 says so by 2^63 less a page."""
+"""Limit of a control group that means no limit; version 1 has 2^63 less a page."""
 
 _UNMAPPED = ("cannot allocate memory", "failed to map segment")
-"""What the linker says of a library for which there is no memory."""
+"""Messages of the linker for a library without memory."""
 
 
 def require_start() -> None:
-    """Refuse to start where NumPy cannot be imported. Raises MemoryNeedError."""
+    """Refuse to start without enough memory to import NumPy. Raises MemoryNeedError."""
     import resource
 
     limits = (
@@ -57,14 +57,14 @@ def require_start() -> None:
 
 
 def is_lack_of_memory(error: BaseException | None) -> bool:
-    """Whether an exception, or one behind it, means that the process gets no more memory."""
+    """Whether an exception, or its cause, means that memory has run out."""
     while error is not None:
         if isinstance(error, MemoryError):
             return True
         if isinstance(error, OSError) and error.errno == errno.ENOMEM:
             return True
         if isinstance(error, SystemError) and _is_limited():
-            return True  # an extension of Python got none and did not say so
+            return True  # an extension got no memory and set no exception
         if isinstance(error, ImportError) and any(w in str(error).lower() for w in _UNMAPPED):
             return True
         error = error.__cause__ or error.__context__
@@ -72,7 +72,7 @@ def is_lack_of_memory(error: BaseException | None) -> bool:
 
 
 def _is_limited() -> bool:
-    """Whether there is a limit of address space; takes no memory to find out, for there is none."""
+    """Whether address space is limited; needs no memory, because there is none."""
     try:
         import resource
     except ImportError:
@@ -82,17 +82,17 @@ def _is_limited() -> bool:
 
 
 def is_lack_of_threads(error: BaseException) -> bool:
-    """Whether an exception of Python means that the system has no more threads for the process."""
+    """Whether an exception of Python means that no thread can be started."""
     return isinstance(error, RuntimeError) and str(error).startswith("can't start new thread")
 
 
 def kernels() -> Traversable:
-    """The folder of the kernel sources, in a wheel and in a source tree alike."""
+    """Return the folder of the kernel sources, of a wheel or a source tree."""
     return _folder("kernels")
 
 
 def scenes() -> Traversable:
-    """The folder of the example scenes."""
+    """Return the folder of the example scenes."""
     return _folder("scenes")
 
 
@@ -106,12 +106,15 @@ def _folder(name: str) -> Traversable:
 
 
 def thread_count(asked: int = 0) -> int:
-    """How many threads to use.
+    """Return the number of threads to use.
 
-    asked: the user's number; 0 takes RAYTRACER_THREADS or else every core that the process may
-        use. More than MOST_THREADS per core make a render slower and take memory: they are cut
-        to that.
-    Raises UserError for a negative number or a variable that is no number.
+    Args:
+        asked: the number of the caller; 0 takes RAYTRACER_THREADS or every core that the process
+            may use. More than MOST_THREADS per core would be slower and take memory: the number
+            is limited to that.
+
+    Raises:
+        UserError: a negative number, or a variable that is no number.
     """
     try:
         asked = index(asked)
@@ -134,9 +137,9 @@ def thread_count(asked: int = 0) -> int:
 
 
 def busy_threads(asked: int = 0) -> int:
-    """How many threads to use for work that needs memory for each, and no more than the cores give.
+    """Return the number of threads for work that needs memory for each: at most one per core.
 
-    Arguments and errors as for `thread_count`.
+    Arguments and errors are those of `thread_count`.
     """
     return min(thread_count(asked), _usable_cores())
 
@@ -148,14 +151,14 @@ def _usable_cores() -> int:
 
 
 def held_memory() -> int:
-    """Bytes of memory that the process holds now (resident set)."""
+    """Return the resident memory of the process in bytes."""
     held = _field(_content("/proc/self/status"), b"VmRSS:")
     return peak_memory() if held is None else held * 1024
 
 
 def peak_memory() -> int:
-    """Bytes of memory that the process has held at most."""
-    # Its ru_maxrss begins with that of the process that started it.
+    """Return the peak resident memory of the process in bytes."""
+    # ru_maxrss begins with the value of the parent process.
     highest = _field(_content("/proc/self/status"), b"VmHWM:")
     if highest is not None:
         return highest * 1024
@@ -168,7 +171,7 @@ def peak_memory() -> int:
 
 
 def available_address_space(root: str | Path = "/") -> int | None:
-    """Bytes that `ulimit -v` and `ulimit -d` leave the process; None without a limit."""
+    """Return the bytes that `ulimit -v` and `ulimit -d` leave; None without a limit."""
     try:
         import resource
     except ImportError:
@@ -179,9 +182,12 @@ def available_address_space(root: str | Path = "/") -> int | None:
 
 
 def _left(limit: int, field: bytes, root: str | Path = "/") -> int | None:
-    """Bytes that a limit of this process leaves; None without it.
+    """Return the bytes that a limit of this process leaves; None without the limit.
 
-    field: of /proc/self/status, what counts against it.
+    Args:
+        limit: of the module `resource`.
+        field: of /proc/self/status with the used memory.
+        root: folder of /proc.
     """
     import resource
 
@@ -193,10 +199,13 @@ def _left(limit: int, field: bytes, root: str | Path = "/") -> int | None:
 
 
 def available_memory(root: str | Path = "/") -> int | None:
-    """Bytes that the process may still allocate without swapping; None where nobody says.
+    """Return the bytes that the process can allocate without swapping; None if unknown.
 
-    The least of what the system has available and what every control group above the process
-    leaves. root: where /proc and /sys are (tests bring their own).
+    This is the least of the available memory of the system and of all control groups above the
+    process.
+
+    Args:
+        root: folder of /proc and /sys (tests have their own).
     """
     figures = [*_system_memory(root), *_group_memory(root)]
     return min(figures) if figures else None
@@ -208,7 +217,7 @@ def _system_memory(root: str | Path) -> list[int]:
 
 
 def _group_memory(root: str | Path) -> list[int]:
-    """What each control group on the way up leaves, versions 1 and 2."""
+    """Return the bytes that each control group above the process leaves, versions 1 and 2."""
     figures = []
     for line in os.fsdecode(_content(f"{root}/proc/self/cgroup")).splitlines():
         _, controllers, group = line.split(":", 2)
@@ -227,7 +236,7 @@ def _group_memory(root: str | Path) -> list[int]:
 
 
 def _left_in_group(folder: str, limit: str, usage: str, cache: bytes) -> list[int]:
-    """Limit less usage; file pages that can be dropped do not count as used."""
+    """Return limit less usage; droppable file pages do not count as used."""
     allowed = _number(f"{folder}/{limit}")
     if allowed is None or allowed >= UNLIMITED:
         return []
@@ -239,13 +248,13 @@ def _left_in_group(folder: str, limit: str, usage: str, cache: bytes) -> list[in
 
 
 def _number(path: str) -> int | None:
-    """The number in a file; None if it is missing or says "max"."""
+    """Return the number in a file; None if it is missing or "max"."""
     text = _content(path).strip()
     return int(text) if text.isdigit() else None
 
 
 def _field(text: bytes, name: bytes) -> int | None:
-    """The number that follows a name at the start of a line; None if there is none."""
+    """Return the number after a name at the start of a line; None if there is none."""
     if not text.startswith(name):
         at = text.find(b"\n" + name)
         if at < 0:
@@ -256,7 +265,7 @@ def _field(text: bytes, name: bytes) -> int | None:
 
 
 def _content(path: str | Path) -> bytes:
-    """What a file of the system says; nothing if it cannot be read.
+    """Return the content of a file of the system; b"" if it cannot be read.
 
     `Path.read_text` takes ten times as long, and a dozen such files are read for each data file.
     """

@@ -1,4 +1,4 @@
-"""How a picture is sampled: the settings of one render."""
+"""Settings of a render: size, samples, filter, depth."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ FILTERS = ("point", "box", "tent", "gaussian")
 """Reconstruction filters: the words of the kernels' `FilterKind`."""
 
 FILTER_RADII = {"point": 0.0, "box": 0.5, "tent": 1.0, "gaussian": 1.5}
-"""Half width of each filter in pixels, unless `filter_radius` says otherwise."""
+"""Default half width of each filter in pixels."""
 
 INTEGRATORS = ("direct", "ao")
-"""What is gathered along a path: the words of the kernels' `IntegratorKind`."""
+"""Integrators: the words of the kernels' `IntegratorKind`."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ MAX_SIDE = 1 << 20
 """Largest picture side in pixels: far beyond any film, small enough that sums of rows fit int32."""
 
 MAX_SAMPLES = 1 << 24
-"""Most samples per pixel: film sums are float32, which counts no further than 2**24."""
+"""Most samples per pixel: the sums of a film are float32, exact for integers up to 2**24."""
 
 LARGEST_SEED = 2**32 - 1
 """Seeds are 32-bit words."""
@@ -165,6 +165,11 @@ class RenderSettings(Defined):
         return code("FilterKind", self.filter)
 
     @property
+    def resolved_integrator(self) -> str:
+        """The integrator, or that of the look where none was stated."""
+        return self.integrator or LOOKS[self.look].integrator
+
+    @property
     def resolved_filter_radius(self) -> float:
         """The filter's half width in pixels, with the filter's own width where none was said."""
         if self.filter == "point":
@@ -183,8 +188,8 @@ class RenderSettings(Defined):
 
         values = {name: getattr(self, name) for name in definitions(type(self))}
         values["sample_count"] = values.pop("samples")
-        look, integrator = LOOKS[values.pop("look")], values.pop("integrator")
-        values["kind"] = code("IntegratorKind", integrator or look.integrator)
+        del values["look"], values["integrator"]
+        values["kind"] = code("IntegratorKind", self.resolved_integrator)
         distance = inf if self.ao_distance is None else self.ao_distance / scale
         values["ao_distance"] = min(distance, UNLIMITED)
         return values | {"filter": self.filter_code, "filter_radius": self.resolved_filter_radius}

@@ -1,9 +1,9 @@
-"""What other programs and papers call the things that have another name here."""
+"""Names of options and keys in other programs and papers."""
 
 from __future__ import annotations
 
 NAMES: dict[str, tuple[str, ...]] = {
-    # word, in small letters with "_" between parts -> our names for it, the first that fits is said
+    # word, in small letters with "_" between parts -> names here; the first valid one is proposed
     "aa": ("samples",),
     "ssaa": ("samples",),
     "msaa": ("samples",),

@@ -1,7 +1,7 @@
-"""How a scene is seen: camera, light, materials, and the settings of the render.
+"""Views: camera, lights, materials and settings of a render, as the kernels take them.
 
-This is the only module that writes the fields of a packed Frame. A view is never changed; a
-`with_` method returns another one.
+This is the only module that writes the fields of a packed Frame. A view is immutable: a `with_`
+method returns another one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from raytracer.layout import code, dtype, table
+from raytracer.layout import code, dtype, enum, table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What may change from one picture of the same spheres to the next.
+    """Everything that may change between two pictures of the same spheres.
 
     Args:
         camera: structured (1,), `Camera`.
@@ -75,27 +75,27 @@ class View:
 
     @property
     def max_depth(self) -> int:
-        """How many mirror bounces are followed."""
+        """Largest number of mirror bounces."""
         return self._number("max_depth")
 
     @property
     def light_count(self) -> int:
-        """How many of the lights shine."""
+        """Number of lights that are on."""
         return self._number("light_count")
 
     @property
     def large_count(self) -> int:
-        """How many spheres are kept beside the tree."""
+        """Number of large spheres, which are not in the tree."""
         return self._number("large_count")
 
     @property
     def transparent(self) -> bool:
-        """Whether the background is left out."""
+        """Whether the background is transparent."""
         return self._number("background_kind") == code("BackgroundKind", "transparent")
 
     @property
     def backdrop(self) -> Backdrop | None:
-        """The opaque background; None if it is left out."""
+        """The opaque background; None if it is transparent."""
         from raytracer.film.film import Backdrop
 
         if self.transparent:
@@ -113,9 +113,10 @@ class View:
         return self.max_depth > 0 and bool(is_mirror.any())
 
     @property
-    def direct(self) -> bool:
-        """Whether the integrator is `direct`."""
-        return self._number("kind") == code("IntegratorKind", "direct")
+    def integrator(self) -> str:
+        """The integrator, one of `INTEGRATORS`."""
+        words = {number: word for word, number in enum("IntegratorKind").items()}
+        return words[self._number("kind")]
 
     def with_size(self, width: int, height: int) -> View:
         """Return the whole picture at another size in pixels; the camera stays as it is."""
@@ -139,7 +140,7 @@ class View:
         return self._but(filter=code("FilterKind", "point"))
 
     def with_depth(self, max_depth: int) -> View:
-        """Return the view with another limit of mirror bounces."""
+        """Return the view with another largest number of mirror bounces."""
         return self._but(max_depth=max_depth)
 
     def with_shadows(self, shadows: bool) -> View:
@@ -151,7 +152,7 @@ class View:
         return replace(self, camera=camera)
 
     def with_lights(self, lights: NDArray[np.void], ambient: float) -> View:
-        """Return the view in other light.
+        """Return the view with other lights.
 
         Args:
             lights: structured (L,), `Light`; an empty array turns all off.
@@ -169,7 +170,7 @@ class View:
         return self._but(background_kind=kind, background_bottom=nothing, background_top=nothing)
 
     def with_one_color(self) -> View:
-        """Return the view of the same spheres when all have the one colour of their table."""
+        """Return the view with the first colour of the table for all spheres."""
         return self._but(color_mode=code("ColorMode", "uniform"))
 
     def _number(self, name: str) -> int:

@@ -1,7 +1,7 @@
-"""Warnings: input that is readable but was ignored, or that is read in one of several ways.
+"""Warnings about input that is ignored or ambiguous.
 
-The library raises them as `RaytracerWarning` by Python's `warnings`; a command or a window that
-shows them itself collects them instead.
+In Python they are `RaytracerWarning` of the module `warnings`; commands and the preview collect and
+show them instead.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextvars import ContextVar
 
 from .errors import fitted
 
-# What the innermost block of this thread does with a warning; None outside of one.
+# The function of the innermost block of this thread; None outside of blocks.
 _listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
 
 
@@ -28,7 +28,7 @@ def warn(sentence: str) -> None:
     """Warn of something in the input.
 
     Args:
-        sentence: what, where (file and field) and what to do, in one line.
+        sentence: problem, place (file and field) and remedy, in one line.
     """
     sentence = fitted(sentence)
     listener = _listener.get()
@@ -57,20 +57,20 @@ def collected() -> Iterator[list[str]]:
     Yields:
         The sentences so far, in their order; the list grows while the block runs.
     """
-    found: list[str] = []
+    sentences: list[str] = []
     known: set[str] = set()
 
     def add(sentence: str) -> None:
         if sentence not in known:
             known.add(sentence)
-            found.append(sentence)
+            sentences.append(sentence)
 
     with passed_to(add):
-        yield found
+        yield sentences
 
 
 def _depth() -> int:
-    """Return the stack level, as `warnings.warn` counts, of the nearest caller outside of here."""
+    """Return the stack level for `warnings.warn` of the nearest caller outside of the package."""
     import sys
 
     package = __name__.partition(".")[0]

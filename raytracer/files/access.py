@@ -1,8 +1,9 @@
-"""The one door for files from outside: what may be opened, how much is read, what went wrong.
+"""Access to files from outside: checked opening, limited reading, errors as one sentence.
 
-Every file that a user or a scene names is opened here: once, without waiting, and only if it is a
-regular file. Libraries that want a name get that of the open descriptor, so that what was checked
-is what is read. What a library raises over a broken file becomes one sentence.
+Every file that a user or a scene names is opened here: once, without blocking, and only if it is a
+regular file. Libraries that take a name get the name of the open descriptor, so that the file that
+was checked is the file that is read. Exceptions of a library over a broken file become one
+sentence.
 """
 
 from __future__ import annotations
@@ -38,19 +39,19 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 STANDARD_INPUT = Path("-")
-"""The name that stands for standard input on the command line and in `raytracer.load`."""
+"""The name of standard input on the command line and in `raytracer.load`."""
 
 LINE_BYTES = 1 << 20
 """Longest line of a text file, its end included."""
 
 JSON_LEVELS = 64
-"""Most tables and lists in each other in metadata; those of a film have five."""
+"""Deepest nesting of tables and lists in metadata; that of a film is five."""
 
 PIECE = 1 << 20
-"""Bytes of standard input that are copied at a time."""
+"""Bytes of standard input in one copy."""
 
 _WINDOW = 1 << 12
-"""Bytes looked at first where a line must end: most lines are shorter."""
+"""Bytes in which the end of a line is searched first: most lines are shorter."""
 
 _KINDS = (
     (stat.S_ISDIR, "is a folder; name a file in it"),
@@ -77,8 +78,8 @@ class OpenFile:
 
     Args:
         file: the binary stream, at its start.
-        path: as it was given.
-        source: what messages call it.
+        path: of the argument.
+        source: its name in messages.
     """
 
     def __init__(self, file: BufferedReader, path: Path, source: str) -> None:
@@ -101,8 +102,8 @@ class OpenFile:
         data = self.file.read(limit + 1)
         if len(data) > limit:
             raise error(
-                f"{self.source}: has more than {size_text(limit)}, the most that is read of such "
-                "a file here"
+                f"{self.source}: has more than {size_text(limit)}, the limit for a file of this "
+                "kind"
             )
         return data
 
@@ -115,29 +116,32 @@ class OpenFile:
             DataFileError: a line is longer than `LINE_BYTES`, or not UTF-8.
         """
         self.file.seek(0)
-        found: list[str] = []
+        lines: list[str] = []
         rest = b""
-        while len(found) < count:
+        while len(lines) < count:
             end = _line_end(rest)
             if end == 0 and len(rest) <= LINE_BYTES and (more := self.file.read(_WINDOW)):
                 rest += more
                 continue
             if end == 0 and len(rest) > LINE_BYTES:
-                raise self.too_long(len(found) + 1)
+                raise self.too_long(len(lines) + 1)
             line, rest = (rest[:end], rest[end:]) if end else (rest, b"")
-            if not found:
+            if not lines:
                 line = line.removeprefix(b"\xef\xbb\xbf")
             try:
-                found.append(line.decode("utf-8"))
+                lines.append(line.decode("utf-8"))
             except UnicodeDecodeError:
-                raise self.not_text(len(found) + 1) from None
-        return found
+                raise self.not_text(len(lines) + 1) from None
+        return lines
 
     def require_short_lines(self) -> None:
         """Refuse a text with a line that is longer than `LINE_BYTES`.
 
-        Only a window at each half of that length is looked at: if a line ends in each of them,
-        no line can be longer.
+        Only one window in each half of that length is searched: if a line ends in each of them, no
+        line can be longer.
+
+        Raises:
+            DataFileError: a line may be longer.
         """
         step = LINE_BYTES // 2
         descriptor = self.file.fileno()
@@ -165,7 +169,7 @@ class OpenFile:
 
 
 def path_of(path: object, name: str = "path") -> Path:
-    """Return a path that was given as an argument. Raises UserError if it is none."""
+    """Return an argument as a path. Raises UserError if it is none."""
     try:
         return Path(plain(os.fspath(plain(path))))
     except Exception:  # whatever a foreign object raises
@@ -173,7 +177,7 @@ def path_of(path: object, name: str = "path") -> Path:
 
 
 def is_path(value: object) -> TypeGuard[str | Path]:
-    """Whether a value says a path: a text or a `Path`."""
+    """Whether a value is a path: a text or a `Path`."""
     return is_a(value, (str, Path))
 
 
@@ -188,13 +192,16 @@ def opened(
 
     Args:
         path: of the file.
-        source: what to call it in messages; the path if None.
-        error: what to raise.
-        standard_input: whether `-` means standard input; it does where a user names the file, and
-            does not where a scene does.
+        source: its name in messages; None takes the path.
+        error: class of the errors.
+        standard_input: whether `-` is standard input: if a user names the file, not if a scene
+            does.
+
+    Yields:
+        The open file.
 
     Raises:
-        UserError: of the kind `error`: there is no such file, it may not be read, it is a folder,
+        UserError: of the class `error`: there is no such file, it may not be read, it is a folder,
             a pipe, a socket or a device.
     """
     path = Path(path)
@@ -208,13 +215,13 @@ def opened(
 
 
 def require_file(path: str | Path, source: str, error: type[UserError] = DataFileError) -> None:
-    """Refuse a path that `opened` would refuse."""
+    """Refuse a path that `opened` would refuse; arguments and errors are those of `opened`."""
     with _descriptor(Path(path), source, error):
         pass
 
 
 def is_file(path: str | Path) -> bool:
-    """Whether there is a regular file; False too where the system does not say, whatever it is."""
+    """Whether a path is a regular file; also False if the system does not tell."""
     try:
         return stat.S_ISREG(Path(path).stat().st_mode)
     except (OSError, ValueError):
@@ -222,10 +229,10 @@ def is_file(path: str | Path) -> bool:
 
 
 class _Regular(io.FileIO):
-    """A regular file whose failures become one sentence, wherever it is read.
+    """A regular file whose read errors become one sentence.
 
-    Disks fail while a file is read, network file systems lose it, and those of the kernel (`/proc`)
-    refuse what looks like a file, or have nothing yet.
+    A disk may fail, a network file system may lose the file, and the kernel's file systems
+    (`/proc`) may refuse to read what looks like a file, or have no content yet.
     """
 
     def __init__(self, descriptor: int, source: str, error: type[UserError]) -> None:
@@ -233,29 +240,29 @@ class _Regular(io.FileIO):
         self._source, self._error = source, error
 
     def readinto(self, buffer: Buffer, /) -> int:
-        with self._told():
-            return int(self._there(super().readinto(buffer)))
+        with self._translated():
+            return int(self._present(super().readinto(buffer)))
 
     def readall(self) -> bytes:
-        with self._told():
-            return self._there(super().readall())
+        with self._translated():
+            return self._present(super().readall())
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _translated(self) -> Iterator[None]:
         try:
             yield
         except OSError as problem:
             raise self._error(f"{self._source}: {reason(problem)}") from None
 
-    def _there(self, result: T | None) -> T:
-        if result is None:  # it would have to be waited for
+    def _present(self, result: T | None) -> T:
+        if result is None:  # reading would block
             raise self._error(f"{self._source}: is no regular file: it has no content yet")
         return result
 
 
 def _descriptor(path: Path, source: str, error: type[UserError]) -> BufferedReader:
     """Return the stream of a regular file."""
-    # Without O_NONBLOCK a pipe that nobody writes to would wait for ever, before it can be refused.
+    # Without O_NONBLOCK, opening a pipe without writer would block before it can be refused.
     flags = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
     try:
         descriptor = os.open(path, flags)
@@ -275,7 +282,7 @@ def _descriptor(path: Path, source: str, error: type[UserError]) -> BufferedRead
 
 
 def reason(problem: OSError) -> str:
-    """Return what an OSError means for a file that is read, without the name of the file."""
+    """Return the meaning of an OSError for a file that is read, without the name of the file."""
     return _REASONS.get(problem.errno or 0) or f"cannot be read ({problem.strerror or problem})"
 
 
@@ -284,7 +291,7 @@ _spooled: BufferedReader | None = None
 
 @contextmanager
 def _standard_input(error: type[UserError]) -> Iterator[OpenFile]:
-    """Give standard input as a file; it is copied to an unnamed one when it is first used."""
+    """Yield standard input as a file; its first use copies it to an unnamed file."""
     global _spooled
     source = "standard input"
     if _spooled is None:
@@ -321,28 +328,29 @@ def _spool(source: str, error: type[UserError]) -> BufferedReader:
 
 def _next_piece(stream: IO[bytes]) -> bytes:
     """Return the next bytes of standard input; b"" at its end."""
-    while (piece := stream.read(PIECE)) is None:  # it does not wait for bytes by itself
+    while (piece := stream.read(PIECE)) is None:  # the stream does not block
         select.select([stream], [], [])
     return piece
 
 
 @contextmanager
 def reading(source: str, kind: str, error: type[UserError] = DataFileError) -> Iterator[None]:
-    """Turn whatever a library raises over a broken file into one sentence.
+    """Turn the exceptions of a library over a broken file into one sentence.
 
     Args:
-        source: what messages call the file, or the part of it.
-        kind: what it is read as, for example ".npz".
-        error: what to raise.
+        source: name of the file, or of the part of it, in messages.
+        kind: format of the file, for example ".npz".
+        error: class of the errors.
 
     Raises:
-        UserError: of the kind `error`; MemoryNeedError where memory ran out.
+        UserError: of the class `error`.
+        MemoryNeedError: memory ran out.
     """
     import warnings
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a library's doubts, before the sentence that is ours
+            warnings.simplefilter("ignore")  # a library may warn before it raises
             yield
     except RaytracerError:
         raise
@@ -351,7 +359,7 @@ def reading(source: str, kind: str, error: type[UserError] = DataFileError) -> I
     except UnicodeDecodeError as problem:
         raise error(f"{source}: cannot be read as {kind} (it is not {problem.encoding})") from None
     except Exception as problem:
-        if is_lack_of_threads(problem):  # which is no fault of the file
+        if is_lack_of_threads(problem):  # not an error of the file
             raise
         if is_lack_of_memory(problem):
             raise MemoryNeedError(f"{source}: {NO_MEMORY}") from None
@@ -360,18 +368,20 @@ def reading(source: str, kind: str, error: type[UserError] = DataFileError) -> I
 
 @contextmanager
 def printed() -> Iterator[list[str]]:
-    """Keep from the terminal what a compiled library prints, by Python or to standard error.
+    """Capture what a compiled library prints, by Python or to standard error.
 
-    Gives a list that holds the lines after the block. Both streams are those of the whole process:
-    no other thread should print meanwhile.
+    Both streams belong to the whole process: no other thread should print meanwhile.
+
+    Yields:
+        A list that holds the lines after the block.
     """
     import tempfile
     from contextlib import redirect_stderr, redirect_stdout
     from io import StringIO
 
     lines: list[str] = []
-    said = StringIO()
-    with tempfile.TemporaryFile() as file, redirect_stdout(said), redirect_stderr(said):
+    captured = StringIO()
+    with tempfile.TemporaryFile() as file, redirect_stdout(captured), redirect_stderr(captured):
         try:
             before = os.dup(2)
         except OSError:  # standard error is closed
@@ -386,7 +396,7 @@ def printed() -> Iterator[list[str]]:
                 os.dup2(before, 2)
                 os.close(before)
             file.seek(0)
-            text = file.read(1 << 16).decode("utf-8", "replace") + said.getvalue()
+            text = file.read(1 << 16).decode("utf-8", "replace") + captured.getvalue()
             lines += [line for line in text.splitlines() if line.strip()]
 
 
@@ -394,9 +404,9 @@ def parse_json(text: str, source: str, what: str) -> dict[str, Any]:
     """Return the object that a JSON text holds.
 
     Args:
-        text: as it stands in the file.
-        source: what messages call the file.
-        what: what the text is in the file, for example "its metadata".
+        text: the JSON text.
+        source: name of the file in messages.
+        what: name of the text in messages, for example "its metadata".
 
     Raises:
         DataFileError: it is not JSON, nested too deeply, or no object.
@@ -404,35 +414,35 @@ def parse_json(text: str, source: str, what: str) -> dict[str, Any]:
     import json
 
     try:
-        found = json.loads(text, object_pairs_hook=lambda pairs: unique(pairs, source))
+        values = json.loads(text, object_pairs_hook=lambda pairs: unique(pairs, source))
     except RecursionError:
         raise DataFileError(f"{source}: {what} are damaged: they are nested too deeply") from None
     except ValueError as problem:
         raise DataFileError(
             f"{source}: {what} are damaged: they are not JSON ({_first_line(problem)})"
         ) from None
-    if not isinstance(found, dict):
+    if not isinstance(values, dict):
         raise DataFileError(f"{source}: {what} are damaged: they are no object of JSON")
-    level: list[Any] = [found]
+    level: list[Any] = [values]
     for _ in range(JSON_LEVELS):
         level = [item for each in level for item in _items(each)]
-    if level:  # what prints it would go as deep
+    if level:  # printing it would recurse as deep
         raise DataFileError(f"{source}: {what} are damaged: they are nested too deeply")
-    return found
+    return values
 
 
 def unique(
     pairs: list[tuple[str, Any]], source: str, error: type[UserError] = DataFileError
 ) -> dict[str, Any]:
-    """Return an object of JSON, which keeps the last of several values without a word.
+    """Return an object of JSON whose keys are unique; the parser itself keeps the last value.
 
     Args:
         pairs: the keys and their values.
-        source: what messages call the file.
-        error: what to raise.
+        source: name of the file in messages.
+        error: class of the errors.
 
     Raises:
-        UserError: of the kind `error`: a key has two values, or is no text (half a surrogate pair).
+        UserError: of the class `error`: a key has two values, or holds half a surrogate pair.
     """
     values = dict(pairs)
     for name in values:
@@ -455,7 +465,7 @@ def _items(value: Any) -> list[Any]:
 
 
 def _first_line(problem: Exception) -> str:
-    """Return the first line of what a library says, or the kind of its exception."""
+    """Return the first line of a library's message, or the class of its exception."""
     if isinstance(problem, OSError) and problem.strerror:
         return problem.strerror
     try:
@@ -469,11 +479,11 @@ def _first_line(problem: Exception) -> str:
 
 
 def memory_share(bytes_per_byte: int, least: int = 1 << 20) -> int:
-    """Return how large a file may be whose content takes so many bytes of memory a byte.
+    """Return the largest size of a file for which the free memory suffices.
 
     Args:
         bytes_per_byte: bytes of memory for each byte of the file.
-        least: bytes that are always allowed.
+        least: size that is always allowed.
     """
     available = available_memory()
     return max((available or 4 << 30) // bytes_per_byte, least)
@@ -488,7 +498,7 @@ def copy_limited(stream: IO[bytes], size: int, source: str) -> bytes:
 
 
 def _line_end(text: bytes) -> int:
-    """Return where the first line ends, its end included; 0 if that is not known yet."""
+    """Return the length of the first line with its end; 0 if the end is not known yet."""
     line_feed, carriage_return = text.find(b"\n"), text.find(b"\r")
     if carriage_return == -1 or -1 < line_feed < carriage_return:
         return line_feed + 1

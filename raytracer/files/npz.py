@@ -1,9 +1,9 @@
-"""Arrays of NumPy in files, `.npy` and `.npz`: read in place, with every size and sum checked.
+"""Reading of NumPy's files, `.npy` and `.npz`, with sizes and checksums checked.
 
 `numpy.load` copies the members of an archive in small pieces. Here an uncompressed member, the
-usual case, is read straight into its array, and its CRC-32 is computed piece by piece while the
-piece is in a core's cache. What a header says of shapes is compared with the bytes that are there
-before memory is taken.
+usual case, is read directly into its array, and its CRC-32 is computed while each piece is in a
+core's cache. The shape of a header is compared with the size of the file before memory is
+allocated.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 HEADER_BYTES = 1 << 16
-"""Longest header of an array; NumPy takes 10,000 letters of it."""
+"""Longest header of an array; NumPy reads 10,000 letters of it."""
 
 MOST_DIMENSIONS = 64
 """Most dimensions of an array of NumPy."""
@@ -39,13 +39,13 @@ PIECE = 1 << 20
 """Bytes of a compressed member that are read at a time."""
 
 HUGE_PAGE = 1 << 21
-"""Bytes of a huge page where there are any (x86-64, most ARM); of no account elsewhere."""
+"""Bytes of a huge page (x86-64, most ARM)."""
 
 SLICE = 1 << 28
-"""Bytes of an uncompressed member that are read without hearing Ctrl-C."""
+"""Bytes of an uncompressed member that are read between two polls for Ctrl-C."""
 
 MOST_THREADS = 8
-"""Most threads that read a file: from the page cache, memory is the limit then."""
+"""Most threads that read a file: with more, memory is the limit for files in the page cache."""
 
 ENTRY_MEMORY = 24
 """Bytes of memory for each byte of an archive's directory."""
@@ -57,16 +57,16 @@ RATIO = 1100
 """Largest ratio of sizes of a compressed member: that of deflate is below 1,033."""
 
 RATIO_BYTES = 1 << 26
-"""Size up to which a larger ratio does no harm."""
+"""Largest decompressed size for which a larger ratio is accepted."""
 
 MOST_NAMES = 8
-"""Most names of arrays that one sentence lists."""
+"""Most names of arrays in one message."""
 
 _USUAL_TYPES = frozenset(("|u1", "<i4", "<i8", "<f4", "<f8"))
 """Types of the headers that are read without NumPy's parser."""
 
 _USUAL_DIGITS = 18
-"""Digits of a length in them: any such number is below 2^63."""
+"""Most digits of a length in these headers: every such number is below 2^63."""
 
 _LOCAL_HEADER = struct.Struct("<4s5H3L2H")
 _LOCAL_MAGIC = b"PK\x03\x04"
@@ -78,7 +78,7 @@ _ENCRYPTED = 1
 
 
 class Header(NamedTuple):
-    """What an array's header says: shape, whether columns go first, and the type."""
+    """The header of an array: shape, whether it is in Fortran order, type."""
 
     shape: tuple[int, ...]
     fortran_order: bool

@@ -1,8 +1,8 @@
-"""Output files: checked before the work starts, written whole or not at all.
+"""Output files: checked before the work starts, written completely or not at all.
 
-A new file is written under a temporary name in its folder and renamed when it is complete, so that
-a reader, a full disk or a kill meets the old file or the new one, never a part. A symbolic link
-stays: the file it points at is replaced. Permissions of a replaced file stay too.
+A new file is written under a temporary name in its folder and renamed when it is complete. Readers,
+and users after a full disk or a kill, see the old file or the new one, never a part. A symbolic
+link stays and the file that it points at is replaced. A replaced file keeps its permissions.
 """
 
 from __future__ import annotations
@@ -17,23 +17,22 @@ from typing import BinaryIO
 from raytracer.errors import OutputError, WriteError
 from raytracer.files.temporary import Temporary, remove_all, remove_stale
 
-# The one folder that is made when it is missing: scripts rely on it, because pictures went there
-# by default.
 PICTURES = "renders"
+"""The only folder that is created if it is missing; it was the default of earlier versions."""
 
-# Device and inode, or, where there is no file yet, the path without symbolic links.
 Identity = tuple[int, int] | str
+"""Device and inode of a file; of a path without a file, the path without symbolic links."""
 
-# Files that were renamed to their targets, each with its device and inode, and folders made.
+# Files that were renamed to their targets, each with its identity, and folders that were created.
 _renamed: list[tuple[Path, Identity]] = []
-_made: list[Path] = []
+_created_folders: list[Path] = []
 
 
 class OutputSet:
-    """The files that one command reads and writes, compared before the work starts.
+    """The files that a command reads and writes, compared before the work starts.
 
-    Two names are the same file if device and inode are, through links of either kind. A film may
-    take the place of the one that it continues, which has been read by then.
+    Two names are the same file if they have the same device and inode, through symbolic and hard
+    links. A film may replace the one that it continues, because that has been read by then.
     """
 
     def __init__(self) -> None:
@@ -43,7 +42,7 @@ class OutputSet:
     def reads(self, *paths: str | Path) -> None:
         """Declare inputs. Raises OutputError for one that an output would overwrite."""
         for path in paths:
-            # "-" is standard input, which may be a file too.
+            # "-" is standard input, which may be redirected from a file.
             stream = Path(path).name == "-" and not Path(path).exists()
             key = identity("/dev/stdin" if stream else path)
             if key in self._outputs:
@@ -55,10 +54,17 @@ class OutputSet:
     ) -> Path:
         """Declare an output.
 
-        what: the option or the name of the file, for messages.
-        replaces: the one input that it may replace.
-        force: False refuses a file that exists.
-        Raises OutputError for an input, for another output, and for a file that exists.
+        Args:
+            path: of the file.
+            what: the option or the kind of file, for messages.
+            replaces: the only input that the output may replace.
+            force: False refuses a file that exists.
+
+        Returns:
+            The path.
+
+        Raises:
+            OutputError: it is an input or another output, or it exists and must not.
         """
         path = _path(path)
         key = identity(path)
@@ -77,7 +83,7 @@ class OutputSet:
 
 
 class Batch:
-    """Files that take their places together: the first rename comes when the last is complete.
+    """Files that are renamed together, after the last of them is complete.
 
     >>> with output.Batch() as batch:
     ...     with batch.step():
@@ -85,8 +91,8 @@ class Batch:
     ...     with batch.step():
     ...         image.save("galaxy.png", batch=batch)
 
-    A step that fails, on a full disk for example, keeps none of the others from its place, and its
-    error is raised after that. A file that is complete is kept whatever ends the block.
+    If a step fails, on a full disk for example, the complete files are renamed nevertheless, and
+    the error is raised afterwards. Complete files are renamed whatever ends the block.
     """
 
     def __init__(self) -> None:
@@ -95,21 +101,27 @@ class Batch:
 
     @contextmanager
     def step(self) -> Iterator[None]:
-        """Write one file; its OutputError waits for the end of the batch."""
+        """Write one file in the block; its OutputError is raised at the end of the batch."""
         try:
             yield
         except OutputError as error:
             self._failed.append(error)
 
     def add(self, temporary: Temporary, target: Path, name: Path) -> None:
-        """Take a complete file. name: of the target in messages."""
+        """Add a complete file.
+
+        Args:
+            temporary: the file.
+            target: its final path.
+            name: of the target in messages.
+        """
         self._complete.append((temporary, target, name))
 
     def __enter__(self) -> Batch:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Rename all that is complete, in its order. Raises WriteError."""
+        """Rename the complete files in their order. Raises WriteError."""
         for temporary, target, name in self._complete:
             try:
                 _rename(temporary, target, name)
@@ -120,27 +132,30 @@ class Batch:
             raise self._merged()
 
     def _merged(self) -> OutputError:
-        """One error with a line for each."""
+        """Return one error with a line for each failed step."""
         if len(self._failed) == 1:
             return self._failed[0]
         return WriteError(*(sentence for error in self._failed for sentence in error.sentences))
 
 
 def identity(path: str | Path) -> Identity:
-    """Device and inode of a file, or its path without symbolic links where there is none."""
+    """Return device and inode of a file; without a file, its path without symbolic links."""
     try:
-        found = Path(path).stat()
+        status = Path(path).stat()
     except (OSError, ValueError):
         with suppress(OSError, ValueError):
             return os.path.realpath(path)
         return str(path)
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def check_picture(path: str | Path) -> Path:
-    """Make sure that a PNG can be written to `path`, before minutes are spent on its content.
+    """Check that a PNG can be written to a path, before its content is rendered.
 
-    Creates the folder if it is called `renders`. Raises OutputError otherwise.
+    A missing folder is created if its name is `renders`.
+
+    Raises:
+        OutputError: another suffix than .png, or the file cannot be written.
     """
     path = _path(path)
     if path.suffix.lower() != ".png":
@@ -149,9 +164,12 @@ def check_picture(path: str | Path) -> Path:
 
 
 def check_file(path: str | Path) -> Path:
-    """Make sure that a file can be written to `path`. Raises OutputError otherwise.
+    """Check that a file can be written to a path, and return the path.
 
-    Temporary files that killed processes left in its folder are removed.
+    Temporary files of killed processes in its folder are removed.
+
+    Raises:
+        OutputError: the file cannot be written.
     """
     path = _path(path)
     try:
@@ -166,11 +184,11 @@ def check_file(path: str | Path) -> Path:
 
 
 def require_space(path: str | Path, size: int) -> None:
-    """Refuse a file for which its disk has no room. size: bytes. Raises OutputError."""
+    """Refuse a file of `size` bytes for which its disk has no room. Raises OutputError."""
     try:
         disk = os.statvfs(Path(os.path.realpath(path)).parent)
     except OSError:
-        return  # what is wrong there is said when it is written
+        return  # writing reports the error
     free = disk.f_bavail * disk.f_frsize
     if size > free:
         from raytracer.memory import size_text
@@ -184,8 +202,16 @@ def require_space(path: str | Path, size: int) -> None:
 def write(path: str | Path, data: bytes | str, batch: Batch | None = None) -> Path:
     """Write a file under a temporary name in its folder, then rename it.
 
-    Text is written as UTF-8. batch: rename it together with others.
-    Raises OutputError; the old file, if any, is then untouched.
+    Args:
+        path: of the file.
+        data: its content; text is written as UTF-8.
+        batch: rename the file together with others.
+
+    Returns:
+        The path.
+
+    Raises:
+        OutputError: the file cannot be written; an old file is unchanged.
     """
     content = data.encode() if isinstance(data, str) else data
     with replacing(path, batch) as file:
@@ -195,18 +221,24 @@ def write(path: str | Path, data: bytes | str, batch: Batch | None = None) -> Pa
 
 @contextmanager
 def replacing(path: str | Path, batch: Batch | None = None) -> Iterator[BinaryIO]:
-    """A file for the block to write, which then takes the place of `path`.
+    """Open a temporary file for the block to write, and rename it to `path` afterwards.
 
-    Its `name` is the temporary one, for libraries that open files by name.
-    batch: rename it together with others.
-    Raises OutputError; the old file, if any, is then untouched.
+    Args:
+        path: of the file.
+        batch: rename the file together with others.
+
+    Yields:
+        The open file; its `name` is the temporary path, for libraries that open files by name.
+
+    Raises:
+        OutputError: the file cannot be written; an old file is unchanged.
     """
     path = _path(path)
     temporary = None
     try:
         target = _target(path)
         temporary = _temporary(target)
-        with _opened(temporary) as file:  # closed before the rename: some disks are full only then
+        with _opened(temporary) as file:  # closed before the rename: closing may report a full disk
             yield file
         if batch is None:
             _rename(temporary, target, path)
@@ -221,32 +253,32 @@ def replacing(path: str | Path, batch: Batch | None = None) -> Iterator[BinaryIO
 
 
 def written() -> list[Path]:
-    """The files that this process has written and that are still there, in their order."""
+    """Return the files that this process has written and that still exist, in their order."""
     return [path for path, key in dict(_renamed).items() if identity(path) == key]
 
 
 def tidy() -> None:
-    """Remove what an ending process leaves: temporary files, and a folder made for nothing."""
+    """Remove temporary files and empty created folders at the end of the process."""
     remove_all()
-    while _made:
+    while _created_folders:
         with suppress(OSError):
-            _made.pop().rmdir()  # which fails if there is something in it
+            _created_folders.pop().rmdir()  # fails if the folder is not empty
 
 
 def _path(path: str | Path) -> Path:
-    """An argument as a path; its module is imported late. Raises UserError if it is none."""
+    """Return an argument as a path; the module is imported late. Raises UserError if it is none."""
     from raytracer.files.access import path_of
 
     return path_of(path)
 
 
 def _opened(temporary: Temporary) -> BinaryIO:
-    """A file object of its own on the temporary file; closing it keeps the lock."""
+    """Return a new file object for the temporary file; closing it keeps the lock."""
     return open(temporary.path, "r+b", opener=lambda *_: os.dup(temporary.descriptor))
 
 
 def _rename(temporary: Temporary, target: Path, name: Path) -> None:
-    # Noted first: `written` compares, so that a Ctrl-C in between leaves no wrong note.
+    # Recorded before the rename: `written` compares identities, so Ctrl-C between does no harm.
     _renamed.append((name, temporary.identity()))
     try:
         temporary.replace(target)
@@ -263,9 +295,11 @@ def _overwrites(path: str | Path, what: str) -> str:
 
 
 def _target(path: Path) -> Path:
-    """The file that is replaced: what symbolic links point at.
+    """Return the file that is replaced, with symbolic links followed.
 
-    Raises OutputError for what is no regular file or may not be changed, OSError for a bad path.
+    Raises:
+        OutputError: it is no regular file, or is write-protected.
+        OSError: the path is invalid.
     """
     try:
         link = path.lstat()
@@ -292,7 +326,7 @@ def _target(path: Path) -> Path:
 
 
 def _require_own_link(path: Path, link: os.stat_result) -> None:
-    """The kernel's rule for links in /tmp (protected_symlinks): not those of other users."""
+    """Refuse links of other users in /tmp, as the kernel does (protected_symlinks)."""
     folder = path.parent.stat()
     shared = folder.st_mode & stat.S_ISVTX and folder.st_mode & stat.S_IWOTH
     if shared and link.st_uid not in (os.geteuid(), folder.st_uid):
@@ -300,25 +334,25 @@ def _require_own_link(path: Path, link: os.stat_result) -> None:
 
 
 def _temporary(target: Path) -> Temporary:
-    """A temporary file with the mode of the old one and, where that is allowed, its owner."""
+    """Return a temporary file with the mode of the old file and, if that is allowed, its owner."""
     try:
         old = target.stat()
     except FileNotFoundError:
         return Temporary(target.parent)
-    made = Temporary(target.parent, 0o600)
-    new = os.fstat(made.descriptor)
+    temporary = Temporary(target.parent, 0o600)
+    new = os.fstat(temporary.descriptor)
     mode = stat.S_IMODE(old.st_mode) & 0o777
     if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
         try:
-            os.fchown(made.descriptor, old.st_uid, old.st_gid)
-        except OSError:  # what its group was allowed is not for ours
+            os.fchown(temporary.descriptor, old.st_uid, old.st_gid)
+        except OSError:  # the new group must not get the rights of the old one
             mode &= ~0o070
-    os.fchmod(made.descriptor, mode)
-    return made
+    os.fchmod(temporary.descriptor, mode)
+    return temporary
 
 
 def _make_folder(path: Path, folder: Path) -> None:
-    """Make sure that there is a folder. Raises OutputError."""
+    """Check that a folder exists, or create it if its name is `renders`. Raises OutputError."""
     if folder.is_dir():
         return
     if folder.name != PICTURES or folder.exists():
@@ -327,4 +361,4 @@ def _make_folder(path: Path, folder: Path) -> None:
         folder.mkdir()
     except OSError as error:
         raise OutputError(f"{folder}: cannot be created ({error.strerror})") from error
-    _made.append(folder)
+    _created_folders.append(folder)

@@ -1,4 +1,4 @@
-"""Strings and keys of TOML 1.0, for the files and tables that the program writes."""
+"""Strings and keys of TOML 1.0."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def quoted(text: str) -> str:
-    """A basic string, in quotes.
+    """Return a basic string, in quotes.
 
-    Its escapes are those of JSON, with two differences: TOML has no surrogate pairs, so characters
-    stay as they are, and DEL is a control character.
-    Raises UserError for bytes of a file name that are no UTF-8, which no string of TOML can hold.
+    Its escapes are those of JSON, with two differences: TOML has no surrogate pairs, so other
+    characters are not escaped, and DEL is a control character.
+
+    Raises:
+        UserError: the text has bytes of a file name that are not UTF-8, which TOML cannot hold.
     """
     try:
         text.encode()
@@ -27,5 +29,5 @@ def quoted(text: str) -> str:
 
 
 def key(name: str) -> str:
-    """A key: bare where that is allowed, else quoted. Raises UserError as `quoted` does."""
+    """Return a key, bare if that is allowed and otherwise quoted; errors as for `quoted`."""
     return name if _BARE.fullmatch(name) else quoted(name)

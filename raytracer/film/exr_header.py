@@ -1,7 +1,7 @@
-"""The header of an OpenEXR file, read before its pixels: what is there, and whether it can be.
+"""Headers of OpenEXR files, checked before the pixels are read.
 
-The library takes memory as the header says. So the windows, the channels and the table of offsets
-are compared with the size of the file first.
+The library allocates memory by the header. Windows, channels and the table of offsets are therefore
+compared with the size of the file first.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TILED, _LONG_NAMES, _DEEP, _MULTIPART = 0x200, 0x400, 0x800, 0x1000
 
 @dataclass(frozen=True)
 class ExrHeader:
-    """What is needed of a header.
+    """The fields of a header that films need.
 
     Args:
         width, height: of the data window, pixels.
@@ -50,17 +50,20 @@ class ExrHeader:
         return self.width * sum(self.channels.values())
 
     def reading(self, size: int) -> int:
-        """Bytes of memory that OpenEXR takes to read all channels of a file of that size.
+        """Return the bytes of memory that OpenEXR needs to read all channels.
 
-        Beside them it has a block of rows three times: as it is, as bytes side by side, and
+        Beside the channels it holds a block of rows three times: decoded, as separate bytes, and
         compressed.
+
+        Args:
+            size: of the file in bytes.
         """
         block = self.row * min(_ROWS[self.compression], self.height)
         return self.row * self.height + 2 * block + min(block, size)
 
 
 def check(file: OpenFile) -> ExrHeader:
-    """Read the header of an OpenEXR file that could be a film.
+    """Read the header of an OpenEXR file.
 
     Raises:
         DataFileError: it is no OpenEXR file of rows, or its header contradicts the file.
@@ -70,7 +73,7 @@ def check(file: OpenFile) -> ExrHeader:
         pixels = header.row * header.height
         rows = _ROWS[header.compression]
         blocks = -(-header.height // rows)
-        # Each block has its place in the table and a head of its own.
+        # Each block has an entry in the table and a header.
         if blocks * 16 > file.size or pixels > file.size * 4096:
             raise DataFileError(
                 f"{file.source}: is cut short: {file.size:,} bytes are too few for the "
@@ -87,11 +90,11 @@ def _read(file: OpenFile) -> ExrHeader:
     (version,) = struct.unpack("<I", copy_limited(stream, 4, file.source))
     if version & 0xFF != 2 or version & (_TILED | _DEEP | _MULTIPART) or version >> 13:
         raise DataFileError(f"{file.source}: is an OpenEXR file of another program, not a film")
-    found = _attributes(stream.read(min(file.size, HEADER_BYTES)), file.source)
+    values = _attributes(stream.read(min(file.size, HEADER_BYTES)), file.source)
     try:
-        (compression,) = found["compression"]
-        x0, y0, x1, y1 = struct.unpack("<4i", found["dataWindow"])
-        channels = _channels(found["channels"])
+        (compression,) = values["compression"]
+        x0, y0, x1, y1 = struct.unpack("<4i", values["dataWindow"])
+        channels = _channels(values["channels"])
     except (KeyError, ValueError, struct.error):
         raise DataFileError(f"{file.source}: its header is damaged") from None
     width, height = x1 - x0 + 1, y1 - y0 + 1
@@ -106,12 +109,12 @@ def _read(file: OpenFile) -> ExrHeader:
 
 def _attributes(data: bytes, source: str) -> dict[str, bytes]:
     """Return the values of all attributes by name."""
-    found: dict[str, bytes] = {}
+    values: dict[str, bytes] = {}
     at = 0
     while True:
         end = data.find(b"\0", at, at + 256)
         if end == at:
-            return found
+            return values
         kind_end = data.find(b"\0", end + 1, end + 257)
         if end < 0 or kind_end < 0 or kind_end + 5 > len(data):
             raise DataFileError(f"{source}: its header is damaged or cut short")
@@ -119,24 +122,24 @@ def _attributes(data: bytes, source: str) -> dict[str, bytes]:
         name, start = data[at:end].decode("latin-1"), kind_end + 5
         if start + size > len(data):
             raise DataFileError(f"{source}: its header is damaged at '{shown(name)}', or cut short")
-        if name in found:
+        if name in values:
             raise DataFileError(f"{source}: its header is damaged: '{shown(name)}' stands twice")
-        found[name] = data[start : start + size]
+        values[name] = data[start : start + size]
         at = start + size
 
 
 def _channels(data: bytes) -> dict[str, int]:
     """Return the bytes of a number of each channel. Raises ValueError or struct.error."""
-    found: dict[str, int] = {}
+    values: dict[str, int] = {}
     at = 0
     while data[at : at + 1] != b"\0":
         end = data.index(b"\0", at)
         kind, _, x_step, y_step = struct.unpack_from("<4i", data, end + 1)
-        if not 0 <= kind < len(_SIZES) or (x_step, y_step) != (1, 1) or len(found) > CHANNELS:
+        if not 0 <= kind < len(_SIZES) or (x_step, y_step) != (1, 1) or len(values) > CHANNELS:
             raise ValueError
         name = data[at:end].decode("utf-8")
-        if name in found:
+        if name in values:
             raise ValueError
-        found[name] = _SIZES[kind]
+        values[name] = _SIZES[kind]
         at = end + 17
-    return found
+    return values

@@ -1,4 +1,4 @@
-"""The film: what the kernels add samples to."""
+"""The film: sums of linear radiance to which kernels add samples."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ Crop = tuple[int, int, int, int]
 class Backdrop(NamedTuple):
     """The opaque background of a picture: a vertical gradient.
 
-    bottom, top: linear RGB at the lower and the upper edge of the full picture.
+    Args:
+        bottom: linear RGB at the lower edge of the full picture.
+        top: linear RGB at the upper edge.
     """
 
     bottom: tuple[float, float, float]
@@ -49,9 +51,10 @@ class Film:
             (h, w, 3): float32 `depth` (scene units along the ray, infinite without a hit), `normal`
             (unit, towards the viewer), `albedo` (linear RGB), `position` (scene units), and uint32
             `id` (number of the sphere, 2**32 - 1 without a hit) and `samples`.
-        metadata: what made it, as JSON types; `digest` is that of scene, camera and settings.
+        metadata: version, scene, settings, device and date of the render, as JSON types; `digest`
+            is the hash of scene, camera and settings.
         inputs: the scene file and its data files, which `save` does not overwrite.
-        backdrop: the background that is in the sums; None if it is transparent.
+        backdrop: the background in the sums; None if it is transparent.
         source: the file it was loaded from, for messages.
     """
 
@@ -80,7 +83,7 @@ class Film:
             crop: x0, y0, x1, y1 in pixels, half open: the part that the film holds.
 
         Raises:
-            UserError: the size or the part makes no sense.
+            UserError: the size or the crop is invalid.
         """
         width, height = (whole(side, "size", 1, MAX_SIDE, UserError) for side in (width, height))
         x0, y0, x1, y1 = checked_crop(width, height, crop)
@@ -94,9 +97,10 @@ class Film:
         return self.x0, self.y0, self.x0 + width, self.y0 + height
 
     def require_whole(self) -> None:
-        """Refuse a film of which a part was replaced by something else.
+        """Check the fields, which a program may have replaced.
 
-        Raises UserError that names the part.
+        Raises:
+            UserError: a field is not what a film needs; the message names it.
         """
         if is_a(self.sums, np.ndarray):
             self.sums = np.asarray(self.sums)  # no subclass
@@ -120,16 +124,16 @@ class Film:
 
     @property
     def is_of_old_format(self) -> bool:
-        """Whether an earlier version rendered it, which did not record what samples hit.
+        """Whether an earlier version rendered the film, without a record of the hits.
 
-        Its background is opaque and all of it counts as hit.
+        Its background is opaque and counts as hit.
         """
         return self.backdrop is None and self.metadata.get("transparent") is False
 
     def mean(self) -> NDArray[np.float32]:
-        """The linear picture, float32 (h, w, 4): RGB premultiplied by alpha, and alpha.
+        """Return the linear picture, float32 (h, w, 4): RGB premultiplied by alpha, and alpha.
 
-        With a backdrop alpha is 1; without one it is `coverage`.
+        Alpha is 1 with a backdrop and `coverage` without.
         """
         mean = self.sums / np.float32(max(self.samples, 1))
         if self.backdrop is not None:
@@ -138,11 +142,11 @@ class Film:
 
     @property
     def coverage(self) -> NDArray[np.float32]:
-        """The part of each pixel's samples that hit a sphere, float32 (h, w), 0 to 1."""
+        """Fraction of each pixel's samples that hit a sphere, float32 (h, w)."""
         return self.sums[..., 3] / np.float32(max(self.samples, 1))
 
     def copy(self) -> Film:
-        """A film of its own memory, to add samples to."""
+        """Return a copy of the film; only the output variables share memory with it."""
         return Film(
             self.sums.copy(),
             self.samples,
@@ -170,7 +174,7 @@ class Film:
             uint8 or uint16 (h, w, 4), sRGB with straight alpha.
 
         Raises:
-            UserError: a setting makes no sense.
+            UserError: a setting is invalid.
         """
         from raytracer.film.tone import develop
         from raytracer.film.tone_settings import ToneSettings
@@ -178,7 +182,15 @@ class Film:
         return develop(self, ToneSettings(**settings), bits, threads)
 
     def statistics(self, *, threads: int = 0, **settings: Any) -> Statistics:
-        """What is in the film, and in the picture that `tonemap` makes with the same settings."""
+        """Return the statistics of the film, and of its picture with 8 bits.
+
+        Args:
+            threads: 0 takes every core that the process may use.
+            **settings: as for `tonemap`.
+
+        Raises:
+            UserError: a setting is invalid.
+        """
         from raytracer.film.tone import statistics
         from raytracer.film.tone_settings import ToneSettings
 
@@ -197,7 +209,7 @@ class Film:
 
         Raises:
             OutputError: the file cannot be written.
-            UserError: the file or the film is not one that can be saved.
+            UserError: another suffix, or the film is invalid.
         """
         from raytracer.film import film_file
 
@@ -215,7 +227,7 @@ class Film:
             The film.
 
         Raises:
-            DataFileError: it is no film, or cannot be read.
+            DataFileError: the file is no film, or cannot be read.
         """
         from raytracer.film import film_file
 
@@ -227,9 +239,11 @@ class Film:
 
 
 def outline(film: Film, metadata: dict[str, Any]) -> str:
-    """Size, samples and origin of a film in a few words.
+    """Return size, samples, number of spheres and output variables of a film as one line.
 
-    metadata: of the film or of its picture.
+    Args:
+        film: the film.
+        metadata: of the film or of its picture.
     """
     height, width = film.sums.shape[:2]
     parts = [f"{width}x{height}"]
@@ -245,9 +259,14 @@ def outline(film: Film, metadata: dict[str, Any]) -> str:
 
 
 def checked_crop(width: int, height: int, crop: Crop | None) -> Crop:
-    """The rectangle to render, within the picture and not empty.
+    """Return the rectangle to render.
 
-    Raises UserError for one that is empty or reaches outside.
+    Args:
+        width, height: of the picture in pixels.
+        crop: x0, y0, x1, y1 in pixels, half open; None is the whole picture.
+
+    Raises:
+        UserError: the rectangle is empty, or not within the picture.
     """
     if crop is None:
         return 0, 0, width, height

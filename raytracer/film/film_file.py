@@ -1,4 +1,4 @@
-"""Film files: `.npz` of NumPy, and OpenEXR by its own package (the extra `exr`)."""
+"""Film files: NumPy's `.npz`, and OpenEXR by its own package (the extra `exr`)."""
 
 from __future__ import annotations
 
@@ -33,12 +33,13 @@ if TYPE_CHECKING:
 
 Color = tuple[float, float, float]
 
-# 2: the background is opaque and in the sums; their fourth channel tells what samples hit. 1: it is
-# transparent, or (of earlier versions) opaque with a fourth channel that is full everywhere.
 FORMATS = (1, 2)
+"""2: the sums hold an opaque background, and their fourth channel counts hits. 1: the background is
+transparent, or (in earlier versions) opaque with a fourth channel that counts all samples."""
+
 SUFFIXES = (".npz", ".exr")
-# Most bytes of the metadata: those of a film have a few thousand.
 ABOUT_BYTES = 1 << 24
+"""Most bytes of the metadata; those of a film have a few thousand."""
 
 
 class StoredFilm(NamedTuple):
@@ -60,7 +61,18 @@ class StoredFilm(NamedTuple):
 
 
 def check_target(path: str | Path, half: bool = False) -> Path:
-    """Make sure that a film can be written there, before the work. Raises UserError."""
+    """Check that a film can be written to a path, before it is rendered.
+
+    Args:
+        path: of the file.
+        half: whether it is to have 16-bit floats.
+
+    Returns:
+        The path.
+
+    Raises:
+        UserError: another suffix, or the file cannot be written.
+    """
     path, half = path_of(path), truth(half, "half", UserError)
     if path.suffix.lower() not in SUFFIXES:
         raise UserError(
@@ -93,7 +105,7 @@ def require_space(film: Film, path: str | Path, aovs: Sequence[str] = ()) -> Non
 def save(
     film: Film, path: str | Path, half: bool = False, batch: output.Batch | None = None
 ) -> Path:
-    """Write a film; see `Film.save`."""
+    """Write a film; arguments and errors as for `Film.save`."""
     film.require_whole()
     _require_aovs(film)
     about = _about(film)
@@ -108,7 +120,7 @@ def save(
 
 
 def check_source(path: str | Path) -> None:
-    """Refuse a file that by its name is no film. Raises DataFileError."""
+    """Refuse a file whose suffix is not that of a film. Raises DataFileError."""
     path = Path(path)
     if path != STANDARD_INPUT and path.suffix.lower() not in SUFFIXES:
         raise DataFileError(
@@ -137,7 +149,7 @@ def read(path: str | Path, aovs: Sequence[str] | None = None) -> StoredFilm:
 
 
 def _about(film: Film) -> str:
-    """What is not an array, as JSON."""
+    """Return the fields that are not arrays, as JSON."""
     about = {
         "format": 1 if film.backdrop is None else 2,
         "samples": film.samples,
@@ -160,53 +172,53 @@ def _stored_film(
     source: str, about: str, sums: NDArray[Any], aovs: dict[str, NDArray[Any]]
 ) -> StoredFilm:
     """Return arrays and metadata together. Raises DataFileError where the metadata are damaged."""
-    said = parse_json(about, source, "its metadata")
-    if said.get("format") not in FORMATS:
+    values = parse_json(about, source, "its metadata")
+    if values.get("format") not in FORMATS:
         raise DataFileError(
-            f"{source}: is a film of format {shown_value(said.get('format'))} and this version "
+            f"{source}: is a film of format {shown_value(values.get('format'))} and this version "
             f"reads {' and '.join(map(str, FORMATS))}: use the version that wrote it"
         )
-    samples = _integers(said, "samples", 1, source)[0]
-    x0, y0 = _integers(said, "place", 2, source)
-    width, height = _integers(said, "size", 2, source)
-    metadata = said.get("metadata")
+    samples = _integers(values, "samples", 1, source)[0]
+    x0, y0 = _integers(values, "place", 2, source)
+    width, height = _integers(values, "size", 2, source)
+    metadata = values.get("metadata")
     kinds = {"digest": str, "settings": dict, "transparent": bool, "half": bool}
-    known = metadata if isinstance(metadata, dict) else {}
-    wrong = [name for name, kind in kinds.items() if not isinstance(known.get(name, kind()), kind)]
+    table = metadata if isinstance(metadata, dict) else {}
+    wrong = [name for name, kind in kinds.items() if not isinstance(table.get(name, kind()), kind)]
     if not isinstance(metadata, dict) or wrong:
         where = f"metadata.{wrong[0]}" if wrong else "metadata"
         raise DataFileError(f"{source}: its metadata are damaged: {where}")
-    backdrop = _backdrop(said.get("backdrop"), source) if said["format"] == 2 else None
+    backdrop = _backdrop(values.get("backdrop"), source) if values["format"] == 2 else None
     return StoredFilm(sums, samples, x0, y0, width, height, aovs, metadata, backdrop, source)
 
 
-def _backdrop(said: Any, source: str) -> tuple[Color, Color]:
-    """Return the background in the metadata."""
-    known = said if isinstance(said, dict) else {}
+def _backdrop(value: Any, source: str) -> tuple[Color, Color]:
+    """Return the background in the metadata. Raises DataFileError if it is damaged."""
+    table = value if isinstance(value, dict) else {}
     colors = []
     for name in ("bottom", "top"):
-        color = known.get(name)
+        color = table.get(name)
         numbers = color if isinstance(color, list) else []
         if len(numbers) != 3 or not all(type(v) in (int, float) and 0 <= v <= 1 for v in numbers):
             raise DataFileError(
-                f"{source}: its metadata are damaged: backdrop is {shown_value(said)}"
+                f"{source}: its metadata are damaged: backdrop is {shown_value(value)}"
             )
         colors.append((float(numbers[0]), float(numbers[1]), float(numbers[2])))
     return colors[0], colors[1]
 
 
-def _integers(said: dict[str, Any], name: str, count: int, source: str) -> list[int]:
-    """Return one or several integers of the metadata, none of them negative."""
-    value = said.get(name)
+def _integers(table: dict[str, Any], name: str, count: int, source: str) -> list[int]:
+    """Return integers of the metadata. Raises DataFileError if one is negative or too large."""
+    value = table.get(name)
     values: list[Any] = value if isinstance(value, list) else [value]
-    right = [type(v) is int and 0 <= v <= MAX_SAMPLES for v in values]
-    if len(values) != count or not all(right):
+    valid = [type(v) is int and 0 <= v <= MAX_SAMPLES for v in values]
+    if len(values) != count or not all(valid):
         raise DataFileError(f"{source}: its metadata are damaged: {name} is {shown_value(value)}")
     return values
 
 
 def _checked(film: StoredFilm) -> StoredFilm:
-    """Refuse a film that makes no sense."""
+    """Return a film, checked. Raises DataFileError if its arrays do not fit."""
     source, shape = film.source, film.sums.shape
     inside = (
         len(shape) == 3
@@ -236,12 +248,12 @@ def _require_aovs(film: Film | StoredFilm) -> None:
                 f"aovs: {shown_value(name)} is no array of an output variable; known are "
                 f"{', '.join(AOVS)}"
             )
-        wanted = shape[:2] if len(AOVS[name]) == 1 else (*shape[:2], len(AOVS[name]))
+        required = shape[:2] if len(AOVS[name]) == 1 else (*shape[:2], len(AOVS[name]))
         kind = "u" if name in INTEGERS else "f"
-        if array.shape != wanted or array.dtype.kind != kind or array.dtype.itemsize > 4:
+        if array.shape != required or array.dtype.kind != kind or array.dtype.itemsize > 4:
             raise UserError(
                 f"the output variable {name} is {array.dtype} {array.shape}, and the film needs "
-                f"{'uint32' if kind == 'u' else 'float32'} {wanted}"
+                f"{'uint32' if kind == 'u' else 'float32'} {required}"
             )
 
 
@@ -282,9 +294,9 @@ def _require_openexr(path: Path) -> Any:
 
 
 def _save_exr(film: Film, about: str, path: Path, half: bool, batch: output.Batch | None) -> None:
-    """The mean as the main RGBA, the output variables as layers, the sums (float only) as one.
+    """Write the mean as main RGBA, output variables as layers, and float32 sums as a layer.
 
-    The mean is what other programs show; it cannot be turned back into sums bit for bit.
+    Other programs show the mean; the sums cannot be computed from it bit for bit.
     """
     exr = _require_openexr(path)
     number = np.float16 if half else np.float32
@@ -300,7 +312,7 @@ def _save_exr(film: Film, about: str, path: Path, half: bool, batch: output.Batc
         for index, name in enumerate(names):
             plane = planes[..., index]
             if layer not in INTEGERS:
-                with np.errstate(over="ignore"):  # above 65504 is infinite as a half
+                with np.errstate(over="ignore"):  # above 65504 a half is infinite
                     plane = plane.astype(number)
             key = f"{layer}.{name}" if layer else name
             channels[key] = np.ascontiguousarray(plane)
@@ -330,13 +342,13 @@ def _read_exr(file: OpenFile, names: Sequence[str]) -> StoredFilm:
     require_room(source, header.reading(file.size) + _stacking(header, names))
     with (
         reading(source, "OpenEXR"),
-        printed() as said,
+        printed() as messages,
         exr.File(file.name, separate_channels=True) as stored_file,
     ):
         about, planes = stored_file.header().get("raytracer"), stored_file.channels()
         stored = {name: channel.pixels for name, channel in planes.items()}
-    if said:  # it goes on after damaged pixels, and leaves them black
-        raise DataFileError(f"{source}: cannot be read as OpenEXR ({shown(said[0], 160)})")
+    if messages:  # the library continues after damaged pixels, and leaves them black
+        raise DataFileError(f"{source}: cannot be read as OpenEXR ({shown(messages[0], 160)})")
     if not isinstance(about, str) or not {"R", "G", "B", "A"} <= stored.keys():
         raise DataFileError(f"{source}: is an OpenEXR file of another program, not a film")
     size = (header.height, header.width)
@@ -361,7 +373,7 @@ def _read_exr(file: OpenFile, names: Sequence[str]) -> StoredFilm:
 
 
 def _stacking(header: ExrHeader, names: Sequence[str]) -> int:
-    """Bytes of the layers that `_read_exr` puts together from channels."""
+    """Return the bytes of the layers that `_read_exr` stacks from channels."""
     has = header.channels
     sums = "sums" if "sums.R" in has else ""
     size = sum(has.get(f"{sums}.{name}" if sums else name, 0) for name in "RGBA")
@@ -374,6 +386,6 @@ def _stacking(header: ExrHeader, names: Sequence[str]) -> int:
 
 
 def _stacked(stored: dict[str, NDArray[Any]], layer: str, names: str) -> NDArray[Any]:
-    """Channels of a layer side by side; (h, w) of one."""
+    """Return the channels of a layer as one array, (h, w) or (h, w, channels)."""
     planes = [stored[f"{layer}.{name}" if layer else name] for name in names]
     return planes[0] if len(planes) == 1 else np.ascontiguousarray(np.stack(planes, axis=-1))

@@ -1,4 +1,4 @@
-"""The distribution of light before and after the tone curve, drawn (the extra `plot`)."""
+"""Drawing of histograms: luminance of a film and values of its picture (the extra `plot`)."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
 LIGHT, MARK = "#2a6fbb", "#444444"
 CHANNELS = (("red", "#c8402f"), ("green", "#3c8d40"), ("blue", "#2f62c8"))
 MIDDLE_GREY = 0.18
-# Numbers that are counted at a time.
 STRIP = 1 << 20
+"""Values that are counted at a time."""
 
 
 def check(path: str | Path) -> Path:
-    """Make sure that a histogram can be drawn and written; raises UserError."""
+    """Check that a histogram can be drawn and written. Raises UserError."""
     if find_spec("matplotlib") is None:
         raise UserError("--histogram needs Matplotlib: pip install 'raytracer[plot]'")
     return output.check_picture(path)
 
 
 def figure_class() -> Any:
-    """Matplotlib's `Figure`, imported without the backend for windows that MPLBACKEND names.
+    """Return Matplotlib's `Figure`, imported without the window backend that MPLBACKEND names.
 
-    None is needed here, and one that does not exist would end the import.
+    A file needs no window backend, and one that does not exist would raise on import.
     """
-    named = os.environ.pop("MPLBACKEND", None)
+    backend = os.environ.pop("MPLBACKEND", None)
     try:
         from matplotlib.figure import Figure
     finally:
-        if named is not None:
-            os.environ["MPLBACKEND"] = named
+        if backend is not None:
+            os.environ["MPLBACKEND"] = backend
     return Figure
 
 

@@ -1,7 +1,7 @@
 """PNG files, 8 or 16 bits per channel, with the metadata of the program.
 
-Pillow cannot write 16-bit colour. For 8 bits it gives files of the same size in twice the time, and
-importing it takes longer than encoding most pictures, so all depths are written here.
+Pillow cannot write 16-bit colour. For 8 bits it writes files of the same size in twice the time,
+and its import takes longer than encoding most pictures.
 """
 
 from __future__ import annotations
@@ -26,21 +26,26 @@ if TYPE_CHECKING:
     from raytracer.film.tone import Pixels
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
-# Key of the text chunk that holds the metadata as JSON.
 KEY = "raytracer"
+"""Key of the text chunk that holds the metadata as JSON."""
+
 _KEY_START = KEY.encode() + b"\0"
-# Most bytes of the metadata: those of a picture have a few thousand.
 METADATA_BYTES = 1 << 24
-# Most chunks that are looked through.
+"""Most bytes of the metadata; those of a picture have a few thousand."""
+
 MOST_CHUNKS = 1 << 20
-# Fastest; noise of ray-traced pictures gains little from more effort.
+"""Most chunks of a file in which the metadata are searched."""
+
 COMPRESSION = 1
-# Bytes that a thread compresses at a time; cutting there costs less than 0.1% of size.
+"""Level of zlib: the fastest, because noise compresses little better at higher levels."""
+
 BLOCK = 1 << 19
-# Most bytes of an IDAT chunk; the format's own limit is 2^31 - 1. All pictures but very large ones
-# have one chunk.
+"""Bytes that a thread compresses at a time; the cuts add less than 0.1% to the size."""
+
 IDAT_BYTES = 1 << 26
-# What the two bytes at the start of a zlib stream say: deflate, 32 KiB window, fastest.
+"""Most bytes of an IDAT chunk (of 2^31 - 1 in the format); most pictures have one chunk."""
+
+# The first two bytes of a zlib stream: deflate, 32 KiB window, fastest level.
 _ZLIB_HEADER = b"\x78\x01"
 _COLOR_TYPE = {3: 2, 4: 6}
 _FILTER_UP = 2
@@ -51,12 +56,12 @@ _HEAD = 256
 
 
 def chunk(kind: bytes, data: bytes) -> bytes:
-    """One PNG chunk: length, kind, data, checksum."""
+    """Return a PNG chunk: length, type, data, checksum."""
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
 def encode(pixels: Pixels, text: dict[str, str], threads: int = 0) -> bytes:
-    """A whole PNG file in memory; arguments as for `write`."""
+    """Return a PNG file as bytes; arguments as for `write`."""
     file = io.BytesIO()
     write(file, pixels, text, threads)
     return file.getvalue()
@@ -65,10 +70,11 @@ def encode(pixels: Pixels, text: dict[str, str], threads: int = 0) -> bytes:
 def write(file: BinaryIO, pixels: Pixels, text: dict[str, str], threads: int = 0) -> None:
     """Write a PNG file in parts; its bytes do not depend on the number of threads.
 
-    file: one in which `seek` works.
-    pixels: uint8 or uint16 (h, w, 3 or 4), sRGB, straight alpha.
-    text: keys and ASCII values of the text chunks.
-    threads: 0 takes every core that the process may use.
+    Args:
+        file: a seekable stream.
+        pixels: uint8 or uint16 (h, w, 3 or 4), sRGB with straight alpha.
+        text: keys and ASCII values of the text chunks.
+        threads: 0 takes every core that the process may use.
     """
     height, width, channels = pixels.shape
     depth = 8 * pixels.dtype.itemsize
@@ -81,9 +87,9 @@ def write(file: BinaryIO, pixels: Pixels, text: dict[str, str], threads: int = 0
 
 
 def _write_data(file: BinaryIO, parts: Iterable[bytes]) -> None:
-    """Write IDAT chunks, all but the last of exactly `IDAT_BYTES`; nothing is held back.
+    """Write IDAT chunks, all but the last of exactly `IDAT_BYTES`, without buffering.
 
-    The length of a chunk, which stands before it, is written when it is known.
+    The length of a chunk precedes its data, and is written when the chunk is complete.
     """
     data = _Chunk(file, b"IDAT")
     for part in parts:
@@ -107,7 +113,7 @@ class _Chunk:
         file.write(bytes(4) + kind)
 
     def add(self, data: memoryview) -> None:
-        """Write more of its data."""
+        """Write a part of the data."""
         self.size += len(data)
         self._check = zlib.crc32(data, self._check)
         self._file.write(data)
@@ -122,8 +128,8 @@ class _Chunk:
 
 
 def _compressed(pixels: Pixels, threads: int) -> Iterator[bytes]:
-    """A zlib stream of blocks that were compressed side by side, each when there is room for it."""
-    height, row = pixels.shape[0], pixels[0].nbytes + 1  # a tag in front
+    """Yield a zlib stream of blocks that several threads compress."""
+    height, row = pixels.shape[0], pixels[0].nbytes + 1  # with the filter type of the row
     total = height * row
     blocks = [(at, min(at + BLOCK, total)) for at in range(0, total, BLOCK)]
     yield _ZLIB_HEADER
@@ -137,7 +143,7 @@ def _compressed(pixels: Pixels, threads: int) -> Iterator[bytes]:
 def _in_order(
     pixels: Pixels, blocks: list[tuple[int, int]], threads: int
 ) -> Iterator[tuple[bytes, int]]:
-    """The compressed blocks and their checksums; a few more than there are threads are ahead."""
+    """Yield the compressed blocks and their checksums; at most four blocks a thread wait."""
     last = blocks[-1]
     if len(blocks) == 1:
         yield _deflate(pixels, *last, True)
@@ -160,9 +166,9 @@ def _in_order(
 
 
 def _deflate(pixels: Pixels, begin: int, end: int, last: bool) -> tuple[bytes, int]:
-    """Bytes begin to end of the filtered picture as raw deflate, and their Adler-32.
+    """Return bytes begin to end of the filtered picture as raw deflate, and their Adler-32.
 
-    The data end on a byte, so that blocks can be joined.
+    The data end at a byte, so that blocks can be joined.
     """
     block = _filtered(pixels, begin, end).data
     stream = zlib.compressobj(COMPRESSION, zlib.DEFLATED, -zlib.MAX_WBITS)
@@ -172,7 +178,7 @@ def _deflate(pixels: Pixels, begin: int, end: int, last: bool) -> tuple[bytes, i
 
 
 def _filtered(pixels: Pixels, begin: int, end: int) -> NDArray[np.uint8]:
-    """Bytes begin to end of all rows with the filter "up" and its tag in front of each.
+    """Return bytes begin to end of all rows, filtered by "up", each after its filter type.
 
     The filter is the difference to the row above, byte by byte. 16-bit samples are stored with the
     high byte first.
@@ -184,7 +190,7 @@ def _filtered(pixels: Pixels, begin: int, end: int) -> NDArray[np.uint8]:
     above = max(first - 1, 0)
     skipped = first * row
     part = pixels[above:stop]
-    if stop - first == 1:  # of a row that is longer than a block only the pixels in question
+    if stop - first == 1:  # only the necessary pixels of a row that is longer than a block
         left = max(begin - skipped - 1, 0) // size
         part = part[:, left : -((skipped + 1 - end) // size)]
         skipped += left * size
@@ -201,17 +207,19 @@ def _filtered(pixels: Pixels, begin: int, end: int) -> NDArray[np.uint8]:
 
 
 def _joined_adler(first: int, second: int, length: int) -> int:
-    """The Adler-32 of two pieces of data in a row (RFC 1950). length: bytes of the second."""
+    """Return the Adler-32 of two joined pieces of data (RFC 1950); length: of the second, bytes."""
     low, high = first & 0xFFFF, first >> 16
     sums = (second >> 16) + high + length * (low - 1)
     return (sums % _ADLER) << 16 | (low + (second & 0xFFFF) - 1) % _ADLER
 
 
 def read_metadata(path: Path) -> dict[str, Any] | None:
-    """What `raytracer` wrote about a picture; None if the file has no such chunk.
+    """Return the metadata of a picture; None if the file has none.
 
-    Only the heads of the other chunks are read. Raises DataFileError for a file that cannot be
-    read or is no PNG.
+    Only the headers of the other chunks are read.
+
+    Raises:
+        DataFileError: the file cannot be read, is no PNG, or is damaged.
     """
     with opened(path, standard_input=True) as file:
         if file.file.read(len(SIGNATURE)) != SIGNATURE:
@@ -235,9 +243,10 @@ def read_metadata(path: Path) -> dict[str, Any] | None:
 
 
 def is_foreign(path: Path) -> bool:
-    """Whether a file is anything but a PNG of `raytracer`, judged by its first text chunks.
+    """Whether a file is not a PNG of `raytracer`, by its first text chunks.
 
-    Raises DataFileError for a file that cannot be read.
+    Raises:
+        DataFileError: the file cannot be read.
     """
     with opened(path) as file:
         head = file.file.read(_HEAD)
@@ -245,7 +254,7 @@ def is_foreign(path: Path) -> bool:
 
 
 def _chunks(file: OpenFile) -> Iterator[tuple[bytes, int]]:
-    """Kind and size of every chunk; the file then stands at its body."""
+    """Yield type and size of each chunk, with the file at its data."""
     at = len(SIGNATURE)
     for _ in range(MOST_CHUNKS):
         file.file.seek(at)

@@ -17,18 +17,18 @@ CURVES = ("linear", "reinhard", "aces", "agx")
 """Tone curves: the words of the kernels' `ToneCurve`."""
 
 METERS = ("covered", "all")
-"""Which pixels decide an automatic exposure."""
+"""Pixels that an automatic exposure is metered from."""
 
 MAX_STOPS = 64.0
-"""Largest exposure either way: beyond it float32 holds no picture."""
+"""Largest absolute exposure: beyond it a picture exceeds the range of float32."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ToneSettings(Defined):
-    """How linear radiance becomes a picture. The defaults leave colours alone.
+    """Exposure and tone curve of a picture. The defaults leave colours unchanged.
 
     Raises:
-        UserError: a value makes no sense.
+        UserError: a value is invalid.
     """
 
     exposure: float | str = field(

@@ -11,6 +11,7 @@ from raytracer.errors import DataFileError, SceneError, naming, nearest, shown
 from raytracer.files.access import STANDARD_INPUT, OpenFile, opened, path_of, reading, unique
 from raytracer.memory import require_room
 from raytracer.scene.particles.compressed import is_compressed, stem
+from raytracer.scene.particles.data_file import split_inner
 from raytracer.scene.particles.read import read_open
 from raytracer.scene.particles.registry import SUFFIXES, by_content, start_of
 from raytracer.scene.particles.sphere_set import sphere_set
@@ -56,6 +57,7 @@ def load(path: str | PathLike[str]) -> Scene:
     """
     target = path_of(path)
     check_there(target)
+    target, inner = split_inner(target)
     with (
         opened(target, error=SceneError, standard_input=True) as file,
         naming(file.source),
@@ -65,7 +67,7 @@ def load(path: str | PathLike[str]) -> Scene:
             from raytracer.scene.compose import compose
 
             return compose(read_table(file, suffix), Path(file.source))
-        data = read_open(file, others=SCENE_SUFFIXES)
+        data = read_open(file, others=SCENE_SUFFIXES, inner=inner)
         if len(data.centers) == 0:
             raise DataFileError(f"{file.source}: holds no particles, so there is nothing to show")
         return Scene(
@@ -94,6 +96,7 @@ def check_there(path: Path) -> None:
     """Refuse a path where there is no file. Raises SceneError that names the nearest one."""
     if path == STANDARD_INPUT:
         return
+    path, _ = split_inner(path)
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:

@@ -76,7 +76,9 @@ def view_tables(
     parts += [
         _table(f"[materials.{toml_text.key(n)}]", vars(made)) for n, made in materials.items()
     ]
-    if options := " ".join(filter(None, (look_options(scene), tone_options(tone)))):
+    if options := " ".join(
+        filter(None, (look_options(edits.applied_to(scene)), tone_options(tone)))
+    ):
         parts.append(f"# raytracer render {options}\n")
     return "\n".join(parts)
 

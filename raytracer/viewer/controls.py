@@ -103,6 +103,7 @@ CONTROLS = (
     Control(PICK, ("G",), "fit_picked", "go to the picked sphere"),
     *_arrows(LOOK, "CTRL+", "turn_light", "turn the light", TURN, "Ctrl arrows"),
     Control(LOOK, ("L",), "light_from_viewer", "light from the viewer's upper left"),
+    Control(LOOK, ("N",), "next_look", "next look: ambient occlusion and light"),
     Control(LOOK, ("B",), "next_background", "next background"),
     Control(LOOK, ("K",), "scale_shininess", "shinier: the picked sphere's material, or all",
             (2**0.5,)),

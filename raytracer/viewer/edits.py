@@ -33,6 +33,9 @@ BACKGROUNDS = (
 BACKGROUND_NAMES = ("the scene's", "white", "black", "gray", "transparent")
 """Their names in messages."""
 
+INTEGRATOR_LOOKS = {"direct": "plain", "ao": "soft"}
+"""The look that stands for an integrator where the scene has its own lights."""
+
 SHININESS = (1.0, 10000.0)
 """Smallest and largest exponent of highlights."""
 
@@ -45,15 +48,20 @@ class Edits:
         lights: replace those of the scene; None keeps them.
         background: index into `BACKGROUNDS`.
         shininess: factors by index of the material in the packed table.
+        look: instead of the look and the integrator of the settings; None keeps them.
     """
 
     lights: tuple[Light, ...] | None = None
     background: int = 0
     shininess: Mapping[int, float] = field(default_factory=dict)
+    look: str | None = None
 
     def applied_to(self, scene: Scene) -> Scene:
-        """Return the scene with the lights and the background of the edits."""
+        """Return the scene with the lights, the background and the look of the edits."""
         changes: dict[str, Any] = {}
+        if self.look is not None:
+            changes["render"] = replace(scene.render, look=self.look, integrator=None)
+            scene = replace(scene, **changes)
         if self.lights is not None:
             # A scene without lights has an ambient light of its own, which must not go with them.
             changes["lights"] = self.lights
@@ -87,6 +95,14 @@ class Edits:
             shown = own * changed.get(index, 1.0) * factor
             changed[index] = min(max(shown, low), high) / own
         return replace(self, shininess=changed)
+
+    def next_look(self, scene: Scene) -> Edits:
+        """Return edits with the next look; lights of the scene's own leave only its integrator."""
+        names = list(LOOKS) if scene.lights is None else ["plain", "soft"]
+        integrator = INTEGRATOR_LOOKS[scene.render.resolved_integrator]
+        own = scene.render.look if scene.lights is None else integrator
+        current = names.index(self.look or own)
+        return replace(self, look=names[(current + 1) % len(names)])
 
     def next_background(self, step: int = 1) -> Edits:
         """Return edits with the next background."""

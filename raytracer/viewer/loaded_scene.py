@@ -131,21 +131,23 @@ class LoadedScene:
         packed = self._cached[2]
         changes: dict[str, Any] = {"camera": view.pose.pack(size[0] / size[1])}
         if edits.lights is None and self.scene.lights is None:
-            changes["lights"] = pack_lights(
-                None, space_of(packed), view.pose.axes, LOOKS[self.job.settings.look]
-            )
+            look = LOOKS[edits.applied_to(self.scene).render.look]
+            changes["lights"] = pack_lights(None, space_of(packed), view.pose.axes, look)
         return replace(packed, **changes)
 
     def _pack(self, view: View, size: tuple[int, int], edits: Edits) -> SceneBuffers:
-        settings = self.job.settings.override(width=size[0], height=size[1])
-        packed = retake(self.buffers, edits.applied_to(self.scene), settings, view.pose)
+        scene = edits.applied_to(self.scene)
+        settings = scene.render.override(width=size[0], height=size[1])
+        packed = retake(self.buffers, scene, settings, view.pose)
         return replace(packed, materials=edits.scale_shininess(self.buffers.materials))
 
     def job_for(self, seen_buffers: SceneBuffers, samples: int) -> Job:
         """Return a job that renders a view at its size, for a file."""
         width, height = seen_buffers.view.size
-        settings = self.job.settings.override(width=width, height=height, samples=samples)
         view = seen_buffers.view.with_samples(0, samples)
+        settings = self.job.settings.override(width=width, height=height, samples=samples)
+        if view.integrator != settings.resolved_integrator:  # the edits have another look
+            settings = settings.override(integrator=view.integrator)
         scene = self.job.about["scene"] | {"digest": seen_buffers.digest()}
         about = self.job.about | {"scene": scene, "settings": vars(settings).copy()}
         return replace(self.job, settings=settings, view=view, about=about, timings={}, kept=None)

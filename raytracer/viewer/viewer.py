@@ -291,6 +291,11 @@ class Viewer:
         )
         self.notify("light from the viewer")
 
+    def next_look(self) -> None:
+        """Switch to the next look: integrator and, where the scene has none, lights."""
+        self._set_edits(self.edits.next_look(self.loaded_scene.scene))
+        self.notify(f"look: {self.edits.look}")
+
     def next_background(self) -> None:
         """Switch to the next background."""
         self._set_edits(self.edits.next_background())

@@ -5,6 +5,7 @@ A case is a seed and a number: the same two give the same bytes everywhere.
 
 from __future__ import annotations
 
+import base64
 import gzip
 import importlib.util
 import io
@@ -12,6 +13,7 @@ import json
 import random
 import struct
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -169,6 +171,75 @@ ATOM 2 O O . 4 5 6 1
 """
 
 
+PLY = """\
+ply
+format ascii 1.0
+element vertex 2
+property double x
+property double y
+property double z
+property uchar red
+property uchar green
+property uchar blue
+property float radius
+element face 1
+property list uchar int vertex_indices
+end_header
+1 2 3 255 0 51 0.5
+4 5 6 0 255 0 0.25
+3 0 1 0
+"""
+
+
+VTK = """\
+# vtk DataFile Version 3.0
+a cloud
+ASCII
+DATASET POLYDATA
+POINTS 2 float
+1 2 3
+4 5 6
+VERTICES 2 4
+1 0
+1 1
+POINT_DATA 2
+SCALARS radius double 1
+LOOKUP_TABLE default
+0.5 0.25
+FIELD FieldData 1
+mass 1 2 float
+7 8
+"""
+
+
+def vtp() -> bytes:
+    """Points of VTK in XML, compressed."""
+    data = POINTS.tobytes()
+    blocks = [zlib.compress(data[place : place + 64]) for place in range(0, len(data), 64)]
+    words = [len(blocks), 64, len(data) % 64, *map(len, blocks)]
+    head = base64.b64encode(struct.pack(f"<{len(words)}I", *words)).decode()
+    text = (
+        '<?xml version="1.0"?>\n<VTKFile type="PolyData" byte_order="LittleEndian" '
+        'compressor="vtkZLibDataCompressor"><PolyData><Piece NumberOfPoints="12"><Points>'
+        '<DataArray type="Float64" NumberOfComponents="3" format="binary">'
+        f"{head}{base64.b64encode(b''.join(blocks)).decode()}</DataArray></Points></Piece>"
+        "</PolyData></VTKFile>\n"
+    )
+    return text.encode()
+
+
+def hdf5(folder: Path) -> bytes:
+    """A snapshot."""
+    import h5py
+
+    path = folder / "seed.hdf5"
+    with h5py.File(path, "w") as file:
+        file["PartType0/Coordinates"] = POINTS
+        file.create_dataset("PartType0/Masses", data=np.ones(12), compression="gzip")
+        file.create_group("Header").attrs["BoxSize"] = 10.0
+    return path.read_bytes()
+
+
 def dcd() -> bytes:
     """A trajectory of CHARMM with one frame."""
 
@@ -266,6 +337,11 @@ def seeds(folder: Path) -> dict[str, bytes]:
         "atoms.gro": GRO.encode(),
         "atoms.data": LAMMPS_DATA.encode(),
         "POSCAR": POSCAR.encode(),
+        "cloud.ply": PLY.encode(),
+        "cloud.vtk": VTK.encode(),
+        "cloud.vtp": vtp(),
+        "records.npy": npy(np.ones(12, [("x", "f4"), ("y", "f4"), ("z", "f4"), ("radius", "f8")])),
+        "series.npy": npy(POINTS.reshape(2, 6, 3)),
         "frame.dcd": dcd(),
         "frame.trr": trr(),
         "points.npy": npy(np.c_[POINTS, np.ones(12)]),
@@ -281,6 +357,8 @@ def seeds(folder: Path) -> dict[str, bytes]:
         found |= {"crystal.cif": CIF.encode(), "molecule.cif": MMCIF.encode()}
     if importlib.util.find_spec("gsd"):
         found["frame.gsd"] = gsd(folder)
+    if importlib.util.find_spec("h5py"):
+        found["snapshot.hdf5"] = hdf5(folder)
     try:
         import OpenEXR  # noqa: F401
     except ImportError:

@@ -277,9 +277,9 @@ def test_a_column_of_alphas_is_told_of(tmp_path: Path, name: str, told: int) -> 
     ("array", "remedy"),
     [
         (np.zeros((3, 50)), "save its transpose"),
-        (np.zeros((2, 50, 3)), "save one frame of it"),
+        (np.zeros((2, 50, 4)), "save one frame of it"),
         (np.zeros((50, 7)), "save only these columns"),
-        (np.zeros(50, [("x", float), ("mass", float)]), "fields 'x', 'mass'; save them by their"),
+        (np.zeros((5, 9), [("x", float), ("m", float)]), "fields 'x', 'm'; save them by their"),
     ],
 )
 def test_an_array_of_another_shape_gets_a_remedy(

@@ -12,6 +12,7 @@ import pytest
 import raytracer
 from raytracer import DirectionalLight
 from raytracer.scene.pack import pack
+from raytracer.settings import LOOKS
 from raytracer.viewer import as_toml
 from raytracer.viewer.edits import Edits
 from support.previews import balls, loaded_scene_of, viewer_of
@@ -243,3 +244,15 @@ def test_names_of_materials_are_keys_of_toml(name: str) -> None:
         raytracer.ToneSettings(),
     )
     assert tomllib.loads(text)["materials"] == {name: vars(material)}
+
+
+def test_a_look_is_an_option_in_the_comment(tmp_path: Path) -> None:
+    path = tmp_path / "a.xyz"
+    path.write_text("2\n\nO 0 0 0\nH 0.96 0 0\n")
+    viewer = viewer_of(loaded_scene_of(path))
+    assert "# raytracer render --look soft\n" in viewer.camera_toml()
+    viewer.next_look()
+    assert "# raytracer render --look cloudy\n" in viewer.camera_toml()
+    for _ in range(len(LOOKS) - 2):
+        viewer.next_look()
+    assert "--look" not in viewer.camera_toml(), "plain is that of a scene file"

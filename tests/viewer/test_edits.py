@@ -16,6 +16,7 @@ from raytracer.layout import dtype
 from raytracer.scene.lights import Light
 from raytracer.scene.pack import pack, retake
 from raytracer.scene.pose import pose as pose_of
+from raytracer.settings import LOOKS
 from raytracer.viewer import edits
 from raytracer.viewer.edits import BACKGROUNDS, SHININESS, Edits
 from raytracer.viewer.view import space_of, spheres_of
@@ -39,7 +40,8 @@ def taken(scene: Scene, changes: Edits) -> Any:
     pose = pose_of(
         scene.camera or raytracer.Camera(), spheres_of(buffers), space_of(buffers), aspect
     )
-    found = retake(buffers, changes.applied_to(scene), scene.render, pose)
+    edited = changes.applied_to(scene)
+    found = retake(buffers, edited, edited.render, pose)
     return replace(found, materials=changes.scale_shininess(buffers.materials))
 
 
@@ -196,3 +198,22 @@ def test_changes_are_of_what_they_say_alone() -> None:
     glossy = balls(material=Material(shininess=80.0, specular=0.6))
     changed = Edits().with_shininess(pack(scene).materials, [0], 4.0)
     assert_same_buffers(taken(scene, changed), pack(glossy))
+
+
+def test_looks_in_turn() -> None:
+    """Of a scene with lights of its own, a look leaves only the integrator."""
+    scene = balls(lights=None)
+    changed, names = Edits(), []
+    for _ in LOOKS:
+        changed = changed.next_look(scene)
+        names.append(changed.look)
+        settings = replace(scene.render, look=str(changed.look))
+        assert_same_buffers(taken(scene, changed), pack(scene, settings))
+    assert sorted(map(str, names)) == sorted(LOOKS)
+    assert names[-1] == "plain"
+    lit = balls(lights=LIGHTS[3])
+    soft = Edits().next_look(lit)
+    assert_same_buffers(taken(lit, soft), pack(lit, replace(lit.render, integrator="ao")))
+    assert soft.next_look(lit).look == "plain"
+    explicit = replace(lit, render=replace(lit.render, integrator="ao"))
+    assert Edits().next_look(explicit).look == "plain"

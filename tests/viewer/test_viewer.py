@@ -40,8 +40,8 @@ TONES: dict[str, tuple[Step, dict[str, Any]]] = {
 }
 ELSEWHERE = {
     "turn_light", "toggle_projection", "fit_all", "fit_giants", "fit_picked", "reset",
-    "toggle_turntable", "light_from_viewer", "next_background", "scale_shininess", "print_camera",
-    "ask_size", "toggle_overlay", "toggle_help", "cancel", "close",
+    "toggle_turntable", "light_from_viewer", "next_look", "next_background", "scale_shininess",
+    "print_camera", "ask_size", "toggle_overlay", "toggle_help", "cancel", "close",
 }  # fmt: skip
 
 
@@ -333,6 +333,7 @@ def test_brighter_and_darker_begin_with_what_was_metered(viewer: Viewer) -> None
 def test_actions_that_show_little_say_what_they_did(viewer: Viewer) -> None:
     for action, amount, said in (
         ("next_background", (), "background: white"),
+        ("next_look", (), "look: soft"),
         ("toggle_projection", (), "orthographic"),
         ("toggle_projection", (), "perspective"),
         ("zoom", (0.2,), "field of view 47.9°"),

@@ -181,6 +181,7 @@ EFFECTS: dict[str, Check] = {
     "E": exposes(1 / 3), "SHIFT+E": exposes(-1 / 3),
     "A": lambda _, after, __: after.tone.automatic,
     "T": lambda _, after, __: after.tone.tone == "reinhard",
+    "N": lambda _, after, __: after.edits.look == "soft",
     "B": lambda _, after, __: after.edits.background == 1,
     "K": polishes(2**0.5), "SHIFT+K": polishes(0.5**0.5),
     "C": printed,

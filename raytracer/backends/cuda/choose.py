@@ -62,7 +62,7 @@ def kernel_for(
 
 def missing_features(view: View) -> tuple[str, ...]:
     """Which of FEATURES a picture does not need."""
-    if not view.direct:
+    if view.integrator != "direct":
         return ()  # other integrators have one variant: their rays take most of the time
     needed = (view.large_count > 0, view.mirrors, False)
     return tuple(name for name, is_needed in zip(FEATURES, needed, strict=True) if not is_needed)

@@ -10,19 +10,12 @@ from raytracer.errors import shown
 _ASE = "from ase.io import read, write; write('{new}.xyz', read('{name}'))"
 _MDANALYSIS = "import MDAnalysis as m; m.Universe('{name}').atoms.write('{new}.xyz')"
 _PYVISTA = "import numpy, pyvista as p; numpy.savez('{new}.npz', centers=p.read('{name}').points)"
-_HDF5 = (
-    "import numpy, h5py; f = h5py.File('{name}'); "
-    "numpy.savez('{new}.npz', centers=f['PATH/OF/THE/POSITIONS'][:])"
-)
-_PARQUET = "import pandas; pandas.read_parquet('{name}').to_csv('{new}.csv', index=False)"
 _EXCEL = "import pandas; pandas.read_excel('{name}').to_csv('{new}.csv', index=False)"
 
 _KINDS = (
     (".traj .cfg .xsf .cube .res .db", "ase", _ASE),
     (".pqr .pdbqt .crd .inpcrd", "MDAnalysis", _MDANALYSIS),
-    (".vtu .vtp .vtk .vts .pvtu .ply .stl .obj .pcd", "pyvista", _PYVISTA),
-    (".h5 .hdf5 .hdf .h5md", "h5py", _HDF5),
-    (".parquet", "pandas pyarrow", _PARQUET),
+    (".pvtu .pvtp .vti .vtr .vtm .stl .obj .pcd", "pyvista", _PYVISTA),
     (".xlsx", "pandas openpyxl", _EXCEL),
 )
 """Endings, the packages that the command needs, and the command for Python."""

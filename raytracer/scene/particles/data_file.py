@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from raytracer.files.access import OpenFile
+from raytracer.files.access import OpenFile, is_file
 
 
 class DataFile(NamedTuple):
@@ -18,17 +17,19 @@ class DataFile(NamedTuple):
         size: bytes.
         modified: time of the last change, nanoseconds.
         used: its arrays, properties or columns that became centres, radii and colours.
+        inner: path of the particles in the file, for formats with several sets, or "".
     """
 
     path: Path
     size: int
     modified: int
     used: frozenset[str] = frozenset()
+    inner: str = ""
 
     @classmethod
-    def of(cls, file: OpenFile) -> DataFile:
+    def of(cls, file: OpenFile, inner: str = "") -> DataFile:
         """Return what an open file is."""
-        return cls(file.path.absolute(), file.size, file.modified)
+        return cls(file.path.absolute(), file.size, file.modified, inner=inner)
 
     def using(self, names: Iterable[str]) -> DataFile:
         """Return the same file with other arrays, properties or columns in use."""
@@ -42,3 +43,17 @@ class DataFile(NamedTuple):
             return "is no longer there"
         same = (now.st_size, now.st_mtime_ns) == (self.size, self.modified)
         return "" if same else "has changed since it was loaded"
+
+
+def split_inner(path: Path) -> tuple[Path, str]:
+    """Return a file and the path in it that follows a colon, as in "snapshot.hdf5:PartType1".
+
+    A file whose own name has a colon goes first.
+    """
+    text = str(path)
+    place = text.find(":")
+    while place >= 0 and not is_file(path):
+        if is_file(text[:place]) and text[place + 1 :]:
+            return Path(text[:place]), text[place + 1 :]
+        place = text.find(":", place + 1)
+    return path, ""

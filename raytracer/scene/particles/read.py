@@ -12,7 +12,7 @@ from raytracer.scene.arrays import Where, check_centers
 from raytracer.scene.elements import Element, symbol_of
 from raytracer.scene.particles import registry
 from raytracer.scene.particles.compressed import unpacked
-from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.data_file import DataFile, split_inner
 from raytracer.scene.particles.source import Particles, ParticleSource, Value
 
 if TYPE_CHECKING:
@@ -44,8 +44,9 @@ def read(
         DataFileError: there is no such file, or it does not hold spheres.
     """
     source = source or str(path)
+    path, inner = split_inner(path)
     with opened(path, source) as file:
-        return read_open(file, names, elements, meaning)
+        return read_open(file, names, elements, meaning, inner=inner)
 
 
 def read_open(
@@ -54,23 +55,27 @@ def read_open(
     elements: Mapping[str, Element] | None = None,
     meaning: str | None = None,
     others: tuple[str, ...] = (),
+    inner: str = "",
 ) -> Particles:
     """Read the spheres of an open particle file; otherwise as `read`.
 
     Args:
         others: endings of files that are no particles, which a message lists too.
+        inner: path of the particles in the file, for formats with several sets, or "".
     """
-    with source_of(file, others) as found:
+    with source_of(file, others, inner) as found:
         result = found.particles(names or {})
     if result.labels is not None and (result.radius is None or result.color is None):
         _look_up(result, result.labels, elements or {}, meaning)
     if not file.is_standard_input:
-        result.file = DataFile.of(file)
+        result.file = DataFile.of(file, inner)
     return result
 
 
 @contextmanager
-def source_of(file: OpenFile, others: tuple[str, ...] = ()) -> Iterator[ParticleSource]:
+def source_of(
+    file: OpenFile, others: tuple[str, ...] = (), inner: str = ""
+) -> Iterator[ParticleSource]:
     """Give the columns of an open particle file, unpacked if it is compressed.
 
     Raises:
@@ -80,7 +85,7 @@ def source_of(file: OpenFile, others: tuple[str, ...] = ()) -> Iterator[Particle
         suffix = content.path.suffix.lower()
         found = registry.format_of(content, suffix, others)
         with reading(file.source, suffix or found.name):
-            yield found.open(content)
+            yield found.open(content, inner)
 
 
 def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
@@ -98,7 +103,7 @@ def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
     Raises:
         Exception: of any kind, if the file is damaged.
     """
-    with opened(file.path) as stream, source_of(stream) as source:
+    with opened(file.path) as stream, source_of(stream, inner=file.inner) as source:
         pairs = source.row(row, count, file.used)
         return {name: value for name, value in pairs if name not in file.used}
 

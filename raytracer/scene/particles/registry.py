@@ -44,12 +44,24 @@ class Format(NamedTuple):
     pattern: str = ""
     variant: str = ""
 
-    def open(self, file: OpenFile) -> ParticleSource:
-        """Return the source of an open file. Raises DataFileError if it is of another format."""
+    def open(self, file: OpenFile, inner: str = "") -> ParticleSource:
+        """Return the source of an open file.
+
+        Args:
+            file: the file.
+            inner: path of the particles in it, or "".
+
+        Raises:
+            DataFileError: the file is of another format, or has no paths in it.
+        """
+        if inner and self.module != "hdf5":
+            raise DataFileError(
+                f"{file.source}: a path behind a colon is for HDF5; this is a {self.name} file"
+            )
         module = self.module
         name = f"raytracer.scene.particles.formats.{module}"
         source: type[ParticleSource] = import_module(name).Source
-        return source(file, self.variant)
+        return source(file, inner or self.variant)
 
 
 # Quantifiers that give nothing back: the time that a line takes grows with its length only.
@@ -82,6 +94,13 @@ FORMATS = (
     Format("VASP structure", "poscar", (".vasp", ".poscar", ".contcar"), pattern=_POSCAR),
     Format("PDB", "pdb", (".pdb", ".ent", ".brk"), pattern=_PDB),
     Format("CIF", "cif", (".cif", ".mmcif", ".mcif"), pattern=r"(?:#[^\n]*\n\s*)*data_\S*\s"),
+    Format("HDF5", "hdf5", (".hdf5", ".h5", ".hdf", ".h5md"), (b"\x89HDF\r\n\x1a\n",)),
+    Format("Parquet", "arrow", (".parquet",), (b"PAR1",), variant="parquet"),
+    Format("Feather", "arrow", (".feather", ".arrow"), (b"ARROW1",), variant="feather"),
+    Format("VTK", "vtk_legacy", (".vtk",), (b"# vtk DataFile",)),
+    Format("VTK XML", "vtk_xml", (".vtp", ".vtu", ".vts"), pattern=r"(?:<\?xml[^>]*>\s*)?<VTKFile"),
+    Format("PLY", "ply", (".ply",), (b"ply\n", b"ply\r\n")),
+    Format("LAS", "las", (".las", ".laz"), (b"LASF",)),
     Format("GSD", "gsd", (".gsd",), (b"\xdf\x65\xdf\x65\xdf\x65\xdf\x65",)),
     Format("DCD", "dcd", (".dcd",), (b"\x54\0\0\0CORD", b"\0\0\0\x54CORD")),
     Format("TRR", "trr", (".trr",), (b"\0\0\x07\xc9",)),

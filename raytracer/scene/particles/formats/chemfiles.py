@@ -5,15 +5,11 @@ chemfiles runs in a process of its own: some damaged files end the process that 
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from raytracer.errors import DataFileError, shown
-from raytracer.files.access import OpenFile
-from raytracer.files.npz import Archive
 from raytracer.memory import require_room
+from raytracer.scene.particles.isolated import parsed
 from raytracer.scene.particles.loaded import LoadedSource, library
 from raytracer.scene.particles.source import Box
 
@@ -23,8 +19,6 @@ if TYPE_CHECKING:
 
 MEMORY = 8
 """Bytes of memory for each byte of the file while it is parsed."""
-
-_PROCESS = "raytracer.scene.particles.chemfiles_process"
 
 
 class Source(LoadedSource):
@@ -59,25 +53,28 @@ class Source(LoadedSource):
     @cached_property
     def _answer(self) -> dict[str, NDArray[Any]]:
         """The arrays of the other process."""
-        from tempfile import TemporaryFile
-
         library("chemfiles", self.name, "md")
         require_room(self.name, MEMORY * self.file.size)
-        descriptor = self.file.file.fileno()
-        with TemporaryFile() as output:
-            done = subprocess.run(
-                [sys.executable, "-m", _PROCESS, self.file.name, self.variant],
-                stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE, check=False,
-                pass_fds=(descriptor,),
-            )  # fmt: skip
-            if done.returncode:
-                lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-                why = f" ({shown(lines[-1], 160)})" if lines and done.returncode == 1 else ""
-                raise DataFileError(
-                    f"{self.name}: is damaged, or no {self.variant} file that chemfiles reads{why}"
-                )
-            output.seek(0)
-            stream: Any = output
-            answer = OpenFile(stream, self.file.path, self.name)
-            with Archive(answer) as archive:
-                return {name: archive.array(name) for name in archive.members}
+        return parsed(self.file, "chemfiles", self.variant, self.variant)
+
+
+def parse(path: str, variant: str) -> dict[str, NDArray[Any]]:
+    """Return the first frame of a file as arrays; for `isolated`."""
+    import chemfiles
+    import numpy as np
+
+    chemfiles.set_warnings_callback(lambda _: None)
+    with chemfiles.Trajectory(path, "r", variant) as trajectory:
+        frames = trajectory.nsteps
+        frame = trajectory.read()
+    atoms: Any = frame.atoms
+    cell = frame.cell
+    edges = np.array(cell.matrix).T if min(cell.lengths) > 0.0 else np.zeros((3, 3))
+    return {
+        "frames": np.array(frames),
+        "position": np.array(frame.positions),
+        "element": np.array([atom.type.encode() for atom in atoms], "S8"),
+        "name": np.array([atom.name.encode() for atom in atoms], "S16"),
+        "bonds": np.array(frame.topology.bonds, np.int64).reshape(-1, 2),
+        "cell": edges,
+    }

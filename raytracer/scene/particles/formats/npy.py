@@ -1,15 +1,16 @@
-"""Arrays of NumPy (.npy): (N, 3) centres, or (N, 4) centres and radii."""
+"""Arrays of NumPy (.npy): (N, 3) centres, (N, 4) with radii, (T, N, 3) frames, or records (N,)."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError
 from raytracer.files.npz import read_header, read_npy
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.source import Column, Particles, ParticleSource, Value, kind_of
+from raytracer.scene.particles.loaded import LoadedSource
+from raytracer.scene.particles.source import Particles, Value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,8 +21,10 @@ FEWEST, SAMPLE = 10, 1000
 """Fewest spheres for a guess about a column, and rows that it is made from."""
 
 
-class Source(ParticleSource):
+class Source(LoadedSource):
     """An .npy file."""
+
+    noun = "field"
 
     @cached_property
     def _header(self) -> Header:
@@ -30,25 +33,34 @@ class Source(ParticleSource):
 
     @property
     def count(self) -> int | None:
-        return self._header.shape[0]
+        shape = self._header.shape
+        return shape[1] if self._is_series else shape[0] if shape else None
 
     @property
-    def columns(self) -> Mapping[str, Column]:
-        shape, kind = self._header.shape, kind_of(self._header.dtype)
-        found = {"centers": Column(kind, (3,))}
-        return found | ({"radius": Column(kind)} if shape[1:] == (4,) else {})
+    def frames(self) -> int | None:
+        return self._header.shape[0] if self._is_series else 1
 
-    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    def read(self) -> dict[str, NDArray[Any]]:
         array = self._array()
+        if array.dtype.names:
+            return {name: array[name] for name in array.dtype.names}
+        if self._is_series:
+            return {"centers": array[0]}
         columns = {"centers": array[:, :3]}
-        if array.shape[1] == 4:
-            columns["radius"] = array[:, 3]
-        return {name: columns[name] for name in names}
+        return columns if array.shape[1] == 3 else columns | {"radius": array[:, 3]}
 
     def particles(self, names: Mapping[str, str]) -> Particles:
+        if self._is_records:
+            return super().particles(names)
         if names:
             raise DataFileError(f"{self.name}: an .npy file has no names; leave out arrays")
         array = self._array()
+        if self._is_series:
+            result = Particles(self.name, array[0])
+            if len(array) > 1:
+                note = f"{self.name}: holds {len(array):,} frames; the first is shown"
+                result.notes.append(("", note))
+            return result
         radius = array[:, 3] if array.shape[1] == 4 else None
         own = {"centers": "columns 0 to 2", "radius": "column 3"}
         result = Particles(self.name, array[:, :3], radius, names=own)
@@ -61,13 +73,25 @@ class Source(ParticleSource):
         return result
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
-        """Yield nothing: all columns are in use."""
-        return iter(())
+        """Yield the other fields of a record; of a plain array, all columns are in use."""
+        return super().row(index, count, used) if self._is_records else iter(())
+
+    @property
+    def _is_records(self) -> bool:
+        """Whether the file holds a record for each particle."""
+        return self._header.dtype.names is not None and len(self._header.shape) == 1
+
+    @property
+    def _is_series(self) -> bool:
+        """Whether the file holds several frames."""
+        shape = self._header.shape
+        return len(shape) == 3 and shape[2] == 3 and shape[0] > 0 and not self._header.dtype.names
 
     def _array(self) -> NDArray[Any]:
-        """Return the array, (N, 3) or (N, 4)."""
+        """Return the array: (N, 3), (N, 4), (T, N, 3), or records (N,)."""
         array = read_npy(self.file)
-        if array.ndim != 2 or array.shape[1] not in (3, 4):
+        known = self._is_records or self._is_series
+        if not known and (array.ndim != 2 or array.shape[1] not in (3, 4)):
             raise DataFileError(
                 f"{self.name}: has shape {array.shape}; it must be (N, 3), or (N, 4) with radii"
                 f"{_remedy(array)}"

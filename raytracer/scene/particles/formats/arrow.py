@@ -1,0 +1,111 @@
+"""Tables in Parquet and Feather (Arrow): columns with the names of a .csv. Read by pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import DataFileError
+from raytracer.files.access import reading
+from raytracer.memory import require_room
+from raytracer.scene.particles.columns import ColumnSource
+from raytracer.scene.particles.loaded import library
+from raytracer.scene.particles.naming import unit
+from raytracer.scene.particles.source import Column
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MEMORY = 16
+"""Bytes of memory for each cell of a column while it is read."""
+
+TEXT_BYTES = 64
+"""Longest text of a column that is kept; more of it is cut off."""
+
+
+class Source(ColumnSource):
+    """A .parquet or .feather file; the variant says which."""
+
+    @cached_property
+    def _schema(self) -> Any:
+        """The columns as Arrow knows them."""
+        if self.variant == "parquet":
+            return self._parquet.schema_arrow
+        return self._feather.schema
+
+    @cached_property
+    def _parquet(self) -> Any:
+        module = library("pyarrow.parquet", self.name, "arrow")
+        self.file.file.seek(0)
+        return module.ParquetFile(self.file.file, memory_map=False)
+
+    @cached_property
+    def _feather(self) -> Any:
+        module = library("pyarrow", self.name, "arrow")
+        self.file.file.seek(0)
+        return module.ipc.open_file(self.file.file)
+
+    @cached_property
+    def columns(self) -> Mapping[str, Column]:
+        found: dict[str, Column] = {}
+        for each in self._schema:
+            kind = _kind_of(each.type)
+            if kind is not None and each.name not in found:
+                found[each.name] = kind._replace(unit=unit(each.name))
+        return found
+
+    @property
+    def count(self) -> int | None:
+        if self.variant == "parquet":
+            return int(self._parquet.metadata.num_rows)
+        batches = self._feather.num_record_batches
+        return sum(int(self._feather.get_batch(place).num_rows) for place in range(batches))
+
+    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        import numpy as np
+
+        if self.variant == "parquet":
+            require_room(self.name, MEMORY * int(self.count or 0) * max(len(names), 1))
+            table = self._parquet.read(columns=list(names), use_threads=True)
+        else:
+            require_room(self.name, self.file.size)
+            table = self._feather.read_all().select(list(names))
+        with reading(self.name, f".{self.variant}"):
+            table.validate(full=True)
+        columns: dict[str, NDArray[Any]] = {}
+        for name in names:
+            kind, column = self.columns[name], table.column(name)
+            if kind.kind == "text":
+                words = [("" if text is None else str(text)).encode()[:TEXT_BYTES]
+                         for text in column.to_pylist()]  # fmt: skip
+                columns[name] = np.array(words, f"S{TEXT_BYTES}")
+            elif kind.shape:
+                flat = column.combine_chunks()
+                values = np.asarray(flat.flatten().to_numpy(zero_copy_only=False))
+                columns[name] = values.reshape(-1, *kind.shape)
+            else:
+                columns[name] = np.asarray(column.to_numpy())
+        lengths = {len(values) for values in columns.values()}
+        if len(lengths) > 1:
+            raise DataFileError(f"{self.name}: columns differ in length; are there empty cells?")
+        return columns
+
+
+def _kind_of(kind: Any) -> Column | None:
+    """Return the column of an Arrow type; None for what is neither number nor text."""
+    import pyarrow.types as types
+
+    if types.is_fixed_size_list(kind):
+        inner = _kind_of(kind.value_type)
+        return None if inner is None or inner.shape else inner._replace(shape=(kind.list_size,))
+    if types.is_dictionary(kind):
+        inner = _kind_of(kind.value_type)
+        return inner if inner is not None and inner.kind == "text" else None
+    if types.is_floating(kind):
+        return Column("number")
+    if types.is_integer(kind):
+        return Column("integer")
+    if types.is_string(kind) or types.is_large_string(kind):
+        return Column("text")
+    return Column("truth value") if types.is_boolean(kind) else None

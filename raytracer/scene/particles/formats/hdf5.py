@@ -1,0 +1,244 @@
+"""Snapshots in HDF5: Gadget, AREPO, SWIFT and others, H5MD, and any group of arrays.
+
+A group whose datasets are the columns of particles is found by its coordinates; where there are
+several, the user names one, as in `snapshot.hdf5:PartType1`. Read by h5py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import DataFileError, shown
+from raytracer.memory import require_room
+from raytracer.scene.particles import naming
+from raytracer.scene.particles.columns import ColumnSource
+from raytracer.scene.particles.loaded import library
+from raytracer.scene.particles.source import Box, Column, Particles, kind_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_OBJECTS = 10_000
+"""Most groups and datasets that are looked at."""
+
+DEPTH = 6
+"""Most groups in each other that are looked into."""
+
+VALUE = "value"
+"""Dataset of a quantity that is a group, as in H5MD; its first axis is time."""
+
+
+class Source(ColumnSource):
+    """An HDF5 file; the variant is the path of a group or of a dataset of coordinates in it."""
+
+    noun = "dataset"
+
+    @cached_property
+    def _file(self) -> Any:
+        module = library("h5py", self.name, "hdf5")
+        return module.File(self.file.name, "r", locking=False)
+
+    @cached_property
+    def _group(self) -> Any:
+        """The group of the particles."""
+        if self.variant:
+            return self._named_group()
+        groups = list(self._candidates())
+        if len(groups) == 1:
+            return groups[0]
+        if groups:
+            names = [group.name.strip("/") for group in groups]
+            raise DataFileError(
+                f"{self.name}: holds several sets of particles ({naming.listed(names)}): name one "
+                f"behind a colon, as in '{shown(self.file.path.name)}:{shown(names[0])}'"
+            )
+        raise DataFileError(
+            f"{self.name}: no group has coordinates, (N, 3), by a usual name; name the dataset "
+            f"behind a colon, as in '{shown(self.file.path.name)}:GROUP/DATASET'"
+        )
+
+    @cached_property
+    def columns(self) -> Mapping[str, Column]:
+        found: dict[str, Column] = {}
+        count = self.count
+        for name, dataset, series in self._datasets(self._group):
+            shape = dataset.shape[1:] if series else dataset.shape
+            if shape[:1] == (count,) and len(shape) <= 3:
+                found[name] = Column(kind_of(dataset.dtype), shape[1:], _unit(dataset))
+        return found
+
+    @cached_property
+    def count(self) -> int | None:
+        name = self._centers or naming.usual(
+            "x", [name for name, *_ in self._datasets(self._group)]
+        )
+        for each, dataset, series in self._datasets(self._group):
+            if each == name:
+                return int(dataset.shape[1 if series else 0])
+        return None
+
+    @cached_property
+    def frames(self) -> int | None:
+        series = [dataset.shape[0] for _, dataset, series in self._datasets(self._group) if series]
+        return int(series[0]) if series else 1
+
+    @property
+    def box(self) -> Box | None:
+        import numpy as np
+
+        header = self._file.get("Header")
+        size = None if header is None else header.attrs.get("BoxSize")
+        if size is None:
+            return None
+        x, y, z = (float(each) for each in np.broadcast_to(np.ravel(size)[:3], 3))
+        return Box((0.0, 0.0, 0.0), ((x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z)))
+
+    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        import numpy as np
+
+        there = {name: (dataset, series) for name, dataset, series in self._datasets(self._group)}
+        size = 0
+        for name in names:
+            dataset, series = there[name]
+            size += int(dataset.nbytes) // (max(dataset.shape[0], 1) if series else 1)
+        require_room(self.name, size)
+        columns: dict[str, NDArray[Any]] = {}
+        for name in names:
+            dataset, series = there[name]
+            if dataset.is_virtual or dataset.external:
+                raise DataFileError(
+                    f"{self.name}: dataset '{shown(name)}' is stored in other files, which are "
+                    "not read"
+                )
+            array = np.asarray(dataset[0] if series else dataset[()])
+            columns[name] = array.astype(array.dtype.newbyteorder("="), copy=False)
+        return columns
+
+    def choose(self, names: Mapping[str, str]) -> dict[str, str]:
+        if self._centers is not None and not {"centers", *"xyz"} & set(names):
+            names = {**names, "centers": self._centers}
+        return super().choose(names)
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        result = super().particles(names)
+        if (self.frames or 1) > 1:
+            result.notes.append(("", (
+                f"{self.name}: holds {self.frames} frames; the first is shown"
+            )))  # fmt: skip
+        header = self._file.get("Header")
+        files = 1 if header is None else header.attrs.get("NumFilesPerSnapshot", 1)
+        if int(_first(files)) > 1:
+            result.notes.append(("", (
+                f"{self.name}: is one of {int(_first(files))} files of a snapshot; name the others "
+                "as further sets of a scene file"
+            )))  # fmt: skip
+        return result
+
+    @cached_property
+    def _centers(self) -> str | None:
+        """The dataset of coordinates, or None where they are x, y and z."""
+        if self.variant and not _is_group(self._file.get(self.variant)):
+            name = self.variant.strip("/").rpartition("/")[2]
+            known = [each for each, *_ in self._datasets(self._group)]
+            return name if name in known else self.variant.strip("/").split("/")[-2]
+        return _coordinates(self._datasets(self._group))
+
+    def _named_group(self) -> Any:
+        """Return the group that the user named, or that of the dataset."""
+        found = self._file.get(self.variant)
+        if found is None:
+            names = [group.name.strip("/") for group in self._candidates()]
+            hint = f"; particles are in {naming.listed(names)}" if names else ""
+            raise DataFileError(
+                f"{self.name}: there is no group or dataset '{shown(self.variant)}'{hint}"
+            )
+        if _is_group(found):
+            return found
+        parent = found.parent
+        is_value = found.name.rpartition("/")[2] == VALUE and found.ndim == 3
+        return parent.parent if is_value else parent
+
+    def _candidates(self) -> Iterator[Any]:
+        """Yield the groups that have coordinates."""
+        from collections import deque
+
+        pending, seen, looked = deque([(self._file, 0)]), set(), 0
+        while pending:
+            group, depth = pending.popleft()
+            if group.id in seen:
+                continue
+            seen.add(group.id)
+            if _coordinates(self._datasets(group)) or _has_axes(self._datasets(group)):
+                yield group
+            for name in group:
+                looked += 1
+                if looked > MOST_OBJECTS:
+                    return
+                inner = _member(group, name)
+                if depth < DEPTH and _is_group(inner):
+                    pending.append((inner, depth + 1))
+
+    def _datasets(self, group: Any) -> list[tuple[str, Any, bool]]:
+        """Return the datasets of a group: name, dataset, and whether its first axis is time."""
+        found = []
+        for place, name in enumerate(group):
+            if place >= MOST_OBJECTS:
+                break
+            member = _member(group, name)
+            if _is_group(member):
+                value = _member(member, VALUE) if VALUE in member else None
+                if value is not None and not _is_group(value) and value.ndim >= 2:
+                    found.append((name, value, True))
+            elif member is not None and member.shape:
+                found.append((name, member, member.ndim == 3 and member.shape[2] == 3
+                              and naming.usual("centers", [name]) is not None))  # fmt: skip
+        return found
+
+
+def _member(group: Any, name: str) -> Any:
+    """Return a group or a dataset, or None for what lies in another file or is broken."""
+    link = group.get(name, getlink=True)
+    if type(link).__name__ == "ExternalLink":
+        return None
+    found = group.get(name)
+    return found if found is None or _is_group(found) or hasattr(found, "shape") else None
+
+
+def _is_group(value: Any) -> bool:
+    """Whether an object of h5py is a group."""
+    return hasattr(value, "keys") and not hasattr(value, "shape")
+
+
+def _coordinates(datasets: Sequence[tuple[str, Any, bool]]) -> str | None:
+    """Return the dataset of coordinates, or None."""
+    vectors = [
+        name
+        for name, dataset, series in datasets
+        if dataset.shape[-1:] == (3,) and dataset.ndim == (3 if series else 2)
+    ]
+    return naming.usual("centers", vectors)
+
+
+def _has_axes(datasets: Sequence[tuple[str, Any, bool]]) -> bool:
+    """Whether there are coordinates in three datasets."""
+    scalars = [name for name, dataset, series in datasets if dataset.ndim == 1 + series]
+    return all(naming.usual(axis, scalars) for axis in "xyz")
+
+
+def _unit(dataset: Any) -> str:
+    """Return the unit that an attribute states, or ""."""
+    for name in ("unit", "units"):
+        if name in dataset.attrs:
+            text = dataset.attrs[name]
+            text = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
+            return shown(text, 20)
+    return ""
+
+
+def _first(value: Any) -> Any:
+    """Return a number, or the first of several."""
+    import numpy as np
+
+    return np.ravel(value)[0]

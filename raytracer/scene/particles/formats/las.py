@@ -1,0 +1,71 @@
+"""Point clouds of laser scanners (.las, .laz): positions and colours. Read by laspy."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import DataFileError
+from raytracer.memory import require_room
+from raytracer.scene.particles.isolated import parsed
+from raytracer.scene.particles.loaded import LoadedSource, library
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+POINT_MEMORY = 120
+"""Bytes of memory for a point while the file is read."""
+
+COLORS = ("red", "green", "blue")
+
+LEFT_OUT = frozenset(("X", "Y", "Z", *COLORS))
+"""Dimensions that are part of the position or of the colour."""
+
+
+class Source(LoadedSource):
+    """A .las or .laz file."""
+
+    @cached_property
+    def _header(self) -> Any:
+        module = library("laspy", self.name, "las")
+        self.file.file.seek(0)
+        with module.open(self.file.file, closefd=False) as reader:
+            return reader.header
+
+    @property
+    def count(self) -> int | None:
+        return int(self._header.point_count)
+
+    def read(self) -> dict[str, NDArray[Any]]:
+        header, count = self._header, int(self._header.point_count)
+        if not header.are_points_compressed and count * header.point_format.size > self.file.size:
+            raise DataFileError(f"{self.name}: is cut short")
+        require_room(self.name, POINT_MEMORY * count)
+        if header.are_points_compressed:  # its library ends the process over damaged files
+            return parsed(self.file, "las", "", "LAZ")
+        return parse(self.file.name, "")
+
+
+def parse(path: str, variant: str) -> dict[str, NDArray[Any]]:
+    """Return the points of a file as arrays; for `isolated`."""
+    import laspy
+    import numpy as np
+
+    points = laspy.read(path)
+    if len(points.points) != points.header.point_count:
+        raise ValueError("it is cut short")
+    position = np.stack([np.asarray(points[axis]) for axis in "xyz"], axis=1)
+    columns: dict[str, NDArray[Any]] = {"position": position}
+    names = list(points.point_format.dimension_names)
+    if all(name in names for name in COLORS):
+        columns["color"] = _eight_bits(np.stack([np.asarray(points[c]) for c in COLORS], 1))
+    return columns | {name: np.array(points[name]) for name in names if name not in LEFT_OUT}
+
+
+def _eight_bits(color: NDArray[Any]) -> NDArray[Any]:
+    """Return colours as uint8; some programs write 8 bits into the 16 that the format has."""
+    import numpy as np
+
+    if len(color) and color.max() > 255:
+        color = color >> 8
+    return color.astype(np.uint8)

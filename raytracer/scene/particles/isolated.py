@@ -1,0 +1,74 @@
+"""Reading in a process of its own, for libraries that end the process over damaged files.
+
+`python -m raytracer.scene.particles.isolated MODULE VARIANT FILE` writes the arrays that the
+function `parse` of a module in `formats/` returns to standard output, as an .npz archive.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import DataFileError, shown
+from raytracer.files.access import OpenFile
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def parsed(file: OpenFile, module: str, variant: str, what: str) -> dict[str, NDArray[Any]]:
+    """Return the arrays that a module parses a file to.
+
+    Args:
+        file: the file.
+        module: in `formats/`; its `parse(path, variant)` returns arrays by name.
+        variant: for that function.
+        what: what messages call the format.
+
+    Raises:
+        DataFileError: the file is damaged, or of another format.
+    """
+    from tempfile import TemporaryFile
+
+    from raytracer.files.npz import Archive
+
+    with TemporaryFile() as output:
+        done = subprocess.run(
+            [sys.executable, "-m", __spec__.name, module, variant, file.name],
+            stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE, check=False,
+            pass_fds=(file.file.fileno(),),
+        )  # fmt: skip
+        if done.returncode:
+            lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            why = f" ({shown(lines[-1], 160)})" if lines and done.returncode == 1 else ""
+            raise DataFileError(f"{file.source}: is damaged, or no {what} file{why}")
+        output.seek(0)
+        stream: Any = output
+        with Archive(OpenFile(stream, file.path, file.source)) as archive:
+            return {name: archive.array(name) for name in archive.members}
+
+
+def main(module: str, variant: str, path: str) -> int:
+    """Write the arrays of a file to standard output; return the exit status.
+
+    It is 1, with a sentence on standard error, where the file cannot be read.
+    """
+    import warnings
+
+    import numpy as np
+
+    warnings.simplefilter("ignore")
+    name = f"raytracer.scene.particles.formats.{module}"
+    try:
+        arrays = import_module(name).parse(path, variant)
+    except Exception as problem:
+        print(str(problem).partition("\n")[0] or type(problem).__name__, file=sys.stderr)
+        return 1
+    np.savez(sys.stdout.buffer, **arrays)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:4]))

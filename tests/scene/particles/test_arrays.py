@@ -1,0 +1,303 @@
+"""Arrays and columns: NumPy records and frames, HDF5, Parquet, Feather, PLY, LAS and LAZ."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from raytracer import RaytracerWarning, load
+from raytracer.files.access import opened
+from raytracer.scene.particles.read import read, source_of
+from raytracer.scene.particles.source import Box
+from support.particle_files import complaint, refusal, write
+
+RNG = np.random.default_rng(23)
+POINTS = RNG.normal(size=(12, 3))
+MASSES = np.arange(12.0)
+
+
+def frames_of(path: Path) -> tuple[int | None, int | None]:
+    with opened(path) as file, source_of(file) as source:
+        return source.count, source.frames
+
+
+# NumPy
+
+
+def test_records(tmp_path: Path) -> None:
+    records = np.zeros(12, [("pos", "<f4", 3), ("radius", "<f8"), ("mass", "<f8")])
+    records["pos"], records["radius"], records["mass"] = POINTS, MASSES + 1, MASSES
+    path = tmp_path / "a.npy"
+    np.save(path, records)
+    data = read(path)
+    np.testing.assert_array_equal(data.centers, POINTS.astype(np.float32))
+    np.testing.assert_array_equal(data.radius, MASSES + 1)
+    assert load(path).describe(7).values == {"mass": 7.0}
+    np.testing.assert_array_equal(read(path, {"radii": "mass"}).radius, MASSES)
+
+
+def test_frames(tmp_path: Path) -> None:
+    path = tmp_path / "a.npy"
+    np.save(path, np.stack([POINTS, POINTS + 1]))
+    with pytest.warns(RaytracerWarning, match="holds 2 frames; the first is shown"):
+        scene = load(path)
+    np.testing.assert_array_equal(scene.spheres[0].centers, POINTS)
+    assert frames_of(path) == (12, 2)
+
+
+# HDF5
+
+
+@pytest.fixture
+def h5py() -> Any:
+    return pytest.importorskip("h5py")
+
+
+def test_a_snapshot(tmp_path: Path, h5py: Any) -> None:
+    path = tmp_path / "snapshot.hdf5"
+    with h5py.File(path, "w") as file:
+        header = file.create_group("Header")
+        header.attrs["BoxSize"] = 10.0
+        header.attrs["NumPart_ThisFile"] = [12, 0, 0, 0, 0, 0]
+        gas = file.create_group("PartType0")
+        gas["Coordinates"] = POINTS
+        gas.create_dataset("Masses", data=MASSES.astype(">f4"), compression="gzip")
+        gas["Masses"].attrs["units"] = "1e10 Msun"
+        file["GasParticles"] = h5py.SoftLink("/PartType0")
+        file["Elsewhere"] = h5py.ExternalLink("other.hdf5", "/")
+    scene = load(path)
+    np.testing.assert_array_equal(scene.spheres[0].centers, POINTS)
+    assert scene.describe(3).values == {"Masses": 3.0}
+    with opened(path) as file, source_of(file) as source:
+        assert source.box == Box((0, 0, 0), ((10, 0, 0), (0, 10, 0), (0, 0, 10)))
+        assert source.columns["Masses"].unit == "1e10 Msun"
+
+
+def test_one_of_several_types(
+    tmp_path: Path, h5py: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        for kind in (0, 1):
+            file[f"PartType{kind}/Coordinates"] = POINTS + kind
+            file[f"PartType{kind}/Masses"] = MASSES + kind
+        file["PartType1/Other"] = POINTS * 2
+    said = refusal(path, capsys)
+    assert "several sets of particles ('PartType0', 'PartType1'): name one" in said
+    assert "'a.h5:PartType0'" in said
+    for inner, expected in (
+        ("PartType1", POINTS + 1),
+        ("/PartType1/Coordinates", POINTS + 1),
+        ("PartType1/Other", POINTS * 2),
+    ):
+        scene = load(f"{path}:{inner}")
+        np.testing.assert_array_equal(scene.spheres[0].centers, expected)
+        assert scene.describe(4).values["Masses"] == 5.0
+    text = '[[spheres]]\nfile = "a.h5:PartType1"\nradius = 0.5\n'
+    assert load(write(tmp_path / "a.toml", text)).count == 12
+    with pytest.raises(Exception, match=r"no group or dataset 'PartType7'; particles are in 'Part"):
+        load(f"{path}:PartType7")
+
+
+def test_h5md(tmp_path: Path, h5py: Any) -> None:
+    path = tmp_path / "a.h5md"
+    with h5py.File(path, "w") as file:
+        group = file.create_group("particles/all")
+        group["position/value"] = np.stack([POINTS, POINTS + 1])
+        group["position/step"] = [0, 1]
+        group["mass/value"] = np.ones((2, 12))
+    with pytest.warns(RaytracerWarning, match="holds 2 frames"):
+        scene = load(path)
+    np.testing.assert_array_equal(scene.spheres[0].centers, POINTS)
+    assert frames_of(path) == (12, 2)
+
+
+def test_three_datasets(tmp_path: Path, h5py: Any) -> None:
+    path = tmp_path / "a.hdf5"
+    with h5py.File(path, "w") as file:
+        for axis, values in zip("xyz", POINTS.T, strict=True):
+            file[axis] = values
+        file["radius"] = MASSES + 1
+    np.testing.assert_array_equal(read(path).centers, POINTS)
+    np.testing.assert_array_equal(read(path).radius, MASSES + 1)
+
+
+def test_hdf5_that_holds_no_particles(
+    tmp_path: Path, h5py: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.hdf5"
+    with h5py.File(path, "w") as file:
+        file["temperature"] = MASSES
+    assert "no group has coordinates, (N, 3), by a usual name" in refusal(path, capsys)
+    path.write_bytes(path.read_bytes()[:700])
+    assert "cannot be read as .hdf5" in refusal(path, capsys)
+    table = write(tmp_path / "a.csv", "x,y,z\n1,2,3\n")
+    assert "a path behind a colon is for HDF5" in complaint(Path(f"{table}:x"))
+
+
+# Arrow
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather"])
+def test_tables_of_arrow(tmp_path: Path, kind: str) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    names = ["H", "C", "O"] * 4
+    vectors = arrow.FixedSizeListArray.from_arrays(POINTS.ravel(), 3)
+    columns = {"x [nm]": POINTS[:, 0], "y [nm]": POINTS[:, 1], "z [nm]": POINTS[:, 2]}
+    table = arrow.table({**columns, "element": names, "mass": MASSES})
+    path, other = tmp_path / f"a.{kind}", tmp_path / f"b.{kind}"
+    if kind == "parquet":
+        from pyarrow.parquet import write_table as save
+    else:
+        from pyarrow.feather import write_feather as save
+    save(table, path)
+    save(arrow.table({"position": vectors, "r": MASSES + 1}), other)
+    data = read(path)
+    np.testing.assert_array_equal(data.centers, POINTS)
+    assert data.labels is not None
+    assert data.labels.names == ["H", "C", "O"]
+    assert load(path).describe(4).values == {"element": "C", "mass": 4.0}
+    np.testing.assert_array_equal(read(other).centers, POINTS)
+    with opened(path) as file, source_of(file) as source:
+        assert (source.count, source.columns["x [nm]"].unit) == (12, "nm")
+    assert "cannot be read as" in complaint(write(path, path.read_bytes()[:50]))
+
+
+# PLY
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_a_file_of_meshio(tmp_path: Path, binary: bool) -> None:
+    meshio = pytest.importorskip("meshio")
+    path = tmp_path / "a.ply"
+    meshio.Mesh(POINTS, [("vertex", np.arange(12)[:, None])], {"mass": MASSES}).write(
+        path, binary=binary
+    )
+    np.testing.assert_array_equal(read(path).centers, POINTS)
+    assert load(path).describe(5).values["mass"] == 5.0
+
+
+HEAD = """\
+ply
+format {order} 1.0
+comment a cloud
+element camera 1
+property float focus
+element vertex 2
+property double x
+property double y
+property double z
+property uchar red
+property uchar green
+property uchar blue
+property float radius
+element face 1
+property list uchar int vertex_indices
+end_header
+"""
+PLY = HEAD.format(order="ascii") + "1.5\n1 2 3 255 0 51 0.5\n4 5 6 0 255 0 0.25\n3 0 1 0\n"
+
+
+@pytest.mark.parametrize(
+    ("order", "sign"), [("binary_little_endian", "<"), ("binary_big_endian", ">")]
+)
+def test_ply(tmp_path: Path, order: str, sign: str) -> None:
+    kinds = [(name, f"{sign}f8") for name in "xyz"] + [(name, "u1") for name in "rgb"]
+    rows = np.array(
+        [(1, 2, 3, 255, 0, 51, 0.5), (4, 5, 6, 0, 255, 0, 0.25)], [*kinds, ("s", f"{sign}f4")]
+    )
+    content = HEAD.format(order=order).encode() + np.array([1.5], f"{sign}f4").tobytes()
+    binary = write(tmp_path / "a.ply", content + rows.tobytes() + b"\3\0\0\0\0")
+    text = write(tmp_path / "b.ply", PLY)
+    for path in (binary, text):
+        data = read(path)
+        np.testing.assert_array_equal(data.centers, [[1, 2, 3], [4, 5, 6]])
+        np.testing.assert_array_equal(data.color, [[255, 0, 51], [0, 255, 0]])
+        np.testing.assert_array_equal(data.radius, [0.5, 0.25])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "part"),
+    [
+        ("element vertex 2", "element vertex 3", "line 20: too few columns"),
+        ("property float focus", "property list uchar int a", "'camera' has a list; write the"),
+        ("element vertex", "element point", "there is no element 'vertex'"),
+        ("property double y", "property double x", "no properties, or one twice"),
+        ("property double y", "property complex y", "line 8: 'property complex y' is no line"),
+        ("end_header", "", "is no line of a header"),
+        ("4 5 6", "4 five 6", "line 19, column 'y': 'five' is not a number"),
+        ("ply\n", "plow\n", "is no PLY file"),
+        ("format ascii", "format binary_big_endian", "is cut short"),
+    ],
+)
+def test_what_is_wrong_with_a_ply(
+    tmp_path: Path, old: str, new: str, part: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert part in refusal(write(tmp_path / "a.ply", PLY.replace(old, new)), capsys)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(
+    st.text(st.sampled_from("plyformatelementvertexpropertydouble \n0123.-e"), max_size=40),
+    st.integers(0, len(PLY)),
+    st.integers(0, 60),
+)
+def test_any_text_is_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, text: str, at: int, cut: int
+) -> None:
+    path = write(tmp_path_factory.mktemp("fuzz") / "a.ply", PLY[:at] + text + PLY[at + cut :])
+    said = complaint(path)
+    assert said == "" or said.startswith(str(path))
+
+
+# LAS
+
+
+@pytest.mark.parametrize("suffix", ["las", "laz"])
+def test_point_clouds_of_scanners(
+    tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    laspy = pytest.importorskip("laspy")
+    if suffix == "laz":
+        pytest.importorskip("lazrs")
+    cloud = laspy.create(point_format=3, file_version="1.2")
+    cloud.header.offsets, cloud.header.scales = [500_000, 5_000_000, 0], [0.001] * 3
+    points = np.round(POINTS, 3) + np.array([500_000, 5_000_000, 0])
+    cloud.x, cloud.y, cloud.z = points.T
+    cloud.red, cloud.green, cloud.blue = (np.arange(12) * 5000 for _ in range(3))
+    cloud.intensity = np.arange(12)
+    path = tmp_path / f"a.{suffix}"
+    cloud.write(path)
+    data = read(path)
+    np.testing.assert_allclose(data.centers, points, rtol=1e-15)
+    np.testing.assert_array_equal(np.asarray(data.color)[:, 0], np.arange(12) * 5000 >> 8)
+    assert load(path).describe(6).values["intensity"] == 6
+    path.write_bytes(path.read_bytes()[:300])
+    assert refusal(path, capsys)
+
+
+@pytest.mark.parametrize(
+    ("library", "name", "extra"),
+    [
+        ("h5py", "a.h5", "hdf5"),
+        ("pyarrow.parquet", "a.parquet", "arrow"),
+        ("laspy", "a.las", "las"),
+    ],
+)
+def test_a_missing_library_is_named(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    library: str,
+    name: str,
+    extra: str,
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    said = refusal(write(tmp_path / name, "?"), capsys)
+    assert f"to be read: pip install 'raytracer[{extra}]'" in said
