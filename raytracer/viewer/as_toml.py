@@ -74,7 +74,8 @@ def view_tables(
     if background != scene.background:
         parts.append(_background(background))
     parts += [
-        _table(f"[materials.{toml_text.key(n)}]", vars(made)) for n, made in materials.items()
+        _table(f"[materials.{toml_text.key(name)}]", vars(material))
+        for name, material in materials.items()
     ]
     if options := " ".join(
         filter(None, (look_options(edits.applied_to(scene)), tone_options(tone)))
