@@ -11,7 +11,7 @@ import pytest
 import raytracer
 from raytracer import RenderSettings, Scene, SphereSet, buffers, layout
 from raytracer.buffers import SceneBuffers
-from raytracer.scene.pack import pack
+from raytracer.scene.packing.pack import pack
 
 THREE_BALLS = Path(__file__).parents[1] / "scenes" / "three_balls.toml"
 

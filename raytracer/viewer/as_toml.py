@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from raytracer.files import toml_text
-from raytracer.scene.lighting import background_up
 from raytracer.scene.lights import Light
+from raytracer.scene.packing.lighting import background_up
 from raytracer.viewer.edits import Edits
 
 DIGITS = 10

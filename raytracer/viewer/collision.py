@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.memory import OBSTACLES
-from raytracer.scene.fit import giants, within
 from raytracer.scene.looks import Camera
+from raytracer.scene.packing.framing import giants, within
 from raytracer.viewer import view as moves
 
 if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
-    from raytracer.scene.fit import Spheres
+    from raytracer.scene.packing.framing import Spheres
     from raytracer.viewer.vectors import Vector
     from raytracer.viewer.view import View
 

@@ -13,7 +13,7 @@ import pytest
 
 import raytracer
 from raytracer import DirectionalLight, Film, Scene
-from raytracer.scene.pack import pack, retake
+from raytracer.scene.packing.pack import pack, retake
 from raytracer.viewer import view as moves
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.loaded_scene import LoadedScene
