@@ -107,8 +107,8 @@ def outline(value: dict[str, Any], indent: str = "") -> Iterator[str]:
     width = max((len(key) for key, _ in rows), default=0)
     for key, item in rows:
         label = "seconds" if key == "timings" else key.replace("_", " ")
-        if isinstance(item, dict):
-            yield f"{indent}{label}"
+        if isinstance(item, dict):  # names of files and materials keep their underscores
+            yield f"{indent}{label if key == 'timings' else key}"
             yield from outline(item, indent + "  ")
         elif isinstance(item, list) and all(isinstance(part, dict) for part in item):
             yield f"{indent}{label}"

@@ -172,6 +172,7 @@ def contents_of(file: str) -> dict[str, Any]:
         "caption": scene.caption,
         "spheres": scene.count,
         "files": _files(file, scene),
+        "data": _data(scene),
         "bounds": _bounds(buffers),
         "sets": [_sphere_set(index, scene) for index in range(len(scene.spheres))],
         "camera": camera,
@@ -185,8 +186,9 @@ def _files(file: str, scene: Scene) -> list[dict[str, Any]]:
     """Return every file that was read, the scene or particle file first."""
     from raytracer.files.access import STANDARD_INPUT, path_of
     from raytracer.scene.compose import is_outside
+    from raytracer.scene.particles.data_file import split_inner
 
-    own = path_of(file)
+    own, _ = split_inner(path_of(file))
     data = {each.file.path: each.file.size for each in scene.spheres if each.file is not None}
     sizes = {own.absolute(): own.stat().st_size} | data if own != STANDARD_INPUT else data
     rows: list[dict[str, Any]] = []
@@ -196,6 +198,14 @@ def _files(file: str, scene: Scene) -> list[dict[str, Any]]:
             row["outside"] = str(path.resolve())
         rows.append(row)
     return rows
+
+
+def _data(scene: Scene) -> dict[str, Any]:
+    """Return the columns, frames and boxes of the data files, by the names that the scene has."""
+    from raytracer.scene.particles.summary import summary
+
+    files = {each.source: each.file for each in scene.spheres if each.file is not None}
+    return {name: summary(file) for name, file in files.items()}
 
 
 def _bounds(buffers: SceneBuffers) -> dict[str, list[float]]:

@@ -1,0 +1,108 @@
+"""Summary of a particle file: its columns with their ranges, its frames and its periodic box."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import MemoryNeedError, shown
+from raytracer.files.access import opened
+from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.read import source_of
+from raytracer.scene.particles.source import Column
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from raytracer.scene.particles.source import ParticleSource
+
+MOST_TEXTS = 8
+"""Most different texts of a column that are listed."""
+
+MOST_COLUMNS = 200
+"""Most columns that are read for their ranges."""
+
+
+def summary(file: DataFile) -> dict[str, Any]:
+    """Return what a particle file holds, as JSON types.
+
+    Args:
+        file: of a sphere set; it is read again.
+
+    Returns:
+        "particles", "frames" (if it is known without reading the whole file), "box" (origin and
+        edges), "bonds" (their number), and "columns": of each its name, type, unit and range.
+
+    Raises:
+        DataFileError: the file cannot be read any more.
+    """
+    with opened(file.path) as stream, source_of(stream, inner=file.inner) as source:
+        columns = dict(source.columns)
+        ranges, rows = _ranges(source, list(columns)[:MOST_COLUMNS])
+        count, box, bonds = source.count, source.box, source.bonds
+        found: dict[str, Any] = {"particles": rows if count is None else count}
+        if source.frames is not None:
+            found["frames"] = source.frames
+        if box is not None:
+            found["box"] = {"origin": list(box.origin), "edges": [list(edge) for edge in box.edges]}
+        if bonds is not None:
+            found["bonds"] = len(bonds)
+        found["columns"] = [
+            {"name": name} | _typed(column) | ranges.get(name, {})
+            for name, column in columns.items()
+        ]
+    return found
+
+
+def _typed(column: Column) -> dict[str, Any]:
+    """Return type and unit of a column."""
+    sizes = " x ".join(map(str, column.shape))
+    kind = f"{sizes} {column.kind}s" if sizes else column.kind
+    return {"type": kind} | ({"unit": column.unit} if column.unit else {})
+
+
+def _ranges(source: ParticleSource, names: list[str]) -> tuple[dict[str, dict[str, Any]], int]:
+    """Return the ranges of columns by name, and the number of rows.
+
+    All columns are read at once where memory has room for them, otherwise one after another.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    count = 0
+    for group in _groups(source, names):
+        for name, values in group.items():
+            count = len(values)
+            found[name] = _range(values)
+    return found, count
+
+
+def _groups(source: ParticleSource, names: list[str]) -> Iterator[dict[str, NDArray[Any]]]:
+    """Yield columns, as many at a time as there is memory for."""
+    try:
+        group = source.load(names)
+    except MemoryNeedError:
+        for name in names:
+            yield source.load([name])
+    else:
+        yield group
+
+
+def _range(values: NDArray[Any]) -> dict[str, Any]:
+    """Return least and greatest value of a column, or its different texts."""
+    import numpy as np
+
+    if not values.size:
+        return {}
+    if values.dtype.kind in "SU":
+        known = np.unique(values)
+        texts = [shown(_text(each)) for each in known[:MOST_TEXTS]]
+        return {"values": len(known), "texts": texts}
+    if values.dtype.kind not in "iuf":
+        return {}
+    with np.errstate(invalid="ignore"):
+        low, high = np.fmin.reduce(values, axis=None), np.fmax.reduce(values, axis=None)
+    return {"low": low.item(), "high": high.item()}
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
