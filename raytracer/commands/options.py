@@ -154,6 +154,10 @@ def preview_options() -> list[click.Option]:
         _option(render["width"], "the scene's", "Width of the window in pixels."),
         _option(render["height"], "the scene's", "Height of the window in pixels."),
         _option(render["samples"], "the scene's", "Samples per pixel at rest."),
+        *(
+            _option(render[name], "the scene's")
+            for name in ("look", "integrator", "ao_samples", "ao_distance")
+        ),
         _option(
             tone["exposure"], _typed(tone["exposure"]), "Initial exposure, in stops or metered."
         ),

@@ -77,6 +77,10 @@ def preview(
     width: int | None = None,
     height: int | None = None,
     samples: int | None = None,
+    look: str | None = None,
+    integrator: str | None = None,
+    ao_samples: int | None = None,
+    ao_distance: float | None = None,
     threads: int = 0,
     tone: ToneSettings | None = None,
     watch: bool = False,
@@ -97,6 +101,10 @@ def preview(
         width: width of the window in pixels; None takes the scene's.
         height: height of the window in pixels; None takes the scene's.
         samples: samples per pixel at rest; None takes the scene's.
+        look: one of `LOOKS`; None takes the scene's.
+        integrator: "direct" or "ao"; None takes the scene's, or that of the look.
+        ao_samples: occlusion rays per surface and sample; None takes the scene's.
+        ao_distance: length of occlusion rays in scene units; None takes the scene's.
         threads: threads on the CPU; 0 takes every core that the process may use.
         tone: initial exposure and tone curve.
         watch: reload the scene when its file, or one that it names, changes.
@@ -136,7 +144,9 @@ def preview(
     if screenshot is not None:
         target = output.check_picture(outputs.writes(screenshot, "the screenshot"))
     opening.open_display(offscreen is not None)
-    overrides = {"width": width, "height": height, "samples": samples}
+    overrides: dict[str, Any] = {"width": width, "height": height, "samples": samples}
+    overrides |= {"look": look, "integrator": integrator}
+    overrides |= {"ao_samples": ao_samples, "ao_distance": ao_distance}
     source = scene
 
     def load(step: Notice) -> LoadedScene:

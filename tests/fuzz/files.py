@@ -5,6 +5,7 @@ A case is a seed and a number: the same two give the same bytes everywhere.
 
 from __future__ import annotations
 
+import base64
 import gzip
 import importlib.util
 import io
@@ -12,6 +13,7 @@ import json
 import random
 import struct
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -189,6 +191,43 @@ end_header
 """
 
 
+VTK = """\
+# vtk DataFile Version 3.0
+a cloud
+ASCII
+DATASET POLYDATA
+POINTS 2 float
+1 2 3
+4 5 6
+VERTICES 2 4
+1 0
+1 1
+POINT_DATA 2
+SCALARS radius double 1
+LOOKUP_TABLE default
+0.5 0.25
+FIELD FieldData 1
+mass 1 2 float
+7 8
+"""
+
+
+def vtp() -> bytes:
+    """Points of VTK in XML, compressed."""
+    data = POINTS.tobytes()
+    blocks = [zlib.compress(data[place : place + 64]) for place in range(0, len(data), 64)]
+    words = [len(blocks), 64, len(data) % 64, *map(len, blocks)]
+    head = base64.b64encode(struct.pack(f"<{len(words)}I", *words)).decode()
+    text = (
+        '<?xml version="1.0"?>\n<VTKFile type="PolyData" byte_order="LittleEndian" '
+        'compressor="vtkZLibDataCompressor"><PolyData><Piece NumberOfPoints="12"><Points>'
+        '<DataArray type="Float64" NumberOfComponents="3" format="binary">'
+        f"{head}{base64.b64encode(b''.join(blocks)).decode()}</DataArray></Points></Piece>"
+        "</PolyData></VTKFile>\n"
+    )
+    return text.encode()
+
+
 def hdf5(folder: Path) -> bytes:
     """A snapshot."""
     import h5py
@@ -299,6 +338,8 @@ def seeds(folder: Path) -> dict[str, bytes]:
         "atoms.data": LAMMPS_DATA.encode(),
         "POSCAR": POSCAR.encode(),
         "cloud.ply": PLY.encode(),
+        "cloud.vtk": VTK.encode(),
+        "cloud.vtp": vtp(),
         "records.npy": npy(np.ones(12, [("x", "f4"), ("y", "f4"), ("z", "f4"), ("radius", "f8")])),
         "series.npy": npy(POINTS.reshape(2, 6, 3)),
         "frame.dcd": dcd(),

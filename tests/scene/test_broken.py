@@ -392,7 +392,7 @@ DATA: dict[str, tuple[str, bytes | str, list[str]]] = {
         "",
         ["supported are .toml", "pip install ase", "write('", "a.xyz', read('"],
     ),
-    "mesh": ("a.VTU", "", ["files ending in '.vtu' cannot", "pip install pyvista"]),
+    "mesh": ("a.PVTU", "", ["files ending in '.pvtu' cannot", "pip install pyvista"]),
     "topology": ("a.psf", "", ["atoms without coordinates", "TRAJECTORY"]),
     "packed": ("a.xyz.zip", "", ["unpack it first"]),
     "csv without blue": ("a.csv", "x,y,z,r,g\n1,2,3,0,0\n", ["no column 'b'"]),

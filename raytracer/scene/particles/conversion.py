@@ -15,7 +15,7 @@ _EXCEL = "import pandas; pandas.read_excel('{name}').to_csv('{new}.csv', index=F
 _KINDS = (
     (".traj .cfg .xsf .cube .res .db", "ase", _ASE),
     (".pqr .pdbqt .crd .inpcrd", "MDAnalysis", _MDANALYSIS),
-    (".vtu .vtp .vtk .vts .pvtu .stl .obj .pcd", "pyvista", _PYVISTA),
+    (".pvtu .pvtp .vti .vtr .vtm .stl .obj .pcd", "pyvista", _PYVISTA),
     (".xlsx", "pandas openpyxl", _EXCEL),
 )
 """Endings, the packages that the command needs, and the command for Python."""

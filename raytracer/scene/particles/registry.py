@@ -97,6 +97,8 @@ FORMATS = (
     Format("HDF5", "hdf5", (".hdf5", ".h5", ".hdf", ".h5md"), (b"\x89HDF\r\n\x1a\n",)),
     Format("Parquet", "arrow", (".parquet",), (b"PAR1",), variant="parquet"),
     Format("Feather", "arrow", (".feather", ".arrow"), (b"ARROW1",), variant="feather"),
+    Format("VTK", "vtk_legacy", (".vtk",), (b"# vtk DataFile",)),
+    Format("VTK XML", "vtk_xml", (".vtp", ".vtu", ".vts"), pattern=r"(?:<\?xml[^>]*>\s*)?<VTKFile"),
     Format("PLY", "ply", (".ply",), (b"ply\n", b"ply\r\n")),
     Format("LAS", "las", (".las", ".laz"), (b"LASF",)),
     Format("GSD", "gsd", (".gsd",), (b"\xdf\x65\xdf\x65\xdf\x65\xdf\x65",)),

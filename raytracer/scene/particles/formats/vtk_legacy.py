@@ -1,0 +1,218 @@
+"""Points of VTK's legacy files (.vtk), in text or binary, with the arrays of point data.
+
+Sections follow each other, each after a line of words; those that are not needed are skipped.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import DataFileError, shown
+from raytracer.files.access import OpenFile
+from raytracer.memory import require_room
+from raytracer.scene.particles.loaded import LoadedSource
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+TYPES = {
+    "char": "i1", "unsigned_char": "u1", "short": "i2", "unsigned_short": "u2", "int": "i4",
+    "unsigned_int": "u4", "long": "i8", "unsigned_long": "u8", "float": "f4", "double": "f8",
+    "vtktypeint64": "i8", "vtktypeint32": "i4", "vtkidtype": "i4", "vtktypeuint64": "u8",
+}  # fmt: skip
+"""Types of arrays, as NumPy writes them."""
+
+DATASETS = ("POLYDATA", "UNSTRUCTURED_GRID", "STRUCTURED_GRID")
+"""Kinds of data that have points."""
+
+MEMORY = 4
+"""Bytes of memory for each byte of the file while it is parsed."""
+
+LINE_BYTES = 1 << 12
+"""Longest line of words before a section."""
+
+_VECTORS = {"VECTORS": 3, "NORMALS": 3}
+_CELLS = ("VERTICES", "LINES", "POLYGONS", "TRIANGLE_STRIPS", "CELLS")
+
+
+class Source(LoadedSource):
+    """A legacy file."""
+
+    def __init__(self, file: OpenFile, variant: str = "") -> None:
+        super().__init__(file, variant)
+        require_room(self.name, MEMORY * file.size)
+        self._content = file.read(file.size)
+        self._place = 0
+        first, _, form = (self._line() for _ in range(3))
+        if not first.startswith("# vtk DataFile"):
+            raise DataFileError(f"{self.name}: is no legacy file of VTK")
+        self._is_binary = form.strip().upper() == "BINARY"
+        words = self._words()
+        if words[:1] != ["DATASET"] or words[1:2] == []:
+            raise self._wrong(words)
+        if words[1].upper() not in DATASETS:
+            raise DataFileError(f"{self.name}: holds no points: it is {shown(words[1])}")
+        self._head = self._place
+
+    def read(self) -> dict[str, NDArray[Any]]:
+        self._place = self._head
+        self._columns: dict[str, NDArray[Any]] = {}
+        self._cells = 0
+        self._data = 0  # points that the arrays that follow belong to
+        while words := self._words():
+            self._section(words)
+        if "position" not in self._columns:
+            raise DataFileError(f"{self.name}: there are no points (section POINTS)")
+        count = len(self._columns["position"])
+        return {name: each for name, each in self._columns.items() if len(each) == count}
+
+    def _section(self, words: list[str]) -> None:
+        """Read or skip a section that begins with these words."""
+        kind = words[0].upper()
+        if kind == "POINTS" and len(words) >= 3:
+            self._columns["position"] = self._array(self._count(words[1]), 3, words[2])
+        elif kind in ("POINT_DATA", "CELL_DATA") and len(words) >= 2:
+            self._data = self._count(words[1]) if kind == "POINT_DATA" else 0
+            self._cells = self._count(words[1])
+        elif kind == "SCALARS" and len(words) >= 3:
+            width = self._count(words[3]) if len(words) > 3 else 1
+            start = self._place
+            if self._words()[:1] != ["LOOKUP_TABLE"]:
+                self._place = start
+            self._keep(words[1], width, words[2])
+        elif kind in _VECTORS and len(words) >= 3:
+            self._keep(words[1], _VECTORS[kind], words[2])
+        elif kind == "TENSORS" and len(words) >= 3:
+            self._keep(words[1], 9, words[2])
+        elif kind == "COLOR_SCALARS" and len(words) >= 3:
+            self._keep(words[1], self._count(words[2]), self._color_type)
+        elif kind == "TEXTURE_COORDINATES" and len(words) >= 4:
+            self._keep(words[1], self._count(words[2]), words[3])
+        elif kind == "FIELD" and len(words) >= 3:
+            self._field(self._count(words[2]))
+        elif kind == "LOOKUP_TABLE" and len(words) >= 3:
+            self._array(self._count(words[2]), 4, self._color_type)
+        elif kind == "CELL_TYPES" and len(words) >= 2:
+            self._array(self._count(words[1]), 1, "int")
+        elif kind in _CELLS and len(words) >= 3:
+            self._skip_cells(words)
+        elif kind == "METADATA":
+            while self._line().strip():
+                pass
+        elif kind != "DIMENSIONS":
+            raise self._wrong(words)
+
+    @property
+    def _color_type(self) -> str:
+        """Type of colours: bytes in binary files, 0..1 in text."""
+        return "unsigned_char" if self._is_binary else "float"
+
+    def _keep(self, name: str, width: int, kind: str) -> None:
+        """Read an array, and keep it if it belongs to the points."""
+        values = self._array(self._data or self._cells, width, kind)
+        if self._data and name != "position":
+            self._columns[name] = values
+
+    def _field(self, arrays: int) -> None:
+        """Read the arrays of a field."""
+        for _ in range(arrays):
+            words = self._words()
+            if words[:1] == ["METADATA"]:
+                self._section(words)
+                words = self._words()
+            if len(words) < 4:
+                raise self._wrong(words)
+            name, width, count, kind = words[:4]
+            if kind in ("string", "bit"):
+                raise DataFileError(f"{self.name}: the array '{shown(name)}' holds {kind}s")
+            values = self._array(self._count(count), self._count(width), kind)
+            if self._data and name != "position":
+                self._columns[name] = values
+
+    def _skip_cells(self, words: list[str]) -> None:
+        """Skip cells: numbers of points, or in version 5 offsets and points apart."""
+        count, size = self._count(words[1]), self._count(words[2])
+        start = self._place
+        inner = self._words()
+        if inner[:1] == ["OFFSETS"] and len(inner) == 2:
+            self._array(count, 1, inner[1])
+            inner = self._words()
+            if inner[:1] != ["CONNECTIVITY"] or len(inner) != 2:
+                raise self._wrong(inner)
+            self._array(size, 1, inner[1])
+            return
+        self._place = start
+        self._array(size, 1, "int")
+
+    def _array(self, count: int, width: int, kind: str) -> NDArray[Any]:
+        """Return the numbers that follow, (N,) or (N, K)."""
+        import numpy as np
+
+        if kind.lower() not in TYPES or width < 1:
+            raise DataFileError(f"{self.name}: '{shown(kind)}' is no type of numbers")
+        dtype = np.dtype(f">{TYPES[kind.lower()]}")
+        total = count * width
+        left = len(self._content) - self._place
+        if total * (dtype.itemsize if self._is_binary else 2) > left + 1:
+            raise DataFileError(f"{self.name}: is cut short: {total:,} numbers are announced")
+        values = self._binary(total, dtype) if self._is_binary else self._text(total, dtype)
+        return values.reshape(-1, width) if width > 1 else values
+
+    def _binary(self, total: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Return big-endian numbers."""
+        import numpy as np
+
+        values = np.frombuffer(self._content, dtype, total, self._place)
+        self._place += total * dtype.itemsize
+        if self._content[self._place : self._place + 1] == b"\n":
+            self._place += 1
+        return values.astype(dtype.newbyteorder("="))
+
+    def _text(self, total: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Return numbers that are written in text, over any number of lines."""
+        import numpy as np
+
+        words: list[bytes] = []
+        while len(words) < total:
+            end = self._content.find(b"\n", self._place)
+            end = len(self._content) if end < 0 else end
+            if self._place >= len(self._content):
+                raise DataFileError(f"{self.name}: is cut short: {total:,} numbers are announced")
+            words += self._content[self._place : end].split()
+            self._place = end + 1
+        try:
+            values = np.array([float(word) for word in words[:total]], np.float64)
+        except ValueError:
+            raise DataFileError(
+                f"{self.name}: something is no number where {total:,} are announced"
+            ) from None
+        return values.astype(dtype.newbyteorder("="))
+
+    def _line(self) -> str:
+        """Return the line that follows; "" at the end too."""
+        end = self._content.find(b"\n", self._place)
+        end = len(self._content) if end < 0 else end
+        if end - self._place > LINE_BYTES:
+            raise DataFileError(f"{self.name}: a line of words is too long; is it a legacy file?")
+        line = self._content[self._place : end].decode("utf-8", "replace")
+        self._place = min(end + 1, len(self._content))
+        return line
+
+    def _words(self) -> list[str]:
+        """Return the words of the next line that is not blank; [] at the end."""
+        while self._place < len(self._content):
+            words = self._line().split()
+            if words:
+                return words
+        return []
+
+    def _count(self, word: str) -> int:
+        """Return a count."""
+        if not (word.isascii() and word.isdecimal() and len(word) <= 15):
+            raise DataFileError(f"{self.name}: '{shown(word, 40)}' is no count")
+        return int(word)
+
+    def _wrong(self, words: list[str]) -> DataFileError:
+        text = shown(" ".join(words), 40)
+        return DataFileError(f"{self.name}: '{text}' begins no section that is known")

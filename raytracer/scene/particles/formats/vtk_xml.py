@@ -1,0 +1,213 @@
+"""Points of VTK's XML files (.vtp, .vtu, .vts), with arrays in text, base64, or appended.
+
+Arrays may be compressed by zlib or LZMA, block by block. Cells are not read.
+"""
+
+from __future__ import annotations
+
+import lzma
+import zlib
+from base64 import b64decode
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+from raytracer.errors import DataFileError, shown
+from raytracer.files.access import OpenFile
+from raytracer.memory import require_room
+from raytracer.scene.particles.loaded import LoadedSource
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MEMORY = 10
+"""Bytes of memory for each byte of the part of a file that is XML."""
+
+TYPES = {
+    "Int8": "i1", "UInt8": "u1", "Int16": "i2", "UInt16": "u2", "Int32": "i4", "UInt32": "u4",
+    "Int64": "i8", "UInt64": "u8", "Float32": "f4", "Float64": "f8",
+}  # fmt: skip
+"""Types of arrays, as NumPy writes them."""
+
+RATIO = 1100
+"""Largest ratio of sizes of a compressed block: that of deflate is below 1,033."""
+
+RATIO_BYTES = 1 << 26
+"""Size up to which a larger ratio does no harm."""
+
+MOST_COMPONENTS = 1000
+"""Most numbers of an array for each point."""
+
+_APPENDED = b"<AppendedData"
+
+
+class Source(LoadedSource):
+    """A file of points; the variant is unused."""
+
+    def __init__(self, file: OpenFile, variant: str = "") -> None:
+        super().__init__(file, variant)
+        require_room(self.name, file.size)
+        content = file.read(file.size)
+        text, mark, rest = content.partition(_APPENDED)
+        require_room(self.name, MEMORY * len(text))
+        if b"<!DOCTYPE" in text or b"<!ENTITY" in text:
+            raise DataFileError(f"{self.name}: has a DOCTYPE, which files of VTK do not have")
+        self._appended, self._is_raw = b"", False
+        if mark:
+            head, _, data = rest.partition(b">")
+            self._is_raw = b'"raw"' in head or b"'raw'" in head
+            self._appended = data[data.find(b"_") + 1 :]
+            text += b"</VTKFile>"
+        try:
+            self._root = ElementTree.fromstring(text)
+        except ElementTree.ParseError as problem:
+            raise DataFileError(f"{self.name}: is not XML ({problem})") from None
+        if self._root.tag != "VTKFile":
+            raise DataFileError(f"{self.name}: is no file of VTK, but <{shown(self._root.tag)}>")
+        self._order = ">" if self._root.get("byte_order") == "BigEndian" else "<"
+        self._word = 8 if self._root.get("header_type") == "UInt64" else 4
+        self._compressor = self._root.get("compressor", "")
+
+    def read(self) -> dict[str, NDArray[Any]]:
+        import numpy as np
+
+        pieces = [self._piece(piece) for piece in self._root.iter("Piece")]
+        if not pieces:
+            kind = shown(self._root.get("type", "?"))
+            raise DataFileError(f"{self.name}: holds no points: its type is {kind}")
+        names = [name for name in pieces[0] if all(name in piece for piece in pieces)]
+        columns = {}
+        for name in names:
+            parts = [piece[name] for piece in pieces]
+            if len({part.shape[1:] for part in parts}) == 1:
+                columns[name] = np.concatenate(parts) if len(parts) > 1 else parts[0]
+        return columns
+
+    def _piece(self, piece: ElementTree.Element) -> dict[str, NDArray[Any]]:
+        """Return the points of a piece and the arrays that belong to them."""
+        found = piece.find("Points/DataArray")
+        if found is None:
+            raise DataFileError(f"{self.name}: there are no points (element <Points>)")
+        points = self._array(found)
+        if points.ndim != 2 or points.shape[1] != 3:
+            raise DataFileError(f"{self.name}: the points have the shape {points.shape}")
+        columns = {"position": points}
+        for each in piece.findall("PointData/DataArray"):
+            name = each.get("Name", "")
+            if name and name not in columns and each.get("type") in TYPES:
+                values = self._array(each)
+                if len(values) == len(points):
+                    columns[name] = values
+        return columns
+
+    def _array(self, element: ElementTree.Element) -> NDArray[Any]:
+        """Return an array, (N,) or (N, K)."""
+        import numpy as np
+
+        kind, name = element.get("type", ""), shown(element.get("Name", "Points"))
+        width = element.get("NumberOfComponents", "1")
+        known = kind in TYPES and width.isdecimal() and 0 < int(width[:9]) <= MOST_COMPONENTS
+        if not known:
+            raise DataFileError(f"{self.name}: the array '{name}' has an unknown type or width")
+        dtype = np.dtype(self._order + TYPES[kind])
+        form = element.get("format", "ascii")
+        if form == "ascii":
+            words = (element.text or "").split()
+            try:
+                values = np.array(words, np.float64 if dtype.kind == "f" else np.int64)
+            except (ValueError, OverflowError):
+                raise DataFileError(
+                    f"{self.name}: the array '{name}' holds something that is no number"
+                ) from None
+            values = values.astype(dtype.newbyteorder("="))
+        else:
+            data = self._bytes(element, form, name)
+            values = np.frombuffer(data[: len(data) // dtype.itemsize * dtype.itemsize], dtype)
+            values = values.astype(dtype.newbyteorder("="), copy=False)
+        components = int(width)
+        if len(values) % components:
+            raise DataFileError(f"{self.name}: the array '{name}' is cut short")
+        return values.reshape(-1, components) if components > 1 else values
+
+    def _bytes(self, element: ElementTree.Element, form: str, name: str) -> bytes:
+        """Return the bytes of an array."""
+        if form == "appended":
+            offset = element.get("offset", "")
+            if not offset.isdecimal() or int(offset[:18]) >= len(self._appended):
+                raise DataFileError(f"{self.name}: the array '{name}' lies behind the end")
+            text = self._appended[int(offset[:18]) :]
+            is_raw = self._is_raw
+        else:
+            text, is_raw = (element.text or "").strip().encode(), False
+        try:
+            return self._unpacked(text, is_raw) if self._compressor else self._plain(text, is_raw)
+        except (ValueError, IndexError, zlib.error, lzma.LZMAError):
+            raise DataFileError(f"{self.name}: the array '{name}' is damaged, or cut") from None
+
+    def _plain(self, text: bytes, is_raw: bool) -> bytes:
+        """Return the bytes that follow a word with their number."""
+        head = text[: self._word] if is_raw else _decoded(text, self._word)
+        (size,) = self._words(head, 1)
+        data = text[: self._word + size] if is_raw else _decoded(text, self._word + size)
+        if len(data) < self._word + size:
+            raise ValueError
+        return data[self._word : self._word + size]
+
+    def _unpacked(self, text: bytes, is_raw: bool) -> bytes:
+        """Return the bytes of compressed blocks.
+
+        Before them stand their number, their size, that of the last, and their compressed sizes.
+        """
+        head = text[: self._word] if is_raw else _decoded(text, self._word)
+        (count,) = self._words(head, 1)
+        length = (3 + count) * self._word
+        if length > len(text):
+            raise ValueError
+        head = text[:length] if is_raw else _decoded(text, length)
+        _, block, last, *sizes = self._words(head, 3 + count)
+        total = sum(sizes)
+        rest = text[length:] if is_raw else text[_encoded_length(length) :]
+        data = rest[:total] if is_raw else _decoded(rest, total)
+        if len(data) < total:
+            raise ValueError
+        expected = block * max(count - 1, 0) + (last or block if count else 0)
+        if expected > max(RATIO_BYTES, RATIO * max(total, 1)):
+            raise ValueError
+        require_room(self.name, expected)
+        return b"".join(self._blocks(data, sizes, max(block, last)))
+
+    def _blocks(self, data: bytes, sizes: list[int], most: int) -> Iterator[bytes]:
+        """Yield the content of blocks, each of at most so many bytes."""
+        place = 0
+        for size in sizes:
+            piece = data[place : place + size]
+            place += size
+            if self._compressor == "vtkZLibDataCompressor":
+                yield zlib.decompressobj().decompress(piece, most)
+            elif self._compressor == "vtkLZMADataCompressor":
+                yield lzma.LZMADecompressor().decompress(piece, most)
+            else:
+                raise DataFileError(
+                    f"{self.name}: is compressed by {shown(self._compressor)}; write it with ZLib "
+                    "or without compression"
+                )
+
+    def _words(self, data: bytes, count: int) -> list[int]:
+        """Return the words of a header."""
+        import numpy as np
+
+        if len(data) < count * self._word:
+            raise ValueError
+        words: NDArray[np.integer[Any]] = np.frombuffer(data, f"{self._order}u{self._word}", count)
+        return [int(word) for word in words]
+
+
+def _encoded_length(size: int) -> int:
+    """Return the number of letters that so many bytes take in base64."""
+    return -(-size // 3) * 4
+
+
+def _decoded(text: bytes, size: int) -> bytes:
+    """Return at least the first bytes of a text in base64, if it has them."""
+    return b64decode(text[: _encoded_length(size)] + b"==")[:size]
