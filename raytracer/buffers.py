@@ -25,6 +25,22 @@ DIGEST_BLOCK = 1 << 23
 """Bytes of a leaf of the digest: large enough for threads to work without the GIL."""
 
 
+FLAT_FIELDS: tuple[Any, ...] = (
+    *((name, "i4") for name in ("width", "height", "x0", "y0", "x1", "y1")),
+    *((name, "i4") for name in ("sample_begin", "sample_count")),
+    *(("seed", "u4"), ("filter", "i4"), ("filter_radius", "f4"), ("max_depth", "i4")),
+    *((name, "i4") for name in ("light_count", "material_count", "shadows", "color_mode")),
+    *(("background_bottom", "f4", 3), ("background_kind", "i4")),
+    *(("background_top", "f4", 3), ("material_mode", "i4")),
+    *(("ambient", "f4", 3), ("large_count", "i4")),
+    *(("background_up", "f4", 3), ("pad", "f4")),
+)
+"""Fields of a Frame as the first films hashed them."""
+
+INTEGRATOR_FIELDS = ("kind", "ao_samples", "ao_distance")
+"""Fields of a Frame that are hashed with any integrator but the first."""
+
+
 def _no_ids() -> NDArray[np.int32]:
     import numpy as np
 
@@ -168,7 +184,8 @@ class SceneBuffers:
         yield "frame", _flat(self.frame)
         integrator = self.frame["integrator"]
         if integrator["kind"].any():  # else the hash is that of films without an integrator
-            yield "integrator", integrator[["kind", "ao_samples", "ao_distance"]].copy()
+            yield "integrator", integrator[list(INTEGRATOR_FIELDS)].copy()
+        yield from _later_fields(self.frame)
         yield "center", self.center
         yield "scale", np.array([self.scale])
         if len(self.large) or len(self.large_id):  # else the hash is that of earlier versions
@@ -183,24 +200,30 @@ def _flat(frame: NDArray[np.void]) -> NDArray[np.void]:
     """
     import numpy as np
 
-    record = np.zeros(
-        1,
-        [
-            *((name, "i4") for name in ("width", "height", "x0", "y0", "x1", "y1")),
-            *((name, "i4") for name in ("sample_begin", "sample_count")),
-            *(("seed", "u4"), ("filter", "i4"), ("filter_radius", "f4"), ("max_depth", "i4")),
-            *((name, "i4") for name in ("light_count", "material_count", "shadows", "color_mode")),
-            *(("background_bottom", "f4", 3), ("background_kind", "i4")),
-            *(("background_top", "f4", 3), ("material_mode", "i4")),
-            *(("ambient", "f4", 3), ("large_count", "i4")),
-            *(("background_up", "f4", 3), ("pad", "f4")),
-        ],
-    )
+    record = np.zeros(1, list(FLAT_FIELDS))
+    for name, value in _frame_fields(frame):
+        if name in (record.dtype.names or ()):
+            record[name] = value
+    return record
+
+
+def _later_fields(frame: NDArray[np.void]) -> Iterator[tuple[str, NDArray[np.generic]]]:
+    """Yield the fields of a Frame that are hashed nowhere else, unless they are zero.
+
+    A field that is added keeps the hash of films that are there already where 0 is what they have.
+    """
+    known = {field[0] for field in FLAT_FIELDS} | set(INTEGRATOR_FIELDS)
+    for name, value in _frame_fields(frame):
+        if name not in known and value.any():
+            yield name, value.copy()
+
+
+def _frame_fields(frame: NDArray[np.void]) -> Iterator[tuple[str, NDArray[np.generic]]]:
+    """Yield the fields of all parts of a Frame by name, without padding."""
     for part in frame.dtype.names or ():
         for name in frame.dtype[part].names or ():
-            if name in (record.dtype.names or ()) and not name.startswith("pad"):
-                record[name] = frame[part][name]
-    return record
+            if not name.startswith("pad"):
+                yield name, frame[part][name]
 
 
 def _check_array(name: str, array: NDArray[Any], dtype: Any, shape: tuple[int, ...]) -> None:

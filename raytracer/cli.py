@@ -40,16 +40,16 @@ SUMMARIES = {
 }
 """The line of each subcommand in the help."""
 
-# What a shell expects of a program that was stopped by Ctrl-C.
 INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells expect it."""
 
 
 class _StoppedError(Exception):
-    """An interrupt on its way through click, which would print an empty line for it."""
+    """Carries an interrupt through click, which would print an empty line for it."""
 
 
 class _Program(Group):
-    """The command without its subcommands."""
+    """The `raytracer` command."""
 
     def invoke(self, context: click.Context) -> Any:
         try:
@@ -89,14 +89,19 @@ def program() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code.
+    """Run the command line.
 
-    arguments: without the program's name; None takes those of the process.
-    A user's mistake is one sentence and code 2; Ctrl-C is 130; any other exception is a defect
-    and keeps its traceback.
+    Args:
+        arguments: without the name of the program; None takes those of the process.
+
+    Returns:
+        The exit code: 2 after a mistake in the input, with one message; 130 after Ctrl-C.
+
+    Raises:
+        Exception: there is a defect.
     """
     if arguments is None:
-        # NumPy's linear algebra would start a thread a core, which costs more than it ever brings.
+        # NumPy's linear algebra would start a thread per core, which takes longer than it saves.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     args = None if arguments is None else list(arguments)
     try:
@@ -129,21 +134,21 @@ def _print_warning(sentence: str) -> None:
 
 
 def _require_words(words: list[str]) -> None:
-    """Refuse an empty word, which no option means. Raises UserError."""
+    """Refuse empty arguments; raises UserError."""
     if "" in words:
         place = words.index("")
         after = f" after '{shown(words[place - 1])}'" if place else ""
         raise UserError(
-            f"word {place + 1} of the command{after} is empty, as a variable of the shell is that "
-            "is not set: leave it out, or give a value"
+            f"word {place + 1} of the command{after} is empty, perhaps because a shell variable is "
+            "not set: leave it out, or give a value"
         )
 
 
 def _no_memory(error: BaseException) -> str:
-    """Say that memory ran out, and how much was asked for where that is known."""
-    asked = re.search(r"llocate ([\d.]+ [KMGT]iB)", str(error))  # NumPy says so
+    """Return a message for a lack of memory, with the size of the allocation if it is known."""
+    size = re.search(r"llocate ([\d.]+ [KMGT]iB)", str(error))  # in messages of NumPy
     return (
-        f"there is not enough memory{f', {asked[1]} more were needed' if asked else ''}: use fewer "
+        f"there is not enough memory{f', {size[1]} more were needed' if size else ''}: use fewer "
         "spheres, a smaller picture, or a machine with more memory"
     )
 
@@ -182,14 +187,14 @@ def _sentence(text: str) -> str:
 
 
 def _interrupt_behind(error: BaseException | None) -> KeyboardInterrupt | None:
-    """The interrupt that a library turned into an exception of its own, NumPy's import say."""
+    """Return the interrupt behind an exception of a library, such as NumPy's import."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error
 
 
 def stopped(error: BaseException) -> int:
-    """Say which signal it was, and which files had been written; returns the exit code."""
+    """Print the signal and the files that were written; returns the exit code."""
     stop = _interrupt_behind(error)
     if not isinstance(stop, Terminated):
         stop = Terminated()
@@ -212,7 +217,7 @@ def _written() -> str:
 
 
 def _say(text: str, code: int) -> int:
-    """Print one sentence a line, each with the program's name."""
+    """Print each line with the name of the program on standard error; returns the code."""
     for sentence in text.split("\n"):
         print(f"raytracer: {fitted(sentence)}", file=sys.stderr)
     return code

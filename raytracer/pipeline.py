@@ -144,7 +144,7 @@ def prepare(
         UserError: the scene or an argument cannot be rendered.
         MemoryNeedError: it does not fit into memory.
     """
-    from raytracer.scene.pack import nbytes
+    from raytracer.scene.packing.pack import nbytes
 
     if is_path(scene):
         scene = path_of(scene, "scene")
@@ -437,7 +437,7 @@ def _is_device(value: Any) -> bool:
 
 def _packed(scene: Scene, settings: RenderSettings, transparent: bool) -> SceneBuffers:
     """Return scene and settings as buffers."""
-    from raytracer.scene.pack import pack
+    from raytracer.scene.packing.pack import pack
 
     buffers = pack(scene, settings)
     return buffers.seen(buffers.view.without_background()) if transparent else buffers
@@ -470,7 +470,7 @@ def _need(
     output: memory.Output,
 ) -> memory.Need:
     """Return what a job allocates after loading, if it neither keeps nor releases the scene."""
-    from raytracer.scene.pack import packed_looks
+    from raytracer.scene.packing.pack import packed_looks
 
     x0, y0, x1, y1 = checked_crop(settings.width, settings.height, crop)
     return memory.Need(

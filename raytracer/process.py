@@ -1,11 +1,11 @@
-"""The command's process: its standard streams, and the signals that end it.
+"""The process of the command: its standard streams, and the signals that end it.
 
-Standard error is for words to people: where it is closed or full, they are lost and the work goes
-on. Standard output is a result: where it cannot be written, the command ends with 1 and a sentence,
-or, where the reader of a pipe has gone, with 141 and none, as if SIGPIPE had ended it.
+Standard error carries messages: if it is closed or full, they are lost and the command continues.
+Standard output carries results: if it cannot be written, the command ends with code 1 and a
+message, or with code 141 and none if the reader of a pipe has closed it, as after SIGPIPE.
 
-SIGINT, SIGTERM and SIGHUP raise `Terminated` in the main thread, so that what is half done is
-cleaned up on the way out.
+SIGINT, SIGTERM and SIGHUP raise `Terminated` in the main thread, so that temporary files are
+removed before the process ends.
 """
 
 from __future__ import annotations
@@ -26,14 +26,18 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-# Seconds until a signal is sent again whose exception was lost in a callback.
-_AGAIN = 0.005
-# Seconds for which words to people wait for a reader that has stopped reading.
-_PATIENCE = 1.0
+# Seconds until a signal is sent again after its exception was lost in a callback.
+_RESEND_DELAY = 0.005
+# Seconds for which a message waits for a reader that has stopped reading.
+_WRITE_TIMEOUT = 1.0
 
 
 class Terminated(KeyboardInterrupt):
-    """A signal asks the process to end."""
+    """A signal ends the process.
+
+    Args:
+        number: of the signal.
+    """
 
     def __init__(self, number: int = signal.SIGINT) -> None:
         super().__init__(number)
@@ -41,12 +45,12 @@ class Terminated(KeyboardInterrupt):
 
     @property
     def exit_code(self) -> int:
-        """What a shell shows of a program that this signal ended."""
+        """The exit code that shells report for this signal."""
         return 128 + self.number
 
     @property
     def name(self) -> str:
-        """For people."""
+        """Name of the signal for people."""
         return "Ctrl-C" if self.number == signal.SIGINT else self.number.name
 
 
@@ -55,7 +59,7 @@ class StreamError(RaytracerError):
 
 
 class _StandardOutput(io.FileIO):
-    """Its errors are told apart from those of files; after the first nothing more is written."""
+    """Standard output: its errors differ from those of files, and end all further writing."""
 
     failed = False
 
@@ -72,20 +76,27 @@ class _StandardOutput(io.FileIO):
 
 
 class _StandardError(io.FileIO):
-    """Nothing that goes wrong with it stops the work."""
+    """Standard error: its errors are ignored."""
 
     def write(self, data: Buffer, /) -> int:
         try:
-            return _write_waiting(self, data, _PATIENCE)
+            return _write_waiting(self, data, _WRITE_TIMEOUT)
         except OSError:
             return memoryview(data).nbytes
 
 
 def _write_waiting(stream: io.FileIO, data: Buffer, seconds: float | None = None) -> int:
-    """Write to a stream that may be full; gives the number of bytes.
+    """Write to a stream that may be full; returns the number of bytes.
 
-    The descriptor is shared with other programs, one of which may have set it not to block.
-    seconds: to wait for room; None waits for ever. Raises OSError.
+    The descriptor is shared with other programs, one of which may have made it non-blocking.
+
+    Args:
+        stream: to write to.
+        data: to write.
+        seconds: to wait for room; None waits without limit.
+
+    Raises:
+        OSError: it cannot be written.
     """
     while (count := io.FileIO.write(stream, data)) is None:
         import select
@@ -96,10 +107,11 @@ def _write_waiting(stream: io.FileIO, data: Buffer, seconds: float | None = None
 
 
 def run(command: Callable[[], int], stopped: Callable[[BaseException], int]) -> int:
-    """Run a command with streams and signals set up; returns its exit code.
+    """Set up streams and signals and run a command; returns its exit code.
 
-    command: handles `StreamError` itself, and `Terminated` as far as it can.
-    stopped: says what a `Terminated` ended that came before or after the command; the exit code.
+    Args:
+        command: returns an exit code; it handles `StreamError` and most `Terminated`.
+        stopped: handles a `Terminated` before or after the command; returns an exit code.
     """
     _open_streams()
     try:
@@ -107,17 +119,17 @@ def run(command: Callable[[], int], stopped: Callable[[BaseException], int]) -> 
         code = _finish(command())
     except KeyboardInterrupt as stop:
         code = _finish(stopped(stop))
-    for number in SIGNALS:  # the interpreter's own end has nothing to clean up, and no words for it
+    for number in SIGNALS:  # the interpreter has nothing to clean up
         if signal.getsignal(number) not in (signal.SIG_IGN, None):
             signal.signal(number, signal.SIG_DFL)
     return code
 
 
 def _open_streams() -> None:
-    """Make sure that the three descriptors are open and the streams are ours.
+    """Open the three descriptors if they are closed, and replace the streams.
 
-    A closed descriptor would be that of the next file opened. The other direction of the null
-    device keeps it taken, and reading or writing still fails as of a closed one.
+    The next file would get a closed descriptor. The null device, opened in the other direction,
+    occupies it, and reading or writing still fails as with a closed one.
     """
     for number, mode in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_RDWR)):
         try:
@@ -131,7 +143,7 @@ def _open_streams() -> None:
 
 
 def _text(raw: io.FileIO, old: Any, always_flush: bool = False) -> io.TextIOWrapper:
-    """A text stream like the old one; characters that its encoding lacks are escaped."""
+    """Return a text stream like the old one; characters that its encoding lacks are escaped."""
     return io.TextIOWrapper(
         io.BufferedWriter(raw),
         encoding=getattr(old, "encoding", None),
@@ -141,7 +153,7 @@ def _text(raw: io.FileIO, old: Any, always_flush: bool = False) -> io.TextIOWrap
 
 
 def _take_signals() -> None:
-    """Let the signals raise `Terminated`, but for those that are ignored (nohup)."""
+    """Raise `Terminated` for signals, except ignored ones (nohup)."""
     for number in SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _terminate)
@@ -149,7 +161,7 @@ def _take_signals() -> None:
 
 
 def _terminate(number: int, _: FrameType | None) -> None:
-    """The first signal raises; the next ends the process at once, in case that the first hangs."""
+    """Raise on the first signal; the next one ends the process at once, if the first hangs."""
     for each in SIGNALS:
         if signal.getsignal(each) is _terminate:
             signal.signal(each, _end)
@@ -165,7 +177,7 @@ def _end(number: int, _: FrameType | None) -> None:
 
 
 def _after_callback(lost: sys.UnraisableHookArgs) -> None:
-    """Send a signal again whose exception came up where it cannot be raised."""
+    """Send a signal again after Python dropped its exception in a callback."""
     if not issubclass(lost.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(lost)
         return
@@ -175,11 +187,11 @@ def _after_callback(lost: sys.UnraisableHookArgs) -> None:
     for each in SIGNALS:
         if signal.getsignal(each) is _end:
             signal.signal(each, _terminate)
-    Timer(_AGAIN, os.kill, (os.getpid(), number)).start()
+    Timer(_RESEND_DELAY, os.kill, (os.getpid(), number)).start()
 
 
 def _finish(code: int) -> int:
-    """Write what standard output still holds; the exit code."""
+    """Flush standard output; returns the exit code."""
     try:
         sys.stdout.flush()
     except Terminated as stop:

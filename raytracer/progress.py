@@ -1,4 +1,4 @@
-"""What a terminal shows of work that takes longer than a moment."""
+"""Progress on a terminal: the current stage, and a bar for rendering."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress
 
-# Shorter renders are not worth a bar (seconds).
+# Seconds before anything is shown.
 DELAY = 1.0
 
-# Back to the start of the line, and clear it.
+# Return to the start of the line and clear it.
 _CLEAR = "\r\x1b[K"
 
 
 class StageLine:
-    """Called with what is being done now; shows that in one line where it takes long.
+    """Shows a stage that takes longer than a delay in one line. It is called with its name.
 
-    An empty text says that nothing is.
+    An empty name ends the stage. A timer writes the line, because a stage reports only its start.
 
-    The work itself says nothing before it is done, so that a timer has to write the line.
-    show: True always, False never, None if standard error is a terminal.
+    Args:
+        show: True always, False never, None if standard error is a terminal.
+        delay: seconds before the line is shown.
     """
 
     def __init__(self, show: bool | None = None, delay: float = DELAY) -> None:
@@ -48,7 +49,7 @@ class StageLine:
         print(text, end="", file=sys.stderr, flush=True)
 
     def _end(self) -> None:
-        """Take the line of the stage before back."""
+        """Clear the line of the previous stage."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer.join()
@@ -65,10 +66,12 @@ class StageLine:
 
 
 class ProgressBar:
-    """Called with the fraction done; shows the rate in samples per second and the time left.
+    """Shows progress, samples per second and remaining time. It is called with the fraction done.
 
-    samples: how many samples the whole render takes.
-    show: True always, False never, None if standard error is a terminal.
+    Args:
+        samples: number of samples of the whole render, in all pixels.
+        show: True always, False never, None if standard error is a terminal.
+        delay: seconds before the bar is shown.
     """
 
     def __init__(self, samples: int, show: bool | None = None, delay: float = DELAY) -> None:
@@ -89,7 +92,7 @@ class ProgressBar:
         self._bar.update(self._bar.task_ids[0], completed=fraction, rate=rate)
 
     def _open(self) -> Progress:
-        """Start the bar; its library is imported only now."""
+        """Start the bar; its library is imported here to save time."""
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -120,7 +123,7 @@ class ProgressBar:
 
 
 def rate_text(rate: float) -> str:
-    """Samples a second for people."""
+    """Return a rate in samples per second for people."""
     for unit in ("", "k", "M"):
         if rate < 1000:
             return f"{rate:.1f} {unit}samples/s"

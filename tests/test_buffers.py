@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import Scene, buffers
+from raytracer import RenderSettings, Scene, SphereSet, buffers, layout
 from raytracer.buffers import SceneBuffers
-from raytracer.scene.pack import pack
+from raytracer.scene.packing.pack import pack
 
 THREE_BALLS = Path(__file__).parents[1] / "scenes" / "three_balls.toml"
 
@@ -62,3 +62,36 @@ def test_digest_by_several_threads(packed: SceneBuffers, monkeypatch: pytest.Mon
     assert several == packed.digest()
     moved = replace(packed, radius=packed.radius[::-1].copy(), x=packed.x[::-1].copy())
     assert moved.digest() != several
+
+
+def frame_fields() -> list[tuple[str, str]]:
+    """Part and name of every field of a Frame that is in a picture."""
+    frame = layout.dtype("Frame")
+    return [
+        (part, name)
+        for part in frame.names or ()
+        for name in frame[part].names or ()
+        if not name.startswith("pad") and name not in ("sample_begin", "sample_count")
+    ]
+
+
+@pytest.mark.parametrize(("part", "name"), frame_fields())
+def test_digest_sees_every_field_of_the_frame(part: str, name: str) -> None:
+    packed = pack(Scene(spheres=(SphereSet(np.eye(3), 0.1),)), RenderSettings(integrator="ao"))
+    frame = packed.frame.copy()
+    frame[part][name] += 1 if frame[part][name].max() < 1e30 else -1e38
+    assert replace(packed, frame=frame).digest() != packed.digest()
+
+
+def test_a_field_that_is_added_is_seen_and_keeps_the_digest_where_it_is_zero(
+    packed: SceneBuffers,
+) -> None:
+    dtype = np.dtype([*packed.frame.dtype.descr, ("later", [("gain", "<f4"), ("pad", "<f4")])])
+    frame = np.zeros(1, dtype)
+    for part in packed.frame.dtype.names or ():
+        frame[part] = packed.frame[part]
+    assert replace(packed, frame=frame).digest() == packed.digest()
+    frame["later"]["pad"] = 1.0
+    assert replace(packed, frame=frame).digest() == packed.digest()
+    frame["later"]["gain"] = 1.0
+    assert replace(packed, frame=frame).digest() != packed.digest()

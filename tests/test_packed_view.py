@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from raytracer import Background, Film, Scene, SphereSet, pipeline
 from raytracer.film.film import Backdrop
-from raytracer.scene.pack import pack
+from raytracer.scene.packing.pack import pack
 from raytracer.settings import RenderSettings
 from raytracer.view import View, frame_of
 from support.modules import PACKAGE

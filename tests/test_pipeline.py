@@ -14,7 +14,7 @@ from raytracer.backends.cpu import SAMPLES_A_PASS, CpuDevice, CpuFilm
 from raytracer.backends.select import select
 from raytracer.errors import BackendError, MemoryNeedError, SceneError, UserError
 from raytracer.film.film import Film
-from raytracer.scene.pack import pack
+from raytracer.scene.packing.pack import pack
 
 
 def scene(**changes: Any) -> raytracer.Scene:
@@ -172,7 +172,7 @@ def test_more_than_the_backend_counts_is_refused_before_it_is_packed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(CpuDevice, "max_spheres", 2)
-    monkeypatch.setattr("raytracer.scene.pack.pack", lambda *_: pytest.fail("was packed"))
+    monkeypatch.setattr("raytracer.scene.packing.pack.pack", lambda *_: pytest.fail("was packed"))
     with pytest.raises(UserError, match="has 3 spheres and the cpu backend takes at most 2"):
         render()
 

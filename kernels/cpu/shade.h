@@ -197,8 +197,8 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
       add_radiance(k, w, at, hits, shade_ambient(s.frame->environment, p, f));
     if ((k.queued += kWide) > rt::kShadowBatch) flush_shadows(s, k, w, begin, at), begin = at, k.queued = kWide;
     shade_lights(s, k, w, at, hits, p, f, direct);
-    uint32_t going_on = hits & bits(path_continues(s.frame->integrator, p, f));
-    if (going_on) queue_steps(w, at, going_on, next_step(p, f), next);
+    uint32_t going_on = hits & bits(path_continues(*s.frame, p, f));
+    if (going_on) queue_steps(w, at, going_on, next_step(*s.frame, p, f), next);
   }
   flush_shadows(s, k, w, begin, w.count);
 }

@@ -99,8 +99,8 @@ RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal
     else
       radiance = radiance + shade_ambient(s.frame->environment, p, f);
     radiance = add_lights(s, traversal, p, f, radiance);
-    if (!path_continues(s.frame->integrator, p, f)) break;
-    PathStep<float> step = next_step(p, f);
+    if (!path_continues(*s.frame, p, f)) break;
+    PathStep<float> step = next_step(*s.frame, p, f);
     p = step.path;
     path_intersect_closest(s, traversal, p.ray, step.self, step.t, p.prim);
   }

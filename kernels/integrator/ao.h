@@ -13,14 +13,25 @@ struct SkySample {
   Vec3<F> radiance;
 };
 
-// ray: 0 to ao_samples - 1. The rays of all samples of a pixel are one sequence of points.
+// A direction to the sky: ray 0 to n - 1 of a sample. The rays of all samples of a pixel are one sequence of points,
+// and those of a sample share the turn about the normal out between them: n sectors, of which ray j gets another one
+// with each sample. So rays of neighbouring pixels with the same number go similar ways, and meet similar nodes.
+template <class F>
+RT_HD Vec3<F> sky_direction(const rt::Frame& frame, const PathState<F>& p, Vec3<F> normal, int32_t ray) {
+  const uint32_t n = (uint32_t)frame.integrator.ao_samples;
+  Sample2d<F> point =
+      sample_2d<F>(frame.sampler.seed, p.x, p.y, p.sample * n + (uint32_t)ray, (uint32_t)p.depth, kUseBsdf);
+  const uint32_t sector = ((uint32_t)ray + p.sample) % n;
+  point.v = (F((float)sector) + point.v) * F(1.0f / (float)n);
+  return cosine_hemisphere(normal, point);
+}
+
+// ray: 0 to ao_samples - 1
 template <class F> RT_HD SkySample<F> shade_sky(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f,
                                                 int32_t ray) {
   const rt::Integrator& integrator = frame.integrator;
-  const uint32_t point = p.sample * (uint32_t)integrator.ao_samples + (uint32_t)ray;
   SkySample<F> a;
-  a.wi =
-      cosine_hemisphere(f.point.normal, sample_2d<F>(frame.sampler.seed, p.x, p.y, point, (uint32_t)p.depth, kUseBsdf));
+  a.wi = sky_direction(frame, p, f.point.normal, ray);
   a.contributes = !(f.point.inside & (hit_again(f.primitive, f.point, a.wi) < F(integrator.ao_distance)));
   a.radiance = F(1.0f / (float)integrator.ao_samples) * shade_ambient(frame.environment, p, f);
   return a;

@@ -14,4 +14,13 @@ RT_HD int32_t sky_rays(const rt::Integrator& integrator) {
 // how far a ray to the sky goes, in render space
 RT_HD float sky_distance(const rt::Integrator& integrator) { return integrator.ao_distance; }
 
+// Which paths continue from their surfaces, and how: along mirrors (direct.h), with every integrator so far.
+template <class F> RT_HD MaskOf<F> path_continues(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f) {
+  return path_continues(frame.integrator, p, f);
+}
+
+template <class F> RT_HD PathStep<F> next_step(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f) {
+  return next_step(p, f);
+}
+
 }  // namespace RT_NS

@@ -9,6 +9,7 @@ from raytracer.benchmark import record, timing
 from raytracer.benchmark.operations.base import Axes, Op, relative_error
 from raytracer.benchmark.record import Row
 from raytracer.errors import UserError
+from raytracer.memory import size_text
 from raytracer.resources import available_memory
 
 
@@ -17,8 +18,8 @@ def fitting(op: Op, axes: dict[str, int], dtype: str) -> None:
     need, free = op.work(axes, dtype).bytes, available_memory()
     if free is not None and 2 * need > free:
         raise UserError(
-            f"{op.name} at {axes} needs about {2 * need / 2**30:.1f} GiB of memory and "
-            f"{free / 2**30:.1f} GiB are free: give smaller sizes with --axis"
+            f"{op.name} at {axes} needs about {size_text(2 * need)} of memory and "
+            f"{size_text(free)} are free: give smaller sizes with --axis"
         )
 
 

@@ -59,14 +59,14 @@ class OperationBenchmark:
             return self._on_host(options, tell)
         results = []
         with machine.session(tell) as session, temporary_folder() as name:
-            sources_run = sources(self.op, options, Path(name))
+            kernels = sources(self.op, options, Path(name))
             dtype = dtype_of(self.op, options)
             for axes in points(self.op, list(options.sizes), dict(options.axes or {})):
                 plan = _plan(self.op, axes, dtype, options)
-                results.append(self._one(session, plan, options, sources_run, tell))
+                results.append(self._one(session, plan, options, kernels, tell))
                 if options.ncu and self.is_counted:
                     tell(f"counting {self.name} with Nsight Compute")
-                    _count(results[-1], plan, options, sources_run)
+                    _count(results[-1], plan, options, kernels)
         return results
 
     def explain(self, options: BenchOptions, arch: str) -> str:

@@ -24,7 +24,7 @@ from raytracer.benchmark.timing import summary
 from raytracer.files import output
 from raytracer.film.film import Film
 from raytracer.pipeline import prepare
-from raytracer.scene.pack import pack
+from raytracer.scene.packing.pack import pack
 from raytracer.scene.scene import Scene
 
 # Tolerated shares of differing hits and lit pixels: grazing rays depend on rounding, and lit pixels

@@ -61,9 +61,9 @@ class PreviewBenchmark:
 
     def run(self, machine: Machine, options: BenchOptions, tell: Tell) -> list[Result]:
         """Return a result for each case."""
-        device, records = results(machine.backend, tell=tell)
+        device, measured = results(machine.backend, tell=tell)
         machine.device.update(device)
-        return records
+        return measured
 
     def explain(self, options: BenchOptions, arch: str) -> str:
         """Describe what is timed."""
@@ -91,11 +91,11 @@ def results(
     """
     device = select(backend)
     count = frames or FRAMES[backend]
-    records = []
+    measured = []
     for spheres, size in cases or CASES[backend]:
         tell(f"turning {spheres:,} spheres")
-        records.append(_result(cloud(spheres), backend, size, count))
-    return device_of(device), records
+        measured.append(_result(cloud(spheres), backend, size, count))
+    return device_of(device), measured
 
 
 def cloud(count: int) -> Scene:

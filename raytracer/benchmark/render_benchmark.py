@@ -19,7 +19,7 @@ from raytracer.benchmark.record import Result, Row, device_of
 from raytracer.benchmark.render_ladder import CHECKED, LONGEST, Ladder, rungs
 from raytracer.errors import UserError, suggestion
 from raytracer.scene.load import load
-from raytracer.scene.pack import pack
+from raytracer.scene.packing.pack import pack
 
 if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers

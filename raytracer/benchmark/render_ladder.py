@@ -66,7 +66,7 @@ class Entry:
     device: Device | None = None
     scene: DeviceScene | None = None
     film: DeviceFilm | None = None
-    seen: SceneBuffers | None = None
+    buffers: SceneBuffers | None = None
     samples: list[float] = field(default_factory=list)
 
 
@@ -225,13 +225,13 @@ class Ladder:
         rung = entry.rung
         device = entry.device or rung.device()
         tree = self.arranged(rung.layout)
-        entry.seen = render_levels.view(self.buffers, rung.level, self.size)
+        entry.buffers = render_levels.view(self.buffers, rung.level, self.size)
         times = []
         for _ in range(UPLOADS):
             if entry.scene is not None:
                 entry.scene.close()
             start = time.perf_counter()
-            entry.scene = device.scene(entry.seen, tree)
+            entry.scene = device.scene(entry.buffers, tree)
             times.append(time.perf_counter() - start)
         entry.film = device.film(Film.blank(*self.size))
         entry.row["bytes_per_sphere"] = tree.nbytes / max(self.buffers.count, 1)
@@ -255,8 +255,8 @@ class Ladder:
         """Render a frame of `view`, by default that of the entry; return seconds."""
         assert entry.film is not None
         assert entry.scene is not None
-        assert entry.seen is not None
-        return render_levels.expose(entry.film, entry.scene, view or entry.seen.view)
+        assert entry.buffers is not None
+        return render_levels.expose(entry.film, entry.scene, view or entry.buffers.view)
 
     def _figures(self, entry: Entry, rays: Rays) -> None:
         """Add time, rays and rates to the row of a kernel."""
@@ -269,12 +269,12 @@ class Ladder:
 
     def _by_kind(self, entry: Entry, rays: Rays) -> KindOfRays:
         """Return Mrays/s by kind, from the time that a kind adds to a frame of one sample."""
-        assert entry.seen is not None
+        assert entry.buffers is not None
         level = entry.rung.level
 
         def median(shadows: bool, depth: int) -> float:
-            assert entry.seen is not None
-            view = entry.seen.view.through_centers().with_samples(0, 1)
+            assert entry.buffers is not None
+            view = entry.buffers.view.through_centers().with_samples(0, 1)
             view = view.with_shadows(shadows).with_depth(depth)
             times: list[float] = []
             while len(times) < 2 or (len(times) < KIND_FRAMES and sum(times) < KIND_SECONDS):
@@ -292,7 +292,7 @@ class Ladder:
                 1e-6 * number / extra if extra > 0.02 * plain else None
             )  # smaller differences are noise
 
-        deepest = entry.seen.view.max_depth
+        deepest = entry.buffers.view.max_depth
         if shadow := rate("shadows", sum(rays.shadow[:1]), True, 0):
             rates["shadow"] = shadow
         if reflection := rate("mirrors", sum(rays.reflection), False, deepest):

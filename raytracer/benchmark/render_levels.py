@@ -47,36 +47,36 @@ def view(buffers: SceneBuffers, level: str, size: tuple[int, int]) -> SceneBuffe
     """
     width, height = size
     whole = buffers.view
-    view_ = whole.with_size(width, height).with_samples(0, 1)
+    level_view = whole.with_size(width, height).with_samples(0, 1)
     if not includes(level, "phong"):
-        view_ = view_.with_lights(buffers.lights[:0], 1.0)
-    view_ = view_.with_shadows(includes(level, "shadows"))
+        level_view = level_view.with_lights(buffers.lights[:0], 1.0)
+    level_view = level_view.with_shadows(includes(level, "shadows"))
     if not includes(level, "mirrors"):
-        view_ = view_.with_depth(0)
+        level_view = level_view.with_depth(0)
     if not includes(level, "samples"):
-        view_ = view_.through_centers()
+        level_view = level_view.through_centers()
     else:
-        view_ = view_.with_samples(0, SAMPLES)
-        if view_.centered:
-            view_ = view_.with_filter("gaussian", FILTER_RADII["gaussian"])
+        level_view = level_view.with_samples(0, SAMPLES)
+        if level_view.centered:
+            level_view = level_view.with_filter("gaussian", FILTER_RADII["gaussian"])
     aspect = width / height / (whole.width / whole.height)
     camera = _camera(buffers.camera, aspect, includes(level, "perspective"))
-    return buffers.seen(view_.with_camera(camera))
+    return buffers.seen(level_view.with_camera(camera))
 
 
 def _camera(camera: NDArray[np.void], aspect: float, perspective: bool) -> NDArray[np.void]:
     """Return the camera, or an orthographic one with the same field at the scene centre."""
     import numpy as np
 
-    camera_ = camera.copy()
-    camera_["right"] *= np.float32(aspect)
-    if not perspective and camera_["kind"][0] == code("CameraKind", "perspective"):
+    level_camera = camera.copy()
+    level_camera["right"] *= np.float32(aspect)
+    if not perspective and level_camera["kind"][0] == code("CameraKind", "perspective"):
         # The centre of the scene is the origin of render space.
-        away = max(float(-(camera_["origin"][0] @ camera_["forward"][0])), 0.5)
-        camera_["kind"] = code("CameraKind", "orthographic")
-        camera_["right"] *= np.float32(away)
-        camera_["up"] *= np.float32(away)
-    return camera_
+        away = max(float(-(level_camera["origin"][0] @ level_camera["forward"][0])), 0.5)
+        level_camera["kind"] = code("CameraKind", "orthographic")
+        level_camera["right"] *= np.float32(away)
+        level_camera["up"] *= np.float32(away)
+    return level_camera
 
 
 def expose(film: DeviceFilm, scene: DeviceScene, view: View) -> float:

@@ -31,15 +31,15 @@ def show(record: Comparison) -> None:
 def table(rows: list[ComparisonRow]) -> Table:
     """Return frames and builds in ms, and ratios, bytes per sphere and hits as ours / peer."""
     modes = list(rows[0]["peers"]) if rows else []
-    made = Table(box=MARKDOWN)
-    made.add_column("scene")
+    grid = Table(box=MARKDOWN)
+    grid.add_column("scene")
     numbers = ["spheres", "ours ms: median \\[min, quartiles]", *(f"peer {mode}" for mode in modes)]
     numbers += ["ratio", "build ours", "build peer", "ratio", "bytes/sphere", "hits", "lit"]
     for name in [*numbers, "same"]:
-        made.add_column(name, justify="right")
+        grid.add_column(name, justify="right")
     for row in rows:
-        made.add_row(*cells(row))
-    return made
+        grid.add_row(*cells(row))
+    return grid
 
 
 def cells(row: ComparisonRow) -> list[str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from statistics import quantiles
+from typing import cast
 
 from raytracer.benchmark.comparison_record import Summary
 from raytracer.benchmark.record import Times
+from raytracer.pipeline import quartiles
 
 MIN_SAMPLES = 10
 TARGET = 0.003  # relative uncertainty of the median at which sampling stops
@@ -15,23 +16,19 @@ PATIENCE = 6  # multiple of the minimum time after which sampling stops in any c
 
 def summary(samples: list[float]) -> Summary:
     """Return median, minimum and quartiles, interpolated between neighbours."""
-    if len(samples) == 1:
-        q1 = median = q3 = samples[0]
-    else:
-        q1, median, q3 = quantiles(samples, n=4, method="inclusive")
-    return {"median": median, "min": min(samples), "q1": q1, "q3": q3}
+    return cast(Summary, quartiles(samples))
 
 
 def statistics(samples: list[float]) -> Times:
     """Return median, minimum, quartiles, noise and count of one or more samples."""
-    quartiles = summary(samples)
-    median = quartiles["median"]
-    noise = (quartiles["q3"] - quartiles["q1"]) / median if median else 0.0
+    times = summary(samples)
+    median = times["median"]
+    noise = (times["q3"] - times["q1"]) / median if median else 0.0
     return {
         "median": median,
-        "min": quartiles["min"],
-        "q1": quartiles["q1"],
-        "q3": quartiles["q3"],
+        "min": times["min"],
+        "q1": times["q1"],
+        "q3": times["q3"],
         "noise": noise,
         "count": len(samples),
     }

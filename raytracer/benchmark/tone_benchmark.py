@@ -97,13 +97,13 @@ def _kernels() -> list[Kernel]:
 
 def on_host(min_time: float, threads: int = 0, size: tuple[int, int] = SIZE) -> list[Result]:
     """Measure on the CPU."""
-    film_ = film(size)
+    test_film = film(size)
     fixed, auto = settings("linear", False), settings("linear")
     count = thread_count(threads)
     passes: list[tuple[str, list[tuple[str, Run]]]] = [
-        ("histogram", [("on all cores", lambda: tone.measure(film_, auto, count))]),
-        ("picture", [("one pass", lambda: tone.develop(film_, fixed, 8, count))]),
-        ("whole", [(c, _whole(film_, settings(c), count)) for c in CURVES]),
+        ("histogram", [("on all cores", lambda: tone.measure(test_film, auto, count))]),
+        ("picture", [("one pass", lambda: tone.develop(test_film, fixed, 8, count))]),
+        ("whole", [(c, _whole(test_film, settings(c), count)) for c in CURVES]),
     ]
     return [
         _result(name, size, [_row(label, _clock(run, min_time)) for label, run in runs], "warm")
@@ -145,10 +145,10 @@ def _cub(work: ToneBench, min_time: float) -> Row:
         return record.row(label, label, "peer", "skipped", str(error).split("\n")[0])
 
 
-def _whole(film_: Film, tone_settings: ToneSettings, threads: int) -> Run:
+def _whole(test_film: Film, tone_settings: ToneSettings, threads: int) -> Run:
     def run() -> None:
-        histogram = tone.measure(film_, tone_settings, threads)
-        tone.develop(film_, tone_settings, 8, threads, histogram)
+        histogram = tone.measure(test_film, tone_settings, threads)
+        tone.develop(test_film, tone_settings, 8, threads, histogram)
 
     return run
 

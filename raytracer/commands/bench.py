@@ -154,8 +154,8 @@ def _without_timing(ops: tuple[str, ...], options: dict[str, Any]) -> int:
     )
     for benchmark in selected(ops):
         if options["profile"]:
-            ran = ", ".join(benchmark.profile(bench_options)) or "nothing"
-            click.echo(f"{benchmark.name}: launched {ran}")
+            labels = ", ".join(benchmark.profile(bench_options)) or "nothing"
+            click.echo(f"{benchmark.name}: launched {labels}")
         else:
             click.echo(benchmark.explain(bench_options, architecture()), nl=False)
     return 0

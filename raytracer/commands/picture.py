@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import OutputError, escaped
 from raytracer.files.access import STANDARD_INPUT, is_file
-from raytracer.film import histogram
 from raytracer.film.png import is_foreign
 from raytracer.film.tone import non_finite_pixels
 
@@ -79,6 +78,8 @@ def draw_histogram(image: Image, bits: int, path: str, batch: Batch | None = Non
     Raises:
         UserError: it cannot be drawn or written.
     """
+    from raytracer.film import histogram
+
     everything = image.settings.meter == "all" and image.film.backdrop is not None
     covered = None if everything else image.film.sums[..., 3] > 0.0
     return histogram.draw(image.statistics, image.pixels(bits), path, batch, covered)

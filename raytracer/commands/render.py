@@ -183,7 +183,7 @@ class Task(NamedTuple):
 
         from raytracer.commands.picture import default_picture
         from raytracer.files.output import check_picture
-        from raytracer.film import film_file, histogram
+        from raytracer.film import film_file
         from raytracer.film.aovs import check_aovs
         from raytracer.film.tone import check_bits
 
@@ -201,6 +201,8 @@ class Task(NamedTuple):
             outputs.writes(self.film, "--film", replaces=self.resume)
             film_file.check_target(self.film, self.half)
         if self.histogram:
+            from raytracer.film import histogram
+
             histogram.check(outputs.writes(self.histogram, "--histogram"))
         return check_picture(outputs.writes(target, "the picture"))
 
@@ -211,8 +213,8 @@ class Task(NamedTuple):
 
         if not self.resume:
             return None
-        kept = tuple(name for name in AOVS if self.film and name not in self.aovs)
-        return Film.load(self.resume, kept)
+        unchanged = tuple(name for name in AOVS if self.film and name not in self.aovs)
+        return Film.load(self.resume, unchanged)
 
     def memory(self, resumed: Film | None) -> Output:
         """Return what is made from the film, for the estimate of memory."""

@@ -1,4 +1,4 @@
-"""Printing for people and for programs."""
+"""Output of commands, for people and as JSON."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from raytracer.arguments import MOST
 from raytracer.errors import counted, escaped, shown, shown_value
 
 LINE_LETTERS = 1000
-"""Longest text from a file that is printed whole, and longest line."""
+"""Longest line, and longest text from a file, that is printed in full."""
 
 MOST_LINES = 400
-"""Most lines that describe a file, and most numbers of a list."""
+"""Most lines about a file, and most numbers of a list."""
 
 MOST_WARNINGS = 20
 """Most warnings that are printed."""
@@ -35,23 +35,25 @@ def print_warnings(sentences: Sequence[str]) -> None:
 
 
 def print_lines(text: str, file: TextIO | None = None) -> None:
-    """Lines on standard output; characters in them that a terminal would obey are escaped.
+    """Print lines, with control characters escaped.
 
-    file: another stream.
+    Args:
+        text: the lines.
+        file: the stream; None is standard output.
     """
     print("\n".join(escaped(line) for line in text.split("\n")), file=file)
 
 
 def print_json(value: Any) -> None:
-    """One JSON value on standard output; NaN and infinity, which JSON lacks, as text.
+    """Print a JSON value on standard output, with NaN and infinity as text.
 
-    Characters that a terminal would obey are written as escape sequences of JSON.
+    Control characters are written as escape sequences of JSON.
     """
     print(_indented(_finite(value)))
 
 
 def _indented(value: Any, indent: str = "") -> str:
-    """JSON with a line for each key and each table of a list; lists of plain values on one line."""
+    """Return JSON with a line per key and table; a list of plain values is one line."""
     if isinstance(value, dict) and value:
         rows = [
             f"{_flat(str(key))}: {_indented(item, indent + '  ')}" for key, item in value.items()
@@ -68,7 +70,7 @@ def _block(brackets: str, rows: list[str], indent: str) -> str:
 
 
 def _flat(value: Any) -> str:
-    """JSON on one line, every character of which prints."""
+    """Return JSON on one line, of printable characters."""
     import json
 
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
@@ -78,7 +80,7 @@ def _flat(value: Any) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """A value with "nan", "inf" and "-inf" for these numbers."""
+    """Return a value with "nan", "inf" and "-inf" for these numbers."""
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -87,10 +89,10 @@ def _finite(value: Any) -> Any:
 
 
 def print_outline(value: dict[str, Any], indent: str = "") -> None:
-    """Print the lines of a nested dictionary for people; of too many, the first.
+    """Print a nested dictionary for people, at most `MOST_LINES` lines.
 
-    Its values may be any of JSON: they may come from a file. Text is escaped, and cut where it is
-    too long.
+    Its values may be any of JSON, because they may come from a file. Text is escaped, and cut if it
+    is too long.
     """
     lines = outline(value, indent)
     for line in islice(lines, MOST_LINES):
@@ -100,10 +102,10 @@ def print_outline(value: dict[str, Any], indent: str = "") -> None:
 
 
 def outline(value: dict[str, Any], indent: str = "") -> Iterator[str]:
-    """The lines of a nested dictionary, keys aligned; what is empty is left out."""
-    found = [(shown(str(k)), item) for k, item in value.items() if item not in (None, {}, [], "")]
-    width = max((len(key) for key, _ in found), default=0)
-    for key, item in found:
+    """Return the lines of a nested dictionary with aligned keys, without empty values."""
+    rows = [(shown(str(k)), item) for k, item in value.items() if item not in (None, {}, [], "")]
+    width = max((len(key) for key, _ in rows), default=0)
+    for key, item in rows:
         label = "seconds" if key == "timings" else key.replace("_", " ")
         if isinstance(item, dict):
             yield f"{indent}{label}"
@@ -122,12 +124,12 @@ def outline(value: dict[str, Any], indent: str = "") -> Iterator[str]:
 
 
 def _text(key: str, value: Any) -> str:
-    """A value for people: yes and no, GiB, digits in groups of three."""
+    """Return a value for people: yes or no, GiB, digits in groups of three."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (list, tuple)):
         return " ".join(_text(key, item) for item in value[:MOST_LINES])
-    if isinstance(value, int) and abs(value) > MOST:  # a file may say what no machine has
+    if isinstance(value, int) and abs(value) > MOST:  # from a file
         return shown_value(value)
     if isinstance(value, (int, float)) and key.startswith("memory"):
         return f"{value / 2**30:.1f} GiB"

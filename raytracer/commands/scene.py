@@ -157,7 +157,7 @@ def contents_of(file: str) -> dict[str, Any]:
 
     from raytracer import memory
     from raytracer.scene.load import load
-    from raytracer.scene.pack import camera_of, pack, packed_looks
+    from raytracer.scene.packing.pack import camera_of, pack, packed_looks
 
     scene = load(file)
     need = memory.Need(scene.count, 1, 1, looks=packed_looks(scene)).stages["pack"]

@@ -77,7 +77,7 @@ class Task(NamedTuple):
         """
         from raytracer.commands.picture import default_picture
         from raytracer.files.output import OutputSet, check_picture
-        from raytracer.film import film_file, histogram
+        from raytracer.film import film_file
         from raytracer.film.tone import check_bits
 
         check_bits(int(self.bits), self.settings)
@@ -97,6 +97,8 @@ class Task(NamedTuple):
         for name in names:
             outputs.writes(name, "the picture")
         if self.histogram:
+            from raytracer.film import histogram
+
             histogram.check(outputs.writes(self.histogram, "--histogram"))
         return [check_picture(name) for name in names]
 

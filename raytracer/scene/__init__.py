@@ -6,12 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .lights import Ambient, DirectionalLight, Light, PointLight
-    from .looks import Background, Camera
-    from .materials import Material
-    from .scene import Scene
-    from .spheres import SphereSet
-    from .transform import Transform
+    from raytracer.scene.lights import Ambient, DirectionalLight, Light, PointLight
+    from raytracer.scene.looks import Background, Camera
+    from raytracer.scene.materials import Material
+    from raytracer.scene.scene import Scene
+    from raytracer.scene.spheres import SphereSet
+    from raytracer.scene.transform import Transform
 
 _HOMES = {
     "Ambient": "lights",

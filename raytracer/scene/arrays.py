@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import is_a, plain
-from ..errors import DataFileError, SceneError, UserError, shown_value
-from ..memory import require_room
+from raytracer.arguments import is_a, plain
+from raytracer.errors import DataFileError, SceneError, UserError, shown_value
+from raytracer.memory import require_room
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +39,7 @@ def each_block(count: int, work: Callable[[slice], None]) -> None:
         return
     from concurrent.futures import ThreadPoolExecutor
 
-    from ..resources import thread_count
+    from raytracer.resources import thread_count
 
     with ThreadPoolExecutor(min(thread_count(), 16)) as pool:
         for _ in pool.map(work, blocks(count)):

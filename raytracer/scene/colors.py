@@ -6,10 +6,10 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import is_a, plain
-from ..errors import SceneError, nearest, shown, shown_value
-from ..warning import warn
-from .arrays import each_block
+from raytracer.arguments import is_a, plain
+from raytracer.errors import SceneError, nearest, shown, shown_value
+from raytracer.scene.arrays import each_block
+from raytracer.warning import warn
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,7 +73,7 @@ def _parse_text(text: str) -> RGB:
         if grey > 1.0:
             raise SceneError(f"'{shown(text)}' is not a colour; a grey goes from '0' to '1'")
         return (grey, grey, grey)
-    from .color_names import digits_of, known
+    from raytracer.scene.color_names import digits_of, known
 
     if found := digits_of(text):
         return _parse_text(found)

@@ -6,20 +6,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..errors import SceneError, UserError, shown, suggestion
-from ..settings import RenderSettings
-from ..warning import collected, warn
-from . import tables
-from .colors import parse_color
-from .elements import Element, symbol_of, table
-from .lights import LIGHTS, Ambient, Light
-from .looks import Background, Camera
-from .materials import DEFAULT, MATERIALS, Material
-from .particles.read import read
-from .particles.sphere_set import sphere_set
-from .scene import Scene
-from .spheres import SphereSet
-from .transform import Transform
+from raytracer.errors import SceneError, UserError, shown, suggestion
+from raytracer.scene import tables
+from raytracer.scene.colors import parse_color
+from raytracer.scene.elements import Element, symbol_of, table
+from raytracer.scene.lights import LIGHTS, Ambient, Light
+from raytracer.scene.looks import Background, Camera
+from raytracer.scene.materials import DEFAULT, MATERIALS, Material
+from raytracer.scene.particles.read import read
+from raytracer.scene.particles.sphere_set import sphere_set
+from raytracer.scene.scene import Scene
+from raytracer.scene.spheres import SphereSet
+from raytracer.scene.transform import Transform
+from raytracer.settings import RenderSettings
+from raytracer.warning import collected, warn
 
 Values = dict[str, Any]
 
@@ -272,7 +272,7 @@ def _holds_truth(rows: Any) -> bool:
 
 def _generated(place: str, values: Values, options: dict[str, Any]) -> SphereSet:
     """Make a set of the spheres of a generator."""
-    from .generate import arrays
+    from raytracer.scene.generate import arrays
 
     wanted = values["generate"]
     radius, color = values.get("radius"), values.get("color")

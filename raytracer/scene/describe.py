@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..arguments import whole
-from ..errors import SceneError, escaped, shown
-from .colors import RGB, linear_to_srgb
-from .materials import Material
-from .particles.read import read_row
-from .particles.source import Value
-from .transform import Vector
+from raytracer.arguments import whole
+from raytracer.errors import SceneError, escaped, shown
+from raytracer.scene.colors import RGB, linear_to_srgb
+from raytracer.scene.materials import Material
+from raytracer.scene.particles.read import read_row
+from raytracer.scene.particles.source import Value
+from raytracer.scene.transform import Vector
 
 if TYPE_CHECKING:
-    from .scene import Scene
-    from .spheres import SphereSet
+    from raytracer.scene.scene import Scene
+    from raytracer.scene.spheres import SphereSet
 
 MOST_VALUES = 12
 """Most values of the data file among the lines for people."""

@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..errors import SceneError, nearest
-from .colors import RGB
+from raytracer.errors import SceneError, nearest
+from raytracer.scene.colors import RGB
 
 if TYPE_CHECKING:
     import numpy as np

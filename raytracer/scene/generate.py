@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .generators._base import Generator, Part
+    from raytracer.scene.generators._base import Generator, Part
 
 FOLDER = Path(__file__).parent / "generators"
 # The hash takes the sphere's index and the seed as 32-bit words.
@@ -59,7 +59,7 @@ def arrays(
     returns: centers (N, 3) float32, radii (N,) float32, colors (N, 3) uint8 sRGB
     raises: UserError for a name, part, count or seed that does not exist
     """
-    from .generators._base import join
+    from raytracer.scene.generators._base import join
 
     base, _, wanted = name.partition("/")
     parts = build(base, count, seed)
@@ -88,7 +88,7 @@ def write(
     returns: the files written, the one asked for first
     raises: UserError for a name, count or seed that does not exist, OutputError for a bad path
     """
-    from .generators import _write
+    from raytracer.scene.generators import _write
 
     target = path_of(path)
     found = generator(name)

@@ -15,7 +15,7 @@ from raytracer.layout import code
 from raytracer.scene.colors import RGB, parse_color, srgb_to_linear
 from raytracer.scene.kinds import ColorValue
 from raytracer.scene.looks import Color
-from raytracer.scene.placing import LARGEST, Space
+from raytracer.scene.packing.render_space import LARGEST, Space
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from math import hypot
 from typing import TYPE_CHECKING
 
-from ..arguments import vector
-from ..errors import SceneError
-from ..field_types import Choice, Number, Truth, Vector3, Words
-from ..fields import Defined, check_fields, define
-from .colors import RGB, parse_color
-from .kinds import ColorValue
-from .transform import Vector
+from raytracer.arguments import vector
+from raytracer.errors import SceneError
+from raytracer.field_types import Choice, Number, Truth, Vector3, Words
+from raytracer.fields import Defined, check_fields, define
+from raytracer.scene.colors import RGB, parse_color
+from raytracer.scene.kinds import ColorValue
+from raytracer.scene.transform import Vector
 
 if TYPE_CHECKING:
-    from .transform import Triple
+    from raytracer.scene.transform import Triple
 
 CAMERA_TYPES = ("perspective", "orthographic")
 """Kinds of camera: the words of the kernels' `CameraKind`."""

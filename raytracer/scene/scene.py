@@ -10,17 +10,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import is_a, items, mapping, of_kind, plain, text
-from ..errors import SceneError, counted, shown, shown_value, suggestion
-from ..settings import RenderSettings
-from .lights import LIGHTS, Ambient, DirectionalLight, Light, PointLight
-from .looks import Background, Camera
-from .materials import MATERIALS, Material
-from .spheres import SphereSet
-from .transform import Transform
+from raytracer.arguments import is_a, items, mapping, of_kind, plain, text
+from raytracer.errors import SceneError, counted, shown, shown_value, suggestion
+from raytracer.scene.lights import LIGHTS, Ambient, DirectionalLight, Light, PointLight
+from raytracer.scene.looks import Background, Camera
+from raytracer.scene.materials import MATERIALS, Material
+from raytracer.scene.spheres import SphereSet
+from raytracer.scene.transform import Transform
+from raytracer.settings import RenderSettings
 
 if TYPE_CHECKING:
-    from .describe import SphereInfo
+    from raytracer.scene.describe import SphereInfo
 
 __all__ = [
     "Ambient",
@@ -153,7 +153,7 @@ class Scene:
         Raises:
             SceneError: there is no such sphere.
         """
-        from .describe import describe
+        from raytracer.scene.describe import describe
 
         return describe(self, prim_id)
 
@@ -169,7 +169,7 @@ class Scene:
         Raises:
             SceneError: a sphere that float32 cannot hold.
         """
-        from .pack import camera_of
+        from raytracer.scene.packing.pack import camera_of
 
         return camera_of(self, self.render.override(width=width, height=height))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .fit import stray
+from raytracer.scene.outliers import stray
 
 if TYPE_CHECKING:
     import numpy as np

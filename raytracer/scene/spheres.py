@@ -6,16 +6,24 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import is_a, mapping, of_kind, plain, text
-from ..arguments import items as as_items
-from ..errors import SceneError, counted, shown_value
-from ..warning import warn
-from .arrays import Where, as_array, blocks, check_centers, check_radius, first_not_finite, floats
-from .colors import COLOR_SPACES, OPAQUE, parse_color
-from .materials import Material
-from .particles.data_file import DataFile
-from .spacing import default_radius
-from .transform import Transform
+from raytracer.arguments import is_a, mapping, of_kind, plain, text
+from raytracer.arguments import items as as_items
+from raytracer.errors import SceneError, counted, shown_value
+from raytracer.scene.arrays import (
+    Where,
+    as_array,
+    blocks,
+    check_centers,
+    check_radius,
+    first_not_finite,
+    floats,
+)
+from raytracer.scene.colors import COLOR_SPACES, OPAQUE, parse_color
+from raytracer.scene.materials import Material
+from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.spacing import default_radius
+from raytracer.scene.transform import Transform
+from raytracer.warning import warn
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..field_types import Number, Vector3
-from ..fields import Defined, check_fields, define
+from raytracer.field_types import Number, Vector3
+from raytracer.fields import Defined, check_fields, define
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from raytracer.files import toml_text
-from raytracer.scene.lighting import background_up
 from raytracer.scene.lights import Light
+from raytracer.scene.packing.lighting import background_up
 from raytracer.viewer.edits import Edits
 
 DIGITS = 10
@@ -74,7 +74,8 @@ def view_tables(
     if background != scene.background:
         parts.append(_background(background))
     parts += [
-        _table(f"[materials.{toml_text.key(n)}]", vars(made)) for n, made in materials.items()
+        _table(f"[materials.{toml_text.key(name)}]", vars(material))
+        for name, material in materials.items()
     ]
     if options := " ".join(
         filter(None, (look_options(edits.applied_to(scene)), tone_options(tone)))

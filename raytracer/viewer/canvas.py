@@ -39,9 +39,9 @@ void main() {
     ivec2 cell = ivec2(place) / 8;
     vec3 paper = vec3((cell.x + cell.y) % 2 == 0 ? 0.8 : 0.6);  // under what is transparent
     ivec2 size = textureSize(picture, 0);
-    vec4 found = size == ivec2(window) ? texelFetch(picture, ivec2(place), 0)
+    vec4 pixel = size == ivec2(window) ? texelFetch(picture, ivec2(place), 0)
                                        : texture(picture, place / window);
-    color = vec4(mix(paper, found.rgb, found.a), 1.0);
+    color = vec4(mix(paper, pixel.rgb, pixel.a), 1.0);
 }
 """
 

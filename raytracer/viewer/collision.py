@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.memory import OBSTACLES
-from raytracer.scene.fit import giants, within
 from raytracer.scene.looks import Camera
+from raytracer.scene.packing.framing import giants, within
 from raytracer.viewer import view as moves
 
 if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
-    from raytracer.scene.fit import Spheres
+    from raytracer.scene.packing.framing import Spheres
     from raytracer.viewer.vectors import Vector
     from raytracer.viewer.view import View
 
@@ -169,13 +169,13 @@ class Colliders:
         if not len(self.giants) or view.is_section:
             return there
         start, goal = before.pose.eye, there.pose.eye
-        kept = self._min_distances(min(_clearance(there), max(self.gap(start), 0.0)))
+        min_distances = self._min_distances(min(_clearance(there), max(self.gap(start), 0.0)))
         if np.array_equal(view.pivot, before.pivot):
-            part, _ = self._first_contact(start, goal, kept)
+            part, _ = self._first_contact(start, goal, min_distances)
             eye = start + part * (goal - start)
             there = replace(there, pose=replace(there.pose, eye=eye))
             return there if self.gap(eye) > 0.0 else self._pushed_out(there)
-        return _with_eye(there, self._slide(start, goal, kept))
+        return _with_eye(there, self._slide(start, goal, min_distances))
 
     def fitted(self, view: View, fit: Callable[[View], View]) -> View:
         """Fit spheres into the picture, from a direction in which no giant hides them.
@@ -221,21 +221,21 @@ class Colliders:
 
     def _pushed_out(self, view: View) -> View:
         """Move eye and pivot straight out of the giants."""
-        eye, kept = view.pose.eye, self._min_distances(_clearance(view)) * (1.0 + 1e-12)
+        eye, min_distances = view.pose.eye, self._min_distances(_clearance(view)) * (1.0 + 1e-12)
         for _ in range(MAX_STEPS):
             offset = eye - self.giants
             away = np.linalg.norm(offset, axis=1)
-            deepest = int(np.argmin(away - kept))
-            if away[deepest] >= kept[deepest]:
+            deepest = int(np.argmin(away - min_distances))
+            if away[deepest] >= min_distances[deepest]:
                 break
             outward = offset[deepest] / away[deepest] if away[deepest] else view.up
-            eye = self.giants[deepest] + outward * kept[deepest] * (1.0 + 1e-12)
+            eye = self.giants[deepest] + outward * min_distances[deepest] * (1.0 + 1e-12)
         return _with_eye(view, eye)
 
-    def _slide(self, start: Vector, goal: Vector, kept: Vector) -> Vector:
+    def _slide(self, start: Vector, goal: Vector, min_distances: Vector) -> Vector:
         """Return where a point ends that moves from start to goal along the surfaces of giants."""
         for _ in range(4):
-            part, index = self._first_contact(start, goal, kept)
+            part, index = self._first_contact(start, goal, min_distances)
             if part >= 1.0:
                 return goal
             start, left = start + part * (goal - start), (1.0 - part) * (goal - start)
@@ -244,14 +244,18 @@ class Colliders:
             goal = start + left - (left @ outward) * outward
             offset = goal - self.giants[index]
             length = float(np.linalg.norm(offset))
-            goal = self.giants[index] + offset * (max(length, kept[index] * (1 + 1e-12)) / length)
+            goal = self.giants[index] + offset * (
+                max(length, min_distances[index] * (1 + 1e-12)) / length
+            )
         return start
 
-    def _first_contact(self, start: Vector, goal: Vector, kept: Vector) -> tuple[float, int]:
+    def _first_contact(
+        self, start: Vector, goal: Vector, min_distances: Vector
+    ) -> tuple[float, int]:
         """Return the fraction of the way at which it first meets a giant, and which one; else 1."""
         step, offset = goal - start, start - self.giants
         a, b = float(step @ step), offset @ step
-        c = np.einsum("ij,ij->i", offset, offset) - kept**2
+        c = np.einsum("ij,ij->i", offset, offset) - min_distances**2
         inward = (b < 0.0) & (b * b > a * c)
         if not a or not inward.any():
             return 1.0, 0

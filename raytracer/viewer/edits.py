@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene.lighting import ambient_of, key_lights, towards_key
 from raytracer.scene.lights import DirectionalLight, Light
 from raytracer.scene.looks import Background
+from raytracer.scene.packing.lighting import ambient_of, key_lights, towards_key
 from raytracer.settings import LOOKS
 from raytracer.viewer.vectors import Vector, rotation, triple
 
 if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
-    from raytracer.scene.fit import Basis
     from raytracer.scene.materials import Material
+    from raytracer.scene.packing.framing import Basis
     from raytracer.scene.scene import Scene
 
 BACKGROUNDS = (

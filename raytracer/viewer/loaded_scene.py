@@ -14,8 +14,8 @@ from raytracer.errors import TEXT_LETTERS, DataFileError, shown
 from raytracer.files.access import is_path
 from raytracer.memory import Output
 from raytracer.pipeline import NO_SPHERE, Job, Notice, prepare
-from raytracer.scene.lighting import pack_lights
-from raytracer.scene.pack import retake
+from raytracer.scene.packing.lighting import pack_lights
+from raytracer.scene.packing.pack import retake
 from raytracer.settings import LOOKS
 from raytracer.viewer.collision import Colliders
 from raytracer.viewer.edits import Edits

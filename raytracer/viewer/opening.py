@@ -88,10 +88,10 @@ def _require_kind(offscreen: bool) -> None:
 
 
 def _no_opengl(error: Exception, offscreen: bool) -> str:
-    where, said = "EGL" if offscreen else "the display", f" ({error})" if str(error) else ""
+    where, reason = "EGL" if offscreen else "the display", f" ({error})" if str(error) else ""
     instead = "" if offscreen else ", or use --offscreen"
     return (
-        f"{where} offers no OpenGL 3.3{said}: install the graphics driver or Mesa's "
+        f"{where} offers no OpenGL 3.3{reason}: install the graphics driver or Mesa's "
         f"libgl1-mesa-dri{instead}"
     )
 

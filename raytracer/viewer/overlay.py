@@ -145,10 +145,10 @@ class Overlay:
         """
         _ring(viewer, window)
         width, height = window
-        taken = self._notice.draw(_message(viewer), Box(0, 0, width, height))
+        used = self._notice.draw(_message(viewer), Box(0, 0, width, height))
         reload_error = viewer.reload_error if not viewer.help else ""  # the help needs the room
-        taken += self._reload_error.draw(reload_error, Box(0, taken, width, height - taken))
-        room = Box(0, taken, width, height - taken)
+        used += self._reload_error.draw(reload_error, Box(0, used, width, height - used))
+        room = Box(0, used, width, height - used)
         picked = viewer.picked.lines() if viewer.picked is not None else []
         if viewer.help:
             self._draw_corners([], [], room)

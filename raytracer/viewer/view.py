@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene import fit
 from raytracer.scene.arrays import blocks
 from raytracer.scene.looks import Camera
-from raytracer.scene.placing import Space
-from raytracer.scene.pose import Pose, aimed
-from raytracer.scene.pose import pose as pose_of
+from raytracer.scene.packing import framing
+from raytracer.scene.packing.pose import Pose, aimed
+from raytracer.scene.packing.pose import pose as pose_of
+from raytracer.scene.packing.render_space import Space
 from raytracer.viewer.vectors import Vector, cross, rotation, triple
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ NEAREST = 1e-6
 REMOTEST = 2.0**20
 """Largest distance, and half height of an orthographic picture: all spheres are a dot then."""
 
-GIANT = fit.GIANT
+GIANT = framing.GIANT
 
 WHOLE = 1.0
 """Half the height, in render space, of a picture that shows most spheres."""
@@ -103,7 +103,7 @@ def initial_view(camera: Camera | None, buffers: SceneBuffers, aspect: float) ->
     return View(pose, pivot, up, is_section=inside and pose.kind == "orthographic")
 
 
-def spheres_of(buffers: SceneBuffers) -> fit.Spheres:
+def spheres_of(buffers: SceneBuffers) -> framing.Spheres:
     """Return x, y, z and radius of all spheres, float32 (N,) each."""
     return buffers.x, buffers.y, buffers.z, buffers.radius
 
@@ -123,7 +123,7 @@ def bounding_radius(buffers: SceneBuffers) -> float:
     return min(float(np.linalg.norm(corner)), FARTHEST)
 
 
-def bounds(spheres: fit.Spheres, skipped: NDArray[np.intp]) -> tuple[Vector, Vector]:
+def bounds(spheres: framing.Spheres, skipped: NDArray[np.intp]) -> tuple[Vector, Vector]:
     """Return lower and upper corner of the box around spheres; of a unit ball if there are none.
 
     Args:
@@ -136,7 +136,7 @@ def bounds(spheres: fit.Spheres, skipped: NDArray[np.intp]) -> tuple[Vector, Vec
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for rows in blocks(len(radius)):
         r = radius[rows]
-        if len(hidden := fit.within(skipped, rows)):
+        if len(hidden := framing.within(skipped, rows)):
             r = r.copy()
             r[hidden] = -np.inf
         low = np.minimum(low, [(axis[rows] - r).min() for axis in axes])
@@ -158,7 +158,7 @@ def orbit(view: View, right: float, up: float) -> View:
     turn = min(max(angle + up, min(angle, POLE)), max(angle, pi - POLE)) - angle
     axes = view.pose.axes
     matrix = rotation(view.up, right) @ rotation(axes.right, -turn)
-    turned = fit.Basis(matrix @ axes.right, matrix @ axes.up, matrix @ forward)
+    turned = framing.Basis(matrix @ axes.right, matrix @ axes.up, matrix @ forward)
     return _turned(view, _level(turned, view.up))
 
 
@@ -177,7 +177,7 @@ def along(view: View, axis: Sequence[float]) -> View:
     if not _levels(backward, up):
         across = np.eye(3)[0 if abs(up[0]) < 0.9 else 1]
         up = np.cross(up, across) * float(np.sign(backward @ up))
-    return _turned(view, fit.basis(backward, up))
+    return _turned(view, framing.basis(backward, up))
 
 
 def pan(view: View, right: float, up: float) -> View:
@@ -272,11 +272,11 @@ def to_all(view: View, buffers: SceneBuffers, aspect: float, whole: bool = True)
     """
     axes, half = view.pose.axes, view.pose.half
     spheres = spheres_of(buffers)
-    skipped = None if whole else fit.giants(buffers.radius)
+    skipped = None if whole else framing.giants(buffers.radius)
     if view.orthographic:
-        eye, half, _ = fit.orthographic(spheres, axes, aspect, view.with_outliers, skipped)
+        eye, half, _ = framing.orthographic(spheres, axes, aspect, view.with_outliers, skipped)
     else:
-        eye, _ = fit.perspective(spheres, axes, half, aspect, view.with_outliers, skipped)
+        eye, _ = framing.perspective(spheres, axes, half, aspect, view.with_outliers, skipped)
     pose = Pose(view.pose.kind, eye, axes, half)
     whole = skipped is None or len(skipped) == 0
     return View(pose, np.zeros(3), view.up, fits_all=whole, with_outliers=view.with_outliers)
@@ -366,7 +366,7 @@ def project(view: View, points: Vector, aspect: float) -> tuple[Vector, NDArray[
     return np.stack([x, offset @ axes.up / size], axis=1), ahead
 
 
-def _turned(view: View, axes: fit.Basis) -> View:
+def _turned(view: View, axes: framing.Basis) -> View:
     """Replace the axes; the pivot stays where it is in the picture."""
     old, offset = view.pose.axes, view.pose.eye - view.pivot
     eye = view.pivot + (
@@ -382,14 +382,14 @@ def _moved(view: View, step: Vector) -> View:
     return replace(view, pose=pose, pivot=view.pivot + step, fits_all=False, pull=1.0)
 
 
-def _level(axes: fit.Basis, up: Vector) -> fit.Basis:
+def _level(axes: framing.Basis, up: Vector) -> framing.Basis:
     """Remove the roll of rounding errors, unless the view is along `up`."""
     if not _levels(axes.forward, up):
         return axes
     forward = axes.forward / sqrt(float(axes.forward @ axes.forward))
     right = cross(forward, up)
     right /= sqrt(float(right @ right))
-    return fit.Basis(right, cross(right, forward), forward)
+    return framing.Basis(right, cross(right, forward), forward)
 
 
 def _scaled(value: float, factor: float, low: float, high: float) -> float:

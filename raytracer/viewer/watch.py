@@ -41,7 +41,7 @@ class Watch:
     def __init__(self, path: Path, load: Callable[[Notice], LoadedScene]) -> None:
         self._path, self._load = path, load
         self._seen = stamps(path)
-        self._absent = 0  # looks
+        self._absent = 0  # checks
         self._stopped = False
         self._thread: Thread | None = None
 

@@ -15,7 +15,7 @@ from raytracer.backends.cuda import choose
 from raytracer.backends.cuda.sources import include_closure, kernels_root
 from raytracer.benchmark import render_benchmark, render_levels
 from raytracer.film.film import Film
-from raytracer.scene.pack import pack
+from raytracer.scene.packing.pack import pack
 from raytracer.scene.spheres import SphereSet
 from raytracer.variants import Variant, discover, product
 from raytracer.view import View, frame_of

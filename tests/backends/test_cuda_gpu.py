@@ -171,7 +171,7 @@ def test_errors_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def sums_with(device: Any) -> None:
     """Bring a scene to a device of one's own."""
-    from raytracer.scene.pack import pack
+    from raytracer.scene.packing.pack import pack
     from raytracer.settings import RenderSettings
 
     buffers = pack(to_project(SCENES["three balls"]), RenderSettings())

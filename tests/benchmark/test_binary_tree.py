@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from raytracer import bvh
 from raytracer.benchmark import binary_tree
 from raytracer.bvh import Bvh
-from raytracer.scene.pack import pack
+from raytracer.scene.packing.pack import pack
 from support.project import to_project
 from support.scenes import random_scene
 

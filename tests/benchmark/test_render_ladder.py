@@ -24,7 +24,7 @@ from raytracer.cli import main
 from raytracer.compile_all import ARCHITECTURES
 from raytracer.errors import BackendError, UserError
 from raytracer.film.film import Film
-from raytracer.scene.pack import pack
+from raytracer.scene.packing.pack import pack
 from raytracer.variants import discover
 from reference import RefScene, View, camera_rays, closest_hit
 from reference.scene import unit, vector

@@ -13,7 +13,7 @@ from raytracer.benchmark import ray_count, render_benchmark, render_levels
 from raytracer.benchmark.record import Row
 from raytracer.benchmark.render_ladder import Ladder, rungs
 from raytracer.cli import main
-from raytracer.scene.pack import pack
+from raytracer.scene.packing.pack import pack
 from raytracer.scene.scene import Scene
 from support.project import to_project
 from support.scenes import random_scene

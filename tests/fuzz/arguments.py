@@ -316,7 +316,7 @@ def balls() -> SphereSet:
 
 def small(scene: Scene) -> None:
     """Use a scene as a render does, without its pixels."""
-    from raytracer.scene.pack import pack
+    from raytracer.scene.packing.pack import pack
 
     pack(scene)
     repr(scene)

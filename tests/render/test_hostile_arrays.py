@@ -19,7 +19,7 @@ from raytracer import Film, Material, Scene, SphereSet, UserError, _core, bvh, l
 from raytracer.buffers import SceneBuffers
 from raytracer.film.tone import arguments, empty_histogram
 from raytracer.pipeline import MOST_SAMPLES
-from raytracer.scene.pack import pack
+from raytracer.scene.packing.pack import pack
 from raytracer.settings import RenderSettings
 
 OF_SCENE = ("nodes", "spheres", "order", "color", "color_id", "material_id", "large")

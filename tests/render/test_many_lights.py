@@ -20,7 +20,7 @@ from raytracer import (
     render,
 )
 from raytracer.backends.cpu import CpuDevice
-from raytracer.scene.pack import pack
+from raytracer.scene.packing.pack import pack
 from raytracer.scene.scene import Light
 
 

@@ -14,7 +14,7 @@ import pytest
 from raytracer import load
 from raytracer.cli import main
 from raytracer.errors import DataFileError, MemoryNeedError, SceneError, UserError
-from raytracer.scene.pack import pack
+from raytracer.scene.packing.pack import pack
 from raytracer.scene.particles.formats.xyz import _pairs, properties
 
 BALL = "[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n"

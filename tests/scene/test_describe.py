@@ -14,7 +14,7 @@ from raytracer.errors import SceneError
 from raytracer.pipeline import NO_SPHERE
 from raytracer.scene.colors import srgb_to_linear
 from raytracer.scene.describe import describe
-from raytracer.scene.pack import pack
+from raytracer.scene.packing.pack import pack
 from raytracer.scene.transform import Transform
 
 RNG = np.random.default_rng(5)

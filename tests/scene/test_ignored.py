@@ -14,7 +14,7 @@ from raytracer import RaytracerWarning, Scene, load
 from raytracer.cli import main
 from raytracer.errors import UserError
 from raytracer.scene.elements import find
-from raytracer.scene.paint import pack_colors
+from raytracer.scene.packing.pack_colors import pack_colors
 from raytracer.scene.particles.labels import type_color
 from raytracer.scene.spheres import SphereSet
 from raytracer.warning import collected

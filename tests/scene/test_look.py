@@ -12,7 +12,7 @@ import pytest
 import raytracer
 from raytracer import Ambient, PointLight, RenderSettings, Scene, SphereSet
 from raytracer.layout import code
-from raytracer.scene.pack import pack
+from raytracer.scene.packing.pack import pack
 from raytracer.settings import LOOKS
 
 BALL = (SphereSet([[0.0, 0.0, 0.0]], 1.0, "white"),)

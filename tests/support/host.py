@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class State:
-    """What a window shows and what its viewer thinks, for a test to look at.
+    """The state of a window and its viewer, for tests.
 
-    sharp: whether the picture is the newest one ordered, at full size.
+    sharp: whether the picture is the latest requested, at full size.
     rest: whether the picture is finished and nothing else is under way.
     pivot: scene units. size: of the framebuffer. traced: of what is shown, in pixels.
     points: of the window, in the units of the mouse. xid: X's name of it.

@@ -88,7 +88,7 @@ class FakeWorker:
         self.messages: SimpleQueue[Message] = SimpleQueue()
 
     def show(self, request: RenderRequest) -> None:
-        """Take an order."""
+        """Take a render request."""
         self.requests.append(request)
 
     def run_task(self, task: Task) -> None:

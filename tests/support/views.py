@@ -11,9 +11,9 @@ from hypothesis import assume
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from raytracer.scene import fit
-from raytracer.scene.pack import pack
-from raytracer.scene.pose import Pose
+from raytracer.scene.packing import framing
+from raytracer.scene.packing.pack import pack
+from raytracer.scene.packing.pose import Pose
 from raytracer.viewer import view as moves
 from raytracer.viewer.view import View
 from support.previews import balls
@@ -39,7 +39,7 @@ def views(draw: st.DrawFn, kind: str | None = None) -> View:
         up = np.eye(3)[draw(st.integers(0, 2))]
     backward = unit(rng.normal(size=3))
     assume(abs(float(backward @ up)) < 0.99)
-    axes = fit.basis(backward, up)
+    axes = framing.basis(backward, up)
     kind = kind or draw(st.sampled_from(["perspective", "orthographic"]))
     half = tan(radians(draw(st.floats(5.0, 120.0))) / 2.0)
     eye = rng.normal(size=3)

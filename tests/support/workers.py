@@ -56,7 +56,7 @@ class Window:
         return frame
 
     def finish(self, request: RenderRequest) -> Frame:
-        """Wait for the finished picture of an order."""
+        """Wait for the finished picture of a request."""
 
         def finished() -> Frame | None:
             self.woken.wait(0.05)
@@ -141,7 +141,7 @@ class GateFilm(CpuFilm):
 
 
 def gated(scene: Any, **overrides: Any) -> tuple[LoadedScene, Gate]:
-    """A stage whose backend is a `Gate`."""
+    """A loaded scene whose device is a `Gate`."""
     loaded_scene = LoadedScene.load(scene, overrides, "cpu", threads=2)
     gate = Gate()
     loaded_scene.job.device = gate
@@ -155,7 +155,7 @@ def request_of(
     tone: ToneSettings = PLAIN,
     size: tuple[int, int] = SIZE,
 ) -> RenderRequest:
-    """What the window orders: the scene's camera, turned by an angle."""
+    """A request for the scene's camera, turned by an angle."""
     view = moves.initial_view(loaded_scene.scene.camera, loaded_scene.buffers, size[0] / size[1])
     view = moves.orbit(view, turn, 0.0) if turn else view
     return RenderRequest(loaded_scene, loaded_scene.buffers_for(view, size, Edits()), tone, samples)

@@ -11,7 +11,7 @@ import pytest
 
 import raytracer
 from raytracer import DirectionalLight
-from raytracer.scene.pack import pack
+from raytracer.scene.packing.pack import pack
 from raytracer.settings import LOOKS
 from raytracer.viewer import as_toml
 from raytracer.viewer.edits import Edits

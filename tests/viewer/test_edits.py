@@ -14,8 +14,8 @@ import raytracer
 from raytracer import Ambient, Background, DirectionalLight, Material, PointLight, Scene
 from raytracer.layout import dtype
 from raytracer.scene.lights import Light
-from raytracer.scene.pack import pack, retake
-from raytracer.scene.pose import pose as pose_of
+from raytracer.scene.packing.pack import pack, retake
+from raytracer.scene.packing.pose import pose as pose_of
 from raytracer.settings import LOOKS
 from raytracer.viewer import edits
 from raytracer.viewer.edits import BACKGROUNDS, SHININESS, Edits

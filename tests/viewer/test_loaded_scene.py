@@ -1,4 +1,4 @@
-"""A scene made ready for a window: what it looks like now, and what a pixel shows."""
+"""Loaded scenes: the packed scene of a view with edits, and the sphere at a pixel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 import raytracer
 from raytracer import DirectionalLight, Film, Scene
-from raytracer.scene.pack import pack, retake
+from raytracer.scene.packing.pack import pack, retake
 from raytracer.viewer import view as moves
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.loaded_scene import LoadedScene
@@ -27,7 +27,7 @@ LIGHT = DirectionalLight((1.0, -2.0, -0.5))
 
 
 def fresh(loaded_scene: LoadedScene, view: View, size: tuple[int, int], edits: Edits) -> Any:
-    """The look made anew, without what an earlier one left."""
+    """The packed scene without the cache."""
     settings = loaded_scene.job.settings.override(width=size[0], height=size[1])
     taken = retake(loaded_scene.buffers, edits.applied_to(loaded_scene.scene), settings, view.pose)
     return replace(taken, materials=edits.scale_shininess(loaded_scene.buffers.materials))
@@ -47,7 +47,7 @@ def test_the_first_look_is_the_packed_scene() -> None:
 
 @pytest.mark.parametrize("lights", [None, (LIGHT,), ()])
 def test_every_look_is_as_if_made_anew(lights: Any) -> None:
-    """Whatever changed since the look before: camera, size, light, background, gloss, or back."""
+    """After any change: of camera, size, light, background, shininess, or back."""
     loaded_scene = loaded_scene_of(balls(lights=lights))
     start = view_of(loaded_scene.buffers)
     views = [start, moves.orbit(start, 0.4, 0.2), moves.toggle(moves.pan(start, 0.1, 0.2), 2.0)]

@@ -1,4 +1,4 @@
-"""What `raytracer.preview` refuses before it looks for a display, and how it reports."""
+"""Arguments of `raytracer.preview` that are refused before a display is opened; its results."""
 
 from __future__ import annotations
 

@@ -107,8 +107,8 @@ def test_a_moved_camera_is_kept_as_it_is_seen(tmp_path: Path) -> None:
 
 def test_a_transparent_background_stays_transparent(tmp_path: Path) -> None:
     loaded_scene = loaded_scene_of(balls())
-    look = loaded_scene.buffers_for(view_of(loaded_scene.buffers), (64, 48), Edits(background=4))
-    run(SaveJob(RenderRequest(loaded_scene, look, TONE, 2), tmp_path / "kept.png"), always(1e-5))
+    buffers = loaded_scene.buffers_for(view_of(loaded_scene.buffers), (64, 48), Edits(background=4))
+    run(SaveJob(RenderRequest(loaded_scene, buffers, TONE, 2), tmp_path / "kept.png"), always(1e-5))
     pixels = np.array(Pictures.open(tmp_path / "kept.png"))
     assert pixels.shape == (48, 64, 4)
     assert pixels[0, 0].tolist() == [0, 0, 0, 0]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from raytracer import Camera, Scene
-from raytracer.scene.pack import pack
+from raytracer.scene.packing.pack import pack
 from raytracer.settings import RenderSettings
 from raytracer.viewer import view as moves
 from raytracer.viewer.view import View

@@ -1,4 +1,4 @@
-"""Every action of the preview: what it changes, what it orders, what it leaves alone."""
+"""Every action of the preview: its changes, its render requests, and what it does not change."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_it_begins_with_the_picture_of_the_scene(viewer: Viewer) -> None:
 
 @pytest.mark.parametrize("name", CAMERA)
 @pytest.mark.parametrize("orthographic", [False, True])
-def test_the_camera_moves_and_is_ordered(viewer: Viewer, name: str, orthographic: bool) -> None:
+def test_the_camera_moves_and_is_rendered(viewer: Viewer, name: str, orthographic: bool) -> None:
     if orthographic:
         viewer.toggle_projection()
     (action, amount), move = CAMERA[name]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from raytracer import Background, Camera, DirectionalLight, Scene
-from raytracer.scene.pack import pack
+from raytracer.scene.packing.pack import pack
 from raytracer.viewer import view as moves
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.loaded_scene import LoadedScene

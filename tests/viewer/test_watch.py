@@ -53,17 +53,17 @@ class Told:
             self.broken.append(message.sentence)
 
     def begin(self) -> bool:
-        """Look once."""
+        """Check once."""
         return self.watch.check(0.25, self.tell)
 
     def look(self) -> bool:
-        """Look once, and wait for what comes of it."""
+        """Check once, and wait for the result."""
         found = self.begin()
         self.watch.join(PATIENCE)
         return found
 
     def look_in_vain(self) -> bool:
-        """Look as often as a file may be missing; whether nothing was loaded."""
+        """Check as often as a file may be missing; returns whether nothing was loaded."""
         return not any(self.look() for _ in range(MAX_ABSENCE))
 
 

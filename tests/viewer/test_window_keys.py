@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer.scene.lighting import KEY_LIGHT
+from raytracer.scene.packing.lighting import KEY_LIGHT
 from raytracer.viewer.controls import CONTROLS, Control
 from support.display import Display
 from support.host import State

@@ -124,7 +124,7 @@ assert len(scenes) == len(built) == 1
 assert scenes[0].closed
 """
 
-# A message that is put while the window does not look any more.
+# A message that comes after the window has stopped.
 NEVER_TAKEN = """
 extra = load(scene, {}, "cpu", 2)
 

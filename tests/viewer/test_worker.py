@@ -21,7 +21,7 @@ from support.workers import SIZE, Window, assert_rendered, gated, request_of
 
 
 def picking(request: RenderRequest) -> Callable[[], Picked]:
-    """A task that looks what a pixel shows."""
+    """A task that picks a pixel."""
 
     def task() -> Picked:
         prim_id = hit_id(request.loaded_scene, request.buffers, 32, 24)
@@ -102,7 +102,7 @@ def test_a_moving_picture_begins_coarse_unless_told_otherwise() -> None:
 @pytest.mark.parametrize("pause", [0.0, 0.003, 0.03])
 @pytest.mark.usefixtures("impatient")
 def test_after_many_interruptions_it_is_the_same_picture(window: Window, pause: float) -> None:
-    """Orders of other looks, tones and sizes; picks; frames that nobody takes."""
+    """Requests of other views, tones and sizes; picks; frames that are not taken."""
     loaded_scene = loaded_scene_of(balls())
     chance = random.Random(7)
     for step in range(40):
@@ -327,7 +327,7 @@ def test_few_pictures_are_in_circulation(window: Window) -> None:
 
 
 def test_a_window_that_takes_nothing_does_not_stop_it(window: Window) -> None:
-    """The newest picture is there when it looks again."""
+    """The latest picture is there when the window takes frames again."""
     loaded_scene, gate = gated(balls())
     request = request_of(loaded_scene)
     window.worker.show(request_of(loaded_scene, 1.0))

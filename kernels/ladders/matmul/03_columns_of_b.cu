@@ -13,7 +13,7 @@
 extern "C" __global__ void __launch_bounds__(256)
     matmul(const float*, const float* __restrict__ b, float*, float* __restrict__ columns, long long, long long n,
            long long k) {
-  __shared__ float tile[32][33];  // a column to spare: threads of a column meet different banks
+  __shared__ float tile[32][33];  // padded by a column: threads of a column use different banks
   const long long col = blockIdx.x * 32LL, row = blockIdx.y * 32LL;
   const int x = threadIdx.x;
   for (int y = threadIdx.y; y < 32; y += 8)

@@ -25,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(kTile* kTile)
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < kTile; ++i) sum = fmaf(tile_a[y][i], tile_b[i][x], sum);
-    __syncthreads();  // nobody overwrites a tile that another still reads
+    __syncthreads();  // all have read the tile before it is overwritten
   }
   if (row < m && col < n) c[row * n + col] = sum;
 }

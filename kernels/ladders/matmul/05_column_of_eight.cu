@@ -7,9 +7,9 @@
 // needs: sm_80+
 // source: Volkov and Demmel 2008, Benchmarking GPUs to tune dense linear algebra
 
-constexpr int kTile = 64;  // rows and columns of C a block
+constexpr int kTile = 64;  // rows and columns of C per block
 constexpr int kDepth = 8;
-constexpr int kRows = 8;  // elements of C a thread, one under the other
+constexpr int kRows = 8;  // elements of C per thread, one below the other
 constexpr int kThreads = kTile * kTile / kRows;
 static_assert(kThreads == kTile * kDepth, "each thread fetches one value of A and one of B");
 
@@ -30,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     tile_a[a_row][a_col] = a_inside && k0 + a_col < k ? from_a[k0] : 0.0f;
     tile_b[b_row][x] = b_inside && k0 + b_row < k ? from_b[k0 * n] : 0.0f;
     __syncthreads();
-#pragma unroll 4  // eight steps at once would need more registers than a block of 512 has
+#pragma unroll 4  // eight steps need more registers than a block of 512 threads has
     for (int i = 0; i < kDepth; ++i) {
       const float value = tile_b[i][x];
 #pragma unroll

@@ -9,10 +9,10 @@
 // source: NVIDIA CUTLASS, efficient GEMM in CUDA
 #include "vec4.cuh"
 
-constexpr int kTile = 128;  // rows and columns of C a block
+constexpr int kTile = 128;  // rows and columns of C per block
 constexpr int kDepth = 8;
-constexpr int kThreads = 256;  // 16 x 16, an 8 x 8 micro-tile each
-constexpr int kHalf = kTile / 2;  // a thread has four rows in each half: neighbours read neighbours
+constexpr int kThreads = 256;  // 16 x 16, with an 8 x 8 micro-tile each
+constexpr int kHalf = kTile / 2;  // a thread has four rows in each half, so that neighbours read neighbours
 
 extern "C" __global__ void __launch_bounds__(kThreads, 2)
     matmul(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, long long m, long long n,

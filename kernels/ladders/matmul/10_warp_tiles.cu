@@ -9,11 +9,11 @@
 #include "lanes.cuh"
 #include "vec4.cuh"
 
-constexpr int kTile = 128;  // rows and columns of C a block
+constexpr int kTile = 128;  // rows and columns of C per block
 constexpr int kDepth = 8;
 constexpr int kThreads = 256;
 constexpr int kWarpCols = 4;   // 2 x 4 warps
-constexpr int kRowStep = 32;   // between a thread's two groups of four rows
+constexpr int kRowStep = 32;   // between the two groups of four rows of a thread
 constexpr int kColStep = 16;
 
 extern "C" __global__ void __launch_bounds__(kThreads, 2)

@@ -12,8 +12,8 @@
 
 using namespace nvcuda;
 
-constexpr int kTile = 64;             // rows and columns of C a block
-constexpr int kSteps = 32;            // of k a tile
+constexpr int kTile = 64;             // rows and columns of C per block
+constexpr int kSteps = 32;            // of k per tile
 constexpr int kStride = kSteps + 8;   // 80 bytes: eight rows start in eight different bank groups
 constexpr int kStrideC = kTile + 4;
 constexpr int kThreads = 128;         // 2 x 2 warps, 32 x 32 each

@@ -12,7 +12,7 @@
 #include "store.cuh"
 #include "tile.cuh"
 
-constexpr int kTile = 128;       // rows and columns of C a block
+constexpr int kTile = 128;       // rows and columns of C per block
 constexpr int kThreads = 128;    // 2 x 2 warps
 constexpr int kWarpTile = 64;
 constexpr int kStages = 3;
@@ -55,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
       copy_tile<kTile, kThreads>(to, from_a + k0, tid, m - tile.row, k - k0, k, aligned);
       copy_tile<kTile, kThreads>(to + kTileBytes, from_b + k0, tid, n - tile.col, k - k0, k, aligned);
     }
-    commit_copies();  // a group a tile, empty or not: the waits count groups
+    commit_copies();  // one group per tile, also if empty: waits count groups
   };
   for (int t = 0; t < kStages - 1; ++t) copy(t, t);
 
@@ -64,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 2)
   int reading = 0, writing = kStages - 1;
   for (int t = 0; t < tiles; ++t) {
     wait_copies<kStages - 2>();
-    __syncthreads();  // tile t has landed, and everybody has read tile t - 1: its stage is free
+    __syncthreads();  // tile t is complete, and all have read tile t - 1: its stage is free
     copy(t + kStages - 1, writing);
     writing = writing + 1 == kStages ? 0 : writing + 1;
     const unsigned char* stage = shared_bytes + reading * 2 * kTileBytes;

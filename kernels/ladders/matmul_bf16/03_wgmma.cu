@@ -12,12 +12,12 @@
 #include "tile.cuh"
 #include "wgmma.cuh"
 
-constexpr int kRows = 128;  // of C a block
+constexpr int kRows = 128;  // of C per block
 constexpr int kCols = 256;
 constexpr int kGroupRows = 64;  // of a warpgroup
 constexpr int kThreads = 256;
 constexpr int kStages = 4;
-constexpr int kAhead = kStages - 2;  // one stage is being multiplied, one may still be
+constexpr int kAhead = kStages - 2;  // two stages may be in use by products
 constexpr int kStageBytes = (kRows + kCols) * kRowBytes;
 constexpr int kStepBytes = 32;  // 16 values
 
@@ -40,7 +40,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
       copy_tile<kRows, kThreads>(to, from_a + k0, tid, m - tile.row, k - k0, k, aligned);
       copy_tile<kCols, kThreads>(to + kRows * kRowBytes, from_b + k0, tid, n - tile.col, k - k0, k, aligned);
     }
-    commit_copies();  // a group a tile, empty or not: the waits count groups
+    commit_copies();  // one group per tile, also if empty: waits count groups
   };
   for (int t = 0; t < kAhead; ++t) copy(t);
 
@@ -50,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   for (int t = 0; t < tiles; ++t) {
     wait_copies<kAhead - 1>();
     fence_async_proxy();
-    __syncthreads();  // tile t has landed, and both warpgroups are done with tile t - 2
+    __syncthreads();  // tile t is complete, and both warpgroups have finished tile t - 2
     const unsigned char* stage = shared_bytes + t % kStages * kStageBytes;
     const unsigned char* rows = stage + group * kGroupRows * kRowBytes;
     const unsigned char* cols = stage + kRows * kRowBytes;

@@ -13,13 +13,13 @@
 #include "tile.cuh"
 #include "wgmma.cuh"
 
-constexpr int kRows = 128;  // of C a block
+constexpr int kRows = 128;  // of C per block
 constexpr int kCols = 256;
 constexpr int kGroupRows = 64;     // of a multiplying warpgroup
 constexpr int kGroupThreads = 128;
 constexpr int kThreads = 3 * kGroupThreads;
 constexpr int kStages = 4;
-constexpr int kMeeting = 32 + 2 * kGroupThreads;  // at a stage's barriers
+constexpr int kMeeting = 32 + 2 * kGroupThreads;  // threads at the barriers of a stage
 static_assert(kStages * 32 == kGroupThreads, "a copying warp for each stage");
 constexpr int kStageBytes = (kRows + kCols) * kRowBytes;
 constexpr int kStepBytes = 32;  // 16 values
@@ -51,7 +51,7 @@ __device__ __forceinline__ void copy_all(unsigned char* shared, const bf16* a, c
       report(full(t), kMeeting);
     }
   }
-  if (t > warp) meet(empty(warp), kMeeting);  // no report is left without somebody who waits for it
+  if (t > warp) meet(empty(warp), kMeeting);  // every arrival has a matching wait
 }
 
 __device__ __forceinline__ void multiply_all(const unsigned char* shared, float* c, long long count, long long m,
@@ -74,7 +74,7 @@ __device__ __forceinline__ void multiply_all(const unsigned char* shared, float*
       for (int s = 0; s < kDepth / 16; ++s)
         multiply_async(sum, describe_tile(rows + s * kStepBytes), describe_tile(cols + s * kStepBytes));
       commit_products();
-      wait_products<1>();  // of the step before; this one goes on
+      wait_products<1>();  // of the previous step; this one continues
       if (t > first) report(empty(t - 1), kMeeting);
     }
     wait_products<0>();

@@ -30,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) vecadd(const float* a, co
     for (int piece = 0; piece < kPieces; ++piece) { __stcs(c4 + first + piece * kThreads, add(x[piece], y[piece])); }
     return;
   }
-  // The last block, element by element: it ends in the middle of a piece.
+  // The last block, element by element, because it ends within a piece.
   const long long end = base * 4 + kThreads * kPieces * 4;
   for (long long i = base * 4 + threadIdx.x; i < n && i < end; i += kThreads) c[i] = a[i] + b[i];
 }

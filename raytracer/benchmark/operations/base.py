@@ -148,19 +148,19 @@ class Op(ABC):
         """Compute with NumPy, which is timed without a GPU; None if there is no such form."""
         return None
 
-    def resolve(self, given: Axes) -> dict[str, int]:
-        """Return the sizes of all axes: `given` and defaults.
+    def resolve(self, sizes: Axes) -> dict[str, int]:
+        """Return the sizes of all axes: those of `sizes`, and defaults.
 
         Raises:
             UserError: an axis is unknown, or a size is below 1.
         """
-        for name, size in given.items():
+        for name, size in sizes.items():
             if name not in self.axes:
                 hint = suggestion(name, list(self.axes))
                 raise UserError(f"{self.name} has no axis {name!r}; {hint}")
             if size < 1:
                 raise UserError(f"{self.name}: {name} = {size}: give 1 or more")
-        return {**self.axes, **given}
+        return {**self.axes, **sizes}
 
     def axes_of(self, inputs: Arrays) -> dict[str, int]:
         """Return the axes of inputs; by default the shape of the first input."""

@@ -13,8 +13,7 @@ from numpy.lib import format as npy
 
 from raytracer.files import output, toml_text
 from raytracer.resources import scenes
-
-from ._base import Generator, Part
+from raytracer.scene.generators._base import Generator, Part
 
 FIELDS: tuple[tuple[str, str, tuple[int, ...]], ...] = (
     ("centers", "<f4", (3,)),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._base import Generator, Part, part
-from ._color import ramp
-from ._hash import indices, uniforms
+from raytracer.scene.generators._base import Generator, Part, part
+from raytracer.scene.generators._color import ramp
+from raytracer.scene.generators._hash import indices, uniforms
 
 # The share of the cube that the spheres would fill if none overlapped.
 FILL = 0.08

@@ -11,8 +11,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from ._base import Generator, Part, part
-from ._color import rgb
+from raytracer.scene.generators._base import Generator, Part, part
+from raytracer.scene.generators._color import rgb
 
 # Gold's lattice constant at room temperature, in angstroms.
 LATTICE = 4.0782

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ._base import Generator, Part, part
-from ._color import ramp
-from ._contacts import Pairs, near_pairs
-from ._hash import indices, normals, uniforms
+from raytracer.scene.generators._base import Generator, Part, part
+from raytracer.scene.generators._color import ramp
+from raytracer.scene.generators._contacts import Pairs, near_pairs
+from raytracer.scene.generators._hash import indices, normals, uniforms
 
 # Radii in units of their median; the tails are cut at so many sigma.
 SIGMA, CUT = 0.38, 2.6

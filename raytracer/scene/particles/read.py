@@ -114,7 +114,7 @@ def _look_up(
     """Fill in radii and colours that the file does not say, by its labels."""
     import numpy as np
 
-    from .labels import looks
+    from raytracer.scene.particles.labels import looks
 
     found = looks(labels, elements, meaning, result.source)
     parts = [part for part in ("radius", "color") if getattr(result, part) is None]

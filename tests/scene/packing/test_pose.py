@@ -9,10 +9,10 @@ import pytest
 
 from raytracer import Camera, RenderSettings, Scene
 from raytracer.errors import SceneError
-from raytracer.scene import fit
-from raytracer.scene.pack import camera_of, pack, retake
-from raytracer.scene.placing import Space
-from raytracer.scene.pose import Pose, pose
+from raytracer.scene.packing import framing
+from raytracer.scene.packing.pack import camera_of, pack, retake
+from raytracer.scene.packing.pose import Pose, pose
+from raytracer.scene.packing.render_space import Space
 
 SPHERES = tuple(np.array(v, np.float32) for v in ([1, -1], [0, 0], [0, 0.5], [0.5, 0.25]))
 SPACE = Space((10.0, 20.0, 30.0), 4.0)
@@ -37,9 +37,9 @@ def test_a_fitted_camera_stands_where_it_sees_all(kind: str) -> None:
     found = stand(type=kind, direction=(0, 0, 2))
     x, y, z, radius = SPHERES
     if kind == "perspective":
-        expected, _ = fit.perspective((x, y, z, radius), found.axes, found.half, 2.0)
+        expected, _ = framing.perspective((x, y, z, radius), found.axes, found.half, 2.0)
     else:
-        expected, half, _ = fit.orthographic((x, y, z, radius), found.axes, 2.0)
+        expected, half, _ = framing.orthographic((x, y, z, radius), found.axes, 2.0)
         assert found.half == half
     np.testing.assert_array_equal(found.eye, expected)
 
@@ -58,7 +58,7 @@ def test_a_camera_beyond_float32_is_refused_in_a_sentence() -> None:
     scene = Scene.from_arrays(np.zeros((1, 3)), 1.0, camera=Camera(position=(1e60, 0.0, 0.0)))
     with pytest.raises(SceneError, match="too far from the spheres"):
         pack(scene)
-    far = Pose("orthographic", np.zeros(3), fit.basis(np.eye(3)[2], np.eye(3)[1]), 1e39)
+    far = Pose("orthographic", np.zeros(3), framing.basis(np.eye(3)[2], np.eye(3)[1]), 1e39)
     with pytest.raises(SceneError, match="too far from the spheres"):
         retake(pack(Scene()), Scene(), RenderSettings(), far)
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 from math import radians, tan
 from typing import TYPE_CHECKING
 
-from ..errors import SceneError
-from . import fit
-from .looks import Camera
+from raytracer.errors import SceneError
+from raytracer.scene.looks import Camera
+from raytracer.scene.packing import framing
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .placing import Space
+    from raytracer.scene.packing.render_space import Space
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +32,9 @@ class Pose:
 
     kind: str
     eye: NDArray[np.float64]
-    axes: fit.Basis
+    axes: framing.Basis
     half: float
-    outliers: fit.Outliers | None = None
+    outliers: framing.Outliers | None = None
 
     def pack(self, aspect: float) -> NDArray[np.void]:
         """Return the camera as the kernels take it, structured (1,), `Camera`.
@@ -47,7 +47,7 @@ class Pose:
         """
         import numpy as np
 
-        from ..layout import code, dtype
+        from raytracer.layout import code, dtype
 
         packed = np.zeros(1, dtype("Camera"))
         packed["kind"] = code("CameraKind", self.kind)
@@ -84,7 +84,7 @@ class Pose:
         )
 
 
-def pose(camera: Camera, spheres: fit.Spheres, space: Space, aspect: float) -> Pose:
+def pose(camera: Camera, spheres: framing.Spheres, space: Space, aspect: float) -> Pose:
     """Return where a camera stands; one that fits is put where it sees the spheres.
 
     Args:
@@ -96,15 +96,15 @@ def pose(camera: Camera, spheres: fit.Spheres, space: Space, aspect: float) -> P
     import numpy as np
 
     camera = aimed(camera, spheres, space)
-    axes = fit.basis(np.array(camera.backward(), np.float64), np.array(camera.up, np.float64))
+    axes = framing.basis(np.array(camera.backward(), np.float64), np.array(camera.up, np.float64))
     half = tan(radians(camera.vertical_fov) / 2.0)
     outliers = None
     if camera.fit or camera.position is None:
         everything = camera.fit == "all"
         if camera.type == "perspective":
-            eye, outliers = fit.perspective(spheres, axes, half, aspect, everything)
+            eye, outliers = framing.perspective(spheres, axes, half, aspect, everything)
         else:
-            eye, half, outliers = fit.orthographic(spheres, axes, aspect, everything)
+            eye, half, outliers = framing.orthographic(spheres, axes, aspect, everything)
     else:
         eye = space.point(camera.position)
         if camera.height is not None and camera.type == "orthographic":
@@ -112,7 +112,7 @@ def pose(camera: Camera, spheres: fit.Spheres, space: Space, aspect: float) -> P
     return Pose(camera.type, eye, axes, half, outliers)
 
 
-def aimed(camera: Camera, spheres: fit.Spheres, space: Space) -> Camera:
+def aimed(camera: Camera, spheres: framing.Spheres, space: Space) -> Camera:
     """Return the camera; one with a position that looks at nothing looks at the spheres' middle.
 
     Args:
@@ -129,7 +129,7 @@ def aimed(camera: Camera, spheres: fit.Spheres, space: Space) -> Camera:
         return camera
     target = (0.0, 0.0, 0.0)
     if len(spheres[0]):
-        x, y, z = fit.middle(spheres) * space.scale + np.asarray(space.center, np.float64)
+        x, y, z = framing.middle(spheres) * space.scale + np.asarray(space.center, np.float64)
         target = (float(x), float(y), float(z))
     if target == tuple(camera.position):
         raise SceneError(

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer import Camera, RenderSettings, Scene
 from raytracer.buffers import SceneBuffers
-from raytracer.scene import fit
-from raytracer.scene.fit import MARGIN
-from raytracer.scene.pack import pack
+from raytracer.scene import outliers
+from raytracer.scene.packing.framing import MARGIN
+from raytracer.scene.packing.pack import pack
 from raytracer.warning import collected
 
 
@@ -260,15 +260,15 @@ def test_of_many_spheres_a_few_far_ones_are_found() -> None:
 @pytest.mark.parametrize("count", [1, 2, 3, 10, 11, 1000])
 def test_the_median_is_that_of_numpy(count: int) -> None:
     values = np.random.default_rng(count).normal(size=count)
-    assert fit._median(values) == np.median(values)
+    assert outliers.median(values) == np.median(values)
 
 
-@pytest.mark.parametrize("count", [fit.SAMPLE + 1, 100_000, 12_345_678, 2**29 - 1])
+@pytest.mark.parametrize("count", [outliers.SAMPLE + 1, 100_000, 12_345_678, 2**29 - 1])
 def test_the_rows_of_a_sample_are_spread_evenly(count: int) -> None:
-    rows = fit._spread(count)
+    rows = outliers.spread(count)
     ordered = np.sort(rows)
-    assert (ordered[0], len(rows)) == (0, fit.SAMPLE)
+    assert (ordered[0], len(rows)) == (0, outliers.SAMPLE)
     assert ordered[-1] < count
     # Steps of the golden section leave gaps of at most three sizes, the largest below 2.7 times
     # the mean.
-    assert np.diff(ordered, append=count).max() < 2.7 * count / fit.SAMPLE + 1
+    assert np.diff(ordered, append=count).max() < 2.7 * count / outliers.SAMPLE + 1

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from ..layout import constant
-from ..warning import warn
-from .arrays import blocks
-from .placing import Space
-from .spheres import SphereSet
+from raytracer.layout import constant
+from raytracer.scene.arrays import blocks
+from raytracer.scene.packing.render_space import Space
+from raytracer.scene.spheres import SphereSet
+from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -58,7 +58,7 @@ def find_large(
     """
     import numpy as np
 
-    from ..layout import dtype
+    from raytracer.layout import dtype
 
     candidates = _candidates(radius)
     spheres = [(number, *_exact(sets, space, number)) for number in candidates]

@@ -9,25 +9,25 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..buffers import SceneBuffers
-from ..errors import naming
-from ..settings import LOOKS, RenderSettings
-from ..view import frame_of
-from ..warning import warn
-from .large import find_large
-from .lighting import ambient_of, environment, pack_lights
-from .looks import Camera
-from .materials import Material, pack_material
-from .paint import color_bytes, pack_colors
-from .placing import Space, place, render_space
-from .pose import Pose, aimed, pose
+from raytracer.buffers import SceneBuffers
+from raytracer.errors import naming
+from raytracer.scene.looks import Camera
+from raytracer.scene.materials import Material, pack_material
+from raytracer.scene.packing.large_spheres import find_large
+from raytracer.scene.packing.lighting import ambient_of, environment, pack_lights
+from raytracer.scene.packing.pack_colors import color_bytes, pack_colors
+from raytracer.scene.packing.pose import Pose, aimed, pose
+from raytracer.scene.packing.render_space import Space, place, render_space
+from raytracer.settings import LOOKS, RenderSettings
+from raytracer.view import frame_of
+from raytracer.warning import warn
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .fit import Outliers, Spheres
-    from .scene import Scene
+    from raytracer.scene.packing.framing import Outliers, Spheres
+    from raytracer.scene.scene import Scene
 
 
 def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
@@ -51,7 +51,7 @@ def _packed(scene: Scene, settings: RenderSettings) -> SceneBuffers:
     """Return the arrays; see `pack`."""
     import numpy as np
 
-    from ..layout import code
+    from raytracer.layout import code
 
     sets = [s for s in scene.spheres if s.count]
     space = render_space(sets)
@@ -206,7 +206,7 @@ def _pack_materials(scene: Scene) -> tuple[NDArray[np.void], NDArray[np.int32]]:
     """Return the different materials in use, and which sphere has which unless all are alike."""
     import numpy as np
 
-    from ..layout import dtype
+    from raytracer.layout import dtype
 
     sets = [s for s in scene.spheres if s.count]
     used: dict[Material, int] = {}

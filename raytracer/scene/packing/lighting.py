@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from math import hypot
 from typing import TYPE_CHECKING, Any
 
-from ..errors import SceneError
-from ..layout import code
-from ..settings import Look
-from .colors import srgb_to_linear
-from .fit import Basis
-from .lights import Ambient, DirectionalLight, Light, linear
-from .looks import Background, Camera
-from .placing import Space
-from .transform import Vector
+from raytracer.errors import SceneError
+from raytracer.layout import code
+from raytracer.scene.colors import srgb_to_linear
+from raytracer.scene.lights import Ambient, DirectionalLight, Light, linear
+from raytracer.scene.looks import Background, Camera
+from raytracer.scene.packing.framing import Basis
+from raytracer.scene.packing.render_space import Space
+from raytracer.scene.transform import Vector
+from raytracer.settings import Look
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,7 +40,7 @@ def pack_lights(
     """
     import numpy as np
 
-    from ..layout import dtype
+    from raytracer.layout import dtype
 
     lights = key_lights(look, axes) if lights is None else lights
     packed = np.zeros(len(lights), dtype("Light"))

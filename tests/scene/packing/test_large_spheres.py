@@ -9,8 +9,8 @@ import pytest
 
 import raytracer
 from raytracer.buffers import SceneBuffers
-from raytracer.scene.large import MOST
-from raytracer.scene.pack import pack
+from raytracer.scene.packing.large_spheres import MOST
+from raytracer.scene.packing.pack import pack
 from raytracer.warning import collected
 
 

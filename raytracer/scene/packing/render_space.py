@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from math import frexp
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import SceneError
-from .arrays import blocks, each_block
-from .spheres import SphereSet
+from raytracer.errors import SceneError
+from raytracer.scene.arrays import blocks, each_block
+from raytracer.scene.spheres import SphereSet
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .fit import Spheres
-    from .transform import Triple
+    from raytracer.scene.packing.framing import Spheres
+    from raytracer.scene.transform import Triple
 
 SAMPLE = 1 << 14
 """Most spheres looked at for centre and scale; the middle of more is the same to a percent."""

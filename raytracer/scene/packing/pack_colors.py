@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .arrays import blocks
-from .colors import linear_rgb
-from .spheres import DEFAULT_COLOR, SphereSet
+from raytracer.scene.arrays import blocks
+from raytracer.scene.colors import linear_rgb
+from raytracer.scene.spheres import DEFAULT_COLOR, SphereSet
 
 if TYPE_CHECKING:
     import numpy as np
