@@ -1,4 +1,4 @@
-"""The CUDA backend: finds the device, compiles the kernels and runs them through PyCUDA.
+"""NVIDIA GPUs as devices: PyCUDA compiles, loads and launches the kernels.
 
-Nothing here is imported until a GPU is asked for, and PyCUDA only inside functions.
+These modules are imported only when a GPU is searched for, and PyCUDA only inside functions.
 """

@@ -1,4 +1,4 @@
-"""Turns what CUDA says into a sentence with what to do, and compares struct layouts."""
+"""Messages for errors of CUDA, and checks of memory, architecture and struct layout."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from raytracer.layout import Table
     from raytracer.variants import Kernel
 
-# Fragments of the driver's own texts (cuGetErrorString), and what they mean for a user.
+# Fragments of the driver's messages (cuGetErrorString), and the message for the user.
 _MEANINGS = (
     (
         "timed out",
@@ -42,27 +42,31 @@ _MEANINGS = (
 
 
 def explain(error: Exception) -> RaytracerError:
-    """The sentence for an exception of PyCUDA's."""
-    said = " ".join(str(error).split())
-    if "out of memory" in said:
+    """Return the error with a remedy for an exception of PyCUDA."""
+    text = " ".join(str(error).split())
+    if "out of memory" in text:
         return MemoryNeedError(
-            f"the GPU's memory is full ({said}): stop other programs that use it, render fewer "
+            f"the GPU's memory is full ({text}): stop other programs that use it, render fewer "
             "spheres or a smaller picture, or use --backend cpu"
         )
     for fragment, meaning in _MEANINGS:
-        if fragment in said:
-            return BackendError(f"CUDA: {meaning} ({said})")
+        if fragment in text:
+            return BackendError(f"CUDA: {meaning} ({text})")
     return BackendError(
-        f"CUDA failed: {said}; if it happens again, restart the process or use --backend cpu"
+        f"CUDA failed: {text}; if it happens again, restart the process or use --backend cpu"
     )
 
 
 def check_memory(parts: dict[str, int], free: int, spheres: int) -> None:
     """Refuse a scene that the device cannot hold, before anything is allocated.
 
-    parts: bytes by purpose ("nodes", "spheres", ...). free: bytes free on the device.
-    spheres: how many spheres the scene has.
-    Raises MemoryNeedError, which says how many spheres would fit.
+    Args:
+        parts: bytes by purpose ("nodes", "spheres", ...).
+        free: free bytes on the device.
+        spheres: number of spheres of the scene.
+
+    Raises:
+        MemoryNeedError: it does not fit; the message names a number of spheres that does.
     """
     need = sum(parts.values())
     if need <= free:
@@ -77,7 +81,7 @@ def check_memory(parts: dict[str, int], free: int, spheres: int) -> None:
 
 
 def flatten(table: Table) -> list[int]:
-    """The table as kernels/core/layout.h has it: each struct's size, then its fields' offsets."""
+    """Return a table in the form of kernels/core/layout.h: size of each struct, field offsets."""
     return [
         number
         for size, fields in table.values()
@@ -86,29 +90,38 @@ def flatten(table: Table) -> list[int]:
 
 
 def check_supported(kernel: Kernel, arch: str) -> None:
-    """Raise BackendError if a kernel cannot be compiled for an architecture, like "sm_90a"."""
+    """Refuse a kernel that cannot be compiled for an architecture, for example "sm_90a".
+
+    Raises:
+        BackendError: the kernel needs another architecture.
+    """
     if not kernel.admits(arch):
         needs = ", ".join(map(str, kernel.needs))
         raise BackendError(f"{kernel.place} needs {needs}; this GPU is {arch}")
 
 
-def check_layout(found: Sequence[int], table: Table, kernel: str) -> None:
-    """Refuse a kernel that lays a struct out otherwise than the extension.
+def check_layout(kernel_table: Sequence[int], table: Table, kernel: str) -> None:
+    """Refuse a kernel whose struct layout differs from that of the extension.
 
-    found: the kernel's `layout_table`. table: the extension's. kernel: its name, for the message.
-    Raises BackendError that names the first struct or field that differs.
+    Args:
+        kernel_table: `layout_table` of the kernel.
+        table: of the extension.
+        kernel: its name, for the message.
+
+    Raises:
+        BackendError: a struct differs; the message names the first one, or its first field.
     """
-    if list(found) == flatten(table):
+    if list(kernel_table) == flatten(table):
         return
-    place = _first_difference(found, table)
+    place = _first_difference(kernel_table, table)
     raise BackendError(
         f"{kernel} and the compiled extension lay out {place} differently: they come from "
         "different versions; reinstall the package, so that both are built from the same sources"
     )
 
 
-def _first_difference(found: Sequence[int], table: Table) -> str:
-    numbers = iter(found)
+def _first_difference(kernel_table: Sequence[int], table: Table) -> str:
+    numbers = iter(kernel_table)
     for struct, (size, fields) in table.items():
         if next(numbers, None) != size:
             return f"{struct} (its size)"

@@ -57,7 +57,7 @@ class PrimaryContext:
 
 @cache
 def primary_context(ordinal: int) -> PrimaryContext:
-    """The context of the device with that number, the same for all who ask."""
+    """Return the context of a device by its number, one for all callers."""
     return PrimaryContext(ordinal)
 
 
@@ -73,7 +73,7 @@ def load_driver() -> Any:
 
 @contextmanager
 def translated(driver: Any) -> Iterator[None]:
-    """Raise what PyCUDA raises as a sentence of ours."""
+    """Translate exceptions of PyCUDA into those of `errors`."""
     try:
         yield
     except driver.Error as error:

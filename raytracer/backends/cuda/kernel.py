@@ -1,4 +1,4 @@
-"""A compiled render kernel on a device: loaded, checked, its constant memory filled."""
+"""Render kernels on a device: loading, layout check, constant memory, launches."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SPHERES = "c_spheres"  # optional; holds the spheres of scenes small enough
 
 @cache
 def production(name: str = PACKETS) -> Kernel:
-    """A kernel of PRODUCTION by name, its file read once."""
+    """Return a kernel of PRODUCTION by name; its file is read once."""
     return product(name)
 
 
@@ -79,7 +79,7 @@ def macros_without(missing: tuple[str, ...]) -> dict[str, str]:
 
 
 class RenderKernel:
-    """One kernel, ready to launch; its methods need the device's context active."""
+    """A kernel on a device, whose context must be active in the methods."""
 
     def __init__(self, ordinal: int, kernel: Kernel, missing: tuple[str, ...] = ()) -> None:
         """Load a kernel for a device, compiling it if need be.
@@ -104,7 +104,7 @@ class RenderKernel:
             self._check_layout(driver)
 
     def describe(self) -> dict[str, Any]:
-        """What the kernel takes on this device, for records."""
+        """Return the resources of the kernel on this device, for records."""
         with self._context.active():
             return {
                 "kernel": self.kernel.label,
@@ -155,7 +155,7 @@ class RenderKernel:
         return float(end.time_since(start)) * 1e-3
 
     def _write(self, address: int, table: NDArray[Any]) -> None:
-        """Fill a table, unless it holds that already; nobody else writes there."""
+        """Fill a table, unless it has these values already; only this object writes there."""
         content = table.tobytes()
         if content and self._written.get(address) != content:
             self._context.driver.memcpy_htod_async(address, content, self.stream)

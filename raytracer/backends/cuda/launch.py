@@ -1,9 +1,9 @@
-"""How a picture is cut into launches: arithmetic alone.
+"""Division of a picture into launches.
 
-A launch must end before a desktop's watchdog loses patience (about two seconds), and often enough
-for Ctrl-C and a progress bar; it must also be long enough that its ends do not count. So each aims
-at TARGET_SECONDS, by the rate of the launch before. The sums in the film do not depend on the cut:
-a pixel's samples are added in order, one after another.
+A launch must end before the watchdog of a desktop stops it (about two seconds), and soon enough for
+Ctrl-C and a progress bar; it must also be long enough for its start to be negligible. Each launch
+therefore aims at TARGET_SECONDS, by the rate of the previous one. The sums of the film do not
+depend on the division: the samples of a pixel are added in order.
 """
 
 from __future__ import annotations
@@ -12,16 +12,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 TARGET_SECONDS = 0.05
-# Samples (pixels times samples) of the first launch, when nothing is known of scene and card. At a
-# poor two million a second the larger takes as long as a watchdog allows; where there is one, the
-# smaller keeps a margin of eight.
+"""Target duration of a launch (s)."""
+
 FIRST_SAMPLES = 4 << 20
+"""Samples (pixels times samples) of the first launch, when the rate is unknown. At a low rate of
+two million a second it takes as long as a watchdog allows."""
+
 FIRST_SAMPLES_WATCHED = 1 << 19
-# A launch that took too long is not cut below this: fewer threads do not fill a GPU, and where a
-# single warp takes longer than TARGET_SECONDS, smaller launches would take just as long.
+"""Samples of the first launch on a GPU with a watchdog: an eighth of that."""
+
 LEAST_SAMPLES = 1 << 15
-# A launch may be this much larger than the one before: another part of the picture may cost more.
+"""Fewest samples of a launch: fewer threads do not fill a GPU, and if a single warp takes longer
+than TARGET_SECONDS, smaller launches would take as long."""
+
 GROWTH = 4
+"""Largest ratio of a launch to the previous one: another part of the picture may cost more."""
+
 WARP = 32
 
 
@@ -29,7 +35,11 @@ WARP = 32
 class Picture:
     """The tiles of a crop and the samples to add.
 
-    width, height: of the crop, in pixels. tile: width and height of a tile, in pixels.
+    Args:
+        width, height: of the crop, in pixels.
+        tile: width and height of a tile, in pixels.
+        sample_begin: number of the first sample.
+        sample_count: samples per pixel.
     """
 
     width: int
@@ -40,28 +50,28 @@ class Picture:
 
     @property
     def tiles_x(self) -> int:
-        """Tiles in a row; the last one may hang over the edge."""
+        """Tiles in a row; the last one may extend beyond the crop."""
         return -(-self.width // self.tile[0])
 
     @property
     def tiles(self) -> int:
-        """Tiles in all; they are numbered by rows."""
+        """Number of tiles; they are numbered by rows."""
         return self.tiles_x * -(-self.height // self.tile[1])
 
     @property
     def tile_pixels(self) -> int:
-        """Pixels of a whole tile."""
+        """Pixels of a complete tile."""
         return self.tile[0] * self.tile[1]
 
     @property
     def work(self) -> int:
-        """Pixels times samples, tiles counted whole."""
+        """Pixels times samples, with complete tiles."""
         return self.tiles * self.tile_pixels * self.sample_count
 
 
 @dataclass(frozen=True)
 class Piece:
-    """What one launch renders: tiles and samples, half open and absolute."""
+    """Tiles and samples of one launch, as half-open ranges in the picture."""
 
     tile_begin: int
     tile_end: int
@@ -75,16 +85,26 @@ class Piece:
 
 
 class Pacer:
-    """How many samples the next launch may have."""
+    """The largest number of samples of the next launch.
+
+    Args:
+        first: samples of the first launch.
+
+    Attributes:
+        budget: samples (pixels times samples) of the next launch.
+    """
 
     def __init__(self, first: int = FIRST_SAMPLES) -> None:
-        """Start with a launch of `first` samples."""
         self.budget = first
 
     def record(self, samples: int, seconds: float) -> None:
-        """Learn from a launch: its samples and what it took on the device.
+        """Adapt the budget to the duration of a launch.
 
-        One that ended early for want of work says little, so it never lowers the budget.
+        A launch that was small because the picture ended does not lower the budget.
+
+        Args:
+            samples: of the launch.
+            seconds: on the device.
         """
         fitting = int(samples * TARGET_SECONDS / max(seconds, 1e-6))
         if seconds > TARGET_SECONDS:
@@ -94,10 +114,10 @@ class Pacer:
 
 
 def pieces(picture: Picture, pacer: Pacer) -> Iterator[Piece]:
-    """Cut a picture; the pacer is asked anew for every piece.
+    """Yield the launches of a picture; the budget of the pacer is read for each of them.
 
-    As long as the budget allows, a piece is all tiles with as many samples as fit; else it is some
-    tiles of a single sample. Every pixel gets its samples in ascending order.
+    If the budget allows, a launch renders all tiles with as many samples as fit, otherwise some
+    tiles with a single sample. Every pixel gets its samples in ascending order.
     """
     sample, end = picture.sample_begin, picture.sample_begin + picture.sample_count
     frame = picture.tiles * picture.tile_pixels
@@ -115,12 +135,12 @@ def _parts_of_a_sample(picture: Picture, pacer: Pacer, sample: int) -> Iterator[
     while tile < picture.tiles:
         step = max(pacer.budget // picture.tile_pixels, 1)
         stop = min(tile + step, picture.tiles)
-        if picture.tiles - stop < step // 2:  # no launch for crumbs
+        if picture.tiles - stop < step // 2:  # no launch for a small rest
             stop = picture.tiles
         yield Piece(tile, stop, sample, 1)
         tile = stop
 
 
 def blocks(tiles: int, threads: int) -> int:
-    """Thread blocks for so many tiles, one to a warp, with `threads` threads a block."""
+    """Return the number of thread blocks of `threads` threads, with one warp for each tile."""
     return -(-tiles // (threads // WARP))

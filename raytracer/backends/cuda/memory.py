@@ -1,4 +1,4 @@
-"""Memory of one GPU by name, given back together."""
+"""Named allocations on a GPU."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class DeviceMemory:
         return self.address(name)
 
     def address(self, name: str) -> int:
-        """The address of memory that was allocated; 0 for an empty one."""
+        """Return the address of an allocation; 0 of an empty one."""
         return int(self._allocations.get(name, 0))
 
     def close(self) -> None:
-        """Give the memory back; may be called twice."""
+        """Release the memory; may be called twice."""
         with self._context.lock:  # freeing waits for the GPU
             release(self._context, self._allocations)
         self._sizes.clear()

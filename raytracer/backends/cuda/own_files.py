@@ -1,4 +1,4 @@
-"""Files of the cache, which hold code that is run: they are loaded only if they are the user's own.
+"""Files of the cache: they hold code, and are loaded only if they belong to the user.
 
 Their folder is open to the user alone. A file counts as the user's own if the user owns it and
 nobody else may write to it; any other file is as good as missing.
@@ -15,7 +15,7 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def make_private(folder: Path) -> Path:
-    """Make a folder that is open to the user alone. Raises OSError where that cannot be done."""
+    """Create a folder that only the user can access. Raises OSError if that is not possible."""
     folder.mkdir(_PRIVATE, parents=True, exist_ok=True)
     if not is_private(folder):
         raise PermissionError(f"{folder} belongs to another user")
@@ -36,7 +36,7 @@ def is_private(folder: Path) -> bool:
 
 
 def read(path: Path, shipped: bool = False) -> bytes | None:
-    """The content of a regular file that is the user's own; None of any other.
+    """Return the content of a regular file that belongs to the user; None of another file.
 
     shipped: it came with the package or from a folder that the user named, and may belong to
         another user, but not be open to everybody for writing.

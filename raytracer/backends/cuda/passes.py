@@ -1,4 +1,4 @@
-"""A kernel that is launched by itself, with one struct of arguments: loaded and checked."""
+"""Kernels with one struct of arguments."""
 
 from __future__ import annotations
 
@@ -19,10 +19,17 @@ class Pass:
     """A kernel on a device; its context must be active."""
 
     def __init__(self, driver: Any, arch: str, kernel: Kernel, entry: str, struct: str) -> None:
-        """Load it, compiling if need be.
+        """Load the kernel, and compile it if necessary.
 
-        arch: "sm_90a". entry: its name in the code. struct: of its arguments.
-        Raises BackendError if it does not support the device.
+        Args:
+            driver: `pycuda.driver`.
+            arch: of the device, for example "sm_90a".
+            kernel: the kernel.
+            entry: name of its function.
+            struct: name of the struct of its arguments.
+
+        Raises:
+            BackendError: the kernel does not support the device.
         """
         import numpy as np
 
@@ -31,12 +38,18 @@ class Pass:
         cubin = compiler.load(Path(str(self.kernel.path)), arch)
         self.module = driver.module_from_buffer(cubin.code)
         address, size = self.module.get_global("layout_table")
-        found = np.empty(size // 4, np.int32)
-        driver.memcpy_dtoh(found, address)
-        check_layout(found.tolist(), layout.table(), self.kernel.place)
+        table = np.empty(size // 4, np.int32)
+        driver.memcpy_dtoh(table, address)
+        check_layout(table.tolist(), layout.table(), self.kernel.place)
         self._function = self.module.get_function(entry)
         self._function.prepare([f"{layout.dtype(struct).itemsize}s"])
 
     def launch(self, grid: tuple[int, ...], arguments: NDArray[np.void], stream: Any) -> None:
-        """Queue it. arguments: structured (1,), of the struct."""
+        """Queue a launch.
+
+        Args:
+            grid: blocks in x, y and z.
+            arguments: structured (1,), of the struct.
+            stream: of PyCUDA.
+        """
         self._function.prepared_async_call(grid, self.kernel.block, stream, arguments.tobytes())

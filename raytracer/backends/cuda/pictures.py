@@ -24,7 +24,7 @@ GL_TEXTURE_2D = 0x0DE1  # OpenGL's number for the kind of the texture
 
 
 class DevicePicture:
-    """RGBA codes, uint8, row 0 on top, in memory that grows as needed."""
+    """An RGBA picture, uint8, row 0 on top, in memory that grows as needed."""
 
     def __init__(self, context: PrimaryContext) -> None:
         """Take no memory yet."""
@@ -41,11 +41,11 @@ class DevicePicture:
 
     @property
     def address(self) -> int:
-        """Where it is on the device; 0 before there is one."""
+        """Address on the device; 0 before the first picture."""
         return int(self._memory.get("picture", 0))
 
     def resize(self, width: int, height: int) -> int:
-        """Make room for a picture and return its address; the context must be active."""
+        """Allocate memory for a picture and return its address; the context must be active."""
         self.size = width, height
         if self.nbytes > self._room:
             if old := self._memory.pop("picture", None):
@@ -55,7 +55,7 @@ class DevicePicture:
         return self.address
 
     def close(self) -> None:
-        """Give the memory back; may be called twice."""
+        """Release the memory; may be called twice."""
         self._free()
 
 
@@ -97,7 +97,7 @@ class Interop:
                 mapping.unmap(self._stream)
 
     def close(self) -> None:
-        """Take the registration back, before OpenGL deletes or resizes the texture."""
+        """Unregister the texture, before OpenGL deletes or resizes it."""
         with suppress(RaytracerError), self._context.active():
             self._image.unregister()
 
@@ -113,7 +113,7 @@ class PageLocked:
         self._memory: Any = None
 
     def fetch(self, picture: DevicePicture) -> NDArray[np.uint8]:
-        """The picture, uint8 (h, w, 4); good until the next call."""
+        """Return the picture, uint8 (h, w, 4), valid until the next call."""
         import numpy as np
 
         with self._context.active() as driver:
@@ -126,6 +126,6 @@ class PageLocked:
         return cast("NDArray[np.uint8]", found.reshape(height, width, CHANNELS))
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Release the memory."""
         with suppress(RaytracerError), self._context.active():
             self._memory = None

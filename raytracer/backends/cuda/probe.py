@@ -1,4 +1,4 @@
-"""What this machine has for CUDA, and what it lacks."""
+"""GPUs of this machine, and missing parts of a CUDA installation."""
 
 from __future__ import annotations
 
@@ -20,17 +20,20 @@ GET_NVCC = "install the CUDA toolkit, or point RAYTRACER_NVCC at its nvcc"
 
 
 def why_not(device: int = 0) -> str | None:
-    """None if kernels can run on a device, else what is missing and how to get it.
+    """Return what a device lacks to run kernels and how to get it; None if it lacks nothing.
 
-    What is asked first is what no package can mend: driver and GPU, then PyCUDA, then nvcc.
+    Driver and GPU are checked first, because no package can supply them, then PyCUDA and nvcc.
+
+    Args:
+        device: number of the GPU.
     """
     return _driver_missing(device) or _pycuda_missing() or _kernels_missing(device)
 
 
 def devices() -> list[dict[str, Any]]:
-    """What each GPU is: name, compute capability, architecture, memory, processors, driver.
+    """Return name, compute capability, architecture, memory, processors and driver of each GPU.
 
-    Memory is in bytes. The list is empty where CUDA cannot be used; `why_not` says why.
+    Memory is in bytes. The list is empty if CUDA cannot be used; `why_not` returns the reason.
     """
     if _driver_missing(0) or _pycuda_missing():
         return []
@@ -40,7 +43,7 @@ def devices() -> list[dict[str, Any]]:
 
 
 def device_details(ordinal: int) -> dict[str, Any]:
-    """One entry of `devices`."""
+    """Return one entry of `devices`."""
     from raytracer.backends.cuda.compile import architecture
     from raytracer.backends.cuda.context import primary_context
 
@@ -61,7 +64,7 @@ def device_details(ordinal: int) -> dict[str, Any]:
 
 
 def _driver_missing(device: int) -> str | None:
-    """Ask the driver library itself, so that PyCUDA is not advised where there is no GPU."""
+    """Return what the driver library lacks. PyCUDA is recommended only if there is a GPU."""
     library = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
     try:
         cuda = ctypes.CDLL(library)
@@ -95,7 +98,7 @@ def _pycuda_missing() -> str | None:
 
 
 def _kernels_missing(device: int) -> str | None:
-    """Whether the device's code is at hand or can be compiled."""
+    """Return why the kernels of a device are neither compiled nor can be compiled, or None."""
     from raytracer.backends.cuda.check import check_supported
     from raytracer.backends.cuda.choose import PRODUCTION
     from raytracer.backends.cuda.compile import architecture, is_available
@@ -119,7 +122,7 @@ def _version(number: int) -> str:
 
 
 def _driver_release() -> str | None:
-    """The release that nvidia-smi shows, for instance "580.65.06"; None where nobody says."""
+    """Return the driver release, for example "580.65.06"; None if it is unknown."""
     try:
         text = Path("/proc/driver/nvidia/version").read_text()
     except OSError:

@@ -1,4 +1,4 @@
-"""One NVIDIA GPU as a device that renders."""
+"""An NVIDIA GPU as a device."""
 
 from __future__ import annotations
 
@@ -23,18 +23,23 @@ if TYPE_CHECKING:
     from raytracer.variants import Kernel
     from raytracer.view import View
 
-# Places in leaf order are int32, and the largest of them says that nothing was hit.
 MAX_SPHERES = 2**31 - 1
-CHANNEL_BYTES = 16  # of a pixel of a film: four float32
+"""Most spheres: positions in leaf order are int32, and the largest one means no hit."""
+
+PIXEL_BYTES = 16
+"""Bytes of a pixel of a film: four float32."""
 
 
 class CudaDevice:
-    """Renders on one GPU, in its primary context.
+    """A GPU, used in its primary context.
 
-    number: of the device, as CUDA counts. threads: of the host, to build trees; 0 takes every core
-        that the process may use. kernel: a render kernel, for the bench; by default each view gets
-        the one that suits it.
-    Raises BackendError, which says what is missing, if the GPU cannot be used.
+    Args:
+        number: of the device, as CUDA counts.
+        threads: of the host, to build trees; 0 takes every core that the process may use.
+        kernel: a render kernel, for the bench; None chooses one for each view.
+
+    Raises:
+        BackendError: the GPU cannot be used; the message names what is missing.
     """
 
     name = "cuda"
@@ -44,56 +49,57 @@ class CudaDevice:
     pass_seconds = 0.012
 
     def __init__(self, number: int = 0, threads: int = 0, kernel: Kernel | None = None) -> None:
-        """Check what is there; code is loaded with the first scene."""
+        """Check the GPU; kernels are loaded with the first scene."""
         if reason := why_not(number):
             raise BackendError(f"the cuda backend cannot run here: {reason}")
         self.number = number
-        self.budget = launch.TARGET_SECONDS  # what launches aim at
+        self.budget = launch.TARGET_SECONDS  # target of a launch
         self._threads = threads
         self._kernel = kernel
         self._context = primary_context(number)
 
     def describe(self) -> dict[str, Any]:
-        """Name, compute capability, memory and driver of the GPU."""
+        """Return name, compute capability, memory and driver of the GPU."""
         return device_details(self.number)
 
     def build(self, buffers: SceneBuffers) -> Bvh:
-        """On the cores of the host."""
+        """Build the tree on the cores of the host."""
         return bvh.build(buffers, self._threads)
 
     def scene(self, buffers: SceneBuffers, tree: Bvh | None = None) -> CudaScene:
         """Copy a scene to the device.
 
-        Raises MemoryNeedError if it does not fit, with how many spheres would.
+        Raises:
+            MemoryNeedError: it does not fit; the message names a number of spheres that does.
         """
         tree = self.build(buffers) if tree is None else tree
         scene = CudaScene(self.number, buffers, tree, self._kernel)
         if self._kernel is None:
             compile_production(self.number)
         scene.kernel(buffers.view)
-        # The kernel was loaded before the memory is counted: its code takes some.
+        # The free memory is read after the kernel was loaded, because its code takes memory.
         film = _film_bytes(buffers.view)
         check_memory(scene.sizes() | {"film": film}, self._context.memory()[0], buffers.count)
         scene.upload()
         return scene
 
     def film(self, host: Film) -> CudaFilm:
-        """In device memory, which is taken when it is needed."""
+        """Return a device film; its memory is allocated when it is needed."""
         return CudaFilm(self.number, host)
 
     def picture(self) -> DevicePicture:
-        """In device memory."""
+        """Return an empty picture in device memory."""
         return DevicePicture(self._context)
 
     def turn(self) -> AbstractContextManager[Any]:
-        """The lock that every kernel is launched and waited for under.
+        """Return the lock that is held from the launch of a kernel until it ends.
 
-        Where one thread waits for OpenGL and another for CUDA, both can wait for ever (seen with
-        driver 580 on a GPU without a display), with interop or without: so they take turns.
+        OpenGL and CUDA may not work at the same time: if one thread waits for OpenGL and another
+        for CUDA, both can deadlock, with or without interop (driver 580, GPU without display).
         """
         return self._context.lock
 
 
 def _film_bytes(view: View) -> int:
     x0, y0, x1, y1 = view.crop
-    return (x1 - x0) * (y1 - y0) * CHANNEL_BYTES
+    return (x1 - x0) * (y1 - y0) * PIXEL_BYTES

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from raytracer.variants import Kernel
     from raytracer.view import View
 
-# Bytes of a scene that are copied in one turn: some milliseconds, less than a window's frame.
+# Bytes of a scene in one copy: some milliseconds, less than a frame of a window.
 PART = 64 << 20
-# Seconds between two turns: a lock that is taken again at once does not go to who waits for it.
+# Seconds between two copies: locks are not fair, and waiting threads need time to acquire them.
 PAUSE = 1e-4
 
 
@@ -49,7 +49,7 @@ class CudaScene(DeviceScene):
     def __init__(
         self, number: int, buffers: SceneBuffers, tree: Bvh, kernel: Kernel | None = None
     ) -> None:
-        """Allocate nothing yet; `upload` does."""
+        """Keep the arrays; `upload` allocates the memory."""
         self.number = number
         self.count = buffers.count
         self.large = buffers.large
@@ -66,15 +66,15 @@ class CudaScene(DeviceScene):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of device memory that it holds."""
+        """Bytes of device memory."""
         return self._memory.nbytes
 
     def sizes(self) -> dict[str, int]:
-        """Bytes of each array, by its name in RenderArgs; only until `upload`."""
+        """Return the bytes of each array by its name in RenderArgs; only before `upload`."""
         return {name: int(array.nbytes) for name, array in self._arrays.items()}
 
     def upload(self) -> None:
-        """Copy the arrays to the device, part by part; then the host's are not needed any more."""
+        """Copy the arrays to the device, and release those of the host."""
         arrays, self._arrays = self._arrays, {}
         try:
             for name, array in arrays.items():
@@ -86,7 +86,7 @@ class CudaScene(DeviceScene):
             raise
 
     def _bring(self, name: str, array: NDArray[Any]) -> None:
-        """Copy an array in parts, between which others get their turn."""
+        """Copy an array in parts, between which other threads can use the GPU."""
         source = as_bytes(array)
         with self._context.lock, self._context.active():
             address = self._memory.allocate(name, source.size)
@@ -97,21 +97,21 @@ class CudaScene(DeviceScene):
                 staging(self.number).to_device(source[start : start + PART], address + start)
 
     def address(self, name: str) -> int:
-        """The address of an array by its name in RenderArgs; 0 for an empty one."""
+        """Return the address of an array by its name in RenderArgs; 0 of an empty one."""
         return self._memory.address(name)
 
     def kernel(self, view: View) -> RenderKernel:
-        """The kernel that renders a view, loaded at first use."""
+        """Return the kernel that renders a view; its first use loads it."""
         kernel = self._kernel or production(self._kernel_name(view))
         with self._context.lock:
             return render_kernel(self.number, kernel, missing_features(view))
 
     def describe(self, view: View) -> dict[str, Any]:
-        """Name, registers, local and shared memory of the kernel."""
+        """Return name, registers, local and shared memory of the kernel."""
         return self.kernel(view).describe()
 
     def _kernel_name(self, view: View) -> str:
-        """The render kernel that suits a view; remembered while the camera stays."""
+        """Return the render kernel for a view; it is cached for the last camera."""
         camera, height = view.camera, view.height
         if self._named is None or self._named[0] is not camera or self._named[1] != height:
             name = kernel_for(self.count, self._node_count, self._sample, camera, height)
@@ -119,7 +119,7 @@ class CudaScene(DeviceScene):
         return self._named[2]
 
     def check(self, view: View, *, is_lit: bool = True) -> None:
-        """Make sure that no kernel reads outside of the scene's arrays or the view's tables.
+        """Check that kernels read inside of the scene's arrays and the view's tables.
 
         The check is that of the CPU backend. is_lit: whether lights and materials are read.
 
@@ -144,7 +144,11 @@ class CudaScene(DeviceScene):
         return arguments
 
     def first_hits(self, view: View) -> NDArray[np.void]:
-        """By one launch over all tiles. Raises ValueError for a view of another scene."""
+        """Return the first hits; see `DeviceScene.first_hits`.
+
+        Raises:
+            ValueError: the view is of another scene.
+        """
         self.check(view, is_lit=False)
         picture = picture_of(view)
         arguments = self.arguments(picture)
@@ -153,7 +157,7 @@ class CudaScene(DeviceScene):
             return first_hits(self.number).find(arguments, self.large, view.through_centers())
 
     def close(self) -> None:
-        """Give the memory back; may be called twice."""
+        """Release the memory; may be called twice."""
         self._memory.close()
 
 
@@ -161,7 +165,7 @@ SPHERE_ARRAYS = ("nodes", "spheres", "order", "color", "color_id", "material_id"
 
 
 def sphere_arrays(buffers: SceneBuffers, tree: Bvh) -> dict[str, NDArray[Any]]:
-    """What the kernel reads from device memory, by the names in RenderArgs."""
+    """Return the arrays that kernels read from device memory, by the names in RenderArgs."""
     return {
         "nodes": tree.nodes,
         "spheres": tree.spheres,
@@ -173,7 +177,7 @@ def sphere_arrays(buffers: SceneBuffers, tree: Bvh) -> dict[str, NDArray[Any]]:
 
 
 def lengths_of(buffers: SceneBuffers) -> dict[str, int]:
-    """What a view is checked against: lengths of the arrays, and how many materials ids ask for."""
+    """Return the lengths of the arrays and the number of materials in use, to check views."""
     material_id = buffers.material_id
     return {
         "spheres": buffers.count,
@@ -186,7 +190,7 @@ def lengths_of(buffers: SceneBuffers) -> dict[str, int]:
 
 
 def picture_of(view: View) -> launch.Picture:
-    """The tiles and samples of a view."""
+    """Return the tiles and samples of a view."""
     x0, y0, x1, y1 = view.crop
     return launch.Picture(
         width=x1 - x0,
@@ -198,7 +202,7 @@ def picture_of(view: View) -> launch.Picture:
 
 
 def _first_samples(number: int) -> int:
-    """The size of the first launch: smaller where a display's watchdog looks on."""
+    """Return the samples of the first launch: fewer if the GPU has a watchdog."""
     context = primary_context(number)
     attribute = context.driver.device_attribute.KERNEL_EXEC_TIMEOUT
     watched = context.device.get_attribute(attribute)

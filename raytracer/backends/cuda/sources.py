@@ -1,6 +1,6 @@
-"""What a kernel is made of: the file itself and every file it includes.
+"""Sources of a kernel: its file and all files that it includes.
 
-A cubin's key and the digest in a record of measurements cover exactly these contents.
+The key of a cubin and the digest in a record of measurements cover these contents.
 """
 
 from __future__ import annotations
@@ -18,17 +18,25 @@ _ANGLED = re.compile(rb"<([^>]+)>")
 
 
 def kernels_root() -> Path:
-    """The folder of the kernels, on disk: nvcc reads it, so a zipped package will not do."""
+    """Return the folder of the kernels on disk, which nvcc reads; a zipped package has none."""
     return Path(str(kernels()))
 
 
 def include_closure(source: Path, root: Path) -> dict[str, bytes]:
-    """The file and all it includes, directly or not: path relative to `root` -> contents.
+    """Return a file and all files that it includes, directly or not.
 
-    source: a .cu file under `root`.
-    root: the folder that nvcc gets as its include path.
-    Headers outside `root` (CUDA's, the C++ compiler's) are left out: the compiler's version
-    stands for them. Raises BackendError for an include that is missing or computed.
+    Headers outside `root` (of CUDA and the C++ compiler) are left out, because the version of the
+    compiler stands for them.
+
+    Args:
+        source: a .cu file under `root`.
+        root: the include path of nvcc.
+
+    Returns:
+        Contents by path relative to `root`.
+
+    Raises:
+        BackendError: an include is missing, or is a macro.
     """
     closure: dict[str, bytes] = {}
     pending = [source.resolve()]
@@ -43,15 +51,15 @@ def include_closure(source: Path, root: Path) -> dict[str, bytes]:
 
 
 def headers_of(source: Path, root: Path) -> dict[str, bytes]:
-    """The headers under `root` that a file elsewhere includes, as `include_closure` gives them."""
-    found: dict[str, bytes] = {}
+    """Return the headers under `root` of a file elsewhere; see `include_closure`."""
+    closure: dict[str, bytes] = {}
     for header in _included(source, source.read_bytes(), root.resolve()):
-        found |= include_closure(header, root)
-    return found
+        closure |= include_closure(header, root)
+    return closure
 
 
 def digest(closure: dict[str, bytes], *more: str) -> str:
-    """One hexadecimal digest of the names and contents of some files, and of further strings."""
+    """Return a hexadecimal digest of names and contents of files, and of further strings."""
     hasher = hashlib.blake2b(digest_size=16)
     for name, contents in closure.items():
         hasher.update(f"{name}\0{len(contents)}\0".encode() + contents)
@@ -61,25 +69,25 @@ def digest(closure: dict[str, bytes], *more: str) -> str:
 
 
 def _included(path: Path, contents: bytes, root: Path) -> list[Path]:
-    found = []
+    paths = []
     for match in _INCLUDE.finditer(contents):
         target = match[1]
         quoted, angled = _QUOTED.match(target), _ANGLED.match(target)
         name = quoted or angled
         if name is None:
-            # A macro's value is unknown here, and a key that misses a file would serve stale code.
+            # The value of a macro is unknown, and a key without the file would load stale code.
             raise BackendError(
                 f"{path}: #include {target.decode(errors='replace')} is computed; "
                 "write the name of the file, so that the cubin cache can follow it"
             )
-        # As the compiler does: a quoted name is sought beside the including file first.
+        # As in the compiler, a quoted name is first searched beside the including file.
         folders = [path.parent, root] if quoted else [root]
         places = [(folder / name[1].decode()).resolve() for folder in folders]
         inside = [place for place in places if place.is_file() and place.is_relative_to(root)]
         if inside:
-            found.append(inside[0])
+            paths.append(inside[0])
         elif quoted:
             raise BackendError(
                 f"{path} includes {name[1].decode()}, which is neither beside it nor under {root}"
             )
-    return found
+    return paths

@@ -65,7 +65,7 @@ class Staging:
 
 @cache
 def staging(ordinal: int) -> Staging:
-    """The buffers of a device, the same for all who ask: page-locking memory is slow."""
+    """Return the buffers of a device, one set for all callers, because page-locking is slow."""
     return Staging(primary_context(ordinal))
 
 
