@@ -74,12 +74,15 @@ def test_example_is_listed_and_has_its_picture(path: Path) -> None:
 
 
 def test_picture_of_an_example_has_the_settings_of_its_scene(path: Path, few: list[str]) -> None:
-    """`raytracer render scenes/NAME.toml`, without further options, made the tracked picture."""
+    """`raytracer render scenes/NAME.toml`, without further options, made the tracked picture.
+
+    Settings that have been added since have their defaults.
+    """
     kept = png.read_metadata(RENDERS / f"{path.stem}.png")
     assert kept is not None
     settings = asdict(raytracer.load(path).render)
     assert kept["scene"]["path"] == f"scenes/{path.name}"
-    assert kept["settings"] == settings
+    assert asdict(raytracer.RenderSettings()) | kept["settings"] == settings
     assert kept["samples"] == settings["samples"]
     assert kept["crop"] == [0, 0, settings["width"], settings["height"]]
     assert kept["tone"] == json.loads(json.dumps(asdict(ToneSettings())))
