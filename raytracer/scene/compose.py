@@ -104,7 +104,8 @@ class _Composer:
     def note_foreign(self) -> None:
         """Say which data files lie outside of the scene's folder, before they are read."""
         folder = self.path.parent
-        names = (values.get("file") for values in self.content.get("spheres", ()))
+        sets = self.content.get("spheres", ())
+        names = (values.get(key) for values in sets for key in ("file", "topology"))
         outside = [name for name in dict.fromkeys(names) if name and is_outside(folder, name)]
         if outside:
             listed = ", ".join(shown(name, MOST_PATH) for name in outside[:MOST_HINTS])
@@ -205,7 +206,9 @@ class _Composer:
             arrays = {part: name for part, name in names.items() if name is not None}
             meaning = values.get("labels")
             name = values["file"]
-            data = read(self.path.parent / name, arrays, elements, name, meaning)
+            folder, atoms = self.path.parent, values.get("topology")
+            topology = None if atoms is None else folder / atoms
+            data = read(folder / name, arrays, elements, name, meaning, topology)
             if data.labels is not None:
                 self.labels.update(data.labels.names)
             elif meaning is not None:
@@ -232,6 +235,8 @@ def contradiction(values: Values) -> str | None:
         return f": needs one of centers, file and generate, got {got}"
     if values.get("arrays") is not None and sources != ["file"]:
         return ".arrays: names what is in a data file, but the set has no file"
+    if values.get("topology") is not None and sources != ["file"]:
+        return ".topology: names the atoms of a trajectory, but the set has no file"
     if values.get("labels") is not None and sources != ["file"]:
         return ".labels: says what the labels of a data file are, but the set has no file"
     for one, many in (("radius", "radii"), ("color", "colors")):

@@ -115,13 +115,16 @@ SPHERES = Table(
         "centers": _key(Rows(Vector3()), "Centres of an inline set, [[x, y, z], ...]."),
         "file": _key(
             Text(),
-            "Data file instead (.npz, .npy, .csv, .xyz, .extxyz), relative to the scene file.",
+            "Data file instead, relative to the scene file: a table, arrays, atoms, ...",
+        ),
+        "topology": _key(
+            Text(), "File with the atoms of a trajectory that holds coordinates alone."
         ),
         "generate": _key(GENERATE, "A generator instead of data."),
         "arrays": _key(ARRAYS, "The data file's own names of its arrays or columns."),
         "labels": _key(
             Choice(("elements", "types")),
-            "What the labels of an .xyz file are.",
+            "What the labels of a file of atoms are.",
             "by the labels",
         ),
         "radius": _key(
@@ -151,7 +154,7 @@ SPHERES = Table(
 
 ELEMENT = Table(
     "Element",
-    "Radius and colour of an element, or of a label of your own, in .xyz files.",
+    "Radius and colour of an element, or of a label of your own, in files of atoms.",
     {
         "element": _key(
             Text(),
@@ -204,7 +207,7 @@ SCENE = Table(
         ),
         "spheres": _key(Tables(SPHERES), "Sphere sets.", default=[]),
         "elements": _key(
-            NamedTables(ELEMENT), "Own radii and colours of elements in .xyz files.", default={}
+            NamedTables(ELEMENT), "Own radii and colours of elements in files of atoms.", default={}
         ),
     },
 )

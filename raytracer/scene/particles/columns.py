@@ -101,8 +101,8 @@ class ColumnSource(ParticleSource):
             if found is not None and not {"radius", "diameter"} & set(chosen):
                 chosen[part] = found
         self._choose_color(chosen)
-        label = next((name for name in LABELS if name in columns), None)
-        if label is not None and columns[label].shape == ():
+        label = self._label
+        if label is not None:
             chosen["label"] = label
         told = list(names.values())
         naming.require_one(chosen.values(), list(columns), self.name, self.noun, told)
@@ -118,6 +118,16 @@ class ColumnSource(ParticleSource):
         says = "elements" if name in ATOMIC_NUMBERS else "types" if name in TYPES else None
         labels, ids = label_ids(values, self.name)
         return Labels(labels, ids, says)
+
+    def labels_of_atoms(self) -> Labels | None:
+        name = self._label
+        return None if name is None else self.labels(name, self.load([name])[name])
+
+    @property
+    def _label(self) -> str | None:
+        """The column that holds labels, or None."""
+        columns = self.columns
+        return next((name for name in LABELS if name in columns and not columns[name].shape), None)
 
     def _choose_centers(self, chosen: dict[str, str]) -> None:
         columns = self.columns

@@ -21,7 +21,7 @@ _KINDS = (
 """Endings, the packages that the command needs, and the command for Python."""
 
 _PACKED = (".zip", ".tar", ".tgz", ".7z")
-_TOPOLOGIES = (".psf", ".prmtop", ".top", ".itp", ".tpr")
+_TOPOLOGIES = (".prmtop", ".top", ".itp", ".tpr")
 
 
 def unread(suffix: str) -> str:

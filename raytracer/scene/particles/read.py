@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile, opened, reading
 from raytracer.scene.arrays import Where, check_centers
 from raytracer.scene.elements import Element, symbol_of
 from raytracer.scene.particles import registry
 from raytracer.scene.particles.compressed import unpacked
 from raytracer.scene.particles.data_file import DataFile, split_inner
-from raytracer.scene.particles.source import Particles, ParticleSource, Value
+from raytracer.scene.particles.source import Particles, ParticleSource, Value, no_atoms
 
 if TYPE_CHECKING:
     from raytracer.scene.particles.labels import Labels
@@ -28,6 +29,7 @@ def read(
     elements: Mapping[str, Element] | None = None,
     source: str | None = None,
     meaning: str | None = None,
+    topology: Path | None = None,
 ) -> Particles:
     """Read the spheres of a particle file.
 
@@ -39,6 +41,7 @@ def read(
         source: what to call the file in messages; the path if None.
         meaning: "elements" or "types": what the labels of a coordinate file are; None decides by
             them.
+        topology: a file whose atoms are those of a trajectory, in the same order.
 
     Raises:
         DataFileError: there is no such file, or it does not hold spheres.
@@ -46,7 +49,7 @@ def read(
     source = source or str(path)
     path, inner = split_inner(path)
     with opened(path, source) as file:
-        return read_open(file, names, elements, meaning, inner=inner)
+        return read_open(file, names, elements, meaning, inner=inner, topology=topology)
 
 
 def read_open(
@@ -56,6 +59,7 @@ def read_open(
     meaning: str | None = None,
     others: tuple[str, ...] = (),
     inner: str = "",
+    topology: Path | None = None,
 ) -> Particles:
     """Read the spheres of an open particle file; otherwise as `read`.
 
@@ -65,11 +69,35 @@ def read_open(
     """
     with source_of(file, others, inner) as found:
         result = found.particles(names or {})
+    if topology is not None:
+        result.labels = _labels_of(topology, len(result.centers), result.source)
+        result.notes = [note for note in result.notes if note != no_atoms(result.source)]
     if result.labels is not None and (result.radius is None or result.color is None):
         _look_up(result, result.labels, elements or {}, meaning)
     if not file.is_standard_input:
         result.file = DataFile.of(file, inner)
     return result
+
+
+def _labels_of(path: Path, count: int, source: str) -> Labels:
+    """Return the labels of a file that lists the atoms of a trajectory.
+
+    Args:
+        path: of the file.
+        count: number of particles of the trajectory.
+        source: what messages call the trajectory.
+    """
+    name = path.name
+    with opened(path, name) as file, source_of(file) as topology:
+        labels = topology.labels_of_atoms()
+    if labels is None:
+        raise DataFileError(f"{name}: has no elements or types of atoms")
+    if len(labels.ids) != count:
+        raise DataFileError(
+            f"{name}: has {len(labels.ids):,} atoms, and {source} has {count:,}; the topology must "
+            "list the same atoms"
+        )
+    return labels
 
 
 @contextmanager

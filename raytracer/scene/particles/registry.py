@@ -99,6 +99,7 @@ FORMATS = (
     Format("Feather", "arrow", (".feather", ".arrow"), (b"ARROW1",), variant="feather"),
     Format("VTK", "vtk_legacy", (".vtk",), (b"# vtk DataFile",)),
     Format("VTK XML", "vtk_xml", (".vtp", ".vtu", ".vts"), pattern=r"(?:<\?xml[^>]*>\s*)?<VTKFile"),
+    Format("PSF", "psf", (".psf",), pattern=r"PSF\b"),
     Format("PLY", "ply", (".ply",), (b"ply\n", b"ply\r\n")),
     Format("LAS", "las", (".las", ".laz"), (b"LASF",)),
     Format("GSD", "gsd", (".gsd",), (b"\xdf\x65\xdf\x65\xdf\x65\xdf\x65",)),

@@ -63,6 +63,14 @@ class Box(NamedTuple):
     edges: tuple[tuple[float, float, float], ...]
 
 
+def no_atoms(source: str) -> tuple[str, str]:
+    """Return the warning about a trajectory that holds coordinates and no atoms."""
+    return ("radius+color", (
+        f"{source}: holds coordinates without atoms, so all spheres have one radius and colour: "
+        'for those of elements, name a file of the atoms in a scene file: topology = "ATOMS.pdb"'
+    ))  # fmt: skip
+
+
 @dataclass
 class Particles:
     """The spheres of a particle file. Centres and radii are checked later, by the sphere set.
@@ -157,6 +165,10 @@ class ParticleSource(ABC):
         Raises:
             DataFileError: the file does not hold spheres, or a column does not exist.
         """
+
+    def labels_of_atoms(self) -> Labels | None:
+        """Return the labels of the particles, or None if the file has none."""
+        return self.particles({}).labels
 
     @abstractmethod
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from raytracer import RaytracerWarning, load
+from raytracer.errors import UserError
 from raytracer.files.access import opened
 from raytracer.scene.elements import find
 from raytracer.scene.particles.atom_names import element_of
@@ -223,6 +224,66 @@ def test_a_file_of_gsd(tmp_path: Path) -> None:
         scene = load(tmp_path / "a.gsd")
     assert np.ptp(scene.spheres[0].radius) == 0  # half of the mean spacing
     assert scene.describe(1).values == {"species": "grain"}
+
+
+PSF = """\
+PSF
+
+       1 !NTITLE
+ REMARKS a title
+
+       6 !NATOM
+       1 A    1    MOL  C    CT     0.100000       12.0110           0
+       2 A    1    MOL  H1   HC    -0.200000        1.0080           0
+       3 A    1    MOL  O    OH1    0.000000       15.9990           0
+       4 A    1    MOL  N    NH1    0.000000       14.0070           0
+       5 A    2    CU   CU   CU     2.000000       63.5460           0
+       6 A    3    CLA  CLA  CLA   -1.000000       35.4530           0
+
+       2 !NBOND: bonds
+       1       2       1       3
+
+       0 !NTHETA: angles
+"""
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("suffix", ["dcd", "trr", "xtc"])
+def test_the_atoms_of_a_trajectory(
+    tmp_path: Path, universe: Any, suffix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    universe.atoms.write(str(tmp_path / f"a.{suffix}"))
+    universe.atoms.write(str(tmp_path / "atoms.pdb"))
+    write(tmp_path / "atoms.psf", PSF)
+    alone = read(tmp_path / f"a.{suffix}")
+    assert [note for _, note in alone.notes if "holds coordinates without atoms" in note]
+    for name in ("atoms.pdb", "atoms.psf"):
+        text = f'[[spheres]]\nfile = "a.{suffix}"\ntopology = "{name}"\n'
+        scene = load(write(tmp_path / "a.toml", text))
+        expected = [find(symbol).radius for symbol in SYMBOLS]
+        np.testing.assert_array_equal(scene.spheres[0].radius, expected)
+    write(tmp_path / "few.xyz", "1\n\nC 0 0 0\n")
+    few = f'[[spheres]]\nfile = "a.{suffix}"\ntopology = "few.xyz"\n'
+    said = refusal(write(tmp_path / "b.toml", few), capsys)
+    assert f"few.xyz: has 1 atoms, and a.{suffix} has 6" in said
+    inline = '[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1\ntopology = "few.xyz"\n'
+    said = refusal(write(tmp_path / "c.toml", inline), capsys)
+    assert "spheres[0].topology: names the atoms of a trajectory, but the set has no file" in said
+
+
+def test_a_topology(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "a.psf", PSF)
+    assert "holds atoms without coordinates: name it in a scene file" in refusal(path, capsys)
+    with opened(path) as file, source_of(file) as source:
+        assert source.bonds is not None
+        np.testing.assert_array_equal(source.bonds, [[0, 1], [0, 2]])
+        labels = source.labels_of_atoms()
+    assert labels is not None
+    assert [labels.names[each] for each in labels.ids] == SYMBOLS
+    short = write(tmp_path / "b.psf", PSF.replace("6 !NATOM", "9 !NATOM"))
+    few = pytest.raises(UserError, match="line 13: too few columns")
+    with few, opened(short) as file, source_of(file) as source:
+        source.labels_of_atoms()
 
 
 # Own texts
@@ -441,7 +502,7 @@ def test_lines_of_digits_take_no_time(tmp_path: Path) -> None:
     assert "cannot be read" in complaint(write(tmp_path / "POSCAR", text))
 
 
-SEEDS = {"a.pdb": PDB, "a.gro": GRO, "a.data": DATA, "a.vasp": POSCAR}
+SEEDS = {"a.pdb": PDB, "a.gro": GRO, "a.data": DATA, "a.vasp": POSCAR, "a.psf": PSF}
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)

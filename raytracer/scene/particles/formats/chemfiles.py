@@ -5,13 +5,14 @@ chemfiles runs in a process of its own: some damaged files end the process that 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from raytracer.memory import require_room
 from raytracer.scene.particles.isolated import parsed
 from raytracer.scene.particles.loaded import LoadedSource, library
-from raytracer.scene.particles.source import Box
+from raytracer.scene.particles.source import Box, Particles, no_atoms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,6 +43,12 @@ class Source(LoadedSource):
 
         pairs: NDArray[np.int64] = self._answer["bonds"].astype(np.int64).reshape(-1, 2)
         return pairs if len(pairs) else None
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        result = super().particles(names)
+        if result.labels is None:
+            result.notes.append(no_atoms(self.name))
+        return result
 
     def read(self) -> dict[str, NDArray[Any]]:
         columns = {"position": self._answer["position"]}

@@ -6,6 +6,7 @@ atoms; then for each frame the cell, if there is one, and x, y and z.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError
@@ -13,7 +14,7 @@ from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.loaded import LoadedSource
-from raytracer.scene.particles.source import Box
+from raytracer.scene.particles.source import Box, Particles, no_atoms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,6 +82,11 @@ class Source(LoadedSource):
         for axis in range(3):
             position[:, axis] = self._as(self._record(size), "f4")
         return {"position": position}
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        result = super().particles(names)
+        result.notes.append(no_atoms(self.name))
+        return result
 
     def _record(self, size: int | None = None) -> bytes:
         """Return the content of the record that follows, of a size if it is given."""

@@ -6,13 +6,14 @@ Numbers are big-endian (XDR). Lengths are nanometres in the file and angstrom he
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles.loaded import LoadedSource
-from raytracer.scene.particles.source import Box
+from raytracer.scene.particles.source import Box, Particles, no_atoms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,6 +80,11 @@ class Source(LoadedSource):
         require_room(self.name, 32 * frame.atoms)
         values = self._reals(frame.start + frame.box + frame.before, 3 * frame.atoms)
         return {"position": values.reshape(-1, 3) * NANOMETRE}
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        result = super().particles(names)
+        result.notes.append(no_atoms(self.name))
+        return result
 
     def _frame(self, place: int) -> Frame:
         """Read the header of a frame."""
