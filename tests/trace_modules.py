@@ -203,6 +203,8 @@ def main() -> None:
                 if module == name:
                     print(f"{'':7}  {function} {calls}")
     steps = [name for name in entered.path if entered.entries[name].hands_on]
+    units = list(dict.fromkeys(name.partition(".")[0] for name in entered.path))
+    print(f"data passes through {len(units)} packages and modules of raytracer: {', '.join(units)}")
     print(f"{len(entered.entries)} modules: {len(entered.path)} take data, "
           f"{len(steps)} of them pass data on; {len(entered.helpers)} take none")  # fmt: skip
 
