@@ -101,7 +101,7 @@ def numbers(
 @click.option("--progress/--no-progress", default=None, help="Show a progress bar; default: on "
               "a terminal, if rendering takes longer than a second.")  # fmt: skip
 def render(scene: str, **options: Any) -> None:
-    """Render a scene file (TOML or JSON) or a particle file (npz, npy, csv, xyz) to a PNG.
+    """Render a scene file (TOML or JSON) or a particle file (npz, csv, xyz, ...) to a PNG.
 
     \b
     Examples:
