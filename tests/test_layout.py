@@ -12,8 +12,8 @@ from raytracer import layout
 from raytracer.errors import RaytracerError
 from raytracer.film.tone_settings import CURVES
 from raytracer.resources import kernels
+from raytracer.scene.camera import CAMERA_TYPES
 from raytracer.scene.lights import FALLOFFS, LIGHTS
-from raytracer.scene.looks import CAMERA_TYPES
 from raytracer.scene.materials import MATERIALS
 from raytracer.settings import FILTERS
 

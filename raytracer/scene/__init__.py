@@ -6,8 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from raytracer.scene.background import Background
+    from raytracer.scene.camera import Camera
     from raytracer.scene.lights import Ambient, DirectionalLight, Light, PointLight
-    from raytracer.scene.looks import Background, Camera
     from raytracer.scene.materials import Material
     from raytracer.scene.scene import Scene
     from raytracer.scene.spheres import SphereSet
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Ambient": "lights",
-    "Background": "looks",
-    "Camera": "looks",
+    "Background": "background",
+    "Camera": "camera",
     "DirectionalLight": "lights",
     "Light": "lights",
     "Material": "materials",

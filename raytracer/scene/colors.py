@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RGB = tuple[float, float, float]
+Color = str | Sequence[float]
 
 COLOR_SPACES = ("srgb", "linear")
 

@@ -8,10 +8,11 @@ from typing import Any
 
 from raytracer.errors import SceneError, UserError, shown, suggestion
 from raytracer.scene import tables
+from raytracer.scene.background import Background
+from raytracer.scene.camera import Camera
 from raytracer.scene.colors import parse_color
 from raytracer.scene.elements import Element, symbol_of, table
 from raytracer.scene.lights import LIGHTS, Ambient, Light
-from raytracer.scene.looks import Background, Camera
 from raytracer.scene.materials import DEFAULT, MATERIALS, Material
 from raytracer.scene.particles.read import read
 from raytracer.scene.particles.sphere_set import sphere_set

@@ -12,9 +12,8 @@ from raytracer.errors import SceneError
 from raytracer.field_types import Choice, Number, Vector3
 from raytracer.fields import Defined, check_fields, define
 from raytracer.layout import code
-from raytracer.scene.colors import RGB, parse_color, srgb_to_linear
+from raytracer.scene.colors import RGB, Color, parse_color, srgb_to_linear
 from raytracer.scene.kinds import ColorValue
-from raytracer.scene.looks import Color
 from raytracer.scene.packing.render_space import LARGEST, Space
 
 if TYPE_CHECKING:

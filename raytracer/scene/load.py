@@ -45,7 +45,7 @@ def load(path: str | PathLike[str]) -> Scene:
 
     Args:
         path: a scene file (.toml, .json), or a particle file (.npz, .csv, .xyz, .lammpstrj, ...;
-            the guide lists all), which is shown by a fitted camera, in a plain light, atoms with
+            the guide lists all), which is shown by a fitted camera, with the look soft, atoms with
             the colours of elements.
 
     Returns:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import is_a, items, mapping, of_kind, plain, text
 from raytracer.errors import SceneError, counted, shown, shown_value, suggestion
+from raytracer.scene.background import Background
+from raytracer.scene.camera import Camera
 from raytracer.scene.lights import LIGHTS, Ambient, DirectionalLight, Light, PointLight
-from raytracer.scene.looks import Background, Camera
 from raytracer.scene.materials import MATERIALS, Material
 from raytracer.scene.spheres import SphereSet
 from raytracer.scene.transform import Transform
@@ -43,8 +44,9 @@ class Scene:
     Args:
         spheres: sphere sets; without any, a picture shows the background, with a warning.
         camera: None frames all spheres from the standard direction.
-        lights: None puts one directional light at the camera's upper left; () is darkness.
-        ambient: light everywhere; None is 0.25 where `lights` is None, otherwise 0.1.
+        lights: None takes those of the look (`render.look`); () is darkness.
+        ambient: light from all directions; None takes that of the look where `lights` is None,
+            otherwise 0.1.
         background: what rays see that meet nothing.
         materials: materials that sphere sets name; "default" may be redefined here.
         render: settings used unless `raytracer.render` is told otherwise.

@@ -12,6 +12,8 @@ from typing import Any
 from raytracer.errors import SceneError
 from raytracer.field_types import Choice, Integer, Kind, Mistakes, Number, Schema, Text, Vector3
 from raytracer.fields import Definition, definitions
+from raytracer.scene.background import Background
+from raytracer.scene.camera import CAMERA_TYPES, Camera
 from raytracer.scene.colors import COLOR_SPACES
 from raytracer.scene.kinds import (
     ColorValue,
@@ -23,7 +25,6 @@ from raytracer.scene.kinds import (
     Variants,
 )
 from raytracer.scene.lights import LIGHTS, Ambient
-from raytracer.scene.looks import CAMERA_TYPES, Background, Camera
 from raytracer.scene.materials import DEFAULT, MATERIALS
 from raytracer.scene.transform import Transform
 from raytracer.settings import LARGEST_SEED, RenderSettings

@@ -22,7 +22,8 @@ MOST_DIGITS = 15
 
 if TYPE_CHECKING:
     from raytracer.film.tone_settings import ToneSettings
-    from raytracer.scene.looks import Background, Camera
+    from raytracer.scene.background import Background
+    from raytracer.scene.camera import Camera
     from raytracer.scene.materials import Material
     from raytracer.scene.scene import Scene
     from raytracer.scene.transform import Triple

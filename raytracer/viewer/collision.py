@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.memory import OBSTACLES
-from raytracer.scene.looks import Camera
+from raytracer.scene.camera import Camera
 from raytracer.scene.packing.framing import giants, within
 from raytracer.viewer import view as moves
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.scene.background import Background
 from raytracer.scene.lights import DirectionalLight, Light
-from raytracer.scene.looks import Background
 from raytracer.scene.packing.lighting import ambient_of, key_lights, towards_key
 from raytracer.settings import LOOKS
 from raytracer.viewer.vectors import Vector, rotation, triple
@@ -99,7 +99,7 @@ class Edits:
     def next_look(self, scene: Scene) -> Edits:
         """Return edits with the next look; lights of the scene's own leave only its integrator."""
         names = list(LOOKS) if scene.lights is None else ["plain", "soft"]
-        integrator = INTEGRATOR_LOOKS[scene.render.resolved_integrator]
+        integrator = INTEGRATOR_LOOKS.get(scene.render.resolved_integrator, "plain")
         own = scene.render.look if scene.lights is None else integrator
         current = names.index(self.look or own)
         return replace(self, look=names[(current + 1) % len(names)])

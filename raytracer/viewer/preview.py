@@ -23,7 +23,7 @@ from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from raytracer.pipeline import Notice
-    from raytracer.scene.looks import Camera
+    from raytracer.scene.camera import Camera
     from raytracer.scene.scene import Scene
     from raytracer.viewer.messages import Message
     from raytracer.viewer.offscreen import Player

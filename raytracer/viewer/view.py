@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.scene.arrays import blocks
-from raytracer.scene.looks import Camera
+from raytracer.scene.camera import Camera
 from raytracer.scene.packing import framing
 from raytracer.scene.packing.pose import Pose, aimed
 from raytracer.scene.packing.pose import pose as pose_of

@@ -14,8 +14,8 @@ import numpy as np
 
 from raytracer.errors import SceneError, UserError
 from raytracer.film.tone_settings import CURVES, MAX_STOPS, ToneSettings
+from raytracer.scene.camera import Camera
 from raytracer.scene.describe import describe
-from raytracer.scene.looks import Camera
 from raytracer.viewer import as_toml, edits, view
 from raytracer.viewer.messages import (
     Broken,

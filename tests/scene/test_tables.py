@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from raytracer.errors import SceneError
 from raytracer.field_types import Choice, Integer, Number
 from raytracer.fields import definitions
+from raytracer.scene.background import Background
+from raytracer.scene.camera import Camera
 from raytracer.scene.kinds import Table
 from raytracer.scene.lights import LIGHTS
-from raytracer.scene.looks import Background, Camera
 from raytracer.scene.materials import Material
 from raytracer.scene.tables import SCENE, check, schema
 from raytracer.scene.transform import Transform

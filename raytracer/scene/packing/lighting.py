@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import SceneError
 from raytracer.layout import code
+from raytracer.scene.background import Background
+from raytracer.scene.camera import Camera
 from raytracer.scene.colors import srgb_to_linear
 from raytracer.scene.lights import Ambient, DirectionalLight, Light, linear
-from raytracer.scene.looks import Background, Camera
 from raytracer.scene.packing.framing import Basis
 from raytracer.scene.packing.render_space import Space
 from raytracer.scene.transform import Vector

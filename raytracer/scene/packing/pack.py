@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.buffers import SceneBuffers
 from raytracer.errors import naming
-from raytracer.scene.looks import Camera
+from raytracer.scene.camera import Camera
 from raytracer.scene.materials import Material, pack_material
 from raytracer.scene.packing.large_spheres import find_large
 from raytracer.scene.packing.lighting import ambient_of, environment, pack_lights

@@ -7,7 +7,7 @@ from math import radians, tan
 from typing import TYPE_CHECKING
 
 from raytracer.errors import SceneError
-from raytracer.scene.looks import Camera
+from raytracer.scene.camera import Camera
 from raytracer.scene.packing import framing
 
 if TYPE_CHECKING:

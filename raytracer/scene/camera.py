@@ -1,18 +1,15 @@
-"""Camera and background."""
+"""The camera of a scene."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import hypot
 from typing import TYPE_CHECKING
 
 from raytracer.arguments import vector
 from raytracer.errors import SceneError
-from raytracer.field_types import Choice, Number, Truth, Vector3, Words
+from raytracer.field_types import Choice, Number, Vector3, Words
 from raytracer.fields import Defined, check_fields, define
-from raytracer.scene.colors import RGB, parse_color
-from raytracer.scene.kinds import ColorValue
 from raytracer.scene.transform import Vector
 
 if TYPE_CHECKING:
@@ -26,8 +23,6 @@ STANDARD_DIRECTION: Vector = (1.0, 0.7, 1.4)
 
 PARALLEL = 1e-6
 """Sine of the angle to the view under which `up` no longer says which way is up."""
-
-Color = str | Sequence[float]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -140,60 +135,3 @@ class Camera(Defined):
         target = (0.0, 0.0, 0.0) if self.look_at is None else self.look_at
         a, b, c = (p - t for p, t in zip(self.position, target, strict=True))
         return (a, b, c)
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Background(Defined):
-    """What is seen where there is no sphere: one colour, a vertical gradient, or nothing.
-
-    Raises:
-        SceneError: a colour is none, they contradict each other, or `up` has no length.
-    """
-
-    color: Color | None = field(
-        default=None,
-        metadata=define(ColorValue(), "Colour of the whole background.", default_text="white"),
-    )
-    bottom: Color | None = field(
-        default=None,
-        metadata=define(
-            ColorValue(), "Lower edge of a vertical gradient, instead of `color`; needs `top`."
-        ),
-    )
-    top: Color | None = field(
-        default=None,
-        metadata=define(
-            ColorValue(), "Upper edge of a vertical gradient, instead of `color`; needs `bottom`."
-        ),
-    )
-    transparent: bool = field(
-        default=False, metadata=define(Truth(), "Whether the picture has an alpha channel instead.")
-    )
-    up: Triple | None = field(
-        default=None,
-        metadata=define(
-            Vector3(),
-            "Up axis of the background as mirrors reflect it; any length.",
-            "Behind the spheres the gradient is vertical in the picture, whatever this says.",
-            default_text="the camera's `up`",
-        ),
-    )
-
-    def __post_init__(self) -> None:
-        check_fields(self, "background")
-        if (self.bottom is None) != (self.top is None):
-            missing = "bottom" if self.bottom is None else "top"
-            raise SceneError(f"background.{missing}: a gradient needs both a bottom and a top")
-        if self.color is not None and self.top is not None:
-            raise SceneError("background.color: leave out either the colour or the gradient")
-        if self.up is not None and hypot(*self.up) == 0.0:
-            raise SceneError("background.up: has no length; say which way is up")
-
-    def edges(self) -> tuple[RGB, RGB]:
-        """Return the sRGB colours of the lower and of the upper edge."""
-        if self.transparent:
-            return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        if self.bottom is not None and self.top is not None:
-            return parse_color(self.bottom), parse_color(self.top)
-        color = (1.0, 1.0, 1.0) if self.color is None else parse_color(self.color)
-        return color, color
