@@ -184,23 +184,14 @@ class SceneBuffers:
         yield "frame", _flat(self.frame)
         integrator = self.frame["integrator"]
         if integrator["kind"].any():  # else the hash is that of films without an integrator
-            yield "integrator", _without_padding(integrator[list(INTEGRATOR_FIELDS)])
+            for name in INTEGRATOR_FIELDS:
+                yield name, integrator[name].copy()
         yield from _later_fields(self.frame)
         yield "center", self.center
         yield "scale", np.array([self.scale])
         if len(self.large) or len(self.large_id):  # else the hash is that of earlier versions
             yield "large_id", self.large_id
             yield "large", self.large
-
-
-def _without_padding(record: NDArray[np.void]) -> NDArray[np.void]:
-    """Return a copy of a record whose bytes between the fields are zero."""
-    import numpy as np
-
-    clean = np.zeros(record.shape, record.dtype)
-    for name in record.dtype.names or ():
-        clean[name] = record[name]
-    return clean
 
 
 def _flat(frame: NDArray[np.void]) -> NDArray[np.void]:

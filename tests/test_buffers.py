@@ -97,6 +97,24 @@ def test_a_field_that_is_added_is_seen_and_keeps_the_digest_where_it_is_zero(
     assert replace(packed, frame=frame).digest() != packed.digest()
 
 
+def test_a_field_added_to_the_integrator_keeps_the_digest() -> None:
+    scene = Scene.from_arrays(np.eye(3), radius=0.1)
+    buffers = pack(scene, scene.render.override(integrator="ao"))
+    own = buffers.frame.dtype
+    parts = [(name, own[name].descr) for name in own.names or ()]
+    longer = [
+        (name, [*fields, ("later", "<f4"), ("rest", "<f4", 3)] if name == "integrator" else fields)
+        for name, fields in parts
+    ]
+    frame = np.zeros(1, longer)
+    for part, _ in parts:
+        for name in own[part].names or ():
+            frame[part][name] = buffers.frame[part][name]
+    assert replace(buffers, frame=frame).digest() == buffers.digest()
+    frame["integrator"]["later"] = 1.0
+    assert replace(buffers, frame=frame).digest() != buffers.digest()
+
+
 def test_digest_does_not_depend_on_padding() -> None:
     """The fields of the integrator lie apart; what is between them is whatever memory held."""
     scene = Scene.from_arrays(np.eye(3), radius=0.1)

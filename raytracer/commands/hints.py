@@ -43,7 +43,9 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
         'lights are set in a scene file: [[lights]] type = "directional", direction = [0, -1, 0]'
     ),
     ("ambient",): f"ambient light {FILE}: [ambient] intensity = 0.25",
-    ("ao", "occlusion", "ambient_occlusion"): "ambient occlusion is --integrator ao, or --look soft",
+    ("ao", "occlusion", "ambient_occlusion"): (
+        "ambient occlusion is --integrator ao, or --look soft"
+    ),
     ("material", "materials", "mirror", "specular", "diffuse", "shininess", "roughness",
      "metallic", "reflectivity"): (
         f"the material {FILE}: [materials.default] mirror = 0.2, specular = 0.4"

@@ -228,8 +228,12 @@ def _sphere_set(index: int, scene: Scene) -> dict[str, Any]:
 
 
 def _lights(scene: Scene) -> list[dict[str, Any]] | str:
+    from raytracer.settings import LOOKS
+
     if scene.lights is None:
-        return "one from the camera's upper left"
+        look = LOOKS[scene.render.look]
+        key = "one from the camera's upper left" if look.key else "none"
+        return f"{key} (look {scene.render.look})"
     return [_light(light) for light in scene.lights]
 
 

@@ -198,9 +198,7 @@ SCENE = Table(
         "camera": _key(CAMERA, "Where the picture is taken from.", "fitted"),
         "background": _key(BACKGROUND, "What is seen where there is no sphere.", default={}),
         "ambient": _key(AMBIENT, "Light that reaches everything alike."),
-        "lights": _key(
-            Tables(LIGHT), "Lights, each of one of the types.", "one from the camera's upper left"
-        ),
+        "lights": _key(Tables(LIGHT), "Lights, each of one of the types.", "those of the look"),
         "materials": _key(
             NamedTables(MATERIAL),
             'Materials by name; "default" is used where a set names none.',

@@ -78,20 +78,25 @@ def view_tables(
         _table(f"[materials.{toml_text.key(name)}]", vars(material))
         for name, material in materials.items()
     ]
-    if options := " ".join(
-        filter(None, (look_options(edits.applied_to(scene)), tone_options(tone)))
-    ):
+    if options := " ".join(filter(None, (look_options(scene, edits), tone_options(tone)))):
         parts.append(f"# raytracer render {options}\n")
     return "\n".join(parts)
 
 
-def look_options(scene: Scene) -> str:
+def look_options(scene: Scene, edits: Edits) -> str:
     """Look and integrator as options of the command line; nothing for the defaults."""
-    settings = scene.render
-    words = [] if settings.look == "plain" else [f"--look {settings.look}"]
-    return " ".join(
-        words + ([f"--integrator {settings.integrator}"] if settings.integrator else [])
-    )
+    settings, is_edited = edits.applied_to(scene).render, edits.look is not None
+    words = []
+    if is_edited or settings.look != "plain":
+        words.append(f"--look {settings.look}")
+    if is_edited or settings.integrator:  # else a file that states another one would keep it
+        words.append(f"--integrator {settings.resolved_integrator}")
+    if settings.resolved_integrator == "ao":
+        if settings.ao_samples != 1:
+            words.append(f"--ao-samples {settings.ao_samples}")
+        if settings.ao_distance is not None:
+            words.append(f"--ao-distance {settings.ao_distance!r}")
+    return " ".join(words)
 
 
 def tone_options(tone: ToneSettings) -> str:

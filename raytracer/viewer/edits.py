@@ -101,8 +101,10 @@ class Edits:
         names = list(LOOKS) if scene.lights is None else ["plain", "soft"]
         integrator = INTEGRATOR_LOOKS.get(scene.render.resolved_integrator, "plain")
         own = scene.render.look if scene.lights is None else integrator
-        current = names.index(self.look or own)
-        return replace(self, look=names[(current + 1) % len(names)])
+        current = self.look or own
+        if current not in names:  # the scene got lights of its own since
+            current = INTEGRATOR_LOOKS.get(LOOKS[current].integrator, "plain")
+        return replace(self, look=names[(names.index(current) + 1) % len(names)])
 
     def next_background(self, step: int = 1) -> Edits:
         """Return edits with the next background."""
@@ -135,7 +137,7 @@ def lights_of(scene: Scene, edits: Edits, axes: Basis) -> tuple[Light, ...]:
         return edits.lights
     if scene.lights is not None:
         return tuple(scene.lights)
-    return key_lights(LOOKS[scene.render.look], axes)
+    return key_lights(LOOKS[edits.applied_to(scene).render.look], axes)
 
 
 def from_viewer(scene: Scene, axes: Basis) -> DirectionalLight:

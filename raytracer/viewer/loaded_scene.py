@@ -16,7 +16,7 @@ from raytracer.memory import Output
 from raytracer.pipeline import NO_SPHERE, Job, Notice, prepare
 from raytracer.scene.packing.lighting import pack_lights
 from raytracer.scene.packing.pack import retake
-from raytracer.settings import LOOKS
+from raytracer.settings import LOOKS, RenderSettings
 from raytracer.viewer.collision import Colliders
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.vectors import triple
@@ -141,13 +141,20 @@ class LoadedScene:
         packed = retake(self.buffers, scene, settings, view.pose)
         return replace(packed, materials=edits.scale_shininess(self.buffers.materials))
 
-    def job_for(self, seen_buffers: SceneBuffers, samples: int) -> Job:
-        """Return a job that renders a view at its size, for a file."""
+    def job_for(
+        self, seen_buffers: SceneBuffers, samples: int, settings: RenderSettings | None = None
+    ) -> Job:
+        """Return a job that renders a view at its size, for a file.
+
+        Args:
+            seen_buffers: of `buffers_for`.
+            samples: per pixel.
+            settings: with the look of the edits; None takes those of the scene.
+        """
         width, height = seen_buffers.view.size
         view = seen_buffers.view.with_samples(0, samples)
-        settings = self.job.settings.override(width=width, height=height, samples=samples)
-        if view.integrator != settings.resolved_integrator:  # the edits have another look
-            settings = settings.override(integrator=view.integrator)
+        settings = settings or self.job.settings
+        settings = settings.override(width=width, height=height, samples=samples)
         scene = self.job.about["scene"] | {"digest": seen_buffers.digest()}
         about = self.job.about | {"scene": scene, "settings": vars(settings).copy()}
         return replace(self.job, settings=settings, view=view, about=about, timings={}, kept=None)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
     from raytracer.film.tone_settings import ToneSettings
     from raytracer.scene.describe import SphereInfo
+    from raytracer.settings import RenderSettings
     from raytracer.viewer.loaded_scene import LoadedScene
 
 Size = tuple[int, int]
@@ -27,6 +28,8 @@ class RenderRequest:
         tone: exposure and curve.
         samples: per pixel of the finished picture.
         stamp: time of the user's event, `perf_counter`.
+        settings: with the look of the edits, for the record of a saved picture; None: those of the
+            scene.
     """
 
     loaded_scene: LoadedScene
@@ -34,6 +37,7 @@ class RenderRequest:
     tone: ToneSettings
     samples: int
     stamp: float = field(default_factory=perf_counter)
+    settings: RenderSettings | None = None
 
     @property
     def size(self) -> Size:

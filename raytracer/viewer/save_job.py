@@ -85,7 +85,7 @@ class SaveJob:
         """Render band after band; yields the fraction that is done."""
         request = self._request
         width, height = request.size
-        job = request.loaded_scene.job_for(request.buffers, request.samples)
+        job = request.loaded_scene.job_for(request.buffers, request.samples, request.settings)
         job.about["view"] = self._view
         top = 0
         while top < height:

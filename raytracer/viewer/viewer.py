@@ -286,7 +286,11 @@ class Viewer:
         self._set_edits(
             replace(
                 self.edits,
-                lights=(edits.from_viewer(self.loaded_scene.scene, self.view.pose.axes),),
+                lights=(
+                    edits.from_viewer(
+                        self.edits.applied_to(self.loaded_scene.scene), self.view.pose.axes
+                    ),
+                ),
             )
         )
         self.notify("light from the viewer")
@@ -466,7 +470,8 @@ class Viewer:
             shown = view.to_all(shown, self.loaded_scene.buffers, size[0] / size[1])
         buffers = self.loaded_scene.buffers_for(shown, size, self.edits)
         path = path or free_name(self.loaded_scene.stem)
-        request = RenderRequest(self.loaded_scene, buffers, self.tone, samples)
+        settings = self.edits.applied_to(self.loaded_scene.scene).render
+        request = RenderRequest(self.loaded_scene, buffers, self.tone, samples, settings=settings)
         self.worker.save(SaveJob(request, path, self.camera_toml(shown)))
 
     # Text, closing, messages
@@ -536,6 +541,12 @@ class Viewer:
             self.view = loaded_scene.colliders.turned(same, same)
         if old.scene.lights != loaded_scene.scene.lights:
             self.edits = replace(self.edits, lights=None)
+        stated = [
+            (each.scene.render.look, each.scene.render.integrator, each.scene.lights is None)
+            for each in (old, loaded_scene)
+        ]
+        if stated[0] != stated[1]:
+            self.edits = replace(self.edits, look=None)
         if old.scene.background != loaded_scene.scene.background:
             self.edits = replace(self.edits, background=0)
         self.edits = replace(self.edits, shininess={})

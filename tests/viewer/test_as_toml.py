@@ -252,7 +252,16 @@ def test_a_look_is_an_option_in_the_comment(tmp_path: Path) -> None:
     viewer = viewer_of(loaded_scene_of(path))
     assert "# raytracer render --look soft\n" in viewer.camera_toml()
     viewer.next_look()
-    assert "# raytracer render --look cloudy\n" in viewer.camera_toml()
+    assert "# raytracer render --look cloudy --integrator ao\n" in viewer.camera_toml()
     for _ in range(len(LOOKS) - 2):
         viewer.next_look()
-    assert "--look" not in viewer.camera_toml(), "plain is that of a scene file"
+    assert "# raytracer render --look plain --integrator direct\n" in viewer.camera_toml()
+
+
+def test_settings_of_occlusion_are_options_in_the_comment(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    occlusion = "[render]\nintegrator = 'ao'\nao_samples = 3\nao_distance = 2.5"
+    path.write_text(MATERIALS + SCENE.replace("[render]", occlusion))
+    viewer = viewer_of(loaded_scene_of(path))
+    options = "--integrator ao --ao-samples 3 --ao-distance 2.5"
+    assert f"# raytracer render {options}\n" in viewer.camera_toml()

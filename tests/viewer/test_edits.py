@@ -217,3 +217,17 @@ def test_looks_in_turn() -> None:
     assert soft.next_look(lit).look == "plain"
     explicit = replace(lit, render=replace(lit.render, integrator="ao"))
     assert Edits().next_look(explicit).look == "plain"
+
+
+def test_the_next_look_of_a_scene_that_got_lights() -> None:
+    """A look that such a scene does not have counts as its integrator."""
+    lit = balls(lights=LIGHTS[3])
+    assert Edits(look="cloudy").next_look(lit).look == "plain"
+    assert Edits(look="flat").next_look(lit).look == "soft"
+
+
+def test_the_light_of_an_edited_look_is_the_one_that_turns() -> None:
+    scene = balls(lights=None)
+    assert edits.lights_of(scene, Edits(look="cloudy"), AXES) == ()
+    (light,) = edits.lights_of(scene, Edits(look="soft"), AXES)
+    assert light.intensity == LOOKS["soft"].key

@@ -218,6 +218,17 @@ def test_a_job_for_a_look_renders_it_and_says_what_made_it() -> None:
     np.testing.assert_allclose(film.to_host().mean(), again.array, atol=2e-3)
 
 
+def test_a_job_for_an_edited_look_states_it() -> None:
+    loaded_scene = loaded_scene_of(balls(lights=None))
+    view, edits = view_of(loaded_scene.buffers), Edits(look="cloudy")
+    settings = edits.applied_to(loaded_scene.scene).render
+    seen_buffers = loaded_scene.buffers_for(view, (80, 40), edits)
+    job = loaded_scene.job_for(seen_buffers, 5, settings)
+    assert (job.settings.look, job.settings.resolved_integrator) == ("cloudy", "ao")
+    assert job.view.integrator == "ao"
+    assert job.about["settings"]["look"] == "cloudy"
+
+
 def test_a_sphere_is_where_it_was_put() -> None:
     loaded_scene = loaded_scene_of(balls())
     b = loaded_scene.buffers

@@ -157,3 +157,16 @@ def test_an_orthographic_view_of_a_larger_scene_has_all_of_it() -> None:
     b, pose = viewer.loaded_scene.buffers, viewer.view.pose
     centers = np.stack([b.x, b.y, b.z], axis=1).astype(np.float64)
     assert ((centers - pose.eye) @ pose.axes.forward > b.radius).all()
+
+
+def test_a_look_ends_when_the_file_states_another_or_lights() -> None:
+    viewer = viewer_of(loaded_scene_of(balls()))
+    viewer.next_look()
+    viewer.next_look()
+    assert viewer.edits.look == "cloudy"
+    reload(viewer, count=50, seed=9)
+    assert viewer.edits.look == "cloudy", "the file says nothing else of it"
+    reload(viewer, lights=(LIGHT,))
+    assert viewer.edits.look is None
+    viewer.next_look()
+    assert viewer.edits.look == "soft"

@@ -36,7 +36,7 @@ def parsed(file: OpenFile, module: str, variant: str, what: str) -> dict[str, ND
 
     with TemporaryFile() as output:
         done = subprocess.run(
-            [sys.executable, "-m", __spec__.name, module, variant, file.name],
+            [sys.executable, "-P", "-m", __spec__.name, module, variant, file.name],
             stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE, check=False,
             pass_fds=(file.file.fileno(),),
         )  # fmt: skip

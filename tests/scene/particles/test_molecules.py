@@ -364,6 +364,45 @@ def test_pdb(tmp_path: Path) -> None:
     assert load(path).describe(0).values["residue"] == "GLY"
 
 
+def test_alternate_places_of_pdb(tmp_path: Path) -> None:
+    """Of each atom the first place is taken, whatever letters other atoms have."""
+    rows = [("A", 1, 0.0), ("B", 1, 0.5), ("B", 2, 4.0), ("C", 2, 4.5), (" ", 3, 8.0)]
+    lines = [
+        f"ATOM  {n:5d}  CA {place}ALA A{residue:4d}    {x:8.3f}{0:8.3f}{0:8.3f}{1:6.2f}{0:6.2f}"
+        f"          {'C':>2}\n"
+        for n, (place, residue, x) in enumerate(rows, 1)
+    ]
+    centers = read(write(tmp_path / "a.pdb", "".join(lines))).centers
+    np.testing.assert_allclose(np.asarray(centers)[:, 0], [0.0, 4.0, 8.0])
+
+
+def test_a_file_of_gsd_of_one_species(tmp_path: Path) -> None:
+    """The library stores no types where all particles have the first one."""
+    pytest.importorskip("gsd")
+    import gsd.hoomd
+
+    frame = gsd.hoomd.Frame()
+    frame.particles.N = 3
+    frame.particles.position = np.arange(9, dtype=np.float32).reshape(3, 3)
+    frame.particles.types = ["Ar"]
+    with gsd.hoomd.open(str(tmp_path / "a.gsd"), "w") as file:
+        file.append(frame)
+    assert load(tmp_path / "a.gsd").describe(0).values["species"] == "Ar"
+
+
+def test_a_reader_of_its_own_imports_nothing_from_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The data of others may lie there."""
+    pytest.importorskip("chemfiles")
+    write(tmp_path / "numpy.py", "raise ImportError('of the current folder')\n")
+    atoms = "1 O 0 0 0 O.3 1 RES 0.0\n2 H 0.9 0 0 H 1 RES 0.0\n"
+    head = "@<TRIPOS>MOLECULE\nx\n2 0 0 0 0\nSMALL\nUSER_CHARGES\n\n@<TRIPOS>ATOM\n"
+    write(tmp_path / "a.mol2", head + atoms + "@<TRIPOS>BOND\n")
+    monkeypatch.chdir(tmp_path)
+    assert load(tmp_path / "a.mol2").count == 2
+
+
 def test_gro(tmp_path: Path) -> None:
     path = write(tmp_path / "a.gro", GRO)
     data = read(path)
@@ -462,6 +501,7 @@ def test_elements_by_names(name: str, residue: str, element: str) -> None:
         ("a.vasp", POSCAR.replace("1 2\n", "Fe O\nmany\n"), ["line 7: 'many' is not a count"]),
         ("a.vasp", POSCAR.replace("1 2\n", "1 3\n"), ["4 atoms are announced, but there are 3"]),
         ("a.vasp", POSCAR.replace("-343", "0"), ["line 2: the scale"]),
+        ("a.vasp", POSCAR.replace("-343", "1 2 3"), ["line 2: three factors are not supported"]),
         ("a.dcd", "no trajectory", ["damaged, or no trajectory of CHARMM"]),
         ("a.trr", "no trajectory", ["is cut short"]),
         ("a.xtc", "no trajectory", ["is damaged, or no XTC file"]),

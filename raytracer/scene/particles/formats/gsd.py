@@ -68,7 +68,11 @@ class Source(LoadedSource):
             values = self._chunk(f"particles/{name}")
             if values is not None and len(values) == len(position):
                 columns[name] = values
+        import numpy as np
+
         types = self._chunk("particles/typeid")
+        if types is None and self._chunk("particles/types") is not None:
+            types = np.zeros(len(position), np.uint32)  # gsd leaves out what is 0 everywhere
         if types is not None and types.shape == position.shape[:1]:
             columns["species"] = self._type_names(types)
         return columns

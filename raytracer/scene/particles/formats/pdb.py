@@ -77,8 +77,12 @@ class Source(LoadedSource):
             symbols = symbols.astype("S4")
             symbols[blank] = guesses
         columns["element"] = symbols
-        first = columns.pop("alternate")
-        kept = np.isin(first, [b"", next((each for each in first if each), b"")])
+        kept = np.ones(len(rows), bool)
+        alternate = np.flatnonzero(columns.pop("alternate") != b"")
+        if len(alternate):  # the first place of each atom: chain, residue and name tell which
+            atoms = np.array([rows[row][12:16] + rows[row][17:27] for row in alternate])
+            kept[alternate] = False
+            kept[alternate[np.unique(atoms, return_index=True)[1]]] = True
         return columns if kept.all() else {name: each[kept] for name, each in columns.items()}
 
     @cached_property

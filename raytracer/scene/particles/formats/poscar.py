@@ -92,6 +92,11 @@ class Source(LoadedSource):
 
         rows = [self._numbers(line, 3) for line in (2, 3, 4)]
         edges = np.array(rows)
+        if sum(map(_is_number, self._lines[1].split()[:3])) == 3:
+            raise DataFileError(
+                f"{self.name}: line 2: three factors are not supported: multiply the lattice by "
+                "them, and write 1"
+            )
         (self._factor,) = self._numbers(1, 1)
         volume = abs(float(np.linalg.det(edges)))
         if self._factor < 0.0 and volume > 0.0:  # the volume of the cell
@@ -136,3 +141,12 @@ class Source(LoadedSource):
                 f"{self.name}: line {line + 1}: '{text}' is not a count for each species"
             )
         return counts
+
+
+def _is_number(word: str) -> bool:
+    """Whether a word is a number."""
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
