@@ -37,9 +37,6 @@ FLAT_FIELDS: tuple[Any, ...] = (
 )
 """Fields of a Frame as the first films hashed them."""
 
-INTEGRATOR_FIELDS = ("kind", "ao_samples", "ao_distance")
-"""Fields of a Frame that are hashed with any integrator but the first."""
-
 
 def _no_ids() -> NDArray[np.int32]:
     import numpy as np
@@ -182,10 +179,6 @@ class SceneBuffers:
         for name in ("camera", "lights", "materials"):
             yield name, getattr(self, name)
         yield "frame", _flat(self.frame)
-        integrator = self.frame["integrator"]
-        if integrator["kind"].any():  # else the hash is that of films without an integrator
-            for name in INTEGRATOR_FIELDS:
-                yield name, integrator[name].copy()
         yield from _later_fields(self.frame)
         yield "center", self.center
         yield "scale", np.array([self.scale])
@@ -213,7 +206,7 @@ def _later_fields(frame: NDArray[np.void]) -> Iterator[tuple[str, NDArray[np.gen
 
     A field that is added keeps the hash of films that are there already where 0 is what they have.
     """
-    known = {field[0] for field in FLAT_FIELDS} | set(INTEGRATOR_FIELDS)
+    known = {field[0] for field in FLAT_FIELDS}
     for name, value in _frame_fields(frame):
         if name not in known and value.any():
             yield name, value.copy()

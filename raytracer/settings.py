@@ -190,8 +190,11 @@ class RenderSettings(Defined):
         values["sample_count"] = values.pop("samples")
         del values["look"], values["integrator"]
         values["kind"] = code("IntegratorKind", self.resolved_integrator)
-        distance = inf if self.ao_distance is None else self.ao_distance / scale
-        values["ao_distance"] = min(distance, UNLIMITED)
+        if self.resolved_integrator == "ao":
+            distance = inf if self.ao_distance is None else self.ao_distance / scale
+            values["ao_distance"] = min(distance, UNLIMITED)
+        else:  # no part of the picture, nor of its digest
+            values["ao_samples"], values["ao_distance"] = 0, 0.0
         return values | {"filter": self.filter_code, "filter_radius": self.resolved_filter_radius}
 
     def override(self, **changes: Any) -> RenderSettings:

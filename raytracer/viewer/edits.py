@@ -98,12 +98,12 @@ class Edits:
 
     def next_look(self, scene: Scene) -> Edits:
         """Return edits with the next look; lights of the scene's own leave only its integrator."""
-        names = list(LOOKS) if scene.lights is None else ["plain", "soft"]
-        integrator = INTEGRATOR_LOOKS.get(scene.render.resolved_integrator, "plain")
-        own = scene.render.look if scene.lights is None else integrator
-        current = self.look or own
-        if current not in names:  # the scene got lights of its own since
-            current = INTEGRATOR_LOOKS.get(LOOKS[current].integrator, "plain")
+        settings = self.applied_to(scene).render
+        if scene.lights is None:
+            names, current = list(LOOKS), settings.look
+        else:
+            names = list(INTEGRATOR_LOOKS.values())
+            current = INTEGRATOR_LOOKS[settings.resolved_integrator]
         return replace(self, look=names[(names.index(current) + 1) % len(names)])
 
     def next_background(self, step: int = 1) -> Edits:

@@ -16,7 +16,7 @@ from raytracer.layout import dtype
 from raytracer.scene.lights import Light
 from raytracer.scene.packing.pack import pack, retake
 from raytracer.scene.packing.pose import pose as pose_of
-from raytracer.settings import LOOKS
+from raytracer.settings import INTEGRATORS, LOOKS
 from raytracer.viewer import edits
 from raytracer.viewer.edits import BACKGROUNDS, SHININESS, Edits
 from raytracer.viewer.view import space_of, spheres_of
@@ -217,6 +217,12 @@ def test_looks_in_turn() -> None:
     assert soft.next_look(lit).look == "plain"
     explicit = replace(lit, render=replace(lit.render, integrator="ao"))
     assert Edits().next_look(explicit).look == "plain"
+
+
+def test_every_integrator_has_a_look() -> None:
+    assert set(edits.INTEGRATOR_LOOKS) == set(INTEGRATORS)
+    for integrator, look in edits.INTEGRATOR_LOOKS.items():
+        assert LOOKS[look].integrator == integrator
 
 
 def test_the_next_look_of_a_scene_that_got_lights() -> None:
