@@ -9,7 +9,19 @@ from __future__ import annotations
 from math import inf, nan
 from typing import Any
 
-from raytracer.arguments import MOST, is_a, items, one_of, plain, real, text, truth, vector, whole
+from raytracer.arguments import (
+    MOST,
+    is_a,
+    is_truth,
+    items,
+    one_of,
+    plain,
+    real,
+    text,
+    truth,
+    vector,
+    whole,
+)
 from raytracer.errors import (
     MOST_SENTENCES,
     TEXT_LETTERS,
@@ -293,7 +305,8 @@ class NumberOr(Number):
         if is_a(own, str) and own == self.word:
             return self.word
         try:
-            number = float(own)  # of a text too, as the command line has it
+            # of a text too, as the command line has it
+            number = nan if is_truth(own) else float(own)
         except Exception:  # whatever a foreign object raises
             number = nan
         if self.low <= number <= self.high:

@@ -24,7 +24,7 @@ from raytracer.film.tone import check_bits
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant, dtype
 from raytracer.resources import thread_count
-from raytracer.settings import RenderSettings
+from raytracer.settings import RenderSettings, in_force
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -336,7 +336,7 @@ class Job:
         """Refuse a film with samples of another picture. Raises UserError."""
         if film.samples == 0 or film.metadata.get("digest", self.digest) == self.digest:
             return
-        here, there = self.about["settings"], film.metadata.get("settings", {})
+        here, there = in_force(self.about["settings"]), in_force(film.metadata.get("settings", {}))
         differs = [
             f"{name} is {there[name]} there and {here[name]} here"
             for name in here

@@ -10,6 +10,7 @@ from raytracer.field_types import Choice, Integer, Number, Truth
 from raytracer.fields import Defined, check_fields, define, definitions
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import TypedDict
 
     class Overrides(TypedDict, total=False):
@@ -75,6 +76,22 @@ MAX_SAMPLES = 1 << 24
 
 LARGEST_SEED = 2**32 - 1
 """Seeds are 32-bit words."""
+
+
+def in_force(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings as they take effect, for messages: without those that are left to others.
+
+    Args:
+        values: settings by name, as the metadata of a picture have them; some may be missing.
+    """
+    settings = dict(values)
+    if settings.get("integrator") is None and (look := LOOKS.get(str(settings.get("look")))):
+        settings["integrator"] = look.integrator
+    if settings.get("filter_radius", 0) is None:
+        settings["filter_radius"] = FILTER_RADII.get(str(settings.get("filter")))
+    if settings.get("ao_distance", 0) is None:
+        settings["ao_distance"] = "unlimited"
+    return settings
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -15,6 +15,7 @@ from raytracer.files import output
 from raytracer.files.access import is_path, path_of
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.resources import thread_count
+from raytracer.settings import RenderSettings
 from raytracer.viewer import opening
 from raytracer.viewer.loaded_scene import LoadedScene, require_file
 from raytracer.viewer.messages import Saved
@@ -143,10 +144,11 @@ def preview(
     target = None
     if screenshot is not None:
         target = output.check_picture(outputs.writes(screenshot, "the screenshot"))
-    opening.open_display(offscreen is not None)
     overrides: dict[str, Any] = {"width": width, "height": height, "samples": samples}
     overrides |= {"look": look, "integrator": integrator}
     overrides |= {"ao_samples": ao_samples, "ao_distance": ao_distance}
+    RenderSettings().override(**overrides)  # a mistake is said before a display is missing
+    opening.open_display(offscreen is not None)
     source = scene
 
     def load(step: Notice) -> LoadedScene:
