@@ -6,6 +6,7 @@ Those of scenes alone, colours and tables, are in `raytracer.scene.kinds`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import inf, nan
 from typing import Any
 
@@ -358,6 +359,9 @@ class Vector3(Kind):
     """Three finite numbers."""
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[float, float, float]:
+        own = plain(value)
+        if is_a(own, str) and own.count(",") == 2:  # on the command line
+            value = [_number(part) for part in own.split(",")]
         return vector(value, name, error)
 
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
@@ -375,3 +379,41 @@ class Vector3(Kind):
 
     def schema(self) -> Schema:
         return {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3}
+
+    def option(self) -> dict[str, Any]:
+        return {"metavar": "X,Y,Z"}
+
+
+class Axis(Vector3):
+    """A direction: three finite numbers, or an axis by its name.
+
+    Args:
+        axes: the vectors by name: "z" and "-z", for example.
+    """
+
+    def __init__(self, axes: Mapping[str, tuple[float, float, float]]) -> None:
+        self.axes = axes
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[float, float, float]:
+        word = plain(value)
+        if not is_a(word, str):
+            return vector(value, name, error)
+        if "," in word:  # on the command line
+            return vector([_number(part) for part in word.split(",")], name, error)
+        return self.axes[one_of(word, name, self.axes, "axis", error)]
+
+    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
+        if type(value) is not str:
+            super().find_mistakes(value, place, mistakes)
+        elif value not in self.axes:
+            hint = "" if mistakes.full else suggestion(value, self.axes)
+            mistakes.add(place, f"'{shown(value)}' is no axis; {hint}")
+
+    def schema(self) -> Schema:
+        return {"anyOf": [super().schema(), {"type": "string", "enum": list(self.axes)}]}
+
+    def values(self) -> str:
+        return "three numbers, " + ", ".join(f'`"{name}"`' for name in self.axes)
+
+    def option(self) -> dict[str, Any]:
+        return {"metavar": "AXIS|X,Y,Z"}

@@ -24,6 +24,7 @@ from raytracer.film.tone import check_bits
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant, dtype
 from raytracer.resources import thread_count
+from raytracer.scene.view_settings import ViewSettings, taken
 from raytracer.settings import RenderSettings, in_force
 from raytracer.warning import warn
 
@@ -36,9 +37,15 @@ if TYPE_CHECKING:
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
     from raytracer.buffers import SceneBuffers
     from raytracer.files.output import OutputSet
+    from raytracer.scene.camera import Camera
     from raytracer.scene.scene import Scene
+    from raytracer.scene.view_settings import ViewOverrides
     from raytracer.settings import Overrides
     from raytracer.view import View
+
+    class Settings(Overrides, ViewOverrides, total=False):
+        """Settings of a call as keyword arguments, for type checkers."""
+
 
 Notice = Callable[[str], None]
 
@@ -46,7 +53,7 @@ MOST_SAMPLES = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
 NO_SPHERE = constant("kNoSphere")  # FirstHit.id
 
 
-@takes(RenderSettings)
+@takes(RenderSettings, ViewSettings)
 def render(
     scene: Scene | str | Path,
     *,
@@ -58,11 +65,12 @@ def render(
     aovs: Sequence[str] = (),
     tone: ToneSettings | None = None,
     progress: ProgressCall | None = None,
-    **settings: Unpack[Overrides],
+    **settings: Unpack[Settings],
 ) -> Image:
     """Render a scene.
 
-    Settings that are None or left out, those of `RenderSettings`, are the scene's.
+    Settings that are None or left out are the scene's: those of `RenderSettings`, and those of
+    camera, background, light and spheres.
 
     Args:
         scene: a Scene, or the path of a scene or particle file.
@@ -127,7 +135,7 @@ def prepare(
 
     Args:
         scene: a Scene, or the path of a scene or particle file.
-        overrides: settings by name; None keeps the scene's.
+        overrides: settings by name, also those of the view; None keeps the scene's.
         backend: by name, or the device of an earlier job.
         crop: x0, y0, x1, y1 in pixels, half open, for the estimate of memory.
         threads: threads on the CPU; 0 takes every core that the process may use.
@@ -163,7 +171,11 @@ def prepare(
         inputs = _inputs(scene, loaded)
         if outputs is not None:
             outputs.reads(*inputs)
-        settings = loaded.render.override(**(overrides or {}))
+        changes = dict(overrides or {})
+        view = taken(changes)
+        settings = loaded.render.override(**changes)
+        if view is not None:
+            loaded = view.applied_to(loaded)
     if loaded.count == 0:
         warn("the scene has no spheres: the picture shows the background alone")
     source = loaded.source
@@ -180,7 +192,7 @@ def prepare(
             memory.require_host(need)
             if (free := about_device.get("memory_free")) is not None:
                 memory.require_device(need, free)
-        buffers = _packed(loaded, settings, transparent)
+        buffers, camera = _packed(loaded, settings, transparent)
     kept = (loaded, buffers) if keep else None
     del loaded
     with stage("digest", f"hashing {spheres}"):
@@ -199,6 +211,7 @@ def prepare(
     }
     path = Path(scene) if is_path(scene) else None
     metadata = _about(path, digest, buffers.count, settings, about_device)
+    metadata["camera"] = {name: v for name, v in asdict(camera).items() if v is not None}
     space = buffers.center, buffers.scale
     job = Job(
         settings, device, on_device, buffers.view, threads, stage.timings, sizes, metadata, space,
@@ -435,12 +448,16 @@ def _is_device(value: Any) -> bool:
         return False
 
 
-def _packed(scene: Scene, settings: RenderSettings, transparent: bool) -> SceneBuffers:
-    """Return scene and settings as buffers."""
-    from raytracer.scene.packing.pack import pack
+def _packed(
+    scene: Scene, settings: RenderSettings, transparent: bool
+) -> tuple[SceneBuffers, Camera]:
+    """Return scene and settings as buffers, and the camera of the picture."""
+    from raytracer.scene.packing.pack import pack_with_camera
 
-    buffers = pack(scene, settings)
-    return buffers.seen(buffers.view.without_background()) if transparent else buffers
+    buffers, camera = pack_with_camera(scene, settings)
+    if transparent:
+        buffers = buffers.seen(buffers.view.without_background())
+    return buffers, camera
 
 
 def _loaded(scene: Scene | str | Path) -> Scene:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from raytracer.film.film import Film
+    from raytracer.scene.camera import Camera
 
 Developed = tuple[tone.Pixels, NDArray[np.void]]
 """A picture, (h, w, 4), and the histogram of its film, structured (1,)."""
@@ -72,6 +73,18 @@ class Image:
         if copy is False:
             raise ValueError("a picture is computed from its film: its array is always a copy")
         return np.array(self.to_uint8(), dtype=dtype)
+
+    @property
+    def camera(self) -> Camera | None:
+        """The camera of the picture, with the position that it was fitted to; None of old films.
+
+        With it as the scene's, or as `render(..., camera=)`, a picture of the same proportions is
+        the same.
+        """
+        from raytracer.scene.camera import Camera
+
+        said = self.metadata.get("camera")
+        return None if said is None else Camera(**said)
 
     def tonemap(self, **settings: Any) -> Image:
         """Return the same film with another exposure or curve.

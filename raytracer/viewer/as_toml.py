@@ -12,6 +12,7 @@ import numpy as np
 from raytracer.files import toml_text
 from raytracer.scene.lights import Light
 from raytracer.scene.packing.lighting import background_up
+from raytracer.scene.views import PLAIN_UP
 from raytracer.viewer.edits import Edits
 
 DIGITS = 10
@@ -36,6 +37,7 @@ def camera_table(camera: Camera) -> str:
         if camera.type == "orthographic"
         else {"vertical_fov": camera.vertical_fov}
     )
+    camera = camera.settled()
     assert camera.position is not None
     assert camera.look_at is not None
     distance = float(np.linalg.norm(np.subtract(camera.position, camera.look_at)))
@@ -69,7 +71,7 @@ def view_tables(
         parts += [_light(light) for light in edits.lights]
     background = edits.applied_to(scene).background
     if background.up is None and not _parallel(
-        camera.up, up := background_up(background, scene.camera)
+        camera.settled().up or PLAIN_UP, up := background_up(background, scene.camera)
     ):
         background = replace(background, up=up)  # it must not follow the new camera
     if background != scene.background:

@@ -16,11 +16,12 @@ from raytracer.memory import Output
 from raytracer.pipeline import NO_SPHERE, Job, Notice, prepare
 from raytracer.scene.packing.lighting import pack_lights
 from raytracer.scene.packing.pack import retake
+from raytracer.scene.packing.pose import with_up
 from raytracer.settings import LOOKS, RenderSettings
 from raytracer.viewer.collision import Colliders
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.vectors import triple
-from raytracer.viewer.view import View, space_of
+from raytracer.viewer.view import View, space_of, spheres_of
 from raytracer.warning import collected
 
 if TYPE_CHECKING:
@@ -94,7 +95,8 @@ class LoadedScene:
         job.warnings = warnings
         assert job.kept is not None
         scene, buffers = job.kept
-        scene = replace(scene, render=job.settings)
+        camera = scene.camera and with_up(scene.camera, spheres_of(buffers))
+        scene = replace(scene, render=job.settings, camera=camera)
         path = Path(source) if is_path(source) else None
         return cls(scene, buffers, job, path, Colliders.of(buffers, scene.camera))
 
@@ -157,6 +159,7 @@ class LoadedScene:
         settings = settings.override(width=width, height=height, samples=samples)
         scene = self.job.about["scene"] | {"digest": seen_buffers.digest()}
         about = self.job.about | {"scene": scene, "settings": vars(settings).copy()}
+        del about["camera"]  # that of the scene; the saved view is another
         return replace(self.job, settings=settings, view=view, about=about, timings={}, kept=None)
 
     def hit(self, seen_buffers: SceneBuffers, x: int, y: int, reach: int = 0) -> Hit | None:

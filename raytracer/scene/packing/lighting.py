@@ -15,6 +15,7 @@ from raytracer.scene.lights import Ambient, DirectionalLight, Light, linear
 from raytracer.scene.packing.framing import Basis
 from raytracer.scene.packing.render_space import Space
 from raytracer.scene.transform import Vector
+from raytracer.scene.views import PLAIN_UP
 from raytracer.settings import Look
 
 if TYPE_CHECKING:
@@ -128,6 +129,6 @@ def background_up(background: Background, camera: Camera | None) -> Vector:
         camera: of the scene, whose up axis is the default. Another camera in the preview does not
             change the background.
     """
-    axis = (camera or Camera()).up if background.up is None else background.up
+    axis = background.up or (camera or Camera()).settled().up or PLAIN_UP
     x, y, z = (float(v) / hypot(*axis) for v in axis)
     return (x, y, z)
