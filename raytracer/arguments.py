@@ -48,7 +48,7 @@ _OWN: dict[type, Callable[[Any], Any]] = {
 
 
 def is_truth(value: object) -> bool:
-    """Whether a value is True or False, of Python or of NumPy; a number may be 0 or 1, these not."""
+    """Whether a value is True or False, of Python or of NumPy: no number, though equal to one."""
     kind = type(value)
     return kind is bool or (kind.__module__ == "numpy" and kind.__name__ in ("bool", "bool_"))
 

@@ -416,4 +416,41 @@ class Axis(Vector3):
         return "three numbers, " + ", ".join(f'`"{name}"`' for name in self.axes)
 
     def option(self) -> dict[str, Any]:
-        return {"metavar": "AXIS|X,Y,Z"}
+        return {"metavar": f"[{'|'.join(self.axes)}|X,Y,Z]"}
+
+
+class AxisOr(Vector3):
+    """A word, or a direction of three finite numbers.
+
+    Args:
+        words: all of them.
+        noun: what they are called in a message.
+    """
+
+    def __init__(self, words: tuple[str, ...], noun: str) -> None:
+        self.words, self.noun = words, noun
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        own = plain(value)
+        if is_a(own, str) and "," not in own:
+            return one_of(own, name, self.words, self.noun, error)
+        numbers = super().checked(value, name, error)
+        if not any(numbers):
+            raise error(f"{name}: has no length, so it is no direction")
+        return numbers
+
+    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
+        if type(value) is not str:
+            super().find_mistakes(value, place, mistakes)
+        elif value not in self.words:
+            hint = "" if mistakes.full else suggestion(value, self.words)
+            mistakes.add(place, f"'{shown(value)}' is not known; {hint}")
+
+    def schema(self) -> Schema:
+        return {"anyOf": [super().schema(), {"type": "string", "enum": list(self.words)}]}
+
+    def values(self) -> str:
+        return ", ".join(f'`"{word}"`' for word in self.words) + ", or three numbers"
+
+    def option(self) -> dict[str, Any]:
+        return {"metavar": f"[{'|'.join(self.words)}|X,Y,Z]"}

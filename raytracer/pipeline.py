@@ -24,7 +24,7 @@ from raytracer.film.tone import check_bits
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant, dtype
 from raytracer.resources import thread_count
-from raytracer.scene.view_settings import ViewSettings, taken
+from raytracer.scene.view_settings import ViewSettings, lit, taken
 from raytracer.settings import RenderSettings, in_force
 from raytracer.warning import warn
 
@@ -123,7 +123,6 @@ def prepare(
     backend: str | Device = "auto",
     crop: Crop | None = None,
     threads: int = 0,
-    transparent: bool = False,
     notice: Notice | None = None,
     keep: bool = False,
     memory_of: memory.Output | None = None,
@@ -139,7 +138,6 @@ def prepare(
         backend: by name, or the device of an earlier job.
         crop: x0, y0, x1, y1 in pixels, half open, for the estimate of memory.
         threads: threads on the CPU; 0 takes every core that the process may use.
-        transparent: leave the background out, also where the scene has one.
         notice: called with a description of each stage when it begins.
         keep: keep scene and buffers with the job, for a camera that moves.
         memory_of: the outputs of the render, for the estimate of memory.
@@ -176,6 +174,8 @@ def prepare(
         settings = loaded.render.override(**changes)
         if view is not None:
             loaded = view.applied_to(loaded)
+        if changes.get("light") is not None:
+            loaded = lit(loaded, settings)
     if loaded.count == 0:
         warn("the scene has no spheres: the picture shows the background alone")
     source = loaded.source
@@ -192,7 +192,7 @@ def prepare(
             memory.require_host(need)
             if (free := about_device.get("memory_free")) is not None:
                 memory.require_device(need, free)
-        buffers, camera = _packed(loaded, settings, transparent)
+        buffers, camera = _packed(loaded, settings)
     kept = (loaded, buffers) if keep else None
     del loaded
     with stage("digest", f"hashing {spheres}"):
@@ -448,16 +448,11 @@ def _is_device(value: Any) -> bool:
         return False
 
 
-def _packed(
-    scene: Scene, settings: RenderSettings, transparent: bool
-) -> tuple[SceneBuffers, Camera]:
+def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camera]:
     """Return scene and settings as buffers, and the camera of the picture."""
     from raytracer.scene.packing.pack import pack_with_camera
 
-    buffers, camera = pack_with_camera(scene, settings)
-    if transparent:
-        buffers = buffers.seen(buffers.view.without_background())
-    return buffers, camera
+    return pack_with_camera(scene, settings)
 
 
 def _loaded(scene: Scene | str | Path) -> Scene:

@@ -17,6 +17,7 @@ from raytracer.scene.colors import Color, parse_color
 from raytracer.scene.kinds import ColorValue
 from raytracer.scene.lights import LIGHTS, Light
 from raytracer.scene.views import AXES, VIEWS
+from raytracer.settings import LOOKS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene
     from raytracer.scene.spheres import SphereSet
     from raytracer.scene.transform import Triple
+    from raytracer.settings import RenderSettings
 
     class ViewOverrides(TypedDict, total=False):
         """The settings as keyword arguments, for type checkers; None keeps the scene's."""
@@ -67,9 +69,6 @@ class ColorOrBackground(ColorValue):
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         return value if is_a(value, Background) else super().checked(value, name, error)
-
-    def option(self) -> dict[str, Any]:
-        return {"metavar": "COLOR"}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -229,7 +228,7 @@ NAMES = tuple(definitions(ViewSettings))
 
 
 def taken(values: dict[str, Any]) -> ViewSettings | None:
-    """Remove the view settings from a call's settings by name, and return them; None if none is set.
+    """Remove view settings from a call's settings by name, and return them; None if none is set.
 
     Raises:
         UserError: a value is out of range.
@@ -237,3 +236,18 @@ def taken(values: dict[str, Any]) -> ViewSettings | None:
     given = {name: values.pop(name) for name in NAMES if name in values}
     said = {name: value for name, value in given.items() if value is not None}
     return ViewSettings(**said) if said else None
+
+
+def lit(scene: Scene, settings: RenderSettings) -> Scene:
+    """Return a scene with the light of the look, whose place the call states, for its own lights.
+
+    Raises:
+        SceneError: the look has no light that comes from somewhere.
+    """
+    if not LOOKS[settings.look].key:
+        known = ", ".join(name for name, look in LOOKS.items() if look.key)
+        raise SceneError(
+            f"render.light: the look '{settings.look}' has no directional light: leave the light "
+            f"out, or take one of the looks {known}"
+        )
+    return scene if scene.lights is None else replace(scene, lights=None, ambient=None)

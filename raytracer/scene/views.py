@@ -1,7 +1,7 @@
 """Standard views: from where a fitted camera looks, and which way is up in its picture.
 
-The names are those of OVITO and ParaView. A view looks from where it is named after: `x` and `right`
-from +x, towards -x. With z up:
+The names are those of OVITO and ParaView. A view looks from where it is named after: `x` and
+`right` from +x, towards -x. With z up:
 
 | view          | from     | to the right | up  |
 | ------------- | -------- | ------------ | --- |

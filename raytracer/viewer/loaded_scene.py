@@ -17,7 +17,7 @@ from raytracer.pipeline import NO_SPHERE, Job, Notice, prepare
 from raytracer.scene.packing.lighting import pack_lights
 from raytracer.scene.packing.pack import retake
 from raytracer.scene.packing.pose import with_up
-from raytracer.settings import LOOKS, RenderSettings
+from raytracer.settings import RenderSettings
 from raytracer.viewer.collision import Colliders
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.vectors import triple
@@ -133,8 +133,8 @@ class LoadedScene:
         packed = self._cached[2]
         changes: dict[str, Any] = {"camera": view.pose.pack(size[0] / size[1])}
         if edits.lights is None and self.scene.lights is None:
-            look = LOOKS[edits.applied_to(self.scene).render.look]
-            changes["lights"] = pack_lights(None, space_of(packed), view.pose.axes, look)
+            settings = edits.applied_to(self.scene).render
+            changes["lights"] = pack_lights(None, space_of(packed), view.pose.axes, settings)
         return replace(packed, **changes)
 
     def _pack(self, view: View, size: tuple[int, int], edits: Edits) -> SceneBuffers:

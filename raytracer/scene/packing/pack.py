@@ -70,7 +70,7 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
     stand, stated = posed(scene.camera or Camera(), spheres, space, aspect)
     _warn_of(stand.outliers, spheres, space)
     camera = stand.pack(aspect)
-    lights = pack_lights(scene.lights, space, stand.axes, LOOKS[settings.look])
+    lights = pack_lights(scene.lights, space, stand.axes, settings)
     large_id, large = find_large(sets, space, spheres[3])
     frame = _pack_frame(
         replace(scene, camera=stated),
@@ -199,8 +199,8 @@ def retake(
     """
     x, y, z = (float(v) for v in buffers.center)
     with naming(scene.source):
-        space, look = Space((x, y, z), buffers.scale), LOOKS[settings.look]
-        lights = pack_lights(scene.lights, space, stand.axes, look)
+        space = Space((x, y, z), buffers.scale)
+        lights = pack_lights(scene.lights, space, stand.axes, settings)
         same = ("color_mode", "material_count", "material_mode", "large_count")
         tables = {name: int(buffers.frame["scene"][name][0]) for name in same}
         frame = _pack_frame(scene, settings, buffers.scale, light_count=len(lights), **tables)
