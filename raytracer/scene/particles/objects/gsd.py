@@ -49,7 +49,7 @@ class Source(ObjectSource):
             raise DataFileError(f"{self.name}: has no positions of particles")
         arrays = {name: getattr(held, name, None) for name in COLUMNS}
         arrays = {name: np.asarray(each) for name, each in arrays.items() if each is not None}
-        if "diameter" in arrays and (arrays["diameter"] == 1.0).all():
+        if np.all(arrays.get("diameter", 0.0) == 1.0):
             del arrays["diameter"]  # gsd's value for files without
         found = entries_of(arrays, count)
         types = np.zeros(count, np.uint32) if held.typeid is None else np.asarray(held.typeid)

@@ -61,7 +61,8 @@ class Source(ObjectSource):
         places = np.full(len(self._atoms.universe.atoms), -1, np.int64)
         places[self._atoms.indices] = np.arange(len(self._atoms))
         pairs: NDArray[np.int64] = places[found.indices]
-        return pairs[(pairs >= 0).all(axis=1)]
+        inside = pairs[(pairs >= 0).all(axis=1)]
+        return inside if len(inside) else None
 
     def entries(self) -> Mapping[str, Entry]:
         atoms = self._atoms

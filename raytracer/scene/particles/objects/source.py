@@ -56,9 +56,10 @@ class ObjectSource(ColumnSource):
         import numpy as np
 
         column, read = self._entries[name]
-        values = np.asarray(read())
-        if column.kind == "text" and values.dtype.kind != "S":
-            return encoded(values)
+        given = read()
+        if column.kind == "text":
+            return given if getattr(given, "dtype", np.dtype("O")).kind == "S" else encoded(given)
+        values = np.asarray(given)
         if values.dtype.kind not in "iufbS":
             raise DataFileError(f"{self.name}: {self.noun} '{shown(name)}' holds no numbers")
         return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
