@@ -212,7 +212,7 @@ def take_view(options: dict[str, Any]) -> dict[str, Any]:
     taken["fit"] = {"true": True, "false": False}.get(taken["fit"], taken["fit"])
     if (size := options.pop("size")) is not None:
         if options["width"] is not None or options["height"] is not None:
-            raise click.UsageError("--size says width and height: leave out --width and --height")
+            raise click.UsageError("the size is said twice: leave out --size or the others")
         options["width"], options["height"] = size
     return taken
 

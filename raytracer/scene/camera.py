@@ -6,9 +6,8 @@ import json
 from copy import copy
 from dataclasses import dataclass, field
 from math import hypot
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import vector
 from raytracer.errors import SceneError
 from raytracer.field_types import Axis, Choice, Number, Vector3, Words
 from raytracer.fields import Defined, check_fields, define
@@ -46,13 +45,13 @@ class Camera(Defined):
             default_text="the middle of the spheres",
         ),
     )
-    up: Triple | None = field(
+    up: Triple | str | None = field(
         default=None,
         metadata=define(
             Axis(AXES),
             "Which way is up: three numbers of any length, or an axis.",
             "Where nothing says it, y is up, and z in a `view`; but away from a ball on which the "
-            "others stand, and in a file with a periodic cell z, or the axis without a period.",
+            "others stand, and z in a particle file with a box or a cell.",
             default_text="y; with a view, z",
         ),
     )
@@ -134,7 +133,7 @@ class Camera(Defined):
         if self.view is not None and (self.direction or self.position) is not None:
             given = "position" if self.direction is None else "direction"
             raise SceneError(f"camera.view: leave out either the view or the {given}")
-        if self.up is not None and hypot(*self.up) == 0.0:
+        if self.up is not None and hypot(*self.upward) == 0.0:
             raise SceneError("camera.up: has no length, so nothing says which way is up")
         if self.position is None or self.look_at is not None:
             self.settled().check_axes()  # else at what it looks is known when the spheres are
@@ -147,7 +146,7 @@ class Camera(Defined):
             name = "camera.direction" if self.direction is not None else "camera.look_at"
             problem = "has no length" if self.direction is not None else "is the camera's position"
             raise SceneError(f"{name}: {problem}, so the camera looks nowhere")
-        up = vector(self.up, "camera.up")
+        up = self.upward
         # Each is scaled by its own length first, so that the product cannot overflow.
         height = hypot(*up)
         b = [v / length for v in backward]
@@ -160,9 +159,7 @@ class Camera(Defined):
 
     def settled(self) -> Camera:
         """Return the camera with `up`, and without a position with its `direction`; no view."""
-        unsaid = PLAIN_UP if self.view is None else VIEW_UP
-        up: Triple = unsaid if self.up is None else self.up
-        direction = self.direction
+        up, direction = self.upward, self.direction
         if self.view is not None:
             direction, up = looking(self.view, up)
         elif self.position is None and direction is None:
@@ -173,6 +170,14 @@ class Camera(Defined):
         for name, value in (("up", up), ("direction", direction), ("view", None)):
             object.__setattr__(settled, name, value)  # checked when it was given
         return settled
+
+    @property
+    def upward(self) -> Vector:
+        """Which way is up, any length; that of `up`, or the default."""
+        if isinstance(self.up, str) or self.up is None:  # a checked camera has no name of an axis
+            return PLAIN_UP if self.view is None else VIEW_UP
+        x, y, z = self.up
+        return (x, y, z)
 
     def backward(self) -> Vector:
         """Return the vector from what the camera looks at to the camera, any length."""
@@ -196,7 +201,7 @@ class Camera(Defined):
         return "\n".join(["[camera]", *said])
 
 
-def _toml(value: str | bool | float | Triple) -> str:
+def _toml(value: Any) -> str:
     """Return a value of a camera as TOML, exactly."""
     if isinstance(value, (str, bool)):
         return json.dumps(value)

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 from raytracer.errors import DataFileError, SceneError, naming, nearest, shown
 from raytracer.files.access import STANDARD_INPUT, OpenFile, opened, path_of, reading, unique
 from raytracer.memory import require_room
+from raytracer.scene.camera import Camera
 from raytracer.scene.particles.compressed import is_compressed, stem
 from raytracer.scene.particles.data_file import split_inner
 from raytracer.scene.particles.read import read_open
 from raytracer.scene.particles.registry import SUFFIXES, by_content, start_of
 from raytracer.scene.particles.sphere_set import sphere_set
 from raytracer.scene.scene import Scene
+from raytracer.scene.views import VIEW_UP
 from raytracer.settings import RenderSettings
 
 if TYPE_CHECKING:
@@ -73,6 +75,8 @@ def load(path: str | PathLike[str]) -> Scene:
         return Scene(
             spheres=(sphere_set(data),),
             render=RenderSettings(look="soft"),
+            # Those who write cells have z up, as OVITO does.
+            camera=None if data.box is None else Camera(up=VIEW_UP),
             title=stem(target),
             source=file.source,
         )

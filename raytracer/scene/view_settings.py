@@ -86,7 +86,7 @@ class ViewSettings(Defined):
             "Standard view, fitted: x looks from +x; front, top and iso are those of OVITO.",
         ),
     )
-    up: Triple | None = field(
+    up: Triple | str | None = field(
         default=None,
         metadata=define(Axis(AXES), "Which way is up."),
     )

@@ -12,7 +12,6 @@ import numpy as np
 from raytracer.files import toml_text
 from raytracer.scene.lights import Light
 from raytracer.scene.packing.lighting import background_up
-from raytracer.scene.views import PLAIN_UP
 from raytracer.viewer.edits import Edits
 
 DIGITS = 10
@@ -71,7 +70,7 @@ def view_tables(
         parts += [_light(light) for light in edits.lights]
     background = edits.applied_to(scene).background
     if background.up is None and not _parallel(
-        camera.settled().up or PLAIN_UP, up := background_up(background, scene.camera)
+        camera.settled().upward, up := background_up(background, scene.camera)
     ):
         background = replace(background, up=up)  # it must not follow the new camera
     if background != scene.background:

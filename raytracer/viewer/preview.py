@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from raytracer.pipeline import Notice
     from raytracer.scene.camera import Camera
-    from raytracer.scene.scene import Scene
     from raytracer.scene.transform import Triple
     from raytracer.scene.view_settings import ViewOverrides
     from raytracer.viewer.messages import Message
@@ -79,7 +78,7 @@ class PreviewResult:
 
 @takes(ViewSettings)
 def preview(
-    scene: Scene | str | Path,
+    scene: object,
     *,
     backend: str = "auto",
     width: int | None = None,
@@ -107,7 +106,8 @@ def preview(
     Settings that are None or left out are the scene's.
 
     Args:
-        scene: a Scene, or the path of a scene or particle file.
+        scene: a Scene, the path of a scene or particle file, or an object that holds particles
+            (`Scene.from_object`).
         backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or
             "cuda:1" for the GPU with number 1.
         width: width of the window in pixels; None takes the scene's.

@@ -93,7 +93,7 @@ def initial_view(camera: Camera | None, buffers: SceneBuffers, aspect: float) ->
     camera = camera or Camera()
     camera = aimed(camera, spheres_of(buffers), space_of(buffers))
     pose = pose_of(camera, spheres_of(buffers), space_of(buffers), aspect)
-    up = np.asarray(camera.up, np.float64)
+    up = np.asarray(camera.upward, np.float64)
     up = up / np.linalg.norm(up)
     if camera.fit or camera.position is None:
         target = camera.look_at if camera.position is None else None

@@ -80,6 +80,8 @@ def test_a_picture_shows_the_axes_where_the_view_says(view: str) -> None:
 def test_iso_sees_three_axes_alike_from_front_right_above() -> None:
     camera = raytracer.Scene(spheres=three_spheres().spheres, camera=Camera(view="iso"))
     found = camera.fitted_camera()
+    assert found.position is not None
+    assert found.look_at is not None
     away = np.subtract(found.position, found.look_at)
     np.testing.assert_allclose(away / np.linalg.norm(away), np.array([1, -1, 1]) / np.sqrt(3))
     assert found.up == (0.0, 0.0, 1.0)

@@ -39,7 +39,7 @@ def axes(state: State) -> tuple[NDArray[np.float64], ...]:
     camera = state.camera
     forward = np.array(camera.look_at) - state.eye
     forward /= np.linalg.norm(forward)
-    right = np.cross(forward, camera.up or (0, 1, 0))
+    right = np.cross(forward, camera.upward)
     right /= np.linalg.norm(right)
     return right, np.cross(right, forward), forward
 

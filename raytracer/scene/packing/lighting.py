@@ -15,7 +15,6 @@ from raytracer.scene.lights import Ambient, DirectionalLight, Light, linear
 from raytracer.scene.packing.framing import Basis
 from raytracer.scene.packing.render_space import Space
 from raytracer.scene.transform import Vector
-from raytracer.scene.views import PLAIN_UP
 from raytracer.settings import KEY_LIGHTS, LOOKS, Look, RenderSettings
 
 if TYPE_CHECKING:
@@ -139,6 +138,6 @@ def background_up(background: Background, camera: Camera | None) -> Vector:
         camera: of the scene, whose up axis is the default. Another camera in the preview does not
             change the background.
     """
-    axis = background.up or (camera or Camera()).settled().up or PLAIN_UP
+    axis = background.up or (camera or Camera()).settled().upward
     x, y, z = (float(v) / hypot(*axis) for v in axis)
     return (x, y, z)

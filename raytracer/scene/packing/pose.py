@@ -138,7 +138,8 @@ def _stand(camera: Camera, spheres: framing.Spheres, space: Space, aspect: float
     """Return where a camera stands that is settled and looks at something."""
     import numpy as np
 
-    axes = framing.basis(np.array(camera.backward(), np.float64), np.array(camera.up, np.float64))
+    backward, up = (np.array(v, np.float64) for v in (camera.backward(), camera.upward))
+    axes = framing.basis(backward, up)
     half = tan(radians(camera.vertical_fov) / 2.0)
     outliers = None
     if camera.fit or camera.position is None:
