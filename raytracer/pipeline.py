@@ -18,9 +18,8 @@ from raytracer.errors import SceneError, UserError, counted, naming
 from raytracer.fields import check_names, takes
 from raytracer.files.access import is_path, path_of
 from raytracer.film.aovs import check_aovs, from_hits
-from raytracer.film.film import Crop, Film, checked_crop
+from raytracer.film.film import Crop, Film, check_bits, checked_crop
 from raytracer.film.image import Image
-from raytracer.film.tone import check_bits
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant, dtype
 from raytracer.resources import thread_count
@@ -213,11 +212,11 @@ def prepare(
     }
     path = Path(scene) if is_path(scene) else None
     metadata = _about(path, digest, buffers.count, settings, about_device)
-    metadata["camera"] = {name: v for name, v in asdict(camera).items() if v is not None}
+    metadata["camera"] = {name: value for name, value in vars(camera).items() if value is not None}
     space = buffers.center, buffers.scale
     job = Job(
         settings, device, on_device, buffers.view, threads, stage.timings, sizes, metadata, space,
-        kept, inputs,
+        camera, kept, inputs,
     )  # fmt: skip
     del buffers, tree  # the device and the job hold the arrays that they need
     with naming(source):
@@ -239,6 +238,7 @@ class Job:
         memory: bytes of the buffers, the BVH and the device's copy.
         about: metadata of the pictures: version, scene, settings, device, date.
         space: centre, float64 (3,), and scale of render space, in scene units.
+        camera: of the pictures, fitted; None where a window has changed it.
         kept: the scene and its buffers, if `prepare` was asked to keep them.
         inputs: the scene file and its data files, which no output may overwrite.
         warnings: of loading and packing, if the caller of `prepare` collected them.
@@ -254,6 +254,7 @@ class Job:
     memory: dict[str, float]
     about: dict[str, Any]
     space: tuple[NDArray[np.float64], float]
+    camera: Camera | None = None
     kept: tuple[Scene, SceneBuffers] | None = None
     inputs: tuple[Path, ...] = ()
     warnings: list[str] = field(default_factory=list)
@@ -378,7 +379,9 @@ class Job:
         film = on_device.host if bits else on_device.to_host()
         about = self.about | {"samples": film.samples, "crop": list(film.crop)}
         settings = settings or ToneSettings()
-        image = Image(film, self.transparent, self.timings, about, self.threads, settings)
+        image = Image(
+            film, self.transparent, self.timings, about, self.threads, settings, self.camera
+        )
         if bits is not None:
             check_bits(bits, settings)
             start = time.perf_counter()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from copy import copy
 from dataclasses import dataclass, field
 from math import hypot
@@ -203,8 +202,10 @@ class Camera(Defined):
 
 def _toml(value: Any) -> str:
     """Return a value of a camera as TOML, exactly."""
-    if isinstance(value, (str, bool)):
-        return json.dumps(value)
+    if isinstance(value, str):  # a word without quotes in it
+        return f'"{value}"'
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, (int, float)):
         return repr(float(value))
     return f"[{', '.join(repr(float(part)) for part in value)}]"

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypedDict
 
-    from raytracer.scene.scene import Scene
-    from raytracer.scene.spheres import SphereSet
+    from raytracer.scene.scene import Scene, SphereSet
     from raytracer.scene.transform import Triple
     from raytracer.settings import RenderSettings
 

@@ -160,7 +160,9 @@ class LoadedScene:
         scene = self.job.about["scene"] | {"digest": seen_buffers.digest()}
         about = self.job.about | {"scene": scene, "settings": vars(settings).copy()}
         del about["camera"]  # that of the scene; the saved view is another
-        return replace(self.job, settings=settings, view=view, about=about, timings={}, kept=None)
+        return replace(
+            self.job, settings=settings, view=view, about=about, timings={}, camera=None, kept=None
+        )
 
     def hit(self, seen_buffers: SceneBuffers, x: int, y: int, reach: int = 0) -> Hit | None:
         """Return the sphere nearest to the centre of a pixel; None for a closed scene too.
