@@ -18,6 +18,7 @@ class DataFile(NamedTuple):
         modified: time of the last change, nanoseconds.
         used: its arrays, properties or columns that became centres, radii and colours.
         inner: path of the particles in the file, for formats with several sets, or "".
+        frame: number of the frame, from 0; None is the first one.
     """
 
     path: Path
@@ -25,11 +26,12 @@ class DataFile(NamedTuple):
     modified: int
     used: frozenset[str] = frozenset()
     inner: str = ""
+    frame: int | None = None
 
     @classmethod
-    def of(cls, file: OpenFile, inner: str = "") -> DataFile:
+    def of(cls, file: OpenFile, inner: str = "", frame: int | None = None) -> DataFile:
         """Return what an open file is."""
-        return cls(file.path.absolute(), file.size, file.modified, inner=inner)
+        return cls(file.path.absolute(), file.size, file.modified, inner=inner, frame=frame)
 
     def using(self, names: Iterable[str]) -> DataFile:
         """Return the same file with other arrays, properties or columns in use."""

@@ -70,6 +70,21 @@ def pieces(file: OpenFile) -> Iterator[bytes]:
         yield piece
 
 
+def starts_with(file: OpenFile, text: bytes) -> Iterator[int]:
+    """Yield the bytes of a text at which its lines begin with certain letters."""
+    place, rest = 0, b"\n"  # `rest` ends before the byte `place`
+    wanted = b"\n" + text
+    for piece in pieces(file):
+        block = rest + piece
+        first = place - len(rest)
+        found = block.find(wanted)
+        while found >= 0:
+            yield first + found + 1
+            found = block.find(wanted, found + len(wanted))
+        place += len(piece)
+        rest = block[-len(wanted) + 1 :]
+
+
 def count_code(text: bytes, code: str) -> int:
     """Return how often a character is in a text; where it is frequent, faster than `bytes.count`.
 

@@ -14,10 +14,20 @@ from raytracer.scene.elements import Element, symbol_of
 from raytracer.scene.particles import registry
 from raytracer.scene.particles.compressed import unpacked
 from raytracer.scene.particles.data_file import DataFile, split_inner
-from raytracer.scene.particles.source import Particles, ParticleSource, Value, no_atoms
+from raytracer.scene.particles.source import (
+    Notes,
+    Particles,
+    ParticleSource,
+    Value,
+    more_frames,
+    no_atoms,
+)
 
 if TYPE_CHECKING:
     from raytracer.scene.particles.labels import Labels
+
+_PATTERN = frozenset("*?[%")
+"""Letters one of which is in the pattern of a series of files."""
 
 BEAD = 0.75
 """Radius of a label that is no element among elements, in angstrom: that of carbon."""
@@ -30,11 +40,13 @@ def read(
     source: str | None = None,
     meaning: str | None = None,
     topology: Path | None = None,
+    frame: int | None = None,
 ) -> Particles:
     """Read the spheres of a particle file.
 
     Args:
-        path: a file in one of the formats of `registry.FORMATS`.
+        path: a file in one of the formats of `registry.FORMATS`; or a pattern that matches one file
+            for each frame, or, with a frame, a folder of such files.
         names: the file's own names by the keys of `arrays` in a scene file ("centers", "radii",
             "diameters", "colors", "x", ...).
         elements: radii and colours of the user's own, by label or symbol.
@@ -42,14 +54,50 @@ def read(
         meaning: "elements" or "types": what the labels of a coordinate file are; None decides by
             them.
         topology: a file whose atoms are those of a trajectory, in the same order.
+        frame: number of the frame, from 0, or from -1 backwards; None is the first one, with a
+            warning where others follow.
 
     Raises:
-        DataFileError: there is no such file, or it does not hold spheres.
+        DataFileError: there is no such file or frame, or it does not hold spheres.
     """
-    source = source or str(path)
+    path, source, frame, notes = of_series(path, source or str(path), frame)
     path, inner = split_inner(path)
     with opened(path, source) as file:
-        return read_open(file, names, elements, meaning, inner=inner, topology=topology)
+        result = read_open(
+            file, names, elements, meaning, inner=inner, topology=topology, frame=frame
+        )
+    result.notes += notes
+    return result
+
+
+def of_series(
+    path: Path, source: str, frame: int | None
+) -> tuple[Path, str, int | None, Notes]:
+    """Return the file of a frame where a path names a series of files.
+
+    Args:
+        path: perhaps a pattern or a folder.
+        source: what to call it in messages.
+        frame: as in `read`.
+
+    Returns:
+        The path of the file, what to call it, the frame in that file, and what to warn of.
+
+    Raises:
+        DataFileError: no file matches, or there is no such frame.
+    """
+    if frame is None and _PATTERN.isdisjoint(str(path)):
+        return path, source, frame, []
+    from raytracer.scene.particles.series import series_of
+
+    found = series_of(path, folders=frame is not None)
+    if found is None:
+        return path, source, frame, []
+    file = found.file(frame or 0)
+    notes: Notes = []
+    if frame is None and len(found.files) > 1:
+        notes.append(("", more_frames(found.name, len(found.files))))
+    return file, str(file), None, notes
 
 
 def read_open(
@@ -60,6 +108,7 @@ def read_open(
     others: tuple[str, ...] = (),
     inner: str = "",
     topology: Path | None = None,
+    frame: int | None = None,
 ) -> Particles:
     """Read the spheres of an open particle file; otherwise as `read`.
 
@@ -67,7 +116,7 @@ def read_open(
         others: endings of files that are no particles, which a message lists too.
         inner: path of the particles in the file, for formats with several sets, or "".
     """
-    with source_of(file, others, inner) as found:
+    with source_of(file, others, inner, frame) as found:
         result = found.particles(names or {})
     if topology is not None:
         result.labels = _labels_of(topology, len(result.centers), result.source)
@@ -75,7 +124,7 @@ def read_open(
     if result.labels is not None and (result.radius is None or result.color is None):
         _look_up(result, result.labels, elements or {}, meaning)
     if not file.is_standard_input:
-        result.file = DataFile.of(file, inner)
+        result.file = DataFile.of(file, inner, frame)
     return result
 
 
@@ -102,18 +151,28 @@ def _labels_of(path: Path, count: int, source: str) -> Labels:
 
 @contextmanager
 def source_of(
-    file: OpenFile, others: tuple[str, ...] = (), inner: str = ""
+    file: OpenFile, others: tuple[str, ...] = (), inner: str = "", frame: int | None = None
 ) -> Iterator[ParticleSource]:
     """Give the columns of an open particle file, unpacked if it is compressed.
 
+    Args:
+        file: the file.
+        others, inner, frame: as in `read_open`.
+
     Raises:
-        DataFileError: the file is of no known format, or damaged.
+        DataFileError: the file is of no known format, or damaged, or there is no such frame.
     """
     with unpacked(file) as content:
         suffix = content.path.suffix.lower()
         found = registry.format_of(content, suffix, others)
         with reading(file.source, suffix or found.name):
-            yield found.open(content, inner)
+            if frame is None:
+                yield found.open(content, inner)
+                return
+            from raytracer.scene.particles.frames import at_frame
+
+            with at_frame(found, content, file, inner, frame) as source:
+                yield source
 
 
 def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
@@ -131,7 +190,9 @@ def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
     Raises:
         Exception: of any kind, if the file is damaged.
     """
-    with opened(file.path) as stream, source_of(stream, inner=file.inner) as source:
+    with opened(file.path) as stream, source_of(
+        stream, inner=file.inner, frame=file.frame
+    ) as source:
         pairs = source.row(row, count, file.used)
         return {name: value for name, value in pairs if name not in file.used}
 
