@@ -21,6 +21,7 @@ from raytracer.scene.transform import Transform
 from raytracer.settings import RenderSettings
 
 if TYPE_CHECKING:
+    from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.describe import SphereInfo
 
 __all__ = [
@@ -53,6 +54,7 @@ class Scene:
         title: name of the picture.
         caption: a sentence about it.
         source: the file it was loaded from, for messages.
+        color_scales: what the colours of spheres mean, for a legend; in the order of the sets.
 
     Raises:
         SceneError: a part is of the wrong kind or names an unknown material.
@@ -68,6 +70,7 @@ class Scene:
     title: str = ""
     caption: str = ""
     source: str = ""
+    color_scales: Sequence[ColorScale] = ()
 
     def __post_init__(self) -> None:
         self.spheres = _parts("spheres", self.spheres, SphereSet)
@@ -85,6 +88,10 @@ class Scene:
         self.title = text(self.title, "title")
         self.caption = text(self.caption, "caption")
         self.source = text(self.source, "source")
+        if self.color_scales != ():
+            from raytracer.scene.coloring.scale import ColorScale as Scale
+
+            self.color_scales = _parts("color_scales", self.color_scales, Scale)
         for index, spheres in enumerate(self.spheres):
             try:
                 self.material_of(spheres)

@@ -89,7 +89,7 @@ def _read(path: Path, file: OpenFile, size: int) -> NDArray[np.int64] | None:
     if (magic, bytes_, modified) != (_MAGIC, file.size, file.modified) or count < 1:
         return None
     starts = np.frombuffer(body, "<i8", offset=_HEADER.size).astype(np.int64)
-    right = len(starts) == count + 1 and 0 <= starts[0] and starts[-1] <= size
+    right = len(starts) == count + 1 and starts[0] >= 0 and starts[-1] <= size
     return starts if right and bool((np.diff(starts) >= 0).all()) else None
 
 

@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from raytracer.errors import DataFileError, counted
 from raytracer.files.access import OpenFile
+from raytracer.scene.particles.lines import LinesAhead
 from raytracer.scene.particles.registry import Format
 from raytracer.warning import warn
 
@@ -108,9 +109,7 @@ def checked(frame: int, count: int, name: str) -> int:
 
 
 @contextmanager
-def _piece(
-    content: OpenFile, frames: Frames, number: int, surrounded: bool
-) -> Iterator[OpenFile]:
+def _piece(content: OpenFile, frames: Frames, number: int, surrounded: bool) -> Iterator[OpenFile]:
     """Give one frame as a file of its own.
 
     surrounded: whether what is before the first frame and after the last one belongs to each.
@@ -167,7 +166,7 @@ def counted_lines(file: OpenFile, place: int, more: int) -> list[int]:
     Raises:
         DataFileError: a line that should hold a number does not.
     """
-    lines, starts = _Lines(file), [0]
+    lines, starts = LinesAhead(file), [0]
     while True:
         start = starts[-1]
         count = _count_at(file, start, place, len(starts) - 1)
@@ -194,67 +193,3 @@ def _count_at(file: OpenFile, start: int, place: int, frame: int) -> int | None:
             f"{file.source}: frame {frame}, at byte {start:,}: '{what}' is not the number of atoms"
         )
     return int(word)
-
-
-class _Lines:
-    """Goes through a text by numbers of lines; a piece of it is looked through once."""
-
-    def __init__(self, file: OpenFile) -> None:
-        self._file = file
-        self._place = 0  # of the piece
-        self._next = 0  # byte at which the next line begins
-        self._codes: NDArray[np.uint8] | None = None
-        self._ends: NDArray[np.intp] | None = None  # of the lines in the piece
-        self._used = 0  # how many of these are behind
-
-    def after(self, count: int) -> int | None:
-        """Return the byte behind that many more lines, or None if the text ends before."""
-        while count:
-            if self._codes is None and not self._read():
-                return None
-            assert self._codes is not None
-            there = self._there()
-            if count <= there:
-                return self._take(count)
-            count -= there
-            self._drop()
-        return self._next
-
-    def _there(self) -> int:
-        """Return how many ends of lines are ahead in the piece."""
-        import numpy as np
-
-        assert self._codes is not None
-        if self._ends is not None:
-            return len(self._ends) - self._used
-        return int(np.count_nonzero(self._codes == ord("\n")))
-
-    def _take(self, count: int) -> int:
-        """Go behind lines that end in the piece."""
-        import numpy as np
-
-        assert self._codes is not None
-        if self._ends is None:
-            self._ends = np.flatnonzero(self._codes == ord("\n"))
-        self._used += count
-        self._next = self._place + int(self._ends[self._used - 1]) + 1
-        return self._next
-
-    def _read(self) -> bool:
-        """Read the next piece; False at the end of the text."""
-        import numpy as np
-
-        data = os.pread(self._file.file.fileno(), PIECE, self._place)
-        if not data:
-            return False
-        if self._place + len(data) >= self._file.size and not data.endswith(b"\n"):
-            data += b"\n"  # the last line may lack its end
-        self._codes, self._ends, self._used = np.frombuffer(data, np.uint8), None, 0
-        return True
-
-    def _drop(self) -> None:
-        """Leave the piece."""
-        assert self._codes is not None
-        self._place += len(self._codes)
-        self._codes = self._ends = None
-        self._used = 0

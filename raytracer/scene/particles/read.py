@@ -70,9 +70,7 @@ def read(
     return result
 
 
-def of_series(
-    path: Path, source: str, frame: int | None
-) -> tuple[Path, str, int | None, Notes]:
+def of_series(path: Path, source: str, frame: int | None) -> tuple[Path, str, int | None, Notes]:
     """Return the file of a frame where a path names a series of files.
 
     Args:
@@ -190,9 +188,10 @@ def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
     Raises:
         Exception: of any kind, if the file is damaged.
     """
-    with opened(file.path) as stream, source_of(
-        stream, inner=file.inner, frame=file.frame
-    ) as source:
+    with (
+        opened(file.path) as stream,
+        source_of(stream, inner=file.inner, frame=file.frame) as source,
+    ):
         pairs = source.row(row, count, file.used)
         return {name: value for name, value in pairs if name not in file.used}
 

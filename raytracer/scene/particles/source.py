@@ -140,6 +140,7 @@ class ParticleSource(ABC):
         self.name = file.source
         self.variant = variant
         self.frame = 0
+        self.is_chosen = False
 
     def frame_starts(self) -> NDArray[np.int64] | Sequence[int]:
         """Return the bytes at which whole frames begin, and where the last one ends, (F + 1,).
@@ -158,6 +159,7 @@ class ParticleSource(ABC):
             frame: 0 to `frames` - 1.
         """
         self.frame = frame
+        self.is_chosen = True
 
     @property
     @abstractmethod
