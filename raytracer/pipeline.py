@@ -50,6 +50,7 @@ NO_SPHERE = constant("kNoSphere")  # FirstHit.id
 def render(
     scene: Scene | str | Path,
     *,
+    frame: int | None = None,
     backend: str = "auto",
     crop: Crop | None = None,
     threads: int = 0,
@@ -66,6 +67,7 @@ def render(
 
     Args:
         scene: a Scene, or the path of a scene or particle file.
+        frame: of a trajectory, from 0, or from -1 backwards; see `load`.
         backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or "cuda:1" for the
             GPU with number 1.
         crop: x0, y0, x1, y1 in pixels, half open: render only that part.
@@ -99,7 +101,13 @@ def render(
     output = memory.Output(aovs=variables)
     with (
         prepare(
-            scene, dict(settings), backend=backend, crop=crop, threads=threads, memory_of=output
+            scene,
+            dict(settings),
+            frame=frame,
+            backend=backend,
+            crop=crop,
+            threads=threads,
+            memory_of=output,
         ) as job,
         job.film(film_for(job.settings, crop, film)) as on_device,
     ):
@@ -112,6 +120,7 @@ def prepare(
     scene: Scene | str | Path,
     overrides: dict[str, Any] | None = None,
     *,
+    frame: int | None = None,
     backend: str | Device = "auto",
     crop: Crop | None = None,
     threads: int = 0,
@@ -128,6 +137,7 @@ def prepare(
     Args:
         scene: a Scene, or the path of a scene or particle file.
         overrides: settings by name; None keeps the scene's.
+        frame: of a trajectory; see `load`.
         backend: by name, or the device of an earlier job.
         crop: x0, y0, x1, y1 in pixels, half open, for the estimate of memory.
         threads: threads on the CPU; 0 takes every core that the process may use.
@@ -159,7 +169,7 @@ def prepare(
             device = select(device, threads)
         about_device = {"name": device.name} | device.describe()
     with stage("load", "loading the scene"):
-        loaded = _loaded(scene)
+        loaded = _loaded(scene, frame)
         inputs = _inputs(scene, loaded)
         if outputs is not None:
             outputs.reads(*inputs)
@@ -443,12 +453,14 @@ def _packed(scene: Scene, settings: RenderSettings, transparent: bool) -> SceneB
     return buffers.seen(buffers.view.without_background()) if transparent else buffers
 
 
-def _loaded(scene: Scene | str | Path) -> Scene:
+def _loaded(scene: Scene | str | Path, frame: int | None = None) -> Scene:
     """Return a scene, loaded if a path is given. Raises UserError."""
     if is_path(scene):
         from raytracer.scene.load import load
 
-        return load(scene)
+        return load(scene, frame)
+    if frame is not None:
+        raise UserError("frame: goes with the path of a file; this scene has no frames")
     from raytracer.scene.scene import Scene as SceneType
 
     if not is_a(scene, SceneType):

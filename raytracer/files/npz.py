@@ -302,6 +302,26 @@ class Archive:
                 )
         return result
 
+    def item(self, name: str, index: int) -> NDArray[Any]:
+        """Return one item of an array along its first axis; of a stored member it alone is read.
+
+        Raises:
+            DataFileError: the array is broken, or in Fortran order.
+            MemoryNeedError: the item does not fit.
+        """
+        label = self.label(name)
+        with reading(label, ".npz"), self.stream(self._entry(name)) as stream:
+            header = read_header(stream, label)
+            if header.fortran_order:
+                raise DataFileError(
+                    f"{label}: is in Fortran order: save its numpy.ascontiguousarray"
+                )
+            item = header._replace(shape=header.shape[1:])
+            require_room(label, item.nbytes)
+            stream.seek(stream.tell() + index * item.nbytes)
+            values = bytearray(copy_limited(stream, item.nbytes, label))
+            return np.frombuffer(values, item.dtype).reshape(item.shape)
+
     @contextmanager
     def stream(self, entry: zipfile.ZipInfo) -> Iterator[IO[bytes]]:
         """Give a stream of one member, from its start to its end.

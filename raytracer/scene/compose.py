@@ -14,7 +14,7 @@ from raytracer.scene.colors import parse_color
 from raytracer.scene.elements import Element, symbol_of, table
 from raytracer.scene.lights import LIGHTS, Ambient, Light
 from raytracer.scene.materials import DEFAULT, MATERIALS, Material
-from raytracer.scene.particles.read import read
+from raytracer.scene.particles.read import frame_count, read
 from raytracer.scene.particles.sphere_set import sphere_set
 from raytracer.scene.scene import Scene
 from raytracer.scene.spheres import SphereSet
@@ -32,18 +32,19 @@ MOST_PATH = 200
 """Longest path of a data file that a notice shows whole."""
 
 
-def compose(values: dict[str, Any], path: Path) -> Scene:
+def compose(values: dict[str, Any], path: Path, frame: int | None = None) -> Scene:
     """Make a scene of the values of a scene file.
 
     Args:
         values: as parsed from TOML or JSON.
         path: the scene file; data files are relative to it.
+        frame: of each data file that holds several, before the one that the set says.
 
     Raises:
         UserError: with one line for each problem.
     """
     tables.check(values, str(path))
-    return _Composer(values, path).scene()
+    return _Composer(values, path, frame).scene()
 
 
 class _Composer:
@@ -52,9 +53,11 @@ class _Composer:
     Names and types are right already; what is left out has the defaults of the objects.
     """
 
-    def __init__(self, content: Values, path: Path) -> None:
+    def __init__(self, content: Values, path: Path, frame: int | None = None) -> None:
         self.content = content
         self.path = path
+        self.frame = frame
+        self.moves = False  # whether a file holds several frames
         self.problems: list[str] = []
         self.labels: set[str] = set()  # of all coordinate files
 
@@ -79,6 +82,10 @@ class _Composer:
         spheres = [s for s in made if s is not None]
         if not self.problems:
             self.check_elements(elements)
+        if self.frame is not None and not self.moves and not self.problems:
+            self.problems.append(
+                f"no file of this scene holds several frames, so there is no frame {self.frame}"
+            )
         if self.problems:
             raise SceneError(*(f"{self.path}: {p}" for p in self.problems))
         self.require_spheres(spheres)
@@ -209,7 +216,8 @@ class _Composer:
             name = values["file"]
             folder, atoms = self.path.parent, values.get("topology")
             topology = None if atoms is None else folder / atoms
-            data = read(folder / name, arrays, elements, name, meaning, topology)
+            frame = self.frame_of(folder / name, name, values.get("frame"))
+            data = read(folder / name, arrays, elements, name, meaning, topology, frame)
             if data.labels is not None:
                 self.labels.update(data.labels.names)
             elif meaning is not None:
@@ -218,6 +226,13 @@ class _Composer:
         if values.get("generate") is not None:
             return _generated(place, values, options)
         return _inline(place, values, options)
+
+    def frame_of(self, path: Path, name: str, own: int | None) -> int | None:
+        """Return the frame to read of a data file: that of the whole scene, or the set's own."""
+        if self.frame is None or frame_count(path, name) == 1:
+            return own
+        self.moves = True
+        return self.frame
 
 
 def is_outside(folder: Path, name: str | Path) -> bool:
@@ -236,6 +251,8 @@ def contradiction(values: Values) -> str | None:
         return f": needs one of centers, file and generate, got {got}"
     if values.get("arrays") is not None and sources != ["file"]:
         return ".arrays: names what is in a data file, but the set has no file"
+    if values.get("frame") is not None and sources != ["file"]:
+        return ".frame: is the number of a frame of a data file, but the set has no file"
     if values.get("topology") is not None and sources != ["file"]:
         return ".topology: names the atoms of a trajectory, but the set has no file"
     if values.get("labels") is not None and sources != ["file"]:

@@ -7,12 +7,13 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raytracer.errors import DataFileError, SceneError, naming, nearest, shown
+from raytracer.arguments import whole
+from raytracer.errors import DataFileError, SceneError, UserError, naming, nearest, shown
 from raytracer.files.access import STANDARD_INPUT, OpenFile, opened, path_of, reading, unique
 from raytracer.memory import require_room
 from raytracer.scene.particles.compressed import is_compressed, stem
-from raytracer.scene.particles.data_file import split_inner
-from raytracer.scene.particles.read import read_open
+from raytracer.scene.particles.data_file import may_be_series, split_inner
+from raytracer.scene.particles.read import OneFile, of_series, read_open
 from raytracer.scene.particles.registry import SUFFIXES, by_content, start_of
 from raytracer.scene.particles.sphere_set import sphere_set
 from raytracer.scene.scene import Scene
@@ -40,13 +41,16 @@ KEY_PARTS = 16
 """Most parts of a dotted key; the longest of a scene has four."""
 
 
-def load(path: str | PathLike[str]) -> Scene:
+def load(path: str | PathLike[str], frame: int | None = None) -> Scene:
     """Read a scene file, or make a scene of a particle file.
 
     Args:
         path: a scene file (.toml, .json), or a particle file (.npz, .csv, .xyz, .lammpstrj, ...;
             the guide lists all), which is shown by a fitted camera, with the look soft, atoms with
-            the colours of elements.
+            the colours of elements. A pattern as in `snap_*.h5` or `frame_%04d.xyz`, or, with a
+            frame, a folder, names a series of files with a frame each.
+        frame: of a trajectory, from 0, or from -1 backwards; in a scene file, of each data file
+            that holds several frames, before what the scene file says. None is the first one.
 
     Returns:
         The scene, with the arrays of all its data files.
@@ -56,8 +60,13 @@ def load(path: str | PathLike[str]) -> Scene:
             file and field, with one line for each problem.
     """
     target = path_of(path)
-    check_there(target)
-    target, inner = split_inner(target)
+    if frame is not None:
+        frame = whole(frame, "frame", error=UserError)
+    check_there(target, frame)
+    one = OneFile(target, str(target), frame)
+    if may_be_series(target, frame):
+        one = of_series(*one[:3])
+    target, inner = split_inner(one.path)
     with (
         opened(target, error=SceneError, standard_input=True) as file,
         naming(file.source),
@@ -66,8 +75,9 @@ def load(path: str | PathLike[str]) -> Scene:
         if suffix:
             from raytracer.scene.compose import compose
 
-            return compose(read_table(file, suffix), Path(file.source))
-        data = read_open(file, others=SCENE_SUFFIXES, inner=inner)
+            return compose(read_table(file, suffix), Path(file.source), frame)
+        data = read_open(file, others=SCENE_SUFFIXES, inner=inner, frame=one.frame)
+        one.mark(data)
         if len(data.centers) == 0:
             raise DataFileError(f"{file.source}: holds no particles, so there is nothing to show")
         return Scene(
@@ -92,9 +102,19 @@ def _scene_suffix(file: OpenFile) -> str:
     return ".json" if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{") else ".toml"
 
 
-def check_there(path: Path) -> None:
-    """Refuse a path where there is no file. Raises SceneError that names the nearest one."""
-    if path == STANDARD_INPUT:
+def _is_series(path: Path, frame: int | None) -> bool:
+    """Whether a path names a series of files. Raises DataFileError: it does, and there are none."""
+    if not may_be_series(path, frame):
+        return False
+    return of_series(path, "", None if frame is None else 0).path != path
+
+
+def check_there(path: Path, frame: int | None = None) -> None:
+    """Refuse a path where there is no file. Raises SceneError that names the nearest one.
+
+    A pattern is right where files match it, a folder where a frame of it is asked for.
+    """
+    if path == STANDARD_INPUT or _is_series(path, frame):
         return
     path, _ = split_inner(path)
     try:

@@ -10,19 +10,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError, counted
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles.lines import LinesAhead
 from raytracer.scene.particles.registry import Format
-from raytracer.warning import warn
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from raytracer.scene.particles.source import ParticleSource
+    from raytracer.scene.particles.source import Notes, ParticleSource
 
 PIECE = 1 << 20
 """Bytes that are copied, or looked through, at a time."""
@@ -34,7 +34,8 @@ MOST_DIGITS = 18
 """Most digits of a number of atoms."""
 
 
-class Frames(NamedTuple):
+@dataclass(frozen=True)
+class Frames:
     """The frames of a file.
 
     Args:
@@ -92,9 +93,10 @@ def at_frame(
         source.go_to(number)
         yield source
         return
-    _warn_of_rest(content, frames, source)
     with _piece(content, frames, number, source.surrounded) as part:
-        yield found.open(part, inner)
+        piece = found.open(part, inner)
+        piece.notes = _rest_of(content, frames, source)
+        yield piece
 
 
 def checked(frame: int, count: int, name: str) -> int:
@@ -140,15 +142,16 @@ def _copy(descriptor: int, start: int, end: int, target: IO[bytes]) -> None:
         start += len(piece)
 
 
-def _warn_of_rest(content: OpenFile, frames: Frames, source: ParticleSource) -> None:
-    """Say that a file ends within a frame, as one does that is still being written."""
+def _rest_of(content: OpenFile, frames: Frames, source: ParticleSource) -> Notes:
+    """Return the warning that a file ends within a frame, as one that is being written does."""
     assert frames.starts is not None
     rest = os.pread(content.file.fileno(), HEAD_BYTES, int(frames.starts[-1]))
-    if rest.strip() and not source.surrounded:
-        warn(
-            f"{content.source}: frame {frames.count} is cut short and left out; there are "
-            f"{counted(frames.count, 'whole frame')}"
-        )
+    if source.surrounded or not rest.strip():
+        return []
+    whole = counted(frames.count, "whole frame")
+    return [("", (
+        f"{content.source}: frame {frames.count} is cut short and left out; there are {whole}"
+    ))]  # fmt: skip
 
 
 def counted_lines(file: OpenFile, place: int, more: int) -> list[int]:

@@ -121,6 +121,19 @@ def has_lines(file: OpenFile, count: int) -> bool:
     return found + (not last.endswith(b"\n")) > count
 
 
+def lacks_end(file: OpenFile) -> bool:
+    """Whether the last line of a text is whole and lacks its end: it has as many words as others.
+
+    A file that is being written may end within a line.
+    """
+    size = min(LINE_BYTES, file.size)
+    tail = os.pread(file.file.fileno(), size, file.size - size)
+    rows = tail.splitlines()
+    if len(rows) < 2 or tail.endswith(b"\n"):
+        return bool(rows) and not tail.endswith(b"\n")
+    return len(rows[-1].split()) >= len(rows[-2].split())
+
+
 def has_ink(text: bytes) -> bool:
     """Whether a line holds more than spaces."""
     return any(code > ord(" ") for code in text)
@@ -225,8 +238,8 @@ class LinesAhead:
         data = os.pread(self._file.file.fileno(), LINES_BYTES, self._place)
         if not data:
             return False
-        if self._place + len(data) >= self._file.size and not data.endswith(b"\n"):
-            data += b"\n"  # the last line may lack its end
+        if self._place + len(data) >= self._file.size and lacks_end(self._file):
+            data += b"\n"
         self._codes, self._ends, self._used = np.frombuffer(data, np.uint8), None, 0
         return True
 

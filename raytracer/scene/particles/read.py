@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile, opened, reading
@@ -13,9 +13,8 @@ from raytracer.scene.arrays import Where, check_centers
 from raytracer.scene.elements import Element, symbol_of
 from raytracer.scene.particles import registry
 from raytracer.scene.particles.compressed import unpacked
-from raytracer.scene.particles.data_file import DataFile, split_inner
+from raytracer.scene.particles.data_file import DataFile, may_be_series, split_inner
 from raytracer.scene.particles.source import (
-    Notes,
     Particles,
     ParticleSource,
     Value,
@@ -25,9 +24,6 @@ from raytracer.scene.particles.source import (
 
 if TYPE_CHECKING:
     from raytracer.scene.particles.labels import Labels
-
-_PATTERN = frozenset("*?[%")
-"""Letters one of which is in the pattern of a series of files."""
 
 BEAD = 0.75
 """Radius of a label that is no element among elements, in angstrom: that of carbon."""
@@ -60,42 +56,62 @@ def read(
     Raises:
         DataFileError: there is no such file or frame, or it does not hold spheres.
     """
-    path, source, frame, notes = of_series(path, source or str(path), frame)
-    path, inner = split_inner(path)
-    with opened(path, source) as file:
+    one = of_series(path, source or str(path), frame)
+    path, inner = split_inner(one.path)
+    with opened(path, one.source) as file:
         result = read_open(
-            file, names, elements, meaning, inner=inner, topology=topology, frame=frame
+            file, names, elements, meaning, inner=inner, topology=topology, frame=one.frame
         )
-    result.notes += notes
+    one.mark(result)
     return result
 
 
-def of_series(path: Path, source: str, frame: int | None) -> tuple[Path, str, int | None, Notes]:
-    """Return the file of a frame where a path names a series of files.
+class OneFile(NamedTuple):
+    """The file of a frame.
+
+    Args:
+        path: of the file.
+        source: what to call it in messages.
+        frame: number of the frame in that file; None is the first one.
+        series: number of files of the series of which it is one; 0 if it is no part of one.
+        unasked: whether the first of several files was taken unasked.
+    """
+
+    path: Path
+    source: str
+    frame: int | None
+    series: int = 0
+    unasked: bool = False
+
+    def mark(self, result: Particles) -> None:
+        """Add to the particles of the file that others follow."""
+        if self.unasked:
+            result.notes.append(("", more_frames(self.source, self.series)))
+        if result.file is not None:
+            result.file = result.file._replace(series=self.series)
+
+
+def of_series(path: Path, source: str, frame: int | None) -> OneFile:
+    """Return the file of a frame; of a series of files, that of its number.
 
     Args:
         path: perhaps a pattern or a folder.
         source: what to call it in messages.
         frame: as in `read`.
 
-    Returns:
-        The path of the file, what to call it, the frame in that file, and what to warn of.
-
     Raises:
         DataFileError: no file matches, or there is no such frame.
     """
-    if frame is None and _PATTERN.isdisjoint(str(path)):
-        return path, source, frame, []
+    if not may_be_series(path, frame):
+        return OneFile(path, source, frame)
     from raytracer.scene.particles.series import series_of
 
     found = series_of(path, folders=frame is not None)
     if found is None:
-        return path, source, frame, []
+        return OneFile(path, source, frame)
     file = found.file(frame or 0)
-    notes: Notes = []
-    if frame is None and len(found.files) > 1:
-        notes.append(("", more_frames(found.name, len(found.files))))
-    return file, str(file), None, notes
+    count = len(found.files)
+    return OneFile(file, str(file), None, count, frame is None and count > 1)
 
 
 def read_open(
@@ -116,6 +132,7 @@ def read_open(
     """
     with source_of(file, others, inner, frame) as found:
         result = found.particles(names or {})
+        result.notes += found.notes
     if topology is not None:
         result.labels = _labels_of(topology, len(result.centers), result.source)
         result.notes = [note for note in result.notes if note != no_atoms(result.source)]
@@ -145,6 +162,26 @@ def _labels_of(path: Path, count: int, source: str) -> Labels:
             "list the same atoms"
         )
     return labels
+
+
+def frame_count(path: Path, source: str | None = None) -> int:
+    """Return the number of frames of a particle file, or of a series of files.
+
+    Args:
+        path: as in `read`.
+        source: what to call it in messages; the path if None.
+
+    Raises:
+        DataFileError: there is no such file, or it is damaged.
+    """
+    from raytracer.scene.particles.frames import frames_of
+    from raytracer.scene.particles.series import series_of
+
+    if series := series_of(path):
+        return len(series.files)
+    path, inner = split_inner(path)
+    with opened(path, source) as file, source_of(file, inner=inner) as found:
+        return frames_of(found, file).count
 
 
 @contextmanager

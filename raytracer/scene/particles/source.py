@@ -141,6 +141,7 @@ class ParticleSource(ABC):
         self.variant = variant
         self.frame = 0
         self.is_chosen = False
+        self.notes: Notes = []
 
     def frame_starts(self) -> NDArray[np.int64] | Sequence[int]:
         """Return the bytes at which whole frames begin, and where the last one ends, (F + 1,).

@@ -13,7 +13,7 @@ from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.fixed_columns import vectors, words
-from raytracer.scene.particles.lines import has_lines
+from raytracer.scene.particles.lines import has_ink, has_lines, pick_line
 from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.source import Box, Particles, more_frames
 
@@ -96,9 +96,14 @@ class Source(LoadedSource):
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         result = super().particles(names)
-        if has_lines(self.file, 3 + self._atoms):
+        if has_lines(self.file, 3 + self._atoms) and self._next_line() is not None:
             result.notes.append(("", more_frames(self.name)))
         return result
+
+    def _next_line(self) -> str | None:
+        """Return the first line behind the frame, or None."""
+        title = self.file.lines(1)[0]
+        return pick_line(self.file, has_ink(title.encode()) + 2 + self._atoms)
 
     @cached_property
     def _lines(self) -> list[bytes]:

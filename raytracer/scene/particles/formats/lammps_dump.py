@@ -17,7 +17,7 @@ from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.integers import whole
-from raytracer.scene.particles.lines import COUNT_BYTES, has_ink, has_lines
+from raytracer.scene.particles.lines import COUNT_BYTES, count_code, has_ink, has_lines, lacks_end
 from raytracer.scene.particles.source import Box, Column, Particles, Value, more_frames
 from raytracer.scene.particles.text_table import line_at, number, read_columns
 
@@ -91,10 +91,10 @@ class Source(ColumnSource):
     def count(self) -> int | None:
         return self._atoms
 
-    @property
+    @cached_property
     def frames(self) -> int | None:
-        """One, or None: where more lines follow, only reading them tells how many frames."""
-        return None if has_lines(self.file, self._skip + self._atoms) else 1
+        """Number of whole frames; counting them reads the whole file once."""
+        return len(self.frame_starts()) - 1
 
     def frame_starts(self) -> Sequence[int]:
         from raytracer.scene.particles.lines import starts_with
@@ -114,8 +114,6 @@ class Source(ColumnSource):
 
     def _is_whole(self, start: int) -> bool:
         """Whether the frame that begins there, the last one, has as many atoms as it says."""
-        from raytracer.scene.particles.lines import count_code
-
         total, said, place = 0, 0, start
         while piece := os.pread(self.file.file.fileno(), COUNT_BYTES, place):
             if place == start:
@@ -125,8 +123,7 @@ class Source(ColumnSource):
                 said, piece = int(found[1]), piece[found.end() :]
             total += count_code(piece, "\n")
             place = self.file.size if not piece else place + COUNT_BYTES
-            last = piece[-1:] or b"\n"
-        return total + (last != b"\n") >= said
+        return total + lacks_end(self.file) >= said
 
     @cached_property
     def box(self) -> Box | None:
