@@ -91,11 +91,8 @@ def test_a_frame_is_the_file_that_holds_it_alone(tmp_path: Path, name: str, endi
     path = write(tmp_path / name, "".join(pieces))
     assert frame_count(path) == 4
     for k in (2, 0, 3, 1):
-        alone = (
-            write(tmp_path / f"{k}" / name, pieces[k])
-            if (tmp_path / f"{k}").mkdir() is None
-            else path
-        )
+        (tmp_path / f"{k}").mkdir()
+        alone = write(tmp_path / f"{k}" / name, pieces[k])
         np.testing.assert_array_equal(centers(path, k), centers(alone))
         np.testing.assert_allclose(centers(path, k - 4), points_of(k), atol=1e-9)
 
@@ -232,7 +229,12 @@ def test_an_index_is_kept_until_the_file_changes(
     content = kept.read_bytes()
     looked: list[Any] = []
     counted = frames.counted_lines
-    monkeypatch.setattr(frames, "counted_lines", lambda *a: looked.append(a) or counted(*a))
+
+    def look(*arguments: Any) -> list[int]:
+        looked.append(arguments)
+        return counted(*arguments)
+
+    monkeypatch.setattr(frames, "counted_lines", look)
     np.testing.assert_array_equal(centers(path, 2), points_of(2))
     assert not looked
     write(path, "".join(xyz(points_of(k), k) for k in range(4)))
