@@ -30,10 +30,12 @@ def default_picture(source: str | Path, frame: int | None = None) -> Path:
         OutputError: there is a picture of another program, which only `-o` may replace.
     """
     stem = "stdin" if Path(source) == STANDARD_INPUT else Path(source).stem
-    for wild in ("%", "*", "?", "["):
-        stem = stem.partition(wild)[0]
+    if not is_file(source):  # it is the pattern of a series
+        for wild in "%*?[":
+            stem = stem.partition(wild)[0]
+        stem = stem.rstrip("_-.") or "frames"
     number = "" if frame is None else f"_{frame}"
-    path = Path(f"{stem.rstrip('_-.') or 'frames'}{number}.png")
+    path = Path(f"{stem}{number}.png")
     if is_file(path) and is_foreign(path):
         raise OutputError(
             f"{path}: exists and was not made by raytracer: give another name, or this one to "
