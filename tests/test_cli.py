@@ -414,6 +414,9 @@ def test_info_prints_what_render_wrote(scene: str, capsys: pytest.CaptureFixture
     text = capsys.readouterr().out
     assert found["scene"]["digest"] in text
     assert "spheres" in text
+    camera = raytracer.Camera(**found["camera"])
+    assert camera == raytracer.load(scene).fitted_camera()
+    assert text.endswith(f"\n\n{camera.to_toml()}\n")
     Pillow.new("RGB", (2, 2)).save("plain.png")
     assert "no metadata" in error_of(capsys, "info", "plain.png")
 
@@ -443,6 +446,8 @@ def test_scene_check_says_where_a_fitted_camera_stands(
     camera = run_json(capsys, "scene", "check", scene)["camera"]
     fitted = raytracer.load(scene).fitted_camera()
     assert camera["fitted"] == "to 16x12 pixels"
+    assert main(["scene", "check", scene]) == 0
+    assert capsys.readouterr().out.endswith(f"\n\n{fitted.to_toml()}\n")
     assert tuple(camera["position"]) == fitted.position
     assert tuple(camera["look_at"]) == fitted.look_at
 
