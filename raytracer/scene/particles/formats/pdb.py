@@ -25,7 +25,7 @@ _RECORDS = (b"ATOM  ", b"HETATM")
 
 
 class Source(LoadedSource):
-    """A .pdb file."""
+    """A .pdb file; with the variant "names", the names of atoms alone tell the elements."""
 
     @property
     def frames(self) -> int | None:
@@ -71,6 +71,8 @@ class Source(LoadedSource):
             if values is not None:
                 columns[name] = values
         symbols = words(rows, 76, 78)
+        if self.variant == "names":  # types of atoms of AutoDock stand where the elements do
+            symbols[:] = b""
         blank = symbols == b""
         if blank.any():
             guesses = elements_of(columns["name"][blank], columns["residue"][blank])

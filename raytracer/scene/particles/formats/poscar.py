@@ -6,14 +6,17 @@ of each count are a type.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.elements import symbol_of
+from raytracer.scene.particles.lines import pieces
 from raytracer.scene.particles.loaded import LoadedSource
-from raytracer.scene.particles.source import Box
+from raytracer.scene.particles.source import Box, Particles
 from raytracer.scene.particles.text_table import read_columns
 
 if TYPE_CHECKING:
@@ -25,6 +28,9 @@ HEAD_LINES = 9
 
 MOST_ATOMS = 10**12
 """Most atoms of one species."""
+
+
+_FRAME = b" configuration="
 
 
 class Source(LoadedSource):
@@ -46,6 +52,26 @@ class Source(LoadedSource):
     @property
     def count(self) -> int | None:
         return sum(self._counts)
+
+    @cached_property
+    def frames(self) -> int | None:
+        """One; as many as there are titles of frames in a trajectory (XDATCAR), read once."""
+        if _FRAME not in self._lines[self._skip - 1].encode():
+            return 1
+        total, rest = 0, b""
+        for piece in pieces(self.file):
+            text = rest + piece
+            total += text.count(_FRAME)
+            rest = text[-len(_FRAME) + 1 :]
+        return total
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        result = super().particles(names)
+        if (self.frames or 1) > 1:
+            result.notes.append(("", (
+                f"{self.name}: holds {self.frames:,} frames; the first is shown"
+            )))  # fmt: skip
+        return result
 
     @property
     def box(self) -> Box | None:

@@ -118,6 +118,8 @@ class Source(ParticleSource):
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         kept = {name: self.properties[name] for name in names}
+        if not kept:
+            return {}
         used = {
             name: (name, each._replace(kind="S") if each.kind == "L" else each)
             for name, each in kept.items()
