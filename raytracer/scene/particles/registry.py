@@ -126,7 +126,7 @@ FORMATS = (
     Format("MMTF", "chemfiles", (".mmtf",), variant="MMTF"),
     Format("CSSR", "chemfiles", (".cssr",), variant="CSSR"),
     Format("Tinker XYZ", "chemfiles", (".arc",), variant="Tinker"),
-    Format("Amber restart", "chemfiles", (".ncrst",), variant="Amber Restart"),
+    Format("Amber restart", "chemfiles", (".ncrst",), (b"CDF",), variant="Amber Restart"),
     Format("PQR", "pqr", (".pqr",)),
     Format("PDBQT", "pdb", (".pdbqt",), variant="names"),
     Format("ASE trajectory", "ase", (".traj",), (b"- of Ulm",), variant="traj"),
@@ -218,7 +218,9 @@ def format_of(file: OpenFile, suffix: str, others: tuple[str, ...] = ()) -> Form
         DataFileError: no reader knows the file; the sentence says how to convert it.
     """
     start = start_of(file)
-    found = by_magic(start) or by_suffix(suffix)
+    found = by_suffix(suffix)
+    if found is None or not (found.magic and start.startswith(found.magic)):
+        found = by_magic(start) or found
     if found is not None:
         return found if found.starts(start) else by_content(start) or found
     from raytracer.scene.particles.conversion import unread, way_out

@@ -54,7 +54,7 @@ class Source(LoadedSource):
         """The arrays of the other process."""
         library("ase", self.name, "ase")
         require_room(self.name, MEMORY * self.file.size)
-        return parsed(self.file, "ase", self.variant, f"file of the kind {self.variant} of ASE")
+        return parsed(self.file, "ase", self.variant, f"ASE {self.variant}")
 
 
 def parse(path: str, variant: str) -> dict[str, NDArray[Any]]:

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -108,10 +109,9 @@ def poscar(path: Path) -> Written:
 
 @kind("POSCAR, cartesian, selective dynamics", "a.vasp", "ase", "16 decimals")
 def poscar_cartesian(path: Path) -> Written:
-    from ase.constraints import FixAtoms
-
+    constraints: Any = import_module("ase.constraints")
     image = atoms(TILTED)
-    image.set_constraint(FixAtoms([1]))
+    image.set_constraint(constraints.FixAtoms([1]))
     written(path, "vasp", image, direct=False)
     return Written(decimals(POINTS, 16), edges=TILTED)
 
@@ -192,4 +192,4 @@ for _title, _file, _form, _keeps, _step, _options in (
     def _result(step: float = _step) -> Written:
         return Written(POINTS, step)
 
-    simple(_title, _file, _form, _keeps, _result, **_options)  # type: ignore[arg-type]
+    simple(_title, _file, _form, _keeps, _result, **_options)

@@ -72,7 +72,7 @@ def dump(path: Path) -> Written:
 @kind("mmCIF", "b.mmcif", "chemfiles", "3 decimals", "gemmi")
 def mmcif(path: Path) -> Written:
     written(path, "mmCIF")
-    return Written(decimals(POINTS, 3), 1e-9, edges=CELL)
+    return Written(decimals(POINTS, 3))  # its angles have names of their own
 
 
 @kind("CIF", "b.cif", "chemfiles", "5 decimals of fractions", "gemmi")
@@ -99,16 +99,16 @@ def mmtf(path: Path) -> Written:
     return Written(decimals(POINTS, 3), 1e-6, edges=CELL)
 
 
-@kind("MOL2", "b.mol2", "chemfiles", "4 decimals", "chemfiles")
+@kind("MOL2", "b.mol2", "chemfiles", "6 decimals", "chemfiles")
 def mol2(path: Path) -> Written:
     written(path, "MOL2")
-    return Written(decimals(POINTS, 4), 1e-5, edges=CELL)
+    return Written(decimals(POINTS, 6), 1e-14, edges=CELL)
 
 
 @kind("SDF", "b.sdf", "chemfiles", "4 decimals", "chemfiles")
 def sdf(path: Path) -> Written:
     written(path, "SDF")
-    return Written(decimals(POINTS, 4))
+    return Written(decimals(POINTS, 4), 1e-14)
 
 
 @kind("Tinker XYZ", "b.arc", "chemfiles", "6 decimals", "chemfiles")

@@ -113,12 +113,3 @@ def ncdf(path: Path) -> Written:
 def aims(path: Path) -> Written:
     written(path)
     return Written(decimals(SINGLE, 8), 1e-7, edges=CELL)
-
-
-@kind("LAMMPS data", "c.data", "MDAnalysis", "6 decimals")
-def data(path: Path) -> Written:
-    made = universe()
-    made.atoms.types = ["5", "4", "1", "1", "2", "3"]
-    made.add_TopologyAttr("masses", [63.5, 16.0, 1.0, 1.0, 12.0, 14.0])
-    made.atoms.write(str(path))
-    return Written(decimals(SINGLE, 6), 1e-5, (), edges=CELL)

@@ -42,7 +42,7 @@ _COLUMNS = ("Particle Identifier", "Particle Type", *_POSITION)
 def dump(path: Path) -> Written:
     written(path, "lammps/dump", (*_COLUMNS, "Radius"), precision=17)
     ids = (("id", IDS),)
-    return Written(POINTS, symbols=(), edges=CELL, radii=RADII, columns=ids)
+    return Written(POINTS, symbols=(), edges=CELL, columns=ids)
 
 
 @kind("LAMMPS dump, gzip", "d.dump.gz", "ovito", "17 digits")
@@ -60,7 +60,7 @@ def data(path: Path) -> Written:
 @kind("extended XYZ", "d.xyz", "ovito", "17 digits")
 def xyz(path: Path) -> Written:
     written(path, "xyz", ("Particle Type", *_POSITION, "Radius"), precision=17)
-    return Written(POINTS, edges=CELL, radii=RADII)
+    return Written(POINTS, edges=CELL)
 
 
 @kind("POSCAR", "d.vasp", "ovito", "17 digits")

@@ -17,11 +17,9 @@ def columns() -> dict[str, Any]:
     return axes | {"radius": RADII, "speed": SPEEDS, "id": IDS, "element": SYMBOLS}
 
 
-def full(labels: bool = True) -> Written:
-    """What a table of float64 keeps; the labels of a table in text are not read."""
-    others = (("speed", SPEEDS), ("id", IDS))
-    symbols = tuple(SYMBOLS) if labels else ()
-    return Written(POINTS, symbols=symbols, radii=RADII, columns=others)
+def full() -> Written:
+    """What a table of float64 keeps."""
+    return Written(POINTS, radii=RADII, columns=(("speed", SPEEDS), ("id", IDS)))
 
 
 def frame(package: str) -> Any:
@@ -35,45 +33,45 @@ def frame(package: str) -> Any:
 @kind("table, commas", "h.csv", "pandas", "float64")
 def pandas_csv(path: Path) -> Written:
     frame("pandas").to_csv(path, index=False)
-    return full(labels=False)
+    return full()
 
 
 @kind("table, tabs", "h.tsv", "pandas", "float64")
 def pandas_tsv(path: Path) -> Written:
     frame("pandas").to_csv(path, index=False, sep="\t")
-    return full(labels=False)
+    return full()
 
 
 @kind("table, semicolons and decimal commas", "comma.csv", "pandas", "float64")
 def pandas_comma(path: Path) -> Written:
     frame("pandas").to_csv(path, index=False, sep=";", decimal=",")
-    return full(labels=False)
+    return full()
 
 
 @kind("table, spaces, comment", "h.dat", "pandas", "float64")
 def pandas_spaces(path: Path) -> Written:
     with path.open("w") as file:
         file.write("# made by a simulation\n")
-        frame("pandas").drop(columns="element").to_csv(file, index=False, sep=" ")
-    return full(labels=False)
+        frame("pandas").to_csv(file, index=False, sep=" ")
+    return full()
 
 
 @kind("table, commas, gzip", "h.csv.gz", "pandas", "float64")
 def pandas_gz(path: Path) -> Written:
     frame("pandas").to_csv(path, index=False)
-    return full(labels=False)
+    return full()
 
 
 @kind("table, commas, Zstandard", "h.csv.zst", "pandas", "float64", "zstandard")
 def pandas_zst(path: Path) -> Written:
     frame("pandas").to_csv(path, index=False)
-    return full(labels=False)
+    return full()
 
 
 @kind("table, commas", "i.csv", "polars", "float64")
 def polars_csv(path: Path) -> Written:
     frame("polars").write_csv(path)
-    return full(labels=False)
+    return full()
 
 
 @kind("Parquet, Zstandard", "i.parquet", "polars", "float64", "pyarrow")
@@ -162,7 +160,7 @@ def _npz(path: Path) -> Written:
 
 def _npz_packed(path: Path) -> Written:
     axes = {axis: POINTS[:, place] for place, axis in enumerate("xyz")}
-    np.savez_compressed(path, **axes, radii=RADII)
+    np.savez_compressed(path, x=axes["x"], y=axes["y"], z=axes["z"], radii=RADII)
     return Written(POINTS, symbols=(), radii=RADII)
 
 

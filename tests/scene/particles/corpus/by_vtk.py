@@ -47,7 +47,8 @@ for _mode, _options in {
         "SetCompressorTypeToNone": None,
     },
     "appended raw, big endian": {
-        "SetDataModeToAppended": None, "EncodeAppendedDataOff": None, "SetByteOrderToBigEndian": None,
+        "SetDataModeToAppended": None, "EncodeAppendedDataOff": None,
+        "SetByteOrderToBigEndian": None,
     },
 }.items():  # fmt: skip
 

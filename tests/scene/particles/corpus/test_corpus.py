@@ -17,11 +17,12 @@ from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile, opened
 from raytracer.scene.elements import find
 from raytracer.scene.particles import isolated
-from raytracer.scene.particles.formats import ase, chemfiles
+from raytracer.scene.particles.formats import ase, chemfiles, las
 from raytracer.scene.particles.read import read, source_of
 from raytracer.warning import RaytracerWarning
 from scene.particles.corpus import modules
 from scene.particles.corpus.kinds import KINDS, Kind
+from scene.particles.corpus.table import table
 
 assert modules  # which list the kinds
 
@@ -32,7 +33,7 @@ LEAST = 75
 def _in_process(file: OpenFile, module: str, variant: str, what: str) -> Any:
     """Stands for `isolated.parsed`: the same function, without a process, which takes 0.5 s."""
     try:
-        return {"ase": ase, "chemfiles": chemfiles}[module].parse(file.name, variant)
+        return {"ase": ase, "chemfiles": chemfiles, "las": las}[module].parse(file.name, variant)
     except Exception as problem:
         raise DataFileError(f"{file.source}: {problem}") from problem
 
@@ -40,7 +41,7 @@ def _in_process(file: OpenFile, module: str, variant: str, what: str) -> Any:
 @pytest.fixture(autouse=True)
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read in this process."""
-    for module in (isolated, ase, chemfiles):
+    for module in (isolated, ase, chemfiles, las):
         monkeypatch.setattr(module, "parsed", _in_process)
 
 
@@ -80,3 +81,8 @@ def test_a_file(tmp_path: Path, kind: Kind) -> None:
 
 def test_there_are_enough_kinds() -> None:
     assert len({kind.name for kind in KINDS}) == len(KINDS) >= LEAST
+
+
+def test_the_documentation_lists_all_kinds() -> None:
+    """`python tests/scene/particles/corpus/table.py` prints the table."""
+    assert table() in (Path(__file__).parents[4] / "docs/reference/corpus.md").read_text()
