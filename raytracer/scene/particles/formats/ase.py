@@ -1,18 +1,17 @@
-"""Formats that the library ASE reads (.traj, .cfg, .xsf, .cube, OUTCAR, ...): the first image.
+"""Formats that the library ASE reads (.traj, .cfg, .xsf, .cube, OUTCAR, ...): an image of them.
 
 ASE runs in a process of its own, as its readers of outputs are not made for damaged files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from raytracer.memory import require_room
 from raytracer.scene.particles.isolated import parsed
 from raytracer.scene.particles.loaded import LoadedSource, library
-from raytracer.scene.particles.source import Box, Particles
+from raytracer.scene.particles.source import Box
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,13 +33,9 @@ class Source(LoadedSource):
 
         return cell_box(self._answer["cell"])
 
-    def particles(self, names: Mapping[str, str]) -> Particles:
-        result = super().particles(names)
-        if (self.frames or 1) > 1:
-            result.notes.append(("", (
-                f"{self.name}: holds {self.frames:,} frames; the first is shown"
-            )))  # fmt: skip
-        return result
+    def go_to(self, frame: int) -> None:
+        super().go_to(frame)
+        self.__dict__.pop("_answer", None)
 
     def read(self) -> dict[str, NDArray[Any]]:
         from raytracer.scene.particles.objects.ase import symbols_of
@@ -54,22 +49,28 @@ class Source(LoadedSource):
         """The arrays of the other process."""
         library("ase", self.name, "ase")
         require_room(self.name, MEMORY * self.file.size)
-        return parsed(self.file, "ase", self.variant, f"ASE {self.variant}")
+        return parsed(self.file, "ase", f"{self.variant}#{self.frame}", f"ASE {self.variant}")
 
 
 def parse(path: str, variant: str) -> dict[str, NDArray[Any]]:
-    """Return the first image of a file as arrays; for `isolated`."""
+    """Return an image of a file as arrays; for `isolated`.
+
+    variant: the format and the number of the image, as in "traj#5".
+    """
     import numpy as np
     from ase.io import iread
 
-    images = iread(path, ":", format=variant)
-    first = next(iter(images), None)
-    if first is None:
+    name, _, number = variant.partition("#")
+    chosen, frames = None, 0
+    for image in iread(path, ":", format=name):
+        chosen = image if frames == int(number) else chosen
+        frames += 1
+    if chosen is None:
         raise ValueError("there are no atoms")
-    found = {"frames": np.array(1 + sum(1 for _ in images)), "cell": np.array(first.cell)}
-    results = first.calc.results if first.calc is not None else {}
-    for name, values in {**results, **first.arrays}.items():
+    found = {"frames": np.array(frames), "cell": np.array(chosen.cell)}
+    results = chosen.calc.results if chosen.calc is not None else {}
+    for key, values in {**results, **chosen.arrays}.items():
         array = np.asarray(values)
-        if array.shape[:1] == (len(first),) and array.dtype.kind in "iufb":
-            found[f"column {name}"] = array
+        if array.shape[:1] == (len(chosen),) and array.dtype.kind in "iufb":
+            found[f"column {key}"] = array
     return found

@@ -6,7 +6,7 @@ of each count are a type.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,23 +14,25 @@ from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.elements import symbol_of
-from raytracer.scene.particles.lines import pieces
+from raytracer.scene.particles.lines import LinesAhead
 from raytracer.scene.particles.loaded import LoadedSource
-from raytracer.scene.particles.source import Box, Particles
+from raytracer.scene.particles.source import Box
 from raytracer.scene.particles.text_table import read_columns
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
 HEAD_LINES = 9
 """Lines before the positions, at most."""
 
+_CONFIGURATION = "direct configuration"
+"""How the line before the positions of each frame of an XDATCAR begins, in small letters."""
+
 MOST_ATOMS = 10**12
 """Most atoms of one species."""
-
-
-_FRAME = b" configuration="
 
 
 class Source(LoadedSource):
@@ -53,25 +55,27 @@ class Source(LoadedSource):
     def count(self) -> int | None:
         return sum(self._counts)
 
-    @cached_property
-    def frames(self) -> int | None:
-        """One; as many as there are titles of frames in a trajectory (XDATCAR), read once."""
-        if _FRAME not in self._lines[self._skip - 1].encode():
-            return 1
-        total, rest = 0, b""
-        for piece in pieces(self.file):
-            text = rest + piece
-            total += text.count(_FRAME)
-            rest = text[-len(_FRAME) + 1 :]
-        return total
+    @property
+    def has_pieces(self) -> bool:  # type: ignore[override]
+        """Whether frames are pieces of the file: those of an XDATCAR are."""
+        return self._lines[self._skip - 1].lower().startswith(_CONFIGURATION)
 
-    def particles(self, names: Mapping[str, str]) -> Particles:
-        result = super().particles(names)
-        if (self.frames or 1) > 1:
-            result.notes.append(("", (
-                f"{self.name}: holds {self.frames:,} frames; the first is shown"
-            )))  # fmt: skip
-        return result
+    @cached_property
+    def surrounded(self) -> bool:  # type: ignore[override]
+        """Whether the frames of an XDATCAR share one head; with a cell that varies each has one."""
+        lines = LinesAhead(self.file)
+        end = lines.after(self._skip + sum(self._counts))
+        start = b"" if end is None else os.pread(self.file.file.fileno(), 64, end)
+        return not start.strip() or start.lower().startswith(_CONFIGURATION.encode())
+
+    def frame_starts(self) -> Sequence[int]:
+        lines = LinesAhead(self.file)
+        first = lines.after(self._skip - 1) if self.surrounded else 0
+        starts = [first or 0]
+        step = sum(self._counts) + (1 if self.surrounded else self._skip)
+        while (end := lines.after(step)) is not None:
+            starts.append(end)
+        return starts if len(starts) > 1 else [starts[0], self.file.size]
 
     @property
     def box(self) -> Box | None:

@@ -29,6 +29,7 @@ from raytracer.scene.particles.source import (
     Particles,
     ParticleSource,
     Value,
+    more_frames,
 )
 from raytracer.scene.particles.text_table import (
     COLOR_BYTES,
@@ -85,6 +86,8 @@ _PARTS = {"centers": "centers", "radius": "radius", "diameter": "radius", "color
 class Source(ParticleSource):
     """A plain or extended .xyz file."""
 
+    has_pieces = True
+
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
         self.atoms, self.comment = read_head(file)
@@ -111,6 +114,11 @@ class Source(ParticleSource):
         if not has_lines(self.file, 2 + self.atoms):
             return 1
         return None if pick_line(self.file, self._head_lines + self.atoms) is not None else 1
+
+    def frame_starts(self) -> Sequence[int]:
+        from raytracer.scene.particles.frames import counted_lines
+
+        return counted_lines(self.file, 0, 2)
 
     @property
     def box(self) -> Box | None:
@@ -186,10 +194,7 @@ class Source(ParticleSource):
         if line is None:
             return
         if line.strip().isdecimal():
-            yield (
-                f"{self.name}: more frames follow; the first is shown: for another one, write it "
-                "to a file of its own"
-            )
+            yield more_frames(self.name)
         else:
             yield (
                 f"{self.name}: line 1 says {self.atoms} atoms, but more lines follow, which are "

@@ -72,7 +72,7 @@ def extxyz_frames(path: Path) -> Written:
     second = atoms()
     second.positions += 1.0
     written(path, "extxyz", [atoms(), second])
-    return Written(decimals(POINTS, 8), edges=CELL, frames=None)
+    return Written(decimals(POINTS, 8), edges=CELL, frames=2)
 
 
 def _packed(suffix: str, pack: Callable[[bytes], bytes]) -> None:

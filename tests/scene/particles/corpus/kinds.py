@@ -33,7 +33,7 @@ class Written:
         edges: of the box, (3, 3), or None.
         radii: (N,), or None.
         columns: other columns, by the names of the reader.
-        frames: their number; None is not known without reading the whole file.
+        frames: their number.
         inner: path of the particles in the file.
     """
 
@@ -43,7 +43,7 @@ class Written:
     edges: Array | None = None
     radii: Array | None = None
     columns: tuple[tuple[str, Array], ...] = ()
-    frames: int | None = 1
+    frames: int = 1
     inner: str = ""
 
 
