@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from raytracer.scene.particles.source import Particles
-from raytracer.scene.spheres import SphereSet
+from raytracer.scene.scene import SphereSet
 from raytracer.warning import warn
 
 
