@@ -17,7 +17,7 @@ from raytracer.backends.select import select
 from raytracer.errors import SceneError, UserError, counted, naming, type_name
 from raytracer.fields import check_names, takes
 from raytracer.files.access import is_path, path_of
-from raytracer.film.aovs import check_aovs, from_hits
+from raytracer.film.aovs import GUIDE_RAYS, GUIDES, check_aovs, from_hits, means
 from raytracer.film.film import Crop, Film, check_bits, checked_crop
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
@@ -361,25 +361,45 @@ class Job:
         """
         film = on_device.host if bits else on_device.to_host()
         about = self.about | {"samples": film.samples, "crop": list(film.crop)}
-        settings = settings or ToneSettings()
-        image = Image(film, self.transparent, self.timings, about, self.threads, settings)
+        settings, denoise = settings or ToneSettings(), self.settings.denoise
+        image = Image(film, self.transparent, self.timings, about, self.threads, settings, denoise)
+        if denoise:
+            self.find_aovs(on_device.to_host(), [name for name in GUIDES if name not in film.aovs])
+            _ = image.shown
         if bits is not None:
             check_bits(bits, settings)
             start = time.perf_counter()
-            pixels, statistics = on_device.develop(settings, bits)
+            image.keep(bits, *(image if denoise else on_device).develop(settings, bits))
             self.timings["tone"] = time.perf_counter() - start
-            image.keep(bits, pixels, statistics)
         return image
 
     def find_aovs(self, film: Film, names: Sequence[str]) -> None:
         """Render output variables and put them on the film; see `Film.aovs`."""
         import numpy as np
 
-        from_hits = [name for name in names if name != "samples"]
-        if from_hits:
-            film.aovs |= self._aovs_of_hits(film, from_hits)
+        of_centers = [name for name in names if name != "samples" and name not in GUIDES]
+        if of_centers:
+            film.aovs |= self._aovs_of_hits(film, of_centers)
+        if guides := [name for name in names if name in GUIDES]:
+            film.aovs |= self._guides(film, guides)
         if "samples" in names:
             film.aovs["samples"] = np.full(film.sums.shape[:2], film.samples, np.uint32)
+
+    def _guides(self, film: Film, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Return guides of a denoiser: means over the pixels of a larger picture."""
+        fine = GUIDE_RAYS
+        x0, y0, x1, y1 = (end * fine for end in film.crop)
+        view = self.view.with_size(film.width * fine, film.height * fine)
+        rows = max(memory.HITS // (dtype("FirstHit").itemsize * (x1 - x0) * fine), 1) * fine
+        strips: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
+        for y in range(y0, y1, rows):
+            hits = self.scene.first_hits(view.with_crop((x0, y, x1, min(y + rows, y1))))
+            for name in names:
+                values = from_hits(GUIDES[name], hits, *self.space)
+                strips[name].append(means(values, fine))
+        import numpy as np
+
+        return {name: np.concatenate(parts) for name, parts in strips.items()}
 
     def _aovs_of_hits(self, film: Film, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         """Return output variables of first hits, in strips: hits take four times their memory."""

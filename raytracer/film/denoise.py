@@ -10,18 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import BackendError, UserError
+from raytracer.film.aovs import GUIDES
 from raytracer.resources import thread_count
 
 if TYPE_CHECKING:
     from raytracer.film.film import Film
 
 Pixels = NDArray[np.float32]
-
-GUIDES = ("denoising_albedo", "denoising_normal")
-"""Output variables that guide: means over each pixel of the first hits' albedo and normal."""
-
-CENTERS = ("albedo", "normal")
-"""Those of the pixels' centres, which take their place on films without them."""
 
 
 def require_denoiser() -> None:
@@ -36,7 +31,7 @@ def require_denoiser() -> None:
 
 def guides_of(film: Film) -> tuple[Pixels, Pixels] | None:
     """Return albedo and normal of a film, float32 (h, w, 3) each; None if it has not both."""
-    for names in (GUIDES, CENTERS):
+    for names in (GUIDES, GUIDES.values()):  # without means, the pixels' centres
         if all(name in film.aovs for name in names):
             albedo, normal = (np.asarray(film.aovs[name], np.float32) for name in names)
             return albedo, normal
