@@ -34,7 +34,6 @@ from raytracer.scene.particles.compressed import is_compressed, stem
 from raytracer.scene.particles.data_file import split_inner
 from raytracer.scene.particles.read import read, read_open
 from raytracer.scene.particles.registry import SUFFIXES, by_content, start_of
-from raytracer.scene.particles.sphere_set import sphere_set
 from raytracer.scene.scene import Scene, SphereSet
 from raytracer.scene.transform import Transform
 from raytracer.settings import RenderSettings
@@ -99,7 +98,7 @@ def load(path: str | PathLike[str]) -> Scene:
         if len(data.centers) == 0:
             raise DataFileError(f"{file.source}: holds no particles, so there is nothing to show")
         return Scene(
-            spheres=(sphere_set(data),),
+            spheres=(SphereSet.of_particles(data),),
             render=RenderSettings(look="soft"),
             title=stem(target),
             source=file.source,
@@ -440,7 +439,9 @@ class _Composer:
                 self.labels.update(data.labels.names)
             elif meaning is not None:
                 raise SceneError(f"{place}.labels: {values['file']} has no labels; leave it out")
-            return sphere_set(data, values.get("radius"), values.get("color"), **options)
+            return SphereSet.of_particles(
+                data, values.get("radius"), values.get("color"), **options
+            )
         if values.get("generate") is not None:
             return _generated(place, values, options)
         return _inline(place, values, options)

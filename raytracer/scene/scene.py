@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.describe import SphereInfo
+    from raytracer.scene.particles.source import Particles
 
 __all__ = [
     "Ambient",
@@ -147,6 +148,47 @@ class Scene:
         spheres = SphereSet(
             centers, radius, colors, color_id=color_id, color_space=color_space, material=material
         )
+        return cls(spheres=(spheres,), **scene)
+
+    @classmethod
+    def from_object(
+        cls,
+        particles: Any,
+        radius: Any = None,
+        color: Any = None,
+        *,
+        arrays: Mapping[str, str] | None = None,
+        labels: str | None = None,
+        material: str | Material = "default",
+        **scene: Any,
+    ) -> Scene:
+        """Return a scene of an object of another package, with a fitted camera and the look soft.
+
+        Positions, radii, colours and elements are found as in a particle file. Arrays are used
+        without a copy where the package gives its own; no package is imported.
+
+        Args:
+            particles: Atoms of ASE, a Universe or AtomGroup of MDAnalysis, a DataCollection or
+                Pipeline of OVITO, a Frame of gsd, a DataFrame of pandas or polars, a Table of
+                pyarrow, a DataSet of PyVista; an array (N, 3), (N, 4) with radii, (T, N, 3) of
+                frames or (N,) of records; or a dictionary of arrays by name.
+            radius: one radius or (N,), before those of the object.
+            color: one colour or (N, 3), before those of the object.
+            arrays: the object's own names by "centers", "radii", "diameters", "colors", "x", "y",
+                "z", "r", "g", "b".
+            labels: "elements" or "types": what the labels of atoms are; None decides by them.
+            material: a `Material` or the name of one in `materials`.
+            **scene: any other argument of `Scene`.
+
+        Raises:
+            SceneError: there are no particles in it, or an argument is wrong.
+            DataFileError: its columns make no spheres.
+        """
+        from raytracer.scene.particles.objects.read import particles_of
+
+        data = particles_of(particles, arrays, labels)
+        spheres = SphereSet.of_particles(data, radius, color, material=material)
+        scene.setdefault("render", RenderSettings(look="soft"))
         return cls(spheres=(spheres,), **scene)
 
     def __repr__(self) -> str:
@@ -297,6 +339,42 @@ class SphereSet:
         self.color: NDArray[Any]
         self.color_id: NDArray[np.int32] | None = None
         self._set_color(color, color_id, where)
+
+    @classmethod
+    def of_particles(
+        cls, data: Particles, radius: Any = None, color: Any = None, **options: Any
+    ) -> SphereSet:
+        """Return the sphere set of a particle file or of an object of another package.
+
+        Args:
+            data: what `particles.read` returns.
+            radius: before the radii of the data.
+            color: before the colours of the data.
+            **options: for `SphereSet`.
+
+        Raises:
+            DataFileError: the arrays make no spheres.
+        """
+        size: Any = data.radius if radius is None else radius
+        own_color = color is not None
+        # What the scene file says instead leaves the file's own values to be looked up.
+        replaced = {"radius": radius is not None, "color": own_color}
+        if len(data.centers) == 0:
+            warn(f"{data.source}: holds no particles")
+        for parts, note in data.notes:
+            if not parts or not all(replaced.get(part) for part in parts.split("+")):
+                warn(note)
+        used = [n for part, names in data.columns.items() if not replaced.get(part) for n in names]
+        return cls(
+            data.centers,
+            size,
+            color if own_color else data.color,
+            color_id=None if own_color else data.color_id,
+            source=data.source,
+            names=data.names,
+            file=data.file and data.file.using(used),
+            **options,
+        )
 
     @property
     def count(self) -> int:
