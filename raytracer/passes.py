@@ -116,9 +116,9 @@ class Passes:
         count = max(self._film.samples, 1)
         if goal.noise is not None:
             count = min(self._for_noise(goal.noise), MOST_ADDED - added)
-        if goal.seconds is not None and added:
+        if goal.seconds is not None:
             left = (goal.seconds - self._elapsed) / max(self._per_sample, 1e-9)
-            count = min(count, int(left))
+            count = min(count, int(left)) if added else 1
         return max(min(count, MAX_SAMPLES - self._film.samples), 0)
 
     def _for_noise(self, level: float) -> int:
@@ -172,10 +172,8 @@ class Passes:
         if goal.seconds is not None:
             share = self._elapsed / goal.seconds
         if goal.noise is not None:
-            wanted = max(goal.samples, 2)
-            if self.noise is not None:
-                wanted = max(wanted, (self._film.samples) * (self.noise / goal.noise) ** 2)
-            share = max(share, added / wanted)
+            wanted = self._film.samples * ((self.noise or 0.0) / goal.noise) ** 2
+            share = max(share, added / max(wanted, goal.samples, 2))
         if not goal.is_open:
             share = added / goal.samples
         return min(share, 1.0)

@@ -60,16 +60,15 @@ def denoised(film: Film, threads: int = 0) -> Film:
     if film.samples == 0:
         return result
     finite = np.isfinite(film.sums).all(axis=-1, keepdims=True)
-    mean = np.where(finite, np.maximum(film.sums, 0), 0) / np.float32(film.samples)
+    zero, count = np.float32(0), np.float32(film.samples)
+    mean = np.asarray(np.where(finite, np.maximum(film.sums, zero), zero) / count, np.float32)
     guides = guides_of(film)
     light = filtered(mean[..., :3], guides, hdr=True, threads=threads)
-    kept = film.sums[..., :3]
-    result.sums[..., :3] = np.where(finite, light * np.float32(film.samples), kept)
+    result.sums[..., :3] = np.where(finite, light * count, film.sums[..., :3])
     if film.backdrop is None:
         alpha = np.repeat(mean[..., 3:], 3, axis=-1)
-        alpha = filtered(alpha, guides, hdr=False, threads=threads)[..., :1]
-        alpha = np.clip(alpha, 0, 1) * np.float32(film.samples)
-        result.sums[..., 3:] = np.where(finite, alpha, film.sums[..., 3:])
+        alpha = np.clip(filtered(alpha, guides, hdr=False, threads=threads)[..., :1], 0, 1)
+        result.sums[..., 3:] = np.where(finite, alpha * count, film.sums[..., 3:])
     return result
 
 
