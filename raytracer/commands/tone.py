@@ -197,7 +197,9 @@ def image_of(film: Film, task: Task) -> Image:
     transparent = film.backdrop is None and film.metadata.get("transparent")
     if transparent is None:
         transparent = any((row[:, 3] != film.samples).any() for row in film.sums)
-    return Image(film, bool(transparent), {}, about, task.threads, task.settings, task.denoise)
+    return Image(
+        film, bool(transparent), {}, about, task.threads, task.settings, denoise=task.denoise
+    )
 
 
 def _summary(image: Image, target: Path, stats: bool) -> str:

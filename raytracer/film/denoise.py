@@ -115,4 +115,4 @@ def filtered(
 def _check(device: Any) -> None:
     """Raise the error of the library, if there is one."""
     if message := device.get_error():
-        raise BackendError(f"Open Image Denoise: {message}")
+        raise BackendError(f"denoising failed: {message}")
