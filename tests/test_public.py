@@ -24,6 +24,7 @@ LAYERS = [
     {"files"},
     {"buffers", "view", "variants", "film"},
     {"scene", "backends"},
+    {"passes"},
     {"pipeline", "progress"},
     {"benchmark", "viewer"},
     {"ops", "compile_all"},
