@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from raytracer.annotations.plan import Plan
+    from raytracer.annotations.settings import Annotations
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
     from raytracer.buffers import SceneBuffers
     from raytracer.files.output import OutputSet
@@ -57,6 +59,7 @@ def render(
     film: Film | None = None,
     aovs: Sequence[str] = (),
     tone: ToneSettings | None = None,
+    annotations: Annotations | Mapping[str, Any] | None = None,
     progress: ProgressCall | None = None,
     **settings: Unpack[Overrides],
 ) -> Image:
@@ -77,6 +80,8 @@ def render(
             "samples"; see `Film.aovs`.
         tone: exposure and curve of the picture; None leaves colours alone. They can be changed
             later with `Image.tonemap`.
+        annotations: what is drawn over the picture, an `Annotations`, or changes of the scene's:
+            `{"axes": True, "legend": {"place": "left"}, "box": False}`; None takes the scene's.
         progress: called now and then with the fraction done; what it raises stops the render.
 
     Returns:
@@ -99,8 +104,9 @@ def render(
     output = memory.Output(aovs=variables)
     with (
         prepare(
-            scene, dict(settings), backend=backend, crop=crop, threads=threads, memory_of=output
-        ) as job,
+            scene, dict(settings), backend=backend, crop=crop, threads=threads, memory_of=output,
+            annotations=annotations,
+        ) as job,  # fmt: skip
         job.film(film_for(job.settings, crop, film)) as on_device,
     ):
         return job.render(
@@ -120,6 +126,7 @@ def prepare(
     keep: bool = False,
     memory_of: memory.Output | None = None,
     outputs: OutputSet | None = None,
+    annotations: Annotations | Mapping[str, Any] | None = None,
 ) -> Job:
     """Load, pack, build and upload a scene.
 
@@ -136,6 +143,7 @@ def prepare(
         keep: keep scene and buffers with the job, for a camera that moves.
         memory_of: the outputs of the render, for the estimate of memory.
         outputs: files that will be written; the files of the scene must not be among them.
+        annotations: what is drawn over pictures, or changes of what the scene says.
 
     Returns:
         The job, whose device memory `Job.__exit__` releases.
@@ -164,6 +172,7 @@ def prepare(
         if outputs is not None:
             outputs.reads(*inputs)
         settings = loaded.render.override(**(overrides or {}))
+        plan = _plan(loaded, settings, annotations, transparent)
     if loaded.count == 0:
         warn("the scene has no spheres: the picture shows the background alone")
     source = loaded.source
@@ -202,7 +211,7 @@ def prepare(
     space = buffers.center, buffers.scale
     job = Job(
         settings, device, on_device, buffers.view, threads, stage.timings, sizes, metadata, space,
-        kept, inputs,
+        kept, inputs, plan=plan,
     )  # fmt: skip
     del buffers, tree  # the device and the job hold the arrays that they need
     with naming(source):
@@ -228,6 +237,7 @@ class Job:
         inputs: the scene file and its data files, which no output may overwrite.
         warnings: of loading and packing, if the caller of `prepare` collected them.
         frames: seconds of each frame that `render` rendered.
+        plan: of what is drawn over pictures, or None.
     """
 
     settings: RenderSettings
@@ -243,6 +253,7 @@ class Job:
     inputs: tuple[Path, ...] = ()
     warnings: list[str] = field(default_factory=list)
     frames: list[float] = field(default_factory=list)
+    plan: Plan | None = None
 
     def film(self, host: Film) -> DeviceFilm:
         """Return a film on the device, blank or with samples of the same picture."""
@@ -363,7 +374,12 @@ class Job:
         film = on_device.host if bits else on_device.to_host()
         about = self.about | {"samples": film.samples, "crop": list(film.crop)}
         settings = settings or ToneSettings()
-        image = Image(film, self.transparent, self.timings, about, self.threads, settings)
+        overlay = None
+        if self.plan is not None:
+            start = time.perf_counter()
+            overlay = self.plan.overlay(self.scene.first_hits, self.view, self.space, film.crop)
+            self.timings["annotations"] = time.perf_counter() - start
+        image = Image(film, self.transparent, self.timings, about, self.threads, settings, overlay)
         if bits is not None:
             check_bits(bits, settings)
             start = time.perf_counter()
@@ -454,6 +470,27 @@ def _loaded(scene: Scene | str | Path) -> Scene:
     if not is_a(scene, SceneType):
         raise SceneError(f"scene: give a raytracer.Scene or a path, not a {type_name(scene)}")
     return cast(SceneType, scene)
+
+
+def _plan(
+    scene: Scene,
+    settings: RenderSettings,
+    changes: Annotations | Mapping[str, Any] | None,
+    transparent: bool,
+) -> Plan | None:
+    """Return what is drawn over pictures of a scene, or None. Raises UserError."""
+    if scene.annotations is None and changes is None:
+        return None
+    from raytracer.annotations.from_scene import plan_of
+    from raytracer.annotations.settings import Annotations
+
+    wanted = scene.annotations or Annotations()
+    if is_a(changes, Annotations):
+        wanted = cast(Annotations, changes)
+    elif changes is not None:
+        wanted = wanted.changed(cast("Mapping[str, Any]", changes))
+    with naming(scene.source):
+        return plan_of(scene, settings, wanted, transparent) if wanted else None
 
 
 def _inputs(source: Scene | str | Path, scene: Scene) -> tuple[Path, ...]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         integrator: str | None
         ao_samples: int | None
         ao_distance: float | None
+        dpi: float | None
 
 
 FILTERS = ("point", "box", "tent", "gaussian")
@@ -153,6 +154,15 @@ class RenderSettings(Defined):
             default_text="unlimited",
         ),
     )
+    dpi: float | None = field(
+        default=None,
+        metadata=define(
+            Number(1.0, 1e5),
+            "Pixels of an inch: the size of text and lines over the picture, and the resolution "
+            "that the PNG states.",
+            default_text="the shorter side counts as 6 inches",
+        ),
+    )
 
     def __post_init__(self) -> None:
         check_fields(self, "render")
@@ -188,7 +198,7 @@ class RenderSettings(Defined):
 
         values = {name: getattr(self, name) for name in definitions(type(self))}
         values["sample_count"] = values.pop("samples")
-        del values["look"], values["integrator"]
+        del values["look"], values["integrator"], values["dpi"]
         values["kind"] = code("IntegratorKind", self.resolved_integrator)
         if self.resolved_integrator == "ao":
             distance = inf if self.ao_distance is None else self.ao_distance / scale

@@ -115,6 +115,12 @@ class SettingsCommand(click.Command):
             self._params[place:place] = make()
         return self._params
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse arguments, of which switches for annotations may have a value."""
+        from raytracer.commands.annotation_options import attached
+
+        return super().parse_args(ctx, attached(args))
+
     @params.setter
     def params(self, params: list[click.Parameter]) -> None:
         self._params = params

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from raytracer.commands.annotation_options import annotation_options, take_annotations
 from raytracer.commands.options import (
     SettingsCommand,
     backend_option,
@@ -60,7 +61,8 @@ def numbers(
     return values
 
 
-@click.command(cls=SettingsCommand, settings={"output": render_options, "threads": tone_options})
+@click.command(cls=SettingsCommand, settings={"output": render_options, "threads": tone_options,
+               "transparent": annotation_options})
 @click.argument("scene", metavar="SCENE|DATA")
 @click.option(
     "-o",
@@ -119,7 +121,8 @@ def render(scene: str, **options: Any) -> None:
     """
     require_start()
     tone = take_tone(options)
-    task = Task(scene=scene, tone=tone, overrides=take_render(options), **options)
+    task = Task(scene=scene, tone=tone, overrides=take_render(options),
+                annotations=take_annotations(options), **options)  # fmt: skip
     if task.only is None:
         run(task)
     else:
@@ -131,6 +134,7 @@ class Task(NamedTuple):
 
     scene: str
     overrides: dict[str, Any]
+    annotations: dict[str, Any] | None
     output: str | None
     transparent: bool
     backend: str
@@ -257,6 +261,7 @@ class Task(NamedTuple):
                 notice=line,
                 outputs=outputs,
                 memory_of=self.memory(resumed),
+                annotations=self.annotations,
             )
         self.warn(job, warnings)
         return job

@@ -23,6 +23,8 @@ from raytracer.film.tone_settings import ToneSettings
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from raytracer.annotations.overlay import Overlay
+
     from raytracer.film.film import Film
 
 Developed = tuple[tone.Pixels, NDArray[np.void]]
@@ -43,6 +45,7 @@ class Image:
         metadata: what made it; saved in the PNG.
         threads: threads for encoding; 0 takes every core that the process may use.
         settings: exposure and tone curve; `tonemap` gives the picture with others.
+        overlay: what is drawn over the picture, whatever its exposure, or None.
     """
 
     film: Film
@@ -51,6 +54,7 @@ class Image:
     metadata: dict[str, Any] = field(default_factory=dict)
     threads: int = 0
     settings: ToneSettings = field(default_factory=ToneSettings)
+    overlay: Overlay | None = field(default=None, repr=False, compare=False)
     # by bits and samples: the pictures that the device developed
     _developed_on_device: dict[tuple[int, int], Developed] = field(
         default_factory=dict, repr=False, compare=False
@@ -114,11 +118,11 @@ class Image:
 
         Alpha is straight, not premultiplied.
         """
-        return self._visible(self._developed(8)[0]).astype(np.uint8, copy=False)
+        return self._visible(self.pixels(8)).astype(np.uint8, copy=False)
 
     def to_uint16(self) -> NDArray[np.uint16]:
         """Return the picture as uint16 sRGB: (h, w, 3), or (h, w, 4); see `to_uint8`."""
-        return self._visible(self._developed(16)[0]).astype(np.uint16, copy=False)
+        return self._visible(self.pixels(16)).astype(np.uint16, copy=False)
 
     def pixels(self, bits: int = 8) -> tone.Pixels:
         """Return the picture as uint8 or uint16 (h, w, 4), sRGB with straight alpha.
@@ -129,7 +133,7 @@ class Image:
         Raises:
             UserError: another number of bits, or dither with 16.
         """
-        return self._developed(bits)[0]
+        return self._annotated(self._developed(bits)[0])
 
     def codes(self, bits: int = 8) -> tone.Pixels:
         """Return `pixels`, the new name of this method."""
@@ -192,7 +196,18 @@ class Image:
             "Software": f"raytracer {__version__}",
             png.KEY: json.dumps(about | {"timings": timings}),
         }
-        png.write(file, self._visible(pixels), text, self.threads)
+        pixels = self._visible(self._annotated(pixels))
+        png.write(file, pixels, text, self.threads, self.dpi)
+
+    def _annotated(self, pixels: tone.Pixels) -> tone.Pixels:
+        """Return a developed picture with what is drawn over it."""
+        return pixels if self.overlay is None else self.overlay.over(pixels)
+
+    @property
+    def dpi(self) -> float | None:
+        """Pixels of an inch that the PNG states, or None."""
+        dpi: float | None = self.metadata.get("settings", {}).get("dpi")
+        return dpi
 
     def _repr_png_(self) -> bytes:
         """Return the PNG file that Jupyter shows."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import SceneError, UserError, shown, suggestion
 from raytracer.scene import tables
@@ -21,6 +21,9 @@ from raytracer.scene.spheres import SphereSet
 from raytracer.scene.transform import Transform
 from raytracer.settings import RenderSettings
 from raytracer.warning import collected, warn
+
+if TYPE_CHECKING:
+    from raytracer.annotations.settings import Annotations
 
 Values = dict[str, Any]
 
@@ -72,6 +75,7 @@ class _Composer:
             "ambient": self.make_if("", Ambient, content.get("ambient")),
             "lights": self.lights(),
             "materials": self.materials(),
+            "annotations": self.annotations(),
         }
         elements = self.elements()
         self.note_foreign()
@@ -125,6 +129,18 @@ class _Composer:
             text = str(error)
             self.problems.append(f"{place}.{text.partition('.')[2]}" if place else text)
             return None
+
+    def annotations(self) -> Annotations | None:
+        """Make what is drawn over the picture; None if there is nothing."""
+        said = {name: self.content.get(name) for name in tables.ANNOTATIONS}
+        if all(values is None for values in said.values()):
+            return None
+        from raytracer.annotations.settings import KINDS, Annotations, TextLabel
+
+        parts = {name: self.make_if(name, kind, said[name]) for name, kind in KINDS.items()}
+        lines = said["texts"] or ()
+        texts = [self.make(f"texts[{i}]", TextLabel, line) for i, line in enumerate(lines)]
+        return None if self.problems else Annotations(texts=texts, **parts)
 
     def lights(self) -> list[Light] | None:
         """Make the lights."""

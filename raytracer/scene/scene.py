@@ -21,6 +21,7 @@ from raytracer.scene.transform import Transform
 from raytracer.settings import RenderSettings
 
 if TYPE_CHECKING:
+    from raytracer.annotations.settings import Annotations
     from raytracer.scene.describe import SphereInfo
 
 __all__ = [
@@ -53,6 +54,7 @@ class Scene:
         title: name of the picture.
         caption: a sentence about it.
         source: the file it was loaded from, for messages.
+        annotations: what is drawn over the picture: legend, scale bar, axes, box, ...
 
     Raises:
         SceneError: a part is of the wrong kind or names an unknown material.
@@ -68,6 +70,7 @@ class Scene:
     title: str = ""
     caption: str = ""
     source: str = ""
+    annotations: Annotations | None = None
 
     def __post_init__(self) -> None:
         self.spheres = _parts("spheres", self.spheres, SphereSet)
@@ -82,6 +85,10 @@ class Scene:
             of_kind(self.ambient, "ambient", Ambient)
         of_kind(self.background, "background", Background)
         of_kind(self.render, "render", RenderSettings)
+        if self.annotations is not None:
+            from raytracer.annotations.settings import Annotations as Kind
+
+            of_kind(self.annotations, "annotations", Kind)
         self.title = text(self.title, "title")
         self.caption = text(self.caption, "caption")
         self.source = text(self.source, "source")

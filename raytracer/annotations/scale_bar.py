@@ -1,0 +1,51 @@
+"""Scale bars: a line of a known length."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from raytracer.annotations.drawing import Line, Text
+from raytracer.annotations.fonts import width
+from raytracer.annotations.ticks import number, round_down
+
+if TYPE_CHECKING:
+    from raytracer.annotations.settings import ScaleBar
+    from raytracer.annotations.sheet import Sheet
+
+SHARE = 0.2
+"""Longest bar whose length was not given, as a part of the picture's width."""
+
+THICK = 0.22
+"""Width of the bar, in font sizes."""
+
+
+def draw(sheet: Sheet, bar: ScaleBar, pixels_per_unit: float, unit: str) -> None:
+    """Draw a scale bar.
+
+    Args:
+        sheet: the picture.
+        bar: what to draw.
+        pixels_per_unit: pixels of a scene unit.
+        unit: what is written behind the number, where the bar does not say it.
+    """
+    size, ink = bar.size * sheet.point, sheet.ink(bar.color)
+    per_unit = pixels_per_unit / bar.factor
+    length = round_down(SHARE * sheet.width / per_unit) if bar.length is None else bar.length
+    long = length * per_unit
+    text = f"{number(length)} {unit if bar.unit is None else bar.unit}".strip()
+    wide = max(long, width(text, size))
+    thick = max(round(THICK * size), 1)
+    x, y = sheet.take(bar.place, wide, 1.3 * size + thick)
+    middle = x + wide / 2.0
+    if bar.place.endswith("left"):
+        middle = x + max(long, width(text, size)) / 2.0
+    left, top = round(middle - long / 2.0), round(y + 1.3 * size)
+    halo = sheet.halo(ink)
+    ends = (left, top + thick / 2.0), (left + long, top + thick / 2.0)
+    if halo is not None:
+        rim = 2.0 * max(round(0.06 * size), 1)
+        wider = (left - rim / 2.0, ends[0][1]), (left + long + rim / 2.0, ends[1][1])
+        sheet.drawing.add(Line(wider, thick + rim, halo, square=True))
+    sheet.drawing.add(Line(ends, float(thick), ink, square=True))
+    center = left + long / 2.0
+    sheet.drawing.add(Text(text, center, top - 0.42 * size, size, ink, 0.5, halo))
