@@ -32,6 +32,9 @@ _RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ", "0123456789+
 _LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎", "0123456789+−=()", strict=True))
 
 
+_EXPONENT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
 class Run(NamedTuple):
     """A part of a line of text with one size and baseline.
 
@@ -68,6 +71,17 @@ def runs(text: str, size: float) -> list[Run]:
         laid.append(Run(part, scale, rise, x))
         x += font(size * scale).getlength(part)
     return laid
+
+
+def typeset(number: str) -> str:
+    """Return a number of a program, "-2.5e6", as it is printed: −2.5×10⁶."""
+    mantissa, e, exponent = number.partition("e")
+    sign = "−" if mantissa.startswith("-") else ""
+    mantissa = mantissa.lstrip("-")
+    if not e:
+        return sign + mantissa
+    power = f"10{str(int(exponent)).translate(_EXPONENT)}"
+    return sign + (power if mantissa == "1" else f"{mantissa}×{power}")
 
 
 def width(text: str, size: float) -> float:

@@ -15,8 +15,8 @@ from raytracer.scene.particles.source import Box
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from raytracer.annotations.legend import Scale
     from raytracer.annotations.settings import Annotations, SimulationBox
+    from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.scene import Scene
     from raytracer.scene.spheres import SphereSet
     from raytracer.settings import RenderSettings
@@ -43,7 +43,7 @@ def plan_of(
     target = scene.camera and scene.camera.look_at
     return Plan(
         annotations,
-        getattr(settings, "dpi", None),
+        settings.dpi,
         bottom,
         top,
         transparent or scene.background.transparent,
@@ -67,9 +67,9 @@ def values_of(scene: Scene) -> dict[str, Any]:
     }
 
 
-def scales_of(scene: Scene) -> tuple[Scale, ...]:
+def scales_of(scene: Scene) -> tuple[ColorScale, ...]:
     """Return the colour scales of a scene. Raises SceneError if it has none."""
-    found = tuple(getattr(scene, "color_scales", ()))
+    found = tuple(scene.color_scales)
     if not found:
         raise SceneError(
             "legend: no spheres are coloured by a column, so there is no scale to show: "

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raytracer.annotations.drawing import RGB
-    from raytracer.annotations.legend import Scale
     from raytracer.annotations.settings import Annotations
     from raytracer.annotations.surface import FirstHits, Strip
     from raytracer.film.film import Crop
+    from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.particles.source import Box
     from raytracer.view import View
 
@@ -59,7 +59,7 @@ class Plan:
     top: RGB = (1.0, 1.0, 1.0)
     transparent: bool = False
     target: tuple[float, float, float] | None = None
-    scales: tuple[Scale, ...] = ()
+    scales: tuple[ColorScale, ...] = ()
     unit: str = ""
     box: Box | None = None
     named: Named | None = None

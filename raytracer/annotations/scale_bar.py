@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from math import floor, log10
 from typing import TYPE_CHECKING
 
 from raytracer.annotations.drawing import Line, Text
-from raytracer.annotations.fonts import width
-from raytracer.annotations.ticks import number, round_down
+from raytracer.annotations.fonts import typeset, width
 
 if TYPE_CHECKING:
     from raytracer.annotations.settings import ScaleBar
@@ -32,14 +32,11 @@ def draw(sheet: Sheet, bar: ScaleBar, pixels_per_unit: float, unit: str) -> None
     per_unit = pixels_per_unit / bar.factor
     length = round_down(SHARE * sheet.width / per_unit) if bar.length is None else bar.length
     long = length * per_unit
-    text = f"{number(length)} {unit if bar.unit is None else bar.unit}".strip()
+    text = f"{typeset(f'{length:.6g}')} {unit if bar.unit is None else bar.unit}".strip()
     wide = max(long, width(text, size))
     thick = max(round(THICK * size), 1)
     x, y = sheet.take(bar.place, wide, 1.3 * size + thick)
-    middle = x + wide / 2.0
-    if bar.place.endswith("left"):
-        middle = x + max(long, width(text, size)) / 2.0
-    left, top = round(middle - long / 2.0), round(y + 1.3 * size)
+    left, top = round(x + (wide - long) / 2.0), round(y + 1.3 * size)
     halo = sheet.halo(ink)
     ends = (left, top + thick / 2.0), (left + long, top + thick / 2.0)
     if halo is not None:
@@ -49,3 +46,9 @@ def draw(sheet: Sheet, bar: ScaleBar, pixels_per_unit: float, unit: str) -> None
     sheet.drawing.add(Line(ends, float(thick), ink, square=True))
     center = left + long / 2.0
     sheet.drawing.add(Text(text, center, top - 0.42 * size, size, ink, 0.5, halo))
+
+
+def round_down(value: float) -> float:
+    """Return the largest of 1, 2 and 5 times a power of ten that is not above a number > 0."""
+    power = 10.0 ** floor(log10(value))
+    return max(step * power for step in (1.0, 2.0, 5.0) if step * power <= value * (1.0 + 1e-9))

@@ -22,6 +22,7 @@ from raytracer.settings import RenderSettings
 
 if TYPE_CHECKING:
     from raytracer.annotations.settings import Annotations
+    from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.describe import SphereInfo
 
 __all__ = [
@@ -54,6 +55,7 @@ class Scene:
         title: name of the picture.
         caption: a sentence about it.
         source: the file it was loaded from, for messages.
+        color_scales: what the colours of spheres mean, for a legend; in the order of the sets.
         annotations: what is drawn over the picture: legend, scale bar, axes, box, ...
 
     Raises:
@@ -70,6 +72,7 @@ class Scene:
     title: str = ""
     caption: str = ""
     source: str = ""
+    color_scales: Sequence[ColorScale] = ()
     annotations: Annotations | None = None
 
     def __post_init__(self) -> None:
@@ -92,6 +95,10 @@ class Scene:
         self.title = text(self.title, "title")
         self.caption = text(self.caption, "caption")
         self.source = text(self.source, "source")
+        if self.color_scales != ():
+            from raytracer.scene.coloring.scale import ColorScale as Scale
+
+            self.color_scales = _parts("color_scales", self.color_scales, Scale)
         for index, spheres in enumerate(self.spheres):
             try:
                 self.material_of(spheres)

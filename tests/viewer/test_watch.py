@@ -408,3 +408,15 @@ def test_a_scene_made_in_python_cannot_be_watched(tmp_path: Path) -> None:
         require_file(balls())
     assert require_file(tmp_path) == tmp_path
     assert require_file("scene.toml") == Path("scene.toml")
+
+
+def test_topologies_and_paths_in_a_file_are_watched(tmp_path: Path) -> None:
+    scene, atoms, data = (tmp_path / name for name in ("a.toml", "atoms.psf", "a.hdf5"))
+    change(data, "")
+    change(
+        scene,
+        '[[spheres]]\nfile = "a.hdf5:PartType1"\n[[spheres]]\nfile = "b.dcd"\n'
+        'topology = "atoms.psf"\n',
+    )
+    assert list(stamps(scene)) == [scene, data, tmp_path / "b.dcd", atoms]
+    assert stamps(Path(f"{data}:PartType1")) == {data: stamp(data)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import cos, radians, sin, sqrt
+from math import cos, isfinite, radians, sin, sqrt
 
 from raytracer.scene.particles.source import Box
 
@@ -17,6 +17,8 @@ def cell_of(lengths: tuple[float, float, float], angles: tuple[float, float, flo
     Returns:
         The cell, with its origin at 0; None where there is no such cell.
     """
+    if not all(map(isfinite, (*lengths, *angles))):
+        return None
     a, b, c = lengths
     alpha, beta, gamma = ((_cos(angle), _sin(angle)) for angle in angles)
     if min(lengths) <= 0.0 or gamma[1] <= 0.0:

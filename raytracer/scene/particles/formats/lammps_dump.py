@@ -14,6 +14,7 @@ from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles.columns import ColumnSource
+from raytracer.scene.particles.integers import whole
 from raytracer.scene.particles.lines import has_ink, has_lines, pieces
 from raytracer.scene.particles.source import Box, Column, Particles, Value
 from raytracer.scene.particles.text_table import line_at, number, read_columns
@@ -231,8 +232,8 @@ class Source(ColumnSource):
         found: dict[str, NDArray[Any]] = dict(zip(texts, words, strict=True))
         for place, name in enumerate(numbers):
             column = table[:, place]
-            whole = self.columns[name].kind == "integer" and bool(np.all(column % 1 == 0))
-            found[name] = column.astype(np.int64) if whole else column
+            is_whole = self.columns[name].kind == "integer" and bool(np.all(column % 1 == 0))
+            found[name] = whole(column, self.name, name) if is_whole else column
         return found
 
     def _positions(

@@ -73,7 +73,7 @@ class Source(LoadedSource):
             columns["element"] = np.repeat(np.array(self._species, "S8"), self._counts)
         else:
             columns["type"] = np.repeat(np.arange(1, len(self._counts) + 1), self._counts)
-        columns["position"] = values * self._factor if self._cartesian else self._placed(values)
+        columns["position"] = values * self._factors if self._cartesian else self._placed(values)
         return columns
 
     def _placed(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -92,18 +92,17 @@ class Source(LoadedSource):
 
         rows = [self._numbers(line, 3) for line in (2, 3, 4)]
         edges = np.array(rows)
-        if sum(map(_is_number, self._lines[1].split()[:3])) == 3:
-            raise DataFileError(
-                f"{self.name}: line 2: three factors are not supported: multiply the lattice by "
-                "them, and write 1"
-            )
-        (self._factor,) = self._numbers(1, 1)
+        is_triple = sum(map(_is_number, self._lines[1].split()[:3])) == 3
+        self._factors = np.array(self._numbers(1, 3 if is_triple else 1))
         volume = abs(float(np.linalg.det(edges)))
-        if self._factor < 0.0 and volume > 0.0:  # the volume of the cell
-            self._factor = (-self._factor / volume) ** (1.0 / 3.0)
-        if not 0.0 < self._factor < np.inf:
-            raise DataFileError(f"{self.name}: line 2: the scale of the lattice must not be 0")
-        return edges * self._factor
+        if not is_triple and self._factors[0] < 0.0 and volume > 0.0:  # the volume of the cell
+            self._factors = (-self._factors / volume) ** (1.0 / 3.0)
+        if not (np.all(self._factors > 0.0) and np.all(self._factors < np.inf)):
+            what = "three scales" if is_triple else "scale"
+            must = "be above 0" if is_triple else "not be 0"
+            raise DataFileError(f"{self.name}: line 2: the {what} of the lattice must {must}")
+        scaled: NDArray[np.float64] = edges * self._factors  # of x, y and z, if they are three
+        return scaled
 
     def _numbers(self, line: int, count: int) -> list[float]:
         """Return the first numbers on a line, counted from 0."""

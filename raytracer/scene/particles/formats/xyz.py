@@ -19,6 +19,7 @@ from raytracer.scene.arrays import distinct
 from raytracer.scene.elements import table as table_of_elements
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.columns import ATOMIC_NUMBERS, LABELS, SPECIES, TYPES
+from raytracer.scene.particles.integers import whole
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.lines import aside, has_ink, has_lines, pick_line
 from raytracer.scene.particles.source import (
@@ -122,7 +123,9 @@ class Source(ParticleSource):
             for name, each in kept.items()
         }
         table = _table(self.file, self.atoms, used)
-        return {name: _converted(table[name], each.kind) for name, each in kept.items()}
+        return {
+            name: _converted(table[name], each.kind, self.name, name) for name, each in kept.items()
+        }
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         source, columns = self.name, self.properties
@@ -185,13 +188,13 @@ class Source(ParticleSource):
             )
 
 
-def _converted(values: NDArray[Any], kind: str) -> NDArray[Any]:
+def _converted(values: NDArray[Any], kind: str, source: str, name: str) -> NDArray[Any]:
     """Return the values of a property as its kind has them."""
     import numpy as np
 
     if kind == "L":
         return np.isin(values, (b"T", b"t", b"true", b"True", b"1"))
-    return values.astype(np.int64) if kind == "I" else values
+    return whole(values, source, name) if kind == "I" else values
 
 
 def _set_color(result: Particles, values: NDArray[Any], name: str, column: Property) -> None:
