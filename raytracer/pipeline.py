@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raytracer.annotations.plan import Plan
-    from raytracer.annotations.settings import Annotations
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
     from raytracer.buffers import SceneBuffers
     from raytracer.files.output import OutputSet
+    from raytracer.scene.annotations import Annotations
     from raytracer.scene.scene import Scene
     from raytracer.settings import Overrides
     from raytracer.view import View
@@ -104,7 +104,12 @@ def render(
     output = memory.Output(aovs=variables)
     with (
         prepare(
-            scene, dict(settings), backend=backend, crop=crop, threads=threads, memory_of=output,
+            scene,
+            dict(settings),
+            backend=backend,
+            crop=crop,
+            threads=threads,
+            memory_of=output,
             annotations=annotations,
         ) as job,  # fmt: skip
         job.film(film_for(job.settings, crop, film)) as on_device,
@@ -482,7 +487,7 @@ def _plan(
     if scene.annotations is None and changes is None:
         return None
     from raytracer.annotations.from_scene import plan_of
-    from raytracer.annotations.settings import Annotations
+    from raytracer.scene.annotations import Annotations
 
     wanted = scene.annotations or Annotations()
     if is_a(changes, Annotations):

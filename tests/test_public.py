@@ -25,6 +25,7 @@ LAYERS = [
     {"buffers", "view", "variants", "film"},
     {"bvh"},
     {"scene", "backends"},
+    {"annotations"},
     {"pipeline", "progress"},
     {"benchmark", "viewer"},
     {"ops", "compile_all"},

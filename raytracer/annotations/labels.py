@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from raytracer.annotations.drawing import RGB
     from raytracer.annotations.projection import Projection
-    from raytracer.annotations.settings import Labels
     from raytracer.annotations.sheet import Sheet
     from raytracer.annotations.surface import Strip
+    from raytracer.scene.annotations import Labels
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,8 @@ from raytracer.annotations.fonts import CAP_HEIGHT, typeset, width
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from raytracer.annotations.settings import Legend
     from raytracer.annotations.sheet import Sheet
+    from raytracer.scene.annotations import Legend
     from raytracer.scene.coloring.scale import ColorScale
 
 BAR = 1.2
@@ -31,6 +31,9 @@ GAP = 0.35
 
 ROW = 1.45
 """Distance of the rows of categories, in font sizes."""
+
+PLAIN_LETTERS = 4
+"""Longest number on a logarithmic scale that is written without an exponent."""
 
 MOST_DECADES = 12
 """Most powers of ten between which there are small ticks."""
@@ -53,7 +56,11 @@ class Mark(NamedTuple):
 
 def marks_of(scale: ColorScale) -> list[Mark]:
     """Return the ticks of a scale; a logarithmic one has small ticks between powers of ten."""
-    large = [Mark(tick.position, typeset(tick.text)) for tick in scale.ticks()]
+    powers_of_ten = scale.kind in ("log", "symlog")
+    large = [
+        Mark(tick.position, typeset(_own_text(tick.value) if powers_of_ten else tick.text))
+        for tick in scale.ticks()
+    ]
     if scale.kind != "log":
         return large
     powers = range(floor(log10(scale.low)), ceil(log10(scale.high)) + 1)
@@ -66,6 +73,13 @@ def marks_of(scale: ColorScale) -> list[Mark]:
     return large + [
         Mark(place, "") for place in small if all(abs(place - other) > 1e-9 for other in taken)
     ]
+
+
+def _own_text(value: float) -> str:
+    """Return a number as short as it can be written: 0.1, 100, 1e4."""
+    text = f"{value:.0e}"
+    plain = f"{value:g}"
+    return text if float(text) == value and len(plain.lstrip("-")) > PLAIN_LETTERS else plain
 
 
 def draw(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:

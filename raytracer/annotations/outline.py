@@ -12,8 +12,8 @@ from raytracer.annotations.surface import NONE
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from raytracer.annotations.settings import Outline
     from raytracer.annotations.surface import Strip
+    from raytracer.scene.annotations import Outline
 
 
 def coverage(strip: Strip, outline: Outline, scale: float) -> NDArray[np.float32]:

@@ -13,22 +13,20 @@ import numpy as np
 
 from raytracer.annotations import axes, depth_cue, legend, outline, scale_bar, texts
 from raytracer.annotations.box import HiddenLine, hidden_line, segments
-from raytracer.annotations.fonts import missing
 from raytracer.annotations.labels import Named, SeenLabels
 from raytracer.annotations.overlay import Overlay, row_colors
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet
 from raytracer.annotations.surface import COARSEST, extent, rays_per_axis, strips
 from raytracer.scene.colors import linear_to_srgb, parse_color, srgb_to_linear
-from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raytracer.annotations.drawing import RGB
-    from raytracer.annotations.settings import Annotations
     from raytracer.annotations.surface import FirstHits, Strip
     from raytracer.film.film import Crop
+    from raytracer.scene.annotations import Annotations
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.particles.source import Box
     from raytracer.view import View
@@ -78,7 +76,6 @@ class Plan:
         sheet = Sheet(view.width, view.height, self.dpi, self._paper())
         seen = _Seen(self, sheet, projection, view, first_hits, crop)
         self._draw(sheet, projection)
-        self._warn_of_letters(sheet)
         return Overlay(
             sheet.drawing, crop, self.dpi, sheet.point,
             seen.fog, self._fog_color(crop, view.height) if seen.fog is not None else None,
@@ -125,18 +122,7 @@ class Plan:
             return 1.0
         if depth <= 0.0:  # the target is behind a camera that was moved: the spheres' middle
             depth = max(float(projection.depth(np.zeros((1, 3)))[0]), 1e-6)
-        warn(
-            f"scale_bar: the camera is a perspective one, so the bar holds at the distance of its "
-            f"target, {depth * projection.scale:.4g}, alone: use an orthographic camera for one "
-            "that holds everywhere"
-        )
         return depth
-
-    def _warn_of_letters(self, sheet: Sheet) -> None:
-        """Warn of letters that the font does not have."""
-        shown = "".join(shape.text for shape in sheet.drawing.shapes if hasattr(shape, "text"))
-        if lost := missing(shown):
-            warn(f"the font has no {', '.join(lost[:10])}: write these words in other letters")
 
 
 class _Seen:

@@ -44,11 +44,12 @@ class Projection:
     def of(cls, view: View, center: NDArray[np.float64], scale: float) -> Projection:
         """Return the projection of a view in render space."""
         camera = view.camera[0]
-        vectors = [
+        origin, right, up, forward = (
             np.asarray(camera[name], np.float64) for name in ("origin", "right", "up", "forward")
-        ]
+        )
         kind = int(camera["kind"]) == code("CameraKind", "perspective")
-        return cls(*vectors, kind, *view.size, np.asarray(center, np.float64), scale)
+        place = np.asarray(center, np.float64)
+        return cls(origin, right, up, forward, kind, *view.size, place, scale)
 
     def to_render_space(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return points, (N, 3), of scene space in render space."""

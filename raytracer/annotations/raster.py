@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.annotations.drawing import HALO, RGB, Cells, Disk, Drawing, Line, Polygon, Text
-from raytracer.annotations.fonts import font, runs
+from raytracer.annotations.fonts import Run, font, runs
 
 if TYPE_CHECKING:
-    from raytracer.annotations.drawing import Point, Shape
+    from raytracer.annotations.drawing import Point
     from raytracer.film.tone import Pixels
 
 PIECE = 64
@@ -163,9 +163,7 @@ def _add_segment(
     ux, uy, half = dx / length, dy / length, line.width / 2.0
     count = max(ceil(length / PIECE), 1)
     for piece in range(count):
-        ends = [
-            (start[0] + dx * t / count, start[1] + dy * t / count) for t in (piece, piece + 1)
-        ]
+        ends = [(start[0] + dx * t / count, start[1] + dy * t / count) for t in (piece, piece + 1)]
         box = _around(ends, half + 1.0).within(whole)
         if box.empty:
             continue
@@ -245,7 +243,7 @@ def _text(text: Text, frame: Box) -> list[tuple[NDArray[np.float32], Box, RGB]]:
 
 
 def _letters(
-    laid: list, size: float, shape: tuple[int, int], at: tuple[float, float], stroke: int
+    laid: list[Run], size: float, shape: tuple[int, int], at: tuple[float, float], stroke: int
 ) -> NDArray[np.float32]:
     """Return the coverage of a line of text, float32 (h, w).
 

@@ -9,8 +9,8 @@ from raytracer.annotations.drawing import Line, Text
 from raytracer.annotations.fonts import typeset, width
 
 if TYPE_CHECKING:
-    from raytracer.annotations.settings import ScaleBar
     from raytracer.annotations.sheet import Sheet
+    from raytracer.scene.annotations import ScaleBar
 
 SHARE = 0.2
 """Longest bar whose length was not given, as a part of the picture's width."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from raytracer.annotations.drawing import RGB, Drawing
-from raytracer.annotations.settings import INCHES
+from raytracer.scene.annotations import INCHES
 from raytracer.scene.colors import parse_color
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from raytracer.errors import SceneError, shown, shown_value, suggestion
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from raytracer.annotations.settings import TextLabel
     from raytracer.annotations.sheet import Sheet
+    from raytracer.scene.annotations import TextLabel
 
 LEADING = 1.25
 """Distance of lines, in font sizes."""

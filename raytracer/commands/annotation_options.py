@@ -1,89 +1,31 @@
-"""Options for what is drawn over a picture: --legend, --axes, --title and others.
-
-An option is a switch that may have a value behind an equals sign, as in --legend=left or
---outline=width=2,color=navy; without the sign, what follows is another argument.
-"""
+"""Values of the options for what is drawn over a picture: --legend=left, --outline=width=2."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import tomllib
+from typing import Any
 
-import click
-
+from raytracer.commands.options import ANNOTATIONS, flag
 from raytracer.errors import SceneError, shown, suggestion
-
-if TYPE_CHECKING:
-    from raytracer.fields import Definition
-
-SWITCHES = {
-    "legend": "The scale of colours that follow a column",
-    "scale_bar": "A bar of a known length",
-    "axes": "A tripod of the axes",
-    "labels": "A text at each sphere",
-    "box": "The simulation box",
-    "outline": "Lines around spheres",
-    "depth_cue": "Fading into a colour with the distance",
-}
-"""Annotations that an option switches on, and what its help says."""
-
-FIRST = {
-    "legend": "PLACE",
-    "scale_bar": "LENGTH",
-    "axes": "PLACE",
-    "labels": "BY",
-    "box": "",
-    "outline": "WIDTH",
-    "depth_cue": "COLOR",
-}
-"""What a value alone means: the first field."""
+from raytracer.field_types import Choice, Mistakes, Text
+from raytracer.fields import Definition, definitions
+from raytracer.scene.annotations import KINDS, TextLabel
+from raytracer.scene.kinds import ColorValue
 
 
-def flag(name: str) -> str:
-    """Return the option of an annotation."""
-    return f"--{name.replace('_', '-')}"
+def parsed(given: dict[str, str]) -> dict[str, Any]:
+    """Return changes of annotations, see `Annotations.changed`.
 
-
-def annotation_options() -> list[click.Option]:
-    """Return the options, after which a scene's own annotations stay unless they are switched off."""
-    listed = [
-        click.Option(
-            [flag(name), name],
-            metavar=f"[={FIRST[name]}|off]" if FIRST[name] else "[=off]",
-            help=f"{text}; fields of [{name}] as NAME=VALUE,...",
-        )
-        for name, text in SWITCHES.items()
-    ]
-    title = click.Option(
-        ["--title", "title"], metavar="TEXT", help="A line of text at the top of the picture."
-    )
-    return [title, *listed]
-
-
-def attached(arguments: Sequence[str]) -> list[str]:
-    """Return arguments of a command in which each switch has a value: --axes is --axes=on."""
-    end = arguments.index("--") if "--" in arguments else len(arguments)
-    switches = {flag(name) for name in SWITCHES}
-    return [
-        f"{argument}=on" if argument in switches and place < end else argument
-        for place, argument in enumerate(arguments)
-    ]
-
-
-def take_annotations(options: dict[str, Any]) -> dict[str, Any] | None:
-    """Remove the options from those of a command; returns changes, see `Annotations.changed`.
+    Args:
+        given: the values of options by name.
 
     Raises:
         SceneError: a field does not exist, or a value is wrong.
     """
-    title = options.pop("title")
-    said = {name: options.pop(name) for name in SWITCHES}
-    changes = {name: _parsed(name, value) for name, value in said.items() if value is not None}
-    if title is not None:
-        from raytracer.annotations.settings import TextLabel
-
-        changes["texts"] = [TextLabel(title)]
-    return changes or None
+    changes = {name: _parsed(name, value) for name, value in given.items() if name != "title"}
+    if "title" in given:
+        changes["texts"] = [TextLabel(given["title"])]
+    return changes
 
 
 def _parsed(name: str, value: str) -> Any:
@@ -91,15 +33,13 @@ def _parsed(name: str, value: str) -> Any:
     words = {"on": True, "": True, "off": False}
     if value in words:
         return words[value]
-    from raytracer.annotations.settings import KINDS
-    from raytracer.fields import definitions
-
     known = definitions(KINDS[name])
     if "=" not in value:
-        if not FIRST[name]:
-            raise SceneError(f"{flag(name)}={shown(value)}: is none of on, off and NAME=VALUE")
+        place = f"{flag(name)}={shown(value)}"
+        if not ANNOTATIONS[name][1]:
+            raise SceneError(f"{place}: is none of on, off and NAME=VALUE")
         first = next(iter(known))
-        return {first: _value(known[first], value, f"{flag(name)}={shown(value)}")}
+        return {first: _value(known[first], value, place)}
     fields = {}
     for part in _parts(value):
         key, equals, text = part.partition("=")
@@ -128,28 +68,23 @@ def _parts(text: str) -> list[str]:
 
 
 def _value(definition: Definition, text: str, place: str) -> Any:
-    """Return a value: text, or what TOML makes of it where the field is no text.
+    """Return a value: a text, or what TOML makes of it where the field holds something else.
 
     Raises:
         SceneError: it is not of the field's kind.
     """
-    import tomllib
-
-    from raytracer.field_types import Choice, Text
-    from raytracer.scene.kinds import ColorValue
-
+    kind = definition.kind
+    is_word = isinstance(kind, (Choice, Text)) or (
+        isinstance(kind, ColorValue) and not text.startswith("[")
+    )
     value: Any = text.strip("\"'") if text[:1] in ("'", '"') else text
-    if not isinstance(definition.kind, (Choice, Text)):
-        is_word = isinstance(definition.kind, ColorValue) and not text.startswith("[")
-        if not is_word:
-            try:
-                value = tomllib.loads(f"value = {text}")["value"]
-            except tomllib.TOMLDecodeError:
-                value = text
-    from raytracer.field_types import Mistakes
-
+    if not is_word:
+        try:
+            value = tomllib.loads(f"value = {text}")["value"]
+        except tomllib.TOMLDecodeError:
+            value = text
     mistakes = Mistakes()
-    definition.kind.find_mistakes(value, place, mistakes)
+    kind.find_mistakes(value, place, mistakes)
     if mistakes.sentences:
         raise SceneError(*mistakes.sentences)
     return value

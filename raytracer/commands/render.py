@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from raytracer.commands.annotation_options import annotation_options, take_annotations
 from raytracer.commands.options import (
     SettingsCommand,
+    annotation_options,
     backend_option,
     picture_options,
     render_options,
     scene_path,
+    take_annotations,
     take_render,
     take_tone,
     threads_option,
@@ -61,8 +62,10 @@ def numbers(
     return values
 
 
-@click.command(cls=SettingsCommand, settings={"output": render_options, "threads": tone_options,
-               "transparent": annotation_options})
+@click.command(
+    cls=SettingsCommand,
+    settings={"output": render_options, "threads": tone_options, "transparent": annotation_options},
+)
 @click.argument("scene", metavar="SCENE|DATA")
 @click.option(
     "-o",

@@ -8,7 +8,7 @@ import time
 import warnings
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -23,9 +23,15 @@ from raytracer.film.tone_settings import ToneSettings
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from raytracer.annotations.overlay import Overlay
-
     from raytracer.film.film import Film
+
+
+class Overlay(Protocol):
+    """What is drawn over a developed picture."""
+
+    def over(self, pixels: tone.Pixels) -> tone.Pixels:
+        """Return the picture, uint8 or uint16 (h, w, 4), with all that is drawn over it."""
+
 
 Developed = tuple[tone.Pixels, NDArray[np.void]]
 """A picture, (h, w, 4), and the histogram of its film, structured (1,)."""

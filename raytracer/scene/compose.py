@@ -23,7 +23,7 @@ from raytracer.settings import RenderSettings
 from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
-    from raytracer.annotations.settings import Annotations
+    from raytracer.scene.annotations import Annotations
 
 Values = dict[str, Any]
 
@@ -135,7 +135,7 @@ class _Composer:
         said = {name: self.content.get(name) for name in tables.ANNOTATIONS}
         if all(values is None for values in said.values()):
             return None
-        from raytracer.annotations.settings import KINDS, Annotations, TextLabel
+        from raytracer.scene.annotations import KINDS, Annotations, TextLabel
 
         parts = {name: self.make_if(name, kind, said[name]) for name, kind in KINDS.items()}
         lines = said["texts"] or ()

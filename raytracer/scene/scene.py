@@ -21,7 +21,7 @@ from raytracer.scene.transform import Transform
 from raytracer.settings import RenderSettings
 
 if TYPE_CHECKING:
-    from raytracer.annotations.settings import Annotations
+    from raytracer.scene.annotations import Annotations
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.describe import SphereInfo
 
@@ -56,6 +56,7 @@ class Scene:
         caption: a sentence about it.
         source: the file it was loaded from, for messages.
         color_scales: what the colours of spheres mean, for a legend; in the order of the sets.
+        annotations: what is drawn over the picture: legend, scale bar, axes, box and others.
         annotations: what is drawn over the picture: legend, scale bar, axes, box, ...
 
     Raises:
@@ -89,7 +90,7 @@ class Scene:
         of_kind(self.background, "background", Background)
         of_kind(self.render, "render", RenderSettings)
         if self.annotations is not None:
-            from raytracer.annotations.settings import Annotations as Kind
+            from raytracer.scene.annotations import Annotations as Kind
 
             of_kind(self.annotations, "annotations", Kind)
         self.title = text(self.title, "title")

@@ -189,7 +189,7 @@ MATERIAL = Variants(
 )
 
 ANNOTATIONS = {
-    name: Table(kind, summary, Keys("raytracer.annotations.settings", kind))
+    name: Table(kind, summary, Keys("raytracer.scene.annotations", kind))
     for name, kind, summary in (
         ("legend", "Legend", "The scale of spheres that are coloured by a column."),
         ("scale_bar", "ScaleBar", "A bar of a known length."),

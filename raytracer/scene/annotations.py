@@ -83,9 +83,7 @@ class Legend(Defined):
     place: str = _place("right")
     label: str | None = field(
         default=None,
-        metadata=define(
-            Text(), "Text beside the bar.", default_text="the column with its unit"
-        ),
+        metadata=define(Text(), "Text beside the bar.", default_text="the column with its unit"),
     )
     size: float = _size(10.0)
     length: float = field(
@@ -260,9 +258,7 @@ class Outline(Defined):
         default=1.5,
         metadata=define(Number(0.0, 32.0, above=True), "Width of the line in pixels."),
     )
-    color: Color = field(
-        default="black", metadata=define(ColorValue(), "Colour of the line.")
-    )
+    color: Color = field(default="black", metadata=define(ColorValue(), "Colour of the line."))
     at: str = field(
         default="all",
         metadata=define(
