@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from raytracer.scene.annotations import Annotations, SimulationBox
     from raytracer.scene.camera import Camera
     from raytracer.scene.coloring.scale import ColorScale
-    from raytracer.scene.scene import Scene
-    from raytracer.scene.spheres import SphereSet
+    from raytracer.scene.scene import Scene, SphereSet
     from raytracer.settings import RenderSettings
 
 MOST_LOST = 10
@@ -58,7 +57,6 @@ def plan_of(
         transparent or scene.background.transparent,
         None if target is None else _triple(target),
         scales_of(scene) if annotations.legend is not None else (),
-        "",
         box_of(scene, annotations.box) if annotations.box is not None else None,
         labelled(scene, annotations.labels.by) if annotations.labels is not None else None,
         values_of(scene),
@@ -88,7 +86,7 @@ def _letters(plan: Plan) -> str:
         texts += [wanted.legend.label or scale.title for scale in plan.scales]
         texts += [name for scale in plan.scales for name in scale.names]
     if wanted.scale_bar is not None:
-        texts.append(plan.unit if wanted.scale_bar.unit is None else wanted.scale_bar.unit)
+        texts.append(wanted.scale_bar.unit)
     if wanted.axes is not None:
         texts.append(wanted.axes.labels)
     if plan.named is not None:

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raytracer.annotations.drawing import RGB, Drawing
-    from raytracer.film.film import Crop
-    from raytracer.film.tone import Pixels
+    from raytracer.film.film import Crop, Pixels
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,7 +45,6 @@ class Plan:
         transparent: whether pictures have no background.
         target: the point at which the camera looks, scene units; None for the spheres' middle.
         scales: of the legend.
-        unit: of lengths, as the file states it, or "".
         box: of the file or of the annotation, or None.
         named: spheres with labels, or None.
         values: what stands for {title} and others in texts.
@@ -58,7 +57,6 @@ class Plan:
     transparent: bool = False
     target: tuple[float, float, float] | None = None
     scales: tuple[ColorScale, ...] = ()
-    unit: str = ""
     box: Box | None = None
     named: Named | None = None
     values: dict[str, Any] = field(default_factory=dict)
@@ -110,7 +108,7 @@ class Plan:
                 legend.draw(sheet, wanted.legend, scale)
         if wanted.scale_bar is not None:
             per_unit = projection.pixels_per_unit(self._target_depth(projection))
-            scale_bar.draw(sheet, wanted.scale_bar, per_unit, self.unit)
+            scale_bar.draw(sheet, wanted.scale_bar, per_unit)
         if wanted.axes is not None:
             axes.draw(sheet, wanted.axes, projection)
 

@@ -20,7 +20,7 @@ from raytracer.annotations.fonts import Run, font, runs
 
 if TYPE_CHECKING:
     from raytracer.annotations.drawing import Point
-    from raytracer.film.tone import Pixels
+    from raytracer.film.film import Pixels
 
 PIECE = 64
 """Pixels of a piece of a line: its box is small, also for a line across the whole picture."""

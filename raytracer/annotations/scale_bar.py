@@ -19,20 +19,19 @@ THICK = 0.22
 """Width of the bar, in font sizes."""
 
 
-def draw(sheet: Sheet, bar: ScaleBar, pixels_per_unit: float, unit: str) -> None:
+def draw(sheet: Sheet, bar: ScaleBar, pixels_per_unit: float) -> None:
     """Draw a scale bar.
 
     Args:
         sheet: the picture.
         bar: what to draw.
         pixels_per_unit: pixels of a scene unit.
-        unit: what is written behind the number, where the bar does not say it.
     """
     size, ink = bar.size * sheet.point, sheet.ink(bar.color)
     per_unit = pixels_per_unit / bar.factor
     length = round_down(SHARE * sheet.width / per_unit) if bar.length is None else bar.length
     long = length * per_unit
-    text = f"{typeset(f'{length:.6g}')} {unit if bar.unit is None else bar.unit}".strip()
+    text = f"{typeset(f'{length:.6g}')} {bar.unit}".strip()
     wide = max(long, width(text, size))
     thick = max(round(THICK * size), 1)
     x, y = sheet.take(bar.place, wide, 1.3 * size + thick)

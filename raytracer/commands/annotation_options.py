@@ -5,7 +5,6 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
-from raytracer.commands.options import ANNOTATIONS, flag
 from raytracer.errors import SceneError, shown, suggestion
 from raytracer.field_types import Choice, Mistakes, Text
 from raytracer.fields import Definition, definitions
@@ -33,21 +32,18 @@ def _parsed(name: str, value: str) -> Any:
     words = {"on": True, "": True, "off": False}
     if value in words:
         return words[value]
-    known = definitions(KINDS[name])
+    known, option = definitions(KINDS[name]), f"--{name.replace('_', '-')}"
     if "=" not in value:
-        place = f"{flag(name)}={shown(value)}"
-        if not ANNOTATIONS[name][1]:
-            raise SceneError(f"{place}: is none of on, off and NAME=VALUE")
         first = next(iter(known))
-        return {first: _value(known[first], value, place)}
+        return {first: _value(known[first], value, f"{option}={shown(value)}")}
     fields = {}
     for part in _parts(value):
         key, equals, text = part.partition("=")
         key = key.strip().replace("-", "_")
         if not equals or key not in known:
             problem = f"'{shown(key)}' is no field" if equals else f"'{shown(part)}' has no '='"
-            raise SceneError(f"{flag(name)}: {problem}; {suggestion(key, known)}")
-        fields[key] = _value(known[key], text.strip(), f"{flag(name)}={key}")
+            raise SceneError(f"{option}: {problem}; {suggestion(key, known)}")
+        fields[key] = _value(known[key], text.strip(), f"{option}={key}")
     return fields
 
 

@@ -116,12 +116,7 @@ class ScaleBar(Defined):
             default_text="a round number, about a fifth of the picture's width",
         ),
     )
-    unit: str | None = field(
-        default=None,
-        metadata=define(
-            Text(), "Unit behind the number.", default_text="that of the file, if it states one"
-        ),
-    )
+    unit: str = field(default="", metadata=define(Text(), "Unit behind the number."))
     factor: float = field(
         default=1.0,
         metadata=define(
@@ -174,7 +169,7 @@ class TextLabel(Defined):
         SceneError: a value is out of range.
     """
 
-    text: str = field(metadata=define(Text(), "The text.", "`\\n` begins a new line."))
+    text: str = field(metadata=define(Text(), "What is written.", "`\\n` begins a new line."))
     place: str = _place("top")
     size: float = _size(14.0)
     color: Color | None = field(default=None, metadata=_COLOR)

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from raytracer.errors import SceneError
-from raytracer.field_types import Choice, Integer, Kind, Mistakes, Number, Schema, Text, Vector3
+from raytracer.field_types import Choice, Integer, Kind, Number, Schema, Text, Vector3
 from raytracer.fields import Definition, definitions
 from raytracer.scene.background import Background
 from raytracer.scene.camera import CAMERA_TYPES, Camera
@@ -231,22 +230,6 @@ SCENE = Table(
     },
 )
 """The whole file."""
-
-
-def check(values: dict[str, Any], file: str) -> None:
-    """Check names and kinds of all values of a scene file.
-
-    Args:
-        values: as parsed from TOML or JSON.
-        file: what messages call it.
-
-    Raises:
-        SceneError: with one sentence for each mistake.
-    """
-    mistakes = Mistakes(toml=not file.lower().endswith(".json"))
-    SCENE.find_mistakes(values, "", mistakes)
-    if mistakes.sentences:
-        raise SceneError(*(f"{file}: {sentence}" for sentence in mistakes.sentences))
 
 
 def schema() -> Schema:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from PIL import Image as Pillow
 
 from raytracer.cli import main
@@ -34,7 +35,7 @@ def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("ball.toml").write_text(SCENE)
 
 
-def pixels(*arguments: str, scene: str = "ball.toml") -> np.ndarray:
+def pixels(*arguments: str, scene: str = "ball.toml") -> NDArray[np.uint8]:
     """The picture that the command writes."""
     assert main(["render", scene, "-o", "out.png", "-q", "--backend", "cpu", *arguments]) == 0
     return np.asarray(Pillow.open("out.png"))
@@ -73,7 +74,7 @@ def test_a_table_and_an_option_draw_the_same(table: str, options: list[str]) -> 
         ("--outline=0", "--outline=0: must be above 0"),
         ("--outline=width=2,blue", "'blue' has no '='"),
         ("--scale-bar=long", "--scale-bar=long: must be a number"),
-        ("--box=red", "--box=red: is none of on, off and NAME=VALUE"),
+        ("--box=red", "--box=red: must be a list"),
         ("--box", "the files of the scene state no simulation box"),
         ("--box=edges=[[1,0,0],[2,0,0],[0,1,0]]", "the three edges lie in a plane"),
         ("--labels=mass", "labels.by: <SphereSet: 2 spheres> comes from no file"),

@@ -16,7 +16,7 @@ from raytracer.scene.coloring.scale import ColorScale
 Pixels = NDArray[Any]
 
 SPEED = ColorScale("viridis", "linear", 0.0, 10.0, "speed", "m/s")
-SMALL = {"samples": 1, "filter": "point", "threads": 1, "backend": "cpu"}
+SMALL: dict[str, Any] = {"samples": 1, "filter": "point", "threads": 1, "backend": "cpu"}
 
 
 def scene(**options: Any) -> Scene:
@@ -143,15 +143,14 @@ def test_axes_follow_the_camera(
     made.camera = Camera(position=view, look_at=(0, 0, 0), type="orthographic", height=10.0)
     axes = Annotations(axes=Axes(labels=""))
     pixels = raytracer.render(made, annotations=axes, width=320, height=200, **SMALL).to_uint8()
-    known = [index for index, each in enumerate(directions) if each is not None]
+    known = {index: np.array(each, float) for index, each in enumerate(directions) if each}
     places = {index: reddest(pixels, index) for index in known}
-    origin = sum(places.values()) / 2.0 - sum(
-        np.array(directions[index], float) * 10 / 2 for index in known
-    )
+    half = 10 / 2  # of an axis, roughly, in pixels
+    origin = np.mean([places[index] - half * each for index, each in known.items()], axis=0)
     assert (origin < (60, 200)).all()
-    for index in known:
+    for index, each in known.items():
         away = places[index] - origin
-        assert float(away @ np.array(directions[index])) > 0.8 * np.linalg.norm(away)
+        assert float(away @ each) > 0.8 * np.linalg.norm(away)
 
 
 def test_labels_are_on_spheres_in_front_alone() -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer import Annotations, Camera, DepthCue, Outline, Scene, SimulationBox, SphereSet
 
-SMALL = {"samples": 1, "filter": "point", "threads": 1, "backend": "cpu"}
+SMALL: dict[str, Any] = {"samples": 1, "filter": "point", "threads": 1, "backend": "cpu"}
 
 
 def render(scene: Scene, annotations: Annotations, **options: Any) -> NDArray[Any]:
@@ -23,7 +23,7 @@ def render(scene: Scene, annotations: Annotations, **options: Any) -> NDArray[An
 def looking(*spheres: tuple[float, float, float, float, str], **options: Any) -> Scene:
     """Spheres (x, y, z, radius, colour) along -z, 10 units high."""
     sets = [SphereSet([each[:3]], each[3], each[4]) for each in spheres]
-    view = {"type": "orthographic", "height": 10.0} | options
+    view: dict[str, Any] = {"type": "orthographic", "height": 10.0} | options
     return Scene(sets, Camera(position=(0, 0, 20), look_at=(0, 0, 0), **view))
 
 
