@@ -33,16 +33,13 @@ MOST_LABELS = 20_000
 """Most spheres that can have labels; more than a few hundred cannot be read."""
 
 
-def plan_of(
-    scene: Scene, settings: RenderSettings, annotations: Annotations, transparent: bool
-) -> Plan:
+def plan_of(scene: Scene, settings: RenderSettings, annotations: Annotations) -> Plan:
     """Return what is drawn over the pictures of a scene.
 
     Args:
         scene: with the arrays of its spheres.
         settings: of the render.
         annotations: what to draw.
-        transparent: whether the background is left out, also where the scene has one.
 
     Raises:
         SceneError: the scene does not have what is to be drawn.
@@ -54,7 +51,7 @@ def plan_of(
         settings.dpi,
         bottom,
         top,
-        transparent or scene.background.transparent,
+        scene.background.transparent,
         None if target is None else _triple(target),
         scales_of(scene) if annotations.legend is not None else (),
         box_of(scene, annotations.box) if annotations.box is not None else None,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from raytracer.film.film import Film
+    from raytracer.scene.camera import Camera
 
 
 class Overlay(Protocol):
@@ -51,6 +52,9 @@ class Image:
         metadata: what made it; saved in the PNG.
         threads: threads for encoding; 0 takes every core that the process may use.
         settings: exposure and tone curve; `tonemap` gives the picture with others.
+        camera: of the picture, with the position that it was fitted to; None of a saved film. With
+            it as the scene's, or as `render(..., camera=)`, a picture of the same proportions is
+            the same to the last bit.
         overlay: what is drawn over the picture, whatever its exposure, or None.
     """
 
@@ -60,6 +64,7 @@ class Image:
     metadata: dict[str, Any] = field(default_factory=dict)
     threads: int = 0
     settings: ToneSettings = field(default_factory=ToneSettings)
+    camera: Camera | None = None
     overlay: Overlay | None = field(default=None, repr=False, compare=False)
     # by bits and samples: the pictures that the device developed
     _developed_on_device: dict[tuple[int, int], Developed] = field(

@@ -162,7 +162,7 @@ def test_labels_are_on_spheres_in_front_alone() -> None:
     from raytracer.pipeline import prepare
 
     with prepare(made, {"width": 200, "height": 100}, backend="cpu") as job:
-        plan = plan_of(made, job.settings, Annotations(labels=Labels()), False)
+        plan = plan_of(made, job.settings, Annotations(labels=Labels()))
         over = plan.overlay(job.scene.first_hits, job.view, job.space, (0, 0, 200, 100))
     texts = {shape.text: shape.x for shape in over.drawing.shapes if isinstance(shape, Text)}
     assert texts == {"0": pytest.approx(80.0), "1": pytest.approx(120.0)}
