@@ -25,6 +25,7 @@ LAYERS = [
     {"buffers", "view", "variants", "film"},
     {"scene", "backends"},
     {"annotations"},
+    {"passes"},
     {"pipeline", "progress"},
     {"benchmark", "viewer"},
     {"ops", "compile_all"},

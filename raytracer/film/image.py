@@ -16,7 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 from raytracer._version import __version__
 from raytracer.files import output
 from raytracer.film import png
-from raytracer.film.film import Pixels, check_bits, develop, measure, outline
+from raytracer.film.film import Pixels, check_bits, measure_and_develop, outline
 from raytracer.film.statistics import Statistics, statistics_of
 from raytracer.film.tone_settings import ToneSettings
 
@@ -55,6 +55,7 @@ class Image:
         camera: of the picture, with the position that it was fitted to; None of a saved film. With
             it as the scene's, or as `render(..., camera=)`, a picture of the same proportions is
             the same to the last bit.
+        denoise: whether the picture is that of the film without noise; the film keeps it.
         overlay: what is drawn over the picture, whatever its exposure, or None.
     """
 
@@ -65,11 +66,15 @@ class Image:
     threads: int = 0
     settings: ToneSettings = field(default_factory=ToneSettings)
     camera: Camera | None = None
+    denoise: bool = False
     overlay: Overlay | None = field(default=None, repr=False, compare=False)
     # by bits and samples: the pictures that the device developed
     _developed_on_device: dict[tuple[int, int], Developed] = field(
         default_factory=dict, repr=False, compare=False
     )
+
+    # by samples: the film without noise
+    _without_noise: dict[int, Film] = field(default_factory=dict, repr=False, compare=False)
 
     def __repr__(self) -> str:
         return f"<Image: {outline(self.film, self.metadata)}>"
@@ -92,13 +97,32 @@ class Image:
         """Return the same film with another exposure or curve.
 
         Args:
-            **settings: `exposure`, `tone`, `white`, `dither`, `meter`, `meter_range`, as
+            **settings: `exposure`, `tone`, `white`, `dither`, `meter`, `meter_range`, `bloom`, as
                 `ToneSettings` describes them; those that are left out are as before.
 
         Raises:
             UserError: a setting makes no sense.
         """
         return replace(self, settings=replace(self.settings, **settings), _developed_on_device={})
+
+    @property
+    def shown(self) -> Film:
+        """The film that the picture shows: that of `film`, without noise if `denoise` is set.
+
+        Raises:
+            UserError: the denoiser is missing.
+        """
+        if not self.denoise:
+            return self.film
+        samples = self.film.samples
+        if samples not in self._without_noise:
+            from raytracer.film.denoise import denoised
+
+            start = time.perf_counter()
+            self._without_noise.clear()
+            self._without_noise[samples] = denoised(self.film, self.threads)
+            self.timings["denoise"] = time.perf_counter() - start
+        return self._without_noise[samples]
 
     @property
     def statistics(self) -> Statistics:
@@ -122,7 +146,7 @@ class Image:
 
         Alpha is 1 with an opaque background, and the coverage without.
         """
-        return self.film.mean()
+        return self.shown.mean()
 
     def to_uint8(self) -> NDArray[np.uint8]:
         """Return the picture as uint8 sRGB: (h, w, 3), or (h, w, 4) with a transparent background.
@@ -170,6 +194,7 @@ class Image:
         files = output.OutputSet()
         files.reads(*self.film.inputs)
         target = output.check_picture(files.writes(path, "the picture"))
+        _ = self.shown  # which measures its own time
         start = time.perf_counter()
         pixels, histogram = self._developed(bits)
         self.timings.setdefault("tone", time.perf_counter() - start)
@@ -183,10 +208,7 @@ class Image:
         """Return the picture and the histogram of the film, with the counts of the picture."""
         if developed := self._developed_on_device.get((bits, self.film.samples)):
             return developed
-        check_bits(bits, self.settings)
-        histogram = measure(self.film, self.settings, self.threads)
-        pixels = develop(self.film, self.settings, bits, self.threads, histogram)
-        return pixels, histogram
+        return measure_and_develop(self.shown, self.settings, bits, self.threads)
 
     def _statistics(self, histogram: NDArray[np.void]) -> Statistics:
         return statistics_of(histogram, self.settings.stops(histogram))
