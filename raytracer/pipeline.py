@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -34,9 +34,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from raytracer.annotations.overlay import Overlay
+    from raytracer.annotations.plan import Plan
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
     from raytracer.buffers import SceneBuffers
     from raytracer.files.output import OutputSet
+    from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera
     from raytracer.scene.scene import Scene
     from raytracer.scene.view_settings import ViewOverrides
@@ -67,6 +70,7 @@ def render(
     aovs: Sequence[str] = (),
     tone: ToneSettings | None = None,
     time: float | None = None,
+    annotations: Annotations | Mapping[str, Any] | None = None,
     progress: ProgressCall | None = None,
     show: Show | None = None,
     **settings: Unpack[Settings],
@@ -93,6 +97,8 @@ def render(
             later with `Image.tonemap`.
         time: seconds of rendering, after which the picture is done whatever `samples` says. Two
             such pictures differ in their number of samples.
+        annotations: what is drawn over the picture, an `Annotations`, or changes of the scene's:
+            `{"axes": True, "legend": {"place": "left"}, "box": False}`; None takes the scene's.
         progress: called now and then with the fraction done; what it raises stops the render.
         show: called with the unfinished picture while it renders, at most every 5 seconds.
 
@@ -126,6 +132,7 @@ def render(
             crop=crop,
             threads=threads,
             memory_of=output,
+            annotations=annotations,
         ) as job,
         job.film(film_for(job.settings, crop, film)) as on_device,
     ):
@@ -147,6 +154,7 @@ def prepare(
     keep: bool = False,
     memory_of: memory.Output | None = None,
     outputs: OutputSet | None = None,
+    annotations: Annotations | Mapping[str, Any] | None = None,
 ) -> Job:
     """Load, pack, build and upload a scene.
 
@@ -164,6 +172,7 @@ def prepare(
         keep: keep scene and buffers with the job, for a camera that moves.
         memory_of: the outputs of the render, for the estimate of memory.
         outputs: files that will be written; the files of the scene must not be among them.
+        annotations: what is drawn over pictures, or changes of what the scene says.
 
     Returns:
         The job, whose device memory `Job.__exit__` releases.
@@ -202,6 +211,7 @@ def prepare(
             loaded = view.applied_to(loaded)
         if changes.get("light") is not None:
             loaded = lit(loaded, settings)
+        plan = _plan(loaded, settings, annotations)
     if loaded.count == 0:
         warn("the scene has no spheres: the picture shows the background alone")
     source = loaded.source
@@ -241,7 +251,7 @@ def prepare(
     space = buffers.center, buffers.scale
     job = Job(
         settings, device, on_device, buffers.view, threads, stage.timings, sizes, metadata, space,
-        camera, kept, inputs,
+        camera, kept, inputs, plan=plan,
     )  # fmt: skip
     del buffers, tree  # the device and the job hold the arrays that they need
     with naming(source):
@@ -269,6 +279,7 @@ class Job:
         warnings: of loading and packing, if the caller of `prepare` collected them.
         frames: seconds of each frame that `render` rendered.
         noise: of the last picture, as `raytracer.film.noise` defines it; None if not measured.
+        plan: of what is drawn over pictures, or None.
     """
 
     settings: RenderSettings
@@ -286,6 +297,8 @@ class Job:
     warnings: list[str] = field(default_factory=list)
     frames: list[float] = field(default_factory=list)
     noise: float | None = None
+    plan: Plan | None = None
+    _drawn: tuple[View, Crop, Overlay] | None = None
 
     def film(self, host: Film) -> DeviceFilm:
         """Return a film on the device, blank or with samples of the same picture."""
@@ -447,7 +460,7 @@ class Job:
         settings, denoise = settings or ToneSettings(), self.settings.denoise
         image = Image(
             film, self.transparent, self.timings, about, self.threads, settings, self.camera,
-            denoise,
+            denoise, self._overlay(film.crop),
         )  # fmt: skip
         if denoise:
             self.find_aovs(on_device.to_host(), [name for name in GUIDES if name not in film.aovs])
@@ -461,6 +474,17 @@ class Job:
                 image.keep(bits, *on_device.develop(settings, bits))
             self.timings["tone"] = time.perf_counter() - start
         return image
+
+    def _overlay(self, crop: Crop) -> Overlay | None:
+        """Return what is drawn over a picture of some pixels; it is made once."""
+        if self.plan is None:
+            return None
+        if self._drawn is None or self._drawn[:2] != (self.view, crop):
+            start = time.perf_counter()
+            overlay = self.plan.overlay(self.scene.first_hits, self.view, self.space, crop)
+            self._drawn = self.view, crop, overlay
+            self.timings["annotations"] = time.perf_counter() - start
+        return self._drawn[2]
 
     def find_aovs(self, film: Film, names: Sequence[str]) -> None:
         """Render output variables and put them on the film; see `Film.aovs`."""
@@ -565,6 +589,26 @@ def _loaded(scene: object, frame: int | None = None) -> Scene:
     if scene is None:
         raise SceneError("scene: is None: give a raytracer.Scene, a path or particles")
     return SceneType.from_object(scene)
+
+
+def _plan(
+    scene: Scene,
+    settings: RenderSettings,
+    changes: Annotations | Mapping[str, Any] | None,
+) -> Plan | None:
+    """Return what is drawn over pictures of a scene, or None. Raises UserError."""
+    if scene.annotations is None and changes is None:
+        return None
+    from raytracer.annotations.from_scene import plan_of
+    from raytracer.scene.annotations import Annotations
+
+    wanted = scene.annotations or Annotations()
+    if is_a(changes, Annotations):
+        wanted = cast(Annotations, changes)
+    elif changes is not None:
+        wanted = wanted.changed(cast("Mapping[str, Any]", changes))
+    with naming(scene.source):
+        return plan_of(scene, settings, wanted) if wanted else None
 
 
 def _inputs(source: object, scene: Scene) -> tuple[Path, ...]:
@@ -708,7 +752,11 @@ def _about(
         "version": __version__,
         "scene": about | {"digest": digest},
         "spheres": spheres,
-        "settings": asdict(settings),
+        "settings": {
+            name: value
+            for name, value in asdict(settings).items()
+            if not (name == "dpi" and value is None)  # that of a PNG, and no part of the picture
+        },
         "backend": device,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }

@@ -14,11 +14,13 @@ import click
 
 from raytracer.commands.options import (
     SettingsCommand,
+    annotation_options,
     backend_option,
     frame_option,
     picture_options,
     render_options,
     scene_path,
+    take_annotations,
     take_render,
     take_tone,
     take_view,
@@ -63,7 +65,10 @@ def numbers(
     return values
 
 
-@click.command(cls=SettingsCommand, settings={"output": render_options, "threads": tone_options})
+@click.command(
+    cls=SettingsCommand,
+    settings={"output": render_options, "threads": tone_options, "backend": annotation_options},
+)
 @click.argument("scene", metavar="SCENE|DATA")
 @click.option(
     "-o",
@@ -137,7 +142,13 @@ def render(scene: str, **options: Any) -> None:
     require_start()
     tone = take_tone(options)
     view = take_view(options)
-    task = Task(scene=scene, tone=tone, overrides=view | take_render(options), **options)
+    task = Task(
+        scene=scene,
+        tone=tone,
+        overrides=view | take_render(options),
+        annotations=take_annotations(options),
+        **options,
+    )
     if task.only is None:
         run(task)
     else:
@@ -149,6 +160,7 @@ class Task(NamedTuple):
 
     scene: str
     overrides: dict[str, Any]
+    annotations: dict[str, Any] | None
     output: str | None
     frame: int | None
     backend: str
@@ -301,6 +313,7 @@ class Task(NamedTuple):
                 notice=line,
                 outputs=outputs,
                 memory_of=self.memory(resumed),
+                annotations=self.annotations,
             )
         self.warn(job, warnings)
         return job

@@ -65,6 +65,7 @@ DESCRIPTION, SOFTWARE = 270, 305
 _ALPHA_STRAIGHT = 2
 _DEFLATE = 8
 _RGB = 2
+_INCH = 2
 
 
 def format_of(path: str | Path) -> Format:
@@ -142,7 +143,12 @@ def require(
 
 
 def write(
-    file: BinaryIO, pixels: Pixels, kind: Format, description: str, software: str, quality: int
+    file: BinaryIO,
+    pixels: Pixels,
+    kind: Format,
+    texts: dict[int, str],
+    quality: int,
+    dpi: float | None = None,
 ) -> None:
     """Write a picture in any format but PNG and OpenEXR.
 
@@ -150,22 +156,24 @@ def write(
         file: a seekable stream.
         pixels: uint8 or uint16 (h, w, 3 or 4), sRGB with straight alpha.
         kind: one of `FORMATS` that can hold it.
-        description: metadata, ASCII.
-        software: the program that made it.
+        texts: ASCII by the tags `DESCRIPTION`, the metadata, and `SOFTWARE`.
         quality: 1..100.
+        dpi: pixels of an inch that a TIFF or JPEG states, or None.
     """
     import numpy as np
 
     if kind is TIFF:
-        _write_tiff(file, pixels, {DESCRIPTION: description, SOFTWARE: software})
+        _write_tiff(file, pixels, texts, dpi)
         return
     from PIL import Image as Pillow
 
     exif = Pillow.Exif()
-    exif[DESCRIPTION], exif[SOFTWARE] = description, software
+    exif.update(texts)
     options: dict[str, Any] = {"quality": quality, "exif": exif.tobytes()}
     if kind.name == "JPEG":
         options |= {"subsampling": 0, "optimize": True}  # of full size: colours carry data
+        if dpi is not None:
+            options["dpi"] = (dpi, dpi)
     elif kind.name == "AVIF":
         options |= {"subsampling": "4:4:4"}
     elif quality == LOSSLESS:
@@ -173,7 +181,7 @@ def write(
     Pillow.fromarray(np.ascontiguousarray(pixels)).save(file, kind.name, **options)
 
 
-def _write_tiff(file: BinaryIO, pixels: Pixels, texts: dict[int, str]) -> None:
+def _write_tiff(file: BinaryIO, pixels: Pixels, texts: dict[int, str], dpi: float | None) -> None:
     """Write a TIFF of 8 or 16 bits in compressed strips; Pillow has no 16 bits of colour."""
     from PIL import TiffImagePlugin as Tiff
 
@@ -185,7 +193,8 @@ def _write_tiff(file: BinaryIO, pixels: Pixels, texts: dict[int, str]) -> None:
     sizes = tuple(map(len, strips))
     starts = tuple(sum(sizes[:index]) for index in range(len(sizes)))
     tags = Tiff.ImageFileDirectory_v2(prefix=b"II")
-    values: dict[int, Any] = texts | {
+    values: dict[int, Any] = {
+        **texts,
         Tiff.IMAGEWIDTH: width,
         Tiff.IMAGELENGTH: height,
         Tiff.BITSPERSAMPLE: (8 * pixels.dtype.itemsize,) * channels,
@@ -198,6 +207,8 @@ def _write_tiff(file: BinaryIO, pixels: Pixels, texts: dict[int, str]) -> None:
     }
     if channels == 4:
         values[Tiff.EXTRASAMPLES] = _ALPHA_STRAIGHT
+    if dpi is not None:
+        values |= {Tiff.X_RESOLUTION: dpi, Tiff.Y_RESOLUTION: dpi, Tiff.RESOLUTION_UNIT: _INCH}
     for tag, value in values.items():
         if tag in (Tiff.STRIPBYTECOUNTS, Tiff.STRIPOFFSETS):
             tags.tagtype[tag] = 4  # 32 bits, also where a strip is small

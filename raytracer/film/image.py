@@ -9,7 +9,7 @@ import warnings
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -25,6 +25,14 @@ if TYPE_CHECKING:
     from raytracer.film.film import Film
     from raytracer.film.formats import Format
     from raytracer.scene.camera import Camera
+
+
+class Overlay(Protocol):
+    """What is drawn over a developed picture."""
+
+    def over(self, pixels: Pixels) -> Pixels:
+        """Return the picture, uint8 or uint16 (h, w, 4), with all that is drawn over it."""
+
 
 Developed = tuple[Pixels, NDArray[np.void]]
 """A picture, (h, w, 4), and the histogram of its film, structured (1,)."""
@@ -53,6 +61,7 @@ class Image:
             it as the scene's, or as `render(..., camera=)`, a picture of the same proportions is
             the same to the last bit.
         denoise: whether the picture is that of the film without noise; the film keeps it.
+        overlay: what is drawn over the picture, whatever its exposure, or None.
     """
 
     film: Film
@@ -63,6 +72,7 @@ class Image:
     settings: ToneSettings = field(default_factory=ToneSettings)
     camera: Camera | None = None
     denoise: bool = False
+    overlay: Overlay | None = field(default=None, repr=False, compare=False)
     # by bits and samples: the pictures that the device developed
     _developed_on_device: dict[tuple[int, int], Developed] = field(
         default_factory=dict, repr=False, compare=False
@@ -148,11 +158,11 @@ class Image:
 
         Alpha is straight, not premultiplied.
         """
-        return self._visible(self._developed(8)[0]).astype(np.uint8, copy=False)
+        return self._visible(self.pixels(8)).astype(np.uint8, copy=False)
 
     def to_uint16(self) -> NDArray[np.uint16]:
         """Return the picture as uint16 sRGB: (h, w, 3), or (h, w, 4); see `to_uint8`."""
-        return self._visible(self._developed(16)[0]).astype(np.uint16, copy=False)
+        return self._visible(self.pixels(16)).astype(np.uint16, copy=False)
 
     def pixels(self, bits: int = 8) -> Pixels:
         """Return the picture as uint8 or uint16 (h, w, 4), sRGB with straight alpha.
@@ -163,7 +173,7 @@ class Image:
         Raises:
             UserError: another number of bits, or dither with 16.
         """
-        return self._developed(bits)[0]
+        return self._annotated(self._developed(bits)[0])
 
     def codes(self, bits: int = 8) -> Pixels:
         """Return `pixels`, the new name of this method."""
@@ -247,14 +257,25 @@ class Image:
         del statistics["bins"]  # many numbers, and Film.statistics() has them
         about = self.metadata | {"tone": asdict(self.settings), "statistics": statistics}
         software, description = f"raytracer {__version__}", json.dumps(about | {"timings": timings})
-        pixels = self._visible(pixels)
+        pixels = self._visible(self._annotated(pixels))
         if kind is None or kind.name == "PNG":
             text = {"Software": software, png.KEY: description}
-            png.write(file, pixels, text, self.threads)
+            png.write(file, pixels, text, self.threads, self.dpi)
             return
         from raytracer.film import formats
 
-        formats.write(file, pixels, kind, description, software, quality or kind.quality)
+        texts = {formats.DESCRIPTION: description, formats.SOFTWARE: software}
+        formats.write(file, pixels, kind, texts, quality or kind.quality, self.dpi)
+
+    def _annotated(self, pixels: Pixels) -> Pixels:
+        """Return a developed picture with what is drawn over it."""
+        return pixels if self.overlay is None else self.overlay.over(pixels)
+
+    @property
+    def dpi(self) -> float | None:
+        """Pixels of an inch that the PNG states, or None."""
+        dpi: float | None = self.metadata.get("settings", {}).get("dpi")
+        return dpi
 
     def _repr_png_(self) -> bytes:
         """Return the PNG file that Jupyter shows."""

@@ -112,6 +112,14 @@ def test_a_picture_of_another_program_has_none(
     assert "nor another picture of raytracer" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["a.jpg", "a.tiff"])
+def test_the_size_on_paper_is_stated(name: str, tmp_path: Path) -> None:
+    scene = raytracer.Scene.from_arrays([(0, 0, 0)], 1.0)
+    path = raytracer.render(scene, width=4, height=4, samples=1, dpi=300).save(tmp_path / name)
+    with Pillow.open(path) as opened:
+        assert opened.info["dpi"] == pytest.approx((300, 300))
+
+
 def test_an_exr_is_the_linear_picture(picture: raytracer.Image, tmp_path: Path) -> None:
     pytest.importorskip("OpenEXR")
     film = raytracer.Film.load(picture.save(tmp_path / "a.exr"))
