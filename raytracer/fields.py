@@ -171,8 +171,12 @@ def check_fields(target: Any, place: str = "", error: type[UserError] = SceneErr
             object.__setattr__(target, name, definition.kind.checked(value, where, error))
 
 
-def takes(*kinds: type) -> Callable[[Function], Function]:
-    """Return a decorator of functions that take the fields of dataclasses as keyword arguments."""
+def takes(*kinds: type | str) -> Callable[[Function], Function]:
+    """Return a decorator of functions that take the fields of dataclasses as keyword arguments.
+
+    Args:
+        *kinds: the dataclasses, or their full names, by which they are imported when needed.
+    """
 
     def decorate(function: Function) -> Function:
         vars(function)[SETTINGS] = kinds
@@ -191,13 +195,28 @@ def check_names(function: Any, given: Iterable[str]) -> None:
     Raises:
         TypeError: there is no such field.
     """
-    known = [name for kind in vars(function)[SETTINGS] for name in definitions(kind)]
+    first, *others = vars(function)[SETTINGS]
+    known = list(definitions(_imported(first)))
     for name in given:
+        if name not in known:
+            known += [each for kind in others for each in definitions(_imported(kind))]
+            others = []
         if name not in known:
             raise TypeError(
                 f"{function.__name__}() got an unexpected keyword argument '{shown(name)}'; "
                 f"{suggestion(name, [*known, *(function.__kwdefaults__ or ())])}"
             )
+
+
+def _imported(kind: type | str) -> type:
+    """Return a dataclass, imported by its full name if it must be."""
+    if isinstance(kind, type):
+        return kind
+    from importlib import import_module
+
+    module, _, name = kind.rpartition(".")
+    found: type = getattr(import_module(module), name)
+    return found
 
 
 def document(public: Any) -> None:
@@ -212,7 +231,7 @@ def document(public: Any) -> None:
     if isinstance(public, type) and hasattr(public, "__dataclass_fields__"):
         _document_class(public)
     elif SETTINGS in getattr(public, "__dict__", {}):
-        _document_function(public, vars(public)[SETTINGS])
+        _document_function(public, tuple(map(_imported, vars(public)[SETTINGS])))
 
 
 def _document_function(function: Any, kinds: tuple[type, ...]) -> None:

@@ -16,7 +16,7 @@ from raytracer.files import output
 from raytracer.files.access import is_path, path_of
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.resources import thread_count
-from raytracer.scene.view_settings import ViewSettings, taken
+from raytracer.scene.view_settings import ViewSettings
 from raytracer.settings import RenderSettings
 from raytracer.viewer import opening
 from raytracer.viewer.loaded_scene import LoadedScene, require_file
@@ -163,7 +163,7 @@ def preview(
     overrides |= {"look": look, "integrator": integrator}
     overrides |= {"ao_samples": ao_samples, "ao_distance": ao_distance, "light": light}
     RenderSettings().override(**overrides)  # a mistake is said before a display is missing
-    taken(dict(view_settings))
+    ViewSettings(**view_settings)
     overrides |= view_settings
     opening.open_display(offscreen is not None)
     source = scene
