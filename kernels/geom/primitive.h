@@ -28,6 +28,11 @@ template <class V> RT_HD PrimitiveBox<V> primitive_box(const V (&words)[kPrimiti
   return {radius - s, s + radius, s};
 }
 
+// the same primitive in each lane
+template <class F> RT_HD Sphere<F> splat_primitive(const Sphere<float>& s) {
+  return {splat3<F>(s.center), F(s.radius)};
+}
+
 // The primitive relative to the origin of a ray, as required by the functions below that take a direction.
 template <class F> RT_HD Sphere<F> relative_to(const Sphere<F>& s, Vec3<F> origin) {
   return {s.center - origin, s.radius};
