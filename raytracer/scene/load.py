@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from raytracer.arguments import whole
 from raytracer.errors import (
     DataFileError,
     SceneError,
@@ -31,16 +32,19 @@ from raytracer.scene.elements import Element, symbol_of, table
 from raytracer.scene.lights import LIGHTS, Ambient, Light
 from raytracer.scene.materials import DEFAULT, MATERIALS, Material
 from raytracer.scene.particles.compressed import is_compressed, stem
-from raytracer.scene.particles.data_file import split_inner
-from raytracer.scene.particles.read import read, read_open
+from raytracer.scene.particles.data_file import may_be_series, split_inner
+from raytracer.scene.particles.read import OneFile, frame_count, of_series, read, read_open
 from raytracer.scene.particles.registry import SUFFIXES, by_content, start_of
 from raytracer.scene.scene import Scene, SphereSet
 from raytracer.scene.transform import Transform
+from raytracer.scene.views import VIEW_UP
 from raytracer.settings import RenderSettings
 from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
     from os import PathLike
+
+    from raytracer.scene.annotations import Annotations
 
 Values = dict[str, Any]
 
@@ -69,13 +73,16 @@ MOST_PATH = 200
 """Longest path of a data file that a notice shows whole."""
 
 
-def load(path: str | PathLike[str]) -> Scene:
+def load(path: str | PathLike[str], frame: int | None = None) -> Scene:
     """Read a scene file, or make a scene of a particle file.
 
     Args:
         path: a scene file (.toml, .json), or a particle file (.npz, .csv, .xyz, .lammpstrj, ...;
             the guide lists all), which is shown by a fitted camera, with the look soft, atoms with
-            the colours of elements.
+            the colours of elements. A pattern as in `snap_*.h5` or `frame_%04d.xyz`, or, with a
+            frame, a folder, names a series of files with a frame each.
+        frame: of a trajectory, from 0, or from -1 backwards; in a scene file, of each data file
+            that holds several frames, before what the scene file says. None is the first one.
 
     Returns:
         The scene, with the arrays of all its data files.
@@ -85,21 +92,29 @@ def load(path: str | PathLike[str]) -> Scene:
             file and field, with one line for each problem.
     """
     target = path_of(path)
-    check_there(target)
-    target, inner = split_inner(target)
+    if frame is not None:
+        frame = whole(frame, "frame", error=UserError)
+    check_there(target, frame)
+    one = OneFile(target, str(target), frame)
+    if may_be_series(target, frame):
+        one = of_series(*one[:3])
+    target, inner = split_inner(one.path)
     with (
         opened(target, error=SceneError, standard_input=True) as file,
         naming(file.source),
     ):
         suffix = _scene_suffix(file)
         if suffix:
-            return compose(read_table(file, suffix), Path(file.source))
-        data = read_open(file, others=SCENE_SUFFIXES, inner=inner)
+            return compose(read_table(file, suffix), Path(file.source), frame)
+        data = read_open(file, others=SCENE_SUFFIXES, inner=inner, frame=one.frame)
+        one.mark(data)
         if len(data.centers) == 0:
             raise DataFileError(f"{file.source}: holds no particles, so there is nothing to show")
         return Scene(
             spheres=(SphereSet.of_particles(data),),
             render=RenderSettings(look="soft"),
+            # Those who write cells have z up, as OVITO does.
+            camera=None if data.box is None else Camera(up=VIEW_UP),
             title=stem(target),
             source=file.source,
         )
@@ -119,9 +134,19 @@ def _scene_suffix(file: OpenFile) -> str:
     return ".json" if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{") else ".toml"
 
 
-def check_there(path: Path) -> None:
-    """Refuse a path where there is no file. Raises SceneError that names the nearest one."""
-    if path == STANDARD_INPUT:
+def _is_series(path: Path, frame: int | None) -> bool:
+    """Whether a path names a series of files. Raises DataFileError: it does, and there are none."""
+    if not may_be_series(path, frame):
+        return False
+    return of_series(path, "", None if frame is None else 0).path != path
+
+
+def check_there(path: Path, frame: int | None = None) -> None:
+    """Refuse a path where there is no file. Raises SceneError that names the nearest one.
+
+    A pattern is right where files match it, a folder where a frame of it is asked for.
+    """
+    if path == STANDARD_INPUT or _is_series(path, frame):
         return
     path, _ = split_inner(path)
     try:
@@ -239,18 +264,19 @@ def _inside(folder: Path) -> str:
     return f"name a file, for example {folder / found[0]}" if found else "name a file"
 
 
-def compose(values: Values, path: Path) -> Scene:
+def compose(values: Values, path: Path, frame: int | None = None) -> Scene:
     """Make a scene of the values of a scene file.
 
     Args:
         values: as parsed from TOML or JSON.
         path: the scene file; data files are relative to it.
+        frame: of each data file that holds several, before the one that the set says.
 
     Raises:
         UserError: with one line for each problem.
     """
     check(values, str(path))
-    return _Composer(values, path).scene()
+    return _Composer(values, path, frame).scene()
 
 
 def check(values: Values, file: str) -> None:
@@ -277,9 +303,11 @@ class _Composer:
     Names and types are right already; what is left out has the defaults of the objects.
     """
 
-    def __init__(self, content: Values, path: Path) -> None:
+    def __init__(self, content: Values, path: Path, frame: int | None = None) -> None:
         self.content = content
         self.path = path
+        self.frame = frame
+        self.moves = False  # whether a file holds several frames
         self.problems: list[str] = []
         self.labels: set[str] = set()  # of all coordinate files
 
@@ -297,6 +325,7 @@ class _Composer:
             "ambient": self.make_if("", Ambient, content.get("ambient")),
             "lights": self.lights(),
             "materials": self.materials(),
+            "annotations": self.annotations(),
         }
         elements = self.elements()
         self.note_foreign()
@@ -304,6 +333,10 @@ class _Composer:
         spheres = [s for s in made if s is not None]
         if not self.problems:
             self.check_elements(elements)
+        if self.frame is not None and not self.moves and not self.problems:
+            self.problems.append(
+                f"no file of this scene holds several frames, so there is no frame {self.frame}"
+            )
         if self.problems:
             raise SceneError(*(f"{self.path}: {p}" for p in self.problems))
         self.require_spheres(spheres)
@@ -350,6 +383,20 @@ class _Composer:
             text = str(error)
             self.problems.append(f"{place}.{text.partition('.')[2]}" if place else text)
             return None
+
+    def annotations(self) -> Annotations | None:
+        """Make what is drawn over the picture; None if there is nothing."""
+        from raytracer.scene.tables import ANNOTATIONS
+
+        said = {name: self.content.get(name) for name in ANNOTATIONS}
+        if all(values is None for values in said.values()):
+            return None
+        from raytracer.scene.annotations import KINDS, Annotations, TextLabel
+
+        parts = {name: self.make_if(name, kind, said[name]) for name, kind in KINDS.items()}
+        lines = said["texts"] or ()
+        texts = [self.make(f"texts[{i}]", TextLabel, line) for i, line in enumerate(lines)]
+        return None if self.problems else Annotations(texts=texts, **parts)
 
     def lights(self) -> list[Light] | None:
         """Make the lights."""
@@ -434,7 +481,8 @@ class _Composer:
             name = values["file"]
             folder, atoms = self.path.parent, values.get("topology")
             topology = None if atoms is None else folder / atoms
-            data = read(folder / name, arrays, elements, name, meaning, topology)
+            frame = self.frame_of(folder / name, name, values.get("frame"))
+            data = read(folder / name, arrays, elements, name, meaning, topology, frame)
             if data.labels is not None:
                 self.labels.update(data.labels.names)
             elif meaning is not None:
@@ -445,6 +493,13 @@ class _Composer:
         if values.get("generate") is not None:
             return _generated(place, values, options)
         return _inline(place, values, options)
+
+    def frame_of(self, path: Path, name: str, own: int | None) -> int | None:
+        """Return the frame to read of a data file: that of the whole scene, or the set's own."""
+        if self.frame is None or frame_count(path, name) == 1:
+            return own
+        self.moves = True
+        return self.frame
 
 
 def is_outside(folder: Path, name: str | Path) -> bool:
@@ -463,6 +518,8 @@ def contradiction(values: Values) -> str | None:
         return f": needs one of centers, file and generate, got {got}"
     if values.get("arrays") is not None and sources != ["file"]:
         return ".arrays: names what is in a data file, but the set has no file"
+    if values.get("frame") is not None and sources != ["file"]:
+        return ".frame: is the number of a frame of a data file, but the set has no file"
     if values.get("topology") is not None and sources != ["file"]:
         return ".topology: names the atoms of a trajectory, but the set has no file"
     if values.get("labels") is not None and sources != ["file"]:

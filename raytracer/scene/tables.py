@@ -17,6 +17,7 @@ from raytracer.scene.colors import COLOR_SPACES
 from raytracer.scene.kinds import (
     ColorValue,
     Constant,
+    Keys,
     NamedTables,
     Rows,
     Table,
@@ -27,6 +28,9 @@ from raytracer.scene.lights import LIGHTS, Ambient
 from raytracer.scene.materials import DEFAULT, MATERIALS
 from raytracer.scene.transform import Transform
 from raytracer.settings import LARGEST_SEED, RenderSettings
+
+MOST_FRAMES = 10**12
+"""Largest number of a frame; that of a file is checked when it is read."""
 
 
 def _key(kind: Kind, summary: str, default_text: str = "", **options: Any) -> Definition:
@@ -115,10 +119,16 @@ SPHERES = Table(
         "centers": _key(Rows(Vector3()), "Centres of an inline set, [[x, y, z], ...]."),
         "file": _key(
             Text(),
-            "Data file instead, relative to the scene file: a table, arrays, atoms, ...",
+            "Data file instead, relative to the scene file: a table, arrays, atoms, ...; a "
+            "pattern, `snap_*.h5`, for a series of files with a frame each.",
         ),
         "topology": _key(
             Text(), "File with the atoms of a trajectory that holds coordinates alone."
+        ),
+        "frame": _key(
+            Integer(-MOST_FRAMES, MOST_FRAMES),
+            "Number of the frame of a trajectory, from 0, or from -1 backwards.",
+            "the first one",
         ),
         "generate": _key(GENERATE, "A generator instead of data."),
         "arrays": _key(ARRAYS, "The data file's own names of its arrays or columns."),
@@ -186,6 +196,21 @@ MATERIAL = Variants(
     default=DEFAULT,
 )
 
+ANNOTATIONS = {
+    name: Table(kind, summary, Keys("raytracer.scene.annotations", kind))
+    for name, kind, summary in (
+        ("legend", "Legend", "The scale of spheres that are coloured by a column."),
+        ("scale_bar", "ScaleBar", "A bar of a known length."),
+        ("axes", "Axes", "A tripod of the axes."),
+        ("texts", "TextLabel", "A text over the picture."),
+        ("labels", "Labels", "A text at each sphere."),
+        ("box", "SimulationBox", "The edges of the simulation box."),
+        ("outline", "Outline", "Lines around spheres."),
+        ("depth_cue", "DepthCue", "Fading into a colour with the distance."),
+    )
+}
+"""What is drawn over the picture; texts are a list."""
+
 SCENE = Table(
     "SceneFile",
     "A scene of spheres for raytracer.",
@@ -207,6 +232,10 @@ SCENE = Table(
         "elements": _key(
             NamedTables(ELEMENT), "Own radii and colours of elements in files of atoms.", default={}
         ),
+        **{
+            name: _key(Tables(table) if name == "texts" else table, table.summary)
+            for name, table in ANNOTATIONS.items()
+        },
     },
 )
 """The whole file."""

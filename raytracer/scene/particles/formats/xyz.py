@@ -29,6 +29,7 @@ from raytracer.scene.particles.source import (
     Particles,
     ParticleSource,
     Value,
+    more_frames,
 )
 from raytracer.scene.particles.text_table import (
     COLOR_BYTES,
@@ -50,6 +51,9 @@ NUMBERS = ("R", "I")
 
 READ_KEYS = ("Lattice", "Properties")
 """Keys of the comment that are read."""
+
+LAMMPS = "Atoms. Timestep:"
+"""Start of the comment that LAMMPS writes: numbers are types."""
 
 MOST_COLUMNS = 10_000
 """Most columns that Properties may name."""
@@ -82,6 +86,8 @@ _PARTS = {"centers": "centers", "radius": "radius", "diameter": "radius", "color
 class Source(ParticleSource):
     """A plain or extended .xyz file."""
 
+    has_pieces = True
+
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
         self.atoms, self.comment = read_head(file)
@@ -105,7 +111,14 @@ class Source(ParticleSource):
     @property
     def frames(self) -> int | None:
         """One, or None: where more lines follow, only reading them tells how many frames."""
-        return None if has_lines(self.file, 2 + self.atoms) else 1
+        if not has_lines(self.file, 2 + self.atoms):
+            return 1
+        return None if pick_line(self.file, self._head_lines + self.atoms) is not None else 1
+
+    def frame_starts(self) -> Sequence[int]:
+        from raytracer.scene.particles.frames import counted_lines
+
+        return counted_lines(self.file, 0, 2)
 
     @property
     def box(self) -> Box | None:
@@ -118,6 +131,8 @@ class Source(ParticleSource):
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         kept = {name: self.properties[name] for name in names}
+        if not kept:
+            return {}
         used = {
             name: (name, each._replace(kind="S") if each.kind == "L" else each)
             for name, each in kept.items()
@@ -150,7 +165,9 @@ class Source(ParticleSource):
             labels, ids = distinct(table["label"], source)
             if "type" in used:
                 labels = _as_types(labels, ids, table["type"])
-            result.labels = Labels(labels, ids, _meaning(chosen["label"]))
+            by_lammps = self.comment.startswith(LAMMPS) and all(map(str.isdecimal, labels))
+            meaning = "types" if by_lammps else _meaning(chosen["label"])
+            result.labels = Labels(labels, ids, meaning)
         result.names = {_PARTS[part]: name for part, name in chosen.items() if part in _PARTS}
         result.columns = {part: (name,) for part, name in result.names.items()}
         return result
@@ -177,10 +194,7 @@ class Source(ParticleSource):
         if line is None:
             return
         if line.strip().isdecimal():
-            yield (
-                f"{self.name}: more frames follow; the first is shown: for another one, write it "
-                "to a file of its own"
-            )
+            yield more_frames(self.name)
         else:
             yield (
                 f"{self.name}: line 1 says {self.atoms} atoms, but more lines follow, which are "
