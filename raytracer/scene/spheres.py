@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from raytracer.scene.columns import Columns
+    from raytracer.scene.particles.labels import Labels
+
 DEFAULT_COLOR = (0.8, 0.8, 0.8)
 """sRGB of spheres that were given no colour."""
 
@@ -51,6 +55,9 @@ class SphereSet:
         source: file the arrays came from, for messages.
         names: the file's own names of "centers", "radius" and "color", for messages.
         file: the same file, to look up what else it says of a sphere (`Scene.describe`).
+        columns: further values of the spheres by name, arrays (N,) or (N, K), to colour, size and
+            select by.
+        labels: elements or types of the spheres.
 
     Raises:
         UserError: arrays that do not fit, NaN or infinity (with the index of the first), radii
@@ -70,6 +77,8 @@ class SphereSet:
         source: str = "",
         names: Mapping[str, str] | None = None,
         file: DataFile | None = None,
+        columns: Mapping[str, Any] | None = None,
+        labels: Labels | None = None,
     ) -> None:
         color_space, material = plain(color_space), plain(material)
         if not is_a(color_space, str) or color_space not in COLOR_SPACES:
@@ -96,6 +105,45 @@ class SphereSet:
         self.color: NDArray[Any]
         self.color_id: NDArray[np.int32] | None = None
         self._set_color(color, color_id, where)
+        self.labels = labels
+        self.rows: NDArray[np.int64] | None = None
+        self.total = self.count
+        self._given = _given(columns, self.count, where)
+        self._columns: Columns | None = None
+
+    @property
+    def columns(self) -> Columns:
+        """Values of the spheres by name: those of the set's file, and derived ones."""
+        if self._columns is None:
+            from raytracer.scene.columns import Columns
+
+            self._columns = Columns(self, self._given)
+        return self._columns
+
+    def keep_columns(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take columns of the file that were read with it, each (N, ...), by their names."""
+        self._given = {**self._given, **arrays}
+        self._columns = None
+
+    def taken(self, rows: NDArray[np.int64]) -> SphereSet:
+        """Return a set of some of the spheres.
+
+        Args:
+            rows: their numbers in this set, from 0.
+        """
+        taken = copy(self)
+        taken.centers = self.centers[rows]
+        if not isinstance(self.radius, float):
+            taken.radius = self.radius[rows]
+        if self.color_id is not None:
+            taken.color_id = self.color_id[rows]
+        elif len(self.color) > 1:
+            taken.color = self.color[rows]
+        if self.labels is not None:
+            taken.labels = self.labels._replace(ids=self.labels.ids[rows])
+        taken.rows = rows if self.rows is None else self.rows[rows]
+        taken._columns = self.columns.of(taken)
+        return taken
 
     @property
     def count(self) -> int:
@@ -144,6 +192,17 @@ class SphereSet:
                 palette.append(_one(key, self.color_space, where))
         self.color = np.concatenate(palette)
         self.color_id = ids
+
+
+def _given(columns: Any, count: int, where: Where) -> dict[str, NDArray[Any]]:
+    """Return the columns that were given as arrays, each with a row for every sphere."""
+    given = {}
+    for name, values in mapping({} if columns is None else columns, "columns").items():
+        array = as_array(values, f"columns[{name!r}]", where)
+        if array.ndim not in (1, 2) or len(array) != count:
+            raise where.wrong(f"columns[{name!r}]", f"has shape {array.shape} for {count} spheres")
+        given[name] = array
+    return given
 
 
 def _plain(color: Any, where: Where) -> Any:
