@@ -14,7 +14,7 @@ from raytracer import memory
 from raytracer._version import __version__
 from raytracer.arguments import function, is_a, items, of_kind, text, whole
 from raytracer.backends.select import select
-from raytracer.errors import SceneError, UserError, counted, naming, type_name
+from raytracer.errors import SceneError, UserError, counted, naming
 from raytracer.fields import check_names, takes
 from raytracer.files.access import is_path, path_of
 from raytracer.film.aovs import check_aovs, from_hits
@@ -48,7 +48,7 @@ NO_SPHERE = constant("kNoSphere")  # FirstHit.id
 
 @takes(RenderSettings)
 def render(
-    scene: Scene | str | Path,
+    scene: object,
     *,
     backend: str = "auto",
     crop: Crop | None = None,
@@ -65,7 +65,8 @@ def render(
     Settings that are None or left out, those of `RenderSettings`, are the scene's.
 
     Args:
-        scene: a Scene, or the path of a scene or particle file.
+        scene: a Scene, the path of a scene or particle file, or an object that holds particles:
+            an array, or one of another package (`Scene.from_object`).
         backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or "cuda:1" for the
             GPU with number 1.
         crop: x0, y0, x1, y1 in pixels, half open: render only that part.
@@ -109,7 +110,7 @@ def render(
 
 
 def prepare(
-    scene: Scene | str | Path,
+    scene: object,
     overrides: dict[str, Any] | None = None,
     *,
     backend: str | Device = "auto",
@@ -126,7 +127,8 @@ def prepare(
     Memory that the next stage does not need is released in between.
 
     Args:
-        scene: a Scene, or the path of a scene or particle file.
+        scene: a Scene, the path of a scene or particle file, or an object that holds particles:
+            an array, or one of another package (`Scene.from_object`).
         overrides: settings by name; None keeps the scene's.
         backend: by name, or the device of an earlier job.
         crop: x0, y0, x1, y1 in pixels, half open, for the estimate of memory.
@@ -443,20 +445,22 @@ def _packed(scene: Scene, settings: RenderSettings, transparent: bool) -> SceneB
     return buffers.seen(buffers.view.without_background()) if transparent else buffers
 
 
-def _loaded(scene: Scene | str | Path) -> Scene:
-    """Return a scene, loaded if a path is given. Raises UserError."""
+def _loaded(scene: object) -> Scene:
+    """Return a scene: loaded from a path, made of an object, or itself. Raises UserError."""
     if is_path(scene):
         from raytracer.scene.load import load
 
         return load(scene)
     from raytracer.scene.scene import Scene as SceneType
 
-    if not is_a(scene, SceneType):
-        raise SceneError(f"scene: give a raytracer.Scene or a path, not a {type_name(scene)}")
-    return cast(SceneType, scene)
+    if is_a(scene, SceneType):
+        return cast(SceneType, scene)
+    if scene is None:
+        raise SceneError("scene: is None: give a raytracer.Scene, a path or particles")
+    return SceneType.from_object(scene)
 
 
-def _inputs(source: Scene | str | Path, scene: Scene) -> tuple[Path, ...]:
+def _inputs(source: object, scene: Scene) -> tuple[Path, ...]:
     """Return the files of a scene: its own and those of its sphere sets, absolute."""
     own = [Path(source).absolute()] if is_path(source) else []
     return (*own, *(spheres.file.path for spheres in scene.spheres if spheres.file))

@@ -128,8 +128,8 @@ def test_progress_ends_at_one_and_may_stop_the_render() -> None:
 
 
 def test_what_is_neither_a_scene_nor_a_path_is_refused() -> None:
-    with pytest.raises(SceneError, match=r"give a raytracer\.Scene or a path, not a ndarray"):
-        raytracer.render(np.zeros((3, 3)))  # type: ignore[arg-type]
+    with pytest.raises(SceneError, match=r"a set is no scene: give a raytracer\.Scene, a path"):
+        raytracer.render({1, 2, 3})
 
 
 def test_a_path_is_loaded(tmp_path: Path) -> None:

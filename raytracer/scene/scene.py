@@ -131,6 +131,48 @@ class Scene:
         )
         return cls(spheres=(spheres,), **scene)
 
+    @classmethod
+    def from_object(
+        cls,
+        particles: Any,
+        radius: Any = None,
+        color: Any = None,
+        *,
+        arrays: Mapping[str, str] | None = None,
+        labels: str | None = None,
+        material: str | Material = "default",
+        **scene: Any,
+    ) -> Scene:
+        """Return a scene of an object of another package, with a fitted camera and the look soft.
+
+        Positions, radii, colours and elements are found as in a particle file. Arrays are used
+        without a copy where the package gives its own; no package is imported.
+
+        Args:
+            particles: Atoms of ASE, a Universe or AtomGroup of MDAnalysis, a DataCollection or
+                Pipeline of OVITO, a Frame of gsd, a DataFrame of pandas or polars, a Table of
+                pyarrow, a DataSet of PyVista; an array (N, 3), (N, 4) with radii, (T, N, 3) of
+                frames or (N,) of records; or a dictionary of arrays by name.
+            radius: one radius or (N,), before those of the object.
+            color: one colour or (N, 3), before those of the object.
+            arrays: the object's own names by "centers", "radii", "diameters", "colors", "x", "y",
+                "z", "r", "g", "b".
+            labels: "elements" or "types": what the labels of atoms are; None decides by them.
+            material: a `Material` or the name of one in `materials`.
+            **scene: any other argument of `Scene`.
+
+        Raises:
+            SceneError: there are no particles in it, or an argument is wrong.
+            DataFileError: its columns make no spheres.
+        """
+        from raytracer.scene.particles.objects.sphere_set import sphere_set_of
+
+        spheres = sphere_set_of(
+            particles, radius, color, arrays=arrays, labels=labels, material=material
+        )
+        scene.setdefault("render", RenderSettings(look="soft"))
+        return cls(spheres=(spheres,), **scene)
+
     def __repr__(self) -> str:
         name = f" {shown_value(self.title)}" if self.title else ""
         sets = len(self.spheres)

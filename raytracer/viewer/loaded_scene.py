@@ -69,7 +69,7 @@ class LoadedScene:
     @classmethod
     def load(
         cls,
-        source: Scene | str | Path,
+        source: object,
         overrides: dict[str, Any],
         backend: str | Device,
         threads: int = 0,
@@ -203,7 +203,7 @@ class LoadedScene:
             self.job.scene.close()
 
 
-def require_file(source: Scene | str | Path) -> Path:
+def require_file(source: object) -> Path:
     """Return the path of a file to watch; raises DataFileError for a scene made in Python."""
     if not is_path(source):
         raise DataFileError("watch: a scene made in Python has no file to watch: give its path")

@@ -24,7 +24,6 @@ from raytracer.warning import warn
 if TYPE_CHECKING:
     from raytracer.pipeline import Notice
     from raytracer.scene.camera import Camera
-    from raytracer.scene.scene import Scene
     from raytracer.viewer.messages import Message
     from raytracer.viewer.offscreen import Player
     from raytracer.viewer.viewer import Viewer
@@ -71,7 +70,7 @@ class PreviewResult:
 
 
 def preview(
-    scene: Scene | str | Path,
+    scene: object,
     *,
     backend: str = "auto",
     width: int | None = None,
@@ -95,7 +94,8 @@ def preview(
     """Open an interactive window, and return when it is closed.
 
     Args:
-        scene: a Scene, or the path of a scene or particle file.
+        scene: a Scene, the path of a scene or particle file, or an object that holds particles
+            (`Scene.from_object`).
         backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or
             "cuda:1" for the GPU with number 1.
         width: width of the window in pixels; None takes the scene's.

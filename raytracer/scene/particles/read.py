@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile, opened, reading
@@ -72,11 +72,42 @@ def read_open(
     if topology is not None:
         result.labels = _labels_of(topology, len(result.centers), result.source)
         result.notes = [note for note in result.notes if note != no_atoms(result.source)]
-    if result.labels is not None and (result.radius is None or result.color is None):
-        _look_up(result, result.labels, elements or {}, meaning)
+    _complete(result, elements, meaning)
     if not file.is_standard_input:
         result.file = DataFile.of(file, inner)
     return result
+
+
+def read_object(
+    value: Any,
+    names: Mapping[str, str] | None = None,
+    elements: Mapping[str, Element] | None = None,
+    meaning: str | None = None,
+) -> Particles:
+    """Read the spheres of an object of another package, or of arrays; otherwise as `read`.
+
+    Args:
+        value: of one of the kinds in `objects.registry.KINDS`, an array or a dictionary of arrays.
+
+    Raises:
+        SceneError: it is no such object.
+        DataFileError: it does not hold spheres.
+    """
+    from raytracer.scene.particles.objects.registry import object_source
+
+    found = object_source(value)
+    with reading(found.name, "particles"):
+        result = found.particles(names or {})
+    _complete(result, elements, meaning)
+    return result
+
+
+def _complete(
+    result: Particles, elements: Mapping[str, Element] | None, meaning: str | None
+) -> None:
+    """Fill in radii and colours that the particles lack, where they have labels."""
+    if result.labels is not None and (result.radius is None or result.color is None):
+        _look_up(result, result.labels, elements or {}, meaning)
 
 
 def _labels_of(path: Path, count: int, source: str) -> Labels:

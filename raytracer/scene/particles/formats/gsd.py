@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError
 from raytracer.memory import require_room
+from raytracer.scene.particles.cell import hoomd_box
 from raytracer.scene.particles.loaded import LoadedSource, library, texts
 from raytracer.scene.particles.source import Box
 
@@ -43,11 +44,7 @@ class Source(LoadedSource):
         found = self._chunk("configuration/box")
         if found is None or found.shape != (6,):
             return None
-        x, y, z, xy, xz, yz = map(float, found)
-        z = z or 1.0  # of two dimensions
-        edges = ((x, 0.0, 0.0), (xy * y, y, 0.0), (xz * z, yz * z, z))
-        low = [-sum(edge[axis] for edge in edges) / 2.0 for axis in range(3)]
-        return Box((low[0], low[1], low[2]), edges)
+        return hoomd_box(found)
 
     @property
     def bonds(self) -> NDArray[np.int64] | None:
