@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from raytracer.errors import SceneError, counted, shown, suggestion
 from raytracer.scene.arrays import each_block
+from raytracer.scene.coloring.element_tables import RADII, radii_of_elements
 from raytracer.scene.coloring.expression import Texts
-from raytracer.scene.elements import symbol_of
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.columns import label_ids
+from raytracer.scene.particles.labels import element_symbols
 from raytracer.scene.particles.source import Column, kind_of
 
 if TYPE_CHECKING:
@@ -168,6 +169,8 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         if self._spheres.labels is not None and plain in (*ELEMENT_NAMES, *TYPE_NAMES):
             symbols = plain in ELEMENT_NAMES
             return _Found(Column("text"), lambda: self._labels(symbols))
+        if self._spheres.labels is not None and plain in RADII:
+            return _Found(Column("number", (), "angstrom"), lambda: self._radii(plain))
         if plain == "speed":
             return self._speed()
         usual = self._called(EXPECTED.get(plain, ()))
@@ -206,7 +209,13 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         if vector is None or self._own[vector].shape != (3,):
             return None
         about = self._own[vector]._replace(shape=())
-        return _Found(about, lambda: self._read(vector)[:, AXES.index(axis)])  # type: ignore[index]
+        return _Found(about, lambda: self._axis(vector, AXES.index(axis)))
+
+    def _axis(self, vector: str, axis: int) -> NDArray[Any]:
+        """Return one component of a vector."""
+        values = self._read(vector)
+        assert not isinstance(values, Texts)
+        return values[:, axis]
 
     def _speed(self) -> _Found | None:
         """Return the length of the velocity, or None without one."""
@@ -220,8 +229,27 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         """Return the labels of atoms."""
         labels = self._spheres.labels
         assert labels is not None
-        names = [symbol_of(name) or name for name in labels.names] if symbols else labels.names
+        names = labels.names
+        if symbols:
+            found = zip(names, element_symbols(labels), strict=True)
+            names = [symbol or name for name, symbol in found]
         return Texts(names, labels.ids)
+
+    def _radii(self, kind: str) -> NDArray[Any]:
+        """Return the radii of elements, (N,)."""
+        import numpy as np
+
+        labels = self._spheres.labels
+        assert labels is not None
+        table, radii = radii_of_elements(kind), []
+        for name, symbol in zip(labels.names, element_symbols(labels), strict=True):
+            if symbol is None:
+                raise SceneError(
+                    f"'{kind}' is for elements, and '{shown(name)}' is none: name its element in "
+                    f'the scene file, [elements.{shown(name)}] element = "C"'
+                )
+            radii.append(table[symbol])
+        return np.array(radii)[labels.ids]
 
     # Reading
 

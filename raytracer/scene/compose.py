@@ -160,7 +160,7 @@ class _Composer:
                         f"an element; {suggestion(symbol, table())}"
                     )
                     continue
-                said = Element(said.radius or known.radius, said.color or known.color)
+                said = Element(said.radius or known.radius, said.color or known.color, symbol)
             made[name] = said
         return made
 
