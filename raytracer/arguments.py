@@ -12,7 +12,7 @@ from math import inf, isfinite
 from operator import index
 from typing import Any
 
-from .errors import SceneError, UserError, shown, shown_value, suggestion, type_name
+from raytracer.errors import SceneError, UserError, shown, shown_value, suggestion, type_name
 
 MOST_ITEMS = 1 << 20
 """Most items of a list that is no array: numbers of a vector, lights, sets of spheres."""

@@ -18,9 +18,8 @@ from raytracer.errors import SceneError, UserError, counted, naming
 from raytracer.fields import check_names, takes
 from raytracer.files.access import is_path, path_of
 from raytracer.film.aovs import check_aovs, from_hits
-from raytracer.film.film import Crop, Film, checked_crop
+from raytracer.film.film import Crop, Film, check_bits, checked_crop
 from raytracer.film.image import Image
-from raytracer.film.tone import check_bits
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant, dtype
 from raytracer.resources import thread_count

@@ -160,7 +160,7 @@ class RenderSettings(Defined):
     @property
     def filter_code(self) -> int:
         """The filter as `Frame.filter` stores it."""
-        from .layout import code
+        from raytracer.layout import code
 
         return code("FilterKind", self.filter)
 
@@ -184,7 +184,7 @@ class RenderSettings(Defined):
         Args:
             scale: length of a unit of render space, in scene units.
         """
-        from .layout import code
+        from raytracer.layout import code
 
         values = {name: getattr(self, name) for name in definitions(type(self))}
         values["sample_count"] = values.pop("samples")

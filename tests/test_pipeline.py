@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import bvh, pipeline, resources
+from raytracer import pipeline, resources
 from raytracer.backends.cpu import SAMPLES_A_PASS, CpuDevice, CpuFilm
 from raytracer.backends.select import select
+from raytracer.buffers import build_bvh
 from raytracer.errors import BackendError, MemoryNeedError, SceneError, UserError
 from raytracer.film.film import Film
 from raytracer.scene.packing.pack import pack
@@ -150,7 +151,7 @@ def test_the_digest_follows_the_scene_and_not_the_run() -> None:
 
 def test_what_does_not_fit_is_refused_before_it_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("raytracer.memory.available_memory", lambda: 1000)
-    monkeypatch.setattr("raytracer.bvh.build", lambda *_: pytest.fail("was built"))
+    monkeypatch.setattr("raytracer.backends.cpu.build_bvh", lambda *_: pytest.fail("was built"))
     with pytest.raises(MemoryNeedError, match="3 spheres at 24x16 need about"):
         render()
 
@@ -243,7 +244,7 @@ def test_the_cpu_says_what_it_is() -> None:
 
 def test_the_hierarchy_holds_every_sphere_once() -> None:
     buffers = pack(scene())
-    tree = bvh.build(buffers, resources.thread_count())
+    tree = build_bvh(buffers, resources.thread_count())
     assert sorted(tree.order.tolist()) == [0, 1, 2]
     assert np.array_equal(tree.spheres[:, 0], buffers.x[tree.order])
     assert np.array_equal(tree.spheres[:, 3], buffers.radius[tree.order])

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import OutputError, escaped
 from raytracer.files.access import STANDARD_INPUT, is_file
+from raytracer.film.film import non_finite_pixels
 from raytracer.film.png import is_foreign
-from raytracer.film.tone import non_finite_pixels
 
 if TYPE_CHECKING:
     from raytracer.files.output import Batch

@@ -185,7 +185,7 @@ class Task(NamedTuple):
         from raytracer.files.output import check_picture
         from raytracer.film import film_file
         from raytracer.film.aovs import check_aovs
-        from raytracer.film.tone import check_bits
+        from raytracer.film.film import check_bits
 
         check_bits(int(self.bits), self.tone)
         if (self.half or self.aov) and not self.film:

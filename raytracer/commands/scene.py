@@ -185,7 +185,7 @@ def contents_of(file: str) -> dict[str, Any]:
 def _files(file: str, scene: Scene) -> list[dict[str, Any]]:
     """Return every file that was read, the scene or particle file first."""
     from raytracer.files.access import STANDARD_INPUT, path_of
-    from raytracer.scene.compose import is_outside
+    from raytracer.scene.load import is_outside
     from raytracer.scene.particles.data_file import split_inner
 
     own, _ = split_inner(path_of(file))

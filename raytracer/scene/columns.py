@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from raytracer.errors import SceneError, counted, shown, suggestion
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raytracer.scene.particles.source import ParticleSource
-    from raytracer.scene.spheres import SphereSet
+    from raytracer.scene.scene import Data, SphereSet
 
 AXES = "xyz"
 
@@ -34,11 +35,11 @@ EXPECTED: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Columns that everybody expects, and what files call them, the likeliest first."""
 
-ELEMENT_NAMES = ("element", "elements", "species", "symbol", "symbols")
-"""Names of the labels of atoms, as elements."""
+ELEMENT_NAMES = ("element", "elements", "symbol", "symbols", "species")
+"""Names of the labels of atoms; all but the last are their elements."""
 
 TYPE_NAMES = ("type", "types", "label", "labels")
-"""The same, as they stand in the file."""
+"""Names of the labels of atoms where the file has no such column."""
 
 
 class _Found(NamedTuple):
@@ -47,10 +48,12 @@ class _Found(NamedTuple):
     Args:
         about: its kind, shape and unit.
         get: returns its values for the particles that are shown.
+        made_of: the columns of the file that have to be read for it.
     """
 
     about: Column
     get: Callable[[], NDArray[Any] | Texts]
+    made_of: tuple[str, ...] = ()
 
 
 class Columns(Mapping[str, "NDArray[Any]"]):
@@ -63,24 +66,11 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     Args:
         spheres: the set.
-        arrays: columns that are in memory, for all particles of the file, by name.
-        about: the columns of the file, if they are known already.
+        data: what it keeps of its file.
     """
 
-    def __init__(
-        self,
-        spheres: SphereSet,
-        arrays: Mapping[str, NDArray[Any]] | None = None,
-        about: Mapping[str, Column] | None = None,
-    ) -> None:
-        self._spheres = spheres
-        self._arrays = dict(arrays or {})
-        self._in_file = about
-        self._texts: dict[str, Texts] = {}
-
-    def of(self, spheres: SphereSet) -> Columns:
-        """Return the same columns for a set that shows other particles of the file."""
-        return Columns(spheres, self._arrays, self._in_file)
+    def __init__(self, spheres: SphereSet, data: Data) -> None:
+        self._spheres, self._data = spheres, data
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         import numpy as np
@@ -111,7 +101,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
     @property
     def nbytes(self) -> int:
         """Bytes of the arrays that are in memory."""
-        return sum(array.nbytes for array in self._arrays.values())
+        return sum(array.nbytes for array in self._data.arrays.values())
 
     def unit(self, name: str) -> str:
         """Return the unit of a column as its file states it, or ""."""
@@ -152,6 +142,11 @@ class Columns(Mapping[str, "NDArray[Any]"]):
             raise SceneError(f"{where}there is no column '{shown(name)}'; {hint}")
         return found.get()
 
+    def made_of(self, name: str) -> tuple[str, ...]:
+        """Return the columns of the file that have to be read for a column; () of unknown ones."""
+        found = self._find(name)
+        return () if found is None else found.made_of
+
     def is_label(self, name: str) -> bool:
         """Whether a column holds kinds of particles, which have no order."""
         return naming.plain(name) in (*ELEMENT_NAMES, *TYPE_NAMES, "typeid", "particle_type")
@@ -160,23 +155,29 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     def _find(self, name: str) -> _Found | None:
         """Return the column that a name means, or None."""
-        plain, own = naming.plain(name), self._own
+        plain = naming.plain(name)
+        labels = self._spheres.labels
         if found := self._in_memory(plain):
             return found
-        exact = name if name in own else self._called((plain,))
-        if exact is not None:
-            return _Found(own[exact], lambda: self._read(exact))
-        if self._spheres.labels is not None and plain in (*ELEMENT_NAMES, *TYPE_NAMES):
-            symbols = plain in ELEMENT_NAMES
-            return _Found(Column("text"), lambda: self._labels(symbols))
-        if self._spheres.labels is not None and plain in RADII:
+        if labels is not None and plain in ELEMENT_NAMES:
+            return _Found(Column("text"), lambda: self._labels(plain != "species"))
+        own = name if name in self._own else self._called((plain,))
+        if own is not None:
+            return self._of_file(own)
+        if labels is not None and plain in TYPE_NAMES:
+            return _Found(Column("text"), lambda: self._labels(False))
+        if labels is not None and plain in RADII:
             return _Found(Column("number", (), "angstrom"), lambda: self._radii(plain))
         if plain == "speed":
             return self._speed()
         usual = self._called(EXPECTED.get(plain, ()))
         if usual is not None:
-            return _Found(own[usual], lambda: self._read(usual))
+            return self._of_file(usual)
         return self._component(plain) or (self._in_memory("index") if plain == "id" else None)
+
+    def _of_file(self, name: str) -> _Found:
+        """Return a column of the file."""
+        return _Found(self._own[name], lambda: self._read(name), (name,))
 
     def _in_memory(self, name: str) -> _Found | None:
         """Return a column that is part of the spheres, whatever their file calls it."""
@@ -209,7 +210,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         if vector is None or self._own[vector].shape != (3,):
             return None
         about = self._own[vector]._replace(shape=())
-        return _Found(about, lambda: self._axis(vector, AXES.index(axis)))
+        return _Found(about, lambda: self._axis(vector, AXES.index(axis)), (vector,))
 
     def _axis(self, vector: str, axis: int) -> NDArray[Any]:
         """Return one component of a vector."""
@@ -223,7 +224,8 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         found = [part for part in parts if part is not None]
         if len(found) < 3 or any(part.about.shape or part.about.kind == "text" for part in found):
             return None
-        return _Found(found[0].about, lambda: _length([part.get() for part in found]))
+        made_of = tuple(name for part in found for name in part.made_of)
+        return _Found(found[0].about, lambda: _length([part.get() for part in found]), made_of)
 
     def _labels(self, symbols: bool) -> Texts:
         """Return the labels of atoms."""
@@ -256,16 +258,17 @@ class Columns(Mapping[str, "NDArray[Any]"]):
     @property
     def _own(self) -> Mapping[str, Column]:
         """The columns of the file, and those in memory."""
-        if self._in_file is None:
-            given = {
-                name: Column(kind_of(array.dtype) or "text", array.shape[1:])
-                for name, array in self._arrays.items()
-            }
-            if self._spheres.file is not None:
-                with self._open() as source:
-                    given = {**source.columns, **given}
-            self._in_file = given
-        return self._in_file
+        if self._data.about is not None:
+            return self._data.about
+        about = {
+            name: Column(kind_of(array.dtype) or "text", array.shape[1:])
+            for name, array in self._data.arrays.items()
+        }
+        if self._spheres.file is not None or self._data.origin is not None:
+            with self._open() as source:
+                about = {**source.columns, **about}
+        self._data = self._spheres._data = self._data._replace(about=about)
+        return about
 
     @contextmanager
     def _open(self) -> Iterator[ParticleSource]:
@@ -273,8 +276,15 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         from raytracer.files.access import opened
         from raytracer.scene.particles.read import source_of
 
+        if self._data.origin is not None:
+            yield self._data.origin
+            return
         file = self._spheres.file
-        assert file is not None
+        if file is None:
+            raise SceneError(
+                f"{self._spheres.source}: was standard input, of which only the columns that were "
+                "asked for at once can be had: write it to a file"
+            )
         if problem := file.problem():
             raise SceneError(f"{self._spheres.source}: {problem}")
         with opened(file.path) as stream, source_of(stream, inner=file.inner) as found:
@@ -282,20 +292,18 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     def _read(self, name: str) -> NDArray[Any] | Texts:
         """Return a column of the file for the particles that are shown."""
-        if name not in self._arrays:
+        arrays = self._data.arrays
+        if name not in arrays:
             with self._open() as source:
-                self._arrays[name] = source.load([name])[name]
-        array, rows = self._arrays[name], self._spheres.rows
-        total = self._spheres.count if rows is None else self._spheres.total
+                arrays[name] = source.load([name])[name]
+        array, rows, total = arrays[name], self._spheres.rows, self._data.total
         if len(array) != total:
             raise SceneError(
                 f"{self._spheres.source or 'columns'}: column '{shown(name)}' has {len(array):,} "
                 f"values for {total:,} particles"
             )
         if array.dtype.kind in "SUO":
-            if name not in self._texts:
-                self._texts[name] = Texts(*label_ids(array, self._spheres.source))
-            texts = self._texts[name]
+            texts = Texts(*label_ids(array, self._spheres.source))
             return texts if rows is None else Texts(texts.names, texts.ids[rows])
         if array.dtype.kind not in "iufb":
             raise SceneError(
@@ -330,3 +338,18 @@ def _length(parts: list[Any]) -> NDArray[Any]:
 
     each_block(len(result), work)
     return result
+
+
+def columns_for(names: Iterable[str], about: Mapping[str, Column]) -> list[str]:
+    """Return the columns of a file that those of some names are made of.
+
+    Args:
+        names: as `Columns.value` takes them; unknown ones are left out.
+        about: the columns of the file.
+    """
+    from raytracer.scene.scene import Data
+
+    nothing: Any = SimpleNamespace(centers=None, radius=1.0, rows=None, labels=None, count=0)
+    finder = Columns(nothing, Data(0, {}, about))
+    found = [name for wanted in names for name in finder.made_of(wanted)]
+    return list(dict.fromkeys(found))

@@ -96,7 +96,7 @@ class Table(Kind):
         hint = ""
         if key.each and type(value) is list:
             numbers = any(isinstance(item, (int, float)) for item in value)
-            if not (numbers and isinstance(key.kind, ColorValue)):  # it may be meant as one colour
+            if not (numbers and isinstance(key.kind, (ColorValue, Either))):  # perhaps one colour
                 hint = f"; a value per sphere goes into {key.each}"
         elif key.every and isinstance(value, (int, float, str)):
             hint = f"; one value for all spheres goes into {key.every}"
@@ -158,6 +158,24 @@ class NamedTables(Kind):
 
     def schema(self) -> Schema:
         return {"type": "object", "additionalProperties": self.item.schema()}
+
+
+class Either(Kind):
+    """A value of one kind, or a table."""
+
+    def __init__(self, plain_kind: Kind, table: Kind) -> None:
+        self.plain, self.table = plain_kind, table
+
+    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
+        kind = self.table if type(value) is dict else self.plain
+        kind.find_mistakes(value, place, mistakes)
+
+    def schema(self) -> Schema:
+        own = self.plain.schema()
+        return {"anyOf": [*own.get("anyOf", [own]), self.table.schema()]}
+
+    def values(self) -> str:
+        return f"{self.plain.values()}, or a table"
 
 
 class Variants(Kind):
@@ -245,6 +263,8 @@ def tables_of(kind: Kind) -> list[Table]:
         return kind.tables()
     if isinstance(kind, (Tables, NamedTables)):
         return tables_of(kind.item)
+    if isinstance(kind, Either):
+        return tables_of(kind.table)
     if isinstance(kind, Variants):
         return [t for table in kind.variants.values() for t in table.tables()]
     return []

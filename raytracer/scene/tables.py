@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from raytracer.errors import SceneError
-from raytracer.field_types import Choice, Integer, Kind, Mistakes, Number, Schema, Text, Vector3
+from raytracer.field_types import Choice, Integer, Kind, Number, Schema, Text, Vector3
 from raytracer.fields import Definition, definitions
 from raytracer.scene.background import Background
 from raytracer.scene.camera import CAMERA_TYPES, Camera
+from raytracer.scene.coloring.kinds import Expression
+from raytracer.scene.coloring.style import COLOR_BY, StyleSettings
 from raytracer.scene.colors import COLOR_SPACES
 from raytracer.scene.kinds import (
     ColorValue,
     Constant,
+    Either,
     NamedTables,
     Rows,
     Table,
@@ -129,17 +131,26 @@ SPHERES = Table(
             "by the labels",
         ),
         "radius": _key(
-            Number(0.0, above=True),
-            "One radius for all spheres of the set; goes before the file's radii.",
-            "half of the mean spacing",
+            Expression(),
+            "One radius for all spheres of the set, or an expression over columns of the file: "
+            '"0.5*vdw", "covalent", "sqrt(mass)"; goes before the file\'s radii.',
+            "that of elements; half of the mean spacing",
             each="radii",
         ),
         "radii": _key(Rows(Number()), "A radius for each inline centre.", every="radius"),
         "color": _key(
-            ColorValue(),
-            "One colour for all spheres of the set; goes before the file's colours.",
-            "light grey",
+            Either(ColorValue(), COLOR_BY),
+            "One colour for all spheres of the set, or a table of colours that follow a column; "
+            "goes before the file's colours.",
+            "that of elements; light grey",
             each="colors",
+        ),
+        "palette": _key(definitions(StyleSettings)["palette"].kind, "Colours of elements.", "jmol"),
+        "select": _key(
+            Text(),
+            "Show only the particles that fulfil a condition: \"type == 'O' and z > 3\", "
+            '"every 10", "random 0.1".',
+            "all",
         ),
         "colors": _key(Rows(ColorValue()), "A colour for each inline centre.", every="color"),
         "color_space": _key(
@@ -211,22 +222,6 @@ SCENE = Table(
     },
 )
 """The whole file."""
-
-
-def check(values: dict[str, Any], file: str) -> None:
-    """Check names and kinds of all values of a scene file.
-
-    Args:
-        values: as parsed from TOML or JSON.
-        file: what messages call it.
-
-    Raises:
-        SceneError: with one sentence for each mistake.
-    """
-    mistakes = Mistakes(toml=not file.lower().endswith(".json"))
-    SCENE.find_mistakes(values, "", mistakes)
-    if mistakes.sentences:
-        raise SceneError(*(f"{file}: {sentence}" for sentence in mistakes.sentences))
 
 
 def schema() -> Schema:

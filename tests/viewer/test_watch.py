@@ -315,11 +315,11 @@ def test_what_came_of_a_load_that_was_given_up_is_closed(file: Path) -> None:
 ENDS = """
 import sys, threading, time
 from pathlib import Path
-from raytracer import bvh
+from raytracer.backends import cpu
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.watch import Watch
 
-path, build = Path(sys.argv[1]), bvh.build
+path, build = Path(sys.argv[1]), cpu.build_bvh
 building, built = threading.Event(), threading.Event()
 
 class Last:
@@ -333,7 +333,7 @@ def started(*arguments):
     built.set()
     return found
 
-bvh.build = started
+cpu.build_bvh = started
 watch = Watch(path, lambda step: LoadedScene.load(path, {}, "cpu", 1, step))
 path.touch()
 assert watch.check(0.25, lambda message: None)

@@ -144,24 +144,6 @@ class Expression(Number):
         return ""
 
 
-class Either(Kind):
-    """A value of one kind, or a table."""
-
-    def __init__(self, plain_kind: Kind, table: Kind) -> None:
-        self.plain, self.table = plain_kind, table
-
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
-        kind = self.table if type(value) is dict else self.plain
-        kind.find_mistakes(value, place, mistakes)
-
-    def schema(self) -> Schema:
-        own = self.plain.schema()
-        return {"anyOf": [*own.get("anyOf", [own]), self.table.schema()]}
-
-    def values(self) -> str:
-        return f"{self.plain.values()}, or a table"
-
-
 def _own(value: Any) -> Any:
     """Return an end of a range in its plain type; a truth value is none."""
     if is_a(value, bool):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,7 @@ def read(
     source: str | None = None,
     meaning: str | None = None,
     topology: Path | None = None,
+    wanted: Sequence[str] = (),
 ) -> Particles:
     """Read the spheres of a particle file.
 
@@ -42,6 +43,8 @@ def read(
         meaning: "elements" or "types": what the labels of a coordinate file are; None decides by
             them.
         topology: a file whose atoms are those of a trajectory, in the same order.
+        wanted: further columns to load with the spheres, as `Columns.value` takes their names;
+            those that are not there are left out.
 
     Raises:
         DataFileError: there is no such file, or it does not hold spheres.
@@ -49,7 +52,9 @@ def read(
     source = source or str(path)
     path, inner = split_inner(path)
     with opened(path, source) as file:
-        return read_open(file, names, elements, meaning, inner=inner, topology=topology)
+        return read_open(
+            file, names, elements, meaning, inner=inner, topology=topology, wanted=wanted
+        )
 
 
 def read_open(
@@ -60,6 +65,7 @@ def read_open(
     others: tuple[str, ...] = (),
     inner: str = "",
     topology: Path | None = None,
+    wanted: Sequence[str] = (),
 ) -> Particles:
     """Read the spheres of an open particle file; otherwise as `read`.
 
@@ -68,7 +74,13 @@ def read_open(
         inner: path of the particles in the file, for formats with several sets, or "".
     """
     with source_of(file, others, inner) as found:
+        if wanted:
+            from raytracer.scene.columns import columns_for
+
+            found.also = columns_for(wanted, found.columns)
         result = found.particles(names or {})
+        if wanted:
+            _add_columns(result, found)
     if topology is not None:
         result.labels = _labels_of(topology, len(result.centers), result.source)
         result.notes = [note for note in result.notes if note != no_atoms(result.source)]
@@ -99,13 +111,25 @@ def read_object(
     with reading(found.name, "particles"):
         result = found.particles(names or {})
     _complete(result, elements, meaning)
+    result.origin = found
     return result
+
+
+def _add_columns(result: Particles, source: ParticleSource) -> None:
+    """Add the columns that were asked for to the particles, if the reader has not done so."""
+    left = [name for name in source.also if name not in result.extra]
+    if left:
+        result.extra |= source.load(left)
+    result.about = dict(source.columns)
 
 
 def _complete(
     result: Particles, elements: Mapping[str, Element] | None, meaning: str | None
 ) -> None:
     """Fill in radii and colours that the particles lack, where they have labels."""
+    if result.labels is not None:
+        says = meaning or result.labels.says
+        result.labels = result.labels._replace(says=says, own=elements or {})
     if result.labels is not None and (result.radius is None or result.color is None):
         _look_up(result, result.labels, elements or {}, meaning)
 

@@ -1,4 +1,4 @@
-"""Sphere sets of objects of other packages."""
+"""Particles of objects of other packages."""
 
 from __future__ import annotations
 
@@ -9,26 +9,18 @@ from raytracer.arguments import is_a, mapping, plain
 from raytracer.errors import SceneError, shown_value, suggestion
 from raytracer.scene.particles.labels import MEANINGS
 from raytracer.scene.particles.read import read_object
-from raytracer.scene.particles.sphere_set import sphere_set
-from raytracer.scene.spheres import SphereSet
 
 if TYPE_CHECKING:
-    from raytracer.scene.materials import Material
+    from raytracer.scene.particles.source import Particles
 
 KEYS = ("centers", "radii", "diameters", "colors", *"xyzrgb")
 """Names of `arrays`."""
 
 
-def sphere_set_of(
-    value: Any,
-    radius: Any = None,
-    color: Any = None,
-    *,
-    arrays: Mapping[str, str] | None = None,
-    labels: str | None = None,
-    material: str | Material = "default",
-) -> SphereSet:
-    """Return the spheres of an object; arguments and errors are those of `Scene.from_object`."""
+def particles_of(
+    value: Any, arrays: Mapping[str, str] | None = None, labels: str | None = None
+) -> Particles:
+    """Return the particles of an object; arguments and errors are those of `Scene.from_object`."""
     names = {} if arrays is None else mapping(arrays, "arrays")
     for key, name in names.items():
         if key not in KEYS:
@@ -38,4 +30,4 @@ def sphere_set_of(
             raise SceneError(f"arrays.{key}: {shown_value(name)} is not the name of a column")
     if labels is not None and plain(labels) not in MEANINGS:
         raise SceneError(f"labels: {shown_value(labels)} is neither 'elements' nor 'types'")
-    return sphere_set(read_object(value, names, None, labels), radius, color, material=material)
+    return read_object(value, names, None, labels)
