@@ -49,6 +49,7 @@ NO_SPHERE = constant("kNoSphere")  # FirstHit.id
 def render(
     scene: object,
     *,
+    frame: int | None = None,
     backend: str = "auto",
     crop: Crop | None = None,
     threads: int = 0,
@@ -66,6 +67,7 @@ def render(
     Args:
         scene: a Scene, the path of a scene or particle file, or an object that holds particles:
             an array, or one of another package (`Scene.from_object`).
+        frame: of a trajectory, from 0, or from -1 backwards; see `load`.
         backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or "cuda:1" for the
             GPU with number 1.
         crop: x0, y0, x1, y1 in pixels, half open: render only that part.
@@ -99,7 +101,13 @@ def render(
     output = memory.Output(aovs=variables)
     with (
         prepare(
-            scene, dict(settings), backend=backend, crop=crop, threads=threads, memory_of=output
+            scene,
+            dict(settings),
+            frame=frame,
+            backend=backend,
+            crop=crop,
+            threads=threads,
+            memory_of=output,
         ) as job,
         job.film(film_for(job.settings, crop, film)) as on_device,
     ):
@@ -112,6 +120,7 @@ def prepare(
     scene: object,
     overrides: dict[str, Any] | None = None,
     *,
+    frame: int | None = None,
     backend: str | Device = "auto",
     crop: Crop | None = None,
     threads: int = 0,
@@ -129,6 +138,7 @@ def prepare(
         scene: a Scene, the path of a scene or particle file, or an object that holds particles:
             an array, or one of another package (`Scene.from_object`).
         overrides: settings by name; None keeps the scene's.
+        frame: of a trajectory; see `load`.
         backend: by name, or the device of an earlier job.
         crop: x0, y0, x1, y1 in pixels, half open, for the estimate of memory.
         threads: threads on the CPU; 0 takes every core that the process may use.
@@ -160,7 +170,7 @@ def prepare(
             device = select(device, threads)
         about_device = {"name": device.name} | device.describe()
     with stage("load", "loading the scene"):
-        loaded = _loaded(scene)
+        loaded = _loaded(scene, frame)
         inputs = _inputs(scene, loaded)
         if outputs is not None:
             outputs.reads(*inputs)
@@ -444,12 +454,14 @@ def _packed(scene: Scene, settings: RenderSettings, transparent: bool) -> SceneB
     return buffers.seen(buffers.view.without_background()) if transparent else buffers
 
 
-def _loaded(scene: object) -> Scene:
+def _loaded(scene: object, frame: int | None = None) -> Scene:
     """Return a scene: loaded from a path, made of an object, or itself. Raises UserError."""
     if is_path(scene):
         from raytracer.scene.load import load
 
-        return load(scene)
+        return load(scene, frame)
+    if frame is not None:
+        raise UserError("frame: goes with the path of a file; this scene has no frames")
     from raytracer.scene.scene import Scene as SceneType
 
     if is_a(scene, SceneType):

@@ -288,7 +288,7 @@ def test_a_mistake_is_one_sentence(
         (["render", "a", "--radius", "3"], "set in a scene file: [[spheres]]"),
         (["render", "a", "--camera", "3"], "set in a scene file: [camera]"),
         (["preview", "a", "--fov", "3"], "set in a scene file: [camera] vertical_fov"),
-        (["render", "a", "--frame", "3"], "of a file with several the first"),
+        (["render", "a", "--frame", "x"], "'--frame': 'x' is not"),
         (["render", "a", "--size", "3"], "use '--width' and '--height'"),
         (["render", "a", "--max-depth", "3"], "did you mean '--depth'?"),
         (["render", "a", "--xyz", "3"], "no such option '--xyz' (see"),

@@ -54,9 +54,8 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("columns", "names", "arrays", "x", "y", "z", "key"): (
         f'which columns or arrays are read {FILE}: [[spheres]] arrays = {{ centers = "..." }}'
     ),
-    ("frame", "frames", "step", "timestep", "time"): (
-        "one frame is rendered, of a file with several the first; write another one to a file of "
-        "its own"
+    ("frames", "step", "timestep", "time"): (
+        "a frame of a trajectory is chosen by its number: '--frame NUMBER'"
     ),
     ("denoise", "denoiser"): "there is no denoiser; a larger '--samples' gives less noise",
     ("format", "jpg", "jpeg", "ext", "type"): "pictures are PNG files; name one with '--output'",

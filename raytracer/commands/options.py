@@ -49,6 +49,11 @@ threads_option = click.option(
     "--threads", type=int, default=0, help="CPU threads; default: every core, or RAYTRACER_THREADS."
 )
 
+frame_option = click.option(
+    "--frame", type=int, metavar="N",
+    help="Frame of a trajectory, from 0, or from -1 backwards; default: the first.",
+)  # fmt: skip
+
 PICTURE_OPTIONS = (
     click.option("--bits", type=click.Choice(["8", "16"]), default="8", show_default=True,
                  help="Bits per channel of the PNG."),

@@ -13,6 +13,7 @@ import click
 from raytracer.commands.options import (
     SettingsCommand,
     backend_option,
+    frame_option,
     preview_options,
     scene_path,
     take_tone,
@@ -34,6 +35,7 @@ and the memory of replaced scenes and films has to be freed."""
 
 @click.command(cls=SettingsCommand, settings={"backend": preview_options})
 @click.argument("scene", metavar="SCENE|DATA")
+@frame_option
 @backend_option
 @click.option("--watch", is_flag=True, help="Reload the scene when one of its files changes.")
 @threads_option
@@ -76,7 +78,7 @@ def run(scene: str, tone: ToneSettings, options: dict[str, Any]) -> None:
 
     gc.set_threshold(NEW_OBJECTS)
     path = scene_path(scene)
-    check_there(path)
+    check_there(path, options["frame"])
     as_json = options.pop("as_json")
     with StageLine() as line:
         result = preview(

@@ -14,6 +14,7 @@ import click
 from raytracer.commands.options import (
     SettingsCommand,
     backend_option,
+    frame_option,
     picture_options,
     render_options,
     scene_path,
@@ -69,6 +70,7 @@ def numbers(
     help="The picture; default: NAME.png in the current folder.",
 )
 @click.option("--transparent", is_flag=True, help="Leave the background out.")
+@frame_option
 @backend_option
 @threads_option
 @picture_options
@@ -110,6 +112,7 @@ def render(scene: str, **options: Any) -> None:
       raytracer render cloud.npz --backend cuda --json --repeat 5
       raytracer render scenes/three_balls.toml --crop 600,300,700,400
       raytracer render scenes/three_balls.toml --only 640,360,3
+      raytracer render trajectory.gsd --frame -1
       raytracer render scenes/galaxy.toml --exposure auto --tone agx --stats
       raytracer render scenes/galaxy.toml --film galaxy.npz --aov depth,id
       raytracer render scenes/galaxy.toml --resume galaxy.npz --film galaxy.npz
@@ -133,6 +136,7 @@ class Task(NamedTuple):
     overrides: dict[str, Any]
     output: str | None
     transparent: bool
+    frame: int | None
     backend: str
     threads: int
     tone: ToneSettings
@@ -195,7 +199,7 @@ class Task(NamedTuple):
         if self.resume and self.repeat > 1:
             raise UserError("--repeat renders the same frame again: leave it or --resume out")
         check_aovs(self.aov)
-        target = Path(self.output) if self.output else default_picture(self.scene)
+        target = Path(self.output) if self.output else default_picture(self.scene, self.frame)
         outputs.reads(self.path, *([self.resume] if self.resume else []))
         if self.film:
             outputs.writes(self.film, "--film", replaces=self.resume)
@@ -250,6 +254,7 @@ class Task(NamedTuple):
             job = prepare(
                 self.path,
                 self.overrides,
+                frame=self.frame,
                 backend=self.backend,
                 crop=crop,
                 threads=self.threads,
@@ -282,7 +287,7 @@ def run(task: Task) -> None:
     from raytracer.scene.load import check_there
 
     start = time.perf_counter()
-    check_there(task.path)
+    check_there(task.path, task.frame)
     outputs = OutputSet()
     target = task.check(outputs)
     resumed = task.resumed()

@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from raytracer.arguments import whole
 from raytracer.errors import (
     DataFileError,
     SceneError,
@@ -33,8 +34,8 @@ from raytracer.scene.elements import Element, symbol_of, table
 from raytracer.scene.lights import LIGHTS, Ambient, Light
 from raytracer.scene.materials import DEFAULT, MATERIALS, Material
 from raytracer.scene.particles.compressed import is_compressed, stem
-from raytracer.scene.particles.data_file import split_inner
-from raytracer.scene.particles.read import read, read_open
+from raytracer.scene.particles.data_file import may_be_series, split_inner
+from raytracer.scene.particles.read import OneFile, frame_count, of_series, read, read_open
 from raytracer.scene.particles.registry import SUFFIXES, by_content, start_of
 from raytracer.scene.scene import Scene, SphereSet
 from raytracer.scene.transform import Transform
@@ -75,13 +76,18 @@ MOST_PATH = 200
 """Longest path of a data file that a notice shows whole."""
 
 
-def load(path: str | PathLike[str], *, columns: Sequence[str] = ()) -> Scene:
+def load(
+    path: str | PathLike[str], frame: int | None = None, *, columns: Sequence[str] = ()
+) -> Scene:
     """Read a scene file, or make a scene of a particle file.
 
     Args:
         path: a scene file (.toml, .json), or a particle file (.npz, .csv, .xyz, .lammpstrj, ...;
             the guide lists all), which is shown by a fitted camera, with the look soft, atoms with
-            the colours of elements.
+            the colours of elements. A pattern as in `snap_*.h5` or `frame_%04d.xyz`, or, with a
+            frame, a folder, names a series of files with a frame each.
+        frame: of a trajectory, from 0, or from -1 backwards; in a scene file, of each data file
+            that holds several frames, before what the scene file says. None is the first one.
         columns: names of columns that will be needed: they are read at once with the spheres,
             where `Scene.columns` would read a file of text a second time. Those that a file does
             not have are left out.
@@ -94,16 +100,22 @@ def load(path: str | PathLike[str], *, columns: Sequence[str] = ()) -> Scene:
             file and field, with one line for each problem.
     """
     target = path_of(path)
-    check_there(target)
-    target, inner = split_inner(target)
+    if frame is not None:
+        frame = whole(frame, "frame", error=UserError)
+    check_there(target, frame)
+    one = OneFile(target, str(target), frame)
+    if may_be_series(target, frame):
+        one = of_series(*one[:3])
+    target, inner = split_inner(one.path)
     with (
         opened(target, error=SceneError, standard_input=True) as file,
         naming(file.source),
     ):
         suffix = _scene_suffix(file)
         if suffix:
-            return compose(read_table(file, suffix), Path(file.source), columns)
-        data = read_open(file, others=SCENE_SUFFIXES, inner=inner, wanted=columns)
+            return compose(read_table(file, suffix), Path(file.source), frame, columns)
+        data = read_open(file, others=SCENE_SUFFIXES, inner=inner, frame=one.frame, wanted=columns)
+        one.mark(data)
         if len(data.centers) == 0:
             raise DataFileError(f"{file.source}: holds no particles, so there is nothing to show")
         return Scene(
@@ -128,9 +140,19 @@ def _scene_suffix(file: OpenFile) -> str:
     return ".json" if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{") else ".toml"
 
 
-def check_there(path: Path) -> None:
-    """Refuse a path where there is no file. Raises SceneError that names the nearest one."""
-    if path == STANDARD_INPUT:
+def _is_series(path: Path, frame: int | None) -> bool:
+    """Whether a path names a series of files. Raises DataFileError: it does, and there are none."""
+    if not may_be_series(path, frame):
+        return False
+    return of_series(path, "", None if frame is None else 0).path != path
+
+
+def check_there(path: Path, frame: int | None = None) -> None:
+    """Refuse a path where there is no file. Raises SceneError that names the nearest one.
+
+    A pattern is right where files match it, a folder where a frame of it is asked for.
+    """
+    if path == STANDARD_INPUT or _is_series(path, frame):
         return
     path, _ = split_inner(path)
     try:
@@ -248,19 +270,22 @@ def _inside(folder: Path) -> str:
     return f"name a file, for example {folder / found[0]}" if found else "name a file"
 
 
-def compose(values: Values, path: Path, columns: Sequence[str] = ()) -> Scene:
+def compose(
+    values: Values, path: Path, frame: int | None = None, columns: Sequence[str] = ()
+) -> Scene:
     """Make a scene of the values of a scene file.
 
     Args:
         values: as parsed from TOML or JSON.
         path: the scene file; data files are relative to it.
+        frame: of each data file that holds several, before the one that the set says.
         columns: names of columns to read with the spheres of its data files.
 
     Raises:
         UserError: with one line for each problem.
     """
     check(values, str(path))
-    return _Composer(values, path, columns).scene()
+    return _Composer(values, path, frame, columns).scene()
 
 
 def check(values: Values, file: str) -> None:
@@ -287,9 +312,13 @@ class _Composer:
     Names and types are right already; what is left out has the defaults of the objects.
     """
 
-    def __init__(self, content: Values, path: Path, columns: Sequence[str] = ()) -> None:
+    def __init__(
+        self, content: Values, path: Path, frame: int | None = None, columns: Sequence[str] = ()
+    ) -> None:
         self.content = content
         self.path = path
+        self.frame = frame
+        self.moves = False  # whether a file holds several frames
         self.wanted = list(columns)
         self.read: dict[tuple[Any, ...], Particles] = {}
         self.problems: list[str] = []
@@ -316,6 +345,10 @@ class _Composer:
         spheres = [s for s in made if s is not None]
         if not self.problems:
             self.check_elements(elements)
+        if self.frame is not None and not self.moves and not self.problems:
+            self.problems.append(
+                f"no file of this scene holds several frames, so there is no frame {self.frame}"
+            )
         if self.problems:
             raise SceneError(*(f"{self.path}: {p}" for p in self.problems))
         self.require_spheres(spheres)
@@ -340,7 +373,7 @@ class _Composer:
     def particles(self, index: int, values: Values, elements: dict[str, Element]) -> Particles:
         """Return the particles of the file of a set; one that several sets show is read once."""
         sets = self.content["spheres"]
-        keys = ("file", "arrays", "labels", "topology")
+        keys = ("file", "arrays", "labels", "topology", "frame")
         key = tuple(str(values.get(name)) for name in keys)
         if key in self.read:
             return self.read[key]
@@ -352,7 +385,8 @@ class _Composer:
         topology = None if atoms is None else folder / atoms
         name, meaning = values["file"], values.get("labels")
         wanted = [*self.wanted, *wanted]
-        data = read(folder / name, arrays, elements, name, meaning, topology, wanted)
+        frame = self.frame_of(folder / name, name, values.get("frame"))
+        data = read(folder / name, arrays, elements, name, meaning, topology, frame, wanted)
         if len(same) > 1:
             self.read[key] = data
         return data
@@ -489,6 +523,13 @@ class _Composer:
             return _generated(place, plain_values(values), options)
         return _inline(place, plain_values(values), options)
 
+    def frame_of(self, path: Path, name: str, own: int | None) -> int | None:
+        """Return the frame to read of a data file: that of the whole scene, or the set's own."""
+        if self.frame is None or frame_count(path, name) == 1:
+            return own
+        self.moves = True
+        return self.frame
+
 
 def style_of(values: Values, place: str) -> SetStyle | None:
     """Return what a set says about its particles by their columns, None if nothing.
@@ -545,6 +586,8 @@ def contradiction(values: Values) -> str | None:
         return f": needs one of centers, file and generate, got {got}"
     if values.get("arrays") is not None and sources != ["file"]:
         return ".arrays: names what is in a data file, but the set has no file"
+    if values.get("frame") is not None and sources != ["file"]:
+        return ".frame: is the number of a frame of a data file, but the set has no file"
     if values.get("topology") is not None and sources != ["file"]:
         return ".topology: names the atoms of a trajectory, but the set has no file"
     if values.get("labels") is not None and sources != ["file"]:

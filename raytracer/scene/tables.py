@@ -31,6 +31,9 @@ from raytracer.scene.materials import DEFAULT, MATERIALS
 from raytracer.scene.transform import Transform
 from raytracer.settings import LARGEST_SEED, RenderSettings
 
+MOST_FRAMES = 10**12
+"""Largest number of a frame; that of a file is checked when it is read."""
+
 
 def _key(kind: Kind, summary: str, default_text: str = "", **options: Any) -> Definition:
     """Return the definition of a key that may be left out, in a file only."""
@@ -118,10 +121,16 @@ SPHERES = Table(
         "centers": _key(Rows(Vector3()), "Centres of an inline set, [[x, y, z], ...]."),
         "file": _key(
             Text(),
-            "Data file instead, relative to the scene file: a table, arrays, atoms, ...",
+            "Data file instead, relative to the scene file: a table, arrays, atoms, ...; a "
+            "pattern, `snap_*.h5`, for a series of files with a frame each.",
         ),
         "topology": _key(
             Text(), "File with the atoms of a trajectory that holds coordinates alone."
+        ),
+        "frame": _key(
+            Integer(-MOST_FRAMES, MOST_FRAMES),
+            "Number of the frame of a trajectory, from 0, or from -1 backwards.",
+            "the first one",
         ),
         "generate": _key(GENERATE, "A generator instead of data."),
         "arrays": _key(ARRAYS, "The data file's own names of its arrays or columns."),

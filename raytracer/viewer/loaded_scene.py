@@ -75,6 +75,7 @@ class LoadedScene:
         threads: int = 0,
         notice: Notice | None = None,
         outputs: OutputSet | None = None,
+        frame: int | None = None,
     ) -> LoadedScene:
         """Load, pack, build and upload a scene; arguments as for `raytracer.pipeline.prepare`.
 
@@ -84,6 +85,7 @@ class LoadedScene:
             job = prepare(
                 source,
                 overrides,
+                frame=frame,
                 backend=backend,
                 threads=threads,
                 notice=notice,

@@ -72,6 +72,7 @@ class PreviewResult:
 def preview(
     scene: object,
     *,
+    frame: int | None = None,
     backend: str = "auto",
     width: int | None = None,
     height: int | None = None,
@@ -96,6 +97,7 @@ def preview(
     Args:
         scene: a Scene, the path of a scene or particle file, or an object that holds particles
             (`Scene.from_object`).
+        frame: of a trajectory, from 0, or from -1 backwards; see `load`.
         backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or
             "cuda:1" for the GPU with number 1.
         width: width of the window in pixels; None takes the scene's.
@@ -151,10 +153,11 @@ def preview(
 
     def load(step: Notice) -> LoadedScene:
         """Load the scene again, on the same device."""
-        return LoadedScene.load(source, overrides, loaded_scene.job.device, threads, step)
+        device = loaded_scene.job.device
+        return LoadedScene.load(source, overrides, device, threads, step, frame=frame)
 
     watching = Watch(file, load) if file is not None else None
-    loaded_scene = LoadedScene.load(source, overrides, backend, threads, notice, outputs)
+    loaded_scene = LoadedScene.load(source, overrides, backend, threads, notice, outputs, frame)
     if notice is not None:
         notice("")  # from here on the window shows the progress
     for sentence in loaded_scene.job.warnings:

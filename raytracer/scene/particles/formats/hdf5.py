@@ -15,7 +15,7 @@ from raytracer.memory import require_room
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.loaded import library
-from raytracer.scene.particles.source import Box, Column, Particles, kind_of
+from raytracer.scene.particles.source import Box, Column, Particles, kind_of, more_frames
 
 if TYPE_CHECKING:
     import numpy as np
@@ -120,9 +120,18 @@ class Source(ColumnSource):
                     f"{self.name}: dataset '{shown(name)}' is stored in other files, which are "
                     "not read"
                 )
-            array = np.asarray(dataset[0] if series else dataset[()])
+            array = np.asarray(dataset[self._frame_in(dataset, name)] if series else dataset[()])
             columns[name] = array.astype(array.dtype.newbyteorder("="), copy=False)
         return columns
+
+    def _frame_in(self, dataset: Any, name: str) -> int:
+        """Return the number of the frame in a dataset, which may have fewer frames than others."""
+        if self.frame >= len(dataset):
+            raise DataFileError(
+                f"{self.name}: dataset '{shown(name)}' has {len(dataset)} frames, so none is frame "
+                f"{self.frame}"
+            )
+        return self.frame
 
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
         if self._centers is not None and not {"centers", *"xyz"} & set(names):
@@ -133,10 +142,8 @@ class Source(ColumnSource):
         import numpy as np
 
         result = super().particles(names)
-        if (self.frames or 1) > 1:
-            result.notes.append(("", (
-                f"{self.name}: holds {self.frames} frames; the first is shown"
-            )))  # fmt: skip
+        if (self.frames or 1) > 1 and not self.is_chosen:
+            result.notes.append(("", more_frames(self.name, self.frames)))
         files = self._header_numbers("NumFilesPerSnapshot")
         if len(files) and 1 < files[0] < np.inf:
             result.notes.append(("", (

@@ -6,22 +6,30 @@ of each count are a type.
 
 from __future__ import annotations
 
+import os
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.elements import symbol_of
+from raytracer.scene.particles.lines import LinesAhead
 from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.source import Box
 from raytracer.scene.particles.text_table import read_columns
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
 HEAD_LINES = 9
 """Lines before the positions, at most."""
+
+_CONFIGURATION = "direct configuration"
+"""How the line before the positions of each frame of an XDATCAR begins, in small letters."""
 
 MOST_ATOMS = 10**12
 """Most atoms of one species."""
@@ -46,6 +54,28 @@ class Source(LoadedSource):
     @property
     def count(self) -> int | None:
         return sum(self._counts)
+
+    @property
+    def has_pieces(self) -> bool:  # type: ignore[override]
+        """Whether frames are pieces of the file: those of an XDATCAR are."""
+        return self._lines[self._skip - 1].lower().startswith(_CONFIGURATION)
+
+    @cached_property
+    def surrounded(self) -> bool:  # type: ignore[override]
+        """Whether the frames of an XDATCAR share one head; with a cell that varies each has one."""
+        lines = LinesAhead(self.file)
+        end = lines.after(self._skip + sum(self._counts))
+        start = b"" if end is None else os.pread(self.file.file.fileno(), 64, end)
+        return not start.strip() or start.lower().startswith(_CONFIGURATION.encode())
+
+    def frame_starts(self) -> Sequence[int]:
+        lines = LinesAhead(self.file)
+        first = lines.after(self._skip - 1) if self.surrounded else 0
+        starts = [first or 0]
+        step = sum(self._counts) + (1 if self.surrounded else self._skip)
+        while (end := lines.after(step)) is not None:
+            starts.append(end)
+        return starts if len(starts) > 1 else [starts[0], self.file.size]
 
     @property
     def box(self) -> Box | None:

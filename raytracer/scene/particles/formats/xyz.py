@@ -29,6 +29,7 @@ from raytracer.scene.particles.source import (
     Particles,
     ParticleSource,
     Value,
+    more_frames,
 )
 from raytracer.scene.particles.text_table import (
     COLOR_BYTES,
@@ -82,6 +83,8 @@ _PARTS = {"centers": "centers", "radius": "radius", "diameter": "radius", "color
 class Source(ParticleSource):
     """A plain or extended .xyz file."""
 
+    has_pieces = True
+
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
         self.atoms, self.comment = read_head(file)
@@ -106,6 +109,11 @@ class Source(ParticleSource):
     def frames(self) -> int | None:
         """One, or None: where more lines follow, only reading them tells how many frames."""
         return None if has_lines(self.file, 2 + self.atoms) else 1
+
+    def frame_starts(self) -> Sequence[int]:
+        from raytracer.scene.particles.frames import counted_lines
+
+        return counted_lines(self.file, 0, 2)
 
     @property
     def box(self) -> Box | None:
@@ -177,10 +185,7 @@ class Source(ParticleSource):
         if line is None:
             return
         if line.strip().isdecimal():
-            yield (
-                f"{self.name}: more frames follow; the first is shown: for another one, write it "
-                "to a file of its own"
-            )
+            yield more_frames(self.name)
         else:
             yield (
                 f"{self.name}: line 1 says {self.atoms} atoms, but more lines follow, which are "
