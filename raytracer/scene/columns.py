@@ -13,6 +13,7 @@ from raytracer.scene.coloring.element_tables import RADII, radii_of_elements
 from raytracer.scene.coloring.expression import Texts
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.columns import label_ids
+from raytracer.scene.particles.data_file import Data
 from raytracer.scene.particles.labels import element_symbols
 from raytracer.scene.particles.source import Column, kind_of
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raytracer.scene.particles.source import ParticleSource
-    from raytracer.scene.scene import Data, SphereSet
+    from raytracer.scene.scene import SphereSet
 
 AXES = "xyz"
 
@@ -97,11 +98,6 @@ class Columns(Mapping[str, "NDArray[Any]"]):
     def count(self) -> int:
         """Number of particles."""
         return self._spheres.count
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the arrays that are in memory."""
-        return sum(array.nbytes for array in self._data.arrays.values())
 
     def unit(self, name: str) -> str:
         """Return the unit of a column as its file states it, or ""."""
@@ -287,7 +283,10 @@ class Columns(Mapping[str, "NDArray[Any]"]):
             )
         if problem := file.problem():
             raise SceneError(f"{self._spheres.source}: {problem}")
-        with opened(file.path) as stream, source_of(stream, inner=file.inner) as found:
+        with (
+            opened(file.path) as stream,
+            source_of(stream, inner=file.inner, frame=file.frame) as found,
+        ):
             yield found
 
     def _read(self, name: str) -> NDArray[Any] | Texts:
@@ -347,8 +346,6 @@ def columns_for(names: Iterable[str], about: Mapping[str, Column]) -> list[str]:
         names: as `Columns.value` takes them; unknown ones are left out.
         about: the columns of the file.
     """
-    from raytracer.scene.scene import Data
-
     nothing: Any = SimpleNamespace(centers=None, radius=1.0, rows=None, labels=None, count=0)
     finder = Columns(nothing, Data(0, {}, about))
     found = [name for wanted in names for name in finder.made_of(wanted)]

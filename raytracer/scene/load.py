@@ -10,7 +10,7 @@ import re
 import stat
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +35,14 @@ from raytracer.scene.lights import LIGHTS, Ambient, Light
 from raytracer.scene.materials import DEFAULT, MATERIALS, Material
 from raytracer.scene.particles.compressed import is_compressed, stem
 from raytracer.scene.particles.data_file import may_be_series, split_inner
-from raytracer.scene.particles.read import OneFile, frame_count, of_series, read, read_open
+from raytracer.scene.particles.read import (
+    OneFile,
+    Wanted,
+    frame_count,
+    of_series,
+    read,
+    read_open,
+)
 from raytracer.scene.particles.registry import SUFFIXES, by_content, start_of
 from raytracer.scene.scene import Scene, SphereSet
 from raytracer.scene.transform import Transform
@@ -114,7 +121,9 @@ def load(
         suffix = _scene_suffix(file)
         if suffix:
             return compose(read_table(file, suffix), Path(file.source), frame, columns)
-        data = read_open(file, others=SCENE_SUFFIXES, inner=inner, frame=one.frame, wanted=columns)
+        data = read_open(
+            file, others=SCENE_SUFFIXES, inner=inner, frame=one.frame, wanted=wanted_of(columns)
+        )
         one.mark(data)
         if len(data.centers) == 0:
             raise DataFileError(f"{file.source}: holds no particles, so there is nothing to show")
@@ -386,7 +395,9 @@ class _Composer:
         name, meaning = values["file"], values.get("labels")
         wanted = [*self.wanted, *wanted]
         frame = self.frame_of(folder / name, name, values.get("frame"))
-        data = read(folder / name, arrays, elements, name, meaning, topology, frame, wanted)
+        data = read(
+            folder / name, arrays, elements, name, meaning, topology, frame, wanted_of(wanted)
+        )
         if len(same) > 1:
             self.read[key] = data
         return data
@@ -547,6 +558,15 @@ def style_of(values: Values, place: str) -> SetStyle | None:
     said = {KEYS[key]: value for key, value in color.items()} if type(color) is dict else {}
     settings = StyleSettings(**said, **texts)
     return SetStyle(settings, radius if type(radius) is str else None, place)
+
+
+def wanted_of(names: Sequence[str]) -> Wanted | None:
+    """Return a function that chooses the columns of a file which some names need."""
+    if not names:
+        return None
+    from raytracer.scene.columns import columns_for
+
+    return partial(columns_for, names)
 
 
 def plain_values(values: Values) -> Values:

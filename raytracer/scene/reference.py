@@ -15,7 +15,7 @@ from typing import NamedTuple
 from raytracer.errors import UserError, suggestion
 from raytracer.field_types import Kind
 from raytracer.fields import Definition, definitions
-from raytracer.scene.kinds import Either, NamedTables, Table, Tables, Variants
+from raytracer.scene.kinds import Either, Later, NamedTables, Table, Tables, Variants
 from raytracer.scene.tables import SCENE
 
 TONE = "tone"
@@ -139,6 +139,8 @@ def _inside(kind: Kind) -> Iterator[Table]:
         yield from _inside(kind.item)
     elif isinstance(kind, Either):
         yield from _inside(kind.table)
+    elif isinstance(kind, Later):
+        yield from _inside(kind.kind)
 
 
 if __name__ == "__main__":

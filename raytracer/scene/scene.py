@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import is_a, items, mapping, of_kind, plain, text
 from raytracer.errors import SceneError, counted, shown, shown_value, suggestion
@@ -30,7 +30,7 @@ from raytracer.scene.camera import Camera
 from raytracer.scene.colors import COLOR_SPACES, DEFAULT_COLOR, OPAQUE, parse_color
 from raytracer.scene.lights import LIGHTS, Ambient, DirectionalLight, Light, PointLight
 from raytracer.scene.materials import MATERIALS, Material
-from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.data_file import Data, DataFile
 from raytracer.scene.spacing import default_radius
 from raytracer.scene.transform import Transform
 from raytracer.settings import RenderSettings
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from raytracer.scene.columns import Columns
     from raytracer.scene.describe import SphereInfo
     from raytracer.scene.particles.labels import Labels
-    from raytracer.scene.particles.source import Column, Particles, ParticleSource
+    from raytracer.scene.particles.source import Particles
 
 __all__ = [
     "Ambient",
@@ -434,6 +434,16 @@ class SphereSet:
         return len(self.centers)
 
     @property
+    def total(self) -> int:
+        """Number of particles of the file, of which the set may show a part."""
+        return self._data.total
+
+    @property
+    def kept(self) -> list[NDArray[Any]]:
+        """The columns of its file that are in memory."""
+        return list(self._data.arrays.values())
+
+    @property
     def columns(self) -> Columns:
         """Values of the spheres by name: those of the set's file or arrays, and derived ones."""
         from raytracer.scene.columns import Columns
@@ -506,22 +516,6 @@ class SphereSet:
                 palette.append(_one(key, self.color_space, where))
         self.color = np.concatenate(palette)
         self.color_id = ids
-
-
-class Data(NamedTuple):
-    """What a sphere set keeps of its file, or of the object that it was made of.
-
-    Args:
-        total: number of particles of the file.
-        arrays: columns in memory, for all particles, by name.
-        about: the columns of the file, None as long as they were not looked up.
-        origin: the object, whose columns are in memory already.
-    """
-
-    total: int
-    arrays: dict[str, NDArray[Any]]
-    about: Mapping[str, Column] | None = None
-    origin: ParticleSource | None = None
 
 
 def _given(columns: Any, count: int, where: Where) -> dict[str, NDArray[Any]]:

@@ -13,13 +13,13 @@ from raytracer.field_types import Choice, Integer, Kind, Number, Schema, Text, V
 from raytracer.fields import Definition, definitions
 from raytracer.scene.background import Background
 from raytracer.scene.camera import CAMERA_TYPES, Camera
-from raytracer.scene.coloring.kinds import Expression
-from raytracer.scene.coloring.style import COLOR_BY, StyleSettings
 from raytracer.scene.colors import COLOR_SPACES
 from raytracer.scene.kinds import (
     ColorValue,
     Constant,
     Either,
+    Expression,
+    Later,
     NamedTables,
     Rows,
     Table,
@@ -148,13 +148,15 @@ SPHERES = Table(
         ),
         "radii": _key(Rows(Number()), "A radius for each inline centre.", every="radius"),
         "color": _key(
-            Either(ColorValue(), COLOR_BY),
+            Either(ColorValue(), Later("raytracer.scene.coloring.style", "COLOR_BY")),
             "One colour for all spheres of the set, or a table of colours that follow a column; "
             "goes before the file's colours.",
             "that of elements; light grey",
             each="colors",
         ),
-        "palette": _key(definitions(StyleSettings)["palette"].kind, "Colours of elements.", "jmol"),
+        "palette": _key(
+            Later("raytracer.scene.coloring.style", "PALETTE"), "Colours of elements.", "jmol"
+        ),
         "select": _key(
             Text(),
             "Show only the particles that fulfil a condition: \"type == 'O' and z > 3\", "

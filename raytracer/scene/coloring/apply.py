@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raytracer.scene.columns import Columns
-    from raytracer.scene.scene import Scene
-    from raytracer.scene.spheres import SphereSet
+    from raytracer.scene.scene import Scene, SphereSet
 
 MOST_CATEGORIES = 1000
 """Most categories of a scale."""
@@ -270,7 +269,7 @@ def _symbol(sets: list[SphereSet], name: str) -> str | None:
             return element_symbols(spheres.labels)[spheres.labels.names.index(name)]
     from raytracer.scene.elements import symbol_of
 
-    return symbol_of(name) if not name.isdecimal() else None
+    return None if name.isdecimal() else symbol_of(name)
 
 
 def _own_colors(sets: list[SphereSet], by: str, names: list[str]) -> dict[str, Any] | None:
@@ -307,6 +306,8 @@ def _label_colors(spheres: SphereSet, colors: Mapping[str, Any]) -> dict[str, An
 
 def _with_palette(spheres: SphereSet, style: SetStyle) -> tuple[SphereSet, ColorScale]:
     """Return a set in which each label has the colour of a palette."""
+    import numpy as np
+
     palette, labels = style.settings.palette, spheres.labels
     if labels is None:
         where = f"{spheres.source} has" if spheres.source else "the particles have"
@@ -323,7 +324,8 @@ def _with_palette(spheres: SphereSet, style: SetStyle) -> tuple[SphereSet, Color
                 f"label of the particles, which are {', '.join(map(shown, labels.names[:8]))}"
             )
         colors = {**colors_of_elements("jmol"), **palette}
-    by_label = _label_colors(spheres, colors)
+    used = {labels.names[place] for place in np.unique(labels.ids)}
+    by_label = {n: c for n, c in _label_colors(spheres, colors).items() if n in used}
     is_element = all(element_symbols(labels))
     scale = ColorScale(
         list(by_label.values()),
@@ -331,7 +333,8 @@ def _with_palette(spheres: SphereSet, style: SetStyle) -> tuple[SphereSet, Color
         label="element" if is_element else "type",
         names=tuple(by_label),
     )
-    return _recolored(spheres, labels.ids, scale), scale
+    ids = _ids_of(Texts(labels.names, labels.ids), scale)
+    return _recolored(spheres, ids, scale), scale
 
 
 def _ids_of(values: Any, scale: ColorScale) -> NDArray[np.int32]:

@@ -670,7 +670,7 @@ def _uniform(index: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
     """Return a number in [0, 1) for each index: a hash (splitmix64), the same everywhere."""
     import numpy as np
 
-    word = index.astype(np.uint64) + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64)
+    word = (index.astype(np.uint64) + np.uint64(1 + (seed << 31))) * np.uint64(0x9E3779B97F4A7C15)
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     bits = (word ^ (word >> np.uint64(31))) >> np.uint64(11)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from raytracer.arguments import is_a, one_of, plain, text
+from raytracer.arguments import is_a, one_of, plain
 from raytracer.errors import SceneError, UserError, shown_value
-from raytracer.field_types import Kind, Mistakes, Number, Schema
+from raytracer.field_types import Kind, Mistakes, Schema
 from raytracer.scene.coloring.limits import Limit, limit_of
 from raytracer.scene.colors import parse_color
 from raytracer.scene.kinds import COLOR
@@ -117,31 +117,6 @@ class Palette(Kind):
 
     def option(self) -> dict[str, Any]:
         return {"metavar": f"[{'|'.join(PALETTES)}]"}
-
-
-class Expression(Number):
-    """A number above 0, or an expression over columns."""
-
-    def __init__(self) -> None:
-        super().__init__(0.0, above=True)
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        if is_a(value, str):
-            return text(value, name, error)
-        return super().checked(value, name, error)
-
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
-        if type(value) is not str:
-            super().find_mistakes(value, place, mistakes)
-
-    def schema(self) -> Schema:
-        return {"anyOf": [super().schema(), {"type": "string"}]}
-
-    def values(self) -> str:
-        return "a number above 0, or an expression over columns"
-
-    def limits(self) -> str:
-        return ""
 
 
 def _own(value: Any) -> Any:

@@ -163,6 +163,10 @@ COLOR_BY = Table(
 """The table `color` of a set in a scene file."""
 
 
+PALETTE = definitions(StyleSettings)["palette"].kind
+"""The kind of the key `palette` in a scene file."""
+
+
 def taken(values: dict[str, Any]) -> StyleSettings | None:
     """Remove style settings from a call's settings by name, and return them; None if none is set.
 

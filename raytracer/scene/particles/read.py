@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +15,7 @@ from raytracer.scene.particles import registry
 from raytracer.scene.particles.compressed import unpacked
 from raytracer.scene.particles.data_file import DataFile, may_be_series, split_inner
 from raytracer.scene.particles.source import (
+    Column,
     Particles,
     ParticleSource,
     Value,
@@ -24,6 +25,9 @@ from raytracer.scene.particles.source import (
 
 if TYPE_CHECKING:
     from raytracer.scene.particles.labels import Labels
+
+Wanted = Callable[[Mapping[str, Column]], list[str]]
+"""Names some of the columns of a file."""
 
 BEAD = 0.75
 """Radius of a label that is no element among elements, in angstrom: that of carbon."""
@@ -37,7 +41,7 @@ def read(
     meaning: str | None = None,
     topology: Path | None = None,
     frame: int | None = None,
-    wanted: Sequence[str] = (),
+    wanted: Wanted | None = None,
 ) -> Particles:
     """Read the spheres of a particle file.
 
@@ -53,8 +57,7 @@ def read(
         topology: a file whose atoms are those of a trajectory, in the same order.
         frame: number of the frame, from 0, or from -1 backwards; None is the first one, with a
             warning where others follow.
-        wanted: further columns to load with the spheres, as `Columns.value` takes their names;
-            those that are not there are left out.
+        wanted: which further columns to load with the spheres, of those that the file has.
 
     Raises:
         DataFileError: there is no such file or frame, or it does not hold spheres.
@@ -133,7 +136,7 @@ def read_open(
     inner: str = "",
     topology: Path | None = None,
     frame: int | None = None,
-    wanted: Sequence[str] = (),
+    wanted: Wanted | None = None,
 ) -> Particles:
     """Read the spheres of an open particle file; otherwise as `read`.
 
@@ -143,9 +146,7 @@ def read_open(
     """
     with source_of(file, others, inner, frame) as found:
         if wanted:
-            from raytracer.scene.columns import columns_for
-
-            found.also = columns_for(wanted, found.columns)
+            found.also = wanted(found.columns)
         result = found.particles(names or {})
         result.notes += found.notes
         if wanted:
