@@ -46,6 +46,7 @@ from raytracer.scene.particles.read import (
 from raytracer.scene.particles.registry import SUFFIXES, by_content, start_of
 from raytracer.scene.scene import Scene, SphereSet
 from raytracer.scene.transform import Transform
+from raytracer.scene.views import VIEW_UP
 from raytracer.settings import RenderSettings
 from raytracer.warning import collected, warn
 
@@ -130,6 +131,8 @@ def load(
         return Scene(
             spheres=(SphereSet.of_particles(data),),
             render=RenderSettings(look="soft"),
+            # Those who write cells have z up, as OVITO does.
+            camera=None if data.box is None else Camera(up=VIEW_UP),
             title=stem(target),
             source=file.source,
         )

@@ -148,6 +148,7 @@ def read_open(
         if wanted:
             found.also = wanted(found.columns)
         result = found.particles(names or {})
+        result.box = found.box
         result.notes += found.notes
         if wanted:
             _add_columns(result, found)
@@ -180,6 +181,7 @@ def read_object(
     found = object_source(value)
     with reading(found.name, "particles"):
         result = found.particles(names or {})
+        result.box = found.box
     _complete(result, elements, meaning)
     result.origin = found
     return result
