@@ -133,9 +133,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         """
         found = self._find(name)
         if found is None:
-            where = f"{self._spheres.source}: " if self._spheres.source else ""
-            hint = suggestion(name, self.about)
-            raise SceneError(f"{where}there is no column '{shown(name)}'; {hint}")
+            raise SceneError(f"there is no column '{shown(name)}'; {suggestion(name, self.about)}")
         return found.get()
 
     def made_of(self, name: str) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from raytracer.scene.coloring.kinds import PALETTES
 from raytracer.scene.coloring.limits import least_positive, limits_of
 from raytracer.scene.coloring.scale import MISSING, STEPS, ColorScale, name_of
 from raytracer.scene.coloring.style import KEYS, SetStyle, StyleSettings
+from raytracer.scene.elements import Element, table
 from raytracer.scene.particles.labels import element_symbols, looks
 from raytracer.warning import warn
 
@@ -145,7 +146,7 @@ def _ranges(condition: str, columns: Columns) -> str:
 
 def _with_radius(spheres: SphereSet, text: str, place: str) -> SphereSet:
     values = evaluate(text, spheres.columns, place)
-    where = Where(spheres.source, {"radius": text})
+    where = Where("", {"radius": f"'{shown(text)}'"})
     sized = copy(spheres)
     try:
         sized.radius = check_radius(values, spheres.count, where)
@@ -298,10 +299,17 @@ def _label_colors(spheres: SphereSet, colors: Mapping[str, Any]) -> dict[str, An
         own = labels.own.get(name) or labels.own.get(symbol or "")
         if name in colors:
             color = colors[name]
-        elif symbol is not None and symbol in colors and (own is None or own.color is None):
+        elif symbol is not None and symbol in colors and not _is_stated(own):
             color = colors[symbol]
         found[name] = tuple(color)
     return found
+
+
+def _is_stated(own: Element | None) -> bool:
+    """Whether the scene file states a colour of a label, and not only its element."""
+    if own is None or own.color is None:
+        return False
+    return not own.symbol or own.color != table()[own.symbol].color
 
 
 def _with_palette(spheres: SphereSet, style: SetStyle) -> tuple[SphereSet, ColorScale]:

@@ -158,7 +158,8 @@ def _compiled(text: str, source: Source, place: str) -> Part:
     try:
         tree = ast.parse(_with_words(marked).strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise SceneError(f"{place}: '{shown(text)}' is no expression{_where(error)}") from None
+        why = ": to compare, write ==" if re.search(_ASSIGNS, text) else _where(error)
+        raise SceneError(f"{place}: '{shown(text)}' is no expression{why}") from None
     return compiler.part(tree.body, 0)
 
 
@@ -189,11 +190,11 @@ def _with_words(text: str) -> str:
 def _where(error: BaseException) -> str:
     """Return where an expression is wrong, or what to do."""
     if isinstance(error, SyntaxError) and error.msg:
-        if "Maybe you meant '=='" in error.msg:
-            return ": to compare, write =="
         return f": {error.msg.split('(')[0].strip()}"
     return ": it is too deep" if isinstance(error, (RecursionError, MemoryError)) else ""
 
+
+_ASSIGNS = r"(?<![=<>!:])=(?!=)"
 
 _COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.Eq: "equal",
@@ -307,7 +308,10 @@ class _Compiler:
 
     def column(self, name: str) -> Part:
         """Return a column."""
-        values = self.source.value(name)
+        try:
+            values = self.source.value(name)
+        except SceneError as error:
+            raise self.wrong(str(error)) from None
         if isinstance(values, Texts):
             return Part("texts", lambda rows: values.ids[rows], name, values)
         array = values

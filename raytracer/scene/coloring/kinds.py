@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -61,10 +60,9 @@ class Map(Kind):
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         own = plain(value)
         if is_a(own, str):
-            words = [word.strip() for word in re.split(r",(?![^(]*\))", own)]
-            if len(words) == 1:
-                return words[0]
-            own = words
+            own = _spelt(own)
+            if is_a(own, str):
+                return own
         try:
             if is_a(own, Mapping):
                 return {str(key): parse_color(color) for key, color in own.items()}
@@ -102,8 +100,12 @@ class Palette(Kind):
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         own = plain(value)
         if is_a(own, str):
+            own = _spelt(own)
+        if is_a(own, str):
             return one_of(own, name, PALETTES, "palette", error)
-        return Map().checked(value, name, error)
+        if not is_a(own, Mapping):
+            raise error(f"{name}: {shown_value(value)} is neither a palette nor O=red,H=white")
+        return Map().checked(own, name, error)
 
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
         _note(self, value, place, mistakes, (str, dict))
@@ -117,6 +119,14 @@ class Palette(Kind):
 
     def option(self) -> dict[str, Any]:
         return {"metavar": f"[{'|'.join(PALETTES)}]"}
+
+
+def _spelt(text: str) -> Any:
+    """Return what a text of the command line means: a name, a list "a,b", a table "a=b,c=d"."""
+    words = [word.strip() for word in text.split(",")]
+    if all("=" in word for word in words):
+        return dict(word.split("=", 1) for word in words)
+    return words if len(words) > 1 else words[0]
 
 
 def _own(value: Any) -> Any:

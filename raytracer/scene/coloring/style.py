@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import MISSING, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from raytracer.errors import UserError
 from raytracer.field_types import Choice, Integer, Number, Text
@@ -128,6 +128,19 @@ class StyleSettings(Defined):
 
     def __post_init__(self) -> None:
         check_fields(self, error=UserError)
+        details = [name for name in KEYS.values() if name != "color_by"]
+        said = [name for name in details if getattr(self, name) is not None]
+        if said and self.color_by is None:
+            raise UserError(
+                f"{said[0]}: goes with color_by, the column or expression that colours follow"
+            )
+        if self.palette is not None and self.map is not None:
+            raise UserError("palette: is for elements and map for other values; give one of them")
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns that are needed."""
+        return columns_in(self.color_by, self.select)
 
 
 KEYS = {
@@ -142,9 +155,6 @@ KEYS = {
     "unit": "color_unit",
 }
 """Names of settings by the keys of the table `color` in a scene file."""
-
-NAMES = tuple(definitions(StyleSettings))
-"""Names of the settings."""
 
 
 def _key(name: str, required: bool) -> Definition:
@@ -165,17 +175,6 @@ COLOR_BY = Table(
 
 PALETTE = definitions(StyleSettings)["palette"].kind
 """The kind of the key `palette` in a scene file."""
-
-
-def taken(values: dict[str, Any]) -> StyleSettings | None:
-    """Remove style settings from a call's settings by name, and return them; None if none is set.
-
-    Raises:
-        UserError: a value is out of range.
-    """
-    given = {name: values.pop(name) for name in NAMES if name in values}
-    said = {name: value for name, value in given.items() if value is not None}
-    return StyleSettings(**said) if said else None
 
 
 @dataclass(frozen=True)
@@ -202,7 +201,11 @@ class SetStyle:
     @property
     def columns(self) -> list[str]:
         """Names of the columns that are needed."""
-        from raytracer.scene.coloring.expression import names_in
+        return [*self.settings.columns, *columns_in(self.radius)]
 
-        texts = (self.settings.color_by, self.settings.select, self.radius)
-        return list(dict.fromkeys(n for text in texts if text for n in names_in(text)))
+
+def columns_in(*texts: str | None) -> list[str]:
+    """Return the names of the columns in some expressions."""
+    from raytracer.scene.coloring.expression import names_in
+
+    return list(dict.fromkeys(name for text in texts if text for name in names_in(text)))
