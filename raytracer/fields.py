@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
+from importlib import import_module
 from typing import Any, TypeVar
 
 from raytracer.errors import SceneError, UserError, shown, suggestion
@@ -175,7 +176,7 @@ def takes(*kinds: type | str) -> Callable[[Function], Function]:
     """Return a decorator of functions that take the fields of dataclasses as keyword arguments.
 
     Args:
-        *kinds: the dataclasses, or their full names, by which they are imported when needed.
+        kinds: the dataclasses, or their full names for those that are imported on demand.
     """
 
     def decorate(function: Function) -> Function:
@@ -183,6 +184,20 @@ def takes(*kinds: type | str) -> Callable[[Function], Function]:
         return function
 
     return decorate
+
+
+def taken_by(function: Any) -> tuple[type, ...]:
+    """Return the dataclasses whose fields a function takes."""
+    return tuple(_imported(kind) for kind in vars(function)[SETTINGS])
+
+
+def _imported(kind: type | str) -> type:
+    """Return a dataclass, imported where it is given by its full name."""
+    if not isinstance(kind, str):
+        return kind
+    module, _, name = kind.rpartition(".")
+    found: type = getattr(import_module(module), name)
+    return found
 
 
 def check_names(function: Any, given: Iterable[str]) -> None:
@@ -208,17 +223,6 @@ def check_names(function: Any, given: Iterable[str]) -> None:
             )
 
 
-def _imported(kind: type | str) -> type:
-    """Return a dataclass, imported by its full name if it must be."""
-    if isinstance(kind, type):
-        return kind
-    from importlib import import_module
-
-    module, _, name = kind.rpartition(".")
-    found: type = getattr(import_module(module), name)
-    return found
-
-
 def document(public: Any) -> None:
     """Add fields to the documentation of a dataclass, or of a function that takes them.
 
@@ -231,7 +235,7 @@ def document(public: Any) -> None:
     if isinstance(public, type) and hasattr(public, "__dataclass_fields__"):
         _document_class(public)
     elif SETTINGS in getattr(public, "__dict__", {}):
-        _document_function(public, tuple(map(_imported, vars(public)[SETTINGS])))
+        _document_function(public, taken_by(public))
 
 
 def _document_function(function: Any, kinds: tuple[type, ...]) -> None:

@@ -176,6 +176,10 @@ def flags_of(make: Options) -> set[str]:
     """Return the words of the options that a function makes: making them takes a while."""
     if make is annotation_options:
         return {flag(name) for name in ("title", *ANNOTATIONS)}
+    if make is style_options:
+        from raytracer.scene.coloring import SETTINGS
+
+        return {flag(name) for name in SETTINGS}
     if make is view_options:
         words = {flag(name) for name in VIEW_OPTIONS}
     elif make is tone_options:
@@ -249,6 +253,41 @@ VIEW_OPTIONS = (
 """Settings of the view that are options."""
 
 
+class StyleOption(SettingOption):
+    """The option of a setting whose definition is imported for the help alone."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option and its help from the definition."""
+        from raytracer.fields import definitions
+        from raytracer.scene.coloring.style import StyleSettings
+
+        definition = definitions(StyleSettings)[str(self.name)]
+        self.metavar = definition.kind.option().get("metavar", self.metavar)
+        default = definition.default_text or "the scene's"
+        self.help = f"{definition.summary}  [default: {default}]"
+        return super().get_help_record(ctx)
+
+
+STYLE_PANEL = "Colours by data, selection"
+
+
+def style_options() -> list[click.Option]:
+    """Return an option for each setting of colours by data and selection."""
+    from raytracer.scene.coloring import SETTINGS
+
+    return [
+        StyleOption([f"--{name.replace('_', '-')}", name], type=kind, panel=STYLE_PANEL)
+        for name, kind in SETTINGS.items()
+    ]
+
+
+def take_style(options: dict[str, Any]) -> dict[str, Any]:
+    """Remove the settings of colours by data and selection from a command's options."""
+    from raytracer.scene.coloring import SETTINGS
+
+    return {name: options.pop(name, None) for name in SETTINGS}
+
+
 def _size_option(what: str) -> click.Option:
     """Return the option of width and height together."""
     text = f"Width and height of the {what} at once: 1600x900."
@@ -270,7 +309,7 @@ def _sides(
 
 
 def take_view(options: dict[str, Any]) -> dict[str, Any]:
-    """Remove the settings of the view, and the size, from a command's options and return them.
+    """Remove the settings of view, style and size from a command's options and return them.
 
     Args:
         options: values by name; None keeps the scene's value. Width and height stay, and are set
@@ -279,7 +318,7 @@ def take_view(options: dict[str, Any]) -> dict[str, Any]:
     Raises:
         UsageError: the size is said twice.
     """
-    taken = {name: options.pop(name, None) for name in VIEW_OPTIONS}
+    taken = {name: options.pop(name, None) for name in VIEW_OPTIONS} | take_style(options)
     taken["fit"] = {"true": True, "false": False}.get(taken["fit"], taken["fit"])
     if (size := options.pop("size", None)) is not None:
         if options["width"] is not None or options["height"] is not None:

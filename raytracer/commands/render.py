@@ -20,6 +20,7 @@ from raytracer.commands.options import (
     picture_options,
     render_options,
     scene_path,
+    style_options,
     take_annotations,
     take_render,
     take_tone,
@@ -69,7 +70,7 @@ def numbers(
 @click.command(
     cls=SettingsCommand,
     settings={
-        "output": (view_options, render_options),
+        "output": (view_options, style_options, render_options),
         "threads": tone_options,
         "backend": annotation_options,
     },
