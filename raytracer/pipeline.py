@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+from zlib import crc32
 
 from raytracer import memory
 from raytracer._version import __version__
@@ -23,6 +24,7 @@ from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant, dtype
 from raytracer.resources import thread_count
+from raytracer.scene.coloring import SETTINGS, STYLE
 from raytracer.scene.view_settings import ViewSettings, lit, taken
 from raytracer.settings import RenderSettings, in_force
 from raytracer.warning import warn
@@ -33,16 +35,20 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from raytracer.annotations.overlay import Overlay
+    from raytracer.annotations.plan import Plan
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
     from raytracer.buffers import SceneBuffers
     from raytracer.files.output import OutputSet
+    from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera
+    from raytracer.scene.coloring.style import StyleOverrides, StyleSettings
     from raytracer.scene.scene import Scene
     from raytracer.scene.view_settings import ViewOverrides
     from raytracer.settings import Overrides
     from raytracer.view import View
 
-    class Settings(Overrides, ViewOverrides, total=False):
+    class Settings(Overrides, ViewOverrides, StyleOverrides, total=False):
         """Settings of a call as keyword arguments, for type checkers."""
 
 
@@ -53,7 +59,7 @@ MOST_SAMPLES = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
 NO_SPHERE = constant("kNoSphere")  # FirstHit.id
 
 
-@takes(RenderSettings, ViewSettings)
+@takes(RenderSettings, ViewSettings, STYLE)
 def render(
     scene: object,
     *,
@@ -66,6 +72,7 @@ def render(
     aovs: Sequence[str] = (),
     tone: ToneSettings | Mapping[str, Any] | None = None,
     time: float | None = None,
+    annotations: Annotations | Mapping[str, Any] | None = None,
     progress: ProgressCall | None = None,
     show: Show | None = None,
     **settings: Unpack[Settings],
@@ -73,7 +80,7 @@ def render(
     """Render a scene.
 
     Settings that are None or left out are the scene's: those of `RenderSettings`, and those of
-    camera, background, light and spheres.
+    camera, background, light, spheres and what their colours follow.
 
     Args:
         scene: a Scene, the path of a scene or particle file, or an object that holds particles:
@@ -92,6 +99,8 @@ def render(
             takes those of the scene. They can be changed later with `Image.tonemap`.
         time: seconds of rendering, after which the picture is done whatever `samples` says. Two
             such pictures differ in their number of samples.
+        annotations: what is drawn over the picture, an `Annotations`, or changes of the scene's:
+            `{"axes": True, "legend": {"place": "left"}, "box": False}`; None takes the scene's.
         progress: called now and then with the fraction done; what it raises stops the render.
         show: called with the unfinished picture while it renders, at most every 5 seconds.
 
@@ -123,6 +132,7 @@ def render(
             crop=crop,
             threads=threads,
             memory_of=output,
+            annotations=annotations,
         ) as job,
         job.film(film_for(job.settings, crop, film)) as on_device,
     ):
@@ -145,6 +155,7 @@ def prepare(
     keep: bool = False,
     memory_of: memory.Output | None = None,
     outputs: OutputSet | None = None,
+    annotations: Annotations | Mapping[str, Any] | None = None,
 ) -> Job:
     """Load, pack, build and upload a scene.
 
@@ -162,6 +173,7 @@ def prepare(
         keep: keep scene and buffers with the job, for a camera that moves.
         memory_of: the outputs of the render, for the estimate of memory.
         outputs: files that will be written; the files of the scene must not be among them.
+        annotations: what is drawn over pictures, or changes of what the scene says.
 
     Returns:
         The job, whose device memory `Job.__exit__` releases.
@@ -185,11 +197,12 @@ def prepare(
             device = select(device, threads)
         about_device = {"name": device.name} | device.describe()
     with stage("load", "loading the scene"):
-        loaded = _loaded(scene, frame)
+        changes = dict(overrides or {})
+        style = take_style(changes)
+        loaded = _loaded(scene, frame, style)
         inputs = _inputs(scene, loaded)
         if outputs is not None:
             outputs.reads(*inputs)
-        changes = dict(overrides or {})
         view = taken(changes)
         settings = loaded.render.override(**changes)
         if settings.denoise:
@@ -200,6 +213,7 @@ def prepare(
             loaded = view.applied_to(loaded)
         if changes.get("light") is not None:
             loaded = lit(loaded, settings)
+        plan = _plan(loaded, settings, annotations)
     if loaded.count == 0:
         warn("the scene has no spheres: the picture shows the background alone")
     source = loaded.source
@@ -239,7 +253,7 @@ def prepare(
     space = buffers.center, buffers.scale
     job = Job(
         settings, device, on_device, buffers.view, threads, stage.timings, sizes, metadata, space,
-        camera, kept, inputs, tone=tone,
+        camera, kept, inputs, tone=tone, plan=plan,
     )  # fmt: skip
     del buffers, tree  # the device and the job hold the arrays that they need
     with naming(source):
@@ -268,6 +282,7 @@ class Job:
         frames: seconds of each frame that `render` rendered.
         noise: of the last picture, as `raytracer.film.noise` defines it; None if not measured.
         tone: of the scene.
+        plan: of what is drawn over pictures, or None.
     """
 
     settings: RenderSettings
@@ -286,6 +301,8 @@ class Job:
     frames: list[float] = field(default_factory=list)
     noise: float | None = None
     tone: ToneSettings = field(default_factory=ToneSettings)
+    plan: Plan | None = None
+    _drawn: tuple[View, Crop, Overlay] | None = None
 
     def film(self, host: Film) -> DeviceFilm:
         """Return a film on the device, blank or with samples of the same picture."""
@@ -447,7 +464,7 @@ class Job:
         settings, denoise = settings or self.tone, self.settings.denoise
         image = Image(
             film, self.transparent, self.timings, about, self.threads, settings, self.camera,
-            denoise,
+            denoise, self._overlay(film.crop),
         )  # fmt: skip
         if denoise:
             self.find_aovs(on_device.to_host(), [name for name in GUIDES if name not in film.aovs])
@@ -461,6 +478,17 @@ class Job:
                 image.keep(bits, *on_device.develop(settings, bits))
             self.timings["tone"] = time.perf_counter() - start
         return image
+
+    def _overlay(self, crop: Crop) -> Overlay | None:
+        """Return what is drawn over a picture of some pixels; it is made once."""
+        if self.plan is None:
+            return None
+        if self._drawn is None or self._drawn[:2] != (self.view, crop):
+            start = time.perf_counter()
+            overlay = self.plan.overlay(self.scene.first_hits, self.view, self.space, crop)
+            self._drawn = self.view, crop, overlay
+            self.timings["annotations"] = time.perf_counter() - start
+        return self._drawn[2]
 
     def find_aovs(self, film: Film, names: Sequence[str]) -> None:
         """Render output variables and put them on the film; see `Film.aovs`."""
@@ -550,12 +578,44 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
     return pack_with_camera(scene, settings)
 
 
-def _loaded(scene: object, frame: int | None = None) -> Scene:
+def take_style(changes: dict[str, Any]) -> StyleSettings | None:
+    """Remove settings of colour by data and selection from others; None if none is set."""
+    given = {name: changes.pop(name) for name in SETTINGS if name in changes}
+    said = {name: value for name, value in given.items() if value is not None}
+    if not said:
+        return None
+    from raytracer.scene.coloring.style import StyleSettings
+
+    return StyleSettings(**said)
+
+
+def _loaded(scene: object, frame: int | None = None, style: StyleSettings | None = None) -> Scene:
     """Return a scene: loaded from a path, made of an object, or itself. Raises UserError."""
+    if style is None:
+        return _plain(scene, frame)
+    loaded = _plain(scene, frame, style.columns)
+    from raytracer.scene.coloring.apply import styled
+
+    with naming(loaded.source):
+        styled_scene = styled(loaded, style)
+    if is_path(scene):
+        for spheres in styled_scene.spheres:
+            spheres.release_columns()
+    return styled_scene
+
+
+def _plain(scene: object, frame: int | None, columns: Sequence[str] = ()) -> Scene:
+    """Return a scene without a style of the call.
+
+    Args:
+        scene: a path, an object or a scene.
+        frame: of a trajectory.
+        columns: to read from a file with the spheres.
+    """
     if is_path(scene):
         from raytracer.scene.load import load
 
-        return load(scene, frame)
+        return load(scene, frame, columns=columns)
     if frame is not None:
         raise UserError("frame: goes with the path of a file; this scene has no frames")
     from raytracer.scene.scene import Scene as SceneType
@@ -565,6 +625,26 @@ def _loaded(scene: object, frame: int | None = None) -> Scene:
     if scene is None:
         raise SceneError("scene: is None: give a raytracer.Scene, a path or particles")
     return SceneType.from_object(scene)
+
+
+def _plan(
+    scene: Scene,
+    settings: RenderSettings,
+    changes: Annotations | Mapping[str, Any] | None,
+) -> Plan | None:
+    """Return what is drawn over pictures of a scene, or None. Raises UserError."""
+    if scene.annotations is None and changes is None:
+        return None
+    from raytracer.annotations.from_scene import plan_of
+    from raytracer.scene.annotations import Annotations
+
+    wanted = scene.annotations or Annotations()
+    if is_a(changes, Annotations):
+        wanted = cast(Annotations, changes)
+    elif changes is not None:
+        wanted = wanted.changed(cast("Mapping[str, Any]", changes))
+    with naming(scene.source):
+        return plan_of(scene, settings, wanted) if wanted else None
 
 
 def _inputs(source: object, scene: Scene) -> tuple[Path, ...]:
@@ -627,6 +707,11 @@ def _check_pixels(film: Film, blank: Film) -> None:
             "the film was stored with 16-bit floats, which keep no sums to add to: resume one "
             "that was saved as .npz or as .exr with 32-bit floats"
         )
+    if film.metadata.get("denoised"):
+        raise UserError(
+            "the film is without noise, and samples cannot be added to what is left: resume the "
+            "film that --film saved"
+        )
     if (film.crop, film.width, film.height) != (blank.crop, blank.width, blank.height):
         raise UserError(
             f"the film holds pixels {film.crop} of {film.width}x{film.height} and the render asks "
@@ -678,14 +763,25 @@ def _report_part(progress: ProgressCall, frame: int, frames: int, fraction: floa
     progress((frame + fraction) / frames)
 
 
+def scene_about(path: Path) -> dict[str, Any]:
+    """Return what the metadata of a picture say of the file of its scene.
+
+    Of an absolute path the name alone is kept, because a picture should not tell where its author
+    keeps files; its checksum tells files of one name apart.
+    """
+    return {
+        "path": path.name if path.is_absolute() else path.as_posix(),
+        "file": f"{crc32(bytes(path.absolute())):08x}",
+    }
+
+
 def _about(
     path: Path | None, digest: str, spheres: int, settings: RenderSettings, device: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the metadata of a picture, as JSON types.
 
     Args:
-        path: of the scene; None for a scene built in Python. Of an absolute path the name alone
-            is kept: a picture should not tell where its author keeps files.
+        path: of the scene; None for a scene built in Python.
         digest: of scene, camera and settings.
         spheres: their number.
         settings: of the render.
@@ -693,12 +789,16 @@ def _about(
     """
     from datetime import UTC, datetime
 
-    shown = path and (path.name if path.is_absolute() else path.as_posix())
+    about = {"path": None} if path is None else scene_about(path)
     return {
         "version": __version__,
-        "scene": {"path": shown, "digest": digest},
+        "scene": about | {"digest": digest},
         "spheres": spheres,
-        "settings": asdict(settings),
+        "settings": {
+            name: value
+            for name, value in asdict(settings).items()
+            if not (name == "dpi" and value is None)  # that of a PNG, and no part of the picture
+        },
         "backend": device,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }

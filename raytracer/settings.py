@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         integrator: str | None
         ao_samples: int | None
         ao_distance: float | None
+        dpi: float | None
         noise: float | None
         denoise: bool | None
 
@@ -193,6 +194,15 @@ class RenderSettings(Defined):
             default_text="unlimited",
         ),
     )
+    dpi: float | None = field(
+        default=None,
+        metadata=define(
+            Number(1.0, 1e5),
+            "Pixels of an inch: the size of text and lines over the picture, and the resolution "
+            "that the PNG states.",
+            default_text="the shorter side counts as 6 inches",
+        ),
+    )
     noise: float | None = field(
         default=None,
         metadata=define(
@@ -245,7 +255,7 @@ class RenderSettings(Defined):
 
         values = {name: getattr(self, name) for name in definitions(type(self))}
         values["sample_count"] = values.pop("samples")
-        for name in ("look", "integrator", "light", "noise", "denoise"):
+        for name in ("look", "integrator", "light", "noise", "denoise", "dpi"):
             del values[name]
         values["kind"] = code("IntegratorKind", self.resolved_integrator)
         if self.resolved_integrator == "ao":

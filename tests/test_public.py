@@ -24,6 +24,7 @@ LAYERS = [
     {"files"},
     {"buffers", "view", "variants", "film"},
     {"scene", "backends"},
+    {"annotations"},
     {"passes"},
     {"pipeline", "progress"},
     {"benchmark", "viewer"},

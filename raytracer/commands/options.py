@@ -7,7 +7,7 @@ a command has none of these options before it runs or prints its help.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -18,6 +18,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from raytracer.fields import Definition
+
+ANNOTATIONS = {
+    "legend": ("The scale of colours that follow a column", "PLACE"),
+    "scale_bar": ("A bar of a known length", "LENGTH"),
+    "axes": ("A tripod of the axes", "PLACE"),
+    "labels": ("A text at each sphere", "BY"),
+    "box": ("The simulation box", ""),
+    "outline": ("Lines around spheres", "WIDTH"),
+    "depth_cue": ("Fading into a colour with the distance", "COLOR"),
+}
+"""What options draw over the picture: their help, and the field that a value alone is for."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Options = Callable[[], list[click.Option]]
@@ -55,7 +66,9 @@ frame_option = click.option(
 
 PICTURE_OPTIONS = (
     click.option("--bits", type=click.Choice(["8", "16"]), default="8", show_default=True,
-                 help="Bits per channel of the PNG."),
+                 help="Bits per channel, of a PNG or TIFF."),
+    click.option("--quality", type=int, metavar="1-100",
+                 help="Of JPEG (default 95), WebP (90) and AVIF (85)."),
     click.option("--stats", is_flag=True, help="Print statistics of the film and the picture."),
     click.option("--histogram", metavar="FILE.png",
                  help="Plot the luminance before and after the tone curve."),
@@ -123,6 +136,10 @@ class SettingsCommand(click.Command):
     def params(self, params: list[click.Parameter]) -> None:
         self._params = params
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse arguments, of which switches for annotations may have a value."""
+        return super().parse_args(ctx, attached(args))
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options by panel, those of files and devices first."""
         panels: dict[str, list[tuple[str, str]]] = {OTHERS: []}
@@ -164,7 +181,7 @@ def render_options() -> list[click.Option]:
         else _option(definition, definition.default_text)
         for definition in render
     ]
-    return [*view_options(), _size_option("picture"), *own]
+    return [*view_options(), *style_options(), _size_option("picture"), *own]
 
 
 def view_options() -> list[click.Option]:
@@ -180,6 +197,41 @@ VIEW_OPTIONS = (
     "view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent", "radius", "color",
 )  # fmt: skip
 """Settings of the view that are options."""
+
+
+class StyleOption(SettingOption):
+    """The option of a setting whose definition is imported for the help alone."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option and its help from the definition."""
+        from raytracer.fields import definitions
+        from raytracer.scene.coloring.style import StyleSettings
+
+        definition = definitions(StyleSettings)[str(self.name)]
+        self.metavar = definition.kind.option().get("metavar", self.metavar)
+        default = definition.default_text or "the scene's"
+        self.help = f"{definition.summary}  [default: {default}]"
+        return super().get_help_record(ctx)
+
+
+STYLE_PANEL = "Colours by data, selection"
+
+
+def style_options() -> list[click.Option]:
+    """Return an option for each setting of colours by data and selection."""
+    from raytracer.scene.coloring import SETTINGS
+
+    return [
+        StyleOption([f"--{name.replace('_', '-')}", name], type=kind, panel=STYLE_PANEL)
+        for name, kind in SETTINGS.items()
+    ]
+
+
+def take_style(options: dict[str, Any]) -> dict[str, Any]:
+    """Remove the settings of colours by data and selection from a command's options."""
+    from raytracer.scene.coloring import SETTINGS
+
+    return {name: options.pop(name) for name in SETTINGS}
 
 
 def _size_option(what: str) -> click.Option:
@@ -203,7 +255,7 @@ def _sides(
 
 
 def take_view(options: dict[str, Any]) -> dict[str, Any]:
-    """Remove the settings of the view, and the size, from a command's options and return them.
+    """Remove the settings of view, style and size from a command's options and return them.
 
     Args:
         options: values by name; None keeps the scene's value. Width and height stay, and are set
@@ -212,7 +264,7 @@ def take_view(options: dict[str, Any]) -> dict[str, Any]:
     Raises:
         UsageError: the size is said twice.
     """
-    taken = {name: options.pop(name) for name in VIEW_OPTIONS}
+    taken = {name: options.pop(name) for name in VIEW_OPTIONS} | take_style(options)
     taken["fit"] = {"true": True, "false": False}.get(taken["fit"], taken["fit"])
     if (size := options.pop("size")) is not None:
         if options["width"] is not None or options["height"] is not None:
@@ -245,6 +297,7 @@ def preview_options() -> list[click.Option]:
     render, tone = definitions(RenderSettings), definitions(ToneSettings)
     return [
         *view_options(),
+        *style_options(),
         _size_option("window"),
         _option(render["width"], "the scene's", "Width of the window in pixels."),
         _option(render["height"], "the scene's", "Height of the window in pixels."),
@@ -288,6 +341,66 @@ def take_tone(options: dict[str, Any]) -> dict[str, Any]:
     given = {name: value for name, value in values.items() if value is not None}
     checked = ToneSettings(**given)
     return {name: getattr(checked, name) for name in given}
+
+
+DRAWN_PANEL = "Over the picture"
+"""Title of the options for annotations in the help."""
+
+
+def flag(name: str) -> str:
+    """Return the option of an annotation."""
+    return f"--{name.replace('_', '-')}"
+
+
+def annotation_options() -> list[click.Option]:
+    """Return the options for what is drawn over the picture, beside what the scene says."""
+    title = SettingOption(
+        ["--title", "title"],
+        metavar="TEXT",
+        help="A line of text at the top of the picture.",
+        panel=DRAWN_PANEL,
+    )
+    switches = [
+        SettingOption(
+            [flag(name), name],
+            panel=DRAWN_PANEL,
+            metavar=f"[={first}|off]" if first else "[=off]",
+            help=f"{text}; fields of [{name}] as =NAME=VALUE,...",
+        )
+        for name, (text, first) in ANNOTATIONS.items()
+    ]
+    return [title, *switches]
+
+
+def attached(arguments: Sequence[str]) -> list[str]:
+    """Return arguments of a command in which each switch has a value: --axes is --axes=on."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    switches = {flag(name) for name in ANNOTATIONS}
+    return [
+        f"{argument}=on" if argument in switches and place < end else argument
+        for place, argument in enumerate(arguments)
+    ]
+
+
+def take_annotations(options: dict[str, Any]) -> dict[str, Any] | None:
+    """Remove what is drawn over the picture from a command's options.
+
+    Args:
+        options: values by name; None keeps what the scene says.
+
+    Returns:
+        Changes of the scene's annotations, see `Annotations.changed`; None for none.
+
+    Raises:
+        SceneError: a field does not exist, or a value is wrong.
+    """
+    said = {name: options.pop(name) for name in ("title", *ANNOTATIONS)}
+    given = {name: value for name, value in said.items() if value is not None}
+    if not given:
+        return None
+    from raytracer.commands.annotation_options import parsed
+
+    return parsed(given)
 
 
 def _typed(definition: Definition) -> str:

@@ -8,7 +8,8 @@ import time
 import warnings
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, BinaryIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -21,13 +22,25 @@ from raytracer.film.statistics import Statistics, statistics_of
 from raytracer.film.tone_settings import ToneSettings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from raytracer.film.film import Film
+    from raytracer.film.formats import Format
     from raytracer.scene.camera import Camera
+
+
+class Overlay(Protocol):
+    """What is drawn over a developed picture."""
+
+    def over(self, pixels: Pixels) -> Pixels:
+        """Return the picture, uint8 or uint16 (h, w, 4), with all that is drawn over it."""
+
 
 Developed = tuple[Pixels, NDArray[np.void]]
 """A picture, (h, w, 4), and the histogram of its film, structured (1,)."""
+
+
+def is_plain_png(path: str | Path, quality: int | None) -> bool:
+    """Whether a picture is a PNG by its name and nothing is said of another format."""
+    return quality is None and Path(path).suffix.lower() == ".png"
 
 
 @dataclass(repr=False)
@@ -48,6 +61,7 @@ class Image:
             it as the scene's, or as `render(..., camera=)`, a picture of the same proportions is
             the same to the last bit.
         denoise: whether the picture is that of the film without noise; the film keeps it.
+        overlay: what is drawn over the picture, whatever its exposure, or None.
     """
 
     film: Film
@@ -58,6 +72,7 @@ class Image:
     settings: ToneSettings = field(default_factory=ToneSettings)
     camera: Camera | None = None
     denoise: bool = False
+    overlay: Overlay | None = field(default=None, repr=False, compare=False)
     # by bits and samples: the pictures that the device developed
     _developed_on_device: dict[tuple[int, int], Developed] = field(
         default_factory=dict, repr=False, compare=False
@@ -143,11 +158,11 @@ class Image:
 
         Alpha is straight, not premultiplied.
         """
-        return self._visible(self._developed(8)[0]).astype(np.uint8, copy=False)
+        return self._visible(self.pixels(8)).astype(np.uint8, copy=False)
 
     def to_uint16(self) -> NDArray[np.uint16]:
         """Return the picture as uint16 sRGB: (h, w, 3), or (h, w, 4); see `to_uint8`."""
-        return self._visible(self._developed(16)[0]).astype(np.uint16, copy=False)
+        return self._visible(self.pixels(16)).astype(np.uint16, copy=False)
 
     def pixels(self, bits: int = 8) -> Pixels:
         """Return the picture as uint8 or uint16 (h, w, 4), sRGB with straight alpha.
@@ -158,39 +173,58 @@ class Image:
         Raises:
             UserError: another number of bits, or dither with 16.
         """
-        return self._developed(bits)[0]
+        return self._annotated(self._developed(bits)[0])
 
     def codes(self, bits: int = 8) -> Pixels:
         """Return `pixels`, the new name of this method."""
         warnings.warn("Image.codes is now Image.pixels", DeprecationWarning, stacklevel=2)
         return self.pixels(bits)
 
-    def save(self, path: str | Path, bits: int = 8, batch: output.Batch | None = None) -> Path:
-        """Write a PNG of 8 or 16 bits per channel under a temporary name, then rename it.
+    def save(
+        self,
+        path: str | Path,
+        bits: int = 8,
+        batch: output.Batch | None = None,
+        *,
+        quality: int | None = None,
+    ) -> Path:
+        """Write the picture under a temporary name, in the format of its ending, then rename it.
 
         Args:
-            path: the file, `.png`.
-            bits: 8 or 16 per channel.
+            path: the file: `.png`, `.tiff`, `.jpg`, `.webp`, `.avif`, or `.exr` for linear light,
+                as `Film.save` writes it.
+            bits: 8, or 16 in PNG and TIFF, per channel.
             batch: a `raytracer.files.output.Batch`, to rename it together with other files.
+            quality: 1..100, of JPEG (95), WebP (90, 100 keeps every value) and AVIF (85).
 
         Returns:
             The path.
 
         Raises:
-            OutputError: the file cannot be written.
+            OutputError: the file cannot be written, or its format cannot hold the picture.
             UserError: another number of bits, or dither with 16.
         """
         check_bits(bits, self.settings)
         files = output.OutputSet()
         files.reads(*self.film.inputs)
-        target = output.check_picture(files.writes(path, "the picture"))
+        target = output.check_file(files.writes(path, "the picture"))
+        kind = None
+        if not is_plain_png(target, quality):
+            from raytracer.film import formats
+
+            height, width = self.film.sums.shape[:2]
+            kind = formats.require(
+                target, bits, quality, transparent=self.transparent, size=(width, height)
+            )
+            if kind is formats.EXR:
+                return self.shown.save(target, batch=batch)
         _ = self.shown  # which measures its own time
         start = time.perf_counter()
         pixels, histogram = self._developed(bits)
         self.timings.setdefault("tone", time.perf_counter() - start)
         start = time.perf_counter()
         with output.replacing(target, batch) as file:
-            self._write(file, pixels, histogram)
+            self._write(file, pixels, histogram, kind, quality)
         self.timings["write"] = time.perf_counter() - start
         return target
 
@@ -207,19 +241,41 @@ class Image:
         """Return the channels of the file: without alpha if the background is opaque."""
         return pixels if self.transparent else pixels[..., :3]
 
-    def _write(self, file: BinaryIO, pixels: Pixels, histogram: NDArray[np.void]) -> None:
-        """Write a PNG file with metadata."""
+    def _write(
+        self,
+        file: BinaryIO,
+        pixels: Pixels,
+        histogram: NDArray[np.void],
+        kind: Format | None = None,
+        quality: int | None = None,
+    ) -> None:
+        """Write a file with metadata; None is a PNG."""
         # The time of writing is not known before the file is written.
         stages = {k: v for k, v in self.timings.items() if k not in ("write", "total")}
         timings = stages | {"total_before_write": sum(stages.values())}
         statistics = self._statistics(histogram).to_dict()
         del statistics["bins"]  # many numbers, and Film.statistics() has them
         about = self.metadata | {"tone": asdict(self.settings), "statistics": statistics}
-        text = {
-            "Software": f"raytracer {__version__}",
-            png.KEY: json.dumps(about | {"timings": timings}),
-        }
-        png.write(file, self._visible(pixels), text, self.threads)
+        software, description = f"raytracer {__version__}", json.dumps(about | {"timings": timings})
+        pixels = self._visible(self._annotated(pixels))
+        if kind is None or kind.name == "PNG":
+            text = {"Software": software, png.KEY: description}
+            png.write(file, pixels, text, self.threads, self.dpi)
+            return
+        from raytracer.film import formats
+
+        texts = {formats.DESCRIPTION: description, formats.SOFTWARE: software}
+        formats.write(file, pixels, kind, texts, quality or kind.quality, self.dpi)
+
+    def _annotated(self, pixels: Pixels) -> Pixels:
+        """Return a developed picture with what is drawn over it."""
+        return pixels if self.overlay is None else self.overlay.over(pixels)
+
+    @property
+    def dpi(self) -> float | None:
+        """Pixels of an inch that the PNG states, or None."""
+        dpi: float | None = self.metadata.get("settings", {}).get("dpi")
+        return dpi
 
     def _repr_png_(self) -> bytes:
         """Return the PNG file that Jupyter shows."""

@@ -18,6 +18,10 @@ from raytracer.scene.colors import COLOR_SPACES
 from raytracer.scene.kinds import (
     ColorValue,
     Constant,
+    Either,
+    Expression,
+    Keys,
+    Later,
     NamedTables,
     Rows,
     Table,
@@ -140,17 +144,28 @@ SPHERES = Table(
             "by the labels",
         ),
         "radius": _key(
-            Number(0.0, above=True),
-            "One radius for all spheres of the set; goes before the file's radii.",
-            "half of the mean spacing",
+            Expression(),
+            "One radius for all spheres of the set, or an expression over columns of the file: "
+            '"0.5*vdw", "covalent", "sqrt(mass)"; goes before the file\'s radii.',
+            "that of elements; half of the mean spacing",
             each="radii",
         ),
         "radii": _key(Rows(Number()), "A radius for each inline centre.", every="radius"),
         "color": _key(
-            ColorValue(),
-            "One colour for all spheres of the set; goes before the file's colours.",
-            "light grey",
+            Either(ColorValue(), Later("raytracer.scene.coloring.style", "COLOR_BY")),
+            "One colour for all spheres of the set, or a table of colours that follow a column; "
+            "goes before the file's colours.",
+            "that of elements; light grey",
             each="colors",
+        ),
+        "palette": _key(
+            Later("raytracer.scene.coloring.style", "PALETTE"), "Colours of elements.", "jmol"
+        ),
+        "select": _key(
+            Text(),
+            "Show only the particles that fulfil a condition: \"type == 'O' and z > 3\", "
+            '"every 10", "random 0.1".',
+            "all",
         ),
         "colors": _key(Rows(ColorValue()), "A colour for each inline centre.", every="color"),
         "color_space": _key(
@@ -198,6 +213,21 @@ MATERIAL = Variants(
     default=DEFAULT,
 )
 
+ANNOTATIONS = {
+    name: Table(kind, summary, Keys("raytracer.scene.annotations", kind))
+    for name, kind, summary in (
+        ("legend", "Legend", "The scale of spheres that are coloured by a column."),
+        ("scale_bar", "ScaleBar", "A bar of a known length."),
+        ("axes", "Axes", "A tripod of the axes."),
+        ("texts", "TextLabel", "A text over the picture."),
+        ("labels", "Labels", "A text at each sphere."),
+        ("box", "SimulationBox", "The edges of the simulation box."),
+        ("outline", "Outline", "Lines around spheres."),
+        ("depth_cue", "DepthCue", "Fading into a colour with the distance."),
+    )
+}
+"""What is drawn over the picture; texts are a list."""
+
 SCENE = Table(
     "SceneFile",
     "A scene of spheres for raytracer.",
@@ -220,6 +250,10 @@ SCENE = Table(
         "elements": _key(
             NamedTables(ELEMENT), "Own radii and colours of elements in files of atoms.", default={}
         ),
+        **{
+            name: _key(Tables(table) if name == "texts" else table, table.summary)
+            for name, table in ANNOTATIONS.items()
+        },
     },
 )
 """The whole file."""
