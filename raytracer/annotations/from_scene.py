@@ -95,10 +95,12 @@ def values_of(scene: Scene) -> dict[str, Any]:
     """Return what texts may name in braces."""
     from pathlib import Path
 
+    frames = (spheres.file.frame for spheres in scene.spheres if spheres.file is not None)
     return {
         "title": scene.title,
         "file": Path(scene.source).name,
         "spheres": scene.count,
+        "frame": next((frame for frame in frames if frame is not None), 0),
     }
 
 
@@ -143,7 +145,10 @@ def _box_of_file(spheres: SphereSet) -> Box | None:
     file = spheres.file
     if file is None or file.problem():
         return None
-    with opened(file.path) as stream, source_of(stream, inner=file.inner) as source:
+    with (
+        opened(file.path) as stream,
+        source_of(stream, inner=file.inner, frame=file.frame) as source,
+    ):
         box = source.box
     if box is None:
         return None
@@ -208,7 +213,10 @@ def _texts(spheres: SphereSet, by: str, first: int) -> list[str]:
             'label by "index"'
         )
     file = spheres.file
-    with opened(file.path) as stream, source_of(stream, inner=file.inner) as source:
+    with (
+        opened(file.path) as stream,
+        source_of(stream, inner=file.inner, frame=file.frame) as source,
+    ):
         if by in source.columns:
             return [_word(value) for value in source.load([by])[by].tolist()]
         labels = source.labels_of_atoms() if by == "element" else None

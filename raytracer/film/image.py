@@ -170,6 +170,10 @@ class Image:
         """
         return self._annotated(self._developed(bits)[0])
 
+    def developed(self, bits: int = 8) -> Pixels:
+        """Return `pixels` without what is drawn over them."""
+        return self._developed(bits)[0]
+
     def codes(self, bits: int = 8) -> Pixels:
         """Return `pixels`, the new name of this method."""
         warnings.warn("Image.codes is now Image.pixels", DeprecationWarning, stacklevel=2)

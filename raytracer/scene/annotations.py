@@ -163,7 +163,10 @@ class Axes(Defined):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class TextLabel(Defined):
-    """A line of text; it may hold {title}, {file}, {spheres}, {frame} and {time} of the scene.
+    """Lines of text over the picture.
+
+    {title}, {file}, {spheres} and {frame} stand for title, name of the file, number of spheres and
+    number of the frame; {spheres:,} separates thousands. A brace itself is {{ or }}.
 
     Raises:
         SceneError: a value is out of range.
