@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from raytracer.annotations.fonts import missing, typeset
 from raytracer.annotations.labels import Named
 from raytracer.annotations.plan import Plan
 from raytracer.annotations.texts import filled
+from raytracer.drawing.fonts import missing, typeset
 from raytracer.errors import SceneError, shown_value, suggestion
 from raytracer.files.access import opened
 from raytracer.scene.colors import linear_to_srgb

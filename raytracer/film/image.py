@@ -9,7 +9,7 @@ import warnings
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -22,16 +22,10 @@ from raytracer.film.statistics import Statistics, statistics_of
 from raytracer.film.tone_settings import ToneSettings
 
 if TYPE_CHECKING:
+    from raytracer.drawing.overlay import Overlay
     from raytracer.film.film import Film
     from raytracer.film.formats import Format
     from raytracer.scene.camera import Camera
-
-
-class Overlay(Protocol):
-    """What is drawn over a developed picture."""
-
-    def over(self, pixels: Pixels) -> Pixels:
-        """Return the picture, uint8 or uint16 (h, w, 4), with all that is drawn over it."""
 
 
 Developed = tuple[Pixels, NDArray[np.void]]
@@ -195,8 +189,9 @@ class Image:
         """Write the picture under a temporary name, in the format of its ending, then rename it.
 
         Args:
-            path: the file: `.png`, `.tiff`, `.jpg`, `.webp`, `.avif`, or `.exr` for linear light,
-                as `Film.save` writes it.
+            path: the file: `.png`, `.tiff`, `.jpg`, `.webp`, `.avif`; `.svg` or `.pdf` with what
+                is drawn over the picture as vectors; `.exr` for linear light, as `Film.save`
+                writes it.
             bits: 8, or 16 in PNG and TIFF, per channel.
             batch: a `raytracer.files.output.Batch`, to rename it together with other files.
             quality: 1..100, of JPEG (95), WebP (90, 100 keeps every value) and AVIF (85).
@@ -261,6 +256,10 @@ class Image:
         del statistics["bins"]  # many numbers, and Film.statistics() has them
         about = self.metadata | {"tone": asdict(self.settings), "statistics": statistics}
         software, description = f"raytracer {__version__}", json.dumps(about | {"timings": timings})
+        if kind is not None and kind.name in ("SVG", "PDF"):
+            overlay = self.overlay or self._blank_overlay()
+            overlay.write(file, self._visible(overlay.shaded(pixels)), kind.name, description)
+            return
         pixels = self._visible(self._annotated(pixels))
         if kind is None or kind.name == "PNG":
             text = {"Software": software, png.KEY: description}
@@ -274,6 +273,14 @@ class Image:
     def _annotated(self, pixels: Pixels) -> Pixels:
         """Return a developed picture with what is drawn over it."""
         return pixels if self.overlay is None else self.overlay.over(pixels)
+
+    def _blank_overlay(self) -> Overlay:
+        """Return an overlay with nothing on it, for formats that have one."""
+        from raytracer.drawing.overlay import Overlay
+        from raytracer.drawing.shapes import Drawing, point_of
+
+        size = self.film.width, self.film.height
+        return Overlay(Drawing(*size), self.film.crop, point_of(*size, self.dpi))
 
     @property
     def dpi(self) -> float | None:

@@ -1,7 +1,7 @@
 """What can be drawn over a picture, as scene files, options and Python say it.
 
 Sizes of text and lines are in points (1/72 inch). How many pixels a point has follows from `dpi`
-of the render settings; without it the shorter side of the picture counts as `INCHES` long, so that
+of the render settings; without it the shorter side of the picture counts as 6 inches long, so that
 a picture looks the same at any resolution.
 """
 
@@ -20,9 +20,6 @@ from raytracer.scene.kinds import ColorValue
 
 if TYPE_CHECKING:
     from raytracer.scene.transform import Triple
-
-INCHES = 6.0
-"""Length that the shorter side of a picture counts as where no dpi is given."""
 
 PLACES = (
     "top-left", "top", "top-right", "left", "right", "bottom-left", "bottom", "bottom-right",

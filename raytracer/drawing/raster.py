@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.annotations.drawing import HALO, RGB, Cells, Disk, Drawing, Line, Polygon, Text
-from raytracer.annotations.fonts import Run, font, runs
+from raytracer.drawing.fonts import Run, font, runs
+from raytracer.drawing.shapes import HALO, RGB, Cells, Disk, Drawing, Line, Polygon, Text
 
 if TYPE_CHECKING:
-    from raytracer.annotations.drawing import Point
+    from raytracer.drawing.shapes import Point
     from raytracer.film.film import Pixels
 
 PIECE = 64

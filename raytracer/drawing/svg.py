@@ -10,14 +10,14 @@ from base64 import b64encode
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
-from raytracer.annotations.drawing import HALO, RGB, Cells, Disk, Line, Polygon, Text
-from raytracer.annotations.fonts import FAMILY, runs, width
+from raytracer.drawing.fonts import FAMILY, runs, width
+from raytracer.drawing.shapes import HALO, RGB, Cells, Disk, Line, Polygon, Text
 from raytracer.film import png
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from raytracer.annotations.drawing import Drawing, Shape
+    from raytracer.drawing.shapes import Drawing, Shape
     from raytracer.film.film import Pixels
 
 FAMILIES = f"'{FAMILY}', 'Source Sans 3', 'Open Sans', Helvetica, Arial, sans-serif"

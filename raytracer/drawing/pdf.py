@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from raytracer.annotations.drawing import HALO, Cells, Disk, Line, Polygon, Text
-from raytracer.annotations.fonts import FONT, runs, width
-from raytracer.annotations.sheet import POINTS
+from raytracer.drawing.fonts import FONT, runs, width
+from raytracer.drawing.shapes import HALO, POINTS, Cells, Disk, Line, Polygon, Text
 from raytracer.errors import OutputError
 
 if TYPE_CHECKING:
-    from raytracer.annotations.drawing import Drawing, Shape
+    from raytracer.drawing.shapes import Drawing, Shape
     from raytracer.film.film import Pixels
 
 MISSING = "a PDF needs matplotlib: pip install 'raytracer[plot]', or give a name that ends in .svg"
