@@ -18,6 +18,8 @@ from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet
 from raytracer.annotations.surface import COARSEST, extent, rays_per_axis, strips
 from raytracer.drawing.overlay import Overlay
+from raytracer.drawing.raster import extent_of
+from raytracer.scene.annotations import BESIDE
 from raytracer.scene.colors import linear_to_srgb, parse_color, srgb_to_linear
 
 if TYPE_CHECKING:
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.particles.source import Box
     from raytracer.view import View
+
+LEGEND_MARGIN = 3.0
+"""Distance of a legend from the edges of a picture of its own, in points."""
 
 Space = tuple["NDArray[np.float64]", float]
 
@@ -81,7 +86,23 @@ class Plan:
         if seen.lines is not None and self.annotations.outline is not None:
             color_of_lines = parse_color(self.annotations.outline.color)
             overlay = replace(overlay, lines=seen.lines, line_color=color_of_lines)
-        return overlay
+        return replace(overlay, legend=self._legend_alone(view.width, view.height))
+
+    def _legend_alone(self, width: int, height: int) -> Overlay | None:
+        """Return the legend on a transparent sheet of its own size, or None.
+
+        Args:
+            width, height: of the picture beside which it is shown.
+        """
+        wanted = self.annotations.legend
+        if wanted is None:
+            return None
+        sheet = Sheet(width, height, self.dpi)
+        place = "right" if wanted.place == BESIDE else wanted.place
+        for scale in self.scales:
+            legend.draw(sheet, replace(wanted, place=place), scale)
+        margin = LEGEND_MARGIN * sheet.point
+        return Overlay(sheet.drawing, extent_of(sheet.drawing, margin), sheet.point)
 
     def _paper(self) -> RGB | None:
         """Return the colour of the middle of the background."""
@@ -105,7 +126,7 @@ class Plan:
         wanted = self.annotations
         for label in wanted.texts:
             texts.draw(sheet, label, self.values)
-        if wanted.legend is not None:
+        if wanted.legend is not None and wanted.legend.place != BESIDE:
             for scale in self.scales:
                 legend.draw(sheet, wanted.legend, scale)
         if wanted.scale_bar is not None:

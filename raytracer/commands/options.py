@@ -357,6 +357,13 @@ def annotation_options() -> list[click.Option]:
         help="A line of text at the top of the picture.",
         panel=DRAWN_PANEL,
     )
+    beside = SettingOption(
+        ["--legend-file"],
+        metavar="FILE",
+        help="Save the legend as .png, .svg or .pdf, and leave it out of the picture unless "
+        "--legend is given too.",
+        panel=DRAWN_PANEL,
+    )
     switches = [
         SettingOption(
             [flag(name), name],
@@ -366,7 +373,7 @@ def annotation_options() -> list[click.Option]:
         )
         for name, (text, first) in ANNOTATIONS.items()
     ]
-    return [title, *switches]
+    return [title, *switches, beside]
 
 
 def attached(arguments: Sequence[str]) -> list[str]:
@@ -393,6 +400,8 @@ def take_annotations(options: dict[str, Any]) -> dict[str, Any] | None:
     """
     said = {name: options.pop(name) for name in ("title", *ANNOTATIONS)}
     given = {name: value for name, value in said.items() if value is not None}
+    if options["legend_file"] is not None:
+        given.setdefault("legend", "beside")
     if not given:
         return None
     from raytracer.commands.annotation_options import parsed

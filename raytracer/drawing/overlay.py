@@ -28,6 +28,7 @@ class Overlay:
         fog_color: sRGB in 0..1 of each row, (h, 3).
         lines: coverage of outlines, float32 (h, w), or None.
         line_color: sRGB in 0..1.
+        legend: the legend alone, on a sheet of its own size, or None.
     """
 
     drawing: Drawing
@@ -37,6 +38,7 @@ class Overlay:
     fog_color: NDArray[np.float32] | None = None
     lines: NDArray[np.float32] | None = None
     line_color: RGB = (0.0, 0.0, 0.0)
+    legend: Overlay | None = None
 
     def over(self, pixels: Pixels) -> Pixels:
         """Return a picture with everything drawn over it.
@@ -48,27 +50,34 @@ class Overlay:
         raster.draw(self.drawing, drawn, self.crop[:2])
         return drawn
 
-    def write(self, file: BinaryIO, pixels: Pixels, kind: str, description: str) -> None:
+    def alone(self) -> Pixels:
+        """Return the shapes over a transparent background, uint8 (h, w, 4)."""
+        x0, y0, x1, y1 = self.crop
+        pixels = np.zeros((y1 - y0, x1 - x0, 4), np.uint8)
+        raster.draw(self.drawing, pixels, (x0, y0))
+        return pixels
+
+    def write(self, file: BinaryIO, pixels: Pixels | None, kind: str, description: str) -> None:
         """Write a picture with everything over it, shapes and texts as vectors.
 
         Args:
             file: a stream.
-            pixels: uint8 or uint16 (h, w, 3 or 4): a picture that went through `shaded`.
+            pixels: uint8 or uint16 (h, w, 3 or 4): a picture that went through `shaded`; None for
+                the shapes alone.
             kind: "SVG" or "PDF".
             description: metadata.
 
         Raises:
             OutputError: matplotlib, which writes PDF, is not installed.
         """
-        place = self.crop[:2]
         if kind == "PDF":
             from raytracer.drawing import pdf
 
-            pdf.write(file, self.drawing, pixels, self.point, place, description)
+            pdf.write(file, self.drawing, pixels, self.point, self.crop, description)
             return
         from raytracer.drawing.svg import svg
 
-        file.write(svg(self.drawing, pixels, self.point, place, description).encode())
+        file.write(svg(self.drawing, pixels, self.point, self.crop, description).encode())
 
     def shaded(self, pixels: Pixels) -> Pixels:
         """Return a picture with fog and outlines alone, which no vector format draws."""

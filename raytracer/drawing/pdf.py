@@ -13,7 +13,7 @@ from raytracer.errors import OutputError
 
 if TYPE_CHECKING:
     from raytracer.drawing.shapes import Drawing, Shape
-    from raytracer.film.film import Pixels
+    from raytracer.film.film import Crop, Pixels
 
 MISSING = "a PDF needs matplotlib: pip install 'raytracer[plot]', or give a name that ends in .svg"
 
@@ -31,7 +31,7 @@ def write(
     drawing: Drawing,
     pixels: Pixels | None,
     point: float,
-    place: tuple[int, int],
+    crop: Crop,
     description: str,
 ) -> None:
     """Write a picture with a drawing over it.
@@ -41,7 +41,7 @@ def write(
         drawing: in pixels of the whole picture.
         pixels: uint8 or uint16 (h, w, 3 or 4), without the drawing; None for the drawing alone.
         point: pixels of a point.
-        place: x and y of the first pixel in the whole picture.
+        crop: the pixels of the whole picture that are shown: x0, y0, x1, y1, half open.
         description: metadata.
 
     Raises:
@@ -52,16 +52,17 @@ def write(
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
     from matplotlib.figure import Figure
 
-    height, wide = (drawing.height, drawing.width) if pixels is None else pixels.shape[:2]
+    left, top, right, bottom = crop
+    wide, height = right - left, bottom - top
     figure = Figure(figsize=(wide / point / POINTS, height / point / POINTS), facecolor="none")
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0), facecolor="none")
     axes.set_axis_off()
     if pixels is not None:
-        _add_pixels(axes, pixels, place, 0)
+        _add_pixels(axes, pixels, (left, top), 0)
     for order, shape in enumerate(drawing.shapes, 1):
         _add(axes, shape, point, order)
-    axes.set_xlim(place[0], place[0] + wide)
-    axes.set_ylim(place[1] + height, place[1])
+    axes.set_xlim(left, right)
+    axes.set_ylim(bottom, top)
     about = {"Creator": "raytracer", "Subject": description, "CreationDate": None}
     with mpl.rc_context({"pdf.fonttype": 42}):
         canvas: Any = FigureCanvasPdf(figure)

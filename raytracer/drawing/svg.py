@@ -18,25 +18,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from raytracer.drawing.shapes import Drawing, Shape
-    from raytracer.film.film import Pixels
+    from raytracer.film.film import Crop, Pixels
 
 FAMILIES = f"'{FAMILY}', 'Source Sans 3', 'Open Sans', Helvetica, Arial, sans-serif"
 
 
-def svg(
-    drawing: Drawing, pixels: Pixels | None, point: float, place: tuple[int, int], description: str
-) -> str:
+def svg(drawing: Drawing, pixels: Pixels | None, point: float, crop: Crop, description: str) -> str:
     """Return a picture with a drawing over it.
 
     Args:
         drawing: in pixels of the whole picture.
         pixels: uint8 or uint16 (h, w, 3 or 4), without the drawing; None for the drawing alone.
         point: pixels of a point.
-        place: x and y of the first pixel in the whole picture.
+        crop: the pixels of the whole picture that are shown: x0, y0, x1, y1, half open.
         description: metadata.
     """
-    height, wide = (drawing.height, drawing.width) if pixels is None else pixels.shape[:2]
-    x, y = place
+    x, y, right, bottom = crop
+    wide, height = right - x, bottom - y
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         '<svg xmlns="http://www.w3.org/2000/svg" '
@@ -63,7 +61,7 @@ def _image(x: int, y: int, pixels: Pixels) -> str:
 def _elements(shape: Shape) -> Iterator[str]:
     """Yield the elements of a shape."""
     if isinstance(shape, Cells):
-        yield _image(shape.x, shape.y, shape.colors)
+        yield _cells(shape)
     elif isinstance(shape, Line):
         ends = 'stroke-linecap="butt"' if shape.square else 'stroke-linecap="round"'
         yield (
@@ -78,6 +76,18 @@ def _elements(shape: Shape) -> Iterator[str]:
         yield f'<circle {place} fill="{_hex(shape.color)}"/>'
     else:
         yield from _texts(shape)
+
+
+def _cells(cells: Cells) -> str:
+    """Return a rectangle where all pixels have one colour, and otherwise an image."""
+    height, wide = cells.colors.shape[:2]
+    if (cells.colors != cells.colors[0, 0]).any():
+        return _image(cells.x, cells.y, cells.colors)
+    red, green, blue = (int(value) for value in cells.colors[0, 0])
+    return (
+        f'<rect x="{cells.x}" y="{cells.y}" width="{wide}" height="{height}" '
+        f'fill="#{red:02x}{green:02x}{blue:02x}"/>'
+    )
 
 
 def _texts(text: Text) -> Iterator[str]:

@@ -26,6 +26,9 @@ PLACES = (
 )  # fmt: skip
 """Where something stands in the picture; what stands at the same place is put side by side."""
 
+BESIDE = "beside"
+"""The place of a legend that is no part of the picture."""
+
 _PLACE = "Where it stands in the picture."
 _SIZE = "Size of the text in points."
 _COLOR = define(
@@ -77,7 +80,14 @@ class Legend(Defined):
         SceneError: a value is out of range.
     """
 
-    place: str = _place("right")
+    place: str = field(
+        default="right",
+        metadata=define(
+            Choice((*PLACES, BESIDE), "place"),
+            "Where it stands in the picture; beside leaves it out of the picture, to be saved "
+            "alone (`--legend-file`, `Image.save_legend`).",
+        ),
+    )
     label: str | None = field(
         default=None,
         metadata=define(Text(), "Text beside the bar.", default_text="the column with its unit"),
@@ -189,7 +199,9 @@ class Labels(Defined):
     by: str = field(
         default="index",
         metadata=define(
-            Text(), "What the label says: index, element, or a column of the data file."
+            Text(),
+            "What the label says: a column of the particles, or index, their number in the file "
+            "or, without a file, in the scene.",
         ),
     )
     size: float = _size(8.0)
