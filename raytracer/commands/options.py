@@ -174,7 +174,7 @@ class SettingsCommand(click.Command):
 def flags_of(make: Options) -> set[str]:
     """Return the words of the options that a function makes: making them takes a while."""
     if make is annotation_options:
-        return {flag(name) for name in ("title", *ANNOTATIONS)}
+        return {flag(name) for name in ("title", "legend_file", *ANNOTATIONS)}
     if make is style_options:
         from raytracer.scene.coloring import SETTINGS
 
@@ -441,7 +441,7 @@ def take_annotations(options: dict[str, Any]) -> dict[str, Any] | None:
     """
     said = {name: options.pop(name, None) for name in ("title", *ANNOTATIONS)}
     given = {name: value for name, value in said.items() if value is not None}
-    if options["legend_file"] is not None:
+    if options.setdefault("legend_file", None) is not None:
         given.setdefault("legend", "beside")
     if not given:
         return None
