@@ -14,7 +14,7 @@ from raytracer.scene.coloring.element_tables import colors_of_elements
 from raytracer.scene.coloring.expression import Texts, evaluate, names_in, texts_of
 from raytracer.scene.coloring.kinds import PALETTES
 from raytracer.scene.coloring.limits import least_positive, limits_of
-from raytracer.scene.coloring.scale import MISSING, STEPS, ColorScale, name_of
+from raytracer.scene.coloring.scale import MISSING, STEPS, ColorScale, distinct, name_of
 from raytracer.scene.coloring.style import KEYS, SetStyle, StyleSettings
 from raytracer.scene.elements import Element, table
 from raytracer.scene.particles.labels import element_symbols, looks
@@ -224,7 +224,7 @@ def _category_names(found: list[Any], by: str, place: str) -> list[str]:
             used = np.bincount(values.ids, minlength=len(values.names))
             names |= dict.fromkeys(n for n, count in zip(values.names, used, strict=True) if count)
         else:
-            known = np.unique(values[np.isfinite(values)] if values.dtype.kind == "f" else values)
+            known = distinct(values)
             if len(known) > MOST_CATEGORIES:
                 raise SceneError(
                     f"{place}: '{shown(by)}' has {len(known):,} different values, and "

@@ -351,3 +351,27 @@ def test_tables_of_elements() -> None:
     assert radii_of_elements("metallic")["O"] == radii_of_elements("covalent")["O"] == 0.63
     assert colors_of_elements("cpk")["Sc"] == (1.0, 0x14 / 255, 0x93 / 255)
     assert colors_of_elements("vesta")["Au"] == colors_of_elements("jmol")["Au"]
+
+
+@pytest.mark.parametrize("name", ["a.xyz", "a.csv", "a.dump", "a.npz"])
+def test_columns_that_are_asked_for_come_with_the_spheres(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "a.xyz", XYZ)
+    write(tmp_path / "a.dump", DUMP)
+    write(tmp_path / "a.csv", "x,y,z,charge,vx,vy,vz,name\n0,0,0,1,1,2,2,a\n1,0,0,2,0,3,4,b\n")
+    np.savez(tmp_path / "a.npz", centers=np.eye(3), velocities=np.eye(3), charge=np.arange(3.0))
+    lazy = load(tmp_path / name).columns
+    at_once = load(tmp_path / name, columns=["speed", "charge"])
+    wanted = {each: lazy[each] for each in ("speed", "charge") if each in lazy}
+    monkeypatch.setattr(read, "opened", None)  # nothing is read again
+    for each, values in wanted.items():
+        assert at_once.columns[each].tolist() == values.tolist()
+    assert at_once.spheres[0].centers.tolist() == load_centers(lazy)
+    assert "speed" in wanted
+
+
+def load_centers(columns: Any) -> list[list[float]]:
+    """The centres by their columns."""
+    centers: list[list[float]] = np.stack([columns[axis] for axis in "xyz"], axis=1).tolist()
+    return centers
