@@ -366,16 +366,22 @@ def _continuous(sets: list[SphereSet], style: SetStyle, values: list[NDArray[Any
             f"{style.named('map')}: colours by category do not go with numbers: name a colour map, "
             "or use the scale categorical"
         )
-    if settings.color_steps is not None and kind == "linear":
-        kind = "discrete"
+    is_symmetric = kind == "symmetric"
+    if kind in ("linear", "symmetric"):
+        kind = "linear" if settings.color_steps is None else "discrete"
+    if settings.color_steps is not None and kind != "discrete":
+        raise SceneError(
+            f"{style.named('color_steps')}: go with the scales linear, symmetric and discrete, not "
+            f"with {kind}"
+        )
     wanted = settings.range or (None, None)
     low, high = limits_of(wanted, values)
     if not (isfinite(low) and isfinite(high)):
         raise SceneError(f"{style.named('color_by')}: '{shown(by)}' has no finite values")
     if kind == "log":
         low = _log_start(low, wanted[0] is None, values, style)
-    if kind == "symmetric":
-        kind, high = "linear", max(abs(low), abs(high))
+    if is_symmetric:
+        high = max(abs(low), abs(high))
         low = -high
     if low > high:
         raise SceneError(

@@ -126,6 +126,10 @@ def _unknown(name: str) -> str:
         else:
             missing.append(module)
     near = nearest(name, known)
-    hint = f"did you mean '{near}'?" if near else f"known are {', '.join(NAMES)}"
-    more = f" (those of {' and '.join(missing)} need pip install 'raytracer[maps]')"
-    return f"there is no colour map named '{shown(name)}'; {hint}{more if missing else ''}"
+    if near:
+        hint = f"did you mean '{near}'?"
+    else:
+        hint = f"known are {', '.join(NAMES)}"
+        if missing:
+            hint += f", and with pip install 'raytracer[maps]' those of {', '.join(missing)}"
+    return f"there is no colour map named '{shown(name)}'; {hint}"

@@ -148,6 +148,8 @@ def test_scales(atoms: Path) -> None:
     assert (even.color_scales[0].low, even.color_scales[0].high) == (-100, 100)
     steps = scene.styled(color_by="z + index", color_steps=3).color_scales[0]
     assert (steps.kind, len(steps.palette)) == ("discrete", 4)
+    both = scene.styled(color_by="charge", color_scale="symmetric", color_steps=5).color_scales[0]
+    assert (both.kind, both.low, both.steps) == ("discrete", -100, 5)
     assert scene.styled(color_by="charge", color_scale="symlog").color_scales[0].kind == "symlog"
 
 
@@ -307,6 +309,7 @@ def test_albedo_is_the_colour_of_the_map() -> None:
         ({"color_by": "charge", "map": "virdis"}, "map: .*did you mean 'viridis'"),
         ({"color_by": "charge", "map": []}, "map: holds no colours"),
         ({"color_by": "charge", "map": {"a": "red"}}, "colours by category do not go with numbers"),
+        ({"color_by": "z", "color_steps": 3, "color_scale": "log"}, "color_steps: go with"),
         ({"map": "magma"}, "map: goes with color_by"),
         ({"palette": "jmool"}, "there is no palette 'jmool'; did you mean 'jmol'"),
         ({"palette": {"Q": "red"}}, "'Q' is neither an element nor a label"),
