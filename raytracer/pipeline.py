@@ -16,7 +16,7 @@ from raytracer._version import __version__
 from raytracer.arguments import function, is_a, items, of_kind, real, text, whole
 from raytracer.backends.select import select
 from raytracer.errors import SceneError, UserError, counted, naming
-from raytracer.fields import check_names, takes
+from raytracer.fields import check_names, definitions, takes
 from raytracer.files.access import is_path, path_of
 from raytracer.film.aovs import GUIDE_RAYS, GUIDES, check_aovs, from_hits, means
 from raytracer.film.film import Crop, Film, check_bits, checked_crop, measure_and_develop
@@ -25,7 +25,6 @@ from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant, dtype
 from raytracer.resources import thread_count
 from raytracer.scene.coloring import SETTINGS, STYLE
-from raytracer.scene.view_settings import ViewSettings, lit, taken
 from raytracer.settings import RenderSettings, in_force
 from raytracer.warning import warn
 
@@ -56,10 +55,13 @@ Notice = Callable[[str], None]
 Show = Callable[[Image], None]
 
 MOST_SAMPLES = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
+VIEW_SETTINGS = "raytracer.scene.view_settings.ViewSettings"
+"""Settings of the view, by name: they are imported where a call states one."""
+
 NO_SPHERE = constant("kNoSphere")  # FirstHit.id
 
 
-@takes(RenderSettings, ViewSettings, STYLE)
+@takes(RenderSettings, VIEW_SETTINGS, STYLE)
 def render(
     scene: object,
     *,
@@ -204,16 +206,11 @@ def prepare(
         inputs = _inputs(scene, loaded)
         if outputs is not None:
             outputs.reads(*inputs)
-        view = taken(changes)
-        settings = loaded.render.override(**changes)
+        loaded, settings = _changed(loaded, changes)
         if settings.denoise:
             from raytracer.film.denoise import require_denoiser
 
             require_denoiser()
-        if view is not None:
-            loaded = view.applied_to(loaded)
-        if changes.get("light") is not None:
-            loaded = lit(loaded, settings)
         plan = _plan(loaded, settings, annotations)
     if loaded.count == 0:
         warn("the scene has no spheres: the picture shows the background alone")
@@ -575,6 +572,20 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
     from raytracer.scene.packing.pack import pack_with_camera
 
     return pack_with_camera(scene, settings)
+
+
+def _changed(scene: Scene, overrides: Mapping[str, Any]) -> tuple[Scene, RenderSettings]:
+    """Return a scene and its settings with those of a call, by name; None keeps the scene's."""
+    given = {name: value for name, value in overrides.items() if value is not None}
+    own = {name: given.pop(name) for name in definitions(RenderSettings) if name in given}
+    settings = scene.render.override(**own)
+    if given or "light" in own:
+        from raytracer.scene.view_settings import ViewSettings, lit
+
+        scene = ViewSettings(**given).applied_to(scene)
+        if "light" in own:
+            scene = lit(scene, settings)
+    return scene, settings
 
 
 def take_style(changes: dict[str, Any]) -> StyleSettings | None:

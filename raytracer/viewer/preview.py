@@ -18,7 +18,7 @@ from raytracer.film.tone_settings import ToneSettings
 from raytracer.pipeline import take_style
 from raytracer.resources import thread_count
 from raytracer.scene.coloring import STYLE
-from raytracer.scene.view_settings import ViewSettings, taken
+from raytracer.scene.view_settings import ViewSettings
 from raytracer.settings import RenderSettings
 from raytracer.viewer import opening
 from raytracer.viewer.loaded_scene import LoadedScene, require_file
@@ -172,7 +172,7 @@ def preview(
     RenderSettings().override(**overrides)  # a mistake is said before a display is missing
     given: dict[str, Any] = dict(view_settings)
     take_style(given)
-    taken(given)
+    ViewSettings(**given)
     overrides |= view_settings
     opening.open_display(offscreen is not None)
     source = scene
