@@ -90,7 +90,9 @@ def _foreign(name: str) -> NDArray[np.uint8] | None:
     """Return the colours of a map of another package, or None."""
     import numpy as np
 
-    for module, prefix in (("matplotlib", ""), ("cmcrameri", "cmc."), ("colorcet", "cet_")):
+    packages = (("cmcrameri", "cmc."), ("colorcet", "cet_"), ("matplotlib", ""))
+    named = [each for each in packages if each[1] and name.startswith(each[1])]
+    for module, prefix in (*named, packages[2], *packages[:2]):
         bare = name.removeprefix(prefix)
         if other := _library(module):
             found = _maps_of(module, other).get(bare)
