@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from raytracer.fields import Definition
-    from raytracer.film.tone_settings import ToneSettings
 
 ANNOTATIONS = {
     "legend": ("The scale of colours that follow a column", "PLACE"),
@@ -366,8 +365,10 @@ def take_render(options: dict[str, Any]) -> dict[str, Any]:
     return {name: options.pop(name, None) for name in _render()}
 
 
-def take_tone(options: dict[str, Any]) -> ToneSettings:
+def take_tone(options: dict[str, Any]) -> dict[str, Any]:
     """Remove the settings of exposure and tone curve from a command's options and return them.
+
+    Those that are not given are those of the scene or of `ToneSettings`.
 
     Raises:
         UserError: a value is out of range.
@@ -375,7 +376,9 @@ def take_tone(options: dict[str, Any]) -> ToneSettings:
     from raytracer.film.tone_settings import ToneSettings
 
     values = {name: options.pop(name) for name in _tone() if name in options}
-    return ToneSettings(**{name: value for name, value in values.items() if value is not None})
+    given = {name: value for name, value in values.items() if value is not None}
+    checked = ToneSettings(**given)
+    return {name: getattr(checked, name) for name in given}
 
 
 DRAWN_PANEL = "Over the picture"
