@@ -113,6 +113,13 @@ class View:
         return self.max_depth > 0 and bool(is_mirror.any())
 
     @property
+    def needs_path_tracing(self) -> bool:
+        """Whether it has paths, materials other than Phong's, or lights with an extent."""
+        from raytracer import _core
+
+        return _core.needs_path_tracing(self.lights, self.materials, self.frame)
+
+    @property
     def integrator(self) -> str:
         """The integrator, one of `INTEGRATORS`."""
         words = {number: word for word, number in enum("IntegratorKind").items()}

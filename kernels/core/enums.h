@@ -4,14 +4,15 @@
 #include "compat.h"
 
 #define RT_CAMERA_KIND(E) E(kCameraPerspective, "perspective") E(kCameraOrthographic, "orthographic")
-#define RT_LIGHT_KIND(E) E(kLightPoint, "point") E(kLightDirectional, "directional")
+#define RT_LIGHT_KIND(E) E(kLightPoint, "point") E(kLightDirectional, "directional") \
+  E(kLightRectangle, "rectangle") E(kLightDisk, "disk")
 #define RT_FALLOFF(E) E(kFalloffNone, "none") E(kFalloffInverseSquare, "inverse-square")
 #define RT_FILTER_KIND(E) \
   E(kFilterPoint, "point") E(kFilterBox, "box") E(kFilterTent, "tent") E(kFilterGaussian, "gaussian")
 #define RT_BACKGROUND_KIND(E) E(kBackgroundGradient, "gradient") E(kBackgroundTransparent, "transparent")
 #define RT_COLOR_MODE(E) E(kColorUniform, "uniform") E(kColorPerSphere, "per-sphere") E(kColorIndexed, "indexed")
-#define RT_INTEGRATOR_KIND(E) E(kIntegratorDirect, "direct") E(kIntegratorAo, "ao")
-#define RT_MATERIAL_KIND(E) E(kMaterialPhong, "phong")
+#define RT_INTEGRATOR_KIND(E) E(kIntegratorDirect, "direct") E(kIntegratorAo, "ao") E(kIntegratorPath, "path")
+#define RT_MATERIAL_KIND(E) E(kMaterialPhong, "phong") E(kMaterialPrincipled, "principled")
 #define RT_MATERIAL_MODE(E) E(kMaterialUniform, "uniform") E(kMaterialIndexed, "indexed")
 #define RT_TONE_CURVE(E) \
   E(kCurveLinear, "linear") E(kCurveReinhard, "reinhard") E(kCurveAces, "aces") E(kCurveAgx, "agx")

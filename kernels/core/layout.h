@@ -7,6 +7,7 @@
 #define RT_OFFSET_Camera(type, name, count) RT_OFFSET(Camera, name),
 #define RT_OFFSET_Light(type, name, count) RT_OFFSET(Light, name),
 #define RT_OFFSET_PhongParameters(type, name, count) RT_OFFSET(PhongParameters, name),
+#define RT_OFFSET_PrincipledParameters(type, name, count) RT_OFFSET(PrincipledParameters, name),
 #define RT_OFFSET_Material(type, name, count) RT_OFFSET(Material, name),
 #define RT_OFFSET_Film(type, name, count) RT_OFFSET(Film, name),
 #define RT_OFFSET_Sampler(type, name, count) RT_OFFSET(Sampler, name),

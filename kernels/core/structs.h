@@ -9,17 +9,25 @@
   F(float, forward, 3) F(float, pad0, 1)       /* unit */                                         \
   F(float, right, 3) F(float, pad1, 1) F(float, up, 3) F(float, pad2, 1)
 
+// extent: of a point the radius, of a directional light the square of the sine of half its angle, of others the
+// area; 0: none. u and v: half the sides of a rectangle, semi-axes of a disk; normal: unit, where these shine.
 #define RT_LIGHT(F)                                                                               \
-  F(float, vector, 3) F(int32_t, kind, 1)      /* point: position; directional: towards it */     \
-  F(float, color, 3) F(int32_t, falloff, 1)    /* color: linear */
+  F(float, vector, 3) F(int32_t, kind, 1)      /* directional: towards it; others: centre */      \
+  F(float, color, 3) F(int32_t, falloff, 1)    /* color: linear */                                \
+  F(float, u, 3) F(float, extent, 1) F(float, v, 3) F(int32_t, shadow, 1) /* shadow: whether it casts any */ \
+  F(float, normal, 3) F(float, pad, 1)
 
 // Parameters of a material by its kind: at most kMaterialFloats numbers, float32 each.
 #define RT_PHONG(F)                                                                               \
   F(float, ambient, 1) F(float, diffuse, 1) F(float, specular, 1) F(float, shininess, 1)          \
   F(float, mirror, 1) F(float, pad, 2)
 
+#define RT_PRINCIPLED(F)                                                                          \
+  F(float, roughness, 1) F(float, metallic, 1) F(float, ior, 1) F(float, specular, 1)             \
+  F(float, coat, 1) F(float, transmission, 1) F(float, emission, 1)
+
 // The parameters of all kinds are in the same place; the name of a kind is its word in MaterialKind.
-#define RT_MATERIAL_PARAMETERS(F) F(PhongParameters, phong, 1)
+#define RT_MATERIAL_PARAMETERS(F) F(PhongParameters, phong, 1) F(PrincipledParameters, principled, 1)
 #define RT_MATERIAL(F) RT_MATERIAL_PARAMETERS(F) F(int32_t, kind, 1)
 
 // the picture and the rectangle of it that is rendered, x1 and y1 exclusive; pixels
@@ -36,7 +44,8 @@
   F(int32_t, kind, 1)                          /* IntegratorKind */                               \
   F(int32_t, max_depth, 1) F(int32_t, shadows, 1)                                                 \
   F(int32_t, ao_samples, 1) F(float, ao_distance, 1) /* occlusion rays per surface; in render space */ \
-  F(int32_t, pad, 3)
+  F(float, clamp_indirect, 1)                  /* most radiance of an indirect contribution; 0: any */ \
+  F(int32_t, pad, 2)
 
 #define RT_ENVIRONMENT(F)                                                                         \
   F(float, background_bottom, 3) F(int32_t, background_kind, 1) /* linear RGB; BackgroundKind */  \
@@ -126,6 +135,9 @@ struct Light {
 struct PhongParameters {
   RT_PHONG(RT_FIELD)
 };
+struct PrincipledParameters {
+  RT_PRINCIPLED(RT_FIELD)
+};
 constexpr int32_t kMaterialFloats = 7;
 struct Material {
   union {
@@ -170,7 +182,7 @@ struct ToneArgs {
 struct FilmHistogram {
   RT_FILMHISTOGRAM(RT_FIELD)
 };
-static_assert(sizeof(Camera) == 64 && sizeof(Light) == 32 && sizeof(Material) == 32);
+static_assert(sizeof(Camera) == 64 && sizeof(Light) == 80 && sizeof(Material) == 32);
 static_assert(sizeof(Film) == 32 && sizeof(Sampler) == 32 && sizeof(Integrator) == 32);
 static_assert(sizeof(Environment) == 64 && sizeof(SceneInfo) == 32 && sizeof(Frame) == 192);
 static_assert(sizeof(RenderArgs) == 96 && sizeof(Node) == 80);
@@ -180,7 +192,7 @@ static_assert(sizeof(LargeSphere) == 32 && sizeof(FirstHit) == 48 && sizeof(Tone
 
 // every struct with its list, for code that walks all of them
 #define RT_STRUCTS(S)                                                                             \
-  S(Camera, RT_CAMERA) S(Light, RT_LIGHT) S(PhongParameters, RT_PHONG) S(Material, RT_MATERIAL)             \
+  S(Camera, RT_CAMERA) S(Light, RT_LIGHT) S(PhongParameters, RT_PHONG) S(PrincipledParameters, RT_PRINCIPLED) S(Material, RT_MATERIAL)             \
   S(Film, RT_FILM) S(Sampler, RT_SAMPLER) S(Integrator, RT_INTEGRATOR) S(Environment, RT_ENVIRONMENT)              \
   S(SceneInfo, RT_SCENEINFO) S(Frame, RT_FRAME)                                                   \
   S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE) S(LargeSphere, RT_LARGESPHERE) S(FirstHit, RT_FIRSTHIT)            \

@@ -18,6 +18,7 @@
 #include "io/crc32.h"
 #include "io/read_file.h"
 #include "floats.h"
+#include "../integrator/features.h"
 #include "launch.h"
 #include "scene_check.h"
 #include "signal_timer.h"
@@ -35,8 +36,9 @@ template <class T, int N> using Out = nb::ndarray<T, nb::numpy, nb::ndim<N>, nb:
 // A NumPy array of one of the shared structs, seen through the buffer protocol.
 template <class T> class Structs {
  public:
+  // Without the format, which NumPy does not give for a union.
   explicit Structs(nb::handle array) {
-    if (PyObject_GetBuffer(array.ptr(), &view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) throw nb::python_error();
+    if (PyObject_GetBuffer(array.ptr(), &view_, PyBUF_C_CONTIGUOUS) != 0) throw nb::python_error();
     const char* problem = nullptr;
     if (view_.itemsize != (Py_ssize_t)sizeof(T)) problem = "has items of the wrong size";
     if ((uintptr_t)view_.buf % alignof(T)) problem = "is not aligned";
@@ -124,6 +126,7 @@ template <class T> const char* kind() {
 #define RT_ROW_Camera(type, name, count) RT_ROW(Camera, name, count)
 #define RT_ROW_Light(type, name, count) RT_ROW(Light, name, count)
 #define RT_ROW_PhongParameters(type, name, count) RT_ROW(PhongParameters, name, count)
+#define RT_ROW_PrincipledParameters(type, name, count) RT_ROW(PrincipledParameters, name, count)
 #define RT_ROW_Material(type, name, count) RT_ROW(Material, name, count)
 #define RT_ROW_Film(type, name, count) RT_ROW(Film, name, count)
 #define RT_ROW_Sampler(type, name, count) RT_ROW(Sampler, name, count)
@@ -341,6 +344,16 @@ void check_view(nb::object camera, nb::object lights, nb::object materials, nb::
   raise(rt::view_problem(frames.one(), lengths, light_count, Structs<rt::Material>(materials).count()));
 }
 
+bool needs_path_tracing(nb::object lights, nb::object materials, nb::object frame) {
+  const Structs<rt::Light> light(lights);
+  const Structs<rt::Material> material(materials);
+  const Structs<rt::Frame> frames(frame);
+  const rt::Frame& f = frames.one();
+  if (light.count() < f.scene.light_count || material.count() < f.scene.material_count)
+    throw nb::value_error("lights, materials: fewer than the frame says");
+  return rt::needs_path_tracing(f, light.data(), material.data());
+}
+
 void check_histogram(const Out<uint8_t, 1>& histogram) {
   if (histogram.shape(0) != sizeof(rt::FilmHistogram) || (uintptr_t)histogram.data() % alignof(rt::FilmHistogram))
     throw nb::value_error("histogram: not one struct FilmHistogram");
@@ -448,6 +461,8 @@ NB_MODULE(_core, m) {
         "colors"_a, "color_ids"_a, "material_ids"_a, "least_materials"_a, "large"_a,
         "Raises ValueError for a view that does not fit a scene with arrays of these lengths, whose material ids ask "
         "for `least_materials`. lights None: for first hits, which look at neither lights nor materials.");
+  m.def("needs_path_tracing", needs_path_tracing, "lights"_a, "materials"_a, "frame"_a,
+        "Whether a picture has paths, materials other than Phong's, or lights with an extent or without shadows.");
   m.def("tile_count", [](nb::object frame) { return rt::tile_count(Structs<rt::Frame>(frame).one().film); }, "frame"_a);
   m.def("tile", rt::tile_size, "Side of a tile in pixels.");
   m.def("set_tile", rt::set_tile_size, "pixels"_a, "Side of a tile in pixels, 8 to 64; no effect on the picture.");

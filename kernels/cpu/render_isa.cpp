@@ -1,5 +1,10 @@
 // One tile of the picture. Compiled once per instruction set (RT_ISA_*), each in a namespace of its own.
+#include "../core/compat.h"
+#if RT_PATH_TRACING
+#include "shade_paths.h"
+#else
 #include "shade.h"
+#endif
 
 namespace RT_NS {
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from raytracer import layout
 from raytracer.backends.base import DeviceScene
 from raytracer.backends.cuda import launch
-from raytracer.backends.cuda.choose import kernel_for, missing_features, sample
+from raytracer.backends.cuda.choose import PATHS, kernel_for, missing_features, sample
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.first_hits import first_hits
 from raytracer.backends.cuda.kernel import (
@@ -112,6 +112,8 @@ class CudaScene(DeviceScene):
 
     def _kernel_name(self, view: View) -> str:
         """Return the render kernel for a view; it is cached for the last camera."""
+        if view.needs_path_tracing:
+            return PATHS
         camera, height = view.camera, view.height
         if self._named is None or self._named[0] is not camera or self._named[1] != height:
             name = kernel_for(self.count, self._node_count, self._sample, camera, height)

@@ -1,0 +1,19 @@
+// title: path tracing
+// idea: camera rays in warp packets, then whole paths, a thread a pixel: any material, lights with an extent
+// block: 128
+// flags: --fmad=false
+// needs: sm_80+
+// source: Kajiya 1986 (path tracing); Veach, Guibas 1995 (multiple importance sampling); Ylitie, Karras, Laine 2017
+#define RT_PATH_TRACING 1
+#include "megakernel.cuh"
+#include "tables.cuh"
+
+extern "C" __global__ void __launch_bounds__(128, 4) render(const __grid_constant__ rt::RenderArgs args) {
+  __shared__ rt::WarpScratch scratch[4];
+  int warp = threadIdx.x / 32;
+  int tile = args.tile_begin + (int)blockIdx.x * 4 + warp;
+  if (tile >= args.tile_end) return;
+  rt::SceneTables scene = rt::scene_tables(args, c_camera, c_lights, c_materials, c_large, c_frame);
+  rt::PrimitiveSource primitives = {(const float4*)args.spheres, nullptr};
+  rt::render_tile(args, scene, primitives, tile, scratch[warp]);
+}
