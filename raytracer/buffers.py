@@ -1,4 +1,4 @@
-"""Scene buffers: the arrays of a scene in render space, the only form that a device takes."""
+"""The arrays that devices take: a scene in render space, and the tree over its spheres."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from raytracer._native import core
+from raytracer.resources import thread_count
 from raytracer.view import View
 
 if TYPE_CHECKING:
@@ -153,8 +155,6 @@ class SceneBuffers:
         The hash is a tree of two levels (blocks, then their hashes), so that blocks can be
         hashed by several threads; the result does not depend on how many there are.
         """
-        from raytracer.resources import thread_count
-
         root = blake2b(digest_size=16)
         blocks: list[memoryview] = []
         for name, array in self.seen(self.view.with_samples(0, 0))._arrays():
@@ -185,6 +185,44 @@ class SceneBuffers:
         if len(self.large) or len(self.large_id):  # else the hash is that of earlier versions
             yield "large_id", self.large_id
             yield "large", self.large
+
+
+@dataclass(frozen=True)
+class Bvh:
+    """A bounding volume hierarchy: wide nodes, and the spheres in the order of the leaves.
+
+    Args:
+        nodes: uint8 (M, 80), one node a row, in the layout of the kernels.
+        order: int32 (N,), primitive index of each sphere in leaf order.
+        spheres: float32 (N, 4), centre and radius in leaf order, render space.
+    """
+
+    nodes: NDArray[np.uint8]
+    order: NDArray[np.int32]
+    spheres: NDArray[np.float32]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the three arrays together."""
+        return int(self.nodes.nbytes + self.order.nbytes + self.spheres.nbytes)
+
+
+def build_bvh(buffers: SceneBuffers, threads: int = 0) -> Bvh:
+    """Build the hierarchy over all spheres of a scene.
+
+    Args:
+        buffers: the packed scene; zero spheres are allowed.
+        threads: 0 takes every core that the process may use.
+    """
+    nodes, order, spheres = core().build_bvh(
+        buffers.x,
+        buffers.y,
+        buffers.z,
+        buffers.radius,
+        thread_count(threads),
+        buffers.large_id.tolist(),
+    )
+    return Bvh(nodes, order, spheres)
 
 
 def _flat(frame: NDArray[np.void]) -> NDArray[np.void]:

@@ -197,7 +197,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
         return None
     from difflib import get_close_matches  # imported for mistakes alone
 
-    from .synonyms import NAMES
+    from raytracer.synonyms import NAMES
 
     plain = {_plain(k): k for k in known if len(k) <= HINT_LETTERS}
     normal = _plain(name)

@@ -14,17 +14,17 @@ from raytracer import memory
 from raytracer._version import __version__
 from raytracer.arguments import function, is_a, items, of_kind, text, whole
 from raytracer.backends.select import select
-from raytracer.errors import SceneError, UserError, counted, naming, type_name
+from raytracer.errors import SceneError, UserError, counted, naming
 from raytracer.fields import check_names, takes
 from raytracer.files.access import is_path, path_of
 from raytracer.film.aovs import check_aovs, from_hits
-from raytracer.film.film import Crop, Film, checked_crop
+from raytracer.film.film import Crop, Film, check_bits, checked_crop
 from raytracer.film.image import Image
-from raytracer.film.tone import check_bits
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant, dtype
 from raytracer.resources import thread_count
-from raytracer.settings import RenderSettings
+from raytracer.scene.view_settings import ViewSettings, lit, taken
+from raytracer.settings import RenderSettings, in_force
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -36,9 +36,15 @@ if TYPE_CHECKING:
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
     from raytracer.buffers import SceneBuffers
     from raytracer.files.output import OutputSet
+    from raytracer.scene.camera import Camera
     from raytracer.scene.scene import Scene
+    from raytracer.scene.view_settings import ViewOverrides
     from raytracer.settings import Overrides
     from raytracer.view import View
+
+    class Settings(Overrides, ViewOverrides, total=False):
+        """Settings of a call as keyword arguments, for type checkers."""
+
 
 Notice = Callable[[str], None]
 
@@ -46,10 +52,11 @@ MOST_SAMPLES = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
 NO_SPHERE = constant("kNoSphere")  # FirstHit.id
 
 
-@takes(RenderSettings)
+@takes(RenderSettings, ViewSettings)
 def render(
-    scene: Scene | str | Path,
+    scene: object,
     *,
+    frame: int | None = None,
     backend: str = "auto",
     crop: Crop | None = None,
     threads: int = 0,
@@ -58,14 +65,17 @@ def render(
     aovs: Sequence[str] = (),
     tone: ToneSettings | None = None,
     progress: ProgressCall | None = None,
-    **settings: Unpack[Overrides],
+    **settings: Unpack[Settings],
 ) -> Image:
     """Render a scene.
 
-    Settings that are None or left out, those of `RenderSettings`, are the scene's.
+    Settings that are None or left out are the scene's: those of `RenderSettings`, and those of
+    camera, background, light and spheres.
 
     Args:
-        scene: a Scene, or the path of a scene or particle file.
+        scene: a Scene, the path of a scene or particle file, or an object that holds particles:
+            an array, or one of another package (`Scene.from_object`).
+        frame: of a trajectory, from 0, or from -1 backwards; see `load`.
         backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or "cuda:1" for the
             GPU with number 1.
         crop: x0, y0, x1, y1 in pixels, half open: render only that part.
@@ -99,7 +109,13 @@ def render(
     output = memory.Output(aovs=variables)
     with (
         prepare(
-            scene, dict(settings), backend=backend, crop=crop, threads=threads, memory_of=output
+            scene,
+            dict(settings),
+            frame=frame,
+            backend=backend,
+            crop=crop,
+            threads=threads,
+            memory_of=output,
         ) as job,
         job.film(film_for(job.settings, crop, film)) as on_device,
     ):
@@ -109,13 +125,13 @@ def render(
 
 
 def prepare(
-    scene: Scene | str | Path,
+    scene: object,
     overrides: dict[str, Any] | None = None,
     *,
+    frame: int | None = None,
     backend: str | Device = "auto",
     crop: Crop | None = None,
     threads: int = 0,
-    transparent: bool = False,
     notice: Notice | None = None,
     keep: bool = False,
     memory_of: memory.Output | None = None,
@@ -126,12 +142,13 @@ def prepare(
     Memory that the next stage does not need is released in between.
 
     Args:
-        scene: a Scene, or the path of a scene or particle file.
-        overrides: settings by name; None keeps the scene's.
+        scene: a Scene, the path of a scene or particle file, or an object that holds particles:
+            an array, or one of another package (`Scene.from_object`).
+        overrides: settings by name, also those of the view; None keeps the scene's.
+        frame: of a trajectory; see `load`.
         backend: by name, or the device of an earlier job.
         crop: x0, y0, x1, y1 in pixels, half open, for the estimate of memory.
         threads: threads on the CPU; 0 takes every core that the process may use.
-        transparent: leave the background out, also where the scene has one.
         notice: called with a description of each stage when it begins.
         keep: keep scene and buffers with the job, for a camera that moves.
         memory_of: the outputs of the render, for the estimate of memory.
@@ -159,11 +176,17 @@ def prepare(
             device = select(device, threads)
         about_device = {"name": device.name} | device.describe()
     with stage("load", "loading the scene"):
-        loaded = _loaded(scene)
+        loaded = _loaded(scene, frame)
         inputs = _inputs(scene, loaded)
         if outputs is not None:
             outputs.reads(*inputs)
-        settings = loaded.render.override(**(overrides or {}))
+        changes = dict(overrides or {})
+        view = taken(changes)
+        settings = loaded.render.override(**changes)
+        if view is not None:
+            loaded = view.applied_to(loaded)
+        if changes.get("light") is not None:
+            loaded = lit(loaded, settings)
     if loaded.count == 0:
         warn("the scene has no spheres: the picture shows the background alone")
     source = loaded.source
@@ -180,7 +203,7 @@ def prepare(
             memory.require_host(need)
             if (free := about_device.get("memory_free")) is not None:
                 memory.require_device(need, free)
-        buffers = _packed(loaded, settings, transparent)
+        buffers, camera = _packed(loaded, settings)
     kept = (loaded, buffers) if keep else None
     del loaded
     with stage("digest", f"hashing {spheres}"):
@@ -199,10 +222,11 @@ def prepare(
     }
     path = Path(scene) if is_path(scene) else None
     metadata = _about(path, digest, buffers.count, settings, about_device)
+    metadata["camera"] = {name: value for name, value in vars(camera).items() if value is not None}
     space = buffers.center, buffers.scale
     job = Job(
         settings, device, on_device, buffers.view, threads, stage.timings, sizes, metadata, space,
-        kept, inputs,
+        camera, kept, inputs,
     )  # fmt: skip
     del buffers, tree  # the device and the job hold the arrays that they need
     with naming(source):
@@ -224,6 +248,7 @@ class Job:
         memory: bytes of the buffers, the BVH and the device's copy.
         about: metadata of the pictures: version, scene, settings, device, date.
         space: centre, float64 (3,), and scale of render space, in scene units.
+        camera: of the pictures, fitted; None where a window has changed it.
         kept: the scene and its buffers, if `prepare` was asked to keep them.
         inputs: the scene file and its data files, which no output may overwrite.
         warnings: of loading and packing, if the caller of `prepare` collected them.
@@ -239,6 +264,7 @@ class Job:
     memory: dict[str, float]
     about: dict[str, Any]
     space: tuple[NDArray[np.float64], float]
+    camera: Camera | None = None
     kept: tuple[Scene, SceneBuffers] | None = None
     inputs: tuple[Path, ...] = ()
     warnings: list[str] = field(default_factory=list)
@@ -336,7 +362,7 @@ class Job:
         """Refuse a film with samples of another picture. Raises UserError."""
         if film.samples == 0 or film.metadata.get("digest", self.digest) == self.digest:
             return
-        here, there = self.about["settings"], film.metadata.get("settings", {})
+        here, there = in_force(self.about["settings"]), in_force(film.metadata.get("settings", {}))
         differs = [
             f"{name} is {there[name]} there and {here[name]} here"
             for name in here
@@ -363,7 +389,9 @@ class Job:
         film = on_device.host if bits else on_device.to_host()
         about = self.about | {"samples": film.samples, "crop": list(film.crop)}
         settings = settings or ToneSettings()
-        image = Image(film, self.transparent, self.timings, about, self.threads, settings)
+        image = Image(
+            film, self.transparent, self.timings, about, self.threads, settings, self.camera
+        )
         if bits is not None:
             check_bits(bits, settings)
             start = time.perf_counter()
@@ -435,28 +463,31 @@ def _is_device(value: Any) -> bool:
         return False
 
 
-def _packed(scene: Scene, settings: RenderSettings, transparent: bool) -> SceneBuffers:
-    """Return scene and settings as buffers."""
-    from raytracer.scene.packing.pack import pack
+def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camera]:
+    """Return scene and settings as buffers, and the camera of the picture."""
+    from raytracer.scene.packing.pack import pack_with_camera
 
-    buffers = pack(scene, settings)
-    return buffers.seen(buffers.view.without_background()) if transparent else buffers
+    return pack_with_camera(scene, settings)
 
 
-def _loaded(scene: Scene | str | Path) -> Scene:
-    """Return a scene, loaded if a path is given. Raises UserError."""
+def _loaded(scene: object, frame: int | None = None) -> Scene:
+    """Return a scene: loaded from a path, made of an object, or itself. Raises UserError."""
     if is_path(scene):
         from raytracer.scene.load import load
 
-        return load(scene)
+        return load(scene, frame)
+    if frame is not None:
+        raise UserError("frame: goes with the path of a file; this scene has no frames")
     from raytracer.scene.scene import Scene as SceneType
 
-    if not is_a(scene, SceneType):
-        raise SceneError(f"scene: give a raytracer.Scene or a path, not a {type_name(scene)}")
-    return cast(SceneType, scene)
+    if is_a(scene, SceneType):
+        return cast(SceneType, scene)
+    if scene is None:
+        raise SceneError("scene: is None: give a raytracer.Scene, a path or particles")
+    return SceneType.from_object(scene)
 
 
-def _inputs(source: Scene | str | Path, scene: Scene) -> tuple[Path, ...]:
+def _inputs(source: object, scene: Scene) -> tuple[Path, ...]:
     """Return the files of a scene: its own and those of its sphere sets, absolute."""
     own = [Path(source).absolute()] if is_path(source) else []
     return (*own, *(spheres.file.path for spheres in scene.spheres if spheres.file))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from .errors import fitted
+from raytracer.errors import fitted
 
 # The function of the innermost block of this thread; None outside of blocks.
 _listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)

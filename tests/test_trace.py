@@ -25,10 +25,10 @@ def test_a_scene_passes_through_few_modules() -> None:
     numbers = [int(word) for word in total.replace(":", " ").split() if word.isdigit()]
     entered, with_data, passing, without = numbers
     assert entered == len(lines) - 1 == with_data + without
-    assert with_data <= 23
-    assert int(units.split()[3]) < 12
-    assert passing <= 7
-    assert entered <= 52
+    assert with_data <= 14
+    assert int(units.split()[3]) <= 8
+    assert passing <= 6
+    assert entered <= 46
     rows = {line.split()[1]: line for line in lines[1:]}
     assert "file" in rows["scene.load"]
     assert "image" in rows["film.png"]

@@ -11,10 +11,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from raytracer.buffers import SceneBuffers
-    from raytracer.bvh import Bvh
-    from raytracer.film.film import Film
-    from raytracer.film.tone import Pixels
+    from raytracer.buffers import Bvh, SceneBuffers
+    from raytracer.film.film import Film, Pixels
     from raytracer.film.tone_settings import ToneSettings
     from raytracer.view import View
 

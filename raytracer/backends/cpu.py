@@ -8,10 +8,11 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raytracer import bvh, layout
+from raytracer import layout
 from raytracer._native import core
 from raytracer.backends.base import DeviceFilm, DeviceScene
-from raytracer.film import tone
+from raytracer.buffers import build_bvh
+from raytracer.film.film import develop, measure
 from raytracer.resources import thread_count
 
 if TYPE_CHECKING:
@@ -19,10 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raytracer.backends.base import ProgressCall
-    from raytracer.buffers import SceneBuffers
-    from raytracer.bvh import Bvh
-    from raytracer.film.film import Film
-    from raytracer.film.tone import Pixels
+    from raytracer.buffers import Bvh, SceneBuffers
+    from raytracer.film.film import Film, Pixels
     from raytracer.film.tone_settings import ToneSettings
     from raytracer.view import View
 
@@ -154,14 +153,14 @@ class CpuFilm(DeviceFilm):
     def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:
         """Measure and develop on the host; see `DeviceFilm.develop`."""
         threads = self._device.threads
-        histogram = tone.measure(self.host, settings, threads)
-        return tone.develop(self.host, settings, bits, threads, histogram), histogram
+        histogram = measure(self.host, settings, threads)
+        return develop(self.host, settings, bits, threads, histogram), histogram
 
     def develop_into(self, settings: ToneSettings, picture: HostPicture) -> None:
         """Measure if the exposure is automatic, and develop."""
         height, width = self.host.sums.shape[:2]
         picture.resize(width, height)
-        tone.develop(self.host, settings, 8, self._device.threads, out=picture.pixels)
+        develop(self.host, settings, 8, self._device.threads, out=picture.pixels)
 
     def clear(self) -> None:
         """Set the sums to zero."""
@@ -203,7 +202,7 @@ class CpuDevice:
 
     def build(self, buffers: SceneBuffers) -> Bvh:
         """Build the tree on all threads."""
-        return bvh.build(buffers, self.threads)
+        return build_bvh(buffers, self.threads)
 
     def scene(self, buffers: SceneBuffers, tree: Bvh | None = None) -> CpuScene:
         """Keep the arrays that the kernels read; see `CpuScene`.

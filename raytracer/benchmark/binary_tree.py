@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from raytracer.bvh import Bvh
+from raytracer.buffers import Bvh
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from raytracer.benchmark import binary_tree
-from raytracer.bvh import Bvh
+from raytracer.buffers import Bvh
 from raytracer.errors import UserError, suggestion
 from raytracer.layout import code
 

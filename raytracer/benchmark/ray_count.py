@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raytracer.backends.base import Device
-    from raytracer.buffers import SceneBuffers
-    from raytracer.bvh import Bvh
+    from raytracer.buffers import Bvh, SceneBuffers
 
 CHANNELS = 3
 HALF = 0.5

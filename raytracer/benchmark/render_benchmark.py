@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from raytracer import bvh, resources
+from raytracer import resources
 from raytracer.backends.select import select
 from raytracer.benchmark import ncu, ray_count, record, render_levels, timing
 from raytracer.benchmark.axes import picture_size
@@ -17,13 +17,13 @@ from raytracer.benchmark.options import BenchOptions
 from raytracer.benchmark.presentation import RenderPresentation
 from raytracer.benchmark.record import Result, Row, device_of
 from raytracer.benchmark.render_ladder import CHECKED, LONGEST, Ladder, rungs
+from raytracer.buffers import build_bvh
 from raytracer.errors import UserError, suggestion
 from raytracer.scene.load import load
 from raytracer.scene.packing.pack import pack
 
 if TYPE_CHECKING:
-    from raytracer.buffers import SceneBuffers
-    from raytracer.bvh import Bvh
+    from raytracer.buffers import Bvh, SceneBuffers
     from raytracer.scene.scene import Scene
 
 SIZE = (1280, 720)
@@ -209,7 +209,7 @@ def _prepared(
     stages["build"] = []
     for _ in range(BUILDS):
         begin = time.perf_counter()
-        tree = bvh.build(buffers)
+        tree = build_bvh(buffers)
         stages["build"].append(time.perf_counter() - begin)
     return scene, buffers, tree, stages
 

@@ -19,8 +19,7 @@ from raytracer.variants import Variant, discover
 
 if TYPE_CHECKING:
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene
-    from raytracer.buffers import SceneBuffers
-    from raytracer.bvh import Bvh
+    from raytracer.buffers import Bvh, SceneBuffers
     from raytracer.view import View
 
 Tell = Callable[[str], None]

@@ -89,7 +89,7 @@ def difference(film: Film, reference: Film) -> str:
     """Describe the difference of a picture from its reference; "" if they are equal."""
     import numpy as np
 
-    from raytracer.film.tone import encode
+    from raytracer.film.film import encode
 
     if not np.isfinite(film.sums).all():
         return "the picture contains values that are not finite"

@@ -15,8 +15,7 @@ from raytracer.benchmark.presentation import Presentation
 from raytracer.benchmark.record import Kind, Result, Row
 from raytracer.benchmark.tone_film import SIZE, film, settings
 from raytracer.errors import RaytracerError, UserError
-from raytracer.film import tone
-from raytracer.film.film import Film
+from raytracer.film.film import Film, develop, measure
 from raytracer.film.tone_settings import CURVES, ToneSettings
 from raytracer.resources import thread_count
 from raytracer.variants import Kernel, discover, product
@@ -101,8 +100,8 @@ def on_host(min_time: float, threads: int = 0, size: tuple[int, int] = SIZE) -> 
     fixed, auto = settings("linear", False), settings("linear")
     count = thread_count(threads)
     passes: list[tuple[str, list[tuple[str, Run]]]] = [
-        ("histogram", [("on all cores", lambda: tone.measure(test_film, auto, count))]),
-        ("picture", [("one pass", lambda: tone.develop(test_film, fixed, 8, count))]),
+        ("histogram", [("on all cores", lambda: measure(test_film, auto, count))]),
+        ("picture", [("one pass", lambda: develop(test_film, fixed, 8, count))]),
         ("whole", [(c, _whole(test_film, settings(c), count)) for c in CURVES]),
     ]
     return [
@@ -147,8 +146,8 @@ def _cub(work: ToneBench, min_time: float) -> Row:
 
 def _whole(test_film: Film, tone_settings: ToneSettings, threads: int) -> Run:
     def run() -> None:
-        histogram = tone.measure(test_film, tone_settings, threads)
-        tone.develop(test_film, tone_settings, 8, threads, histogram)
+        histogram = measure(test_film, tone_settings, threads)
+        develop(test_film, tone_settings, 8, threads, histogram)
 
     return run
 

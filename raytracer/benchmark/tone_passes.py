@@ -16,7 +16,7 @@ from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.tone_film import settings
 from raytracer.errors import RaytracerError
-from raytracer.film import tone
+from raytracer.film.film import develop, measure, tone_arguments
 from raytracer.variants import discover
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class ToneBench:
         self.whole("linear")()
         if not np.array_equal(self._kernels.read_histogram()["bins"], self._reference()["bins"]):
             raise RaytracerError("the histogram of the device differs from that of the CPU")
-        expected = tone.develop(self._film, settings("linear", False)).astype(np.int16)
+        expected = develop(self._film, settings("linear", False)).astype(np.int16)
         for run in (self.one_pass, self.three_passes):
             self._memory.poison("out")
             run()
@@ -123,12 +123,12 @@ class ToneBench:
         return samples
 
     def _reference(self) -> NDArray[np.void]:
-        return tone.measure(self._film, settings("linear"))
+        return measure(self._film, settings("linear"))
 
     def _arguments(self, curve: str, automatic: bool = True) -> NDArray[np.void]:
         """Return ToneArgs; with automatic exposure the histogram is written and read."""
         shape = self._height, self._width
-        args = tone.arguments(shape, self._film.samples, settings(curve, automatic))
+        args = tone_arguments(shape, self._film.samples, settings(curve, automatic))
         args["film"], args["out"] = self._memory.address("film"), self._memory.address("out")
         if automatic:
             args["histogram"], args["scratch"] = self._kernels.histogram, self._kernels.scratch

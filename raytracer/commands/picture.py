@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import OutputError, escaped
 from raytracer.files.access import STANDARD_INPUT, is_file
+from raytracer.film.film import non_finite_pixels
 from raytracer.film.png import is_foreign
-from raytracer.film.tone import non_finite_pixels
 
 if TYPE_CHECKING:
     from raytracer.files.output import Batch
@@ -19,17 +19,23 @@ if TYPE_CHECKING:
     from raytracer.film.tone_settings import ToneSettings
 
 
-def default_picture(source: str | Path) -> Path:
-    """Return the default path of a picture: NAME.png in the current folder.
+def default_picture(source: str | Path, frame: int | None = None) -> Path:
+    """Return the default path of a picture: NAME.png, or NAME_FRAME.png, in the current folder.
 
     Args:
-        source: the scene, particle or film file.
+        source: the scene, particle or film file, or the pattern of a series of files.
+        frame: of a trajectory.
 
     Raises:
         OutputError: there is a picture of another program, which only `-o` may replace.
     """
     stem = "stdin" if Path(source) == STANDARD_INPUT else Path(source).stem
-    path = Path(f"{stem}.png")
+    if not is_file(source):  # it is the pattern of a series
+        for wild in "%*?[":
+            stem = stem.partition(wild)[0]
+        stem = stem.rstrip("_-.") or "frames"
+    number = "" if frame is None else f"_{frame}"
+    path = Path(f"{stem}{number}.png")
     if is_file(path) and is_foreign(path):
         raise OutputError(
             f"{path}: exists and was not made by raytracer: give another name, or this one to "

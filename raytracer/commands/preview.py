@@ -13,9 +13,11 @@ import click
 from raytracer.commands.options import (
     SettingsCommand,
     backend_option,
+    frame_option,
     preview_options,
     scene_path,
     take_tone,
+    take_view,
     threads_option,
 )
 from raytracer.resources import require_start
@@ -34,6 +36,7 @@ and the memory of replaced scenes and films has to be freed."""
 
 @click.command(cls=SettingsCommand, settings={"backend": preview_options})
 @click.argument("scene", metavar="SCENE|DATA")
+@frame_option
 @backend_option
 @click.option("--watch", is_flag=True, help="Reload the scene when one of its files changes.")
 @threads_option
@@ -55,14 +58,15 @@ def preview(scene: str, **options: Any) -> None:
     \b
     Examples:
       raytracer preview scenes/galaxy.toml
-      raytracer preview atoms.xyz --width 1920 --height 1080
+      raytracer preview atoms.xyz --size 1920x1080 --view top
       raytracer preview scene.toml --watch
       raytracer preview cloud.npz --offscreen 200 --json
 
     C prints the camera as TOML for a scene file, S saves a PNG of any size.
     """
     require_start()
-    run(scene, take_tone(options), options)
+    tone, view = take_tone(options), take_view(options)
+    run(scene, tone, view | options)
 
 
 def run(scene: str, tone: ToneSettings, options: dict[str, Any]) -> None:
@@ -76,7 +80,7 @@ def run(scene: str, tone: ToneSettings, options: dict[str, Any]) -> None:
 
     gc.set_threshold(NEW_OBJECTS)
     path = scene_path(scene)
-    check_there(path)
+    check_there(path, options["frame"])
     as_json = options.pop("as_json")
     with StageLine() as line:
         result = preview(

@@ -14,11 +14,13 @@ import click
 from raytracer.commands.options import (
     SettingsCommand,
     backend_option,
+    frame_option,
     picture_options,
     render_options,
     scene_path,
     take_render,
     take_tone,
+    take_view,
     threads_option,
     tone_options,
 )
@@ -68,7 +70,7 @@ def numbers(
     metavar="FILE.png",
     help="The picture; default: NAME.png in the current folder.",
 )
-@click.option("--transparent", is_flag=True, help="Leave the background out.")
+@frame_option
 @backend_option
 @threads_option
 @picture_options
@@ -106,10 +108,12 @@ def render(scene: str, **options: Any) -> None:
     \b
     Examples:
       raytracer render scenes/three_balls.toml
-      raytracer render atoms.xyz -o atoms.png --width 1920 --height 1080 --samples 64
+      raytracer render atoms.xyz -o atoms.png --size 1920x1080 --samples 64
+      raytracer render atoms.xyz --view front --up z --ortho --background black
       raytracer render cloud.npz --backend cuda --json --repeat 5
       raytracer render scenes/three_balls.toml --crop 600,300,700,400
       raytracer render scenes/three_balls.toml --only 640,360,3
+      raytracer render trajectory.gsd --frame -1
       raytracer render scenes/galaxy.toml --exposure auto --tone agx --stats
       raytracer render scenes/galaxy.toml --film galaxy.npz --aov depth,id
       raytracer render scenes/galaxy.toml --resume galaxy.npz --film galaxy.npz
@@ -119,7 +123,8 @@ def render(scene: str, **options: Any) -> None:
     """
     require_start()
     tone = take_tone(options)
-    task = Task(scene=scene, tone=tone, overrides=take_render(options), **options)
+    view = take_view(options)
+    task = Task(scene=scene, tone=tone, overrides=view | take_render(options), **options)
     if task.only is None:
         run(task)
     else:
@@ -132,7 +137,7 @@ class Task(NamedTuple):
     scene: str
     overrides: dict[str, Any]
     output: str | None
-    transparent: bool
+    frame: int | None
     backend: str
     threads: int
     tone: ToneSettings
@@ -185,7 +190,7 @@ class Task(NamedTuple):
         from raytracer.files.output import check_picture
         from raytracer.film import film_file
         from raytracer.film.aovs import check_aovs
-        from raytracer.film.tone import check_bits
+        from raytracer.film.film import check_bits
 
         check_bits(int(self.bits), self.tone)
         if (self.half or self.aov) and not self.film:
@@ -195,7 +200,7 @@ class Task(NamedTuple):
         if self.resume and self.repeat > 1:
             raise UserError("--repeat renders the same frame again: leave it or --resume out")
         check_aovs(self.aov)
-        target = Path(self.output) if self.output else default_picture(self.scene)
+        target = Path(self.output) if self.output else default_picture(self.scene, self.frame)
         outputs.reads(self.path, *([self.resume] if self.resume else []))
         if self.film:
             outputs.writes(self.film, "--film", replaces=self.resume)
@@ -250,10 +255,10 @@ class Task(NamedTuple):
             job = prepare(
                 self.path,
                 self.overrides,
+                frame=self.frame,
                 backend=self.backend,
                 crop=crop,
                 threads=self.threads,
-                transparent=self.transparent,
                 notice=line,
                 outputs=outputs,
                 memory_of=self.memory(resumed),
@@ -282,7 +287,7 @@ def run(task: Task) -> None:
     from raytracer.scene.load import check_there
 
     start = time.perf_counter()
-    check_there(task.path)
+    check_there(task.path, task.frame)
     outputs = OutputSet()
     target = task.check(outputs)
     resumed = task.resumed()

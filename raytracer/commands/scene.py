@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from raytracer.commands.group import Group
+from raytracer.commands.options import frame_option
 from raytracer.resources import require_start
 
 if TYPE_CHECKING:
@@ -33,8 +34,9 @@ def scene() -> None:
 
 @scene.command(short_help="Print the contents of a scene file, or its mistakes.")
 @click.argument("file", metavar="FILE")
+@frame_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-def check(file: str, as_json: bool) -> None:
+def check(file: str, frame: int | None, as_json: bool) -> None:
     """Read a scene or particle file with all its data; print its contents, or its mistakes.
 
     \b
@@ -47,7 +49,7 @@ def check(file: str, as_json: bool) -> None:
     from raytracer.warning import collected
 
     with collected() as warnings:
-        contents = contents_of(file)
+        contents = contents_of(file, frame)
     if as_json:
         print_json(contents | {"warnings": warnings})
         return
@@ -58,8 +60,9 @@ def check(file: str, as_json: bool) -> None:
 @scene.command(short_help="Print one sphere, with its row of the data file.")
 @click.argument("file", metavar="FILE")
 @click.argument("number", metavar="ID", type=int)
+@frame_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-def describe(file: str, number: int, as_json: bool) -> None:
+def describe(file: str, number: int, frame: int | None, as_json: bool) -> None:
     """Print one sphere of a scene or particle file, by its number from 0.
 
     The number counts through all sets in their order; `render --aov id` writes it for each pixel.
@@ -78,7 +81,7 @@ def describe(file: str, number: int, as_json: bool) -> None:
     from raytracer.warning import collected
 
     with collected() as warnings:
-        sphere = load(file).describe(number)
+        sphere = load(file, frame).describe(number)
     if as_json:
         print_json(asdict(sphere) | {"warnings": warnings})
         return
@@ -147,7 +150,7 @@ def generate(
         print_lines(str(path))
 
 
-def contents_of(file: str) -> dict[str, Any]:
+def contents_of(file: str, frame: int | None = None) -> dict[str, Any]:
     """Load a scene with all its data and pack it; returns its contents as JSON types.
 
     Raises:
@@ -159,7 +162,7 @@ def contents_of(file: str) -> dict[str, Any]:
     from raytracer.scene.load import load
     from raytracer.scene.packing.pack import camera_of, pack, packed_looks
 
-    scene = load(file)
+    scene = load(file, frame)
     need = memory.Need(scene.count, 1, 1, looks=packed_looks(scene)).stages["pack"]
     memory.require_room(file, need, "to be checked")
     buffers = pack(scene)
@@ -184,13 +187,13 @@ def contents_of(file: str) -> dict[str, Any]:
 
 def _files(file: str, scene: Scene) -> list[dict[str, Any]]:
     """Return every file that was read, the scene or particle file first."""
-    from raytracer.files.access import STANDARD_INPUT, path_of
-    from raytracer.scene.compose import is_outside
+    from raytracer.files.access import is_file, path_of
+    from raytracer.scene.load import is_outside
     from raytracer.scene.particles.data_file import split_inner
 
     own, _ = split_inner(path_of(file))
     data = {each.file.path: each.file.size for each in scene.spheres if each.file is not None}
-    sizes = {own.absolute(): own.stat().st_size} | data if own != STANDARD_INPUT else data
+    sizes = {own.absolute(): own.stat().st_size} | data if is_file(own) else data
     rows: list[dict[str, Any]] = []
     for path, size in sizes.items():
         row: dict[str, Any] = {"file": str(path), "bytes": size}

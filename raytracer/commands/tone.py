@@ -78,7 +78,7 @@ class Task(NamedTuple):
         from raytracer.commands.picture import default_picture
         from raytracer.files.output import OutputSet, check_picture
         from raytracer.film import film_file
-        from raytracer.film.tone import check_bits
+        from raytracer.film.film import check_bits
 
         check_bits(int(self.bits), self.settings)
         if len(self.films) > 1 and (self.output or self.histogram):
@@ -106,8 +106,7 @@ class Task(NamedTuple):
         """Return the settings of all films; with --lock, the exposure that they share."""
         from dataclasses import replace
 
-        from raytracer.film.film import Film
-        from raytracer.film.tone import common_exposure
+        from raytracer.film.film import Film, common_exposure
 
         if not self.lock:
             return self.settings

@@ -90,8 +90,12 @@ class Header(NamedTuple):
         return prod(self.shape) * self.dtype.itemsize
 
 
-def read_npy(file: OpenFile) -> NDArray[Any]:
+def read_npy(file: OpenFile, index: int | None = None) -> NDArray[Any]:
     """Read the array of an .npy file.
+
+    Args:
+        file: the file.
+        index: of one item along the first axis, which alone is read; None reads all.
 
     Raises:
         DataFileError: the file is broken, or shorter than its header says.
@@ -101,8 +105,13 @@ def read_npy(file: OpenFile) -> NDArray[Any]:
         file.file.seek(0)
         header = read_header(file.file, file.source)
         _require_bytes(header, file.size - file.file.tell(), file.source)
-        require_room(file.source, header.nbytes)
-        return _copied(file.file, header, file.source)
+        by_row = index is not None and not header.fortran_order
+        item = header._replace(shape=header.shape[1:]) if by_row else header
+        require_room(file.source, item.nbytes)
+        if by_row:
+            file.file.seek((index or 0) * item.nbytes, io.SEEK_CUR)
+        array = _copied(file.file, item, file.source)
+        return array if by_row or index is None else array[index]
 
 
 def read_header(stream: IO[bytes], label: str) -> Header:
@@ -292,6 +301,26 @@ class Archive:
                     "archive says"
                 )
         return result
+
+    def item(self, name: str, index: int) -> NDArray[Any]:
+        """Return one item of an array along its first axis; of a stored member it alone is read.
+
+        Raises:
+            DataFileError: the array is broken, or in Fortran order.
+            MemoryNeedError: the item does not fit.
+        """
+        label = self.label(name)
+        with reading(label, ".npz"), self.stream(self._entry(name)) as stream:
+            header = read_header(stream, label)
+            if header.fortran_order:
+                raise DataFileError(
+                    f"{label}: is in Fortran order: save its numpy.ascontiguousarray"
+                )
+            item = header._replace(shape=header.shape[1:])
+            require_room(label, item.nbytes)
+            stream.seek(stream.tell() + index * item.nbytes)
+            values = bytearray(copy_limited(stream, item.nbytes, label))
+            return np.frombuffer(values, item.dtype).reshape(item.shape)
 
     @contextmanager
     def stream(self, entry: zipfile.ZipInfo) -> Iterator[IO[bytes]]:

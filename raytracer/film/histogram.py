@@ -17,7 +17,7 @@ from raytracer.film.statistics import FIRST, LAST, Statistics, edges
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from raytracer.film.tone import Pixels
+    from raytracer.film.film import Pixels
 
 LIGHT, MARK = "#2a6fbb", "#444444"
 CHANNELS = (("red", "#c8402f"), ("green", "#3c8d40"), ("blue", "#2f62c8"))

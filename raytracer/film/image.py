@@ -15,8 +15,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from raytracer._version import __version__
 from raytracer.files import output
-from raytracer.film import png, tone
-from raytracer.film.film import outline
+from raytracer.film import png
+from raytracer.film.film import Pixels, check_bits, develop, measure, outline
 from raytracer.film.statistics import Statistics, statistics_of
 from raytracer.film.tone_settings import ToneSettings
 
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from raytracer.film.film import Film
+    from raytracer.scene.camera import Camera
 
-Developed = tuple[tone.Pixels, NDArray[np.void]]
+Developed = tuple[Pixels, NDArray[np.void]]
 """A picture, (h, w, 4), and the histogram of its film, structured (1,)."""
 
 
@@ -43,6 +44,9 @@ class Image:
         metadata: what made it; saved in the PNG.
         threads: threads for encoding; 0 takes every core that the process may use.
         settings: exposure and tone curve; `tonemap` gives the picture with others.
+        camera: of the picture, with the position that it was fitted to; None of a saved film. With
+            it as the scene's, or as `render(..., camera=)`, a picture of the same proportions is
+            the same to the last bit.
     """
 
     film: Film
@@ -51,6 +55,7 @@ class Image:
     metadata: dict[str, Any] = field(default_factory=dict)
     threads: int = 0
     settings: ToneSettings = field(default_factory=ToneSettings)
+    camera: Camera | None = None
     # by bits and samples: the pictures that the device developed
     _developed_on_device: dict[tuple[int, int], Developed] = field(
         default_factory=dict, repr=False, compare=False
@@ -91,7 +96,7 @@ class Image:
         bits = 16 if (16, self.film.samples) in self._developed_on_device else 8
         return self._statistics(self._developed(bits)[1])
 
-    def keep(self, bits: int, pixels: tone.Pixels, histogram: NDArray[np.void]) -> None:
+    def keep(self, bits: int, pixels: Pixels, histogram: NDArray[np.void]) -> None:
         """Use a picture that the device developed from the film with these settings.
 
         Args:
@@ -120,7 +125,7 @@ class Image:
         """Return the picture as uint16 sRGB: (h, w, 3), or (h, w, 4); see `to_uint8`."""
         return self._visible(self._developed(16)[0]).astype(np.uint16, copy=False)
 
-    def pixels(self, bits: int = 8) -> tone.Pixels:
+    def pixels(self, bits: int = 8) -> Pixels:
         """Return the picture as uint8 or uint16 (h, w, 4), sRGB with straight alpha.
 
         Args:
@@ -131,7 +136,7 @@ class Image:
         """
         return self._developed(bits)[0]
 
-    def codes(self, bits: int = 8) -> tone.Pixels:
+    def codes(self, bits: int = 8) -> Pixels:
         """Return `pixels`, the new name of this method."""
         warnings.warn("Image.codes is now Image.pixels", DeprecationWarning, stacklevel=2)
         return self.pixels(bits)
@@ -151,7 +156,7 @@ class Image:
             OutputError: the file cannot be written.
             UserError: another number of bits, or dither with 16.
         """
-        tone.check_bits(bits, self.settings)
+        check_bits(bits, self.settings)
         files = output.OutputSet()
         files.reads(*self.film.inputs)
         target = output.check_picture(files.writes(path, "the picture"))
@@ -168,19 +173,19 @@ class Image:
         """Return the picture and the histogram of the film, with the counts of the picture."""
         if developed := self._developed_on_device.get((bits, self.film.samples)):
             return developed
-        tone.check_bits(bits, self.settings)
-        histogram = tone.measure(self.film, self.settings, self.threads)
-        pixels = tone.develop(self.film, self.settings, bits, self.threads, histogram)
+        check_bits(bits, self.settings)
+        histogram = measure(self.film, self.settings, self.threads)
+        pixels = develop(self.film, self.settings, bits, self.threads, histogram)
         return pixels, histogram
 
     def _statistics(self, histogram: NDArray[np.void]) -> Statistics:
         return statistics_of(histogram, self.settings.stops(histogram))
 
-    def _visible(self, pixels: tone.Pixels) -> tone.Pixels:
+    def _visible(self, pixels: Pixels) -> Pixels:
         """Return the channels of the file: without alpha if the background is opaque."""
         return pixels if self.transparent else pixels[..., :3]
 
-    def _write(self, file: BinaryIO, pixels: tone.Pixels, histogram: NDArray[np.void]) -> None:
+    def _write(self, file: BinaryIO, pixels: Pixels, histogram: NDArray[np.void]) -> None:
         """Write a PNG file with metadata."""
         # The time of writing is not known before the file is written.
         stages = {k: v for k, v in self.timings.items() if k not in ("write", "total")}

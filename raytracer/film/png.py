@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from raytracer.film.tone import Pixels
+    from raytracer.film.film import Pixels
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 KEY = "raytracer"

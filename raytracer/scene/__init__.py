@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from raytracer.scene.camera import Camera
     from raytracer.scene.lights import Ambient, DirectionalLight, Light, PointLight
     from raytracer.scene.materials import Material
-    from raytracer.scene.scene import Scene
-    from raytracer.scene.spheres import SphereSet
+    from raytracer.scene.scene import Scene, SphereSet
     from raytracer.scene.transform import Transform
 
 _HOMES = {
@@ -23,7 +22,7 @@ _HOMES = {
     "Material": "materials",
     "PointLight": "lights",
     "Scene": "scene",
-    "SphereSet": "spheres",
+    "SphereSet": "scene",
     "Transform": "transform",
 }
 

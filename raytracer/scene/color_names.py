@@ -10,7 +10,7 @@ import re
 
 # matplotlib's default colour cycle, "C0" to "C9" and again from "C10", after the palette
 # "Tableau 10"; "tab:" before a name of it.
-_CYCLE = {
+CYCLE = {
     "blue": "#1f77b4",
     "orange": "#ff7f0e",
     "green": "#2ca02c",
@@ -32,8 +32,8 @@ _SHORT = {
     "y": "#bfbf00",
     "k": "#000000",
     "w": "#ffffff",
-    **{f"tab:{name}": digits for name, digits in _CYCLE.items()},
-    "tab:grey": _CYCLE["gray"],
+    **{f"tab:{name}": digits for name, digits in CYCLE.items()},
+    "tab:grey": CYCLE["gray"],
 }
 
 _IN_CYCLE = re.compile(r"c(\d{1,9})", re.ASCII)
@@ -49,7 +49,7 @@ def digits_of(name: str) -> str | None:
     if found := _SHORT.get(name):
         return found
     if place := _IN_CYCLE.fullmatch(name):
-        return list(_CYCLE.values())[int(place[1]) % len(_CYCLE)]
+        return list(CYCLE.values())[int(place[1]) % len(CYCLE)]
     from PIL.ImageColor import colormap  # late: a tenth of the time of a small render
 
     css = colormap.get(name)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 RGB = tuple[float, float, float]
 Color = str | Sequence[float]
 
+DEFAULT_COLOR = (0.8, 0.8, 0.8)
+"""sRGB of spheres that were given no colour."""
+
 COLOR_SPACES = ("srgb", "linear")
 
 OPAQUE = "there is no transparency yet"

@@ -14,8 +14,7 @@ from raytracer.scene.particles.source import Value
 from raytracer.scene.transform import Vector
 
 if TYPE_CHECKING:
-    from raytracer.scene.scene import Scene
-    from raytracer.scene.spheres import SphereSet
+    from raytracer.scene.scene import Scene, SphereSet
 
 MOST_VALUES = 12
 """Most values of the data file among the lines for people."""

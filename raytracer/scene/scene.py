@@ -1,5 +1,7 @@
 """What a user builds: a scene of sphere sets, a camera, lights and materials.
 
+A sphere set holds arrays of centres, radii and colours, and never an object for each sphere.
+
 Lengths are in scene units, colours are sRGB unless a set says otherwise. Every object checks
 itself when it is made, so that a mistake is reported where it was written.
 """
@@ -8,20 +10,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import is_a, items, mapping, of_kind, plain, text
 from raytracer.errors import SceneError, counted, shown, shown_value, suggestion
+from raytracer.scene.arrays import (
+    Where,
+    as_array,
+    blocks,
+    check_centers,
+    check_radius,
+    first_not_finite,
+    floats,
+)
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
+from raytracer.scene.colors import COLOR_SPACES, DEFAULT_COLOR, OPAQUE, parse_color
 from raytracer.scene.lights import LIGHTS, Ambient, DirectionalLight, Light, PointLight
 from raytracer.scene.materials import MATERIALS, Material
-from raytracer.scene.spheres import SphereSet
+from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.spacing import default_radius
 from raytracer.scene.transform import Transform
 from raytracer.settings import RenderSettings
+from raytracer.warning import warn
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.describe import SphereInfo
+    from raytracer.scene.particles.source import Particles
 
 __all__ = [
     "Ambient",
@@ -53,6 +73,7 @@ class Scene:
         title: name of the picture.
         caption: a sentence about it.
         source: the file it was loaded from, for messages.
+        color_scales: what the colours of spheres mean, for a legend; in the order of the sets.
 
     Raises:
         SceneError: a part is of the wrong kind or names an unknown material.
@@ -68,6 +89,7 @@ class Scene:
     title: str = ""
     caption: str = ""
     source: str = ""
+    color_scales: Sequence[ColorScale] = ()
 
     def __post_init__(self) -> None:
         self.spheres = _parts("spheres", self.spheres, SphereSet)
@@ -85,6 +107,10 @@ class Scene:
         self.title = text(self.title, "title")
         self.caption = text(self.caption, "caption")
         self.source = text(self.source, "source")
+        if self.color_scales != ():
+            from raytracer.scene.coloring.scale import ColorScale as Scale
+
+            self.color_scales = _parts("color_scales", self.color_scales, Scale)
         for index, spheres in enumerate(self.spheres):
             try:
                 self.material_of(spheres)
@@ -122,6 +148,47 @@ class Scene:
         spheres = SphereSet(
             centers, radius, colors, color_id=color_id, color_space=color_space, material=material
         )
+        return cls(spheres=(spheres,), **scene)
+
+    @classmethod
+    def from_object(
+        cls,
+        particles: Any,
+        radius: Any = None,
+        color: Any = None,
+        *,
+        arrays: Mapping[str, str] | None = None,
+        labels: str | None = None,
+        material: str | Material = "default",
+        **scene: Any,
+    ) -> Scene:
+        """Return a scene of an object of another package, with a fitted camera and the look soft.
+
+        Positions, radii, colours and elements are found as in a particle file. Arrays are used
+        without a copy where the package gives its own; no package is imported.
+
+        Args:
+            particles: Atoms of ASE, a Universe or AtomGroup of MDAnalysis, a DataCollection or
+                Pipeline of OVITO, a Frame of gsd, a DataFrame of pandas or polars, a Table of
+                pyarrow, a DataSet of PyVista; an array (N, 3), (N, 4) with radii, (T, N, 3) of
+                frames or (N,) of records; or a dictionary of arrays by name.
+            radius: one radius or (N,), before those of the object.
+            color: one colour or (N, 3), before those of the object.
+            arrays: the object's own names by "centers", "radii", "diameters", "colors", "x", "y",
+                "z", "r", "g", "b".
+            labels: "elements" or "types": what the labels of atoms are; None decides by them.
+            material: a `Material` or the name of one in `materials`.
+            **scene: any other argument of `Scene`.
+
+        Raises:
+            SceneError: there are no particles in it, or an argument is wrong.
+            DataFileError: its columns make no spheres.
+        """
+        from raytracer.scene.particles.objects.read import particles_of
+
+        data = particles_of(particles, arrays, labels)
+        spheres = SphereSet.of_particles(data, radius, color, material=material)
+        scene.setdefault("render", RenderSettings(look="soft"))
         return cls(spheres=(spheres,), **scene)
 
     def __repr__(self) -> str:
@@ -194,10 +261,308 @@ class Scene:
 
 def _parts(name: str, values: Any, kind: type | tuple[type, ...]) -> Sequence[Any]:
     """Return parts of a scene; refuses what is no sequence, or of the wrong kind."""
+    parts = values if type(values) in (list, tuple) else _plain_parts(name, values)
+    for part in parts:
+        if not issubclass(type(part), kind):
+            of_kind(part, name, kind)  # raises
+    return parts
+
+
+def _plain_parts(name: str, values: Any) -> Sequence[Any]:
+    """Return the items of any other sequence as a list or tuple; refuses what is none."""
     own = plain(values)
     if not is_a(own, Sequence) or is_a(own, (str, bytes, memoryview)):
         raise SceneError(f"{name}: {shown_value(values)} is no list")
-    found: Sequence[Any] = own if is_a(own, (list, tuple)) else items(own, name)
-    for value in found:
-        of_kind(value, name, kind)
-    return found
+    return own if is_a(own, (list, tuple)) else items(own, name)
+
+
+class SphereSet:
+    """Spheres that share a material and a transform.
+
+    Args:
+        centers: (N, 3), own units; float32 and float64 are kept without a copy.
+        radius: one radius or (N,), own units; None is half of the mean spacing of the centres
+            (`spacing.mean_spacing`).
+        color: one colour ("#rrggbb", a name of CSS or matplotlib, three numbers in 0..1); or N
+            colours as uint8 in 0..255 or floating point in 0..1, (N, 3); or N colour names; or a
+            palette (K, 3) for `color_id`. None is light grey. RGBA, (N, 4), as colour maps give
+            it, is taken too; there is no transparency yet, an alpha below 1 is warned of.
+        color_id: integers (N,) into the palette.
+        color_space: "srgb" or "linear": what the numbers of `color` are.
+        material: a `Material`, or the name of one of the scene's.
+        transform: from own units to scene units; None leaves them as they are.
+        source: file the arrays came from, for messages.
+        names: the file's own names of "centers", "radius" and "color", for messages.
+        file: the same file, to look up what else it says of a sphere (`Scene.describe`).
+
+    Raises:
+        UserError: arrays that do not fit, NaN or infinity (with the index of the first), radii
+            that are not positive, colours out of range.
+    """
+
+    def __init__(
+        self,
+        centers: Any,
+        radius: Any = None,
+        color: Any = None,
+        *,
+        color_id: Any = None,
+        color_space: str = "srgb",
+        material: str | Material = "default",
+        transform: Transform | None = None,
+        source: str = "",
+        names: Mapping[str, str] | None = None,
+        file: DataFile | None = None,
+    ) -> None:
+        color_space, material = plain(color_space), plain(material)
+        if not is_a(color_space, str) or color_space not in COLOR_SPACES:
+            raise SceneError(
+                f"color_space: {shown_value(color_space)} is neither 'srgb' nor 'linear'"
+            )
+        if not is_a(material, (str, Material)):
+            raise SceneError(f"material: {shown_value(material)} is neither a Material nor a name")
+        if transform is not None:
+            of_kind(transform, "transform", Transform)
+        if file is not None:
+            of_kind(file, "file", DataFile)
+        source = text(source, "source")
+        where = Where(source, dict(mapping({} if names is None else names, "names")))
+        self.centers = check_centers(centers, where)
+        self.radius = check_radius(
+            default_radius(self.centers) if radius is None else radius, len(self.centers), where
+        )
+        self.color_space = color_space
+        self.material = material
+        self.transform = Transform() if transform is None else transform
+        self.source = source
+        self.file = file
+        self.color: NDArray[Any]
+        self.color_id: NDArray[np.int32] | None = None
+        self._set_color(color, color_id, where)
+
+    @classmethod
+    def of_particles(
+        cls, data: Particles, radius: Any = None, color: Any = None, **options: Any
+    ) -> SphereSet:
+        """Return the sphere set of a particle file or of an object of another package.
+
+        Args:
+            data: what `particles.read` returns.
+            radius: before the radii of the data.
+            color: before the colours of the data.
+            **options: for `SphereSet`.
+
+        Raises:
+            DataFileError: the arrays make no spheres.
+        """
+        size: Any = data.radius if radius is None else radius
+        own_color = color is not None
+        # What the scene file says instead leaves the file's own values to be looked up.
+        replaced = {"radius": radius is not None, "color": own_color}
+        if len(data.centers) == 0:
+            warn(f"{data.source}: holds no particles")
+        for parts, note in data.notes:
+            if not parts or not all(replaced.get(part) for part in parts.split("+")):
+                warn(note)
+        used = [n for part, names in data.columns.items() if not replaced.get(part) for n in names]
+        return cls(
+            data.centers,
+            size,
+            color if own_color else data.color,
+            color_id=None if own_color else data.color_id,
+            source=data.source,
+            names=data.names,
+            file=data.file and data.file.using(used),
+            **options,
+        )
+
+    @property
+    def count(self) -> int:
+        """Number of spheres."""
+        return len(self.centers)
+
+    def __repr__(self) -> str:
+        origin = f" from {self.source}" if self.source else ""
+        return f"<SphereSet: {counted(self.count, 'sphere')}{origin}>"
+
+    def _set_color(self, color: Any, color_id: Any, where: Where) -> None:
+        """Store colours as (1, 3), (N, 3) or a palette (K, 3) with `color_id`."""
+        import numpy as np
+
+        color = _plain(color, where)
+        if color_id is not None:
+            self.color = _rows(color, self.color_space, where)
+            self.color_id = _ids(color_id, self.count, len(self.color), where)
+        elif color is None:
+            self.color = np.array([DEFAULT_COLOR], np.float32)
+            self.color_space = "srgb"
+        elif _is_one_color(color):
+            self.color = _one(color, self.color_space, where)
+        elif _is_list_of_names(color):
+            self._set_names(list(color), where)
+        else:
+            self.color = _rows(color, self.color_space, where)
+            if len(self.color) != self.count:
+                raise where.wrong(
+                    "color", f"has {len(self.color)} colours for {self.count} spheres"
+                )
+
+    def _set_names(self, names: list[Any], where: Where) -> None:
+        """Store a list of names and triples as a palette."""
+        import numpy as np
+
+        if len(names) != self.count:
+            raise where.wrong("color", f"has {len(names)} colours for {self.count} spheres")
+        seen: dict[Any, int] = {}
+        palette: list[NDArray[Any]] = []
+        ids = np.empty(len(names), np.int32)
+        for index, name in enumerate(names):
+            key = plain(name) if is_a(name, str) else _triple(name, index, where)
+            ids[index] = place = seen.setdefault(key, len(seen))
+            if place == len(palette):
+                palette.append(_one(key, self.color_space, where))
+        self.color = np.concatenate(palette)
+        self.color_id = ids
+
+
+def _plain(color: Any, where: Where) -> Any:
+    """Return what other libraries give, such as a column of a table, as an array or a list."""
+    import numpy as np
+
+    color = plain(color)
+    if is_a(color, np.ndarray) or (not is_a(color, (str, list, tuple)) and _has_array(color)):
+        color = as_array(color, "color", where)  # no subclass of an array
+    if is_a(color, np.ndarray):
+        return color.tolist() if color.dtype.kind in "UO" else color  # names, or rows of any kind
+    if is_a(color, Sequence) and not is_a(color, (str, list, tuple)):
+        return items(color, where.place("color"))
+    return color
+
+
+def _has_array(value: Any) -> bool:
+    """Whether a foreign object can be had as an array."""
+    try:
+        return hasattr(value, "__array__")
+    except Exception:  # whatever it raises
+        return False
+
+
+def _is_one_color(color: Any) -> bool:
+    """Whether a value says one colour for all spheres."""
+    import numpy as np
+
+    if is_a(color, str):
+        return True
+    if is_a(color, np.ndarray):
+        return bool(color.ndim == 1)
+    if not is_a(color, Sequence) or len(color) not in (3, 4):
+        return False
+    return not any(is_a(v, (str, Sequence, np.ndarray)) for v in color)
+
+
+def _is_list_of_names(color: Any) -> bool:
+    """Whether a value is a list in which at least one colour is a name."""
+    return is_a(color, (list, tuple)) and any(is_a(v, str) for v in color)
+
+
+def _triple(color: Any, index: int, where: Where) -> tuple[Any, ...]:
+    """Return one colour of a list, which is no name, as three numbers."""
+    from numbers import Real
+
+    try:
+        parts = tuple(map(plain, islice(plain(color), 5)))
+    except Exception:  # whatever a foreign object raises
+        parts = ()
+    if len(parts) not in (3, 4) or not all(is_a(part, Real) for part in parts):
+        raise where.wrong(
+            "color",
+            f"colour {index} is {shown_value(color)}; "
+            "give '#rrggbb', a colour name or three numbers from 0 to 1",
+        )
+    return parts
+
+
+def _one(color: Any, color_space: str, where: Where) -> NDArray[Any]:
+    """Return one colour as (1, 3)."""
+    import numpy as np
+
+    if not is_a(color, str):
+        row = as_array(color, "color", where)
+        if row.shape not in ((3,), (4,)):
+            raise where.wrong("color", f"has shape {row.shape}; one colour has three numbers")
+        return _rows(row[None], color_space, where)
+    if color_space == "linear":
+        raise where.wrong("color", f"{shown_value(color)} is sRGB, but color_space says linear")
+    try:
+        return np.array([parse_color(color)], np.float64)
+    except SceneError as error:
+        raise where.wrong("color", str(error)) from None
+
+
+def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:
+    """Return colours (K, 3) as uint8, or as float in range; takes (K, 4) with an alpha too."""
+    import numpy as np
+
+    array = color if is_a(color, np.ndarray) else floats(color, "color", where)
+    if array.size == 0:
+        array = array.reshape(0, 3)
+    if array.ndim != 2 or array.shape[1] not in (3, 4):
+        raise where.wrong("color", f"has shape {array.shape}; colours are (N, 3)")
+    if array.dtype == np.uint8:
+        return _opaque(array, 255, where)
+    if array.dtype.kind in "iu" and is_a(color, np.ndarray):
+        if array.size and (array.min() < 0 or array.max() > 255):
+            raise where.wrong("color", "holds integers outside 0..255")
+        return _opaque(array.astype(np.uint8), 255, where)
+    array = floats(array, "color", where)
+    bad = first_not_finite(array)
+    if bad is not None:
+        raise where.wrong("color", f"colour {bad} is not finite")
+    top = 1.0 if color_space == "srgb" else np.inf
+    for rows in blocks(len(array)):
+        block = array[rows]
+        if block.min() < 0.0 or block.max() > top:
+            first = int(np.argmax(((block < 0.0) | (block > top)).any(axis=1)))
+            shown = ", ".join(f"{v:g}" for v in block[first])
+            raise where.wrong(
+                "color",
+                f"colour {rows.start + first} is ({shown}); numbers go from 0 to 1 "
+                "(or 0 to 255 as uint8)",
+            )
+    return _opaque(array, 1.0, where)
+
+
+def _opaque(colors: NDArray[Any], full: float, where: Where) -> NDArray[Any]:
+    """Return colours without their alpha, (K, 3); warns of those that are not opaque.
+
+    Args:
+        full: the alpha of an opaque colour.
+    """
+    import numpy as np
+
+    if colors.shape[1] == 3:
+        return colors
+    clear = int(np.count_nonzero(colors[:, 3] < full))
+    if clear:
+        which = (
+            f"{clear:,} of {len(colors):,} colours have" if len(colors) > 1 else "the colour has"
+        )
+        warn(
+            f"{where.place('color')}: {OPAQUE}: {which} an alpha below 1, which is ignored; "
+            "leave the alpha out, or make it 1"
+        )
+    return colors[:, :3]
+
+
+def _ids(value: Any, count: int, colors: int, where: Where) -> NDArray[np.int32]:
+    """Return palette indices as int32 (N,)."""
+    import numpy as np
+
+    ids = as_array(value, "color_id", where)
+    if ids.dtype.kind not in "iu" and ids.size:
+        raise where.wrong("color_id", f"holds {ids.dtype} values, not integers")
+    if ids.shape != (count,):
+        raise where.wrong("color_id", f"has shape {ids.shape} for {count} spheres")
+    if count and (int(ids.min()) < 0 or int(ids.max()) >= colors):
+        raise where.wrong("color_id", f"points outside the palette of {colors} colours")
+    return np.ascontiguousarray(ids, np.int32)

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from raytracer.errors import SceneError
-from raytracer.field_types import Choice, Integer, Kind, Mistakes, Number, Schema, Text, Vector3
+from raytracer.field_types import Choice, Integer, Kind, Number, Schema, Text, Vector3
 from raytracer.fields import Definition, definitions
 from raytracer.scene.background import Background
 from raytracer.scene.camera import CAMERA_TYPES, Camera
@@ -28,6 +27,9 @@ from raytracer.scene.lights import LIGHTS, Ambient
 from raytracer.scene.materials import DEFAULT, MATERIALS
 from raytracer.scene.transform import Transform
 from raytracer.settings import LARGEST_SEED, RenderSettings
+
+MOST_FRAMES = 10**12
+"""Largest number of a frame; that of a file is checked when it is read."""
 
 
 def _key(kind: Kind, summary: str, default_text: str = "", **options: Any) -> Definition:
@@ -116,10 +118,16 @@ SPHERES = Table(
         "centers": _key(Rows(Vector3()), "Centres of an inline set, [[x, y, z], ...]."),
         "file": _key(
             Text(),
-            "Data file instead, relative to the scene file: a table, arrays, atoms, ...",
+            "Data file instead, relative to the scene file: a table, arrays, atoms, ...; a "
+            "pattern, `snap_*.h5`, for a series of files with a frame each.",
         ),
         "topology": _key(
             Text(), "File with the atoms of a trajectory that holds coordinates alone."
+        ),
+        "frame": _key(
+            Integer(-MOST_FRAMES, MOST_FRAMES),
+            "Number of the frame of a trajectory, from 0, or from -1 backwards.",
+            "the first one",
         ),
         "generate": _key(GENERATE, "A generator instead of data."),
         "arrays": _key(ARRAYS, "The data file's own names of its arrays or columns."),
@@ -211,22 +219,6 @@ SCENE = Table(
     },
 )
 """The whole file."""
-
-
-def check(values: dict[str, Any], file: str) -> None:
-    """Check names and kinds of all values of a scene file.
-
-    Args:
-        values: as parsed from TOML or JSON.
-        file: what messages call it.
-
-    Raises:
-        SceneError: with one sentence for each mistake.
-    """
-    mistakes = Mistakes(toml=not file.lower().endswith(".json"))
-    SCENE.find_mistakes(values, "", mistakes)
-    if mistakes.sentences:
-        raise SceneError(*(f"{file}: {sentence}" for sentence in mistakes.sentences))
 
 
 def schema() -> Schema:

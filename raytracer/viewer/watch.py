@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from raytracer.errors import RaytracerError
 from raytracer.files.access import opened
 from raytracer.scene.load import SCENE_SUFFIXES, read_table
+from raytracer.scene.particles.data_file import split_inner
 from raytracer.viewer.messages import Broken, Loaded
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ class Watch:
 
 def stamps(path: Path) -> dict[Path, Stamp | None]:
     """Return the stamps of a scene file and its data files, or of a particle file."""
+    path, _ = split_inner(path)
     own = {path.absolute(): stamp(path)}  # first: the names may be others a moment later
     return own | {named: stamp(named) for named in data_files(path)}
 
@@ -108,8 +110,9 @@ def data_files(path: Path) -> list[Path]:
     except Exception:  # the load reports it
         return []
     tables = [each for each in sets if isinstance(each, dict)] if isinstance(sets, list) else []
-    names = [table.get("file") for table in tables]
-    return [path.absolute().parent / name for name in names if isinstance(name, str)]
+    names = [table.get(key) for table in tables for key in ("file", "topology")]
+    folder = path.absolute().parent
+    return [split_inner(folder / name)[0] for name in names if isinstance(name, str)]
 
 
 def stamp(path: Path) -> Stamp | None:

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raytracer import bvh, layout
+from raytracer import layout
 from raytracer.backends.cuda import choose
 from raytracer.backends.cuda.sources import include_closure, kernels_root
 from raytracer.benchmark import render_benchmark, render_levels
+from raytracer.buffers import build_bvh
 from raytracer.film.film import Film
 from raytracer.scene.packing.pack import pack
-from raytracer.scene.spheres import SphereSet
+from raytracer.scene.scene import SphereSet
 from raytracer.variants import Variant, discover, product
 from raytracer.view import View, frame_of
 from support.project import to_project
@@ -125,7 +126,7 @@ def test_every_kernel_gives_the_same_film(count: int, seed: int) -> None:
 
     scene = to_project(random_scene(seed, count, mirror=True))
     buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=3))
-    tree = bvh.build(buffers)
+    tree = build_bvh(buffers)
     films = []
     for name in (None, *choose.PRODUCTION):
         device = CudaDevice(kernel=None if name is None else product(name))
@@ -155,7 +156,7 @@ def test_a_kernel_without_what_a_scene_does_not_have_gives_the_same_film(
         scene = replace(scene, spheres=[*scene.spheres, ground])
     buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=3))
     assert (len(buffers.large) > 0) == large
-    tree, device = bvh.build(buffers), run.CudaDevice(kernel=product(name))
+    tree, device = build_bvh(buffers), run.CudaDevice(kernel=product(name))
     films, kernels = [], []
     for missing in (choose.missing_features, lambda *_: ()):
         monkeypatch.setattr(module, "missing_features", missing)

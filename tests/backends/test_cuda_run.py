@@ -19,8 +19,7 @@ from raytracer.backends.cuda.check import flatten
 from raytracer.backends.cuda.choose import FEATURES
 from raytracer.backends.cuda.film import CudaFilm
 from raytracer.backends.cuda.run import CudaDevice
-from raytracer.buffers import SceneBuffers
-from raytracer.bvh import Bvh
+from raytracer.buffers import Bvh, SceneBuffers
 from raytracer.errors import BackendError, MemoryNeedError, UserError
 from raytracer.film.film import Film
 from raytracer.variants import Kernel, Requirement

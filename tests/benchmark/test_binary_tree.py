@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer import bvh
 from raytracer.benchmark import binary_tree
-from raytracer.bvh import Bvh
+from raytracer.buffers import Bvh, build_bvh
 from raytracer.scene.packing.pack import pack
 from support.project import to_project
 from support.scenes import random_scene
@@ -20,7 +19,7 @@ NODE = np.dtype([("lo", "f4", 3), ("first", "u4"), ("hi", "f4", 3), ("count", "u
 
 def made(count: int) -> tuple[Bvh, Bvh]:
     """The wide tree of a random scene, and the binary one made of it."""
-    wide = bvh.build(pack(to_project(random_scene(3, count))))
+    wide = build_bvh(pack(to_project(random_scene(3, count))))
     return wide, binary_tree.build(wide)
 
 

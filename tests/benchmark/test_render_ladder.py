@@ -13,13 +13,11 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import bvh
 from raytracer.backends.cpu import CpuDevice, CpuFilm, CpuScene
 from raytracer.backends.cuda.kernel import production
 from raytracer.benchmark import layouts, ray_count, render_benchmark, render_levels, report, run
 from raytracer.benchmark.render_ladder import Ladder, Rung, of_level, rungs
-from raytracer.buffers import SceneBuffers
-from raytracer.bvh import Bvh
+from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.cli import main
 from raytracer.compile_all import ARCHITECTURES
 from raytracer.errors import BackendError, UserError
@@ -38,7 +36,7 @@ def packed(scene: RefScene, size: tuple[int, int] = SIZE) -> tuple[SceneBuffers,
     """Buffers with one sample a pixel, and the tree."""
     ours = to_project(scene)
     buffers = pack(ours, ours.render.override(width=size[0], height=size[1], samples=1))
-    return buffers, bvh.build(buffers)
+    return buffers, build_bvh(buffers)
 
 
 def film_of(buffers: SceneBuffers, tree: Bvh, level: str) -> Film:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from raytracer import bvh
 from raytracer.benchmark import ray_count, render_benchmark, render_levels
 from raytracer.benchmark.record import Row
 from raytracer.benchmark.render_ladder import Ladder, rungs
+from raytracer.buffers import build_bvh
 from raytracer.cli import main
 from raytracer.scene.packing.pack import pack
 from raytracer.scene.scene import Scene
@@ -26,7 +26,7 @@ SIZE = (161, 91)  # no multiple of a tile
 def run_ladder(scene: Scene, chosen: Any) -> list[Row]:
     """The rows of some rungs on a scene, timed for a moment."""
     buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=1))
-    tree = bvh.build(buffers)
+    tree = build_bvh(buffers)
     view = render_levels.view(buffers, "mirrors", SIZE)
     counted = ray_count.count(view, tree, chosen[-1].device())
     ladder = Ladder(buffers, tree, SIZE, SIZE, longest=10.0)
@@ -63,7 +63,7 @@ def test_wrong_picture_is_shown_and_not_timed() -> None:
 def test_rays_are_those_that_the_cpu_counts() -> None:
     scene = to_project(random_scene(9, 200, mirror=True))
     buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=1))
-    tree, view = bvh.build(buffers), render_levels.view(buffers, "mirrors", SIZE)
+    tree, view = build_bvh(buffers), render_levels.view(buffers, "mirrors", SIZE)
     cpu, gpu = (
         ray_count.count(view, tree, rungs(name)[-1].device()) for name in ("cpu", "cuda")
     )  # fmt: skip

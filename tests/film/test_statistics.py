@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer.film import tone
-from raytracer.film.film import Film
+from raytracer.film.film import Film, common_exposure, measure, non_finite_pixels
 from raytracer.film.statistics import FIRST, LAST, edges, merged
 from raytracer.film.tone_settings import ToneSettings
 from reference.curves import WEIGHTS
@@ -214,8 +213,8 @@ def test_what_is_not_finite_is_counted_and_nothing_else() -> None:
     assert np.isfinite(list(found.percentiles.values())).all()
     for name in ("average", "key", "median", "metered", "stops"):
         assert getattr(found, name) == pytest.approx(getattr(good, name), rel=0.02), name
-    assert tone.non_finite_pixels(bad) == (3, (0, 0))
-    assert tone.non_finite_pixels(film) is None
+    assert non_finite_pixels(bad) == (3, (0, 0))
+    assert non_finite_pixels(film) is None
 
 
 def test_wild_films_give_finite_numbers() -> None:
@@ -241,7 +240,7 @@ def test_instruction_sets_count_alike(behind: Any) -> None:
         film = in_front_of(film, *behind)
     for isa in _core.isas():
         _core.use_isa(isa)
-        found.append(tone.measure(film, ToneSettings()))
+        found.append(measure(film, ToneSettings()))
     for histogram in found[1:]:
         assert int(np.abs(histogram["bins"].astype(int) - found[0]["bins"].astype(int)).sum()) <= 8
         assert histogram["log2_sum"] == pytest.approx(found[0]["log2_sum"], rel=1e-5)
@@ -252,10 +251,10 @@ def test_common_exposure_is_that_of_all_pixels_together() -> None:
     films[1].sums[..., :3] *= 16
     settings = ToneSettings("auto")
     together = film_of(np.concatenate([film.sums for film in films]), 3)
-    found = tone.common_exposure(iter(films), settings)
+    found = common_exposure(iter(films), settings)
     assert found == pytest.approx(together.statistics(exposure="auto").exposure, abs=1e-4)
-    tallies = [tone.measure(film, settings) for film in films]
-    assert np.array_equal(merged(tallies)["bins"], tone.measure(together, settings)["bins"])
+    tallies = [measure(film, settings) for film in films]
+    assert np.array_equal(merged(tallies)["bins"], measure(together, settings)["bins"])
 
 
 def test_lines_and_json_say_the_same() -> None:

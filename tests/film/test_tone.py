@@ -11,8 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from raytracer.errors import UserError
-from raytracer.film import tone
-from raytracer.film.film import Film
+from raytracer.film.film import Film, develop, encode
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import CURVES, ToneSettings
 from raytracer.resources import available_memory
@@ -54,7 +53,7 @@ def shown(film: Film, **settings: Any) -> NDArray[np.float64]:
 @pytest.mark.parametrize(("bits", "top", "slack"), [(8, 255, 0.51), (16, 65535, 0.6)])
 def test_encodes_as_the_standard_says(bits: int, top: int, slack: float, samples: int) -> None:
     film = ramp(samples)
-    got = tone.encode(film, bits, threads=2)
+    got = encode(film, bits, threads=2)
     assert got.dtype == (np.uint8 if bits == 8 else np.uint16)
     assert np.abs(got.astype(np.float64) - reference(film, top)).max() <= slack
 
@@ -64,14 +63,14 @@ def test_black_white_and_nothing_are_exact(bits: int) -> None:
     sums = np.array([[[0, 0, 0, 1], [1, 1, 1, 1], [0, 0, 0, 0], [9, 9, 9, 1]]], np.float32)
     top = 2**bits - 1
     expected = [[0, 0, 0, top], [top, top, top, top], [0, 0, 0, 0], [top, top, top, top]]
-    assert tone.encode(film_of(sums), bits)[0].tolist() == expected
+    assert encode(film_of(sums), bits)[0].tolist() == expected
 
 
 @pytest.mark.parametrize(("bits", "count"), [(8, 256), (16, 65536)])
 def test_every_code_value_survives_the_way_to_linear_and_back(bits: int, count: int) -> None:
     codes = np.arange(count)
     film = opaque(np.repeat(srgb_decode(codes / (count - 1))[:, None], 3, axis=1))
-    assert np.array_equal(tone.encode(film, bits)[0, :, 0], codes)
+    assert np.array_equal(encode(film, bits)[0, :, 0], codes)
 
 
 @pytest.mark.parametrize("curve", CURVES)
@@ -108,7 +107,7 @@ def test_published_anchors(curve: str, light: float, value: float, slack: float)
 @pytest.mark.parametrize("curve", CURVES)
 def test_curves_rise(curve: str) -> None:
     greys = np.exp2(np.linspace(-12, 14, 5000))
-    codes = tone.develop(opaque(np.repeat(greys[:, None], 3, axis=1)), ToneSettings(tone=curve), 16)
+    codes = develop(opaque(np.repeat(greys[:, None], 3, axis=1)), ToneSettings(tone=curve), 16)
     assert (np.diff(codes[0, :, 1].astype(np.int64)) >= -1).all()
 
 
@@ -162,7 +161,7 @@ def test_8_bits_are_dithered_unless_told_otherwise() -> None:
     assert np.array_equal(film.tonemap(), film.tonemap(dither=True))
     assert not np.array_equal(film.tonemap(), film.tonemap(dither=False))
     assert np.array_equal(film.tonemap(bits=16), film.tonemap(bits=16, dither=False))
-    assert np.array_equal(tone.encode(film), film.tonemap(dither=False))
+    assert np.array_equal(encode(film), film.tonemap(dither=False))
 
 
 def test_a_gradient_has_no_bands() -> None:
@@ -207,7 +206,7 @@ def test_an_opaque_film_is_shown_whole_whatever_was_hit(curve: str, bits: int) -
 def test_threads_do_not_change_a_byte() -> None:
     film = natural(333, 222)
     settings = ToneSettings("auto", "agx", dither=True)
-    one, many = (tone.develop(film, settings, threads=threads) for threads in (1, 7))
+    one, many = (develop(film, settings, threads=threads) for threads in (1, 7))
     assert np.array_equal(one, many)
 
 
@@ -220,7 +219,7 @@ def test_instruction_sets_agree(curve: str) -> None:
     found = []
     for isa in _core.isas():
         _core.use_isa(isa)
-        found.append(tone.develop(film, settings).astype(np.int64))
+        found.append(develop(film, settings).astype(np.int64))
     assert max(np.abs(codes - found[0]).max() for codes in found) <= 1
 
 
@@ -231,7 +230,7 @@ def test_what_is_not_finite_stays_in_its_pixel(curve: str) -> None:
     bad.sums[10, 20], bad.sums[11, 21, 0], bad.sums[12, 22, 3] = np.nan, np.inf, np.nan
     bad.sums[13, 23, 1] = -np.inf
     settings = ToneSettings(1.0, curve)
-    good_codes, codes = (tone.develop(f, settings) for f in (film, bad))
+    good_codes, codes = (develop(f, settings) for f in (film, bad))
     differs = np.argwhere((good_codes != codes).any(axis=-1)).tolist()
     assert {tuple(place) for place in differs} <= {(10, 20), (11, 21), (12, 22), (13, 23)}
     assert codes[10, 20, :3].max() <= codes[40:, 40:, :3].max()
@@ -246,7 +245,7 @@ def test_an_infinity_is_white_and_nan_black() -> None:
 
 
 def test_a_film_without_samples_is_empty() -> None:
-    assert not tone.encode(Film.blank(5, 4)).any()
+    assert not encode(Film.blank(5, 4)).any()
     for curve in CURVES:
         assert not Film.blank(1, 1).tonemap(exposure="auto", tone=curve)[..., 3].any()
 
@@ -255,7 +254,7 @@ def test_a_film_without_samples_is_empty() -> None:
 def test_depths_that_make_no_sense_are_refused(bits: Any, tmp_path: Path) -> None:
     film = Film.blank(2, 2)
     for refused in (
-        lambda: tone.encode(film, bits=bits),
+        lambda: encode(film, bits=bits),
         lambda: film.tonemap(bits=bits),
         lambda: Image(film, settings=ToneSettings()).save(tmp_path / "a.png", bits=bits),
     ):
@@ -278,6 +277,10 @@ def test_dither_of_16_bits_is_refused() -> None:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
+        ({"exposure": True}, "True is neither .auto. nor stops"),
+        ({"exposure": np.bool_(1)}, "neither .auto. nor stops"),
+        ({"white": True}, "white: True is not a number"),
+        ({"meter_range": (False, True)}, "meter_range: False is not a number"),
         ({"exposure": "bright"}, "'auto' nor stops"),
         ({"exposure": float("nan")}, "'auto' nor stops"),
         ({"exposure": float("-inf")}, "'auto' nor stops"),

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raytracer import Film, Material, Scene, SphereSet, UserError, _core, bvh, layout, render
-from raytracer.buffers import SceneBuffers
-from raytracer.film.tone import arguments, empty_histogram
+from raytracer import Film, Material, Scene, SphereSet, UserError, _core, layout, render
+from raytracer.buffers import SceneBuffers, build_bvh
+from raytracer.film.film import empty_histogram, tone_arguments
 from raytracer.pipeline import MOST_SAMPLES
 from raytracer.scene.packing.pack import pack
 from raytracer.settings import RenderSettings
@@ -42,7 +42,7 @@ def two_sets() -> Scene:
 def arrays() -> dict[str, Any]:
     """What the kernel reads, by name; memory of its own."""
     buffers = pack(two_sets(), RenderSettings(**SIZE))
-    tree = bvh.build(buffers)
+    tree = build_bvh(buffers)
     given = {name: getattr(tree, name).copy() for name in ("nodes", "spheres", "order")}
     given |= {name: getattr(buffers, name).copy() for name in NAMES if name not in given}
     return given
@@ -161,7 +161,7 @@ def test_indices_changed_after_the_check_change_nothing(name: str) -> None:
 def test_indices_of_a_packed_scene_are_read_only(name: str) -> None:
     """So that they need no copy."""
     buffers = pack(two_sets())
-    array = getattr(buffers if name.endswith("_id") else bvh.build(buffers), name)
+    array = getattr(buffers if name.endswith("_id") else build_bvh(buffers), name)
     with pytest.raises(ValueError, match="read-only"):
         array[:] = 0
 
@@ -263,7 +263,7 @@ def test_tone_refuses_arguments_that_no_film_has(change: dict[str, float]) -> No
 
     shape = (4, 0 if change.get("width") == 0 else 4, 4)  # no pixels: the sums have none either
     sums, out = np.zeros(shape, np.float32), np.zeros(shape, np.uint8)
-    args = arguments((4, 4), 1, ToneSettings())
+    args = tone_arguments((4, 4), 1, ToneSettings())
     for name, value in change.items():
         args[name] = value
     histogram = empty_histogram().view(np.uint8)

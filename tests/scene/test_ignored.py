@@ -14,9 +14,9 @@ from raytracer import RaytracerWarning, Scene, load
 from raytracer.cli import main
 from raytracer.errors import UserError
 from raytracer.scene.elements import find
-from raytracer.scene.packing.pack_colors import pack_colors
+from raytracer.scene.packing.pack import pack_colors
 from raytracer.scene.particles.labels import type_color
-from raytracer.scene.spheres import SphereSet
+from raytracer.scene.scene import SphereSet
 from raytracer.warning import collected
 
 POINTS = np.array([[0.0, 0, 0], [2, 0, 0], [0, 2, 0], [0, 0, 2]])

@@ -14,7 +14,7 @@ import pytest
 from raytracer import DirectionalLight, Material, PointLight, Scene, load
 from raytracer.errors import SceneError
 from raytracer.resources import scenes
-from raytracer.scene.compose import _Composer, compose
+from raytracer.scene.load import _Composer, compose
 from raytracer.scene.packing.pack import pack
 from raytracer.scene.tables import schema
 

@@ -21,8 +21,9 @@ from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
 from raytracer.scene.kinds import Table
 from raytracer.scene.lights import LIGHTS
+from raytracer.scene.load import check
 from raytracer.scene.materials import Material
-from raytracer.scene.tables import SCENE, check, schema
+from raytracer.scene.tables import SCENE, schema
 from raytracer.scene.transform import Transform
 from raytracer.settings import RenderSettings
 

@@ -8,7 +8,8 @@ import pytest
 from raytracer import SphereSet
 from raytracer.arguments import vector
 from raytracer.errors import SceneError
-from raytracer.scene.packing.render_space import Space, place
+from raytracer.scene.packing.pack import place
+from raytracer.scene.packing.render_space import Space
 from raytracer.scene.transform import Transform, rotation
 
 IDENTITY = Space((0.0, 0.0, 0.0), 1.0)

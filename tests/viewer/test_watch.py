@@ -315,11 +315,11 @@ def test_what_came_of_a_load_that_was_given_up_is_closed(file: Path) -> None:
 ENDS = """
 import sys, threading, time
 from pathlib import Path
-from raytracer import bvh
+from raytracer.backends import cpu
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.watch import Watch
 
-path, build = Path(sys.argv[1]), bvh.build
+path, build = Path(sys.argv[1]), cpu.build_bvh
 building, built = threading.Event(), threading.Event()
 
 class Last:
@@ -333,7 +333,7 @@ def started(*arguments):
     built.set()
     return found
 
-bvh.build = started
+cpu.build_bvh = started
 watch = Watch(path, lambda step: LoadedScene.load(path, {}, "cpu", 1, step))
 path.touch()
 assert watch.check(0.25, lambda message: None)
@@ -408,3 +408,15 @@ def test_a_scene_made_in_python_cannot_be_watched(tmp_path: Path) -> None:
         require_file(balls())
     assert require_file(tmp_path) == tmp_path
     assert require_file("scene.toml") == Path("scene.toml")
+
+
+def test_topologies_and_paths_in_a_file_are_watched(tmp_path: Path) -> None:
+    scene, atoms, data = (tmp_path / name for name in ("a.toml", "atoms.psf", "a.hdf5"))
+    change(data, "")
+    change(
+        scene,
+        '[[spheres]]\nfile = "a.hdf5:PartType1"\n[[spheres]]\nfile = "b.dcd"\n'
+        'topology = "atoms.psf"\n',
+    )
+    assert list(stamps(scene)) == [scene, data, tmp_path / "b.dcd", atoms]
+    assert stamps(Path(f"{data}:PartType1")) == {data: stamp(data)}

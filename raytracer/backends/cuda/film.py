@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from raytracer.backends.base import DeviceScene, ProgressCall
     from raytracer.backends.cuda.kernel import RenderKernel
     from raytracer.backends.cuda.pictures import DevicePicture
-    from raytracer.film.film import Film
-    from raytracer.film.tone import Pixels
+    from raytracer.film.film import Film, Pixels
     from raytracer.film.tone_settings import ToneSettings
     from raytracer.view import View
 

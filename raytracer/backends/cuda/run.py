@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from raytracer import bvh
 from raytracer.backends.cuda import launch
 from raytracer.backends.cuda.check import check_memory
 from raytracer.backends.cuda.context import primary_context
@@ -14,11 +13,11 @@ from raytracer.backends.cuda.kernel import compile_production
 from raytracer.backends.cuda.pictures import DevicePicture
 from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.backends.cuda.scene import CudaScene
+from raytracer.buffers import build_bvh
 from raytracer.errors import BackendError
 
 if TYPE_CHECKING:
-    from raytracer.buffers import SceneBuffers
-    from raytracer.bvh import Bvh
+    from raytracer.buffers import Bvh, SceneBuffers
     from raytracer.film.film import Film
     from raytracer.variants import Kernel
     from raytracer.view import View
@@ -64,7 +63,7 @@ class CudaDevice:
 
     def build(self, buffers: SceneBuffers) -> Bvh:
         """Build the tree on the cores of the host."""
-        return bvh.build(buffers, self._threads)
+        return build_bvh(buffers, self._threads)
 
     def scene(self, buffers: SceneBuffers, tree: Bvh | None = None) -> CudaScene:
         """Copy a scene to the device.

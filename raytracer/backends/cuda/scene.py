@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from raytracer.buffers import SceneBuffers
-    from raytracer.bvh import Bvh
+    from raytracer.buffers import Bvh, SceneBuffers
     from raytracer.variants import Kernel
     from raytracer.view import View
 

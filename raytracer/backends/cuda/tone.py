@@ -13,7 +13,7 @@ from raytracer.backends.cuda.context import PrimaryContext, primary_context
 from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.transfer import staging
 from raytracer.errors import RaytracerError
-from raytracer.film import tone
+from raytracer.film.film import check_bits, empty_histogram, tone_arguments
 from raytracer.variants import product
 
 if TYPE_CHECKING:
@@ -88,17 +88,17 @@ class ToneKernels:
                 aligned to a pixel.
             stream: of PyCUDA; None takes the backend's own.
             bits: 8 or 16 per channel.
-            place: as for `tone.arguments`.
+            place: as for `tone_arguments`.
             statistics: measure the film also if the exposure is not automatic, and count clipped
                 and black pixels, for `read_histogram`.
-            backdrop, picture_height: as for `tone.arguments`.
+            backdrop, picture_height: as for `tone_arguments`.
 
         Raises:
             UserError: another number of bits, or dither with 16.
         """
-        tone.check_bits(bits, settings)
+        check_bits(bits, settings)
         shape = height, width
-        args = tone.arguments(shape, samples, settings, bits, place, backdrop, picture_height)
+        args = tone_arguments(shape, samples, settings, bits, place, backdrop, picture_height)
         args["film"], args["out"], args["scratch"] = film_address, out_address, self.scratch
         with_histogram = statistics or settings.automatic
         args["histogram"] = self.histogram if with_histogram else 0
@@ -127,7 +127,7 @@ class ToneKernels:
         """Return the histogram of the last film, structured (1,); waits for `stream`."""
         if stream is not None:
             stream.synchronize()
-        histogram = tone.empty_histogram()
+        histogram = empty_histogram()
         self._copies.to_host(self.histogram, histogram)
         return histogram
 

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 
 from raytracer.layout import constant
 from raytracer.scene.arrays import blocks
-from raytracer.scene.packing.render_space import Space
-from raytracer.scene.spheres import SphereSet
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -43,14 +41,13 @@ MOST = constant("kMaxLargeSpheres")
 """Every ray is tested against each."""
 
 
-def find_large(
-    sets: Sequence[SphereSet], space: Space, radius: NDArray[np.float32]
+def describe_large(
+    spheres: Sequence[tuple[int, Point, Fraction]], radius: NDArray[np.float32]
 ) -> tuple[NDArray[np.int32], NDArray[np.void]]:
     """Return the large spheres: their numbers, ascending, and their description for kernels.
 
     Args:
-        sets: sphere sets, none of them empty.
-        space: render space.
+        spheres: of `candidates`: number, centre and radius in render space, without a rounding.
         radius: of all spheres in render space, float32 (N,).
 
     Returns:
@@ -60,8 +57,6 @@ def find_large(
 
     from raytracer.layout import dtype
 
-    candidates = _candidates(radius)
-    spheres = [(number, *_exact(sets, space, number)) for number in candidates]
     near = [(number, c, r) for number, c, r in spheres if abs(_gap(c, r)) < NEAR * r]
     near = sorted(sorted(near, key=lambda each: abs(_gap(*each[1:])))[:MOST])
     _warn_of_others(spheres, {number for number, _, _ in near}, radius)
@@ -97,7 +92,7 @@ def _warn_of_others(
         )
 
 
-def _candidates(radius: NDArray[np.float32]) -> list[int]:
+def candidates(radius: NDArray[np.float32]) -> list[int]:
     """Return the numbers of the largest spheres of at least RATIO times the smallest radius."""
     import numpy as np
 
@@ -110,28 +105,6 @@ def _candidates(radius: NDArray[np.float32]) -> list[int]:
     found = np.concatenate(numbers)
     largest = np.argsort(-radius[found], kind="stable")[: 64 * MOST]
     return [int(number) for number in found[largest]]
-
-
-def _exact(sets: Sequence[SphereSet], space: Space, number: int) -> tuple[Point, Fraction]:
-    """Return centre and radius of a sphere in render space, without a rounding."""
-    from fractions import Fraction  # late: few scenes have large spheres
-
-    row = number
-    for spheres in sets:
-        if row < spheres.count:
-            break
-        row -= spheres.count
-    scale = Fraction(space.scale)
-    transform = spheres.transform
-    given = [Fraction(float(x)) for x in spheres.centers[row]]
-    linear = [[Fraction(float(x)) for x in line] for line in transform.linear()]
-    x, y, z = (
-        (sum(a * b for a, b in zip(linear[axis], given, strict=True))
-         + Fraction(float(transform.translate[axis])) - Fraction(float(space.center[axis]))) / scale
-        for axis in range(3)
-    )  # fmt: skip
-    radius = spheres.radius if isinstance(spheres.radius, float) else spheres.radius[row]
-    return (x, y, z), Fraction(float(radius)) * Fraction(float(transform.scale)) / scale
 
 
 def _power(center: Point, radius: Fraction) -> Fraction:

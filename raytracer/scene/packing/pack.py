@@ -1,4 +1,4 @@
-"""Scene to buffers: recentred and scaled in float64, colours to linear light, then float32.
+"""Scene to buffers: spheres to render space, colours to linear light, in float64, then float32.
 
 Nothing of the size of all spheres is made in float64: blocks of rows are transformed and written
 straight into the float32 arrays that the backends use.
@@ -6,31 +6,51 @@ straight into the float32 arrays that the backends use.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from raytracer.buffers import SceneBuffers
-from raytracer.errors import naming
+from raytracer.errors import SceneError, naming
+from raytracer.scene.arrays import blocks, each_block
 from raytracer.scene.camera import Camera
+from raytracer.scene.colors import DEFAULT_COLOR, linear_rgb
 from raytracer.scene.materials import Material, pack_material
-from raytracer.scene.packing.large_spheres import find_large
+from raytracer.scene.packing.large_spheres import candidates, describe_large
 from raytracer.scene.packing.lighting import ambient_of, environment, pack_lights
-from raytracer.scene.packing.pack_colors import color_bytes, pack_colors
-from raytracer.scene.packing.pose import Pose, aimed, pose
-from raytracer.scene.packing.render_space import Space, place, render_space
+from raytracer.scene.packing.pose import Pose, posed
+from raytracer.scene.packing.render_space import LARGEST, Space, affine, fitted_space
 from raytracer.settings import LOOKS, RenderSettings
 from raytracer.view import frame_of
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     import numpy as np
     from numpy.typing import NDArray
 
     from raytracer.scene.packing.framing import Outliers, Spheres
-    from raytracer.scene.scene import Scene
+    from raytracer.scene.packing.large_spheres import Point
+    from raytracer.scene.scene import Scene, SphereSet
+
+SAMPLE = 1 << 14
+"""Most spheres looked at for centre and scale; the middle of more is the same to a percent."""
+
+UNIFORM, PER_SPHERE, INDEXED = "uniform", "per-sphere", "indexed"
+"""Words of the kernels' `ColorMode`."""
+
+_Packed = tuple["NDArray[np.float32]", "NDArray[np.int32]", str]
 
 
 def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
+    """Turn a scene into the arrays that a backend renders; see `pack_with_camera`."""
+    return pack_with_camera(scene, settings)[0]
+
+
+def pack_with_camera(
+    scene: Scene, settings: RenderSettings | None = None
+) -> tuple[SceneBuffers, Camera]:
     """Turn a scene into the arrays that a backend renders.
 
     Args:
@@ -38,7 +58,8 @@ def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
         settings: None takes the scene's own.
 
     Returns:
-        The buffers; see `SceneBuffers` for shapes and spaces.
+        The buffers (see `SceneBuffers` for shapes and spaces), and the camera of the picture, with
+        the position that it was fitted to.
 
     Raises:
         SceneError: a sphere that float32 cannot hold, or a camera that fits nothing.
@@ -47,8 +68,8 @@ def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
         return _packed(scene, settings or scene.render)
 
 
-def _packed(scene: Scene, settings: RenderSettings) -> SceneBuffers:
-    """Return the arrays; see `pack`."""
+def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camera]:
+    """Return arrays and camera; see `pack_with_camera`."""
     import numpy as np
 
     from raytracer.layout import code
@@ -59,13 +80,14 @@ def _packed(scene: Scene, settings: RenderSettings) -> SceneBuffers:
     color, color_id, color_mode = pack_colors(sets)
     materials, material_id = _pack_materials(scene)
     aspect = settings.width / settings.height
-    stand = pose(scene.camera or Camera(), spheres, space, aspect)
+    stand, stated = posed(scene.camera or Camera(), spheres, space, aspect)
     _warn_of(stand.outliers, spheres, space)
     camera = stand.pack(aspect)
-    lights = pack_lights(scene.lights, space, stand.axes, LOOKS[settings.look])
-    large_id, large = find_large(sets, space, spheres[3])
+    lights = pack_lights(scene.lights, space, stand.axes, settings)
+    exact = [(number, *_exact(sets, space, number)) for number in candidates(spheres[3])]
+    large_id, large = describe_large(exact, spheres[3])
     frame = _pack_frame(
-        scene,
+        replace(scene, camera=stated),
         settings,
         space.scale,
         large_count=len(large),
@@ -76,11 +98,12 @@ def _packed(scene: Scene, settings: RenderSettings) -> SceneBuffers:
     )
     for ids in (color_id, material_id):
         ids.setflags(write=False)  # a backend checks them once, and copies those that may change
-    return SceneBuffers(
+    buffers = SceneBuffers(
         *spheres, color, color_id, material_id, camera, lights, materials, frame,
         center=np.asarray(space.center, np.float64), scale=space.scale,
         large_id=large_id, large=large,
     ).check()  # fmt: skip
+    return buffers, stated
 
 
 def _pack_frame(
@@ -121,26 +144,6 @@ def _warn_of(outliers: Outliers | None, spheres: Spheres, space: Space) -> None:
     )
 
 
-def packed_looks(scene: Scene) -> int:
-    """Return the bytes that colours, colour ids and material ids will take when packed."""
-    sets = [s for s in scene.spheres if s.count]
-    count = sum(s.count for s in sets)
-    same = len({scene.material_of(s) for s in sets}) < 2
-    return color_bytes(sets) + (0 if same else 4 * count)
-
-
-def nbytes(scene: Scene) -> int:
-    """Return the bytes of the arrays of a scene, each memory counted once."""
-    owners: dict[int, int] = {}
-    for spheres in scene.spheres:
-        for array in (spheres.centers, spheres.radius, spheres.color, spheres.color_id):
-            owner: Any = array
-            while getattr(getattr(owner, "base", None), "nbytes", None) is not None:
-                owner = owner.base
-            owners[id(owner)] = getattr(owner, "nbytes", 0)
-    return sum(owners.values())
-
-
 def camera_of(
     scene: Scene, settings: RenderSettings, buffers: SceneBuffers | None = None
 ) -> Camera:
@@ -161,8 +164,8 @@ def camera_of(
 def _camera_of(scene: Scene, settings: RenderSettings, buffers: SceneBuffers | None) -> Camera:
     """Return the camera; see `camera_of`."""
     camera = scene.camera or Camera()
-    if not camera.fit and camera.look_at is not None:
-        return camera
+    if not camera.fit and camera.look_at is not None and camera.zoom == 1.0:
+        return camera.settled()
     if buffers is None:
         sets = [s for s in scene.spheres if s.count]
         space = render_space(sets)
@@ -171,10 +174,7 @@ def _camera_of(scene: Scene, settings: RenderSettings, buffers: SceneBuffers | N
         x, y, z = (float(v) for v in buffers.center)
         space = Space((x, y, z), buffers.scale)
         spheres = buffers.x, buffers.y, buffers.z, buffers.radius
-    if not camera.fit:
-        return aimed(camera, spheres, space)
-    stand = pose(camera, spheres, space, settings.width / settings.height)
-    return stand.camera(camera, space)
+    return posed(camera, spheres, space, settings.width / settings.height)[1]
 
 
 def retake(
@@ -193,13 +193,221 @@ def retake(
     """
     x, y, z = (float(v) for v in buffers.center)
     with naming(scene.source):
-        space, look = Space((x, y, z), buffers.scale), LOOKS[settings.look]
-        lights = pack_lights(scene.lights, space, stand.axes, look)
+        space = Space((x, y, z), buffers.scale)
+        lights = pack_lights(scene.lights, space, stand.axes, settings)
         same = ("color_mode", "material_count", "material_mode", "large_count")
         tables = {name: int(buffers.frame["scene"][name][0]) for name in same}
         frame = _pack_frame(scene, settings, buffers.scale, light_count=len(lights), **tables)
         camera = stand.pack(settings.width / settings.height)
     return replace(buffers, camera=camera, lights=lights, frame=frame)
+
+
+def render_space(sets: Sequence[SphereSet]) -> Space:
+    """Choose centre and scale from an evenly strided sample of the spheres.
+
+    Args:
+        sets: sphere sets, none of them empty.
+    """
+    import numpy as np
+
+    if not sets:
+        return Space((0.0, 0.0, 0.0), 1.0)
+    stride = -(-sum(s.count for s in sets) // SAMPLE)
+    parts = [_sample(spheres, stride) for spheres in sets]
+    return fitted_space(
+        np.concatenate([c for c, _ in parts]), np.concatenate([r for _, r in parts])
+    )
+
+
+def _sample(spheres: SphereSet, stride: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return every `stride`-th centre and radius in scene space, in float64."""
+    import numpy as np
+
+    rows = slice(0, None, stride)
+    chosen = spheres.centers[rows].astype(np.float64)
+    radius: Any = spheres.radius
+    radius = np.full(len(chosen), radius) if isinstance(radius, float) else radius[rows]
+    move = np.asarray(spheres.transform.translate, np.float64)
+    linear = spheres.transform.linear()
+    columns = [affine(chosen, linear[axis], move[axis]) for axis in range(3)]
+    return np.stack(columns, axis=1), radius.astype(np.float64) * spheres.transform.scale
+
+
+def place(sets: Sequence[SphereSet], space: Space) -> Spheres:
+    """Return x, y, z and radius of all spheres in render space, float32 (N,) each.
+
+    Args:
+        sets: sphere sets, none of them empty.
+        space: render space.
+
+    Raises:
+        SceneError: a sphere is too large, too small or too far for float32.
+    """
+    import numpy as np
+
+    count = sum(s.count for s in sets)
+    x, y, z, radius = (np.empty(count, np.float32) for _ in range(4))
+    start = 0
+    for spheres in sets:
+        rows = slice(start, start + spheres.count)
+        out = (x[rows], y[rows], z[rows], radius[rows])
+        _place_set(spheres, space, out)
+        _check_placed(spheres, out)
+        start = rows.stop
+    return x, y, z, radius
+
+
+def _place_set(spheres: SphereSet, space: Space, out: Spheres) -> None:
+    """Write one set into its part of the buffers."""
+    import numpy as np
+
+    # A power of two divides without rounding, so it can go into the coefficients. The offset is
+    # the difference first: sphere coordinates then meet small numbers only.
+    linear = spheres.transform.linear() / space.scale
+    move = (np.asarray(spheres.transform.translate) - np.asarray(space.center)) / space.scale
+    factor = spheres.transform.scale / space.scale
+    if isinstance(spheres.radius, float):
+        out[3][:] = spheres.radius * factor
+
+    def work(rows: slice) -> None:
+        block = spheres.centers[rows]
+        for axis in range(3):
+            out[axis][rows] = affine(block, linear[axis], move[axis])
+        if not isinstance(spheres.radius, float):
+            out[3][rows] = np.multiply(spheres.radius[rows], factor, dtype=np.float64)
+
+    with np.errstate(over="ignore", under="ignore"):
+        each_block(spheres.count, work)
+
+
+def _check_placed(spheres: SphereSet, placed: Spheres) -> None:
+    """Refuse spheres that float32 cannot hold beside the others."""
+    import numpy as np
+
+    x, y, z, radius = placed
+    name = f"{spheres.source}: " if spheres.source else ""
+    for rows in blocks(len(x)):
+        reach = np.maximum(np.maximum(np.abs(x[rows]), np.abs(y[rows])), np.abs(z[rows]))
+        small = radius[rows] < 1.0 / LARGEST
+        if not (max(reach.max(), radius[rows].max()) < LARGEST) or small.any():
+            bad = small | ~(np.maximum(reach, radius[rows]) < LARGEST)
+            index = rows.start + int(np.argmax(bad))
+            raise SceneError(
+                f"{name}sphere {index} is too far, too large or too small beside the others: "
+                "lengths may differ by a factor of at most 1e18"
+            )
+
+
+def _exact(sets: Sequence[SphereSet], space: Space, number: int) -> tuple[Point, Fraction]:
+    """Return centre and radius of a sphere in render space, without a rounding."""
+    from fractions import Fraction  # late: few scenes have large spheres
+
+    row = number
+    for spheres in sets:
+        if row < spheres.count:
+            break
+        row -= spheres.count
+    scale = Fraction(space.scale)
+    transform = spheres.transform
+    given = [Fraction(float(x)) for x in spheres.centers[row]]
+    linear = [[Fraction(float(x)) for x in line] for line in transform.linear()]
+    x, y, z = (
+        (sum(a * b for a, b in zip(linear[axis], given, strict=True))
+         + Fraction(float(transform.translate[axis])) - Fraction(float(space.center[axis]))) / scale
+        for axis in range(3)
+    )  # fmt: skip
+    radius = spheres.radius if isinstance(spheres.radius, float) else spheres.radius[row]
+    return (x, y, z), Fraction(float(radius)) * Fraction(float(transform.scale)) / scale
+
+
+def pack_colors(sets: Sequence[SphereSet]) -> _Packed:
+    """Return linear colours, indices into them and the colour mode.
+
+    Args:
+        sets: sphere sets, none of them empty.
+
+    Returns:
+        float32 (K, 3) linear, int32 (N,) or (0,), word of `ColorMode`.
+    """
+    import numpy as np
+
+    if not sets:
+        return linear_rgb(np.array([DEFAULT_COLOR])), np.zeros(0, np.int32), UNIFORM
+    mode, count, colors = _form(sets)
+    if mode == UNIFORM:
+        color = linear_rgb(sets[0].color[:1], sets[0].color_space)
+        return color, np.zeros(0, np.int32), UNIFORM
+    if mode == PER_SPHERE:
+        return _per_sphere(sets, count), np.zeros(0, np.int32), PER_SPHERE
+    return _indexed(sets, count, colors)
+
+
+def color_bytes(sets: Sequence[SphereSet]) -> int:
+    """Return the bytes of colours and indices that `pack_colors` makes."""
+    mode, count, colors = _form(sets)
+    return {UNIFORM: 12, PER_SPHERE: 12 * count, INDEXED: 12 * colors + 4 * count}[mode]
+
+
+def _form(sets: Sequence[SphereSet]) -> tuple[str, int, int]:
+    """Return the colour mode, the number of spheres and that of colours in a palette."""
+    keys = [_uniform_key(s) for s in sets]
+    count = sum(s.count for s in sets)
+    colors = sum(len(s.color) if key is None else 1 for key, s in zip(keys, sets, strict=True))
+    if len(set(keys)) < 2 and None not in keys:
+        return UNIFORM, count, 1
+    # Compared in words: three for a colour, one for an index.
+    return PER_SPHERE if 3 * count <= 3 * colors + count else INDEXED, count, colors
+
+
+def _uniform_key(spheres: SphereSet) -> tuple[bytes, str, str] | None:
+    """Return what tells the colour of a set of one colour from another's, or None."""
+    if len(spheres.color) != 1:
+        return None
+    return spheres.color.tobytes(), spheres.color.dtype.str, spheres.color_space
+
+
+def _per_sphere(sets: Sequence[SphereSet], count: int) -> NDArray[np.float32]:
+    """Return a colour for every sphere."""
+    import numpy as np
+
+    result = np.empty((count, 3), np.float32)
+    start = 0
+    for spheres in sets:
+        rows = result[start : start + spheres.count]
+        if spheres.color_id is None and len(spheres.color) == spheres.count:
+            linear_rgb(spheres.color, spheres.color_space, out=rows)
+        else:
+            colors = linear_rgb(spheres.color, spheres.color_space)
+            if spheres.color_id is None:
+                rows[:] = colors[0]
+            else:
+                for part in blocks(len(rows)):
+                    rows[part] = colors[spheres.color_id[part]]
+        start += spheres.count
+    return result
+
+
+def _indexed(sets: Sequence[SphereSet], count: int, colors: int) -> _Packed:
+    """Return the colours of all sets one after another, and each sphere's index into them."""
+    import numpy as np
+
+    palette = np.empty((colors, 3), np.float32)
+    ids = np.empty(count, np.int32)
+    start = used = 0
+    for spheres in sets:
+        size = len(spheres.color)
+        linear_rgb(spheres.color, spheres.color_space, out=palette[used : used + size])
+        rows = ids[start : start + spheres.count]
+        if size == 1:
+            rows[:] = used
+        elif spheres.color_id is not None:
+            np.add(spheres.color_id, used, out=rows)
+        else:
+            for part in blocks(size):
+                rows[part] = np.arange(used + part.start, used + part.stop, dtype=np.int32)
+        start += spheres.count
+        used += size
+    return palette, ids, INDEXED
 
 
 def _pack_materials(scene: Scene) -> tuple[NDArray[np.void], NDArray[np.int32]]:
@@ -220,3 +428,23 @@ def _pack_materials(scene: Scene) -> tuple[NDArray[np.void], NDArray[np.int32]]:
         return materials, np.zeros(0, np.int32)
     counts = [s.count for s in sets]
     return materials, np.repeat(np.array(of_set, np.int32), counts)
+
+
+def packed_looks(scene: Scene) -> int:
+    """Return the bytes that colours, colour ids and material ids will take when packed."""
+    sets = [s for s in scene.spheres if s.count]
+    count = sum(s.count for s in sets)
+    same = len({scene.material_of(s) for s in sets}) < 2
+    return color_bytes(sets) + (0 if same else 4 * count)
+
+
+def nbytes(scene: Scene) -> int:
+    """Return the bytes of the arrays of a scene, each memory counted once."""
+    owners: dict[int, int] = {}
+    for spheres in scene.spheres:
+        for array in (spheres.centers, spheres.radius, spheres.color, spheres.color_id):
+            owner: Any = array
+            while getattr(getattr(owner, "base", None), "nbytes", None) is not None:
+                owner = owner.base
+            owners[id(owner)] = getattr(owner, "nbytes", 0)
+    return sum(owners.values())

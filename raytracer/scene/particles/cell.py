@@ -1,8 +1,9 @@
-"""Periodic cells from lengths and angles."""
+"""Periodic cells from lengths and angles, and of HOOMD-blue."""
 
 from __future__ import annotations
 
-from math import cos, radians, sin, sqrt
+from collections.abc import Iterable
+from math import cos, isfinite, radians, sin, sqrt
 
 from raytracer.scene.particles.source import Box
 
@@ -17,6 +18,8 @@ def cell_of(lengths: tuple[float, float, float], angles: tuple[float, float, flo
     Returns:
         The cell, with its origin at 0; None where there is no such cell.
     """
+    if not all(map(isfinite, (*lengths, *angles))):
+        return None
     a, b, c = lengths
     alpha, beta, gamma = ((_cos(angle), _sin(angle)) for angle in angles)
     if min(lengths) <= 0.0 or gamma[1] <= 0.0:
@@ -28,6 +31,21 @@ def cell_of(lengths: tuple[float, float, float], angles: tuple[float, float, flo
         return None
     edges = ((a, 0.0, 0.0), (b * gamma[0], b * gamma[1], 0.0), (c * x, c * y, c * sqrt(rest)))
     return Box((0.0, 0.0, 0.0), edges)
+
+
+def hoomd_box(sizes: Iterable[float]) -> Box | None:
+    """Return the box of HOOMD-blue: Lx, Ly, Lz, xy, xz, yz, centred on 0; None if it has no size.
+
+    Args:
+        sizes: (6,); Lz is 0 in two dimensions.
+    """
+    x, y, z, xy, xz, yz = map(float, sizes)
+    if not (x and y):
+        return None
+    z = z or 1.0
+    edges = ((x, 0.0, 0.0), (xy * y, y, 0.0), (xz * z, yz * z, z))
+    low = [-sum(edge[axis] for edge in edges) / 2.0 for axis in range(3)]
+    return Box((low[0], low[1], low[2]), edges)
 
 
 def _cos(angle: float) -> float:

@@ -18,6 +18,8 @@ class DataFile(NamedTuple):
         modified: time of the last change, nanoseconds.
         used: its arrays, properties or columns that became centres, radii and colours.
         inner: path of the particles in the file, for formats with several sets, or "".
+        frame: number of the frame, from 0; None is the first one.
+        series: number of files of the series of which this is one; 0 if it is no part of one.
     """
 
     path: Path
@@ -25,11 +27,13 @@ class DataFile(NamedTuple):
     modified: int
     used: frozenset[str] = frozenset()
     inner: str = ""
+    frame: int | None = None
+    series: int = 0
 
     @classmethod
-    def of(cls, file: OpenFile, inner: str = "") -> DataFile:
+    def of(cls, file: OpenFile, inner: str = "", frame: int | None = None) -> DataFile:
         """Return what an open file is."""
-        return cls(file.path.absolute(), file.size, file.modified, inner=inner)
+        return cls(file.path.absolute(), file.size, file.modified, inner=inner, frame=frame)
 
     def using(self, names: Iterable[str]) -> DataFile:
         """Return the same file with other arrays, properties or columns in use."""
@@ -43,6 +47,15 @@ class DataFile(NamedTuple):
             return "is no longer there"
         same = (now.st_size, now.st_mtime_ns) == (self.size, self.modified)
         return "" if same else "has changed since it was loaded"
+
+
+_PATTERN = frozenset("*?[%")
+"""Letters one of which is in the pattern of a series of files."""
+
+
+def may_be_series(path: Path, frame: int | None) -> bool:
+    """Whether a path may be a pattern, or the folder, of a series of files with a frame each."""
+    return frame is not None or not _PATTERN.isdisjoint(str(path))
 
 
 def split_inner(path: Path) -> tuple[Path, str]:

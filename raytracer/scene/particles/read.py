@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile, opened, reading
@@ -13,8 +13,14 @@ from raytracer.scene.arrays import Where, check_centers
 from raytracer.scene.elements import Element, symbol_of
 from raytracer.scene.particles import registry
 from raytracer.scene.particles.compressed import unpacked
-from raytracer.scene.particles.data_file import DataFile, split_inner
-from raytracer.scene.particles.source import Particles, ParticleSource, Value, no_atoms
+from raytracer.scene.particles.data_file import DataFile, may_be_series, split_inner
+from raytracer.scene.particles.source import (
+    Particles,
+    ParticleSource,
+    Value,
+    more_frames,
+    no_atoms,
+)
 
 if TYPE_CHECKING:
     from raytracer.scene.particles.labels import Labels
@@ -30,11 +36,13 @@ def read(
     source: str | None = None,
     meaning: str | None = None,
     topology: Path | None = None,
+    frame: int | None = None,
 ) -> Particles:
     """Read the spheres of a particle file.
 
     Args:
-        path: a file in one of the formats of `registry.FORMATS`.
+        path: a file in one of the formats of `registry.FORMATS`; or a pattern that matches one file
+            for each frame, or, with a frame, a folder of such files.
         names: the file's own names by the keys of `arrays` in a scene file ("centers", "radii",
             "diameters", "colors", "x", ...).
         elements: radii and colours of the user's own, by label or symbol.
@@ -42,14 +50,68 @@ def read(
         meaning: "elements" or "types": what the labels of a coordinate file are; None decides by
             them.
         topology: a file whose atoms are those of a trajectory, in the same order.
+        frame: number of the frame, from 0, or from -1 backwards; None is the first one, with a
+            warning where others follow.
 
     Raises:
-        DataFileError: there is no such file, or it does not hold spheres.
+        DataFileError: there is no such file or frame, or it does not hold spheres.
     """
-    source = source or str(path)
-    path, inner = split_inner(path)
-    with opened(path, source) as file:
-        return read_open(file, names, elements, meaning, inner=inner, topology=topology)
+    one = of_series(path, source or str(path), frame)
+    path, inner = split_inner(one.path)
+    with opened(path, one.source) as file:
+        result = read_open(
+            file, names, elements, meaning, inner=inner, topology=topology, frame=one.frame
+        )
+    one.mark(result)
+    return result
+
+
+class OneFile(NamedTuple):
+    """The file of a frame.
+
+    Args:
+        path: of the file.
+        source: what to call it in messages.
+        frame: number of the frame in that file; None is the first one.
+        series: number of files of the series of which it is one; 0 if it is no part of one.
+        unasked: whether the first of several files was taken unasked.
+    """
+
+    path: Path
+    source: str
+    frame: int | None
+    series: int = 0
+    unasked: bool = False
+
+    def mark(self, result: Particles) -> None:
+        """Add to the particles of the file that others follow."""
+        if self.unasked:
+            result.notes.append(("", more_frames(self.source, self.series)))
+        if result.file is not None:
+            result.file = result.file._replace(series=self.series)
+
+
+def of_series(path: Path, source: str, frame: int | None) -> OneFile:
+    """Return the file of a frame; of a series of files, that of its number.
+
+    Args:
+        path: perhaps a pattern or a folder.
+        source: what to call it in messages.
+        frame: as in `read`.
+
+    Raises:
+        DataFileError: no file matches, or there is no such frame.
+    """
+    if not may_be_series(path, frame):
+        return OneFile(path, source, frame)
+    from raytracer.scene.particles.series import series_of
+
+    found = series_of(path, folders=frame is not None)
+    if found is None:
+        return OneFile(path, source, frame)
+    file = found.file(frame or 0)
+    count = len(found.files)
+    return OneFile(file, str(file), None, count, frame is None and count > 1)
 
 
 def read_open(
@@ -60,6 +122,7 @@ def read_open(
     others: tuple[str, ...] = (),
     inner: str = "",
     topology: Path | None = None,
+    frame: int | None = None,
 ) -> Particles:
     """Read the spheres of an open particle file; otherwise as `read`.
 
@@ -67,16 +130,49 @@ def read_open(
         others: endings of files that are no particles, which a message lists too.
         inner: path of the particles in the file, for formats with several sets, or "".
     """
-    with source_of(file, others, inner) as found:
+    with source_of(file, others, inner, frame) as found:
         result = found.particles(names or {})
+        result.box = found.box
+        result.notes += found.notes
     if topology is not None:
         result.labels = _labels_of(topology, len(result.centers), result.source)
         result.notes = [note for note in result.notes if note != no_atoms(result.source)]
+    _complete(result, elements, meaning)
+    if not file.is_standard_input:
+        result.file = DataFile.of(file, inner, frame)
+    return result
+
+
+def read_object(
+    value: Any,
+    names: Mapping[str, str] | None = None,
+    elements: Mapping[str, Element] | None = None,
+    meaning: str | None = None,
+) -> Particles:
+    """Read the spheres of an object of another package, or of arrays; otherwise as `read`.
+
+    Args:
+        value: of one of the kinds in `objects.registry.KINDS`, an array or a dictionary of arrays.
+
+    Raises:
+        SceneError: it is no such object.
+        DataFileError: it does not hold spheres.
+    """
+    from raytracer.scene.particles.objects.registry import object_source
+
+    found = object_source(value)
+    with reading(found.name, "particles"):
+        result = found.particles(names or {})
+    _complete(result, elements, meaning)
+    return result
+
+
+def _complete(
+    result: Particles, elements: Mapping[str, Element] | None, meaning: str | None
+) -> None:
+    """Fill in radii and colours that the particles lack, where they have labels."""
     if result.labels is not None and (result.radius is None or result.color is None):
         _look_up(result, result.labels, elements or {}, meaning)
-    if not file.is_standard_input:
-        result.file = DataFile.of(file, inner)
-    return result
 
 
 def _labels_of(path: Path, count: int, source: str) -> Labels:
@@ -100,20 +196,50 @@ def _labels_of(path: Path, count: int, source: str) -> Labels:
     return labels
 
 
+def frame_count(path: Path, source: str | None = None) -> int:
+    """Return the number of frames of a particle file, or of a series of files.
+
+    Args:
+        path: as in `read`.
+        source: what to call it in messages; the path if None.
+
+    Raises:
+        DataFileError: there is no such file, or it is damaged.
+    """
+    from raytracer.scene.particles.frames import frames_of
+    from raytracer.scene.particles.series import series_of
+
+    if series := series_of(path):
+        return len(series.files)
+    path, inner = split_inner(path)
+    with opened(path, source) as file, source_of(file, inner=inner) as found:
+        return frames_of(found, file).count
+
+
 @contextmanager
 def source_of(
-    file: OpenFile, others: tuple[str, ...] = (), inner: str = ""
+    file: OpenFile, others: tuple[str, ...] = (), inner: str = "", frame: int | None = None
 ) -> Iterator[ParticleSource]:
     """Give the columns of an open particle file, unpacked if it is compressed.
 
+    Args:
+        file: the file.
+        others, inner, frame: as in `read_open`.
+
     Raises:
-        DataFileError: the file is of no known format, or damaged.
+        DataFileError: the file is of no known format, or damaged, or there is no such frame.
     """
     with unpacked(file) as content:
         suffix = content.path.suffix.lower()
         found = registry.format_of(content, suffix, others)
         with reading(file.source, suffix or found.name):
-            yield found.open(content, inner)
+            if frame is None:
+                yield found.open(content, inner)
+                return
+            from raytracer.scene.particles.frames import at_frame
+
+            with at_frame(found, content, file, inner, frame) as source:
+                yield source
 
 
 def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
@@ -131,7 +257,10 @@ def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
     Raises:
         Exception: of any kind, if the file is damaged.
     """
-    with opened(file.path) as stream, source_of(stream, inner=file.inner) as source:
+    with (
+        opened(file.path) as stream,
+        source_of(stream, inner=file.inner, frame=file.frame) as source,
+    ):
         pairs = source.row(row, count, file.used)
         return {name: value for name, value in pairs if name not in file.used}
 

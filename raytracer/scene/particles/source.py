@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from raytracer.files.access import OpenFile
 
@@ -71,6 +71,20 @@ def no_atoms(source: str) -> tuple[str, str]:
     ))  # fmt: skip
 
 
+def more_frames(source: str, count: int | None = None) -> str:
+    """Return the warning about a file of which the first frame is shown unasked.
+
+    Args:
+        source: the file.
+        count: number of frames, or None.
+    """
+    several = "more frames follow" if count is None else f"holds {count:,} frames"
+    return (
+        f"{source}: {several}; the first is shown: for another one say --frame NUMBER, or frame = "
+        "NUMBER in the set of a scene file"
+    )
+
+
 @dataclass
 class Particles:
     """The spheres of a particle file. Centres and radii are checked later, by the sphere set.
@@ -84,6 +98,7 @@ class Particles:
         names: the file's own names of "centers", "radius" and "color", for messages.
         columns: the columns of the file that hold these.
         file: the file itself.
+        box: the periodic cell, if the file has one.
         labels: of coordinate files; they give radii and colours where the file has none.
         notes: warnings. One about "radius" or "color" does not matter where the scene file sets
             that part.
@@ -97,12 +112,16 @@ class Particles:
     names: dict[str, str] = field(default_factory=dict)
     columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
     file: DataFile | None = None
+    box: Box | None = None
     labels: Labels | None = None
     notes: Notes = field(default_factory=list)
 
 
 class ParticleSource(ABC):
     """A particle file that is open. Only its layout is read until columns are loaded.
+
+    A format either says which pieces of its files are frames (`has_pieces`), each of which is then
+    read as a file of its own, or goes to a frame by itself (`go_to`).
 
     Args:
         file: the file, open for as long as the source is in use.
@@ -112,10 +131,38 @@ class ParticleSource(ABC):
         DataFileError: the file is not of this format.
     """
 
+    has_pieces: ClassVar[bool] = False
+    """Whether `frame_starts` says where frames are."""
+
+    surrounded: ClassVar[bool] = False
+    """Whether what is before the first frame and after the last one belongs to each."""
+
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         self.file = file
         self.name = file.source
         self.variant = variant
+        self.frame = 0
+        self.is_chosen = False
+        self.notes: Notes = []
+
+    def frame_starts(self) -> NDArray[np.int64] | Sequence[int]:
+        """Return the bytes at which whole frames begin, and where the last one ends, (F + 1,).
+
+        The whole file is looked through. It is called where `has_pieces`, for the first frame.
+
+        Raises:
+            DataFileError: the file is damaged.
+        """
+        raise NotImplementedError
+
+    def go_to(self, frame: int) -> None:
+        """Take another frame than the first; it is called before anything is loaded.
+
+        Args:
+            frame: 0 to `frames` - 1.
+        """
+        self.frame = frame
+        self.is_chosen = True
 
     @property
     @abstractmethod
@@ -124,7 +171,7 @@ class ParticleSource(ABC):
 
     @property
     def count(self) -> int | None:
-        """Number of particles in the first frame; None if only loading a column tells."""
+        """Number of particles in the frame; None if only loading a column tells."""
         return None
 
     @property
@@ -134,7 +181,7 @@ class ParticleSource(ABC):
 
     @property
     def box(self) -> Box | None:
-        """The periodic cell of the first frame, or None."""
+        """The periodic cell of the frame, or None."""
         return None
 
     @property
@@ -144,7 +191,7 @@ class ParticleSource(ABC):
 
     @abstractmethod
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        """Return columns of the first frame, each (N, *shape).
+        """Return columns of the frame, each (N, *shape).
 
         Args:
             names: keys of `columns`.
@@ -156,7 +203,7 @@ class ParticleSource(ABC):
 
     @abstractmethod
     def particles(self, names: Mapping[str, str]) -> Particles:
-        """Return the spheres of the first frame.
+        """Return the spheres of the frame.
 
         Args:
             names: the file's own names by the keys of `arrays` in a scene file ("centers",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import MemoryNeedError, shown
-from raytracer.files.access import opened
+from raytracer.files.access import OpenFile, opened
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.read import source_of
 from raytracer.scene.particles.source import Column
@@ -31,19 +31,33 @@ def summary(file: DataFile) -> dict[str, Any]:
         file: of a sphere set; it is read again.
 
     Returns:
-        "particles", "frames" (if it is known without reading the whole file), "box" (origin and
-        edges), "bonds" (their number), and "columns": of each its name, type, unit and range.
+        "particles", "frames", "box" (origin and edges), "bonds" (their number), and "columns": of
+        each its name, type, unit and range.
 
     Raises:
         DataFileError: the file cannot be read any more.
     """
-    with opened(file.path) as stream, source_of(stream, inner=file.inner) as source:
+    with opened(file.path) as stream:
+        frames = file.series or _frame_count(stream, file.inner)
+        return _summary(stream, file, frames)
+
+
+def _frame_count(stream: OpenFile, inner: str) -> int:
+    """Return the number of frames of a file."""
+    from raytracer.scene.particles.frames import frames_of
+
+    with source_of(stream, inner=inner) as source:
+        return frames_of(source, stream).count
+
+
+def _summary(stream: OpenFile, file: DataFile, frames: int) -> dict[str, Any]:
+    """Return what the frame holds that was read."""
+    with source_of(stream, inner=file.inner, frame=file.frame) as source:
         columns = dict(source.columns)
         ranges, rows = _ranges(source, list(columns)[:MOST_COLUMNS])
         count, box, bonds = source.count, source.box, source.bonds
         found: dict[str, Any] = {"particles": rows if count is None else count}
-        if source.frames is not None:
-            found["frames"] = source.frames
+        found["frames"] = frames
         if box is not None:
             found["box"] = {"origin": list(box.origin), "edges": [list(edge) for edge in box.edges]}
         if bonds is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from raytracer import RaytracerWarning, load
+from raytracer.errors import DataFileError
 from raytracer.files.access import opened
 from raytracer.scene.particles.read import read, source_of
 from raytracer.scene.particles.source import Box
+from raytracer.scene.particles.summary import summary
 from support.particle_files import complaint, refusal, write
 
 RNG = np.random.default_rng(23)
@@ -103,6 +106,57 @@ def test_one_of_several_types(
     assert load(write(tmp_path / "a.toml", text)).count == 12
     with pytest.raises(Exception, match=r"no group or dataset 'PartType7'; particles are in 'Part"):
         load(f"{path}:PartType7")
+
+
+def test_links_into_other_files(tmp_path: Path, h5py: Any) -> None:
+    """No name leads into another file, also not over several links."""
+    with h5py.File(tmp_path / "other.hdf5", "w") as file:
+        file["inner/Coordinates"] = np.zeros((2, 3))
+    path = tmp_path / "a.hdf5"
+    with h5py.File(path, "w") as file:
+        file["Parts/Coordinates"] = np.ones((2, 3))
+        file["alias"] = h5py.SoftLink("/way/../Parts")  # HDF5 knows no parent folder
+        file["same"] = h5py.SoftLink("Parts")
+        file["away"] = h5py.ExternalLink("other.hdf5", "/")
+        file["far"] = h5py.SoftLink("/away/inner")
+        file["Header"] = h5py.SoftLink("/away/inner")
+        file["round"] = h5py.SoftLink("/round")
+    np.testing.assert_array_equal(read(path).centers, 1.0)
+    np.testing.assert_array_equal(read(Path(f"{path}:same")).centers, 1.0)
+    for name in ("far", "away/inner", "/far/Coordinates"):
+        with pytest.raises(DataFileError, match=f"'{name}' lies in another file"):
+            read(Path(f"{path}:{name}"))
+    for name in ("round", "alias", "Parts/Coordinates/x"):
+        with pytest.raises(DataFileError, match=f"no group or dataset '{name}'"):
+            read(Path(f"{path}:{name}"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [("BoxSize", [1.0, 2.0], "BoxSize is neither one number nor three"),
+     ("BoxSize", np.inf, "BoxSize is neither one number nor three, but [inf]"),
+     ("BoxSize", "wide", "BoxSize is no number"),
+     ("NumFilesPerSnapshot", "many", "NumFilesPerSnapshot is no number")],
+)  # fmt: skip
+def test_odd_headers(tmp_path: Path, h5py: Any, name: str, value: Any, said: str) -> None:
+    path = tmp_path / "a.hdf5"
+    with h5py.File(path, "w") as file:
+        file["PartType0/Coordinates"] = np.ones((2, 3))
+        file.create_group("Header").attrs[name] = value
+    with pytest.raises(DataFileError, match=re.escape(f"a.hdf5: Header: {said}")):
+        summary(read(path).file)  # type: ignore[arg-type]
+
+
+def test_empty_headers(tmp_path: Path, h5py: Any) -> None:
+    path = tmp_path / "a.hdf5"
+    with h5py.File(path, "w") as file:
+        file["PartType0/Coordinates"] = np.ones((2, 3))
+        header = file.create_group("Header")
+        for name in ("BoxSize", "NumFilesPerSnapshot"):
+            header.attrs[name] = np.zeros(0)
+    data = read(path)
+    assert "box" not in summary(data.file)  # type: ignore[arg-type]
+    assert not data.notes
 
 
 def test_h5md(tmp_path: Path, h5py: Any) -> None:

@@ -469,6 +469,27 @@ def test_poscar(tmp_path: Path) -> None:
     assert types.labels.names == ["1", "2"]
 
 
+def test_three_factors_of_a_lattice(tmp_path: Path) -> None:
+    text = POSCAR.replace("-343", "1 2 3")
+    path = write(tmp_path / "a.vasp", text)
+    np.testing.assert_allclose(read(path).centers[1:], [[3.5, 7, 10.5], [1.75, 7, 0]])
+    box = box_of(path)
+    assert box is not None
+    np.testing.assert_allclose(box.edges, np.diag([7, 14, 21]))
+    path = write(tmp_path / "b.vasp", text.replace("Direct", "Cartesian"))
+    np.testing.assert_allclose(read(path).centers[1:], [[0.5, 1, 1.5], [0.25, 1, 0]])
+    path = write(tmp_path / "c.vasp", POSCAR.replace("-343", "1 -2 3"))
+    assert "line 2: the three scales of the lattice must be above 0" in complaint(path)
+
+
+@pytest.mark.parametrize("odd", ["inf", "nan", "-inf"])
+def test_a_cell_that_is_not_finite(tmp_path: Path, odd: str) -> None:
+    line = f"CRYST1{30:9.3f}{30:9.3f}{30:9.3f}{90:7.2f}{odd:>7}{90:7.2f} P 1           1"
+    path = write(tmp_path / "a.pdb", f"{line}\n{PDB}")
+    assert box_of(path) is None
+    assert len(read(path).centers) == 3
+
+
 @pytest.mark.parametrize(
     ("name", "residue", "element"),
     [("CA", "GLY", "C"), ("CA", "CA", "Ca"), ("HB2", "ALA", "H"), ("1HB", "ALA", "H"),
@@ -501,7 +522,7 @@ def test_elements_by_names(name: str, residue: str, element: str) -> None:
         ("a.vasp", POSCAR.replace("1 2\n", "Fe O\nmany\n"), ["line 7: 'many' is not a count"]),
         ("a.vasp", POSCAR.replace("1 2\n", "1 3\n"), ["4 atoms are announced, but there are 3"]),
         ("a.vasp", POSCAR.replace("-343", "0"), ["line 2: the scale"]),
-        ("a.vasp", POSCAR.replace("-343", "1 2 3"), ["line 2: three factors are not supported"]),
+        ("a.vasp", POSCAR.replace("-343", "1 2 -3"), ["line 2: the three scales of the lattice"]),
         ("a.dcd", "no trajectory", ["damaged, or no trajectory of CHARMM"]),
         ("a.trr", "no trajectory", ["is cut short"]),
         ("a.xtc", "no trajectory", ["is damaged, or no XTC file"]),

@@ -50,7 +50,7 @@ class Source(ColumnSource):
     def columns(self) -> Mapping[str, Column]:
         found: dict[str, Column] = {}
         for each in self._schema:
-            kind = _kind_of(each.type)
+            kind = column_of(each.type)
             if kind is not None and each.name not in found:
                 found[each.name] = kind._replace(unit=unit(each.name))
         return found
@@ -63,8 +63,6 @@ class Source(ColumnSource):
         return sum(int(self._feather.get_batch(place).num_rows) for place in range(batches))
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        import numpy as np
-
         if self.variant == "parquet":
             require_room(self.name, MEMORY * int(self.count or 0) * max(len(names), 1))
             table = self._parquet.read(columns=list(names), use_threads=True)
@@ -75,32 +73,44 @@ class Source(ColumnSource):
             table.validate(full=True)
         columns: dict[str, NDArray[Any]] = {}
         for name in names:
-            kind, column = self.columns[name], table.column(name)
-            if kind.kind == "text":
-                words = [("" if text is None else str(text)).encode()[:TEXT_BYTES]
-                         for text in column.to_pylist()]  # fmt: skip
-                columns[name] = np.array(words, f"S{TEXT_BYTES}")
-            elif kind.shape:
-                flat = column.combine_chunks()
-                values = np.asarray(flat.flatten().to_numpy(zero_copy_only=False))
-                columns[name] = values.reshape(-1, *kind.shape)
-            else:
-                columns[name] = np.asarray(column.to_numpy())
+            columns[name] = array_of(table.column(name), self.columns[name])
         lengths = {len(values) for values in columns.values()}
         if len(lengths) > 1:
             raise DataFileError(f"{self.name}: columns differ in length; are there empty cells?")
         return columns
 
 
-def _kind_of(kind: Any) -> Column | None:
+def array_of(values: Any, column: Column) -> NDArray[Any]:
+    """Return the values of a column of Arrow, (N, ...); texts as bytes.
+
+    Args:
+        values: an array or a chunked array of pyarrow.
+        column: what `column_of` says of its type.
+    """
+    import numpy as np
+
+    if column.kind == "text":
+        words = [("" if text is None else str(text)).encode()[:TEXT_BYTES]
+                 for text in values.to_pylist()]  # fmt: skip
+        return np.array(words, f"S{TEXT_BYTES}")
+    if column.shape:
+        flat = values.combine_chunks() if hasattr(values, "combine_chunks") else values
+        numbers = np.asarray(flat.flatten().to_numpy(zero_copy_only=False))
+        return numbers.reshape(-1, *column.shape)
+    if hasattr(values, "chunks"):
+        return np.asarray(values.to_numpy())
+    return np.asarray(values.to_numpy(zero_copy_only=False))
+
+
+def column_of(kind: Any) -> Column | None:
     """Return the column of an Arrow type; None for what is neither number nor text."""
     import pyarrow.types as types
 
     if types.is_fixed_size_list(kind):
-        inner = _kind_of(kind.value_type)
+        inner = column_of(kind.value_type)
         return None if inner is None or inner.shape else inner._replace(shape=(kind.list_size,))
     if types.is_dictionary(kind):
-        inner = _kind_of(kind.value_type)
+        inner = column_of(kind.value_type)
         return inner if inner is not None and inner.kind == "text" else None
     if types.is_floating(kind):
         return Column("number")

@@ -5,7 +5,7 @@ chemfiles runs in a process of its own: some damaged files end the process that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +26,22 @@ class Source(LoadedSource):
     """A file of one of the formats; `variant` is its name in chemfiles."""
 
     @property
+    def has_pieces(self) -> bool:  # type: ignore[override]
+        """Whether frames are pieces of the file: those of XTC are."""
+        return self.variant == "XTC"
+
+    @property
     def frames(self) -> int | None:
         return int(self._answer["frames"])
+
+    def frame_starts(self) -> Sequence[int]:
+        from raytracer.scene.particles.xtc import frame_starts
+
+        return frame_starts(self.file)
+
+    def go_to(self, frame: int) -> None:
+        super().go_to(frame)
+        self.__dict__.pop("_answer", None)
 
     @property
     def box(self) -> Box | None:
@@ -62,18 +76,23 @@ class Source(LoadedSource):
         """The arrays of the other process."""
         library("chemfiles", self.name, "md")
         require_room(self.name, MEMORY * self.file.size)
-        return parsed(self.file, "chemfiles", self.variant, self.variant)
+        variant = f"{self.variant}#{self.frame}"
+        return parsed(self.file, "chemfiles", variant, self.variant)
 
 
 def parse(path: str, variant: str) -> dict[str, NDArray[Any]]:
-    """Return the first frame of a file as arrays; for `isolated`."""
+    """Return a frame of a file as arrays; for `isolated`.
+
+    variant: the format and the number of the frame, as in "TNG#5".
+    """
     import chemfiles
     import numpy as np
 
     chemfiles.set_warnings_callback(lambda _: None)
-    with chemfiles.Trajectory(path, "r", variant) as trajectory:
+    name, _, number = variant.partition("#")
+    with chemfiles.Trajectory(path, "r", name) as trajectory:
         frames = trajectory.nsteps
-        frame = trajectory.read()
+        frame = trajectory.read_step(int(number)) if int(number) else trajectory.read()
     atoms: Any = frame.atoms
     cell = frame.cell
     edges = np.array(cell.matrix).T if min(cell.lengths) > 0.0 else np.zeros((3, 3))

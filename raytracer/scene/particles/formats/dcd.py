@@ -7,6 +7,7 @@ atoms; then for each frame the cell, if there is one, and x, y and z.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError
@@ -41,7 +42,8 @@ class Source(LoadedSource):
         if header[:4] not in (b"CORD", b"VELD") or len(header) != HEADER:
             raise self._damaged()
         numbers = self._as(header[4:], "i4")
-        self._frames, self._has_cell = int(numbers[0]), bool(numbers[10])
+        self._has_cell, self._has_fourth = bool(numbers[10]), bool(numbers[11])
+        self._fixed = int(numbers[8])  # atoms that only the first frame lists; it alone is read
         self._record()
         (self._atoms,) = self._as(self._record(4), "i4").tolist()
         if self._atoms < 0:
@@ -52,9 +54,21 @@ class Source(LoadedSource):
     def count(self) -> int | None:
         return int(self._atoms)
 
-    @property
+    @cached_property
     def frames(self) -> int | None:
-        return max(self._frames, 1)
+        """Number of whole frames: the header may say fewer, while the file is being written."""
+        whole = (self.file.size - self._first) // self._frame_bytes
+        return max(whole if not self._fixed else min(whole, 1), 1)
+
+    def go_to(self, frame: int) -> None:
+        super().go_to(frame)
+        self._first += frame * self._frame_bytes
+
+    @property
+    def _frame_bytes(self) -> int:
+        """Bytes of a frame: the cell, three coordinates, a fourth one where there are any."""
+        axes = (4 if self._has_fourth else 3) * (4 * int(self._atoms) + 8)
+        return (56 if self._has_cell else 0) + axes
 
     @property
     def box(self) -> Box | None:

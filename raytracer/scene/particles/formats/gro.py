@@ -13,12 +13,12 @@ from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.fixed_columns import vectors, words
-from raytracer.scene.particles.lines import has_lines
+from raytracer.scene.particles.lines import has_ink, has_lines, pick_line
 from raytracer.scene.particles.loaded import LoadedSource
-from raytracer.scene.particles.source import Box, Particles
+from raytracer.scene.particles.source import Box, Particles, more_frames
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,6 +34,8 @@ MOST_DIGITS = 18
 
 class Source(LoadedSource):
     """A .gro file."""
+
+    has_pieces = True
 
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
@@ -53,6 +55,11 @@ class Source(LoadedSource):
     @property
     def frames(self) -> int | None:
         return None if has_lines(self.file, 3 + self._atoms) else 1
+
+    def frame_starts(self) -> Sequence[int]:
+        from raytracer.scene.particles.frames import counted_lines
+
+        return counted_lines(self.file, 1, 3)
 
     @cached_property
     def box(self) -> Box | None:
@@ -89,12 +96,14 @@ class Source(LoadedSource):
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         result = super().particles(names)
-        if has_lines(self.file, 3 + self._atoms):
-            result.notes.append(("", (
-                f"{self.name}: more frames follow; the first is shown: for another one, write it "
-                "to a file of its own"
-            )))  # fmt: skip
+        if has_lines(self.file, 3 + self._atoms) and self._next_line() is not None:
+            result.notes.append(("", more_frames(self.name)))
         return result
+
+    def _next_line(self) -> str | None:
+        """Return the first line behind the frame, or None."""
+        title = self.file.lines(1)[0]
+        return pick_line(self.file, has_ink(title.encode()) + 2 + self._atoms)
 
     @cached_property
     def _lines(self) -> list[bytes]:

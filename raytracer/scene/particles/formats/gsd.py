@@ -1,4 +1,4 @@
-"""Trajectories of HOOMD-blue (.gsd): the first frame. Read by the library gsd."""
+"""Trajectories of HOOMD-blue (.gsd). Read by the library gsd."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError
 from raytracer.memory import require_room
+from raytracer.scene.particles.cell import hoomd_box
 from raytracer.scene.particles.loaded import LoadedSource, library, texts
 from raytracer.scene.particles.source import Box
 
@@ -43,11 +44,7 @@ class Source(LoadedSource):
         found = self._chunk("configuration/box")
         if found is None or found.shape != (6,):
             return None
-        x, y, z, xy, xz, yz = map(float, found)
-        z = z or 1.0  # of two dimensions
-        edges = ((x, 0.0, 0.0), (xy * y, y, 0.0), (xz * z, yz * z, z))
-        low = [-sum(edge[axis] for edge in edges) / 2.0 for axis in range(3)]
-        return Box((low[0], low[1], low[2]), edges)
+        return hoomd_box(found)
 
     @property
     def bonds(self) -> NDArray[np.int64] | None:
@@ -62,7 +59,7 @@ class Source(LoadedSource):
         require_room(self.name, min(self.file.size, 1 << 62))
         position = self._chunk("particles/position")
         if position is None or position.ndim != 2 or position.shape[1] != 3:
-            raise DataFileError(f"{self.name}: the first frame has no positions of particles")
+            raise DataFileError(f"{self.name}: frame {self.frame} has no positions of particles")
         columns: dict[str, NDArray[Any]] = {"position": position}
         for name in COLUMNS:
             values = self._chunk(f"particles/{name}")
@@ -88,8 +85,27 @@ class Source(LoadedSource):
         return labels
 
     def _chunk(self, name: str) -> NDArray[Any] | None:
-        """Return an array of the first frame, or None if the file has none of this name."""
-        if not self._file.nframes or not self._file.chunk_exists(frame=0, name=name):
+        """Return an array of the frame, or None if the file has none of this name."""
+        if not self._file.nframes:
             return None
-        found: NDArray[Any] = self._file.read_chunk(frame=0, name=name)
+        frame = self.frame
+        if not self._file.chunk_exists(frame=frame, name=name):
+            # What a frame leaves out is as in the first one, if it has as many particles.
+            frame = 0
+            if not self._file.chunk_exists(frame=0, name=name) or not self._as_first(name):
+                return None
+        found: NDArray[Any] = self._file.read_chunk(frame=frame, name=name)
         return found
+
+    def _as_first(self, name: str) -> bool:
+        """Whether an array of the first frame holds for this one, which leaves it out."""
+        group = name.partition("/")[0]
+        if not self.frame or group == "configuration" or name.endswith("/types"):
+            return True
+        count = f"{group}/N"
+        if not self._file.chunk_exists(frame=self.frame, name=count):
+            return True
+        if not self._file.chunk_exists(frame=0, name=count):
+            return False
+        now, first = (self._file.read_chunk(frame=each, name=count) for each in (self.frame, 0))
+        return bool(now[0] == first[0])

@@ -15,9 +15,10 @@ from raytracer.memory import require_room
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.loaded import library
-from raytracer.scene.particles.source import Box, Column, Particles, kind_of
+from raytracer.scene.particles.source import Box, Column, Particles, kind_of, more_frames
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 MOST_OBJECTS = 10_000
@@ -25,6 +26,9 @@ MOST_OBJECTS = 10_000
 
 DEPTH = 6
 """Most groups in each other that are looked into."""
+
+MOST_LINKS = 16
+"""Most soft links that lead to one object."""
 
 VALUE = "value"
 """Dataset of a quantity that is a group, as in H5MD; its first axis is time."""
@@ -88,11 +92,15 @@ class Source(ColumnSource):
     def box(self) -> Box | None:
         import numpy as np
 
-        header = self._file.get("Header")
-        size = None if header is None else header.attrs.get("BoxSize")
-        if size is None:
+        sizes = self._header_numbers("BoxSize")
+        if len(sizes) == 0:
             return None
-        x, y, z = (float(each) for each in np.broadcast_to(np.ravel(size)[:3], 3))
+        if len(sizes) not in (1, 3) or not np.isfinite(sizes).all():
+            raise DataFileError(
+                f"{self.name}: Header: BoxSize is neither one number nor three, but "
+                f"{shown(str(sizes.tolist()), 60)}"
+            )
+        x, y, z = np.broadcast_to(sizes, 3).tolist()
         return Box((0.0, 0.0, 0.0), ((x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z)))
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
@@ -112,9 +120,18 @@ class Source(ColumnSource):
                     f"{self.name}: dataset '{shown(name)}' is stored in other files, which are "
                     "not read"
                 )
-            array = np.asarray(dataset[0] if series else dataset[()])
+            array = np.asarray(dataset[self._frame_in(dataset, name)] if series else dataset[()])
             columns[name] = array.astype(array.dtype.newbyteorder("="), copy=False)
         return columns
+
+    def _frame_in(self, dataset: Any, name: str) -> int:
+        """Return the number of the frame in a dataset, which may have fewer frames than others."""
+        if self.frame >= len(dataset):
+            raise DataFileError(
+                f"{self.name}: dataset '{shown(name)}' has {len(dataset)} frames, so none is frame "
+                f"{self.frame}"
+            )
+        return self.frame
 
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
         if self._centers is not None and not {"centers", *"xyz"} & set(names):
@@ -122,24 +139,34 @@ class Source(ColumnSource):
         return super().choose(names)
 
     def particles(self, names: Mapping[str, str]) -> Particles:
+        import numpy as np
+
         result = super().particles(names)
-        if (self.frames or 1) > 1:
+        if (self.frames or 1) > 1 and not self.is_chosen:
+            result.notes.append(("", more_frames(self.name, self.frames)))
+        files = self._header_numbers("NumFilesPerSnapshot")
+        if len(files) and 1 < files[0] < np.inf:
             result.notes.append(("", (
-                f"{self.name}: holds {self.frames} frames; the first is shown"
-            )))  # fmt: skip
-        header = self._file.get("Header")
-        files = 1 if header is None else header.attrs.get("NumFilesPerSnapshot", 1)
-        if int(_first(files)) > 1:
-            result.notes.append(("", (
-                f"{self.name}: is one of {int(_first(files))} files of a snapshot; name the others "
+                f"{self.name}: is one of {int(files[0])} files of a snapshot; name the others "
                 "as further sets of a scene file"
             )))  # fmt: skip
         return result
 
+    def _header_numbers(self, name: str) -> NDArray[np.float64]:
+        """Return the numbers of an attribute of the group Header; none if it is not there."""
+        import numpy as np
+
+        header = _found(self._file, "Header")
+        value = None if header is None else header.attrs.get(name)
+        try:
+            return np.ravel(np.zeros(0) if value is None else value).astype(np.float64)
+        except (TypeError, ValueError):
+            raise DataFileError(f"{self.name}: Header: {name} is no number") from None
+
     @cached_property
     def _centers(self) -> str | None:
         """The dataset of coordinates, or None where they are x, y and z."""
-        if self.variant and not _is_group(self._file.get(self.variant)):
+        if self.variant and not _is_group(_found(self._file, self.variant)):
             name = self.variant.strip("/").rpartition("/")[2]
             known = [each for each, *_ in self._datasets(self._group)]
             return name if name in known else self.variant.strip("/").split("/")[-2]
@@ -147,8 +174,13 @@ class Source(ColumnSource):
 
     def _named_group(self) -> Any:
         """Return the group that the user named, or that of the dataset."""
-        found = self._file.get(self.variant)
+        found = _found(self._file, self.variant)
         if found is None:
+            if _leaves_file(self._file, self.variant):
+                raise DataFileError(
+                    f"{self.name}: '{shown(self.variant)}' lies in another file (an external "
+                    "link): name that file itself"
+                )
             names = [group.name.strip("/") for group in self._candidates()]
             hint = f"; particles are in {naming.listed(names)}" if names else ""
             raise DataFileError(
@@ -188,7 +220,7 @@ class Source(ColumnSource):
                 break
             member = _member(group, name)
             if _is_group(member):
-                value = _member(member, VALUE) if VALUE in member else None
+                value = _member(member, VALUE)
                 if value is not None and not _is_group(value) and value.ndim >= 2:
                     found.append((name, value, True))
             elif member is not None and member.shape:
@@ -197,12 +229,61 @@ class Source(ColumnSource):
         return found
 
 
-def _member(group: Any, name: str) -> Any:
-    """Return a group or a dataset, or None for what lies in another file or is broken."""
-    link = group.get(name, getlink=True)
-    if type(link).__name__ == "ExternalLink":
+class _OtherFile(Exception):  # noqa: N818 - the caller decides whether it is an error
+    """A link leads to another file."""
+
+
+def _member(group: Any, name: str, links: int = MOST_LINKS) -> Any:
+    """Return a group or a dataset of a group, or None for what lies in another file or is broken.
+
+    The library follows links into other files by itself, so that each link is looked at here.
+
+    Args:
+        group: of h5py.
+        name: of a member, not a path.
+        links: soft links that may still be followed.
+    """
+    try:
+        return _followed(group, name, links)
+    except _OtherFile:
         return None
-    found = group.get(name)
+
+
+def _found(group: Any, path: str) -> Any:
+    """Return what a path leads to from a group, or None; see `_member`."""
+    try:
+        return _walked(group, path, MOST_LINKS)
+    except _OtherFile:
+        return None
+
+
+def _leaves_file(group: Any, path: str) -> bool:
+    """Whether a path leads to another file."""
+    try:
+        _walked(group, path, MOST_LINKS)
+    except _OtherFile:
+        return True
+    return False
+
+
+def _walked(group: Any, path: str, links: int) -> Any:
+    """Return what a path leads to, one member after another."""
+    found = group.file if path.startswith("/") else group
+    for name in path.split("/"):
+        if name not in ("", "."):
+            found = _followed(found, name, links) if _is_group(found) else None
+    return found
+
+
+def _followed(group: Any, name: str, links: int) -> Any:
+    """Return a member of a group. Raises _OtherFile."""
+    link = group.get(name, getlink=True)
+    kind = type(link).__name__
+    if kind == "ExternalLink":
+        raise _OtherFile
+    if kind == "SoftLink":
+        return _walked(group, link.path, links - 1) if links > 0 else None
+    found = None if link is None else group.get(name)
     return found if found is None or _is_group(found) or hasattr(found, "shape") else None
 
 
@@ -235,10 +316,3 @@ def _unit(dataset: Any) -> str:
             text = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
             return shown(text, 20)
     return ""
-
-
-def _first(value: Any) -> Any:
-    """Return a number, or the first of several."""
-    import numpy as np
-
-    return np.ravel(value)[0]

@@ -16,6 +16,7 @@ from raytracer.files.access import LINE_BYTES, OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.elements import symbol_of
 from raytracer.scene.particles.columns import ColumnSource
+from raytracer.scene.particles.integers import whole
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.lines import pick_line
 from raytracer.scene.particles.source import Box, Column, Particles, Value
@@ -120,7 +121,7 @@ class Source(ColumnSource):
         table = self._table(section, {"type": 1, "first": 2, "second": 3}, count, 4)
         ids = self.load(["id"])["id"]
         order = np.argsort(ids, kind="stable")
-        ends = table[:, 1:].astype(np.int64)
+        ends = whole(table[:, 1:], self.name, "Bonds")
         places = np.searchsorted(ids, ends, sorter=order).clip(0, max(len(ids) - 1, 0))
         pairs: NDArray[np.int64] = order[places]
         if not np.array_equal(ids[pairs], ends):
@@ -137,8 +138,8 @@ class Source(ColumnSource):
         columns: dict[str, NDArray[Any]] = dict(zip(words, types, strict=True))
         for place, name in enumerate(numbers):
             column = table[:, place]
-            whole = kinds[name] == "integer" and bool(np.all(column % 1 == 0))
-            columns[name] = column.astype(np.int64) if whole else column
+            is_whole = kinds[name] == "integer" and bool(np.all(column % 1 == 0))
+            columns[name] = whole(column, self.name, name) if is_whole else column
         return columns
 
     def particles(self, names: Mapping[str, str]) -> Particles:

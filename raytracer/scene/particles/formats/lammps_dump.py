@@ -6,6 +6,8 @@ columns. Coordinates are plain (x), unwrapped (xu), scaled by the box (xs) or bo
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,8 +16,9 @@ from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles.columns import ColumnSource
-from raytracer.scene.particles.lines import has_ink, has_lines, pieces
-from raytracer.scene.particles.source import Box, Column, Particles, Value
+from raytracer.scene.particles.integers import whole
+from raytracer.scene.particles.lines import COUNT_BYTES, count_code, has_ink, has_lines, lacks_end
+from raytracer.scene.particles.source import Box, Column, Particles, Value, more_frames
 from raytracer.scene.particles.text_table import line_at, number, read_columns
 
 if TYPE_CHECKING:
@@ -46,9 +49,16 @@ TEXT_BYTES = 32
 
 _START = b"ITEM: TIMESTEP"
 
+_BEFORE = 256
+"""Bytes before the time step of a frame in which its time and its units are."""
+
+_HEAD = rb"NUMBER OF ATOMS[^\n]*\n\s*(\d{1,18})\s(?s:.*?)ITEM: ATOMS[^\n]*\n"
+
 
 class Source(ColumnSource):
     """A dump file in text."""
+
+    has_pieces = True
 
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
@@ -83,13 +93,37 @@ class Source(ColumnSource):
 
     @cached_property
     def frames(self) -> int | None:
-        """Number of frames; counting them reads the whole file once."""
-        total, rest = 0, b""
-        for piece in pieces(self.file):
-            text = rest + piece
-            total += text.count(_START)
-            rest = text[-len(_START) + 1 :]
-        return total
+        """Number of whole frames; counting them reads the whole file once."""
+        return len(self.frame_starts()) - 1
+
+    def frame_starts(self) -> Sequence[int]:
+        from raytracer.scene.particles.lines import starts_with
+
+        found = [self._head_before(place) for place in starts_with(self.file, _START)]
+        if len(found) < 2:
+            return [0, self.file.size]
+        return [0, *found[1:], *([self.file.size] if self._is_whole(found[-1]) else [])]
+
+    def _head_before(self, place: int) -> int:
+        """Return where a frame begins that has its time step there: time and units go before."""
+        before = min(place, _BEFORE)
+        text = os.pread(self.file.file.fileno(), before, place - before)
+        while found := re.search(rb"(?:\A|(?<=\n))ITEM: (?:TIME|UNITS)\r?\n[^\n]*\n\Z", text):
+            text = text[: found.start()]
+        return place - before + len(text)
+
+    def _is_whole(self, start: int) -> bool:
+        """Whether the frame that begins there, the last one, has as many atoms as it says."""
+        total, said, place = 0, 0, start
+        while piece := os.pread(self.file.file.fileno(), COUNT_BYTES, place):
+            if place == start:
+                found = re.search(_HEAD, piece)
+                if not found:
+                    return False
+                said, piece = int(found[1]), piece[found.end() :]
+            total += count_code(piece, "\n")
+            place = self.file.size if not piece else place + COUNT_BYTES
+        return total + lacks_end(self.file) >= said
 
     @cached_property
     def box(self) -> Box | None:
@@ -231,8 +265,8 @@ class Source(ColumnSource):
         found: dict[str, NDArray[Any]] = dict(zip(texts, words, strict=True))
         for place, name in enumerate(numbers):
             column = table[:, place]
-            whole = self.columns[name].kind == "integer" and bool(np.all(column % 1 == 0))
-            found[name] = column.astype(np.int64) if whole else column
+            is_whole = self.columns[name].kind == "integer" and bool(np.all(column % 1 == 0))
+            found[name] = whole(column, self.name, name) if is_whole else column
         return found
 
     def _positions(
@@ -271,10 +305,7 @@ class Source(ColumnSource):
         if line is None:
             return
         if line.startswith("ITEM:"):
-            yield (
-                f"{self.name}: more frames follow; the first is shown: for another one, write it "
-                "to a file of its own"
-            )
+            yield more_frames(self.name)
         else:
             yield (
                 f"{self.name}: {self._atoms} atoms are announced, but more lines follow, which are "

@@ -10,7 +10,7 @@ from raytracer.errors import DataFileError
 from raytracer.files.npz import read_header, read_npy
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.loaded import LoadedSource
-from raytracer.scene.particles.source import Particles, Value
+from raytracer.scene.particles.source import Particles, Value, more_frames
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,7 +45,7 @@ class Source(LoadedSource):
         if array.dtype.names:
             return {name: array[name] for name in array.dtype.names}
         if self._is_series:
-            return {"centers": array[0]}
+            return {"centers": array}
         columns = {"centers": array[:, :3]}
         return columns if array.shape[1] == 3 else columns | {"radius": array[:, 3]}
 
@@ -56,10 +56,9 @@ class Source(LoadedSource):
             raise DataFileError(f"{self.name}: an .npy file has no names; leave out arrays")
         array = self._array()
         if self._is_series:
-            result = Particles(self.name, array[0])
-            if len(array) > 1:
-                note = f"{self.name}: holds {len(array):,} frames; the first is shown"
-                result.notes.append(("", note))
+            result = Particles(self.name, array)
+            if self._header.shape[0] > 1 and not self.is_chosen:
+                result.notes.append(("", more_frames(self.name, self._header.shape[0])))
             return result
         radius = array[:, 3] if array.shape[1] == 4 else None
         own = {"centers": "columns 0 to 2", "radius": "column 3"}
@@ -88,10 +87,11 @@ class Source(LoadedSource):
         return len(shape) == 3 and shape[2] == 3 and shape[0] > 0 and not self._header.dtype.names
 
     def _array(self) -> NDArray[Any]:
-        """Return the array: (N, 3), (N, 4), (T, N, 3), or records (N,)."""
+        """Return the array: (N, 3), of a series the frame, (N, 4), or records (N,)."""
+        if self._is_series:
+            return read_npy(self.file, self.frame)
         array = read_npy(self.file)
-        known = self._is_records or self._is_series
-        if not known and (array.ndim != 2 or array.shape[1] not in (3, 4)):
+        if not self._is_records and (array.ndim != 2 or array.shape[1] not in (3, 4)):
             raise DataFileError(
                 f"{self.name}: has shape {array.shape}; it must be (N, 3), or (N, 4) with radii"
                 f"{_remedy(array)}"

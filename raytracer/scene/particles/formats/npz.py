@@ -17,6 +17,7 @@ from raytracer.scene.particles.source import (
     ParticleSource,
     Value,
     kind_of,
+    more_frames,
     plain_value,
 )
 
@@ -43,24 +44,56 @@ class Source(ParticleSource):
     @property
     def count(self) -> int | None:
         """Length of the centres; None if no array is known as such."""
-        headers = self._headers
-        name = naming.usual("centers", headers) or naming.usual("x", headers)
-        shape = headers[name].shape if name is not None else ()
-        return shape[0] if shape else None
+        shape = self._shape
+        return shape[-2 if _is_series(shape) else 0] if shape else None
+
+    @property
+    def frames(self) -> int | None:
+        """Length of the first axis of centres (T, N, 3); 1 for others."""
+        return self._shape[0] if _is_series(self._shape) else 1
 
     @property
     def columns(self) -> Mapping[str, Column]:
         count = self.count
+        shapes = {name: self._shape_now(header) for name, header in self._headers.items()}
         return {
-            name: Column(kind_of(header.dtype), header.shape[1:])
-            for name, header in self._headers.items()
-            if header.shape and (count is None or header.shape[0] == count)
+            name: Column(kind_of(self._headers[name].dtype), shape[1:])
+            for name, shape in shapes.items()
+            if shape and (count is None or shape[0] == count)
         }
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         with Archive(self.file) as archive:
-            archive.require_room(list(names))
-            return {name: archive.array(name) for name in names}
+            archive.require_room([name for name in names if not self._moves(name)])
+            return {name: self._array(archive, name) for name in names}
+
+    @cached_property
+    def _shape(self) -> tuple[int, ...]:
+        """The shape of the centres; () if no array is known as such."""
+        headers = self._headers
+        name = naming.usual("centers", headers) or naming.usual("x", headers)
+        return headers[name].shape if name is not None else ()
+
+    def _moves(self, name: str) -> bool:
+        """Whether the first axis of an array is time."""
+        if not _is_series(self._shape):
+            return False
+        header = self._headers.get(name)
+        return header is not None and self._shape_now(header) != header.shape
+
+    def _header(self, archive: Archive, name: str) -> Header:
+        """Return the header of one array."""
+        with archive.stream(archive.members[name]) as stream:
+            return read_header(stream, archive.label(name))
+
+    def _shape_now(self, header: Header) -> tuple[int, ...]:
+        """Return the shape of an array in one frame."""
+        series = _is_series(self._shape) and header.shape[:2] == self._shape[:2]
+        return header.shape[1:] if series else header.shape
+
+    def _array(self, archive: Archive, name: str) -> NDArray[Any]:
+        """Return an array, of one whose first axis is time the frame."""
+        return archive.item(name, self.frame) if self._moves(name) else archive.array(name)
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         with Archive(self.file) as archive:
@@ -68,8 +101,11 @@ class Source(ParticleSource):
             chosen = _choose(names, known, self.name)
             notes = _guessed(chosen, known, self.name)
             naming.require_one(chosen.values(), known, self.name, "array", names.values())
-            archive.require_room(list(chosen.values()))
-            arrays = {part: archive.array(name) for part, name in chosen.items()}
+            self._shape = self._header(archive, chosen.get("centers", chosen.get("x", ""))).shape
+            archive.require_room([name for name in chosen.values() if not self._moves(name)])
+            arrays = {part: self._array(archive, name) for part, name in chosen.items()}
+        if (self.frames or 1) > 1 and not self.is_chosen:
+            notes.append(("", more_frames(self.name, self.frames)))
         notes += _unused(chosen, known, self.name)
         return _assembled(self.name, chosen, arrays, notes)
 
@@ -86,6 +122,11 @@ class Source(ParticleSource):
                     values = _array_row(stream, index, count, archive.label(name))
                 if values is not None:
                     yield from _fields(name, values)
+
+
+def _is_series(shape: tuple[int, ...]) -> bool:
+    """Whether the shape of centres is (T, N, 3): that of several frames."""
+    return len(shape) == 3 and shape[2] == 3 and shape[0] > 0
 
 
 def _choose(names: Mapping[str, str], known: list[str], source: str) -> dict[str, str]:

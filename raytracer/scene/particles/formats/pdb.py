@@ -16,6 +16,8 @@ from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.source import Box
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 MEMORY = 8
@@ -27,9 +29,21 @@ _RECORDS = (b"ATOM  ", b"HETATM")
 class Source(LoadedSource):
     """A .pdb file."""
 
+    has_pieces = True
+    surrounded = True  # by the cell before the models, and the bonds behind them
+
     @property
     def frames(self) -> int | None:
         return max(sum(line.startswith(b"MODEL ") for line in self._lines), 1)
+
+    def frame_starts(self) -> Sequence[int]:
+        from raytracer.scene.particles.lines import starts_with
+
+        starts = list(starts_with(self.file, b"MODEL "))
+        if not starts:
+            return [0, self.file.size]
+        ends = [end for end in starts_with(self.file, b"ENDMDL") if end > starts[-1]]
+        return [*starts, min([end + len("ENDMDL\n") for end in ends[:1]] + [self.file.size])]
 
     @cached_property
     def box(self) -> Box | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import LINE_BYTES, OpenFile
 from raytracer.memory import require_room
+from raytracer.scene.particles.integers import narrowed
 from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.text_table import read_columns
 
@@ -155,7 +156,7 @@ class Source(LoadedSource):
             )
         rows = np.empty(count, dtype)
         for name, place in names.items():
-            rows[name] = table[:, place]
+            rows[name] = narrowed(table[:, place], dtype[name], self.name, name)
         return rows
 
 

@@ -6,22 +6,30 @@ of each count are a type.
 
 from __future__ import annotations
 
+import os
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.elements import symbol_of
+from raytracer.scene.particles.lines import LinesAhead
 from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.source import Box
 from raytracer.scene.particles.text_table import read_columns
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
 HEAD_LINES = 9
 """Lines before the positions, at most."""
+
+_CONFIGURATION = "direct configuration"
+"""How the line before the positions of each frame of an XDATCAR begins, in small letters."""
 
 MOST_ATOMS = 10**12
 """Most atoms of one species."""
@@ -46,6 +54,28 @@ class Source(LoadedSource):
     @property
     def count(self) -> int | None:
         return sum(self._counts)
+
+    @property
+    def has_pieces(self) -> bool:  # type: ignore[override]
+        """Whether frames are pieces of the file: those of an XDATCAR are."""
+        return self._lines[self._skip - 1].lower().startswith(_CONFIGURATION)
+
+    @cached_property
+    def surrounded(self) -> bool:  # type: ignore[override]
+        """Whether the frames of an XDATCAR share one head; with a cell that varies each has one."""
+        lines = LinesAhead(self.file)
+        end = lines.after(self._skip + sum(self._counts))
+        start = b"" if end is None else os.pread(self.file.file.fileno(), 64, end)
+        return not start.strip() or start.lower().startswith(_CONFIGURATION.encode())
+
+    def frame_starts(self) -> Sequence[int]:
+        lines = LinesAhead(self.file)
+        first = lines.after(self._skip - 1) if self.surrounded else 0
+        starts = [first or 0]
+        step = sum(self._counts) + (1 if self.surrounded else self._skip)
+        while (end := lines.after(step)) is not None:
+            starts.append(end)
+        return starts if len(starts) > 1 else [starts[0], self.file.size]
 
     @property
     def box(self) -> Box | None:
@@ -73,7 +103,7 @@ class Source(LoadedSource):
             columns["element"] = np.repeat(np.array(self._species, "S8"), self._counts)
         else:
             columns["type"] = np.repeat(np.arange(1, len(self._counts) + 1), self._counts)
-        columns["position"] = values * self._factor if self._cartesian else self._placed(values)
+        columns["position"] = values * self._factors if self._cartesian else self._placed(values)
         return columns
 
     def _placed(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -92,18 +122,17 @@ class Source(LoadedSource):
 
         rows = [self._numbers(line, 3) for line in (2, 3, 4)]
         edges = np.array(rows)
-        if sum(map(_is_number, self._lines[1].split()[:3])) == 3:
-            raise DataFileError(
-                f"{self.name}: line 2: three factors are not supported: multiply the lattice by "
-                "them, and write 1"
-            )
-        (self._factor,) = self._numbers(1, 1)
+        is_triple = sum(map(_is_number, self._lines[1].split()[:3])) == 3
+        self._factors = np.array(self._numbers(1, 3 if is_triple else 1))
         volume = abs(float(np.linalg.det(edges)))
-        if self._factor < 0.0 and volume > 0.0:  # the volume of the cell
-            self._factor = (-self._factor / volume) ** (1.0 / 3.0)
-        if not 0.0 < self._factor < np.inf:
-            raise DataFileError(f"{self.name}: line 2: the scale of the lattice must not be 0")
-        return edges * self._factor
+        if not is_triple and self._factors[0] < 0.0 and volume > 0.0:  # the volume of the cell
+            self._factors = (-self._factors / volume) ** (1.0 / 3.0)
+        if not (np.all(self._factors > 0.0) and np.all(self._factors < np.inf)):
+            what = "three scales" if is_triple else "scale"
+            must = "be above 0" if is_triple else "not be 0"
+            raise DataFileError(f"{self.name}: line 2: the {what} of the lattice must {must}")
+        scaled: NDArray[np.float64] = edges * self._factors  # of x, y and z, if they are three
+        return scaled
 
     def _numbers(self, line: int, count: int) -> list[float]:
         """Return the first numbers on a line, counted from 0."""

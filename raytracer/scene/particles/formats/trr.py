@@ -6,7 +6,7 @@ Numbers are big-endian (XDR). Lengths are nanometres in the file and angstrom he
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from raytracer.errors import DataFileError
@@ -46,6 +46,8 @@ class Frame(NamedTuple):
 class Source(LoadedSource):
     """A .trr file."""
 
+    has_pieces = True
+
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
         place = 0
@@ -60,11 +62,16 @@ class Source(LoadedSource):
     @property
     def frames(self) -> int | None:
         """Number of frames that have positions."""
-        place = total = 0
+        return len(self.frame_starts()) - 1
+
+    def frame_starts(self) -> Sequence[int]:
+        starts, place = [], 0
         while place < self.file.size:
             frame = self._frame(place)
-            place, total = frame.end, total + (frame.position > 0)
-        return total
+            if frame.position:
+                starts.append(place)
+            place = frame.end
+        return [*starts, place]
 
     @property
     def box(self) -> Box | None:

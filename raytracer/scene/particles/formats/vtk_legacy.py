@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
+from raytracer.scene.particles.integers import narrowed
 from raytracer.scene.particles.loaded import LoadedSource
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class Source(LoadedSource):
     def _section(self, words: list[str]) -> None:
         """Read or skip a section that begins with these words."""
         kind = words[0].upper()
+        self._section_name = " ".join(words[:2])
         if kind == "POINTS" and len(words) >= 3:
             self._columns["position"] = self._array(self._count(words[1]), 3, words[2])
         elif kind in ("POINT_DATA", "CELL_DATA") and len(words) >= 2:
@@ -124,6 +126,7 @@ class Source(LoadedSource):
             if len(words) < 4:
                 raise self._wrong(words)
             name, width, count, kind = words[:4]
+            self._section_name = name
             if kind in ("string", "bit"):
                 raise DataFileError(f"{self.name}: the array '{shown(name)}' holds {kind}s")
             values = self._array(self._count(count), self._count(width), kind)
@@ -187,7 +190,7 @@ class Source(LoadedSource):
             raise DataFileError(
                 f"{self.name}: something is no number where {total:,} are announced"
             ) from None
-        return values.astype(dtype.newbyteorder("="))
+        return narrowed(values, dtype, self.name, self._section_name)
 
     def _line(self) -> str:
         """Return the line that follows; "" at the end too."""

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
+from raytracer.scene.particles.integers import narrowed
 from raytracer.scene.particles.loaded import LoadedSource
 
 if TYPE_CHECKING:
@@ -115,12 +116,12 @@ class Source(LoadedSource):
         if form == "ascii":
             words = (element.text or "").split()
             try:
-                values = np.array(words, np.float64 if dtype.kind == "f" else np.int64)
+                values = np.array(words, np.float64) if dtype.kind == "f" else _integers(words)
             except (ValueError, OverflowError):
                 raise DataFileError(
                     f"{self.name}: the array '{name}' holds something that is no number"
                 ) from None
-            values = values.astype(dtype.newbyteorder("="))
+            values = narrowed(values, dtype, self.name, name)
         else:
             data = self._bytes(element, form, name)
             values = np.frombuffer(data[: len(data) // dtype.itemsize * dtype.itemsize], dtype)
@@ -201,6 +202,14 @@ class Source(LoadedSource):
             raise ValueError
         words: NDArray[np.integer[Any]] = np.frombuffer(data, f"{self._order}u{self._word}", count)
         return [int(word) for word in words]
+
+
+def _integers(words: list[str]) -> NDArray[Any]:
+    """Return integers as int64, or as uint64 if they need it. Raises ValueError, OverflowError."""
+    import numpy as np
+
+    values = [int(word) for word in words]
+    return np.array(values, np.uint64 if max(values, default=0) >= 1 << 63 else np.int64)
 
 
 def _encoded_length(size: int) -> int:

@@ -19,6 +19,7 @@ from raytracer.scene.arrays import distinct
 from raytracer.scene.elements import table as table_of_elements
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.columns import ATOMIC_NUMBERS, LABELS, SPECIES, TYPES
+from raytracer.scene.particles.integers import whole
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.lines import aside, has_ink, has_lines, pick_line
 from raytracer.scene.particles.source import (
@@ -28,6 +29,7 @@ from raytracer.scene.particles.source import (
     Particles,
     ParticleSource,
     Value,
+    more_frames,
 )
 from raytracer.scene.particles.text_table import (
     COLOR_BYTES,
@@ -81,6 +83,8 @@ _PARTS = {"centers": "centers", "radius": "radius", "diameter": "radius", "color
 class Source(ParticleSource):
     """A plain or extended .xyz file."""
 
+    has_pieces = True
+
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
         self.atoms, self.comment = read_head(file)
@@ -106,6 +110,11 @@ class Source(ParticleSource):
         """One, or None: where more lines follow, only reading them tells how many frames."""
         return None if has_lines(self.file, 2 + self.atoms) else 1
 
+    def frame_starts(self) -> Sequence[int]:
+        from raytracer.scene.particles.frames import counted_lines
+
+        return counted_lines(self.file, 0, 2)
+
     @property
     def box(self) -> Box | None:
         text = _pairs(self.comment, self.name).get("Lattice")
@@ -122,7 +131,9 @@ class Source(ParticleSource):
             for name, each in kept.items()
         }
         table = _table(self.file, self.atoms, used)
-        return {name: _converted(table[name], each.kind) for name, each in kept.items()}
+        return {
+            name: _converted(table[name], each.kind, self.name, name) for name, each in kept.items()
+        }
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         source, columns = self.name, self.properties
@@ -174,10 +185,7 @@ class Source(ParticleSource):
         if line is None:
             return
         if line.strip().isdecimal():
-            yield (
-                f"{self.name}: more frames follow; the first is shown: for another one, write it "
-                "to a file of its own"
-            )
+            yield more_frames(self.name)
         else:
             yield (
                 f"{self.name}: line 1 says {self.atoms} atoms, but more lines follow, which are "
@@ -185,13 +193,13 @@ class Source(ParticleSource):
             )
 
 
-def _converted(values: NDArray[Any], kind: str) -> NDArray[Any]:
+def _converted(values: NDArray[Any], kind: str, source: str, name: str) -> NDArray[Any]:
     """Return the values of a property as its kind has them."""
     import numpy as np
 
     if kind == "L":
         return np.isin(values, (b"T", b"t", b"true", b"True", b"1"))
-    return values.astype(np.int64) if kind == "I" else values
+    return whole(values, source, name) if kind == "I" else values
 
 
 def _set_color(result: Particles, values: NDArray[Any], name: str, column: Property) -> None:

@@ -1,0 +1,1 @@
+"""Colours, sizes and selections that follow the columns of particles."""

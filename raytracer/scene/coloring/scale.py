@@ -1,0 +1,314 @@
+"""Colour scales: values to colours, and what a legend of them shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite, log
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import SceneError, suggestion
+from raytracer.scene.arrays import each_block
+from raytracer.scene.coloring import maps, ticks
+from raytracer.scene.coloring.ticks import Tick
+from raytracer.scene.colors import RGB, Color, parse_color, srgb_to_linear
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+KINDS = ("linear", "log", "symlog", "discrete", "categorical")
+"""Kinds of scales."""
+
+STEPS = 5
+"""Steps of a discrete scale that does not state them."""
+
+MISSING = "#888888"
+"""Colour of values that are missing."""
+
+THRESHOLD = 1e-3
+"""Where a symmetric logarithmic scale turns linear, as part of its larger end."""
+
+DECADE = 1.0 / (1.0 - 1.0 / 10.0)
+"""Decades that the linear part on each side of zero takes, as in matplotlib (linscale = 1)."""
+
+MOST_TICKS = 6
+"""Most ticks on a bar unless told otherwise."""
+
+
+@dataclass(frozen=True)
+class ColorScale:
+    """Colours of values, and how a legend shows them.
+
+    Args:
+        map: name of a colour map (`maps.table`), or colours from the low end to the high end; of
+            categories one for each name.
+        kind: one of `KINDS`. "symlog" is logarithmic on both sides of zero and linear about it;
+            "discrete" has `steps` colours; "categorical" has a colour for each name.
+        low, high: values at the ends; those beyond have the colour of the end.
+        label: what the values are, for the legend.
+        unit: of the values, or "".
+        missing: colour of NaN, of names that are not known, and on logarithmic scales of values
+            that are not positive.
+        steps: number of colours of a discrete scale.
+        threshold: of "symlog": between minus this and this the scale is linear.
+        names: of the categories, in the order of the legend.
+
+    Raises:
+        SceneError: an argument is wrong; the message names it.
+    """
+
+    map: str | Sequence[Color] = "viridis"
+    kind: str = "linear"
+    low: float = 0.0
+    high: float = 1.0
+    label: str = ""
+    unit: str = ""
+    missing: Color = MISSING
+    steps: int | None = None
+    threshold: float | None = None
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.map, str):
+            object.__setattr__(self, "map", tuple(self.map))
+        if self.kind not in KINDS:
+            raise SceneError(f"scale: {self.kind!r} is not known; {suggestion(self.kind, KINDS)}")
+        if not (isfinite(self.low) and isfinite(self.high)):
+            raise SceneError(f"range: {self.low:g} to {self.high:g} is not finite")
+        if self.low > self.high:
+            raise SceneError(
+                f"range: {self.low:g} is above {self.high:g}; write the lower end first (a map "
+                "with _r behind its name is reversed)"
+            )
+        if self.kind == "log" and self.low <= 0.0:
+            raise SceneError(
+                f"range: {self.low:g} has no logarithm; let it begin above 0, or use the scale "
+                "'symlog'"
+            )
+        _ = self.palette
+
+    @property
+    def is_categorical(self) -> bool:
+        """Whether a legend lists names instead of a bar."""
+        return self.kind == "categorical"
+
+    @property
+    def title(self) -> str:
+        """Label and unit of the legend: "speed (m/s)"."""
+        return f"{self.label} ({self.unit})" if self.label and self.unit else self.label
+
+    @cached_property
+    def palette(self) -> NDArray[np.uint8]:
+        """Colours by the ids of `ids`, sRGB, uint8 (K + 1, 3); the last is that of missing ones."""
+        import numpy as np
+
+        colors = self._colors()
+        missing = np.round(255.0 * np.array([parse_color(self.missing)])).astype(np.uint8)
+        result = np.concatenate([colors, missing])
+        result.flags.writeable = False
+        return result
+
+    @cached_property
+    def linear_palette(self) -> NDArray[np.float32]:
+        """The same in linear RGB, float32 (K + 1, 3)."""
+        import numpy as np
+
+        return srgb_to_linear(self.palette / 255.0).astype(np.float32)
+
+    def _colors(self) -> NDArray[np.uint8]:
+        """Return the colours of the scale without that of missing values."""
+        import numpy as np
+
+        colors = maps.table(self.map) if isinstance(self.map, str) else _parsed(self.map)
+        count = len(colors)
+        if self.kind == "categorical":
+            if count > 100 and isinstance(self.map, str):  # a map of values: spread over it
+                return colors[_spread(len(self.names), count)]
+            return colors[np.arange(len(self.names)) % count]
+        if self.kind == "discrete":
+            steps = self.steps or STEPS
+            if isinstance(self.map, str):
+                return colors[_spread(steps, count)]
+            return _mixed(colors, steps)
+        return colors if isinstance(self.map, str) else _mixed(colors, 256)
+
+    def ids(self, values: Any) -> NDArray[np.int32]:
+        """Return the rows of `palette` that are the colours of values.
+
+        Args:
+            values: numbers (N,); names (N,) of a categorical scale.
+
+        Returns:
+            int32 (N,).
+        """
+        import numpy as np
+
+        array = np.asarray(values)
+        if self.kind == "categorical":
+            return self._category_ids(array)
+        result = np.empty(array.shape, np.int32)
+        count = len(self.palette) - 1
+
+        def convert(rows: slice) -> None:
+            places = self.positions(array[rows])
+            places *= count
+            np.minimum(places, count - 1, out=places)
+            absent = np.isnan(places)
+            if absent.any():
+                places[absent] = count
+            result[rows] = places
+
+        each_block(len(array), convert)
+        return result
+
+    def _category_ids(self, values: NDArray[Any]) -> NDArray[np.int32]:
+        import numpy as np
+
+        known, inverse = np.unique(values, return_inverse=True)
+        places = {name: place for place, name in enumerate(self.names)}
+        found = [places.get(name_of(each), len(self.names)) for each in known.tolist()]
+        return np.array(found, np.int32)[inverse.reshape(-1)]
+
+    def rgb(self, values: Any) -> NDArray[np.float32]:
+        """Return the colours of values.
+
+        Args:
+            values: numbers (N,); names (N,) of a categorical scale.
+
+        Returns:
+            float32 (N, 3), linear RGB.
+        """
+        import numpy as np
+
+        ids = self.ids(values)
+        result = np.empty((len(ids), 3), np.float32)
+        colors = self.linear_palette
+
+        def convert(rows: slice) -> None:
+            np.take(colors, ids[rows], axis=0, out=result[rows], mode="clip")
+
+        each_block(len(ids), convert)
+        return result
+
+    def positions(self, values: Any) -> NDArray[np.float64]:
+        """Return places on the bar, 0 at the low end and 1 at the high end; NaN for missing ones.
+
+        Args:
+            values: numbers, any shape.
+        """
+        import numpy as np
+
+        numbers = np.asarray(values, np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if self.kind == "log":
+                numbers = np.log(np.where(numbers > 0.0, numbers, np.nan))
+            elif self.kind == "symlog":
+                numbers = _symlog(numbers, self._threshold)
+            low, high = self._ends
+            places = np.subtract(numbers, low)
+            if high > low:
+                places /= high - low
+            else:
+                places *= 0.0
+            clipped: NDArray[np.float64] = np.clip(places, 0.0, 1.0, out=places)
+        return clipped
+
+    @property
+    def _threshold(self) -> float:
+        return self.threshold or THRESHOLD * max(abs(self.low), abs(self.high)) or 1.0
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        """The ends as the scale spaces them."""
+        import numpy as np
+
+        if self.kind == "log":
+            return log(self.low), log(self.high)
+        if self.kind == "symlog":
+            low, high = _symlog(np.array([self.low, self.high]), self._threshold)
+            return float(low), float(high)
+        return self.low, self.high
+
+    def srgb_table(self, count: int = 256) -> NDArray[np.uint8]:
+        """Return the colours of the bar from its low end to its high end.
+
+        Args:
+            count: number of colours.
+
+        Returns:
+            uint8 (count, 3), sRGB.
+        """
+        import numpy as np
+
+        own = len(self.palette) - 1
+        return self.palette[(np.arange(count) + 0.5).astype(np.int64) * own // max(count, 1)]
+
+    def ticks(self, most: int = MOST_TICKS) -> list[Tick]:
+        """Return round values with places on the bar and texts; none of a categorical scale.
+
+        Args:
+            most: number of ticks that have room.
+        """
+        if self.is_categorical:
+            return []
+        if self.kind == "log":
+            values = ticks.decades(self.low, self.high, most)
+        elif self.kind == "symlog":
+            values = ticks.both_sides(self.low, self.high, self._threshold, most)
+        elif self.kind == "discrete":
+            steps = self.steps or STEPS
+            edges = [self.low + (self.high - self.low) * i / steps for i in range(steps + 1)]
+            values = edges if steps < 12 else ticks.linear(self.low, self.high, most)
+        else:
+            values = ticks.linear(self.low, self.high, most)
+        return ticks.ticks(values, lambda value: float(self.positions([value])[0]))
+
+    def categories(self) -> list[tuple[str, RGB]]:
+        """Return names and colours (sRGB, 0..1) of a categorical scale, in their order."""
+        rows = (self.palette[: len(self.names)] / 255.0).tolist()
+        return [(name, (r, g, b)) for name, (r, g, b) in zip(self.names, rows, strict=True)]
+
+
+def name_of(value: Any) -> str:
+    """Return the value of a category as text: 1.0 is "1"."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def _symlog(values: NDArray[Any], threshold: float) -> NDArray[np.float64]:
+    """Return values, logarithmic beyond a threshold on both sides and linear between."""
+    import numpy as np
+
+    size = np.abs(values) / threshold
+    with np.errstate(divide="ignore", invalid="ignore"):
+        beyond = np.copysign(DECADE + np.log10(size), values)
+    return np.where(size > 1.0, beyond, values / threshold * DECADE)
+
+
+def _parsed(colors: Sequence[Color]) -> NDArray[np.uint8]:
+    """Return colours as uint8 (K, 3)."""
+    import numpy as np
+
+    if not colors:
+        raise SceneError("map: holds no colours")
+    return np.round(255.0 * np.array([parse_color(color) for color in colors])).astype(np.uint8)
+
+
+def _mixed(colors: NDArray[np.uint8], count: int) -> NDArray[np.uint8]:
+    """Return colours at equal distances on the way through others, (count, 3)."""
+    import numpy as np
+
+    places = np.linspace(0.0, len(colors) - 1.0, count)
+    own = np.arange(len(colors))
+    mixed = [np.interp(places, own, colors[:, channel]) for channel in range(3)]
+    return np.round(np.stack(mixed, axis=1)).astype(np.uint8)
+
+
+def _spread(count: int, of: int) -> NDArray[np.int64]:
+    """Return indices at equal distances from the first to the last of a map, (count,)."""
+    import numpy as np
+
+    return np.round(np.linspace(0, of - 1, count)).astype(np.int64)

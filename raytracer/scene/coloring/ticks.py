@@ -1,0 +1,118 @@
+"""Ticks of colour scales: round values with short texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from math import ceil, floor, isfinite, log10
+from typing import NamedTuple
+
+ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
+"""Steps between ticks, times a power of ten."""
+
+PLAIN = (-4, 5)
+"""Powers of ten of the largest tick that is written without an exponent."""
+
+
+class Tick(NamedTuple):
+    """A labelled value of a colour scale.
+
+    Args:
+        value: the value.
+        position: its place on the bar: 0 is the low end, 1 the high end.
+        text: for people, in ASCII: "-0.5", "2e6".
+    """
+
+    value: float
+    position: float
+    text: str
+
+
+def linear(low: float, high: float, most: int) -> list[float]:
+    """Return round values in low..high, both included, at most `most` of them."""
+    if not low < high or not isfinite(high - low):
+        return [low] if low == high else [low, high]
+    step = _step((high - low) / max(most - 1, 1))
+    while floor(high / step + 1e-9) - ceil(low / step - 1e-9) + 1 > most:
+        step = _step(1.1 * step)
+    first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
+    digits = 2 - floor(log10(step))
+    values = [round(place * step, digits) + 0.0 for place in range(first, last + 1)]
+    return [value for value in values if low <= value <= high] or [low, high]
+
+
+def decades(low: float, high: float, most: int) -> list[float]:
+    """Return round values in low..high, both positive, for a logarithmic scale."""
+    first, last = ceil(log10(low) - 1e-9), floor(log10(high) + 1e-9)
+    if last - first < 1:
+        for factors in ((1, 2, 5), range(1, 10)):
+            fine = [
+                float(f"{factor}e{power}")
+                for power in range(first - 1, last + 1)
+                for factor in factors
+            ]
+            found = [value for value in fine if low <= value <= high]
+            if len(found) > 1:
+                return found[:: ceil(len(found) / most)]
+        return linear(low, high, most)
+    step = ceil((last - first + 1) / most)
+    found = [float(f"1e{power}") for power in range(first, last + 1, step)]
+    return [value for value in found if low <= value <= high]
+
+
+def both_sides(low: float, high: float, threshold: float, most: int) -> list[float]:
+    """Return zero and powers of ten on both sides of it, for a symmetric logarithmic scale."""
+    found = [0.0] if low <= 0.0 <= high else []
+    each = max(most // 2, 1)
+    for sign, end in ((1.0, high), (-1.0, -low)):
+        if end > threshold:
+            found += [sign * value for value in decades(threshold, end, each)]
+    inside = sorted(value for value in found if low <= value <= high)
+    return inside if len(inside) > 1 else linear(low, high, most)
+
+
+def ticks(values: Iterable[float], position: Callable[[float], float]) -> list[Tick]:
+    """Return ticks of values; all texts have the same decimals.
+
+    Args:
+        values: in their order.
+        position: gives the place of a value on the bar.
+    """
+    found = list(values)
+    return [
+        Tick(value, position(value), text) for value, text in zip(found, texts(found), strict=True)
+    ]
+
+
+def texts(values: list[float]) -> list[str]:
+    """Return numbers as short texts, with an exponent where they are very large or small."""
+    sizes = [abs(value) for value in values if value]
+    powers = [floor(log10(size)) for size in sizes]
+    if not sizes or (PLAIN[0] <= min(powers) and max(powers) <= PLAIN[1]):
+        for decimals in range(8):
+            plain = [f"{value:.{decimals}f}" for value in values]
+            if all(
+                abs(float(t) - v) <= 1e-4 * _gap(values) for t, v in zip(plain, values, strict=True)
+            ):
+                return plain
+    return [_exponential(value) for value in values]
+
+
+def _gap(values: list[float]) -> float:
+    """Return the least distance of two values, or the size of the only one."""
+    gaps = [abs(b - a) for a, b in pairwise(values) if a != b]
+    return min(gaps, default=abs(values[0]) or 1.0)
+
+
+def _exponential(value: float) -> str:
+    mantissa, _, exponent = f"{value:.6e}".partition("e")
+    if value == 0.0:
+        return "0"
+    short = mantissa.rstrip("0").rstrip(".")
+    return f"{short}e{int(exponent)}"
+
+
+def _step(least: float) -> float:
+    """Return the least round number that is not smaller."""
+    power = 10.0 ** floor(log10(least))
+    return next(each * power for each in ROUND if each * power >= least * (1.0 - 1e-9))

@@ -1,0 +1,198 @@
+"""Frames of a particle file: how many there are, and one of them by its number.
+
+Where a frame is a piece of the file that can be read by itself, as in text formats, its bytes are
+copied to a temporary file, and the format's reader reads that. Where the pieces are is found once
+and kept (see `frame_index`). Other formats find a frame by themselves.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any
+
+from raytracer.errors import DataFileError, counted
+from raytracer.files.access import OpenFile
+from raytracer.scene.particles.lines import LinesAhead
+from raytracer.scene.particles.registry import Format
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from raytracer.scene.particles.source import Notes, ParticleSource
+
+PIECE = 1 << 20
+"""Bytes that are copied, or looked through, at a time."""
+
+HEAD_BYTES = 1 << 12
+"""Longest line that holds a number of atoms; longer ones are no such line."""
+
+MOST_DIGITS = 18
+"""Most digits of a number of atoms."""
+
+
+@dataclass(frozen=True)
+class Frames:
+    """The frames of a file.
+
+    Args:
+        count: how many there are.
+        starts: bytes at which they begin, and where the last one ends, int64 (count + 1,); None
+            where frames are no pieces of the file.
+    """
+
+    count: int
+    starts: NDArray[np.int64] | None = None
+
+
+def frames_of(source: ParticleSource, file: OpenFile) -> Frames:
+    """Return the frames of a file; looking for them may read it once.
+
+    Args:
+        source: of the file, open.
+        file: as it was opened, before it was unpacked.
+
+    Raises:
+        DataFileError: the file is damaged.
+    """
+    from raytracer.scene.particles import frame_index
+
+    if not source.has_pieces:
+        frames = source.frames
+        return Frames(1 if frames is None else frames)
+    starts = frame_index.starts_of(source, file)
+    return Frames(len(starts) - 1, starts)
+
+
+@contextmanager
+def at_frame(
+    found: Format, content: OpenFile, file: OpenFile, inner: str, frame: int | None
+) -> Iterator[ParticleSource]:
+    """Give the source of one frame.
+
+    Args:
+        found: the format.
+        content: the file, unpacked.
+        file: as it was opened.
+        inner: path of the particles in it, or "".
+        frame: its number, from 0, or from -1 backwards; None is the first frame.
+
+    Raises:
+        DataFileError: there is no such frame, or the file is damaged.
+    """
+    source = found.open(content, inner)
+    if frame is None:
+        yield source
+        return
+    frames = frames_of(source, file)
+    number = checked(frame, frames.count, content.source)
+    if frames.starts is None or frames.count == 1:
+        source.go_to(number)
+        yield source
+        return
+    with _piece(content, frames, number, source.surrounded) as part:
+        piece = found.open(part, inner)
+        piece.notes = _rest_of(content, frames, source)
+        yield piece
+
+
+def checked(frame: int, count: int, name: str) -> int:
+    """Return the number of a frame from 0. Raises DataFileError: there is no such frame."""
+    if -count <= frame < count:
+        return frame % count
+    if count == 0:
+        raise DataFileError(f"{name}: holds no frames")
+    there = counted(count, "frame")
+    which = f"0 to {count - 1:,}, or -{count:,} to -1 from the end" if count > 1 else "frame 0"
+    raise DataFileError(f"{name}: there is no frame {frame:,}: it holds {there}, {which}")
+
+
+@contextmanager
+def _piece(content: OpenFile, frames: Frames, number: int, surrounded: bool) -> Iterator[OpenFile]:
+    """Give one frame as a file of its own.
+
+    surrounded: whether what is before the first frame and after the last one belongs to each.
+    """
+    from tempfile import TemporaryFile
+
+    assert frames.starts is not None
+    spans = [(int(frames.starts[number]), int(frames.starts[number + 1]))]
+    if surrounded:
+        before, after = (0, int(frames.starts[0])), (int(frames.starts[-1]), content.size)
+        spans = [before, *spans, after]
+    with TemporaryFile() as copy:
+        for start, end in spans:
+            _copy(content.file.fileno(), start, end, copy)
+        copy.flush()
+        copy.seek(0)
+        stream: Any = copy
+        yield OpenFile(stream, content.path, f"{content.source}: frame {number}")
+
+
+def _copy(descriptor: int, start: int, end: int, target: IO[bytes]) -> None:
+    """Append bytes of a file to another one."""
+    while start < end:
+        piece = os.pread(descriptor, min(PIECE, end - start), start)
+        if not piece:
+            return  # it was cut short since; the reader says so
+        target.write(piece)
+        start += len(piece)
+
+
+def _rest_of(content: OpenFile, frames: Frames, source: ParticleSource) -> Notes:
+    """Return the warning that a file ends within a frame, as one that is being written does."""
+    assert frames.starts is not None
+    rest = os.pread(content.file.fileno(), HEAD_BYTES, int(frames.starts[-1]))
+    if source.surrounded or not rest.strip():
+        return []
+    whole = counted(frames.count, "whole frame")
+    return [("", (
+        f"{content.source}: frame {frames.count} is cut short and left out; there are {whole}"
+    ))]  # fmt: skip
+
+
+def counted_lines(file: OpenFile, place: int, more: int) -> list[int]:
+    """Return the starts of frames of which each says on a line how many lines it has.
+
+    Args:
+        file: a text.
+        place: of the line with the number, from 0.
+        more: lines that a frame has besides as many as the number says.
+
+    Returns:
+        The byte at which each whole frame begins, and where the last one ends; of a file without a
+        whole frame its start and end.
+
+    Raises:
+        DataFileError: a line that should hold a number does not.
+    """
+    lines, starts = LinesAhead(file), [0]
+    while True:
+        start = starts[-1]
+        count = _count_at(file, start, place, len(starts) - 1)
+        end = None if count is None else lines.after(count + more)
+        if end is None:
+            return starts if len(starts) > 1 else [0, file.size]
+        starts.append(end)
+
+
+def _count_at(file: OpenFile, start: int, place: int, frame: int) -> int | None:
+    """Return the number that a frame says at its beginning, or None at the end of the file."""
+    text = os.pread(file.file.fileno(), HEAD_BYTES * (1 + place), start)
+    rows = text.splitlines()
+    if len(rows) <= place or not text.strip():
+        return None
+    word = rows[place].removeprefix(b"\xef\xbb\xbf").strip()
+    if not word.isdigit() or len(word) > MOST_DIGITS:
+        if not word and not rows[0].strip():
+            return None  # blank lines at the end
+        from raytracer.errors import shown
+
+        what = shown(word.decode("utf-8", "replace"), 40)
+        raise DataFileError(
+            f"{file.source}: frame {frame}, at byte {start:,}: '{what}' is not the number of atoms"
+        )
+    return int(word)

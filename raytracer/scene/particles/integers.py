@@ -1,0 +1,74 @@
+"""Integers of text files: refused where their type does not hold them, never wrapped or cut."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import DataFileError, shown
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+EXACT = 1 << 53
+"""Integers up to this size are the same as float64, which text is parsed to."""
+
+
+def whole(values: NDArray[np.float64], source: str, name: str) -> NDArray[np.int64]:
+    """Return the integers of a column as int64.
+
+    Args:
+        values: (N, ...), whole numbers or not; the latter are cut.
+        source: the file, for messages.
+        name: of the column.
+
+    Raises:
+        DataFileError: one is NaN, infinite, or beyond 2**53.
+    """
+    import numpy as np
+
+    _require(values, -EXACT, EXACT, source, name, "integers")
+    return values.astype(np.int64)
+
+
+def narrowed(values: NDArray[Any], dtype: np.dtype[Any], source: str, name: str) -> NDArray[Any]:
+    """Return numbers in the type that a file declares.
+
+    Args:
+        values: (N, ...), float64 or int64.
+        dtype: of floating-point numbers or integers.
+        source: the file, for messages.
+        name: of the array or property.
+
+    Raises:
+        DataFileError: the type is one of integers, and a number is none or beyond its range.
+    """
+    import numpy as np
+
+    dtype = dtype.newbyteorder("=")
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        low, high = int(limits.min), int(limits.max)
+        if values.dtype.kind == "f":
+            low, high = max(low, -EXACT), min(high, EXACT)
+        _require(values, low, high, source, name, f"{dtype.name}s")
+        if values.dtype.kind == "f" and (fraction := values % 1 != 0).any():
+            raise _wrong(values[fraction][0], source, name, "is not an integer")
+    with np.errstate(over="ignore"):
+        return values.astype(dtype)
+
+
+def _require(values: NDArray[Any], low: int, high: int, source: str, name: str, kind: str) -> None:
+    """Refuse numbers beyond limits, NaN among them."""
+    import numpy as np
+
+    if not values.size or (values.min() >= low and values.max() <= high):
+        return
+    bad = values[~((values >= low) & (values <= high))][0]
+    if np.isfinite(bad):
+        raise _wrong(bad, source, name, f"is beyond the {kind}, which go from {low:,} to {high:,}")
+    raise _wrong(bad, source, name, "is not an integer")
+
+
+def _wrong(value: Any, source: str, name: str, problem: str) -> DataFileError:
+    return DataFileError(f"{source}: '{shown(name)}': {value:.16g} {problem}")

@@ -1,0 +1,1 @@
+"""Readers of objects of other packages; none of them imports the package."""

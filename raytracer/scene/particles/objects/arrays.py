@@ -1,0 +1,73 @@
+"""Arrays: records, (N, 3), (N, 4) with radii, (T, N, 3) frames, and tables of arrays by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import DataFileError
+from raytracer.scene.arrays import Where, as_array
+from raytracer.scene.particles.objects.source import Entry, ObjectSource, encoded, entries_of
+from raytracer.scene.particles.source import Particles
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Source(ObjectSource):
+    """An array, or a dictionary of arrays."""
+
+    noun = "field"
+
+    @property
+    def count(self) -> int | None:
+        lengths = [len(values) for values in self._arrays.values()]
+        return max(lengths, key=lengths.count, default=0)
+
+    @property
+    def frames(self) -> int | None:
+        array = self._array
+        return len(array) if array is not None and _is_series(array) else 1
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        result = super().particles(names)
+        if (frames := self.frames or 1) > 1:
+            result.notes.append(("", f"{self.name}: holds {frames:,} frames; the first is shown"))
+        return result
+
+    def entries(self) -> Mapping[str, Entry]:
+        return entries_of(self._arrays, self.count or 0)
+
+    @cached_property
+    def _array(self) -> NDArray[Any] | None:
+        """The array; None of a dictionary."""
+        if isinstance(self.value, Mapping):
+            return None
+        return as_array(self.value, "centers", Where(self.name))
+
+    @cached_property
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays by name, each (N, ...)."""
+        array = self._array
+        if array is None:
+            found = {str(name): as_array(value, str(name), Where(self.name))
+                     for name, value in self.value.items()}  # fmt: skip
+            return {name: encoded(each) if each.dtype.kind == "U" else each
+                    for name, each in found.items() if each.ndim}  # fmt: skip
+        if array.dtype.names and array.ndim == 1:
+            return {name: array[name] for name in array.dtype.names}
+        if _is_series(array):
+            return {"centers": array[0]}
+        if array.ndim != 2 or array.shape[1] not in (3, 4) or array.dtype.kind not in "iuf":
+            raise DataFileError(
+                f"{self.name}: has shape {array.shape} and type {array.dtype}; centres are (N, 3), "
+                "(N, 4) with radii, or (T, N, 3) frames, of numbers"
+            )
+        columns = {"centers": array[:, :3]}
+        return columns if array.shape[1] == 3 else columns | {"radius": array[:, 3]}
+
+
+def _is_series(array: NDArray[Any]) -> bool:
+    """Whether an array holds frames."""
+    return array.ndim == 3 and array.shape[2] == 3 and len(array) > 0 and not array.dtype.names

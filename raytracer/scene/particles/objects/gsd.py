@@ -1,0 +1,60 @@
+"""Frames of gsd (`gsd.hoomd.Frame`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from raytracer.errors import DataFileError
+from raytracer.scene.particles.cell import hoomd_box
+from raytracer.scene.particles.loaded import texts
+from raytracer.scene.particles.objects.source import Entry, ObjectSource, entries_of
+from raytracer.scene.particles.source import Box, Column
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+COLUMNS = ("position", "diameter", "mass", "charge", "velocity", "orientation", "body", "image",
+           "moment_inertia", "angmom")  # fmt: skip
+
+
+class Source(ObjectSource):
+    """A `Frame`."""
+
+    noun = "array"
+
+    @property
+    def count(self) -> int | None:
+        return int(self.value.particles.N)
+
+    @property
+    def box(self) -> Box | None:
+        sizes = self.value.configuration.box
+        return None if sizes is None else hoomd_box(sizes)
+
+    @property
+    def bonds(self) -> NDArray[np.int64] | None:
+        import numpy as np
+
+        found = self.value.bonds.group
+        return None if found is None else np.asarray(found, np.int64).reshape(-1, 2)
+
+    def entries(self) -> Mapping[str, Entry]:
+        import numpy as np
+
+        held = self.value.particles
+        count = int(held.N)
+        if held.position is None:
+            raise DataFileError(f"{self.name}: has no positions of particles")
+        arrays = {name: getattr(held, name, None) for name in COLUMNS}
+        arrays = {name: np.asarray(each) for name, each in arrays.items() if each is not None}
+        if np.all(arrays.get("diameter", 0.0) == 1.0):
+            del arrays["diameter"]  # gsd's value for files without
+        found = entries_of(arrays, count)
+        types = np.zeros(count, np.uint32) if held.typeid is None else np.asarray(held.typeid)
+        names = ["A"] if held.types is None else list(held.types)
+        if len(types) and int(types.max()) >= len(names):
+            raise DataFileError(f"{self.name}: a particle has a type that has no name")
+        found["species"] = Entry(Column("text"), lambda: texts(names)[types])
+        return found

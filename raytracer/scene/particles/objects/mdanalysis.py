@@ -1,0 +1,103 @@
+"""Universes and groups of atoms of MDAnalysis: the current frame, in angstrom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from raytracer.scene.particles.atom_names import elements_of
+from raytracer.scene.particles.cell import cell_of
+from raytracer.scene.particles.objects.source import Entry, ObjectSource, encoded, entries_of
+from raytracer.scene.particles.source import Box, Column
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+NUMBERS = {
+    "velocities": "velocity", "forces": "force", "masses": "mass", "charges": "charge",
+    "radii": "radius", "tempfactors": "b_factor", "occupancies": "occupancy", "ids": "id",
+    "resids": "residue_id",
+}  # fmt: skip
+"""Attributes of numbers, and what a column of a file is called."""
+
+TEXTS = {"names": "name", "resnames": "residue", "chainIDs": "chain", "segids": "segment"}
+"""Attributes of texts, and what a column of a file is called."""
+
+
+class Source(ObjectSource):
+    """A `Universe` or an `AtomGroup`."""
+
+    noun = "attribute"
+
+    @cached_property
+    def _atoms(self) -> Any:
+        return self.value.atoms
+
+    @property
+    def count(self) -> int | None:
+        return len(self._atoms)
+
+    @property
+    def frames(self) -> int | None:
+        return int(self._atoms.universe.trajectory.n_frames)
+
+    @property
+    def box(self) -> Box | None:
+        sizes = self._atoms.universe.dimensions
+        if sizes is None:
+            return None
+        a, b, c, alpha, beta, gamma = map(float, sizes)
+        return cell_of((a, b, c), (alpha, beta, gamma))
+
+    @property
+    def bonds(self) -> NDArray[np.int64] | None:
+        import numpy as np
+
+        found = self._has("bonds")
+        if found is None or not len(found):
+            return None
+        places = np.full(len(self._atoms.universe.atoms), -1, np.int64)
+        places[self._atoms.indices] = np.arange(len(self._atoms))
+        pairs: NDArray[np.int64] = places[found.indices]
+        inside = pairs[(pairs >= 0).all(axis=1)]
+        return inside if len(inside) else None
+
+    def entries(self) -> Mapping[str, Entry]:
+        atoms = self._atoms
+        found = {"position": Entry(Column("number", (3,)), lambda: atoms.positions)}
+        label = self._label_column()
+        found |= {} if label is None else {"element": label}
+        numbers = {column: self._has(name) for name, column in NUMBERS.items()}
+        arrays = {column: values for column, values in numbers.items() if values is not None}
+        if "radius" in arrays and not (arrays["radius"] > 0.0).all():
+            del arrays["radius"]  # 0 where the file has none
+        found |= entries_of(arrays, len(atoms))
+        for name, column in TEXTS.items():
+            values = self._has(name)
+            if values is not None:
+                found[column] = Entry(Column("text"), lambda values=values: values)  # type: ignore[misc]
+        return found
+
+    def _label_column(self) -> Entry | None:
+        """Return the elements: those of the file, otherwise by the names or types of atoms."""
+        elements, names, types = map(self._has, ("elements", "names", "types"))
+        if elements is not None and (elements != "").all():
+            return Entry(Column("text"), lambda: elements)
+        if names is not None and (names != "").all():
+            residues = self._has("resnames")
+            return Entry(
+                Column("text"),
+                lambda: elements_of(
+                    encoded(names), encoded([""] * len(names) if residues is None else residues)
+                ),
+            )
+        return None if types is None else Entry(Column("text"), lambda: types)
+
+    def _has(self, name: str) -> Any:
+        """Return an attribute of all atoms; None if they lack it."""
+        try:
+            return getattr(self._atoms, name, None)
+        except (ValueError, KeyError):  # NoDataError is an AttributeError in some releases only
+            return None

@@ -1,0 +1,73 @@
+"""Data collections of OVITO, and pipelines, of which the current frame is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import DataFileError
+from raytracer.scene.particles.objects.source import Entry, ObjectSource, entries_of
+from raytracer.scene.particles.source import Box, Column
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+TYPE = "Particle Type"
+
+
+class Source(ObjectSource):
+    """A `DataCollection` or a `Pipeline`."""
+
+    noun = "property"
+
+    @cached_property
+    def _data(self) -> Any:
+        return self.value.compute() if hasattr(self.value, "compute") else self.value
+
+    @cached_property
+    def _particles(self) -> Any:
+        found = self._data.particles
+        if found is None:
+            raise DataFileError(f"{self.name}: holds no particles")
+        return found
+
+    @property
+    def count(self) -> int | None:
+        return int(self._particles.count)
+
+    @property
+    def box(self) -> Box | None:
+        import numpy as np
+
+        if self._data.cell is None:
+            return None
+        matrix = np.asarray(self._data.cell, np.float64)  # (3, 4): edges and origin as columns
+        a, b, c, origin = (tuple(column) for column in matrix.T.tolist())
+        return Box(origin, (a, b, c))
+
+    @property
+    def bonds(self) -> NDArray[np.int64] | None:
+        import numpy as np
+
+        found = self._particles.bonds
+        if found is None or found.topology is None:
+            return None
+        return np.asarray(found.topology, np.int64).reshape(-1, 2)
+
+    def entries(self) -> Mapping[str, Entry]:
+        import numpy as np
+
+        arrays = {name: np.asarray(self._particles[name]) for name in self._particles.keys()}  # noqa: SIM118
+        types = arrays.pop(TYPE, None)
+        found = entries_of(arrays, int(self._particles.count))
+        if types is not None:
+            names = {each.id: each.name for each in self._particles[TYPE].types}
+            if all(names.get(number) for number in np.unique(types)):
+                found["species"] = Entry(
+                    Column("text"), lambda: np.array([names[number] for number in types])
+                )
+            else:
+                found |= entries_of({"type": types}, len(types))
+        return found

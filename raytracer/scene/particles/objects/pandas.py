@@ -1,0 +1,56 @@
+"""Data frames of pandas: a row for each particle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from raytracer.scene.particles.naming import unit
+from raytracer.scene.particles.objects.source import Entry, ObjectSource
+from raytracer.scene.particles.source import Column
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_KINDS = {"f": "number", "i": "integer", "u": "integer", "b": "truth value"}
+
+
+class Source(ObjectSource):
+    """A `DataFrame`."""
+
+    @property
+    def count(self) -> int | None:
+        return len(self.value)
+
+    def entries(self) -> Mapping[str, Entry]:
+        found: dict[str, Entry] = {}
+        for place, label in enumerate(self.value.columns):
+            name = label if isinstance(label, str) else str(label)
+            series = self.value.iloc[:, place]
+            kind = _KINDS.get(series.dtype.kind, "")
+            if kind:
+                found.setdefault(name, Entry(Column(kind, (), unit(name)), _numbers(series)))
+            elif _are_texts(series):
+                found.setdefault(name, Entry(Column("text"), lambda series=series: list(series)))  # type: ignore[misc]
+        return found
+
+
+def _numbers(series: Any) -> Callable[[], NDArray[Any]]:
+    """Return the function that gives a column of numbers; what is missing is NaN."""
+    import numpy as np
+
+    def read() -> NDArray[Any]:
+        missing = series.dtype.kind != "f" and series.hasnans
+        array = series.to_numpy(dtype=float, na_value=np.nan) if missing else series.to_numpy()
+        return np.asarray(array, None if array.dtype.kind != "O" else np.float64)
+
+    return read
+
+
+def _are_texts(series: Any) -> bool:
+    """Whether a column holds texts, by the first of its values that is not missing."""
+    place = series.first_valid_index()
+    if place is None:
+        return False
+    first = series.loc[place]
+    return isinstance(first if not hasattr(first, "iloc") else first.iloc[0], str)

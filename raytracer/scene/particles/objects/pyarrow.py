@@ -1,0 +1,29 @@
+"""Tables and record batches of pyarrow: a row for each particle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from raytracer.scene.particles.formats.arrow import array_of, column_of
+from raytracer.scene.particles.naming import unit
+from raytracer.scene.particles.objects.source import Entry, ObjectSource
+
+
+class Source(ObjectSource):
+    """A `Table` or a `RecordBatch`."""
+
+    @property
+    def count(self) -> int | None:
+        return int(self.value.num_rows)
+
+    def entries(self) -> Mapping[str, Entry]:
+        found: dict[str, Entry] = {}
+        for place, field in enumerate(self.value.schema):
+            column = column_of(field.type)
+            if column is not None:
+                values = self.value.column(place)
+                found.setdefault(field.name, Entry(
+                    column._replace(unit=unit(field.name)),
+                    lambda values=values, column=column: array_of(values, column),  # type: ignore[misc]
+                ))  # fmt: skip
+        return found

@@ -1,0 +1,26 @@
+"""Data sets of PyVista: their points with the arrays of the points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from raytracer.scene.particles.objects.source import Entry, ObjectSource, entries_of
+
+
+class Source(ObjectSource):
+    """A `DataSet`: `PolyData`, `UnstructuredGrid` and others."""
+
+    noun = "array"
+
+    @property
+    def count(self) -> int | None:
+        return int(self.value.n_points)
+
+    def entries(self) -> Mapping[str, Entry]:
+        data = self.value.point_data
+        arrays = {name: np.asarray(data[name]) for name in data.keys()}  # noqa: SIM118
+        arrays.pop("position", None)
+        points = np.asarray(self.value.points)
+        return entries_of({"position": points, **arrays}, int(self.value.n_points))

@@ -1,0 +1,141 @@
+"""Series of files, one for each frame: named by a pattern, or all of a folder.
+
+A pattern has the wildcards of a shell, as in `snap_*.h5`, or a number as in `frame_%04d.xyz`. Files
+are in the order of the numbers in their names: `snap_9` goes before `snap_10`.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from raytracer.errors import DataFileError, shown
+from raytracer.files.access import is_file
+
+MOST_FILES = 1_000_000
+"""Most files of a series."""
+
+_NUMBER = re.compile(r"%0?\d*d")
+
+_WILD = re.compile(r"[*?\[]")
+
+
+class Series(NamedTuple):
+    """The files of a series.
+
+    Args:
+        name: the pattern or the folder, for messages.
+        files: in their order.
+        inner: path of the particles in each, or "".
+    """
+
+    name: str
+    files: list[Path]
+    inner: str = ""
+
+    def file(self, frame: int) -> Path:
+        """Return the path of a frame. Raises DataFileError: there is no such frame."""
+        from raytracer.scene.particles.frames import checked
+
+        found = self.files[checked(frame, len(self.files), self.name)]
+        return Path(f"{found}:{self.inner}") if self.inner else found
+
+
+def series_of(path: str | Path, folders: bool = True) -> Series | None:
+    """Return the files that a path names by a pattern or as a folder; None if it is a plain path.
+
+    Args:
+        path: of which the last part may be a pattern; a file of that very name goes first.
+        folders: whether a folder is a series.
+
+    Raises:
+        DataFileError: there are none, or they are of different formats.
+    """
+    path = Path(path)
+    try:
+        if str(path) == "-" or is_file(path):
+            return None
+        if path.is_dir():
+            return Series(str(path), _in_folder(path)) if folders else None
+    except (OSError, ValueError):
+        return None  # the door says what is wrong with the name
+    inner = ""
+    if not _is_pattern(path.name):
+        head, _, inner = str(path).partition(":")
+        path = Path(head)
+        if not inner or not _is_pattern(path.name):
+            return None
+    files = _matching(path)
+    if not files and ":" in path.name:
+        head, _, inner = str(path).rpartition(":")
+        path = Path(head)
+        files = _matching(path)
+    if not files:
+        raise DataFileError(f"{shown(str(path), 200)}: no file matches this pattern")
+    return Series(str(path), files, inner)
+
+
+def _is_pattern(name: str) -> bool:
+    return bool(_WILD.search(name) or _NUMBER.search(name))
+
+
+def _matching(path: Path) -> list[Path]:
+    """Return the files whose names match a pattern, in order."""
+    from fnmatch import translate
+    from itertools import islice
+
+    if _NUMBER.search(path.name):
+        text = r"\d+".join(re.escape(part) for part in _NUMBER.split(path.name))
+    else:
+        text = translate(path.name)
+    known = re.compile(text)
+    try:
+        found = (each for each in path.parent.iterdir() if known.fullmatch(each.name))
+        return _ordered([each for each in islice(found, MOST_FILES + 1) if is_file(each)], path)
+    except OSError:
+        return []
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    """Return the particle files of a folder, in order.
+
+    Raises:
+        DataFileError: there are none, or they have different endings.
+    """
+    from raytracer.scene.particles.compressed import SUFFIXES as COMPRESSED
+    from raytracer.scene.particles.registry import SUFFIXES
+
+    def ending(path: Path) -> str:
+        whole = path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
+        return whole.suffix.lower()
+
+    try:
+        there = [path for path in folder.iterdir() if not path.name.startswith(".")]
+    except OSError as problem:
+        from raytracer.files.access import reason
+
+        raise DataFileError(f"{folder}: {reason(problem)}") from None
+    files = [path for path in there if ending(path) in SUFFIXES and is_file(path)]
+    endings = sorted({ending(path) for path in files})
+    if not files:
+        raise DataFileError(f"{folder}: is a folder without particle files; name a file")
+    if len(endings) > 1:
+        listed = ", ".join(endings[:8])
+        raise DataFileError(
+            f"{folder}: is a folder with files of several formats ({listed}), of which a series of "
+            f"frames has one: name them by a pattern, for example '{folder / ('*' + endings[0])}'"
+        )
+    return _ordered(files, folder)
+
+
+def _ordered(files: list[Path], name: Path) -> list[Path]:
+    """Return files in the order of the numbers in their names."""
+    if len(files) > MOST_FILES:
+        raise DataFileError(f"{name}: has more than {MOST_FILES:,} files")
+
+    def rank(path: Path) -> list[tuple[int, str]]:
+        parts = re.split(r"(\d+)", str(path))
+        return [(int(p) if place % 2 else 0, p) for place, p in enumerate(parts)]
+
+    return sorted(files, key=rank)

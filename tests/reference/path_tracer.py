@@ -1,0 +1,342 @@
+"""A float64 path tracer in NumPy: the independent proof of pictures of indirect light.
+
+It shares no code with the kernels: every ray is tested against every sphere. Light is found by
+scattering alone, by sampling lights alone (next-event estimation), or by both with the balance
+heuristic: three estimates of one picture, which check each other. Pictures of 16 x 16 pixels and
+a handful of spheres are its range.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference.path_bsdf import Surfaces, Tables, dot
+from reference.path_lights import FlatLamp, Lamp, SphereLamp, lamps_of
+from reference.path_scene import PathScene
+from reference.scene import View
+
+Array = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+Sampling = Literal["scattering", "lights", "both"]
+
+ROULETTE = 6
+"""Scatterings after which paths end by chance, with the probability of their loss."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Means over samples, (h, w, 3), and the variances of these means."""
+
+    mean: Array
+    variance: Array
+
+    def z(self, other: Estimate, least: float = 1e-9) -> Array:
+        """Difference of each mean to another estimate's in standard deviations.
+
+        It is 0 where the means are equal but for float32's rounding, or differ by at most `least`:
+        where light is so rare that few samples found it, their variance says nothing.
+        """
+        difference = self.mean - other.mean
+        sigma = np.sqrt(self.variance + other.variance)
+        rounding = 1e-6 * (np.abs(self.mean) + np.abs(other.mean)) + least
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = np.where(np.abs(difference) <= rounding, 0.0, difference / sigma)
+        return np.asarray(z)
+
+    def z_of_mean(self, other: Estimate) -> Array:
+        """Difference of the means of the whole pictures in standard deviations, (3,)."""
+        return np.asarray(self._whole().z(other._whole())[0, 0])
+
+    def _whole(self) -> Estimate:
+        mean = self.mean.mean(axis=(0, 1), keepdims=True)
+        return Estimate(
+            mean, self.variance.mean(axis=(0, 1), keepdims=True) / self.mean[..., 0].size
+        )
+
+
+def agree(one: Estimate, other: Estimate, what: str = "pictures", least: float = 1e-9) -> None:
+    """Assert that two estimates have the same expectation: each pixel, and the whole picture.
+
+    least: difference of a pixel that is no error; see `Estimate.z`.
+    """
+    z, mean = one.z(other, least), one.z_of_mean(other)
+    y, x, channel = np.unravel_index(int(np.abs(z).argmax()), z.shape)
+    values = [float(each.mean[y, x, channel]) for each in (one, other)]
+    assert np.abs(z).max() < 6, f"{what}: {z[y, x, channel]:.1f} sigma at ({x}, {y}): {values}"
+    means = [np.round(each.mean.mean(axis=(0, 1)), 6).tolist() for each in (one, other)]
+    assert np.abs(mean).max() < 4, f"{what}: the means differ by {mean.round(1)} sigma: {means}"
+
+
+def estimate_of(samples: NDArray[np.floating]) -> Estimate:
+    """The estimate by independent pictures, (n, h, w, 3)."""
+    pictures = np.asarray(samples, np.float64)
+    return Estimate(pictures.mean(axis=0), pictures.var(axis=0, ddof=1) / len(pictures))
+
+
+def trace(
+    scene: PathScene,
+    view: View,
+    width: int,
+    height: int,
+    samples: int,
+    *,
+    sampling: Sampling = "both",
+    max_depth: int = 8,
+    centered: bool = False,
+    seed: int = 0,
+) -> Estimate:
+    """Return a picture of linear radiance.
+
+    Args:
+        scene: spheres and lights.
+        view: the camera.
+        width, height: pixels.
+        samples: paths a pixel.
+        sampling: how light is found.
+        max_depth: most scatterings of a path; 0 shows lights alone.
+        centered: whether rays go through the centres of pixels, not anywhere in them.
+        seed: of the random numbers.
+    """
+    rng = np.random.default_rng(seed)
+    tracer = _Tracer(scene, sampling, max_depth, rng)
+    shape = height, width, samples
+    y, x, _ = (axis.ravel() for axis in np.indices(shape))
+    within = np.full((2, x.size), 0.5) if centered else rng.random((2, x.size))
+    origin, direction = _camera(view, width, height, x + within[0], y + within[1])
+    values = tracer.radiance(origin, direction).reshape(*shape, 3)
+    variance = (
+        values.var(axis=2, ddof=1) / samples if samples > 1 else np.full((height, width, 3), np.inf)
+    )
+    return Estimate(values.mean(axis=2), variance)
+
+
+def _camera(view: View, width: int, height: int, x: Array, y: Array) -> tuple[Array, Array]:
+    """Origins and unit directions of rays through places in pixels from the upper left."""
+    forward, right, up = view.axes()
+    half = view.half_height()
+    across = ((2 * x / width - 1) * half * width / height)[:, None] * right
+    across = across + ((1 - 2 * y / height) * half)[:, None] * up
+    origin = np.broadcast_to(np.asarray(view.position, np.float64), across.shape)
+    if view.vertical_fov is None:
+        return origin + across, np.broadcast_to(forward, across.shape).copy()
+    direction = forward + across
+    return origin.copy(), direction / np.linalg.norm(direction, axis=1, keepdims=True)
+
+
+class _Hits(NamedTuple):
+    """First surfaces of rays.
+
+    ball: its number, -1 without. near, far: glass on the side of the ray and behind, -1 for air.
+    through: share of light that the medium before it lets pass.
+    """
+
+    t: Array
+    ball: Numbers
+    near: Numbers
+    far: Numbers
+
+    def of(self, which: NDArray[np.bool_]) -> _Hits:
+        """Return those of some rays."""
+        return _Hits(self.t[which], self.ball[which], self.near[which], self.far[which])
+
+
+class _Tracer:
+    """Paths of one scene; arrays have a row a ray."""
+
+    def __init__(
+        self, scene: PathScene, sampling: Sampling, max_depth: int, rng: np.random.Generator
+    ) -> None:
+        balls = scene.balls
+        self._scene, self._sampling, self._rng = scene, sampling, rng
+        self._max_depth = max_depth
+        self._lamps = lamps_of(scene)
+        self._tables = Tables(balls)
+        self._centers = np.array([b.center for b in balls], np.float64).reshape(-1, 3)
+        self._radii = np.array([b.radius for b in balls], np.float64)
+        self._colors = np.array([b.base_color for b in balls], np.float64).reshape(-1, 3)
+        self._ior = np.array([b.ior for b in balls] + [1.0], np.float64)  # at -1: air
+        self._absorption = np.array([b.absorption for b in balls] + [(0, 0, 0)], np.float64)
+        self._rough = np.array([b.roughness for b in balls], np.float64)
+        self._specular = np.array([b.specular for b in balls], np.float64)
+        self._metal = np.array([b.metallic for b in balls], np.float64)
+        self._glass = np.array([b.transmission for b in balls], np.float64)
+        self._compensated = np.array([b.compensated for b in balls], np.float64)
+        self._is_glass = (self._metal < 1) & (self._glass > 0)
+        rank = sorted(range(len(balls)), key=lambda i: (balls[i].priority, i))
+        self._order = [i for i in rank if self._is_glass[i]]  # the last of them fills overlaps
+
+    def radiance(self, origin: Array, direction: Array) -> Array:
+        """Return an estimate of the light along each ray, (n, 3)."""
+        count = len(origin)
+        light, weight = np.zeros((count, 3)), np.ones((count, 3))
+        path = np.arange(count)
+        pdf = np.full(count, np.inf)  # of the direction; infinite: no light sampling finds it
+        medium = self._medium(origin, np.full(count, -1))
+        for depth in range(self._max_depth + 1):
+            hits = self._first(origin, direction, medium)
+            seen = depth > 0 or self._scene.lights_seen
+            light[path] += weight * self._met(origin, direction, hits, medium, pdf, seen)
+            keep = hits.ball >= 0
+            if depth == self._max_depth or not keep.any():
+                break
+            path, weight, hits = path[keep], weight[keep], hits.of(keep)
+            direction, medium = direction[keep], medium[keep]
+            weight = weight * self._passed(medium, hits.t)
+            point = origin[keep] + hits.t[:, None] * direction
+            surfaces = self._surfaces(point, direction, hits)
+            if self._sampling != "scattering" and self._lamps:
+                light[path] += weight * self._sampled(point, surfaces, hits)
+            drawn = surfaces.sample(self._rng.random((len(point), 4)))
+            weight, pdf = weight * drawn.weight, drawn.pdf
+            medium = np.where(drawn.through, hits.far, hits.near)
+            origin, direction = point, drawn.wi
+            alive = self._roulette(depth, weight)
+            path, weight, pdf, medium = path[alive], weight[alive], pdf[alive], medium[alive]
+            origin, direction = origin[alive], direction[alive]
+        return light
+
+    def _roulette(self, depth: int, weight: Array) -> NDArray[np.bool_]:
+        """Choose the paths that go on; their weights are raised in place."""
+        chance = weight.max(axis=1)
+        alive = chance > 0
+        if depth >= ROULETTE:
+            chance = np.minimum(chance, 0.95)
+            alive = self._rng.random(len(weight)) < chance
+            weight /= np.where(alive, chance, 1)[:, None]
+        return np.asarray(alive)
+
+    def _medium(self, point: Array, skip: Numbers) -> Numbers:
+        """Glass that fills each point, but for the ball `skip`; -1 is air."""
+        filled = np.full(len(point), -1)
+        for ball in self._order:
+            away = point - self._centers[ball]
+            inside = dot(away, away) < self._radii[ball] ** 2
+            filled[inside & (skip != ball)] = ball
+        return filled
+
+    def _nearest(self, origin: Array, direction: Array) -> tuple[Array, Numbers]:
+        """Distance and number of the first sphere; infinity and -1 without."""
+        best, number = np.full(len(origin), np.inf), np.full(len(origin), -1)
+        for ball, (center, radius) in enumerate(zip(self._centers, self._radii, strict=True)):
+            away = center - origin
+            middle = dot(away, direction)
+            across = away - middle[:, None] * direction
+            half2 = radius**2 - dot(across, across)
+            half = np.sqrt(np.maximum(half2, 0))
+            least = 1e-7 * radius
+            t = np.where(middle - half > least, middle - half, middle + half)
+            closer = (half2 > 0) & (t > least) & (t < best)
+            best, number = np.where(closer, t, best), np.where(closer, ball, number)
+        return best, number
+
+    def _first(self, origin: Array, direction: Array, medium: Numbers) -> _Hits:
+        """First surfaces, past those of glass that other glass fills."""
+        t, ball = np.zeros(len(origin)), np.full(len(origin), -1)
+        near, far = medium.copy(), medium.copy()
+        open_rays = np.arange(len(origin))
+        while len(open_rays):
+            at = origin[open_rays] + t[open_rays, None] * direction[open_rays]
+            step, number = self._nearest(at, direction[open_rays])
+            t[open_rays] += step
+            ball[open_rays] = number
+            hit = number >= 0
+            open_rays, at, step, number = open_rays[hit], at[hit], step[hit], number[hit]
+            point = at + step[:, None] * direction[open_rays]
+            others = self._medium(point, number)
+            enters = dot(direction[open_rays], point - self._centers[number]) < 0
+            fills = self._is_glass[number] & (self._rank(number) > self._rank(others))
+            inner = np.where(fills, number, others)
+            near[open_rays] = np.where(enters, others, inner)
+            far[open_rays] = np.where(enters, inner, others)
+            hidden = self._is_glass[number] & ~fills
+            ball[open_rays[hidden]] = -1
+            open_rays = open_rays[hidden]
+        return _Hits(t, ball, near, far)
+
+    def _rank(self, ball: Numbers) -> Numbers:
+        ranks = np.full(len(self._radii) + 1, -1)
+        ranks[self._order] = np.arange(len(self._order))
+        return np.asarray(ranks[ball])
+
+    def _passed(self, medium: Numbers, distance: Array) -> Array:
+        """Share of light that a medium lets pass, (n, 3)."""
+        absorption = self._absorption[medium]
+        with np.errstate(invalid="ignore"):  # no absorption over no end
+            depth = np.where(absorption > 0, absorption * distance[:, None], 0.0)
+        return np.asarray(np.exp(-depth))
+
+    def _met(
+        self, origin: Array, direction: Array, hits: _Hits, medium: Numbers, pdf: Array, seen: bool
+    ) -> Array:
+        """Light of the lamps that rays meet, as far as no sampling of lights counts it."""
+        light = np.zeros((len(origin), 3))
+        for lamp in self._lamps:
+            if lamp.ball < 0 and not seen and isinstance(lamp, (FlatLamp, SphereLamp)):
+                continue
+            t, radiance = lamp.meet(origin, direction)
+            if lamp.ball >= 0:
+                shown = (hits.ball == lamp.ball) & np.isfinite(t)
+            else:
+                shown = (t < hits.t) | (np.isinf(t) & (hits.ball < 0))
+            if not shown.any():
+                continue
+            share = self._share(lamp, origin, direction, pdf)
+            value = radiance * (share * shown)[:, None]
+            light += value * self._passed(medium, np.where(shown, np.minimum(t, hits.t), 0.0))
+        return light
+
+    def _share(self, lamp: Lamp, origin: Array, direction: Array, pdf: Array) -> Array:
+        """Share of a lamp's light that scattering counts, by the balance heuristic."""
+        alone = np.isinf(pdf)
+        if self._sampling == "scattering":
+            return np.ones(len(pdf))
+        if self._sampling == "lights":
+            return np.where(alone, 1.0, 0.0)
+        other = lamp.pdf(origin, direction) / len(self._lamps)
+        own = np.where(alone, 1.0, pdf)
+        return np.where(alone, 1.0, own / (own + other))
+
+    def _sampled(self, point: Array, surfaces: Surfaces, hits: _Hits) -> Array:
+        """Light of one lamp a point, chosen at random."""
+        light = np.zeros((len(point), 3))
+        chosen = self._rng.integers(len(self._lamps), size=len(point))
+        u = self._rng.random((len(point), 2))
+        for number, lamp in enumerate(self._lamps):
+            own = np.flatnonzero(chosen == number)
+            toward = lamp.sample(point[own], u[own])
+            value, pdf = surfaces.of(own).evaluate(toward.wi)
+            use = (value > 0).any(axis=1) & (toward.radiance > 0).any(axis=1)
+            own, value, pdf = own[use], value[use], pdf[use]
+            wi, distance, radiance, density = (each[use] for each in toward)
+            if not len(own):
+                continue
+            down = dot(wi, surfaces.n[own]) < 0
+            medium = np.where(down, hits.far[own], hits.near[own])
+            first = self._first(point[own], wi, medium)
+            reached = (first.ball == lamp.ball) if lamp.ball >= 0 else (first.t > distance)
+            reached |= (lamp.ball < 0) & np.isinf(distance) & (first.ball < 0)
+            if self._sampling == "both":
+                density = density / len(self._lamps)
+                with np.errstate(invalid="ignore"):
+                    share = np.where(np.isinf(density), 1.0, density / (density + pdf))
+            else:
+                share = np.ones(len(own))
+            light[own] = value * radiance * (share * reached * len(self._lamps))[:, None]
+            light[own] *= self._passed(medium, np.where(reached, np.minimum(distance, first.t), 0))
+        return light
+
+    def _surfaces(self, point: Array, direction: Array, hits: _Hits) -> Surfaces:
+        ball = hits.ball
+        n = (point - self._centers[ball]) / self._radii[ball, None]
+        n *= np.where(dot(direction, n) > 0, -1, 1)[:, None]
+        eta = np.where(self._is_glass[ball], self._ior[hits.far] / self._ior[hits.near], 1.0)
+        return Surfaces(
+            n=n, wo=-direction, color=self._colors[ball], alpha=self._rough[ball] ** 2, eta=eta,
+            ior=self._ior[ball], specular=self._specular[ball], metal=self._metal[ball],
+            glass=self._glass[ball], compensated=self._compensated[ball], table=ball,
+            tables=self._tables,
+        )  # fmt: skip

@@ -1,0 +1,161 @@
+"""Closed forms and quadratures of radiometry: Fresnel, form factors, albedo of GGX surfaces.
+
+Radiance is that of Lambertian emitters; irradiance has its unit times steradian. Angles are given
+by their cosines. GGX has the width alpha = roughness^2 and the height-correlated Smith masking.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+
+def fresnel_dielectric(cosine: ArrayLike, eta: ArrayLike) -> Array:
+    """Unpolarised reflectance of a smooth boundary; 1 where all light is reflected.
+
+    Args:
+        cosine: to the normal, of the side that the light comes from, 0 to 1.
+        eta: index of refraction of the far side over that of the near side.
+    """
+    cosine, eta = np.broadcast_arrays(np.clip(np.asarray(cosine, np.float64), 0, 1), eta)
+    sine2 = (1 - cosine**2) / eta**2
+    inner = np.sqrt(np.maximum(1 - sine2, 0))
+    total = sine2 >= 1
+    inner = np.where(total, 1, inner)
+    parallel = (eta * cosine - inner) / (eta * cosine + inner)
+    perpendicular = (cosine - eta * inner) / (cosine + eta * inner)
+    return np.where(total, 1.0, (parallel**2 + perpendicular**2) / 2)
+
+
+def fresnel_schlick(cosine: ArrayLike, normal_incidence: ArrayLike) -> Array:
+    """Schlick's approximation of the reflectance of a metal.
+
+    Args:
+        cosine: to the normal, (...).
+        normal_incidence: reflectance along the normal, (..., 3).
+    """
+    weight = (1 - np.clip(np.asarray(cosine, np.float64), 0, 1))[..., None] ** 5
+    level = np.asarray(normal_incidence, np.float64)
+    return np.asarray(level + (1 - level) * weight)
+
+
+def ggx_density(cosine: ArrayLike, alpha: ArrayLike) -> Array:
+    """Distribution D of the normals of facets; its integral times the cosine is 1."""
+    c2, a2 = np.asarray(cosine, np.float64) ** 2, np.asarray(alpha) ** 2
+    return np.asarray(a2 / (np.pi * (c2 * (a2 - 1) + 1) ** 2))
+
+
+def ggx_lambda(cosine: ArrayLike, alpha: ArrayLike) -> Array:
+    """Smith's auxiliary function: G1 = 1 / (1 + lambda), G2 = 1 / (1 + lambda_o + lambda_i)."""
+    c2 = np.maximum(np.asarray(cosine, np.float64) ** 2, 1e-300)
+    return np.asarray((np.sqrt(1 + np.asarray(alpha) ** 2 * (1 - c2) / c2) - 1) / 2)
+
+
+def ggx_visible_normal(wo: Array, alpha: ArrayLike, u: Array) -> Array:
+    """Facet normals drawn as `wo` sees them (Heitz 2018, isotropic).
+
+    Args:
+        wo: unit, (..., 3), with a z of at least 0.
+        alpha: width, (...).
+        u: uniform in the unit square, (..., 2).
+    """
+    alpha = np.asarray(alpha, np.float64)
+    stretched = np.stack([alpha * wo[..., 0], alpha * wo[..., 1], wo[..., 2]], axis=-1)
+    stretched /= np.linalg.norm(stretched, axis=-1, keepdims=True)
+    x, y, z = (stretched[..., i] for i in range(3))
+    length2 = x * x + y * y
+    level = length2 <= 0
+    scale = 1 / np.sqrt(np.where(level, 1, length2))
+    t1 = np.stack([np.where(level, 1, -y * scale), np.where(level, 0, x * scale), 0 * z], axis=-1)
+    t2 = np.cross(stretched, t1)
+    radius, angle = np.sqrt(u[..., 0]), 2 * np.pi * u[..., 1]
+    p1, p2 = radius * np.cos(angle), radius * np.sin(angle)
+    share = (1 + z) / 2
+    p2 = (1 - share) * np.sqrt(np.maximum(1 - p1**2, 0)) + share * p2
+    p3 = np.sqrt(np.maximum(1 - p1**2 - p2**2, 0))
+    facet = p1[..., None] * t1 + p2[..., None] * t2 + p3[..., None] * stretched
+    facet = np.stack(
+        [alpha * facet[..., 0], alpha * facet[..., 1], np.maximum(facet[..., 2], 1e-12)], axis=-1
+    )
+    return np.asarray(facet / np.linalg.norm(facet, axis=-1, keepdims=True))
+
+
+def ggx_albedo(cosine: ArrayLike, alpha: float, eta: float | None = None, grid: int = 64) -> Array:
+    """Share of light that a GGX surface reflects at once, by quadrature over visible normals.
+
+    Args:
+        cosine: of the light to the normal, (n,).
+        alpha: width; 0 is a smooth surface.
+        eta: index of refraction of a dielectric; None reflects all.
+        grid: points a side of the quadrature.
+    """
+    cosine = np.asarray(cosine, np.float64)
+    if alpha == 0:
+        return np.ones_like(cosine) if eta is None else fresnel_dielectric(cosine, eta)
+    points = (np.arange(grid) + 0.5) / grid
+    u = np.stack(np.meshgrid(points, points, indexing="ij"), axis=-1).reshape(1, -1, 2)
+    z = np.maximum(cosine, 1e-6)[:, None]
+    wo = np.stack([np.sqrt(1 - z**2), 0 * z, z], axis=-1)
+    facet = ggx_visible_normal(np.broadcast_to(wo, (len(cosine), grid**2, 3)), alpha, u)
+    along = (wo * facet).sum(axis=-1)
+    up = 2 * along * facet[..., 2] - wo[..., 2]
+    lambda_o, lambda_i = ggx_lambda(z, alpha), ggx_lambda(up, alpha)
+    weight = np.where(up > 0, (1 + lambda_o) / (1 + lambda_o + lambda_i), 0)
+    if eta is not None:
+        weight = weight * fresnel_dielectric(along, eta)
+    return np.asarray(weight.mean(axis=1))
+
+
+def sphere_irradiance(cosine: ArrayLike, distance: ArrayLike, radius: float = 1.0) -> Array:
+    """Irradiance by a sphere of radiance 1, which the surface may hide in part.
+
+    Args:
+        cosine: of the direction to the sphere's centre to the normal, -1 to 1.
+        distance: to its centre, larger than its radius.
+        radius: of the sphere.
+    """
+    cosine = np.asarray(cosine, np.float64)
+    sine2 = (radius / np.asarray(distance, np.float64)) ** 2
+    whole = np.pi * sine2 * np.maximum(cosine, 0)
+    slope = np.sqrt(1 / sine2 - 1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        # A cap of the unit hemisphere that the horizon cuts, projected on the surface.
+        sine = np.sqrt(1 - cosine**2)
+        y = np.clip(-slope * cosine / sine, -1, 1)
+        cut = (cosine * np.arccos(y) - slope * sine * np.sqrt(1 - y**2)) * sine2
+        cut = cut + np.arctan(sine * np.sqrt(1 - y**2) / slope)
+    part = np.where(cosine**2 > sine2, whole, cut)
+    return np.where((cosine < 0) & (cosine**2 > sine2), 0.0, part)
+
+
+def sphere_form_factor(radius: float, other: float, distance: float) -> float:
+    """Share of the light of a Lambertian sphere that another one receives.
+
+    Args:
+        radius: of the sphere that emits.
+        other: radius of the one that receives.
+        distance: between their centres, at least the sum of the radii.
+    """
+    steps = 200_000  # equal steps of height bound equal shares of a sphere's area
+    z = 2 * (np.arange(steps) + 0.5) / steps - 1
+    away = np.sqrt(distance**2 - 2 * distance * radius * z + radius**2)
+    cosine = (distance * z - radius) / away
+    return float(sphere_irradiance(cosine, away, other).mean() / np.pi)
+
+
+def polygon_irradiance(point: ArrayLike, normal: ArrayLike, corners: ArrayLike) -> float:
+    """Irradiance by a polygon of radiance 1 above the horizon (Lambert 1760).
+
+    Args:
+        point, normal: (3,), where the light falls.
+        corners: (n, 3), in either order.
+    """
+    away = np.asarray(corners, np.float64) - np.asarray(point, np.float64)
+    away /= np.linalg.norm(away, axis=1, keepdims=True)
+    following = np.roll(away, -1, axis=0)
+    angle = np.arccos(np.clip((away * following).sum(axis=1), -1, 1))
+    across = np.cross(away, following)
+    across /= np.linalg.norm(across, axis=1, keepdims=True)
+    return abs(float((angle * (across @ np.asarray(normal, np.float64))).sum())) / 2

@@ -1,0 +1,105 @@
+"""Colour scales: the colours of matplotlib, missing values, ticks of legends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from raytracer.errors import SceneError
+from raytracer.scene.coloring import maps
+from raytracer.scene.coloring.scale import ColorScale
+from raytracer.scene.colors import linear_to_srgb
+
+
+@pytest.mark.parametrize("name", [*maps.NAMES, "viridis_r"])
+def test_maps_are_those_of_matplotlib(name: str) -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    values = np.linspace(-2.0, 3.0, 4001)
+    wanted = matplotlib.colormaps[name](matplotlib.colors.Normalize(-2.0, 3.0)(values))
+    found = linear_to_srgb(ColorScale(name, low=-2.0, high=3.0).rgb(values))
+    np.testing.assert_array_equal(np.round(255 * found), np.round(255 * wanted[:, :3]))
+
+
+def test_ends_of_viridis() -> None:
+    table = ColorScale().srgb_table(256)
+    assert table[[0, -1]].tolist() == [[0x44, 0x01, 0x54], [0xFD, 0xE7, 0x25]]
+
+
+@pytest.mark.parametrize(
+    ("kind", "norm"),
+    [("log", "LogNorm(1.0, 1e4)"), ("symlog", "SymLogNorm(2.0, vmin=-1e3, vmax=1e4, base=10)")],
+)
+def test_positions_are_those_of_matplotlib(kind: str, norm: str) -> None:
+    colors = pytest.importorskip("matplotlib.colors")
+    low = 1.0 if kind == "log" else -1e3
+    values = np.concatenate([np.linspace(low, 1e4, 500), [1.5, 3.0, low]])
+    scale = ColorScale(kind=kind, low=low, high=1e4, threshold=2.0)
+    wanted = eval(norm, vars(colors).copy())(values)
+    np.testing.assert_allclose(scale.positions(values), wanted, rtol=0, atol=1e-12)
+
+
+def test_values_beyond_the_range_and_missing_ones() -> None:
+    scale = ColorScale(["black", "white"], low=1.0, high=2.0, missing="red")
+    values = np.array([-np.inf, 0.0, 1.0, 2.0, 9.0, np.inf, np.nan], np.float32)
+    rgb = scale.rgb(values)
+    assert rgb.dtype == np.float32
+    np.testing.assert_array_equal(rgb[:, 0], [0, 0, 0, 1, 1, 1, 1])
+    np.testing.assert_array_equal(rgb[:, 1], [0, 0, 0, 1, 1, 1, 0])
+
+
+def test_logarithms_of_what_is_not_positive_are_missing() -> None:
+    scale = ColorScale(kind="log", low=1.0, high=10.0)
+    assert scale.ids([0.0, -1.0, 1.0]).tolist() == [256, 256, 0]
+
+
+def test_steps_of_a_discrete_scale() -> None:
+    scale = ColorScale("gray", "discrete", 0.0, 8.0, steps=4)
+    assert scale.ids([0.0, 1.9, 2.1, 8.0]).tolist() == [0, 0, 1, 3]
+    assert scale.srgb_table(4)[:, 0].tolist() == [0, 85, 170, 255]
+    assert [tick.text for tick in scale.ticks()] == ["0", "2", "4", "6", "8"]
+
+
+@pytest.mark.parametrize("values", [np.array(["b", "a", "c"]), np.array([b"b", b"a", b"c"])])
+def test_categories(values: Any) -> None:
+    scale = ColorScale("tab10", "categorical", names=("a", "b"), label="type")
+    assert scale.ids(values).tolist() == [1, 0, 2]
+    assert [name for name, _ in scale.categories()] == ["a", "b"]
+    assert scale.categories()[1][1] == (0xFF / 255, 0x7F / 255, 0x0E / 255)
+    assert scale.ticks() == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "texts"),
+    [
+        ({"low": 0, "high": 5}, ["0", "1", "2", "3", "4", "5"]),
+        ({"low": -3.2, "high": 12.9}, ["0", "5", "10"]),
+        ({"low": 0, "high": 1e7}, ["0", "2e6", "4e6", "6e6", "8e6", "1e7"]),
+        ({"low": 7.0, "high": 7.0}, ["7"]),
+        ({"kind": "log", "low": 3, "high": 45}, ["5", "10", "20"]),
+        ({"kind": "log", "low": 1, "high": 1e3}, ["1", "10", "100", "1000"]),
+        ({"kind": "symlog", "low": -1e3, "high": 1e3}, ["-100", "-1", "0", "1", "100"]),
+    ],
+)
+def test_ticks(arguments: dict[str, Any], texts: list[str]) -> None:
+    scale = ColorScale(**arguments)
+    found = scale.ticks()
+    assert [tick.text for tick in found] == texts
+    assert all(0.0 <= tick.position <= 1.0 for tick in found)
+    assert all(float(tick.text) == tick.value for tick in found)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"low": 5.0, "high": 1.0}, "range: 5 is above 1; write the lower end first"),
+        ({"kind": "log", "low": 0.0}, "range: 0 has no logarithm"),
+        ({"map": "virids"}, "there is no colour map named 'virids'; did you mean 'viridis'"),
+        ({"kind": "lin"}, "scale: 'lin' is not known"),
+        ({"missing": "nocolour"}, "there is no colour named 'nocolour'"),
+    ],
+)
+def test_wrong_scales(arguments: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(SceneError, match=sentence):
+        ColorScale(**arguments)

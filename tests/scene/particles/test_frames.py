@@ -1,0 +1,302 @@
+"""Frames of trajectories: each is the file that holds it alone, in every format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import raytracer
+from raytracer.cli import main
+from raytracer.scene.particles import frame_index, frames, lines
+from raytracer.scene.particles.read import frame_count
+from support.particle_files import write
+
+RNG = np.random.default_rng(23)
+COUNTS = (5, 7, 3, 6)
+"""Particles of each frame: some come, some go."""
+
+Points = NDArray[np.float64]
+
+
+def points_of(frame: int, count: int | None = None) -> Points:
+    """Three decimals: what all formats keep."""
+    rng = np.random.default_rng(frame)
+    return np.round(rng.uniform(0.0, 9.0, (count or COUNTS[frame], 3)), 3)
+
+
+def rows(points: Points, before: str = "H ") -> str:
+    return "".join(f"{before}{x:.3f} {y:.3f} {z:.3f}\n" for x, y, z in points.tolist())
+
+
+def xyz(points: Points, frame: int) -> str:
+    return f"{len(points)}\nframe {frame}\n{rows(points)}"
+
+
+def dump(points: Points, frame: int) -> str:
+    """With units and time, as `dump_modify units yes time yes` writes them."""
+    units = "ITEM: UNITS\nlj\n" if frame == 0 else ""
+    return (
+        f"{units}ITEM: TIME\n{frame / 10}\nITEM: TIMESTEP\n{frame * 100}\n"
+        f"ITEM: NUMBER OF ATOMS\n{len(points)}\nITEM: BOX BOUNDS pp pp pp\n0 9\n0 9\n0 9\n"
+        f"ITEM: ATOMS type x y z\n{rows(points, '1 ')}"
+    )
+
+
+def gro(points: Points, frame: int) -> str:
+    lines = "".join(
+        f"    1WAT    OW{i + 1:5d}{x / 10:9.4f}{y / 10:9.4f}{z / 10:9.4f}\n"
+        for i, (x, y, z) in enumerate(points.tolist())
+    )
+    return f"water t= {frame}\n{len(points)}\n{lines}   0.9   0.9   0.9\n"
+
+
+def pdb(points: Points, frame: int) -> str:
+    head = "CRYST1    9.000    9.000    9.000  90.00  90.00  90.00 P 1           1\n"
+    atoms = "".join(
+        f"ATOM  {i + 1:5d}  O   HOH A{i + 1:4d}    {x:8.3f}{y:8.3f}{z:8.3f}{'O':>24}\n"
+        for i, (x, y, z) in enumerate(points.tolist())
+    )
+    return f"{head if frame == 0 else ''}MODEL     {frame + 1:4d}\n{atoms}ENDMDL\n"
+
+
+def xdatcar(points: Points, frame: int, varies: bool = False) -> str:
+    head = f"water\n1.0\n9 0 0\n0 9 0\n0 0 9\nO\n{len(points)}\n"
+    mode = f"Direct configuration= {frame + 1:5d}\n"
+    body = "".join("{:.8f} {:.8f} {:.8f}\n".format(*row) for row in (points / 9.0).tolist())
+    return (head if frame == 0 or varies else "") + mode + body
+
+
+TEXTS: dict[str, Callable[[Points, int], str]] = {
+    "a.xyz": xyz,
+    "a.dump": dump,
+    "a.gro": gro,
+    "a.pdb": pdb,
+}
+
+
+def centers(path: Path | str, frame: int | None = None) -> Points:
+    scene = raytracer.load(path, frame)
+    return np.asarray(scene.spheres[0].centers, np.float64)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_a_frame_is_the_file_that_holds_it_alone(tmp_path: Path, name: str, ending: str) -> None:
+    pieces = [TEXTS[name](points_of(k), k).replace("\n", ending) for k in range(4)]
+    path = write(tmp_path / name, "".join(pieces))
+    assert frame_count(path) == 4
+    for k in (2, 0, 3, 1):
+        (tmp_path / f"{k}").mkdir()
+        alone = write(tmp_path / f"{k}" / name, pieces[k])
+        np.testing.assert_array_equal(centers(path, k), centers(alone))
+        np.testing.assert_allclose(centers(path, k - 4), points_of(k), atol=1e-9)
+
+
+@pytest.mark.parametrize("varies", [False, True])
+def test_frames_of_an_xdatcar(tmp_path: Path, varies: bool) -> None:
+    pieces = [xdatcar(points_of(k, 6), k, varies) for k in range(4)]
+    path = write(tmp_path / "XDATCAR", "".join(pieces))
+    assert frame_count(path) == 4
+    for k in range(4):
+        np.testing.assert_allclose(centers(path, k), points_of(k, 6), atol=1e-6)
+
+
+@pytest.mark.parametrize("suffix", [".xtc", ".trr", ".dcd"])
+def test_frames_of_chemfiles(tmp_path: Path, suffix: str) -> None:
+    chemfiles = pytest.importorskip("chemfiles")
+    path = tmp_path / f"a{suffix}"
+    with chemfiles.Trajectory(str(path), "w") as trajectory:
+        for k in range(4):
+            frame = chemfiles.Frame()
+            for place in points_of(k, 12):
+                frame.add_atom(chemfiles.Atom("O"), place)
+            frame.cell = chemfiles.UnitCell([9.0, 9.0, 9.0])
+            trajectory.write(frame)
+    assert frame_count(path) == 4
+    for k in (3, 1):
+        with pytest.warns(raytracer.RaytracerWarning, match="without atoms"):
+            np.testing.assert_allclose(centers(path, k), points_of(k, 12), atol=6e-3)
+
+
+def test_frames_of_gsd_keep_what_the_first_one_says(tmp_path: Path) -> None:
+    hoomd = pytest.importorskip("gsd.hoomd")
+    path = tmp_path / "a.gsd"
+    with hoomd.open(str(path), "w") as file:
+        for k in range(4):
+            frame = hoomd.Frame()
+            frame.particles.N = 5
+            frame.particles.position = points_of(k, 5)
+            frame.particles.types = ["A", "B"]
+            frame.particles.typeid = [0, 1, 0, 1, 0]
+            frame.particles.diameter = [1.0, 2.0, 1.0, 2.0, 1.0]
+            frame.configuration.box = [9, 9, 9, 0, 0, 0]
+            file.append(frame)
+    for k in (3, 0):
+        with pytest.warns(raytracer.RaytracerWarning, match="taken as types"):
+            spheres = raytracer.load(path, k).spheres[0]
+        np.testing.assert_allclose(spheres.centers, points_of(k, 5), rtol=1e-6)
+        np.testing.assert_allclose(spheres.radius, [0.5, 1.0, 0.5, 1.0, 0.5])
+
+
+@pytest.mark.parametrize("name", ["a.npy", "a.npz", "packed.npz", "a.h5"])
+def test_frames_of_arrays(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    series = np.stack([points_of(k, 6) for k in range(4)])
+    if name == "a.npy":
+        np.save(path, series)
+    elif name == "a.npz":
+        np.savez(path, positions=series, radius=np.full((4, 6), 0.5) * np.arange(1, 5)[:, None])
+    elif name == "packed.npz":
+        np.savez_compressed(path, positions=series)
+    else:
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(path, "w") as file:
+            file["particles/all/position/value"] = series
+    assert frame_count(path) == 4
+    for k in (3, 0, 2):
+        np.testing.assert_array_equal(centers(path, k), series[k])
+    if name == "a.npz":
+        np.testing.assert_array_equal(raytracer.load(path, 2).spheres[0].radius, 1.5)
+    with pytest.warns(raytracer.RaytracerWarning, match="4 frames; the first is shown"):
+        np.testing.assert_array_equal(centers(path), series[0])
+
+
+@pytest.mark.parametrize("pattern", ["snap_*.xyz", "snap_%d.xyz", "."])
+def test_series_of_files(tmp_path: Path, pattern: str) -> None:
+    for k in (0, 1, 2, 10):
+        write(tmp_path / f"snap_{k}.xyz", xyz(points_of(min(k, 3)), k))
+    path = tmp_path / pattern
+    assert frame_count(path) == 4
+    np.testing.assert_array_equal(centers(path, 3), points_of(3))
+    np.testing.assert_array_equal(centers(path, -2), points_of(2))
+    if pattern != ".":
+        with pytest.warns(raytracer.RaytracerWarning, match="4 frames; the first is shown"):
+            np.testing.assert_array_equal(centers(path), points_of(0))
+
+
+def test_frames_of_a_scene_file(tmp_path: Path) -> None:
+    """The frame of the call goes before that of a set, and leaves files of one frame alone."""
+    write(tmp_path / "a.xyz", "".join(xyz(points_of(k), k) for k in range(4)))
+    write(tmp_path / "still.xyz", xyz(points_of(1), 1))
+    scene = write(
+        tmp_path / "a.toml",
+        '[[spheres]]\nfile = "a.xyz"\nframe = 2\n[[spheres]]\nfile = "still.xyz"\n',
+    )
+    for frame, shown in ((None, 2), (0, 0), (-1, 3)):
+        sets = raytracer.load(scene, frame).spheres
+        np.testing.assert_array_equal(sets[0].centers, points_of(shown))
+        np.testing.assert_array_equal(sets[1].centers, points_of(1))
+    assert raytracer.load(scene, 3).describe(4).values["species"] == "H"
+
+
+def test_the_row_of_a_sphere_is_that_of_its_frame(tmp_path: Path) -> None:
+    text = "{n}\nProperties=pos:R:3:charge:R:1\n"
+    pieces = []
+    for k in range(3):
+        lines_of = "".join(f"{x} {y} {z} {k}.5\n" for x, y, z in points_of(k).tolist())
+        pieces.append(text.format(n=COUNTS[k]) + lines_of)
+    path = write(tmp_path / "a.extxyz", "".join(pieces))
+    assert raytracer.load(path, 1).describe(6).values["charge"] == 1.5
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_small_pieces_of_text_find_the_same_frames(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / name, "".join(TEXTS[name](points_of(k), k) for k in range(4)))
+    whole = [centers(path, k) for k in range(4)]
+    for size in (1, 7, 64):
+        for module, names in ((lines, ("COUNT_BYTES", "LINES_BYTES")), (frames, ("PIECE",))):
+            for each in names:
+                monkeypatch.setattr(module, each, size)
+        for k in range(4):
+            np.testing.assert_array_equal(centers(path, k), whole[k])
+
+
+def test_an_index_is_kept_until_the_file_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(frame_index, "KEPT_BYTES", 1)
+    path = write(tmp_path / "a.xyz", "".join(xyz(points_of(k), k) for k in range(3)))
+    assert frame_count(path) == 3
+    (kept,) = (tmp_path / "cache" / "frames").iterdir()
+    content = kept.read_bytes()
+    looked: list[Any] = []
+    counted = frames.counted_lines
+
+    def look(*arguments: Any) -> list[int]:
+        looked.append(arguments)
+        return counted(*arguments)
+
+    monkeypatch.setattr(frames, "counted_lines", look)
+    np.testing.assert_array_equal(centers(path, 2), points_of(2))
+    assert not looked
+    write(path, "".join(xyz(points_of(k), k) for k in range(4)))
+    np.testing.assert_array_equal(centers(path, -1), points_of(3))
+    assert len(looked) == 1
+    for damaged in (content, content[:-1], b"", kept.read_bytes()[:-20] + bytes(20)):
+        kept.write_bytes(damaged)
+        assert frame_count(path) == 4
+    assert len(looked) == 5
+
+
+def test_a_frame_that_is_still_being_written_is_left_out(tmp_path: Path) -> None:
+    for name, cut in (
+        ("a.xyz", 9),
+        ("a.xyz", 40),
+        ("a.dump", 9),
+        ("a.dump", 200),
+        ("a.gro", 40),
+        ("a.gro", 8),
+    ):
+        text = "".join(TEXTS[name](points_of(k), k) for k in range(4))
+        path = write(tmp_path / name, text[:-cut])
+        with pytest.warns(raytracer.RaytracerWarning, match="frame 3 is cut short and left out"):
+            np.testing.assert_allclose(centers(path, -1), points_of(2), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "arguments", "words"),
+    [
+        ("a.xyz", xyz(points_of(0), 0) * 3, ["--frame", "3"],
+         "there is no frame 3: it holds 3 frames, 0 to 2, or -3 to -1 from the end"),
+        ("a.xyz", xyz(points_of(0), 0), ["--frame", "-2"], "it holds 1 frame, frame 0"),
+        ("a.xyz", xyz(points_of(0), 0) + "x\n\n" * 5, ["--frame", "1"],
+         "frame 1, at byte 110: 'x' is not the number of atoms"),
+        ("a.csv", "x,y,z\n1,2,3\n", ["--frame", "7"], "it holds 1 frame, frame 0"),
+        ("a.toml", "[[spheres]]\ncenters = [[0, 0, 0]]\n", ["--frame", "1"],
+         "no file of this scene holds several frames, so there is no frame 1"),
+        ("a.toml", "[[spheres]]\ncenters = [[0, 0, 0]]\nframe = 1\n", [],
+         "spheres[0].frame: is the number of a frame of a data file, but the set has no file"),
+        ("a.toml", '[[spheres]]\nfile = "b_*.xyz"\n', [], "b_*.xyz: no file matches this pattern"),
+        ("a.xyz", xyz(points_of(0), 0), ["--frame", "one"], "'one' is not a valid integer"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str,
+    arguments: list[str], words: str,
+) -> None:  # fmt: skip
+    path = write(tmp_path / name, text)
+    picture = tmp_path / "a.png"
+    assert main(["render", str(path), "-o", str(picture), *arguments]) == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert said.count("\n") == 1
+    assert not picture.exists()
+
+
+def test_check_says_how_many_frames(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for k in range(3):
+        write(tmp_path / f"a_{k}.xyz", xyz(points_of(k), k))
+    path = write(tmp_path / "b.xyz", "".join(xyz(points_of(k), k) for k in range(4)))
+    for name, count in ((str(path), 4), (str(tmp_path / "a_*.xyz"), 3)):
+        assert main(["scene", "check", name, "--frame", "1"]) == 0
+        said = capsys.readouterr().out
+        assert f"frames {count}" in " ".join(said.split())
+        assert "particles 7" in " ".join(said.split())

@@ -1,0 +1,263 @@
+"""Objects of other packages: arrays, boxes, bonds and elements are those of the object."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer.errors import DataFileError, SceneError
+from raytracer.scene.elements import find
+from raytracer.scene.particles.objects.registry import KINDS, object_source
+from raytracer.scene.particles.read import read_object
+
+RNG = np.random.default_rng(41)
+SYMBOLS = ["O", "H", "H", "Cu"]
+POINTS = RNG.normal(size=(4, 3))
+SPEEDS = np.arange(4.0)
+RADII = [find(name).radius for name in SYMBOLS]
+EDGES = np.array([[10, 0, 0], [5.5, 11 * np.sqrt(0.75), 0], [0, 0, 12]])
+
+
+def columns_of(value: Any) -> dict[str, Any]:
+    source = object_source(value)
+    return source.load(list(source.columns))
+
+
+def require_box(value: Any, edges: Any, origin: Any = (0.0, 0.0, 0.0)) -> None:
+    box = object_source(value).box
+    assert box is not None
+    np.testing.assert_allclose(box.edges, edges, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(box.origin, origin, rtol=1e-6)
+
+
+def test_ase() -> None:
+    ase = pytest.importorskip("ase")
+    atoms = ase.Atoms(SYMBOLS, POINTS, cell=EDGES, pbc=True)
+    atoms.set_array("speed", SPEEDS)
+    data = read_object(atoms)
+    assert np.shares_memory(data.centers, atoms.positions)
+    np.testing.assert_array_equal(data.radius, RADII)
+    np.testing.assert_array_equal(columns_of(atoms)["speed"], SPEEDS)
+    require_box(atoms, EDGES)
+    assert object_source(ase.Atoms(SYMBOLS, POINTS)).box is None
+    atoms.set_array("type", atoms.numbers)  # of LAMMPS, not of the periodic table
+    labels = read_object(atoms).labels
+    assert labels is not None
+    assert (labels.says, labels.names) == ("types", ["8", "1", "29"])
+
+
+def test_mdanalysis() -> None:
+    library = pytest.importorskip("MDAnalysis")
+    universe = library.Universe.empty(4, 1, atom_resindex=[0] * 4, trajectory=True)
+    universe.add_TopologyAttr("name", SYMBOLS)
+    universe.add_TopologyAttr("mass", SPEEDS)
+    universe.add_TopologyAttr("bonds", [(0, 1), (2, 3)])
+    universe.atoms.positions = POINTS
+    universe.dimensions = [10, 11, 12, 90, 90, 60]
+    single = POINTS.astype(np.float32)
+    data = read_object(universe)
+    np.testing.assert_array_equal(data.centers, single)
+    np.testing.assert_array_equal(data.radius, RADII)
+    np.testing.assert_array_equal(columns_of(universe)["mass"], SPEEDS)
+    require_box(universe, EDGES)
+    group = universe.atoms[[3, 2, 0]]
+    np.testing.assert_array_equal(read_object(group).centers, single[[3, 2, 0]])
+    np.testing.assert_array_equal(object_source(group).bonds, [[1, 0]])
+
+
+def test_gsd() -> None:
+    hoomd = pytest.importorskip("gsd.hoomd")
+    frame = hoomd.Frame()
+    frame.particles.N, frame.particles.position = 4, POINTS.astype(np.float32)
+    frame.particles.types, frame.particles.typeid = ["O", "H"], [0, 1, 1, 0]
+    frame.particles.diameter = [1.0, 2.0, 2.0, 1.0]
+    frame.configuration.box = [10, 20, 30, 0.1, 0, 0]
+    frame.bonds.group = [[0, 1]]
+    data = read_object(frame)
+    np.testing.assert_array_equal(data.centers, POINTS.astype(np.float32))
+    np.testing.assert_array_equal(data.radius, [0.5, 1.0, 1.0, 0.5])
+    assert data.labels is not None
+    assert data.labels.names == ["O", "H"]
+    require_box(frame, [[10, 0, 0], [2, 20, 0], [0, 0, 30]], [-6, -10, -15])
+    np.testing.assert_array_equal(object_source(frame).bonds, [[0, 1]])
+    frame.particles.diameter = np.ones(4)  # what gsd gives for a file without diameters
+    assert "diameter" not in columns_of(frame)
+    frame.particles.typeid = [0, 1, 2, 0]
+    with pytest.raises(DataFileError, match=r"gsd.Frame: a particle has a type that has no name"):
+        read_object(frame)
+
+
+def tables() -> dict[str, Any]:
+    axes: dict[str, Any] = {f"p{axis}": POINTS[:, place] for place, axis in enumerate("xyz")}
+    return axes | {"element": SYMBOLS, "speed": SPEEDS, "id": np.arange(4), "odd": [None] * 4}
+
+
+@pytest.mark.parametrize(
+    ("package", "make"),
+    [("pandas", "DataFrame"), ("polars", "DataFrame"), ("polars", "LazyFrame"),
+     ("pyarrow", "table"), ("pyarrow", "record_batch")],
+)  # fmt: skip
+def test_tables(package: str, make: str) -> None:
+    table = getattr(pytest.importorskip(package), make)(tables())
+    data = read_object(table)
+    np.testing.assert_array_equal(data.centers, POINTS)
+    np.testing.assert_array_equal(data.radius, RADII)
+    columns = columns_of(table)
+    np.testing.assert_array_equal(columns["speed"], SPEEDS)
+    np.testing.assert_array_equal(columns["id"], np.arange(4))
+    assert columns["element"].tolist() == [name.encode() for name in SYMBOLS]
+    assert "odd" not in columns
+
+
+def test_pandas_with_gaps() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(tables(), index=list("aabb"))
+    frame["count"] = pandas.array([1, None, 3, 4], dtype="Int64")
+    frame["group"] = pandas.Categorical(["in", None, "in", "out"])
+    frame[7] = frame["speed"]
+    columns = columns_of(frame)
+    np.testing.assert_array_equal(columns["count"], [1, np.nan, 3, 4])
+    assert columns["group"].tolist() == [b"in", b"", b"in", b"out"]
+    np.testing.assert_array_equal(columns["7"], SPEEDS)
+
+
+def test_vectors_of_polars() -> None:
+    polars = pytest.importorskip("polars")
+    kind = polars.Array(polars.Float64, 3)
+    frame = polars.DataFrame({"position": polars.Series(POINTS, dtype=kind)})
+    np.testing.assert_array_equal(read_object(frame).centers, POINTS)
+
+
+def test_pyvista() -> None:
+    pyvista = pytest.importorskip("pyvista")
+    cloud = pyvista.PolyData(POINTS)
+    cloud["speed"] = SPEEDS
+    for value in (cloud, cloud.cast_to_unstructured_grid()):
+        data = read_object(value)
+        np.testing.assert_array_equal(data.centers, POINTS)
+        np.testing.assert_array_equal(columns_of(value)["speed"], SPEEDS)
+
+
+class _Table(dict[str, Any]):
+    """Stands for containers of OVITO: keys, and attributes."""
+
+    count = 4
+    bonds: Any = None
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_ovito(named: bool) -> None:
+    """A stand-in, as OVITO is too large for the tests; tests/scene/particles/corpus has it."""
+
+    class Kind:
+        def __init__(self, number: int) -> None:
+            self.id, self.name = number, {1: "O", 2: "H"}[number] if named else ""
+
+    class Types(np.ndarray[Any, Any]):
+        types = (Kind(1), Kind(2))
+
+    class Bonds:
+        topology = np.array([[0, 1]])
+
+    class DataCollection:
+        __module__ = "ovito.data"
+        cell = np.column_stack([EDGES.T, [1.0, 2.0, 3.0]])
+        particles = _Table({"Position": POINTS, "Speed": SPEEDS, "Radius": SPEEDS + 1.0})
+
+    class Pipeline:
+        __module__ = "ovito.pipeline"
+
+        def compute(self) -> Any:
+            return DataCollection()
+
+    DataCollection.particles["Particle Type"] = np.array([1, 2, 2, 1]).view(Types)
+    DataCollection.particles.bonds = Bonds()
+    for value in (DataCollection(), Pipeline()):
+        data = read_object(value)
+        np.testing.assert_array_equal(data.centers, POINTS)
+        np.testing.assert_array_equal(data.radius, SPEEDS + 1.0)
+        assert data.labels is not None
+        assert data.labels.names == (["O", "H"] if named else ["1", "2"])
+        require_box(value, EDGES, [1, 2, 3])
+        np.testing.assert_array_equal(object_source(value).bonds, [[0, 1]])
+
+
+def test_arrays() -> None:
+    assert np.shares_memory(read_object(POINTS).centers, POINTS)
+    np.testing.assert_array_equal(read_object(POINTS.tolist()).centers, POINTS)
+    four = read_object(np.column_stack([POINTS, SPEEDS + 1.0]))
+    np.testing.assert_array_equal(four.radius, SPEEDS + 1.0)
+    frames = read_object(np.stack([POINTS, POINTS + 1.0]))
+    np.testing.assert_array_equal(frames.centers, POINTS)
+    assert [note for _, note in frames.notes] == ["array: holds 2 frames; the first is shown"]
+    records = np.zeros(4, [("pos", ">f4", 3), ("radius", "f4"), ("species", "U2")])
+    records["pos"], records["radius"], records["species"] = POINTS, 2.0, SYMBOLS
+    data = read_object(records)
+    np.testing.assert_array_equal(data.centers, POINTS.astype(np.float32))
+    np.testing.assert_array_equal(data.radius, 2.0)
+    assert data.labels is not None
+    table = {"x": POINTS[:, 0], "y": POINTS[:, 1], "z": POINTS[:, 2], "type": [1, 2, 2, 1], "n": 4}
+    data = read_object(table)
+    np.testing.assert_array_equal(data.centers, POINTS)
+    assert data.labels is not None
+    assert data.labels.says == "types"
+
+
+def test_pictures_of_objects() -> None:
+    """Render and scene say the same of an object as of its arrays."""
+    colors = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]], np.float32)
+    table = {"position": POINTS, "radius": SPEEDS + 1.0, "color": colors}
+    size: Any = {"width": 24, "height": 16, "samples": 1, "backend": "cpu"}
+    arrays = raytracer.Scene.from_arrays(POINTS, SPEEDS + 1.0, colors)
+    expected = raytracer.render(arrays, look="soft", **size)
+    np.testing.assert_array_equal(raytracer.render(table, **size).array, expected.array)
+    scene = raytracer.Scene.from_object(
+        table | {"size": np.full(4, 0.5)}, color="red", arrays={"diameters": "size"}, title="four"
+    )
+    assert (scene.title, scene.render.look) == ("four", "soft")
+    np.testing.assert_array_equal(scene.spheres[0].radius, 0.25)
+    np.testing.assert_array_equal(scene.spheres[0].color, [[1, 0, 0]])
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(None, "scene: is None"), (3, "scene: a int is no scene: give a raytracer.Scene, a path"),
+     (np.zeros((2, 5)), r"array: has shape \(2, 5\) and type float64; centres are"),
+     ([[1, 2, 3], [1]], "array: array 'centers': the rows differ in length"),
+     ({"x": [1.0], "y": [1.0]}, r"dictionary: there are no fields x, y and z"),
+     ({"x": [1.0], "y": [1.0], "z": [np.nan]}, r"dictionary: array .*: sphere 0 lies at")],
+)  # fmt: skip
+def test_what_is_no_scene(value: Any, said: str) -> None:
+    with pytest.raises((SceneError, DataFileError), match=said):
+        raytracer.render(value, width=8, height=8, samples=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [({"arrays": {"radios": "a"}}, "arrays: there is no 'radios'; did you mean 'radii'"),
+     ({"arrays": {"radii": 3}}, r"arrays.radii: 3 is not the name of a column"),
+     ({"arrays": {"radii": "size"}}, "there is no field named 'size'"),
+     ({"labels": "names"}, "labels: 'names' is neither 'elements' nor 'types'"),
+     ({"radius": -1.0}, "radius.*-1 is not a radius")],
+)  # fmt: skip
+def test_odd_options_of_objects(options: Any, said: str) -> None:
+    with pytest.raises((SceneError, DataFileError), match=said):
+        raytracer.Scene.from_object({"centers": POINTS, "mass": SPEEDS}, **options)
+
+
+def test_no_package_is_imported() -> None:
+    """An object is recognised by its class alone."""
+    code = (
+        "import sys, numpy; from raytracer import Scene; Scene.from_object(numpy.eye(3));"
+        f"print([name for name in {[each.package for each in KINDS]} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path("/")
+    )
+    assert done.stdout == "[]\n"
