@@ -1,7 +1,7 @@
 // The `path` integrator: unidirectional path tracing (Kajiya 1986). At each surface all lights are sampled and the
 // path goes on in a direction out of the material's own distribution; a light with an extent that it then meets counts
 // by multiple importance sampling (Veach, Guibas 1995, power heuristic). Light from afar, the background and the ambient
-// light, comes with the paths that leave the scene. From the third bounce on paths end by Russian roulette.
+// light, comes with the paths that leave the scene. From the fifth bounce on paths end by Russian roulette.
 //
 // Lights with an extent are no obstacles: a ray takes their light along and goes on. The camera does not see them.
 //
@@ -14,7 +14,7 @@
 
 namespace RT_NS {
 
-constexpr int kRouletteDepth = 3;
+constexpr int kRouletteDepth = 5;
 
 RT_HD bool traces_paths(const rt::Integrator& integrator) { return integrator.kind == kIntegratorPath; }
 
