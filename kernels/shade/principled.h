@@ -87,11 +87,11 @@ RT_HD PrincipledShading<F> principled_shading(const Principled<F>& m, Vec3<F> al
 
   // Kulla, Conty: each further bounce meets the mean Fresnel factor.
   const F share = m.metallic + solid, by_share = one / max_(share, F(1e-6f));
-  const Vec3<F> mean = by_share * fma3(F(1.0f / 21.0f), Vec3<F>{s.layer.f90, s.layer.f90, s.layer.f90} - s.layer.f0,
-                                       s.layer.f0);
+  const Vec3<F> mean =
+      by_share * fma3(F(1.0f / 21.0f), Vec3<F>{s.layer.f90, s.layer.f90, s.layer.f90} - s.layer.f0, s.layer.f0);
   const Vec3<F> kept = {one - mean.x * s.lost_average, one - mean.y * s.lost_average, one - mean.z * s.lost_average};
-  s.multiple = (share * average.all) * Vec3<F>{mean.x * mean.x / kept.x, mean.y * mean.y / kept.y,
-                                               mean.z * mean.z / kept.z};
+  s.multiple =
+      (share * average.all) * Vec3<F>{mean.x * mean.x / kept.x, mean.y * mean.y / kept.y, mean.z * mean.z / kept.z};
 
   const F base_o = one - once.with(s.dielectric_f0, s.dielectric_f90);
   s.average = one - average.with(s.dielectric_f0, s.dielectric_f90);
@@ -182,8 +182,8 @@ template <class F> RT_HD BsdfValue<F> principled_eval(const PrincipledShading<F>
   const MaskOf<F> rough = (s.glass > zero) & !s.smooth;
   if (any(rough)) {
     const BsdfValue<F> g = principled_glass(s, o, i);
-    sum.value = sum.value + Vec3<F>{select(rough, g.value.x, zero), select(rough, g.value.y, zero),
-                                    select(rough, g.value.z, zero)};
+    sum.value = sum.value +
+                Vec3<F>{select(rough, g.value.x, zero), select(rough, g.value.y, zero), select(rough, g.value.z, zero)};
     sum.pdf = sum.pdf + select(rough, g.pdf, zero);
   }
   return sum;
