@@ -66,9 +66,9 @@ class Principled(Defined):
     """How a surface scatters light: coat, metal, dielectric over a diffuse base, and glass.
 
     The names and meanings are those of glTF and of Blender's Principled BSDF; the base colour is
-    the sphere's own. Microfacets have the GGX distribution; light that a rough metal scatters more than
-    once is not lost (Kulla, Conty 2017). Mirror images, refraction and light between surfaces need
-    integrator `path`; with `direct` and `ao` the material shows lights and ambient light.
+    the sphere's own. Microfacets have the GGX distribution; light that a rough metal scatters more
+    than once is not lost (Kulla, Conty 2017). Mirror images, refraction and light between surfaces
+    need integrator `path`; with `direct` and `ao` the material shows lights and ambient light.
     B. Walter et al., "Microfacet Models for Refraction through Rough Surfaces", EGSR 2007.
 
     Raises:
