@@ -29,7 +29,7 @@ RT_HD void shade_path_lights(const rt::SceneView& s, rt::Scratch& k, const rt::W
     const rt::Light& light = s.lights[i];
     const LitSample<FW> a = shade_path_light(*s.frame, light, i, p, f, scattering);
     uint32_t lit = hits & bits(a.contributes);
-    if (s.frame->integrator.shadows && light.shadow) lit = unblocked_to(s, a.origin, a.sample, p.prim, lit);
+    if (casts_shadows(*s.frame, light)) lit = unblocked_to(s, a.origin, a.sample, p.prim, lit);
     if (lit) add_radiance(k, w, at, lit, a.radiance);
   }
 }

@@ -97,8 +97,7 @@ RT_DEVICE Vec3<float> add_path_lights(const rt::SceneTables& s, const Traversal&
     const rt::Light& light = s.lights[i];
     const LitSample<float> a = shade_path_light(*s.frame, light, i, p, f, scattering);
     if (!a.contributes) continue;
-    if (s.frame->integrator.shadows && light.shadow &&
-        path_occluded(s, traversal, a.origin, a.sample.wi, p.prim, a.sample.distance))
+    if (casts_shadows(*s.frame, light) && path_occluded(s, traversal, a.origin, a.sample.wi, p.prim, a.sample.distance))
       continue;
     radiance = radiance + a.radiance;
   }

@@ -18,6 +18,11 @@ constexpr int kRouletteDepth = 5;
 
 RT_HD bool traces_paths(const rt::Integrator& integrator) { return integrator.kind == kIntegratorPath; }
 
+// Whether spheres are in the way of a light. Where none are, its samples count in full: paths meet spheres.
+RT_HD bool casts_shadows(const rt::Frame& frame, const rt::Light& light) {
+  return frame.integrator.shadows && light.shadow;
+}
+
 // Veach's power heuristic with an exponent of 2: weight of a sample with density a that density b could have drawn.
 template <class F> RT_HD F power_heuristic(F a, F b) {
   const F ratio = b / max_(a, F(1e-30f));
@@ -44,8 +49,9 @@ template <class F>
 RT_HD Vec3<F> shade_crossing(const rt::Frame& frame, const rt::Light& light, const PathState<F>& p, F t) {
   const LightHit<F> hit = area_light_hit(light, p.ray.origin, p.ray.direction);
   const MaskOf<F> certain = !(p.scatter_pdf > F(0.0f));
-  const F weight = select(certain, F(1.0f), power_heuristic(p.scatter_pdf, hit.pdf));
-  const F seen = select((hit.t > F(0.0f)) & (hit.t < t), hit.radiance * weight, F(0.0f));
+  const F shared = casts_shadows(frame, light) ? power_heuristic(p.scatter_pdf, hit.pdf) : F(0.0f);
+  const F weight = select(certain, F(1.0f), shared);
+  const F seen = select((hit.t >= F(0.0f)) & (hit.t < t), hit.radiance * weight, F(0.0f));
   return clamped(frame.integrator, p.depth, seen * (p.throughput * splat3<F>(light.color)));
 }
 
@@ -111,15 +117,14 @@ RT_HD LitSample<F> shade_path_light(const rt::Frame& frame, const rt::Light& lig
   LitSample<F> a;
   a.sample = sample_light(frame, light, number, p, f.point.position);
   const ScatteringValue<F> v = scattering_eval(s, a.sample.wi);
-  const F other = traces_paths(frame.integrator) ? v.pdf : F(0.0f);
+  const F other = traces_paths(frame.integrator) && casts_shadows(frame, light) ? v.pdf : F(0.0f);
   const F weight = select(a.sample.pdf > F(0.0f), power_heuristic(a.sample.pdf, other), F(1.0f));
   const Vec3<F> value = weight * v.value + Vec3<F>{v.highlight, v.highlight, v.highlight};
   a.radiance =
       clamped(frame.integrator, p.depth + 1, (a.sample.attenuation * p.throughput) * (splat3<F>(light.color) * value));
   const Entry<F> entry = enter(f, a.sample.wi);
   a.contributes = largest(a.radiance) > F(0.0f);
-  if (frame.integrator.shadows && light.shadow)
-    a.contributes = a.contributes & !(entry.enters & (entry.t < a.sample.distance));
+  if (casts_shadows(frame, light)) a.contributes = a.contributes & !(entry.enters & (entry.t < a.sample.distance));
   a.origin = start_point(f, a.sample.wi);
   return a;
 }
