@@ -89,12 +89,11 @@ template <class F> RT_HD Vec3<F> start_point(const Surface<F>& f, Vec3<F> wi) {
 
 // The sample of a light; each light of a surface has random numbers of its own.
 template <class F>
-RT_HD LightSample<F> sample_light(const rt::Frame& frame, const rt::Light& light, int32_t number,
-                                  const PathState<F>& p, Vec3<F> position) {
+RT_HD LightSample<F> sample_light(const rt::Frame& frame, const rt::Light& light, int32_t number, const PathState<F>& p,
+                                  Vec3<F> position) {
   if (!has_extent(light)) return light_sample(light, position);
   const uint32_t seed = frame.sampler.seed + 0x9e3779b9u * (uint32_t)number;
-  return area_light_sample(light, position,
-                           sample_2d<F>(seed, p.x, p.y, p.sample, (uint32_t)p.depth, kUseLight));
+  return area_light_sample(light, position, sample_2d<F>(seed, p.x, p.y, p.sample, (uint32_t)p.depth, kUseLight));
 }
 
 // What a light sends to a surface and on along the path, unless something is in the way.
@@ -115,8 +114,8 @@ RT_HD LitSample<F> shade_path_light(const rt::Frame& frame, const rt::Light& lig
   const F other = traces_paths(frame.integrator) ? v.pdf : F(0.0f);
   const F weight = select(a.sample.pdf > F(0.0f), power_heuristic(a.sample.pdf, other), F(1.0f));
   const Vec3<F> value = weight * v.value + Vec3<F>{v.highlight, v.highlight, v.highlight};
-  a.radiance = clamped(frame.integrator, p.depth + 1,
-                       (a.sample.attenuation * p.throughput) * (splat3<F>(light.color) * value));
+  a.radiance =
+      clamped(frame.integrator, p.depth + 1, (a.sample.attenuation * p.throughput) * (splat3<F>(light.color) * value));
   const Entry<F> entry = enter(f, a.sample.wi);
   a.contributes = largest(a.radiance) > F(0.0f);
   if (frame.integrator.shadows && light.shadow)

@@ -89,15 +89,13 @@ RT_HD LightHit<F> hit_flat(const rt::Light& light, Vec3<F> position, Vec3<F> wi)
   const F t = F(0.0f) - dot(to, splat3<F>(light.normal)) / max_(cosine, F(1e-20f));
   const Vec3<F> at = fma3(t, wi, F(-1.0f) * to);
   const F a = dot(at, u) / dot(u, u), b = dot(at, v) / dot(v, v);
-  const MaskOf<F> within = light.kind == kLightDisk ? fma_(a, a, b * b) <= F(1.0f)
-                                                    : (abs_(a) <= F(1.0f)) & (abs_(b) <= F(1.0f));
+  const MaskOf<F> within =
+      light.kind == kLightDisk ? fma_(a, a, b * b) <= F(1.0f) : (abs_(a) <= F(1.0f)) & (abs_(b) <= F(1.0f));
   const MaskOf<F> hit = within & (cosine > F(0.0f)) & (t > F(0.0f));
   return {select(hit, t, F(-1.0f)), F(1.0f), t * t / max_(cosine * F(light.extent), F(1e-20f))};
 }
 
-RT_HD bool is_flat(const rt::Light& light) {
-  return light.kind == kLightRectangle || light.kind == kLightDisk;
-}
+RT_HD bool is_flat(const rt::Light& light) { return light.kind == kLightRectangle || light.kind == kLightDisk; }
 
 RT_HD bool has_extent(const rt::Light& light) { return light.extent > 0.0f; }
 

@@ -2,9 +2,11 @@
 // all with GGX microfacets. Parameters have the names and meanings of glTF and of Blender.
 //
 // Energy: light that leaves a rough metal or dielectric after more than one bounce is added as a diffuse lobe (Kulla,
-// Conty 2017), and the base gets what the layer above does not reflect, on the way in and out (Kelemen,
-// Szirmay-Kalos 2001), so that a white metal reflects all and nothing reflects more than all. Light that bounces
-// between the microfacets of rough glass is lost.
+// Conty 2017), the base gets what the layer above does not reflect, on the way in and out (Kelemen, Szirmay-Kalos
+// 2001), and what is below the coat the lesser of what the coat lets in and out, so that a white metal reflects all
+// and nothing reflects more than all. Light that bounces between the microfacets of rough glass is lost.
+//
+// All of it is reciprocal, light through glass with the factor of the squares of the indices.
 //
 // Values are pi times the BSDF times the cosine to wi: with light of unit colour, the reflected radiance. Directions
 // are in the frame of the surface: o towards the viewer, o.z > 0; i towards the light, i.z < 0 beyond the surface.
@@ -46,8 +48,9 @@ struct Reflectance {
 template <class F>
 struct PrincipledShading {
   F alpha, ior;
-  F coat;          // share of the coat, and the part of the light that it lets through on the viewer's side
-  F through;
+  MaskOf<F> inside;
+  F coat;          // share of the coat, which is on the outside alone
+  F through;       // part of the light that it lets through on the viewer's side
   F glass;         // share of glass
   MaskOf<F> smooth;  // glass without roughness: its directions are certain
   F eta;           // of glass: index beyond the surface by that of the viewer's side
@@ -56,11 +59,32 @@ struct PrincipledShading {
   F roughness, lost_o, lost_average;  // light lost after one bounce, to the viewer and on average
   Vec3<F> multiple;  // factor of the lobe of more bounces
   Vec3<F> diffuse;   // factor of the diffuse base
-  F dielectric_f0, dielectric_f90, average;  // what the layer over the base reflects
+  F dielectric_f0, dielectric_f90, dielectric_multiple, average;  // what the layer over the base reflects
   F p_coat, p_layer, p_diffuse, p_glass;  // probabilities of the lobes
 };
 
 template <class F> RT_HD F largest(Vec3<F> v) { return max_(v.x, max_(v.y, v.z)); }
+
+// Part of the light lost after one bounce that further bounces return, by the mean Fresnel factor (Kulla, Conty).
+template <class F> RT_HD F multiple_bounces(F mean, F average) {
+  return average * mean * mean / (F(1.0f) - mean * (F(1.0f) - average));
+}
+
+// Share of light that the dielectric does not reflect. a: its albedo for a direction, or on average.
+template <class F> RT_HD F base_share(const PrincipledShading<F>& s, const GgxAlbedo<F>& a) {
+  const F one(1.0f);
+  return one - fma_(one - a.all, s.dielectric_multiple, a.with(s.dielectric_f0, s.dielectric_f90));
+}
+
+// Part of the light that the coat lets through to and from what is below it, on the outside.
+template <class F> RT_HD F coat_cover(const PrincipledShading<F>& s, F cos_i) {
+  return min_(s.through, select(s.inside, F(1.0f), F(1.0f) - coat_albedo(s.coat, cos_i)));
+}
+
+// The same for light that crosses the surface, and the coat once.
+template <class F> RT_HD F coat_crossing(const PrincipledShading<F>& s, F cos_i) {
+  return select(s.inside, F(1.0f) - coat_albedo(s.coat, cos_i), s.through);
+}
 
 template <class F>
 RT_HD PrincipledShading<F> principled_shading(const Principled<F>& m, Vec3<F> albedo, F cos_o, MaskOf<F> inside) {
@@ -68,8 +92,9 @@ RT_HD PrincipledShading<F> principled_shading(const Principled<F>& m, Vec3<F> al
   const F one(1.0f), zero(0.0f);
   s.roughness = m.roughness;
   s.alpha = max_(m.roughness * m.roughness, F(kLeastAlpha));
+  s.inside = inside;
   s.coat = m.coat;
-  const F coat_o = coat_albedo(m.coat, cos_o);
+  const F coat_o = select(inside, zero, coat_albedo(m.coat, cos_o));
   s.through = one - coat_o;
   s.glass = (one - m.metallic) * m.transmission;
   s.smooth = !(m.roughness * m.roughness > F(kLeastAlpha));
@@ -85,16 +110,17 @@ RT_HD PrincipledShading<F> principled_shading(const Principled<F>& m, Vec3<F> al
   const GgxAlbedo<F> once = ggx_albedo(m.roughness, cos_o), average = ggx_average_albedo(m.roughness);
   s.lost_o = one - once.all, s.lost_average = max_(one - average.all, F(1e-6f));
 
-  // Kulla, Conty: each further bounce meets the mean Fresnel factor.
-  const F share = m.metallic + solid, by_share = one / max_(share, F(1e-6f));
-  const Vec3<F> mean = by_share * fma3(F(1.0f / 21.0f), Vec3<F>{s.layer.f90, s.layer.f90, s.layer.f90} - s.layer.f0,
-                                       s.layer.f0);
-  const Vec3<F> kept = {one - mean.x * s.lost_average, one - mean.y * s.lost_average, one - mean.z * s.lost_average};
-  s.multiple = (share * average.all) * Vec3<F>{mean.x * mean.x / kept.x, mean.y * mean.y / kept.y,
-                                               mean.z * mean.z / kept.z};
+  const F grazing(1.0f / 21.0f);  // mean of (1 - cosine)^5
+  s.dielectric_multiple =
+      multiple_bounces(fma_(grazing, s.dielectric_f90 - s.dielectric_f0, s.dielectric_f0), average.all);
+  const Vec3<F> mean = fma3(grazing, Vec3<F>{one, one, one} - albedo, albedo);
+  const F again = solid * s.dielectric_multiple;
+  s.multiple = {fma_(m.metallic, multiple_bounces(mean.x, average.all), again),
+                fma_(m.metallic, multiple_bounces(mean.y, average.all), again),
+                fma_(m.metallic, multiple_bounces(mean.z, average.all), again)};
 
-  const F base_o = one - once.with(s.dielectric_f0, s.dielectric_f90);
-  s.average = one - average.with(s.dielectric_f0, s.dielectric_f90);
+  const F base_o = base_share(s, once);
+  s.average = base_share(s, average);
   s.diffuse = (solid * base_o / max_(s.average, F(1e-6f))) * albedo;
 
   const Vec3<F> layer_o = {once.with(s.layer.f0.x, s.layer.f90), once.with(s.layer.f0.y, s.layer.f90),
@@ -127,12 +153,11 @@ RT_HD BsdfValue<F> principled_reflection(const PrincipledShading<F>& s, Vec3<F> 
   const F shape = F(0.5f) * cos_i * ggx_density(s.alpha, m) * ggx_visible_both(s.alpha, o.z, cos_i);
   const GgxAlbedo<F> once = ggx_albedo(s.roughness, cos_i);
   const F again = cos_i * s.lost_o * (one - once.all) / s.lost_average;
-  const F base = cos_i * (one - once.with(s.dielectric_f0, s.dielectric_f90));
-  const F coat_i = one - coat_albedo(s.coat, cos_i);
-  const F cover = s.through * coat_i;
+  const F base = cos_i * base_share(s, once);
+  const F cover = coat_cover(s, cos_i);
   const Vec3<F> f90 = {s.layer.f90, s.layer.f90, s.layer.f90};
   Vec3<F> value = shape * fma3(grazing, f90 - s.layer.f0, s.layer.f0) + again * s.multiple + base * s.diffuse;
-  const F coat = s.coat * fma_(F(1.0f - kCoatReflectance), grazing, F(kCoatReflectance)) *
+  const F coat = select(s.inside, F(0.0f), s.coat) * fma_(F(1.0f - kCoatReflectance), grazing, F(kCoatReflectance)) *
                  (F(0.5f) * cos_i * ggx_density(F(kCoatAlpha), m) * ggx_visible_both(F(kCoatAlpha), o.z, cos_i));
   value = cover * value + Vec3<F>{coat, coat, coat};
   const F quarter = F(0.25f / kPi) / max_(cosine, F(1e-7f));
@@ -162,7 +187,7 @@ template <class F> RT_HD BsdfValue<F> principled_glass(const PrincipledShading<F
   const F by_eta2 = one / (s.eta * s.eta);  // radiance is less where the index is, by its square
   const Vec3<F> color = {select(reflects, one, by_eta2 * s.tint.x), select(reflects, one, by_eta2 * s.tint.y),
                          select(reflects, one, by_eta2 * s.tint.z)};
-  const F cover = s.through * select(reflects, one - coat_albedo(s.coat, cos_i), one);
+  const F cover = select(reflects, coat_cover(s, cos_i), coat_crossing(s, cos_i));
   const F value = select(valid, cover * s.glass * shape, F(0.0f));
   const F pdf = select(valid, s.p_glass * chosen * ggx_pdf(s.alpha, o, m) * F(1.0f / kPi), F(0.0f));
   return {value * color, pdf};
@@ -182,8 +207,8 @@ template <class F> RT_HD BsdfValue<F> principled_eval(const PrincipledShading<F>
   const MaskOf<F> rough = (s.glass > zero) & !s.smooth;
   if (any(rough)) {
     const BsdfValue<F> g = principled_glass(s, o, i);
-    sum.value = sum.value + Vec3<F>{select(rough, g.value.x, zero), select(rough, g.value.y, zero),
-                                    select(rough, g.value.z, zero)};
+    sum.value = sum.value +
+                Vec3<F>{select(rough, g.value.x, zero), select(rough, g.value.y, zero), select(rough, g.value.z, zero)};
     sum.pdf = sum.pdf + select(rough, g.pdf, zero);
   }
   return sum;
@@ -233,7 +258,7 @@ RT_HD PrincipledSample<F> principled_sample(const PrincipledShading<F>& s, Vec3<
   // A direction on the wrong side of the surface carries nothing.
   const MaskOf<F> valid = select(passes, F(0.0f) - i.z, i.z) > zero;
   const F scale = select(valid & (b.pdf > zero), F(1.0f / kPi) / max_(b.pdf, F(1e-20f)), zero);
-  const F cover = s.through * select(passes, one, one - coat_albedo(s.coat, i.z));
+  const F cover = select(passes, coat_crossing(s, i.z), coat_cover(s, i.z));
   const F sure = select(valid, cover * s.glass / max_(s.p_glass, F(1e-20f)), zero);
   const F by_eta2 = inverse * inverse;
   PrincipledSample<F> a;

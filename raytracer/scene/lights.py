@@ -184,9 +184,7 @@ class _FlatLight(Defined):
     """
 
     type: ClassVar[str]
-    position: Triple = field(
-        metadata=define(Vector3(), "Centre of the surface, in scene units.")
-    )
+    position: Triple = field(metadata=define(Vector3(), "Centre of the surface, in scene units."))
     direction: Triple = field(
         metadata=define(Vector3(), "Direction in which the surface shines; any length.")
     )
@@ -271,9 +269,7 @@ class RectangleLight(_FlatLight):
         self._pack(entry, space, (self.width / 2.0, self.height / 2.0))
         entry["extent"] = self.width * self.height / space.scale**2
 
-    def rotated(
-        self, rotation: NDArray[np.float64], pivot: NDArray[np.float64]
-    ) -> RectangleLight:
+    def rotated(self, rotation: NDArray[np.float64], pivot: NDArray[np.float64]) -> RectangleLight:
         """Return the light turned about a point.
 
         Args:
@@ -334,7 +330,7 @@ class DiskLight(_FlatLight):
 
 
 def axes_about(normal: NDArray[np.float64], up: Triple) -> NDArray[np.float64]:
-    """Return a unit vector, and two axes across it of which the second is next to `up`, float64 (3, 3).
+    """Return a unit vector and two axes across it, the second next to `up`, float64 (3, 3).
 
     Args:
         normal: unit, float64 (3,).
@@ -376,7 +372,7 @@ class Ambient(Defined):
         check_fields(self, "ambient")
 
 
-def _radiance(light: Light, unit: float = 1.0) -> NDArray[np.float64]:
+def _radiance(light: Light | _FlatLight, unit: float = 1.0) -> NDArray[np.float64]:
     """Return colour times intensity as linear light, float64 (3,).
 
     Args:

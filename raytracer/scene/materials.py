@@ -65,10 +65,10 @@ class Material(Defined):
 class Principled(Defined):
     """How a surface scatters light: coat, metal, dielectric over a diffuse base, and glass.
 
-    The names and meanings are those of glTF and of Blender's Principled BSDF; the base colour is the
-    sphere's own. Microfacets have the GGX distribution; light that a rough metal scatters more than
-    once is not lost (Kulla, Conty 2017). Mirror images, refraction and light between surfaces need
-    integrator `path`; with `direct` and `ao` the material shows lights and ambient light.
+    The names and meanings are those of glTF and of Blender's Principled BSDF; the base colour is
+    the sphere's own. Microfacets have the GGX distribution; light that a rough metal scatters more
+    than once is not lost (Kulla, Conty 2017). Mirror images, refraction and light between surfaces
+    need integrator `path`; with `direct` and `ao` the material shows lights and ambient light.
     B. Walter et al., "Microfacet Models for Refraction through Rough Surfaces", EGSR 2007.
 
     Raises:
@@ -88,11 +88,15 @@ class Principled(Defined):
     )
     ior: float = field(
         default=1.5,
-        metadata=define(Number(1.0, 4.0), "Index of refraction of the dielectric and of the glass."),
+        metadata=define(
+            Number(1.0, 4.0), "Index of refraction of the dielectric and of the glass."
+        ),
     )
     specular: float = field(
         default=1.0,
-        metadata=define(Number(0.0, 1.0), "Factor of the reflection of the dielectric; not of glass."),
+        metadata=define(
+            Number(0.0, 1.0), "Factor of the reflection of the dielectric; not of glass."
+        ),
     )
     coat: float = field(
         default=0.0, metadata=define(Number(0.0, 1.0), "Share of a smooth clear coat of index 1.5.")

@@ -156,7 +156,9 @@ PROBE(bsdf_pdf) {
   out[0] = bsdf_pdf(bsdf, read3(in + 1), read3(in + 4), read3(in + 7));
 }
 // albedo, material, light, weight
-PROBE(bsdf_ambient) { write3(out, bsdf_ambient(phong_bsdf(read3(in), read_phong(in + 3)), read3(in + 8), read3(in + 11))); }
+PROBE(bsdf_ambient) {
+  write3(out, bsdf_ambient(phong_bsdf(read3(in), read_phong(in + 3)), read3(in + 8), read3(in + 11)));
+}
 PROBE(bsdf_sample) {
   const F zero(0.0f);
   const Bsdf<F> bsdf = phong_bsdf<F>({zero, zero, zero}, {zero, zero, zero, zero, in[0]});
@@ -211,8 +213,7 @@ PROBE(light_arrival) {
   const Primitive<F> sphere = {read3(in), in[3]};
   PathState<F> path = {};
   path.ray = {read3(in + 4), read3(in + 7)}, path.throughput = {one, one, one};
-  const Surface<F> surface = {sphere,
-                              primitive_surface(sphere, path.ray.origin, path.ray.direction),
+  const Surface<F> surface = {sphere, primitive_surface(sphere, path.ray.origin, path.ray.direction),
                               phong_bsdf<F>({one, one, one}, {zero, one, zero, one, zero})};
   const DirectSample<F> a = shade_light(u.frame.integrator, u.light, path, surface);
   out[0] = truth<F>(a.contributes), write3(out + 1, a.radiance);

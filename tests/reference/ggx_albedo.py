@@ -1,8 +1,9 @@
 """Writes kernels/shade/ggx_albedo.h: how much light a rough surface reflects after one bounce.
 
-For GGX with Smith's height-correlated masking, a Fresnel factor F0 + (F90 - F0)(1 - h . o)^5 and a viewer
-at cosine mu, one bounce reflects F0 (E - B) + F90 B, where, with directions drawn from the normals that the
-viewer sees (Heitz 2018), E is the mean of G2 / G1 and B that of (1 - h . o)^5 G2 / G1.
+For GGX with Smith's height-correlated masking, a Fresnel factor F0 + (F90 - F0)(1 - h . o)^5 and a
+viewer at cosine mu, one bounce reflects F0 (E - B) + F90 B, where, with directions drawn from the
+normals that the viewer sees (Heitz 2018), E is the mean of G2 / G1 and B that of
+(1 - h . o)^5 G2 / G1.
 
     python tests/reference/ggx_albedo.py > kernels/shade/ggx_albedo.h
 """
@@ -21,7 +22,7 @@ POINTS = 1 << 14
 
 
 def albedo(mu: float, alpha: float) -> tuple[float, float]:
-    """Return E and B for a cosine and a width of the distribution of normals, by a lattice of points."""
+    """Return E and B for a cosine and a width of the normals' distribution, by a lattice."""
     index = np.arange(POINTS)
     u, v = (index + 0.5) / POINTS, (index * 0.6180339887498949 + 0.5) % 1.0
     view = np.array([np.sqrt(max(0.0, 1.0 - mu * mu)), 0.0, mu])
@@ -45,9 +46,7 @@ def albedo(mu: float, alpha: float) -> tuple[float, float]:
 def table() -> NDArray[np.float64]:
     """Return E and B, float64 (SIZE roughnesses, SIZE roots of cosines, 2)."""
     steps = np.linspace(0.0, 1.0, SIZE)
-    return np.array(
-        [[albedo(max(x * x, 1e-5), max(r * r, 1e-3)) for x in steps] for r in steps]
-    )
+    return np.array([[albedo(max(x * x, 1e-5), max(r * r, 1e-3)) for x in steps] for r in steps])
 
 
 def interpolated(entries: NDArray[np.float64], mu: Any, row: int) -> NDArray[np.float64]:
@@ -55,7 +54,7 @@ def interpolated(entries: NDArray[np.float64], mu: Any, row: int) -> NDArray[np.
     x = np.sqrt(mu) * (SIZE - 1)
     i = np.minimum(x.astype(int), SIZE - 2)
     part = (x - i)[:, None]
-    return entries[row, i] * (1.0 - part) + entries[row, i + 1] * part
+    return np.asarray(entries[row, i] * (1.0 - part) + entries[row, i + 1] * part)
 
 
 def averages(entries: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -68,9 +67,10 @@ def header() -> str:
     """Return the text of the header."""
     entries = table()
     lines = [
-        "// How much light GGX reflects after one bounce, by roughness and by the square root of the cosine to the",
-        "// viewer: pairs of the albedo with a Fresnel factor of 1, and with one of (1 - cosine)^5; and their averages",
-        "// over the hemisphere, by roughness. Written by tests/reference/ggx_albedo.py.",
+        "// How much light GGX reflects after one bounce, by roughness and by the square root of",
+        "// the cosine to the viewer: pairs of the albedo with a Fresnel factor of 1, and with one",
+        "// of (1 - cosine)^5; and their averages over the hemisphere, by roughness. Written by",
+        "// tests/reference/ggx_albedo.py.",
         "#pragma once",
         '#include "../core/compat.h"',
         "",
