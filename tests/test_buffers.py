@@ -25,7 +25,7 @@ def packed() -> SceneBuffers:
 def test_counts(packed: SceneBuffers) -> None:
     assert packed.count == 50
     # Four coordinates and three colours a sphere, and the fixed parts.
-    fixed = 64 + 80 + 32 + 128 + 24 + 8
+    fixed = 64 + 32 + 32 + 128 + 24 + 8
     assert packed.nbytes == 50 * 7 * 4 + fixed
 
 

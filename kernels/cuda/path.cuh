@@ -5,9 +5,6 @@
 //   bool occluded(o, d, self, t_max)              whether anything except `self` is in (0, t_max)
 #pragma once
 #include "../integrator/integrators.h"
-#if RT_PATH_TRACING
-#include "../integrator/path_tracing.h"
-#endif
 
 namespace RT_NS {
 
@@ -86,60 +83,6 @@ RT_DEVICE Vec3<float> add_sky(const rt::SceneTables& s, const Traversal& travers
   return radiance;
 }
 
-#if RT_PATH_TRACING
-
-// What the lights send to a surface of any material, added to `radiance`.
-template <class Traversal>
-RT_DEVICE Vec3<float> add_path_lights(const rt::SceneTables& s, const Traversal& traversal, const PathState<float>& p,
-                                      const Surface<float>& f, const Scattering<float>& scattering,
-                                      Vec3<float> radiance) {
-  for (int i = 0; i < s.frame->scene.light_count; ++i) {
-    const rt::Light& light = s.lights[i];
-    const LitSample<float> a = shade_path_light(*s.frame, light, i, p, f, scattering);
-    if (!a.contributes) continue;
-    if (casts_shadows(*s.frame, light) && path_occluded(s, traversal, a.origin, a.sample.wi, p.prim, a.sample.distance))
-      continue;
-    radiance = radiance + a.radiance;
-  }
-  return radiance;
-}
-
-// Radiance and coverage of a path whose camera ray meets p.prim.
-template <class Traversal>
-RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal, PathState<float> p) {
-  const rt::Frame& frame = *s.frame;
-  Vec3<float> radiance = vec3(0.0f, 0.0f, 0.0f);
-  const float coverage = path_coverage(p);
-  for (;;) {
-    if (p.prim == kNoPrim) {
-      radiance = radiance + shade_sky_miss(frame, p);
-      break;
-    }
-    const Surface<float> f = path_surface(s, p, traversal.primitive(p.prim));
-    const Scattering<float> scattering = path_scattering(p, f);
-    radiance = radiance + shade_emission(frame, p, scattering);
-    if (!traces_paths(frame.integrator)) {
-      const Vec3<float> ambient = shade_path_ambient(frame, p, scattering);
-      if (sky_rays(frame.integrator))
-        radiance = add_sky(s, traversal, p, f, ambient, radiance);
-      else
-        radiance = radiance + ambient;
-    }
-    radiance = add_path_lights(s, traversal, p, f, scattering, radiance);
-    const ScatterStep<float> next = scatter_path(frame, p, f, scattering);
-    if (!next.continues) break;
-    p = next.step.path;
-    float t = next.step.t;
-    path_intersect_closest(s, traversal, p.ray, next.step.self, t, p.prim);
-    if (traces_paths(frame.integrator))
-      for (int i = 0; i < frame.scene.light_count; ++i)
-        if (has_extent(s.lights[i])) radiance = radiance + shade_crossing(frame, s.lights[i], p, t);
-  }
-  return make_float4(radiance.x, radiance.y, radiance.z, coverage);
-}
-
-#else
-
 // Radiance and coverage of a path whose camera ray meets p.prim.
 template <class Traversal>
 RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal, PathState<float> p) {
@@ -164,7 +107,5 @@ RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal
   }
   return make_float4(radiance.x, radiance.y, radiance.z, coverage);
 }
-
-#endif
 
 }  // namespace RT_NS

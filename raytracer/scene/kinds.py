@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
 from raytracer.errors import SceneError, UserError, shown, suggestion
 from raytracer.field_types import Kind, Mistakes, Schema
-from raytracer.fields import Definition
+from raytracer.fields import Definition, definitions
 from raytracer.scene.colors import parse_color
 from raytracer.warning import passed_to
 
@@ -124,6 +125,31 @@ class Table(Kind):
         """Return this table and those in it."""
         inside = [t for key in self.keys.values() for t in tables_of(key.kind)]
         return [self, *inside]
+
+
+class Keys(Mapping[str, Definition]):
+    """The fields of a dataclass in a module that is imported where they are first needed.
+
+    Args:
+        module: its name.
+        kind: the dataclass.
+    """
+
+    def __init__(self, module: str, kind: str) -> None:
+        self._module, self._kind = module, kind
+
+    @property
+    def _known(self) -> Mapping[str, Definition]:
+        return definitions(getattr(import_module(self._module), self._kind))
+
+    def __getitem__(self, name: str) -> Definition:
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
 
 
 class Tables(Kind):

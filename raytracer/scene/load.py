@@ -44,6 +44,8 @@ from raytracer.warning import collected, warn
 if TYPE_CHECKING:
     from os import PathLike
 
+    from raytracer.scene.annotations import Annotations
+
 Values = dict[str, Any]
 
 SCENE_SUFFIXES = (".toml", ".json")
@@ -323,6 +325,7 @@ class _Composer:
             "ambient": self.make_if("", Ambient, content.get("ambient")),
             "lights": self.lights(),
             "materials": self.materials(),
+            "annotations": self.annotations(),
         }
         elements = self.elements()
         self.note_foreign()
@@ -380,6 +383,20 @@ class _Composer:
             text = str(error)
             self.problems.append(f"{place}.{text.partition('.')[2]}" if place else text)
             return None
+
+    def annotations(self) -> Annotations | None:
+        """Make what is drawn over the picture; None if there is nothing."""
+        from raytracer.scene.tables import ANNOTATIONS
+
+        said = {name: self.content.get(name) for name in ANNOTATIONS}
+        if all(values is None for values in said.values()):
+            return None
+        from raytracer.scene.annotations import KINDS, Annotations, TextLabel
+
+        parts = {name: self.make_if(name, kind, said[name]) for name, kind in KINDS.items()}
+        lines = said["texts"] or ()
+        texts = [self.make(f"texts[{i}]", TextLabel, line) for i, line in enumerate(lines)]
+        return None if self.problems else Annotations(texts=texts, **parts)
 
     def lights(self) -> list[Light] | None:
         """Make the lights."""

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from raytracer.scene.annotations import Annotations
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.describe import SphereInfo
     from raytracer.scene.particles.source import Particles
@@ -74,6 +75,8 @@ class Scene:
         caption: a sentence about it.
         source: the file it was loaded from, for messages.
         color_scales: what the colours of spheres mean, for a legend; in the order of the sets.
+        annotations: what is drawn over the picture: legend, scale bar, axes, box and others.
+        annotations: what is drawn over the picture: legend, scale bar, axes, box, ...
 
     Raises:
         SceneError: a part is of the wrong kind or names an unknown material.
@@ -90,6 +93,7 @@ class Scene:
     caption: str = ""
     source: str = ""
     color_scales: Sequence[ColorScale] = ()
+    annotations: Annotations | None = None
 
     def __post_init__(self) -> None:
         self.spheres = _parts("spheres", self.spheres, SphereSet)
@@ -104,6 +108,10 @@ class Scene:
             of_kind(self.ambient, "ambient", Ambient)
         of_kind(self.background, "background", Background)
         of_kind(self.render, "render", RenderSettings)
+        if self.annotations is not None:
+            from raytracer.scene.annotations import Annotations as Kind
+
+            of_kind(self.annotations, "annotations", Kind)
         self.title = text(self.title, "title")
         self.caption = text(self.caption, "caption")
         self.source = text(self.source, "source")

@@ -17,6 +17,7 @@ from raytracer.scene.colors import COLOR_SPACES
 from raytracer.scene.kinds import (
     ColorValue,
     Constant,
+    Keys,
     NamedTables,
     Rows,
     Table,
@@ -195,6 +196,21 @@ MATERIAL = Variants(
     default=DEFAULT,
 )
 
+ANNOTATIONS = {
+    name: Table(kind, summary, Keys("raytracer.scene.annotations", kind))
+    for name, kind, summary in (
+        ("legend", "Legend", "The scale of spheres that are coloured by a column."),
+        ("scale_bar", "ScaleBar", "A bar of a known length."),
+        ("axes", "Axes", "A tripod of the axes."),
+        ("texts", "TextLabel", "A text over the picture."),
+        ("labels", "Labels", "A text at each sphere."),
+        ("box", "SimulationBox", "The edges of the simulation box."),
+        ("outline", "Outline", "Lines around spheres."),
+        ("depth_cue", "DepthCue", "Fading into a colour with the distance."),
+    )
+}
+"""What is drawn over the picture; texts are a list."""
+
 SCENE = Table(
     "SceneFile",
     "A scene of spheres for raytracer.",
@@ -216,6 +232,10 @@ SCENE = Table(
         "elements": _key(
             NamedTables(ELEMENT), "Own radii and colours of elements in files of atoms.", default={}
         ),
+        **{
+            name: _key(Tables(table) if name == "texts" else table, table.summary)
+            for name, table in ANNOTATIONS.items()
+        },
     },
 )
 """The whole file."""

@@ -163,6 +163,7 @@ def read_object(
     found = object_source(value)
     with reading(found.name, "particles"):
         result = found.particles(names or {})
+        result.box = found.box
     _complete(result, elements, meaning)
     return result
 
