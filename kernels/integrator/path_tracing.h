@@ -49,14 +49,14 @@ template <class F> RT_HD Vec3<F> shade_sky_miss(const rt::Frame& frame, const Pa
   return clamped(frame.integrator, p.depth, p.throughput * sky);
 }
 
-// Radiance from a light with an extent that a ray crosses before t.
+// Radiance from a light with an extent that a ray crosses before t; a directional one is as far as a ray can go.
 template <class F>
 RT_HD Vec3<F> shade_crossing(const rt::Frame& frame, const rt::Light& light, const PathState<F>& p, F t) {
   const LightHit<F> hit = area_light_hit(light, p.ray.origin, p.ray.direction);
   const MaskOf<F> certain = !(p.scatter_pdf > F(0.0f));
   const F shared = casts_shadows(frame, light) ? power_heuristic(p.scatter_pdf, hit.pdf) : F(0.0f);
   const F weight = select(certain, F(1.0f), shared);
-  const F seen = select((hit.t >= F(0.0f)) & (hit.t < t), hit.radiance * weight, F(0.0f));
+  const F seen = select((hit.t >= F(0.0f)) & (hit.t <= t), hit.radiance * weight, F(0.0f));
   return clamped(frame.integrator, p.depth, seen * (p.throughput * splat3<F>(light.color)));
 }
 
