@@ -59,6 +59,14 @@ def _no_large() -> NDArray[np.void]:
     return np.zeros(0, dtype("LargeSphere"))
 
 
+def _no_emitters() -> NDArray[np.void]:
+    import numpy as np
+
+    from raytracer.layout import dtype
+
+    return np.zeros(0, dtype("Emitter"))
+
+
 @dataclass(frozen=True, eq=False)
 class SceneBuffers:
     """A packed scene; every array is C-contiguous.
@@ -79,6 +87,7 @@ class SceneBuffers:
         large_id: int32 (G,), ascending: indices of the large spheres, which are not in the tree and
             are the last in leaf order.
         large: structured (G,), `LargeSphere`: the large spheres, in the same order.
+        emitters: structured (E,), `Emitter`: the spheres that send out light; made of the others.
     """
 
     x: NDArray[np.float32]
@@ -96,6 +105,7 @@ class SceneBuffers:
     scale: float
     large_id: NDArray[np.int32] = field(default_factory=_no_ids)
     large: NDArray[np.void] = field(default_factory=_no_large)
+    emitters: NDArray[np.void] = field(default_factory=_no_emitters)
 
     @property
     def count(self) -> int:
