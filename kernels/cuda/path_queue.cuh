@@ -97,8 +97,8 @@ RT_DEVICE int queue_camera_rays(const rt::RenderArgs& args, const rt::SceneTable
   const rt::Frame& frame = *s.frame;
   const int lane = threadIdx.x & 31;
   const TilePixel at = tile_pixel(args, frame.film, tiles.tile(k));  // beyond the edge: a pixel inside
-  const Ray<float> ray = camera_ray<float>(*s.camera, frame.film, frame.sampler, (uint32_t)at.x, (uint32_t)at.y,
-                                           sample);
+  const Ray<float> ray =
+      camera_ray<float>(*s.camera, frame.film, frame.sampler, (uint32_t)at.x, (uint32_t)at.y, sample);
   float t = kInfinity;
   uint32_t prim = kNoPrim;
   if (args.sphere_count > 0) {

@@ -18,6 +18,11 @@ constexpr int kRouletteDepth = 5;
 
 RT_HD bool traces_paths(const rt::Integrator& integrator) { return integrator.kind == kIntegratorPath; }
 
+// Whether spheres are in the way of a light. Where none are, its samples count in full: paths meet spheres.
+RT_HD bool casts_shadows(const rt::Frame& frame, const rt::Light& light) {
+  return frame.integrator.shadows && light.shadow;
+}
+
 // Veach's power heuristic with an exponent of 2: weight of a sample with density a that density b could have drawn.
 template <class F> RT_HD F power_heuristic(F a, F b) {
   const F ratio = b / max_(a, F(1e-30f));
@@ -44,8 +49,9 @@ template <class F>
 RT_HD Vec3<F> shade_crossing(const rt::Frame& frame, const rt::Light& light, const PathState<F>& p, F t) {
   const LightHit<F> hit = area_light_hit(light, p.ray.origin, p.ray.direction);
   const MaskOf<F> certain = !(p.scatter_pdf > F(0.0f));
-  const F weight = select(certain, F(1.0f), power_heuristic(p.scatter_pdf, hit.pdf));
-  const F seen = select((hit.t > F(0.0f)) & (hit.t < t), hit.radiance * weight, F(0.0f));
+  const F shared = casts_shadows(frame, light) ? power_heuristic(p.scatter_pdf, hit.pdf) : F(0.0f);
+  const F weight = select(certain, F(1.0f), shared);
+  const F seen = select((hit.t >= F(0.0f)) & (hit.t < t), hit.radiance * weight, F(0.0f));
   return clamped(frame.integrator, p.depth, seen * (p.throughput * splat3<F>(light.color)));
 }
 
@@ -63,7 +69,8 @@ RT_HD Vec3<F> shade_emission(const rt::Frame& frame, const PathState<F>& p, cons
   F weight(1.0f);
   if (frame.scene.emitter_count && p.depth > 0 && any(emits)) {
     const F pdf = emitter_pdf(bounding_sphere(f.primitive), s.emission, F(frame.scene.emitter_scale), p.ray.origin);
-    weight = select(p.scatter_pdf > F(0.0f), power_heuristic(p.scatter_pdf, pdf), weight);
+    const F shared = frame.integrator.shadows ? power_heuristic(p.scatter_pdf, pdf) : F(0.0f);
+    weight = select(p.scatter_pdf > F(0.0f), shared, weight);
   }
   return clamped(frame.integrator, p.depth, select3(emits, weight * (p.throughput * s.emission), s.emission));
 }
@@ -119,7 +126,7 @@ RT_HD LitSample<F> shade_sample(const rt::Frame& frame, const LightSample<F>& sa
   LitSample<F> a;
   a.sample = sample;
   const ScatteringValue<F> v = scattering_eval(s, sample.wi);
-  const F other = traces_paths(frame.integrator) ? v.pdf : F(0.0f);
+  const F other = traces_paths(frame.integrator) && shadows ? v.pdf : F(0.0f);
   const F weight = select(sample.pdf > F(0.0f), power_heuristic(sample.pdf, other), F(1.0f));
   const Vec3<F> value = weight * v.value + Vec3<F>{v.highlight, v.highlight, v.highlight};
   a.radiance = clamped(frame.integrator, p.depth + 1, (sample.attenuation * p.throughput) * (color * value));
@@ -140,7 +147,7 @@ RT_HD int32_t light_samples(const rt::Frame& frame) {
 // Whether there are shadows in the light of that number.
 RT_HD bool casts_shadows(const rt::SceneTables& scene, int32_t number) {
   const rt::Frame& frame = *scene.frame;
-  return frame.integrator.shadows && (number >= frame.scene.light_count || scene.lights[number].shadow);
+  return number < frame.scene.light_count ? casts_shadows(frame, scene.lights[number]) : frame.integrator.shadows != 0;
 }
 
 // number: 0 to light_samples - 1

@@ -60,7 +60,8 @@ struct PrincipledShading {
   Vec3<F> multiple;  // factor of the lobe of more bounces
   Vec3<F> diffuse;   // factor of the diffuse base
   F dielectric_f0, dielectric_f90, dielectric_multiple, average;  // what the layer over the base reflects
-  F p_coat, p_layer, p_diffuse, p_glass;  // probabilities of the lobes
+  F spread2, per_log;  // of the samples of the lobe of more bounces, see multiple_pdf
+  F p_coat, p_layer, p_diffuse, p_multiple, p_glass;  // probabilities of the lobes
 };
 
 template <class F> RT_HD F largest(Vec3<F> v) { return max_(v.x, max_(v.y, v.z)); }
@@ -74,6 +75,19 @@ template <class F> RT_HD F multiple_bounces(F mean, F average) {
 template <class F> RT_HD F base_share(const PrincipledShading<F>& s, const GgxAlbedo<F>& a) {
   const F one(1.0f);
   return one - fma_(one - a.all, s.dielectric_multiple, a.with(s.dielectric_f0, s.dielectric_f90));
+}
+
+// The light of more bounces comes from directions in which one bounce loses light. Where the surface is almost smooth
+// these are close to the horizon, cosine^2 near alpha^2, and a cosine distribution would hardly find them. Samples are
+// drawn with 1 / (cosine^2 + alpha^2) over cosine^2: pi times the density per solid angle.
+template <class F> RT_HD F multiple_pdf(const PrincipledShading<F>& s, F cosine) {
+  return cosine * s.per_log / fma_(cosine, cosine, s.spread2);
+}
+
+// cosine^2 of such a sample; u: in [0, 1)
+template <class F> RT_HD F multiple_sample(const PrincipledShading<F>& s, F u) {
+  const F power = exp2_(u * F(1.44269504f) / s.per_log);
+  return min_(s.spread2 * (power - F(1.0f)), F(1.0f));
 }
 
 // Part of the light that the coat lets through to and from what is below it, on the outside.
@@ -119,6 +133,9 @@ RT_HD PrincipledShading<F> principled_shading(const Principled<F>& m, Vec3<F> al
                 fma_(m.metallic, multiple_bounces(mean.y, average.all), again),
                 fma_(m.metallic, multiple_bounces(mean.z, average.all), again)};
 
+  s.spread2 = s.alpha * s.alpha;
+  s.per_log = F(1.44269504f) / log2_(one + one / s.spread2);
+
   const F base_o = base_share(s, once);
   s.average = base_share(s, average);
   s.diffuse = (solid * base_o / max_(s.average, F(1e-6f))) * albedo;
@@ -128,12 +145,13 @@ RT_HD PrincipledShading<F> principled_shading(const Principled<F>& m, Vec3<F> al
   const F rest = s.through;
   s.p_coat = coat_o;
   s.p_layer = rest * largest(layer_o);
-  s.p_diffuse = rest * (largest(s.multiple) * s.lost_o + solid * base_o * largest(albedo));
+  s.p_diffuse = rest * solid * base_o * largest(albedo);
+  s.p_multiple = rest * largest(s.multiple) * s.lost_o;
   s.p_glass = rest * s.glass;
-  const F sum = s.p_coat + s.p_layer + s.p_diffuse + s.p_glass;
+  const F sum = s.p_coat + s.p_layer + s.p_diffuse + s.p_multiple + s.p_glass;
   const F scale = select(sum > zero, one / max_(sum, F(1e-20f)), zero);
   s.p_coat = s.p_coat * scale, s.p_layer = s.p_layer * scale;
-  s.p_diffuse = s.p_diffuse * scale, s.p_glass = s.p_glass * scale;
+  s.p_diffuse = s.p_diffuse * scale, s.p_multiple = s.p_multiple * scale, s.p_glass = s.p_glass * scale;
   return s;
 }
 
@@ -161,8 +179,9 @@ RT_HD BsdfValue<F> principled_reflection(const PrincipledShading<F>& s, Vec3<F> 
                  (F(0.5f) * cos_i * ggx_density(F(kCoatAlpha), m) * ggx_visible_both(F(kCoatAlpha), o.z, cos_i));
   value = cover * value + Vec3<F>{coat, coat, coat};
   const F quarter = F(0.25f / kPi) / max_(cosine, F(1e-7f));
-  const F pdf = fma_(s.p_layer * quarter, ggx_pdf(s.alpha, o, m),
-                     fma_(s.p_coat * quarter, ggx_pdf(F(kCoatAlpha), o, m), s.p_diffuse * cos_i * F(1.0f / kPi)));
+  const F wide = fma_(s.p_diffuse, cos_i, s.p_multiple * multiple_pdf(s, cos_i)) * F(1.0f / kPi);
+  const F pdf =
+      fma_(s.p_layer * quarter, ggx_pdf(s.alpha, o, m), fma_(s.p_coat * quarter, ggx_pdf(F(kCoatAlpha), o, m), wide));
   return {value, pdf};
 }
 
@@ -232,8 +251,9 @@ template <class F>
 RT_HD PrincipledSample<F> principled_sample(const PrincipledShading<F>& s, Vec3<F> o, Sample2d<F> u, F lobe) {
   const F one(1.0f), zero(0.0f);
   const F after_coat = s.p_coat, after_layer = after_coat + s.p_layer, after_diffuse = after_layer + s.p_diffuse;
+  const F after_multiple = after_diffuse + s.p_multiple;
   const MaskOf<F> coat = lobe < after_coat, layer = !coat & (lobe < after_layer);
-  const MaskOf<F> diffuse = !coat & !layer & (lobe < after_diffuse), glass = !coat & !layer & !diffuse;
+  const MaskOf<F> wide = !coat & !layer & (lobe < after_multiple), glass = !coat & !layer & !wide;
   const F alpha = select(coat, F(kCoatAlpha), s.alpha);
   Vec3<F> m = ggx_sample(alpha, o, u);
   const MaskOf<F> certain = glass & s.smooth;
@@ -243,15 +263,15 @@ RT_HD PrincipledSample<F> principled_sample(const PrincipledShading<F>& s, Vec3<
 
   // Which side of the glass: the rest of the number that chose the lobe.
   const Fresnel<F> f = fresnel_dielectric(cosine, s.eta);
-  const F rest = (lobe - after_diffuse) / max_(s.p_glass, F(1e-20f));
+  const F rest = (lobe - after_multiple) / max_(s.p_glass, F(1e-20f));
   const MaskOf<F> passes = glass & !(rest < f.reflected);
   const F inverse = one / s.eta;
   const Vec3<F> refracted = fma3(F(0.0f) - inverse, o, fma_(cosine, inverse, F(0.0f) - f.cos_t) * m);
   i = {select(passes, refracted.x, i.x), select(passes, refracted.y, i.y), select(passes, refracted.z, i.z)};
-  const F root = sqrt_(u.u);
+  const F cosine2 = select(lobe < after_diffuse, one - u.u, multiple_sample(s, u.u));
+  const F root = sqrt_(max_(one - cosine2, zero));
   const SinCos<F> phi = sincos_turns(u.v);
-  i = {select(diffuse, root * phi.cos, i.x), select(diffuse, root * phi.sin, i.y),
-       select(diffuse, sqrt_(max_(one - u.u, zero)), i.z)};
+  i = {select(wide, root * phi.cos, i.x), select(wide, root * phi.sin, i.y), select(wide, sqrt_(cosine2), i.z)};
   i = normalize(i);
 
   const BsdfValue<F> b = principled_eval(s, o, i);
