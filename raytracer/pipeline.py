@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+from zlib import crc32
 
 from raytracer import memory
 from raytracer._version import __version__
@@ -23,6 +24,7 @@ from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant, dtype
 from raytracer.resources import thread_count
+from raytracer.scene.coloring import SETTINGS, STYLE
 from raytracer.scene.view_settings import ViewSettings, lit, taken
 from raytracer.settings import RenderSettings, in_force
 from raytracer.warning import warn
@@ -40,12 +42,13 @@ if TYPE_CHECKING:
     from raytracer.files.output import OutputSet
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera
+    from raytracer.scene.coloring.style import StyleOverrides, StyleSettings
     from raytracer.scene.scene import Scene
     from raytracer.scene.view_settings import ViewOverrides
     from raytracer.settings import Overrides
     from raytracer.view import View
 
-    class Settings(Overrides, ViewOverrides, total=False):
+    class Settings(Overrides, ViewOverrides, StyleOverrides, total=False):
         """Settings of a call as keyword arguments, for type checkers."""
 
 
@@ -56,7 +59,7 @@ MOST_SAMPLES = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
 NO_SPHERE = constant("kNoSphere")  # FirstHit.id
 
 
-@takes(RenderSettings, ViewSettings)
+@takes(RenderSettings, ViewSettings, STYLE)
 def render(
     scene: object,
     *,
@@ -77,7 +80,7 @@ def render(
     """Render a scene.
 
     Settings that are None or left out are the scene's: those of `RenderSettings`, and those of
-    camera, background, light and spheres.
+    camera, background, light, spheres and what their colours follow.
 
     Args:
         scene: a Scene, the path of a scene or particle file, or an object that holds particles:
@@ -195,11 +198,12 @@ def prepare(
             device = select(device, threads)
         about_device = {"name": device.name} | device.describe()
     with stage("load", "loading the scene"):
-        loaded = _loaded(scene, frame)
+        changes = dict(overrides or {})
+        style = take_style(changes)
+        loaded = _loaded(scene, frame, style)
         inputs = _inputs(scene, loaded)
         if outputs is not None:
             outputs.reads(*inputs)
-        changes = dict(overrides or {})
         view = taken(changes)
         settings = loaded.render.override(**changes)
         if settings.denoise:
@@ -573,12 +577,44 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
     return pack_with_camera(scene, settings)
 
 
-def _loaded(scene: object, frame: int | None = None) -> Scene:
+def take_style(changes: dict[str, Any]) -> StyleSettings | None:
+    """Remove settings of colour by data and selection from others; None if none is set."""
+    given = {name: changes.pop(name) for name in SETTINGS if name in changes}
+    said = {name: value for name, value in given.items() if value is not None}
+    if not said:
+        return None
+    from raytracer.scene.coloring.style import StyleSettings
+
+    return StyleSettings(**said)
+
+
+def _loaded(scene: object, frame: int | None = None, style: StyleSettings | None = None) -> Scene:
     """Return a scene: loaded from a path, made of an object, or itself. Raises UserError."""
+    if style is None:
+        return _plain(scene, frame)
+    loaded = _plain(scene, frame, style.columns)
+    from raytracer.scene.coloring.apply import styled
+
+    with naming(loaded.source):
+        styled_scene = styled(loaded, style)
+    if is_path(scene):
+        for spheres in styled_scene.spheres:
+            spheres.release_columns()
+    return styled_scene
+
+
+def _plain(scene: object, frame: int | None, columns: Sequence[str] = ()) -> Scene:
+    """Return a scene without a style of the call.
+
+    Args:
+        scene: a path, an object or a scene.
+        frame: of a trajectory.
+        columns: to read from a file with the spheres.
+    """
     if is_path(scene):
         from raytracer.scene.load import load
 
-        return load(scene, frame)
+        return load(scene, frame, columns=columns)
     if frame is not None:
         raise UserError("frame: goes with the path of a file; this scene has no frames")
     from raytracer.scene.scene import Scene as SceneType
@@ -720,14 +756,25 @@ def _report_part(progress: ProgressCall, frame: int, frames: int, fraction: floa
     progress((frame + fraction) / frames)
 
 
+def scene_about(path: Path) -> dict[str, Any]:
+    """Return what the metadata of a picture say of the file of its scene.
+
+    Of an absolute path the name alone is kept, because a picture should not tell where its author
+    keeps files; its checksum tells files of one name apart.
+    """
+    return {
+        "path": path.name if path.is_absolute() else path.as_posix(),
+        "file": f"{crc32(bytes(path.absolute())):08x}",
+    }
+
+
 def _about(
     path: Path | None, digest: str, spheres: int, settings: RenderSettings, device: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the metadata of a picture, as JSON types.
 
     Args:
-        path: of the scene; None for a scene built in Python. Of an absolute path the name alone
-            is kept: a picture should not tell where its author keeps files.
+        path: of the scene; None for a scene built in Python.
         digest: of scene, camera and settings.
         spheres: their number.
         settings: of the render.
@@ -735,10 +782,10 @@ def _about(
     """
     from datetime import UTC, datetime
 
-    shown = path and (path.name if path.is_absolute() else path.as_posix())
+    about = {"path": None} if path is None else scene_about(path)
     return {
         "version": __version__,
-        "scene": {"path": shown, "digest": digest},
+        "scene": about | {"digest": digest},
         "spheres": spheres,
         "settings": {
             name: value

@@ -143,8 +143,9 @@ def _warn_of(outliers: Outliers | None, spheres: Spheres, space: Space) -> None:
     shown = ", ".join(f"{0.0 if abs(v) < digit else v:g}" for v in place)
     warn(
         f"{outliers.total:,} of {len(spheres[0]):,} spheres {verb} far away from the others and "
-        f"left out of the frame, the farthest sphere {row} at ({shown}): to frame every sphere, "
-        'say fit = "all" under [camera] in a scene file, or Camera(fit="all")'
+        f"left out of the frame, the farthest sphere {row} at ({shown}), "
+        f"{outliers.times:.3g} times as far out as the others: to frame every sphere, give "
+        '--fit all, fit = "all" under [camera] in a scene file, or Camera(fit="all")'
     )
 
 
@@ -449,7 +450,15 @@ def nbytes(scene: Scene) -> int:
     """Return the bytes of the arrays of a scene, each memory counted once."""
     owners: dict[int, int] = {}
     for spheres in scene.spheres:
-        for array in (spheres.centers, spheres.radius, spheres.color, spheres.color_id):
+        for array in (
+            spheres.centers,
+            spheres.radius,
+            spheres.color,
+            spheres.color_id,
+            spheres.rows,
+            spheres.labels and spheres.labels.ids,
+            *spheres.kept,
+        ):
             owner: Any = array
             while getattr(getattr(owner, "base", None), "nbytes", None) is not None:
                 owner = owner.base
