@@ -23,6 +23,11 @@ RT_HD bool casts_shadows(const rt::Frame& frame, const rt::Light& light) {
   return frame.integrator.shadows && light.shadow;
 }
 
+// Whether a ray leaves from a path's next surface.
+template <class F> RT_HD bool path_goes_on(const rt::Integrator& integrator, const PathState<F>& p) {
+  return traces_paths(integrator) && p.depth < integrator.max_depth;
+}
+
 // Veach's power heuristic with an exponent of 2: weight of a sample with density a that density b could have drawn.
 template <class F> RT_HD F power_heuristic(F a, F b) {
   const F ratio = b / max_(a, F(1e-30f));
@@ -126,7 +131,8 @@ RT_HD LitSample<F> shade_sample(const rt::Frame& frame, const LightSample<F>& sa
   LitSample<F> a;
   a.sample = sample;
   const ScatteringValue<F> v = scattering_eval(s, sample.wi);
-  const F other = traces_paths(frame.integrator) && shadows ? v.pdf : F(0.0f);
+  // could a path that goes on find this light?
+  const F other = path_goes_on(frame.integrator, p) && shadows ? v.pdf : F(0.0f);
   const F weight = select(sample.pdf > F(0.0f), power_heuristic(sample.pdf, other), F(1.0f));
   const Vec3<F> value = weight * v.value + Vec3<F>{v.highlight, v.highlight, v.highlight};
   a.radiance = clamped(frame.integrator, p.depth + 1, (sample.attenuation * p.throughput) * (color * value));
@@ -188,7 +194,7 @@ RT_HD ScatterStep<F> scatter_path(const rt::Frame& frame, const PathState<F>& p,
   const ScatteringSample<F> b = scattering_sample(s, u, lobe);
   const Entry<F> entry = enter(f, b.wi);
   Vec3<F> throughput = p.throughput * b.weight;
-  MaskOf<F> alive = (largest(throughput) > F(0.0f)) & splat_mask<F>(p.depth < frame.integrator.max_depth);
+  MaskOf<F> alive = (largest(throughput) > F(0.0f)) & splat_mask<F>(path_goes_on(frame.integrator, p));
   if (p.depth + 1 >= kRouletteDepth) {
     // inside glass radiance is less by the square of its index, which has nothing to do with what is worth tracing
     const F scale = select(entry.enters & f.bsdf.is_principled, f.bsdf.principled.ior * f.bsdf.principled.ior, F(1.0f));

@@ -15,7 +15,7 @@ from raytracer.errors import SceneError, naming
 from raytracer.scene.arrays import blocks, each_block
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import DEFAULT_COLOR, linear_rgb
-from raytracer.scene.materials import Material, pack_material
+from raytracer.scene.materials import AnyMaterial, Material, pack_material
 from raytracer.scene.packing.large_spheres import candidates, describe_large
 from raytracer.scene.packing.emitters import pack_emitters
 from raytracer.scene.packing.lighting import ambient_of, environment, pack_lights
@@ -425,7 +425,7 @@ def _pack_materials(scene: Scene) -> tuple[NDArray[np.void], NDArray[np.int32]]:
     from raytracer.layout import dtype
 
     sets = [s for s in scene.spheres if s.count]
-    used: dict[Material, int] = {}
+    used: dict[AnyMaterial, int] = {}
     of_set = [used.setdefault(scene.material_of(s), len(used)) for s in sets]
     if not used:
         used[Material()] = 0
