@@ -34,7 +34,8 @@ namespace {
 template <class T, int N> using In = nb::ndarray<const T, nb::numpy, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 template <class T, int N> using Out = nb::ndarray<T, nb::numpy, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 
-// A NumPy array of one of the shared structs, seen through the buffer protocol.
+// A NumPy array of one of the shared structs, seen through the buffer protocol; without the description of its
+// fields, which takes NumPy longer than all else that happens to a view in a frame.
 template <class T> class Structs {
  public:
   // Without the format, which NumPy does not give for a union.
