@@ -59,6 +59,14 @@ def _no_large() -> NDArray[np.void]:
     return np.zeros(0, dtype("LargeSphere"))
 
 
+def _no_emitters() -> NDArray[np.void]:
+    import numpy as np
+
+    from raytracer.layout import dtype
+
+    return np.zeros(0, dtype("Emitter"))
+
+
 @dataclass(frozen=True, eq=False)
 class SceneBuffers:
     """A packed scene; every array is C-contiguous.
@@ -79,6 +87,7 @@ class SceneBuffers:
         large_id: int32 (G,), ascending: indices of the large spheres, which are not in the tree and
             are the last in leaf order.
         large: structured (G,), `LargeSphere`: the large spheres, in the same order.
+        emitters: structured (E,), `Emitter`: the spheres that send out light; made of the others.
     """
 
     x: NDArray[np.float32]
@@ -96,11 +105,17 @@ class SceneBuffers:
     scale: float
     large_id: NDArray[np.int32] = field(default_factory=_no_ids)
     large: NDArray[np.void] = field(default_factory=_no_large)
+    emitters: NDArray[np.void] = field(default_factory=_no_emitters)
 
     @property
     def count(self) -> int:
         """Number of spheres."""
         return int(self.x.shape[0])
+
+    @property
+    def columns(self) -> tuple[NDArray[np.float32], ...]:
+        """Numbers of the primitives' records, in the order of `unpack_primitive` in the kernels."""
+        return self.x, self.y, self.z, self.radius
 
     @property
     def view(self) -> View:
@@ -221,12 +236,7 @@ def build_bvh(buffers: SceneBuffers, threads: int = 0) -> Bvh:
         threads: 0 takes every core that the process may use.
     """
     nodes, order, spheres = core().build_bvh(
-        buffers.x,
-        buffers.y,
-        buffers.z,
-        buffers.radius,
-        thread_count(threads),
-        buffers.large_id.tolist(),
+        buffers.columns, thread_count(threads), buffers.large_id.tolist()
     )
     return Bvh(nodes, order, spheres)
 

@@ -9,13 +9,14 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+from zlib import crc32
 
 from raytracer import memory
 from raytracer._version import __version__
 from raytracer.arguments import function, is_a, items, of_kind, real, text, whole
 from raytracer.backends.select import select
 from raytracer.errors import SceneError, UserError, counted, naming
-from raytracer.fields import check_names, takes
+from raytracer.fields import check_names, definitions, takes
 from raytracer.files.access import is_path, path_of
 from raytracer.film.aovs import GUIDE_RAYS, GUIDES, check_aovs, from_hits, means
 from raytracer.film.film import Crop, Film, check_bits, checked_crop, measure_and_develop
@@ -23,7 +24,7 @@ from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant, dtype
 from raytracer.resources import thread_count
-from raytracer.scene.view_settings import ViewSettings, lit, taken
+from raytracer.scene.coloring import SETTINGS, STYLE
 from raytracer.settings import RenderSettings, in_force
 from raytracer.warning import warn
 
@@ -33,19 +34,20 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from raytracer.annotations.overlay import Overlay
     from raytracer.annotations.plan import Plan
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
     from raytracer.buffers import SceneBuffers
+    from raytracer.drawing.overlay import Overlay
     from raytracer.files.output import OutputSet
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera
+    from raytracer.scene.coloring.style import StyleOverrides, StyleSettings
     from raytracer.scene.scene import Scene
     from raytracer.scene.view_settings import ViewOverrides
     from raytracer.settings import Overrides
     from raytracer.view import View
 
-    class Settings(Overrides, ViewOverrides, total=False):
+    class Settings(Overrides, ViewOverrides, StyleOverrides, total=False):
         """Settings of a call as keyword arguments, for type checkers."""
 
 
@@ -53,10 +55,13 @@ Notice = Callable[[str], None]
 Show = Callable[[Image], None]
 
 MOST_SAMPLES = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
+VIEW_SETTINGS = "raytracer.scene.view_settings.ViewSettings"
+"""Settings of the view, by name: they are imported where a call states one."""
+
 NO_SPHERE = constant("kNoSphere")  # FirstHit.id
 
 
-@takes(RenderSettings, ViewSettings)
+@takes(RenderSettings, VIEW_SETTINGS, STYLE)
 def render(
     scene: object,
     *,
@@ -67,7 +72,7 @@ def render(
     first_sample: int | None = None,
     film: Film | None = None,
     aovs: Sequence[str] = (),
-    tone: ToneSettings | None = None,
+    tone: ToneSettings | Mapping[str, Any] | None = None,
     time: float | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
     progress: ProgressCall | None = None,
@@ -77,7 +82,7 @@ def render(
     """Render a scene.
 
     Settings that are None or left out are the scene's: those of `RenderSettings`, and those of
-    camera, background, light and spheres.
+    camera, background, light, spheres and what their colours follow.
 
     Args:
         scene: a Scene, the path of a scene or particle file, or an object that holds particles:
@@ -92,8 +97,8 @@ def render(
             m more give the same sums as n + m at once.
         aovs: output variables to put on the film: "depth", "normal", "albedo", "id", "position",
             "samples"; see `Film.aovs`.
-        tone: exposure and curve of the picture; None leaves colours alone. They can be changed
-            later with `Image.tonemap`.
+        tone: exposure and curve of the picture; a dictionary has some of them by name, and None
+            takes those of the scene. They can be changed later with `Image.tonemap`.
         time: seconds of rendering, after which the picture is done whatever `samples` says. Two
             such pictures differ in their number of samples.
         annotations: what is drawn over the picture, an `Annotations`, or changes of the scene's:
@@ -113,14 +118,12 @@ def render(
     variables = check_aovs(",".join(text(name, "aovs", UserError) for name in names))
     if film is not None:
         of_kind(film, "film", Film, UserError)
-    if tone is not None:
-        of_kind(tone, "tone", ToneSettings, UserError)
+    bloom = ToneSettings.of(tone).bloom > 0
     function(progress, "progress")
     function(show, "show")
     seconds = None if time is None else real(time, "time", 0.0, above=True, error=UserError)
     if first_sample is not None:
         first_sample = whole(first_sample, "first_sample", error=UserError)
-    bloom = tone is not None and tone.bloom > 0
     output = memory.Output(aovs=variables, bloom=bloom, parts=seconds is not None)
     with (
         prepare(
@@ -136,7 +139,8 @@ def render(
         job.film(film_for(job.settings, crop, film)) as on_device,
     ):
         return job.render(
-            on_device, first=first_sample, aovs=variables, tone=tone, seconds=seconds,
+            on_device, first=first_sample, aovs=variables, tone=ToneSettings.of(tone, job.tone),
+            seconds=seconds,
             progress=progress, show=show,
         )  # fmt: skip
 
@@ -195,21 +199,17 @@ def prepare(
             device = select(device, threads)
         about_device = {"name": device.name} | device.describe()
     with stage("load", "loading the scene"):
-        loaded = _loaded(scene, frame)
+        changes = dict(overrides or {})
+        style = take_style(changes)
+        loaded = _loaded(scene, frame, style)
         inputs = _inputs(scene, loaded)
         if outputs is not None:
             outputs.reads(*inputs)
-        changes = dict(overrides or {})
-        view = taken(changes)
-        settings = loaded.render.override(**changes)
+        loaded, settings = _changed(loaded, changes)
         if settings.denoise:
             from raytracer.film.denoise import require_denoiser
 
             require_denoiser()
-        if view is not None:
-            loaded = view.applied_to(loaded)
-        if changes.get("light") is not None:
-            loaded = lit(loaded, settings)
         plan = _plan(loaded, settings, annotations)
     if loaded.count == 0:
         warn("the scene has no spheres: the picture shows the background alone")
@@ -228,7 +228,7 @@ def prepare(
             if (free := about_device.get("memory_free")) is not None:
                 memory.require_device(need, free)
         buffers, camera = _packed(loaded, settings)
-    kept = (loaded, buffers) if keep else None
+    kept, tone = (loaded, buffers) if keep else None, loaded.tone
     del loaded
     with stage("digest", f"hashing {spheres}"):
         digest = buffers.digest()
@@ -250,7 +250,7 @@ def prepare(
     space = buffers.center, buffers.scale
     job = Job(
         settings, device, on_device, buffers.view, threads, stage.timings, sizes, metadata, space,
-        camera, kept, inputs, plan=plan,
+        camera, kept, inputs, tone=tone, plan=plan,
     )  # fmt: skip
     del buffers, tree  # the device and the job hold the arrays that they need
     with naming(source):
@@ -278,6 +278,7 @@ class Job:
         warnings: of loading and packing, if the caller of `prepare` collected them.
         frames: seconds of each frame that `render` rendered.
         noise: of the last picture, as `raytracer.film.noise` defines it; None if not measured.
+        tone: of the scene.
         plan: of what is drawn over pictures, or None.
     """
 
@@ -296,6 +297,7 @@ class Job:
     warnings: list[str] = field(default_factory=list)
     frames: list[float] = field(default_factory=list)
     noise: float | None = None
+    tone: ToneSettings = field(default_factory=ToneSettings)
     plan: Plan | None = None
     _drawn: tuple[View, Crop, Overlay] | None = None
 
@@ -326,7 +328,7 @@ class Job:
             repeat: how often to render the frame; each time but the first clears the film before.
             first: number of the first sample; by default it follows those on the film.
             aovs: output variables to put on the film.
-            tone: exposure and curve of the picture.
+            tone: exposure and curve of the picture; None takes those of the scene.
             bits: 8 or 16 to develop the picture now, on the device; None develops it when it is
                 first used, on the host.
             keep_film: False leaves the sums on the device, without output variables, if the
@@ -448,7 +450,7 @@ class Job:
 
         Args:
             on_device: a film of `film`.
-            settings: exposure and tone curve; None takes the defaults.
+            settings: exposure and tone curve; None takes those of the scene.
             bits: 8 or 16 to develop now, on the device, and leave the sums there until `to_host`;
                 None copies the sums to the host and develops when the picture is first used.
         """
@@ -456,7 +458,7 @@ class Job:
         about = self.about | {"samples": film.samples, "crop": list(film.crop)}
         if self.noise is not None:
             about["noise"] = self.noise
-        settings, denoise = settings or ToneSettings(), self.settings.denoise
+        settings, denoise = settings or self.tone, self.settings.denoise
         image = Image(
             film, self.transparent, self.timings, about, self.threads, settings, self.camera,
             denoise, self._overlay(film.crop),
@@ -573,12 +575,58 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
     return pack_with_camera(scene, settings)
 
 
-def _loaded(scene: object, frame: int | None = None) -> Scene:
+def _changed(scene: Scene, overrides: Mapping[str, Any]) -> tuple[Scene, RenderSettings]:
+    """Return a scene and its settings with those of a call, by name; None keeps the scene's."""
+    given = {name: value for name, value in overrides.items() if value is not None}
+    own = {name: given.pop(name) for name in definitions(RenderSettings) if name in given}
+    settings = scene.render.override(**own)
+    if given or "light" in own:
+        from raytracer.scene.view_settings import ViewSettings, lit
+
+        scene = ViewSettings(**given).applied_to(scene)
+        if "light" in own:
+            scene = lit(scene, settings)
+    return scene, settings
+
+
+def take_style(changes: dict[str, Any]) -> StyleSettings | None:
+    """Remove settings of colour by data and selection from others; None if none is set."""
+    given = {name: changes.pop(name) for name in SETTINGS if name in changes}
+    said = {name: value for name, value in given.items() if value is not None}
+    if not said:
+        return None
+    from raytracer.scene.coloring.style import StyleSettings
+
+    return StyleSettings(**said)
+
+
+def _loaded(scene: object, frame: int | None = None, style: StyleSettings | None = None) -> Scene:
     """Return a scene: loaded from a path, made of an object, or itself. Raises UserError."""
+    if style is None:
+        return _plain(scene, frame)
+    loaded = _plain(scene, frame, style.columns)
+    from raytracer.scene.coloring.apply import styled
+
+    with naming(loaded.source):
+        styled_scene = styled(loaded, style)
+    if is_path(scene):
+        for spheres in styled_scene.spheres:
+            spheres.release_columns()
+    return styled_scene
+
+
+def _plain(scene: object, frame: int | None, columns: Sequence[str] = ()) -> Scene:
+    """Return a scene without a style of the call.
+
+    Args:
+        scene: a path, an object or a scene.
+        frame: of a trajectory.
+        columns: to read from a file with the spheres.
+    """
     if is_path(scene):
         from raytracer.scene.load import load
 
-        return load(scene, frame)
+        return load(scene, frame, columns=columns)
     if frame is not None:
         raise UserError("frame: goes with the path of a file; this scene has no frames")
     from raytracer.scene.scene import Scene as SceneType
@@ -628,7 +676,8 @@ def _need(
 
     x0, y0, x1, y1 = checked_crop(settings.width, settings.height, crop)
     parts = output.parts or settings.noise is not None
-    output = replace(output, denoise=settings.denoise, parts=parts)
+    bloom = output.bloom or scene.tone.bloom > 0
+    output = replace(output, denoise=settings.denoise, parts=parts, bloom=bloom)
     return memory.Need(
         scene.count,
         x1 - x0,
@@ -668,6 +717,11 @@ def _check_pixels(film: Film, blank: Film) -> None:
         raise UserError(
             "the film was stored with 16-bit floats, which keep no sums to add to: resume one "
             "that was saved as .npz or as .exr with 32-bit floats"
+        )
+    if film.metadata.get("denoised"):
+        raise UserError(
+            "the film is without noise, and samples cannot be added to what is left: resume the "
+            "film that --film saved"
         )
     if (film.crop, film.width, film.height) != (blank.crop, blank.width, blank.height):
         raise UserError(
@@ -720,14 +774,25 @@ def _report_part(progress: ProgressCall, frame: int, frames: int, fraction: floa
     progress((frame + fraction) / frames)
 
 
+def scene_about(path: Path) -> dict[str, Any]:
+    """Return what the metadata of a picture say of the file of its scene.
+
+    Of an absolute path the name alone is kept, because a picture should not tell where its author
+    keeps files; its checksum tells files of one name apart.
+    """
+    return {
+        "path": path.name if path.is_absolute() else path.as_posix(),
+        "file": f"{crc32(bytes(path.absolute())):08x}",
+    }
+
+
 def _about(
     path: Path | None, digest: str, spheres: int, settings: RenderSettings, device: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the metadata of a picture, as JSON types.
 
     Args:
-        path: of the scene; None for a scene built in Python. Of an absolute path the name alone
-            is kept: a picture should not tell where its author keeps files.
+        path: of the scene; None for a scene built in Python.
         digest: of scene, camera and settings.
         spheres: their number.
         settings: of the render.
@@ -735,10 +800,10 @@ def _about(
     """
     from datetime import UTC, datetime
 
-    shown = path and (path.name if path.is_absolute() else path.as_posix())
+    about = {"path": None} if path is None else scene_about(path)
     return {
         "version": __version__,
-        "scene": {"path": shown, "digest": digest},
+        "scene": about | {"digest": digest},
         "spheres": spheres,
         "settings": {
             name: value

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
         ao_samples: int | None
         ao_distance: float | None
         clamp_indirect: float | None
+        dpi: float | None
         noise: float | None
         denoise: bool | None
-        dpi: float | None
 
 
 FILTERS = ("point", "box", "tent", "gaussian")

@@ -18,6 +18,7 @@
 #define RT_OFFSET_RenderArgs(type, name, count) RT_OFFSET(RenderArgs, name),
 #define RT_OFFSET_Node(type, name, count) RT_OFFSET(Node, name),
 #define RT_OFFSET_LargeSphere(type, name, count) RT_OFFSET(LargeSphere, name),
+#define RT_OFFSET_Emitter(type, name, count) RT_OFFSET(Emitter, name),
 #define RT_OFFSET_FirstHit(type, name, count) RT_OFFSET(FirstHit, name),
 #define RT_OFFSET_ToneArgs(type, name, count) RT_OFFSET(ToneArgs, name),
 #define RT_OFFSET_FilmHistogram(type, name, count) RT_OFFSET(FilmHistogram, name),

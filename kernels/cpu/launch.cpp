@@ -6,7 +6,7 @@
 #include <cstring>
 #include <new>
 
-#include "../integrator/features.h"
+#include "../integrator/integrators.h"
 #include "floats.h"
 #include "threads.h"
 #if defined(__linux__)

@@ -15,10 +15,11 @@
 #include "../core/layout.h"
 #include "../film/histogram.h"
 #include "../integrator/first_hit.h"
+#include "../integrator/integrators.h"
 #include "io/crc32.h"
 #include "io/read_file.h"
 #include "floats.h"
-#include "../integrator/features.h"
+#include "../integrator/integrators.h"
 #include "launch.h"
 #include "scene_check.h"
 #include "signal_timer.h"
@@ -33,7 +34,8 @@ namespace {
 template <class T, int N> using In = nb::ndarray<const T, nb::numpy, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 template <class T, int N> using Out = nb::ndarray<T, nb::numpy, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 
-// A NumPy array of one of the shared structs, seen through the buffer protocol.
+// A NumPy array of one of the shared structs, seen through the buffer protocol; without the description of its
+// fields, which takes NumPy longer than all else that happens to a view in a frame.
 template <class T> class Structs {
  public:
   // Without the format, which NumPy does not give for a union.
@@ -137,6 +139,7 @@ template <class T> const char* kind() {
 #define RT_ROW_RenderArgs(type, name, count) RT_ROW(RenderArgs, name, count)
 #define RT_ROW_Node(type, name, count) RT_ROW(Node, name, count)
 #define RT_ROW_LargeSphere(type, name, count) RT_ROW(LargeSphere, name, count)
+#define RT_ROW_Emitter(type, name, count) RT_ROW(Emitter, name, count)
 #define RT_ROW_FirstHit(type, name, count) RT_ROW(FirstHit, name, count)
 #define RT_ROW_ToneArgs(type, name, count) RT_ROW(ToneArgs, name, count)
 #define RT_ROW_FilmHistogram(type, name, count) RT_ROW(FilmHistogram, name, count)
@@ -162,6 +165,9 @@ nb::dict layout() {
 nb::dict enums() {
   nb::dict enums;
   RT_ENUMS(RT_ENUM_ROWS)
+  RT_ENUM_ROWS(LightKind, RT_LIGHT_KIND)
+  RT_ENUM_ROWS(MaterialKind, RT_MATERIAL_KIND)
+  RT_ENUM_ROWS(IntegratorKind, RT_INTEGRATOR_KIND)
   return enums;
 }
 
@@ -178,11 +184,14 @@ nb::dict constants() {
   return numbers;
 }
 
-nb::tuple build_bvh(In<float, 1> x, In<float, 1> y, In<float, 1> z, In<float, 1> radius, int threads,
-                    const std::vector<int32_t>& large) {
-  size_t n = x.shape(0);
-  if (y.shape(0) != n || z.shape(0) != n || radius.shape(0) != n)
-    throw nb::value_error("x, y, z, radius differ in length");
+nb::tuple build_bvh(const std::vector<In<float, 1>>& columns, int threads, const std::vector<int32_t>& large) {
+  if (columns.size() != rt::kPrimitiveFloats) throw nb::value_error("columns: are not the numbers of a record");
+  const size_t n = columns[0].shape(0);
+  const float* numbers[rt::kPrimitiveFloats];
+  for (size_t k = 0; k < columns.size(); ++k) {
+    if (columns[k].shape(0) != n) throw nb::value_error("columns: differ in length");
+    numbers[k] = columns[k].data();
+  }
   if (n > (size_t)INT32_MAX) throw nb::value_error("an int32 numbers the spheres: at most 2^31 - 1");
   for (size_t i = 0; i < large.size(); ++i)
     if (large[i] < (i ? large[i - 1] + 1 : 0) || large[i] >= (int64_t)n)
@@ -194,12 +203,12 @@ nb::tuple build_bvh(In<float, 1> x, In<float, 1> y, In<float, 1> z, In<float, 1>
   rt::BuildResult r;
   interruptible([&](rt::Cancel* cancel) {
     options.cancel = cancel;
-    r = rt::build_bvh(x.data(), y.data(), z.data(), radius.data(), (int64_t)n, options);
+    r = rt::build_bvh(numbers, (int64_t)n, options);
   });
-  if (!n) r.order.reset(new int32_t[1]), r.spheres.reset(new rt::SpherePrim[1]);
-  std::unique_ptr<float[]> spheres((float*)r.spheres.release());
+  if (!n) r.order.reset(new int32_t[1]), r.records.reset(new rt::Record[1]);
+  std::unique_ptr<float[]> spheres((float*)r.records.release());
   return nb::make_tuple(own_nodes(std::move(r.nodes)), own<int32_t, 1>(std::move(r.order), {n}),
-                        own<float, 2>(std::move(spheres), {n, 4}));
+                        own<float, 2>(std::move(spheres), {n, rt::kPrimitiveFloats}));
 }
 
 void check_aligned(const void* address) {
@@ -238,21 +247,23 @@ template <class T, int N> In<T, N> unchanging(nb::handle array, const char* name
 class Scene {
  public:
   Scene(nb::object nodes, In<float, 2> spheres, nb::object order, In<float, 2> color, nb::object color_id,
-        nb::object material_id, nb::object large)
+        nb::object material_id, nb::object large, nb::object emitters)
       : nodes_(unchanging<uint8_t, 2>(nodes, "nodes")),
         spheres_(spheres),
         order_(unchanging<int32_t, 1>(order, "order")),
         color_(color),
         color_id_(unchanging<int32_t, 1>(color_id, "color_id")),
         material_id_(unchanging<int32_t, 1>(material_id, "material_id")),
-        large_(Structs<rt::LargeSphere>(large).all()) {
-    if (nodes_.shape(1) != sizeof(rt::Node) || spheres.shape(1) != 4 || order_.shape(0) != spheres.shape(0))
+        large_(Structs<rt::LargeSphere>(large).all()),
+        emitters_(Structs<rt::Emitter>(emitters).all()) {
+    if (nodes_.shape(1) != sizeof(rt::Node) || spheres.shape(1) != rt::kPrimitiveFloats ||
+        order_.shape(0) != spheres.shape(0))
       throw nb::value_error("nodes, spheres and order are not those of one build_bvh");
     if (color.shape(1) != 3) throw nb::value_error("color: a colour has three numbers");
     check_aligned(spheres.data());
     check_aligned(color.data());
     tables_.order = order_.data(), tables_.color = color.data(), tables_.color_id = color_id_.data();
-    tables_.material_id = material_id_.data(), tables_.large = large_.data();
+    tables_.material_id = material_id_.data(), tables_.large = large_.data(), tables_.emitters = emitters_.data();
     tables_.nodes = nodes_.shape(0) ? (const rt::Node*)nodes_.data() : nullptr;
     tables_.spheres = spheres.data(), tables_.sphere_count = (int64_t)spheres.shape(0);
     lengths_ = {.nodes = (int64_t)nodes_.shape(0),
@@ -261,6 +272,7 @@ class Scene {
                 .color_ids = (int64_t)color_id_.shape(0),
                 .material_ids = (int64_t)material_id_.shape(0),
                 .large = (int64_t)large_.size(),
+                .emitters = (int64_t)emitters_.size(),
                 .materials = 0};
     const char* problem;
     {
@@ -273,7 +285,7 @@ class Scene {
   int64_t nbytes() const {
     return (int64_t)(nodes_.nbytes() + spheres_.nbytes() + order_.nbytes() + color_.nbytes() + color_id_.nbytes() +
                      material_id_.nbytes()) +
-           (int64_t)(large_.size() * sizeof(rt::LargeSphere));
+           (int64_t)(large_.size() * sizeof(rt::LargeSphere) + emitters_.size() * sizeof(rt::Emitter));
   }
 
   int64_t render(nb::object camera, nb::object lights, nb::object materials, nb::object frame, Out<float, 3> film,
@@ -329,14 +341,16 @@ class Scene {
   In<float, 2> color_;
   In<int32_t, 1> color_id_, material_id_;
   std::vector<rt::LargeSphere> large_;
+  std::vector<rt::Emitter> emitters_;
   rt::SceneView tables_{};
   rt::SceneLengths lengths_{};
 };
 
 // The check of a view for scenes in the memory of a device, whose indices were checked when they were packed.
 void check_view(nb::object camera, nb::object lights, nb::object materials, nb::object frame, int64_t spheres,
-                int64_t colors, int64_t color_ids, int64_t material_ids, int64_t least_materials, int64_t large) {
-  const rt::SceneLengths lengths = {0, spheres, colors, color_ids, material_ids, large, least_materials};
+                int64_t colors, int64_t color_ids, int64_t material_ids, int64_t least_materials, int64_t large,
+                int64_t emitters) {
+  const rt::SceneLengths lengths = {0, spheres, colors, color_ids, material_ids, large, emitters, least_materials};
   Structs<rt::Camera>(camera).one();
   const Structs<rt::Frame> frames(frame);
   if (lights.is_none()) return raise(rt::view_problem(unlit(frames.one()), lengths, 0, 1));
@@ -436,19 +450,18 @@ NB_MODULE(_core, m) {
   m.def("layout", layout, "Shared structs: name -> (size, [(field, kind, count, offset)]).");
   m.def("enums", enums, "Choices: name of the enum -> {word: number}.");
   m.def("constants", constants, "Numbers of the kernels by name.");
-  m.def("build_bvh", build_bvh, "x"_a.noconvert(), "y"_a.noconvert(), "z"_a.noconvert(), "radius"_a.noconvert(),
-        "threads"_a, "large"_a = std::vector<int32_t>(),
-        "Spheres, float32 (N,) each -> nodes uint8 (M, 80), order int32 (N,), spheres float32 (N, 4) in leaf order; "
-        "all of them read-only.");
+  m.def("build_bvh", build_bvh, "columns"_a.noconvert(), "threads"_a, "large"_a = std::vector<int32_t>(),
+        "Columns x, y, z, radius of spheres, float32 (N,) each -> nodes uint8 (M, 80), order int32 (N,), spheres "
+        "float32 (N, 4) in leaf order; all of them read-only.");
   nb::class_<Scene>(
       m, "Scene",
       "Spheres, their tree and their looks, checked once. The arrays are kept; those of indices are copied if they "
       "are writable.")
-      .def(nb::init<nb::object, In<float, 2>, nb::object, In<float, 2>, nb::object, nb::object, nb::object>(),
+      .def(nb::init<nb::object, In<float, 2>, nb::object, In<float, 2>, nb::object, nb::object, nb::object, nb::object>(),
            "nodes"_a, "spheres"_a.noconvert(), "order"_a, "color"_a.noconvert(), "color_id"_a, "material_id"_a,
-           "large"_a,
+           "large"_a, "emitters"_a,
            "nodes uint8 (M, 80), spheres float32 (N, 4), order int32 (N,), color float32 (K, 3), color_id and "
-           "material_id int32 (N,) or (0,), large LargeSphere (G,). Raises ValueError if the arrays do not fit "
+           "material_id int32 (N,) or (0,), large LargeSphere (G,), emitters Emitter (E,). Raises ValueError if the arrays do not fit "
            "together or an index in one points outside of another.")
       .def_prop_ro("nbytes", &Scene::nbytes, "Bytes of all arrays.")
       .def("render", &Scene::render, "camera"_a, "lights"_a, "materials"_a, "frame"_a, "film"_a.noconvert(),
@@ -458,7 +471,7 @@ NB_MODULE(_core, m) {
       .def("first_hits", &Scene::first_hits, "camera"_a, "frame"_a, "out"_a.noconvert(), "threads"_a,
            "What the rays through the pixels' centres meet first: FirstHit as uint8 (h, w, 48).");
   m.def("check_view", check_view, "camera"_a, "lights"_a.none(), "materials"_a.none(), "frame"_a, "spheres"_a,
-        "colors"_a, "color_ids"_a, "material_ids"_a, "least_materials"_a, "large"_a,
+        "colors"_a, "color_ids"_a, "material_ids"_a, "least_materials"_a, "large"_a, "emitters"_a,
         "Raises ValueError for a view that does not fit a scene with arrays of these lengths, whose material ids ask "
         "for `least_materials`. lights None: for first hits, which look at neither lights nor materials.");
   m.def("needs_path_tracing", needs_path_tracing, "lights"_a, "materials"_a, "frame"_a,

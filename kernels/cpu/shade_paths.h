@@ -25,11 +25,10 @@ RT_HD uint32_t unblocked_to(const rt::SceneView& s, Vec3<FW> origin, const Light
 // What the lights send to the surfaces of a vector.
 RT_HD void shade_path_lights(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, uint32_t hits,
                              const PathState<FW>& p, const Surface<FW>& f, const Scattering<FW>& scattering) {
-  for (int i = 0; i < s.frame->scene.light_count; ++i) {
-    const rt::Light& light = s.lights[i];
-    const LitSample<FW> a = shade_path_light(*s.frame, light, i, p, f, scattering);
+  for (int i = 0; i < light_samples(*s.frame); ++i) {
+    const LitSample<FW> a = shade_path_light(s, i, p, f, scattering);
     uint32_t lit = hits & bits(a.contributes);
-    if (casts_shadows(*s.frame, light)) lit = unblocked_to(s, a.origin, a.sample, p.prim, lit);
+    if (casts_shadows(s, i)) lit = unblocked_to(s, a.origin, a.sample, p.prim, lit);
     if (lit) add_radiance(k, w, at, lit, a.radiance);
   }
 }
@@ -51,7 +50,7 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
     if (!hits) continue;
     const Surface<FW> f = load_surfaces(s, p, hits);
     const Scattering<FW> scattering = path_scattering(p, f);
-    add_radiance(k, w, at, hits, shade_emission(frame, p, scattering));
+    add_radiance(k, w, at, hits, shade_emission(frame, p, f, scattering));
     if (!paths) {
       const Vec3<FW> ambient = shade_path_ambient(frame, p, scattering);
       if (sky_rays(frame.integrator))

@@ -19,6 +19,7 @@ RT_DEVICE rt::SceneTables scene_tables(const rt::RenderArgs& a, const rt::Camera
           lights,
           materials,
           large,
+          (const rt::Emitter*)a.emitters,
           &frame};
 }
 

@@ -50,11 +50,11 @@ template <class Traversal>
 RT_DEVICE Vec3<float> add_path_lights(const rt::SceneTables& s, const Traversal& traversal, const PathState<float>& p,
                                       const Surface<float>& f, const Scattering<float>& scattering,
                                       Vec3<float> radiance) {
-  for (int i = 0; i < s.frame->scene.light_count; ++i) {
-    const rt::Light& light = s.lights[i];
-    const LitSample<float> a = shade_path_light(*s.frame, light, i, p, f, scattering);
+  for (int i = 0; i < light_samples(*s.frame); ++i) {
+    const LitSample<float> a = shade_path_light(s, i, p, f, scattering);
     if (!a.contributes) continue;
-    if (casts_shadows(*s.frame, light) && path_occluded(s, traversal, a.origin, a.sample.wi, p.prim, a.sample.distance))
+    if (casts_shadows(s, i) &&
+        path_occluded(s, traversal, a.origin, a.sample.wi, p.prim, a.sample.distance))
       continue;
     radiance = radiance + a.radiance;
   }
@@ -68,7 +68,7 @@ RT_DEVICE bool path_bounce(const rt::SceneTables& s, const Traversal& traversal,
   const rt::Frame& frame = *s.frame;
   const Surface<float> f = path_surface(s, p, traversal.primitive(p.prim));
   const Scattering<float> scattering = path_scattering(p, f);
-  radiance = radiance + shade_emission(frame, p, scattering);
+  radiance = radiance + shade_emission(frame, p, f, scattering);
   if (!traces_paths(frame.integrator)) {
     const Vec3<float> ambient = shade_path_ambient(frame, p, scattering);
     if (sky_rays(frame.integrator))

@@ -10,7 +10,7 @@
 #define RT_QUEUE_TILES 8
 #endif
 #if !defined(RT_BLOCKS)
-#define RT_BLOCKS 4
+#define RT_BLOCKS 8
 #endif
 #include "path_queue.cuh"
 #include "tables.cuh"
@@ -20,6 +20,6 @@ extern "C" __global__ void __launch_bounds__(128, RT_BLOCKS) render(const __grid
   __shared__ rt::PathQueue queue[4];
   int warp = threadIdx.x / 32;
   rt::SceneTables scene = rt::scene_tables(args, c_camera, c_lights, c_materials, c_large, c_frame);
-  rt::PrimitiveSource primitives = {(const float4*)args.spheres, nullptr};
+  rt::PrimitiveSource primitives = {(const rt::PrimitiveRecord*)args.spheres, nullptr};
   rt::render_paths(args, scene, primitives, (int)blockIdx.x * 4 + warp, queue[warp], scratch[warp]);
 }

@@ -1,7 +1,6 @@
 // What a kernel is compiled for. A scene without a feature is rendered by a kernel that has no code for it;
 // one that has all of them renders every scene to the same bytes.
 #pragma once
-#include "../core/enums.h"
 #include "../core/structs.h"
 
 #if !defined(RT_LARGE_SPHERES)
@@ -18,15 +17,6 @@ namespace RT_NS {
 
 // spheres beside the tree, geom/large_sphere.h
 RT_HD int32_t large_count(const rt::Frame& frame) { return RT_LARGE_SPHERES ? frame.scene.large_count : 0; }
-
-// Whether a picture needs what RT_PATH_TRACING adds: paths, materials other than Phong's, lights with an extent or
-// without shadows.
-RT_HD bool needs_path_tracing(const rt::Frame& frame, const rt::Light* lights, const rt::Material* materials) {
-  bool needed = frame.integrator.kind == kIntegratorPath;
-  for (int i = 0; i < frame.scene.light_count; ++i) needed |= lights[i].extent > 0.0f || !lights[i].shadow;
-  for (int i = 0; i < frame.scene.material_count; ++i) needed |= materials[i].kind != kMaterialPhong;
-  return needed;
-}
 
 // bounces after the camera ray
 RT_HD int32_t max_depth(const rt::Integrator& integrator) { return RT_MIRRORS ? integrator.max_depth : 0; }

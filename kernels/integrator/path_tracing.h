@@ -8,7 +8,7 @@
 // `direct` and `ao` are rendered by these functions too where a scene has materials other than Phong's or lights with
 // an extent: then no path goes on but along Phong's mirrors, and light counts as sampled at the surfaces alone.
 #pragma once
-#include "../shade/area_light.h"
+#include "../shade/emitter.h"
 #include "../shade/scattering.h"
 #include "integrators.h"
 
@@ -66,9 +66,18 @@ RT_HD Scattering<F> path_scattering(const PathState<F>& p, const Surface<F>& f) 
   return scattering(f.bsdf, f.point.normal, F(-1.0f) * p.ray.direction, f.point.inside);
 }
 
+// The light that the surface itself sends out.
 template <class F>
-RT_HD Vec3<F> shade_emission(const rt::Frame& frame, const PathState<F>& p, const Scattering<F>& s) {
-  return clamped(frame.integrator, p.depth, p.throughput * s.emission);
+RT_HD Vec3<F> shade_emission(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f,
+                             const Scattering<F>& s) {
+  const MaskOf<F> emits = largest(s.emission) > F(0.0f);
+  F weight(1.0f);
+  if (frame.scene.emitter_count && p.depth > 0 && any(emits)) {
+    const F pdf = emitter_pdf(bounding_sphere(f.primitive), s.emission, F(frame.scene.emitter_scale), p.ray.origin);
+    const F shared = frame.integrator.shadows ? power_heuristic(p.scatter_pdf, pdf) : F(0.0f);
+    weight = select(p.scatter_pdf > F(0.0f), shared, weight);
+  }
+  return clamped(frame.integrator, p.depth, select3(emits, weight * (p.throughput * s.emission), s.emission));
 }
 
 // Ambient light, where no paths are traced to what is around.
@@ -117,23 +126,52 @@ struct LitSample {
 };
 
 template <class F>
-RT_HD LitSample<F> shade_path_light(const rt::Frame& frame, const rt::Light& light, int32_t number,
-                                    const PathState<F>& p, const Surface<F>& f, const Scattering<F>& s) {
+RT_HD LitSample<F> shade_sample(const rt::Frame& frame, const LightSample<F>& sample, Vec3<F> color, bool shadows,
+                                const PathState<F>& p, const Surface<F>& f, const Scattering<F>& s) {
   LitSample<F> a;
-  a.sample = sample_light(frame, light, number, p, f.point.position);
-  const ScatteringValue<F> v = scattering_eval(s, a.sample.wi);
+  a.sample = sample;
+  const ScatteringValue<F> v = scattering_eval(s, sample.wi);
   // could a path that goes on find this light?
-  const bool shared = path_goes_on(frame.integrator, p) && casts_shadows(frame, light);
-  const F other = shared ? v.pdf : F(0.0f);
-  const F weight = select(a.sample.pdf > F(0.0f), power_heuristic(a.sample.pdf, other), F(1.0f));
+  const F other = path_goes_on(frame.integrator, p) && shadows ? v.pdf : F(0.0f);
+  const F weight = select(sample.pdf > F(0.0f), power_heuristic(sample.pdf, other), F(1.0f));
   const Vec3<F> value = weight * v.value + Vec3<F>{v.highlight, v.highlight, v.highlight};
-  a.radiance =
-      clamped(frame.integrator, p.depth + 1, (a.sample.attenuation * p.throughput) * (splat3<F>(light.color) * value));
-  const Entry<F> entry = enter(f, a.sample.wi);
+  a.radiance = clamped(frame.integrator, p.depth + 1, (sample.attenuation * p.throughput) * (color * value));
   a.contributes = largest(a.radiance) > F(0.0f);
-  if (casts_shadows(frame, light)) a.contributes = a.contributes & !(entry.enters & (entry.t < a.sample.distance));
-  a.origin = start_point(f, a.sample.wi);
+  if (shadows) {
+    const Entry<F> entry = enter(f, sample.wi);
+    a.contributes = a.contributes & !(entry.enters & (entry.t < sample.distance));
+  }
+  a.origin = start_point(f, sample.wi);
   return a;
+}
+
+// Number of the light samples of a surface: one of each light, and one of the spheres that send out light.
+RT_HD int32_t light_samples(const rt::Frame& frame) {
+  return frame.scene.light_count + (frame.scene.emitter_count ? 1 : 0);
+}
+
+// Whether there are shadows in the light of that number.
+RT_HD bool casts_shadows(const rt::SceneTables& scene, int32_t number) {
+  const rt::Frame& frame = *scene.frame;
+  return number < frame.scene.light_count ? casts_shadows(frame, scene.lights[number]) : frame.integrator.shadows != 0;
+}
+
+// number: 0 to light_samples - 1
+template <class F>
+RT_HD LitSample<F> shade_path_light(const rt::SceneTables& scene, int32_t number, const PathState<F>& p,
+                                    const Surface<F>& f, const Scattering<F>& s) {
+  const rt::Frame& frame = *scene.frame;
+  const bool shadows = casts_shadows(scene, number);
+  const Vec3<F> position = f.point.position;
+  if (number < frame.scene.light_count) {
+    const rt::Light& light = scene.lights[number];
+    return shade_sample(frame, sample_light(frame, light, number, p, position), splat3<F>(light.color), shadows, p, f, s);
+  }
+  const uint32_t depth = (uint32_t)p.depth, seed = frame.sampler.seed + 0x9e3779b9u * (uint32_t)number;
+  const F choice = sample_1d<F>(seed + 0x9e3779b9u, p.x, p.y, p.sample, depth, kUseLight);
+  const Sample2d<F> u = sample_2d<F>(seed, p.x, p.y, p.sample, depth, kUseLight);
+  const EmitterSample<F> e = emitter_sample(scene.emitters, frame.scene.emitter_count, position, choice, u);
+  return shade_sample(frame, e.sample, e.radiance, shadows, p, f, s);
 }
 
 // A path after a surface.

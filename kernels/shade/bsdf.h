@@ -3,12 +3,17 @@
 // and a case to each function. wi: towards the light, wo: towards the viewer, normal: towards the viewer; all
 // unit. Values are pi times the BSDF times the cosine: with light of unit colour, the reflected radiance.
 #pragma once
+#include "../core/enums.h"
 #include "phong.h"
 #if RT_PATH_TRACING
 #include "principled.h"
 #endif
 
+#define RT_MATERIAL_KIND(E) E(kMaterialPhong, "phong") E(kMaterialPrincipled, "principled")
+
 namespace RT_NS {
+
+RT_ENUM(MaterialKind, RT_MATERIAL_KIND)
 
 template <class F>
 struct Bsdf {

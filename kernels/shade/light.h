@@ -6,7 +6,12 @@
 #include "../core/structs.h"
 #include "../core/vec.h"
 
+#define RT_LIGHT_KIND(E) \
+  E(kLightPoint, "point") E(kLightDirectional, "directional") E(kLightRectangle, "rectangle") E(kLightDisk, "disk")
+
 namespace RT_NS {
+
+RT_ENUM(LightKind, RT_LIGHT_KIND)
 
 template <class F>
 struct LightSample {

@@ -33,10 +33,10 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ),
     ("scale",): f"a scale {FILE}: [[spheres]] transform = {{ scale = 2.0 }}",
     ("colour", "colors", "colours", "rgb"): "one colour for all particles is '--color NAME'",
-    ("palette", "cmap", "colormap", "color_by"): (
-        "a colour per sphere is data, for example columns r, g and b of a .csv file or an array "
-        "`colors` of an .npz file"
-    ),
+    ("cmap", "colormap", "color_map", "lut"): "use '--map NAME' with '--color-by COLUMN'",
+    ("colorby", "colour_by", "color_column", "scalars"): "use '--color-by COLUMN'",
+    ("clim", "vmin", "vmax", "color_range"): "use '--range LOW,HIGH' with '--color-by COLUMN'",
+    ("filter_by", "where", "only_type", "elements", "atoms"): "use '--select CONDITION'",
     ("bg", "background_color", "bgcolor", "sky"): "use '--background COLOR', or '--transparent'",
     ("lights", "sun", "light_direction"): (
         "use '--light left', right, top, ... or the direction X,Y,Z in which it travels; further "
@@ -60,7 +60,9 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
         "a frame of a trajectory is chosen by its number: '--frame NUMBER'"
     ),
     ("denoise", "denoiser"): "there is no denoiser; a larger '--samples' gives less noise",
-    ("format", "jpg", "jpeg", "ext", "type"): "pictures are PNG files; name one with '--output'",
+    ("format", "jpg", "jpeg", "ext", "type"): (
+        "the ending of the name says the format: '--output NAME.jpg'"
+    ),
     ("depth_of_field", "aperture", "dof", "motion_blur"): "the camera has no lens and no shutter",
     ("output_dir", "outdir", "output_folder", "folder", "dir", "d"): (
         "name the file with '--output FOLDER/NAME.png'"
@@ -72,7 +74,8 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
         "one picture is rendered; for an animation, render a scene file per frame"
     ),
     ("overwrite", "force", "f", "yes"): (
-        "a picture that raytracer made is replaced without an option; '--output' replaces any"
+        "an earlier picture of the same scene is replaced without an option; '--output' replaces "
+        "any"
     ),
     ("gamma", "srgb", "brightness", "contrast"): (
         "pictures are sRGB; '--exposure' and '--tone' change what is shown"

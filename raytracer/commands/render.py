@@ -20,12 +20,14 @@ from raytracer.commands.options import (
     picture_options,
     render_options,
     scene_path,
+    style_options,
     take_annotations,
     take_render,
     take_tone,
     take_view,
     threads_option,
     tone_options,
+    view_options,
 )
 from raytracer.errors import UserError, counted, escaped
 from raytracer.resources import require_start
@@ -67,14 +69,19 @@ def numbers(
 
 @click.command(
     cls=SettingsCommand,
-    settings={"output": render_options, "threads": tone_options, "backend": annotation_options},
+    settings={
+        "output": (view_options, style_options, render_options),
+        "threads": tone_options,
+        "backend": annotation_options,
+    },
 )
 @click.argument("scene", metavar="SCENE|DATA")
 @click.option(
     "-o",
     "--output",
-    metavar="FILE.png",
-    help="The picture; default: NAME.png in the current folder.",
+    metavar="FILE",
+    help="The picture: .png, .tiff, .jpg, .webp, .avif or .exr; default: NAME.png in the current "
+    "folder, or NAME-2.png if that is of another scene.",
 )
 @frame_option
 @backend_option
@@ -164,10 +171,12 @@ class Task(NamedTuple):
     frame: int | None
     backend: str
     threads: int
-    tone: ToneSettings
+    tone: dict[str, Any]
     bits: str
+    quality: int | None
     stats: bool
     histogram: str | None
+    legend_file: str | None
     film: str | None
     half: bool
     aov: str | None
@@ -218,13 +227,13 @@ class Task(NamedTuple):
         """
         from pathlib import Path
 
-        from raytracer.commands.picture import default_picture
-        from raytracer.files.output import check_picture
+        from raytracer.commands.picture import check_target, default_picture
         from raytracer.film import film_file
         from raytracer.film.aovs import check_aovs
         from raytracer.film.film import check_bits
+        from raytracer.film.tone_settings import ToneSettings
 
-        check_bits(int(self.bits), self.tone)
+        check_bits(int(self.bits), ToneSettings.of(self.tone))
         if (self.half or self.aov) and not self.film:
             raise UserError(
                 "--half and --aov change the film that is saved: give --film FILE as well"
@@ -239,16 +248,29 @@ class Task(NamedTuple):
         if self.time is not None and not 0 < self.time < inf:
             raise UserError(f"--time {self.time:g}: must be a number of seconds above 0")
         check_aovs(self.aov)
-        target = Path(self.output) if self.output else default_picture(self.scene, self.frame)
+        target = (
+            Path(self.output) if self.output else default_picture(self.scene, self.frame, self.path)
+        )
         outputs.reads(self.path, *([self.resume] if self.resume else []))
         if self.film:
             outputs.writes(self.film, "--film", replaces=self.resume)
             film_file.check_target(self.film, self.half)
+        if self.legend_file:
+            from raytracer.film.image import check_legend
+
+            check_legend(outputs.writes(self.legend_file, "--legend-file"))
         if self.histogram:
             from raytracer.film import histogram
 
             histogram.check(outputs.writes(self.histogram, "--histogram"))
-        return check_picture(outputs.writes(target, "the picture"))
+        settings = {"transparent": self.overrides.get("transparent") is True}
+        target = outputs.writes(target, "the picture")
+        return check_target(target, int(self.bits), self.quality, settings)
+
+    @property
+    def exr(self) -> str:
+        """ ".exr" if the picture is one, which is written of the film; otherwise ""."""
+        return ".exr" if self.output and self.output.lower().endswith(".exr") else ""
 
     def resumed(self) -> Film | None:
         """Load the film to resume, with the output variables that go into the saved film too."""
@@ -269,11 +291,11 @@ class Task(NamedTuple):
         return Output(
             bits=int(self.bits),
             aovs=self.aovs,
-            film=Path(self.film).suffix.lower() if self.film else "",
+            film=Path(self.film or "").suffix.lower() or self.exr,
             half=self.half,
             histogram=self.histogram is not None,
             begun=resumed is not None,
-            bloom=self.tone.bloom > 0,
+            bloom=bool(self.tone.get("bloom")),
             parts=self.time is not None,
             carried=tuple(resumed.aovs) if resumed else (),
         )
@@ -321,10 +343,12 @@ def run(task: Task) -> None:
     """Render, write the files, print a summary."""
     from pathlib import Path
 
-    from raytracer.commands.picture import record, warn_of_non_finite
+    from raytracer.commands.picture import check_target, record, warn_of_non_finite
     from raytracer.commands.report import print_json, print_lines
     from raytracer.files.output import OutputSet
     from raytracer.film import film_file
+    from raytracer.film.film import check_bits
+    from raytracer.film.tone_settings import ToneSettings
     from raytracer.pipeline import film_for
     from raytracer.scene.load import check_there
     from raytracer.warning import collected
@@ -336,12 +360,17 @@ def run(task: Task) -> None:
     resumed = task.resumed()
     crop = task.crop or crop_of(resumed)
     with task.prepare(crop, outputs, resumed) as job:
+        tone = ToneSettings.of(task.tone, job.tone)
+        check_bits(int(task.bits), tone)
         _announce(task, job, crop)
         film = film_for(job.settings, crop, resumed, own=True)
+        height, width = film.sums.shape[:2]
+        known = {"transparent": job.transparent, "size": (width, height)}
+        check_target(target, int(task.bits), task.quality, known)  # before the time is spent
         if task.film:
             film_file.require_space(film, task.film, task.aovs)
         with collected() as warnings:
-            image = _render(task, job, film, target)
+            image = _render(task, job, film, target, tone)
         task.warn(job, warnings)
         statistics = image.statistics
         if job.about["spheres"] and film.crop == (0, 0, film.width, film.height):
@@ -354,17 +383,20 @@ def run(task: Task) -> None:
         files = {"output": str(target)} | ({"film": task.film} if task.film else {})
         print_json(_record(job, image) | record(image) | files)
     elif not task.quiet:
-        paths = [target, *(Path(name) for name in (task.film, task.histogram) if name)]
+        paths = [
+            target,
+            *(Path(name) for name in (task.film, task.histogram, task.legend_file) if name),
+        ]
         lines = statistics.lines() if task.stats else []
         print_lines("\n".join([_summary(job, film, paths), *lines]))
 
 
-def _render(task: Task, job: Job, film: Film, target: Path) -> Image:
+def _render(task: Task, job: Job, film: Film, target: Path, tone: ToneSettings) -> Image:
     """Render to a film, with a progress bar, and develop the picture on the device."""
     from raytracer.progress import ProgressBar
 
     def write(image: Image) -> None:
-        image.save(target, int(task.bits))
+        image.save(target, int(task.bits), quality=task.quality)
 
     height, width = film.sums.shape[:2]
     samples = height * width * job.settings.samples * task.repeat
@@ -373,9 +405,9 @@ def _render(task: Task, job: Job, film: Film, target: Path) -> Image:
             job.film(film),
             repeat=task.repeat,
             aovs=task.aovs,
-            tone=task.tone,
+            tone=tone,
             bits=int(task.bits),
-            keep_film=bool(task.film or task.histogram),
+            keep_film=bool(task.film or task.histogram or task.exr),
             seconds=task.time,
             progress=bar,
             show=write if task.progressive else None,
@@ -408,7 +440,10 @@ def _write(task: Task, target: Path, film: Film, image: Image) -> None:
             with batch.step():
                 film.save(task.film, half=task.half, batch=batch)
         with batch.step():
-            image.save(target, int(task.bits), batch)
+            image.save(target, int(task.bits), batch, quality=task.quality)
+        if task.legend_file:
+            with batch.step():
+                image.save_legend(task.legend_file, batch)
         if task.histogram:
             with batch.step():
                 draw_histogram(image, int(task.bits), task.histogram, batch)

@@ -8,12 +8,14 @@ import time
 import warnings
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from raytracer._version import __version__
+from raytracer.errors import OutputError, UserError
 from raytracer.files import output
 from raytracer.film import png
 from raytracer.film.film import Pixels, check_bits, measure_and_develop, outline
@@ -21,21 +23,19 @@ from raytracer.film.statistics import Statistics, statistics_of
 from raytracer.film.tone_settings import ToneSettings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from raytracer.drawing.overlay import Overlay
     from raytracer.film.film import Film
+    from raytracer.film.formats import Format
     from raytracer.scene.camera import Camera
-
-
-class Overlay(Protocol):
-    """What is drawn over a developed picture."""
-
-    def over(self, pixels: Pixels) -> Pixels:
-        """Return the picture, uint8 or uint16 (h, w, 4), with all that is drawn over it."""
 
 
 Developed = tuple[Pixels, NDArray[np.void]]
 """A picture, (h, w, 4), and the histogram of its film, structured (1,)."""
+
+
+def is_plain_png(path: str | Path, quality: int | None) -> bool:
+    """Whether a picture is a PNG by its name and nothing is said of another format."""
+    return quality is None and Path(path).suffix.lower() == ".png"
 
 
 @dataclass(repr=False)
@@ -170,38 +170,89 @@ class Image:
         """
         return self._annotated(self._developed(bits)[0])
 
+    def developed(self, bits: int = 8) -> Pixels:
+        """Return `pixels` without what is drawn over them."""
+        return self._developed(bits)[0]
+
     def codes(self, bits: int = 8) -> Pixels:
         """Return `pixels`, the new name of this method."""
         warnings.warn("Image.codes is now Image.pixels", DeprecationWarning, stacklevel=2)
         return self.pixels(bits)
 
-    def save(self, path: str | Path, bits: int = 8, batch: output.Batch | None = None) -> Path:
-        """Write a PNG of 8 or 16 bits per channel under a temporary name, then rename it.
+    def save(
+        self,
+        path: str | Path,
+        bits: int = 8,
+        batch: output.Batch | None = None,
+        *,
+        quality: int | None = None,
+    ) -> Path:
+        """Write the picture under a temporary name, in the format of its ending, then rename it.
 
         Args:
-            path: the file, `.png`.
-            bits: 8 or 16 per channel.
+            path: the file: `.png`, `.tiff`, `.jpg`, `.webp`, `.avif`; `.svg` or `.pdf` with what
+                is drawn over the picture as vectors; `.exr` for linear light, as `Film.save`
+                writes it.
+            bits: 8, or 16 in PNG and TIFF, per channel.
             batch: a `raytracer.files.output.Batch`, to rename it together with other files.
+            quality: 1..100, of JPEG (95), WebP (90, 100 keeps every value) and AVIF (85).
 
         Returns:
             The path.
 
         Raises:
-            OutputError: the file cannot be written.
+            OutputError: the file cannot be written, or its format cannot hold the picture.
             UserError: another number of bits, or dither with 16.
         """
         check_bits(bits, self.settings)
         files = output.OutputSet()
         files.reads(*self.film.inputs)
-        target = output.check_picture(files.writes(path, "the picture"))
+        target = output.check_file(files.writes(path, "the picture"))
+        kind = None
+        if not is_plain_png(target, quality):
+            from raytracer.film import formats
+
+            height, width = self.film.sums.shape[:2]
+            kind = formats.require(
+                target, bits, quality, transparent=self.transparent, size=(width, height)
+            )
+            if kind is formats.EXR:
+                return self.shown.save(target, batch=batch)
         _ = self.shown  # which measures its own time
         start = time.perf_counter()
         pixels, histogram = self._developed(bits)
         self.timings.setdefault("tone", time.perf_counter() - start)
         start = time.perf_counter()
         with output.replacing(target, batch) as file:
-            self._write(file, pixels, histogram)
+            self._write(file, pixels, histogram, kind, quality)
         self.timings["write"] = time.perf_counter() - start
+        return target
+
+    def save_legend(self, path: str | Path, batch: output.Batch | None = None) -> Path:
+        """Write the legend alone, over a transparent background.
+
+        Args:
+            path: the file, `.png`, `.svg` or `.pdf`.
+            batch: a `raytracer.files.output.Batch`, to rename it together with other files.
+
+        Returns:
+            The path.
+
+        Raises:
+            UserError: the picture has no legend, or the file cannot be written.
+        """
+        legend = self.overlay.legend if self.overlay is not None else None
+        if legend is None:
+            raise UserError(
+                f'{path}: the picture has no legend: render it with annotations={{"legend": True}}'
+            )
+        target, kind = check_legend(path)
+        with output.replacing(target, batch) as file:
+            if kind == "PNG":
+                text = {"Software": f"raytracer {__version__}"}
+                png.write(file, legend.alone(), text, self.threads, self.dpi)
+            else:
+                legend.write(file, None, kind, "legend")
         return target
 
     def _developed(self, bits: int) -> Developed:
@@ -217,24 +268,47 @@ class Image:
         """Return the channels of the file: without alpha if the background is opaque."""
         return pixels if self.transparent else pixels[..., :3]
 
-    def _write(self, file: BinaryIO, pixels: Pixels, histogram: NDArray[np.void]) -> None:
-        """Write a PNG file with metadata."""
+    def _write(
+        self,
+        file: BinaryIO,
+        pixels: Pixels,
+        histogram: NDArray[np.void],
+        kind: Format | None = None,
+        quality: int | None = None,
+    ) -> None:
+        """Write a file with metadata; None is a PNG."""
         # The time of writing is not known before the file is written.
         stages = {k: v for k, v in self.timings.items() if k not in ("write", "total")}
         timings = stages | {"total_before_write": sum(stages.values())}
         statistics = self._statistics(histogram).to_dict()
         del statistics["bins"]  # many numbers, and Film.statistics() has them
         about = self.metadata | {"tone": asdict(self.settings), "statistics": statistics}
-        text = {
-            "Software": f"raytracer {__version__}",
-            png.KEY: json.dumps(about | {"timings": timings}),
-        }
+        software, description = f"raytracer {__version__}", json.dumps(about | {"timings": timings})
+        if kind is not None and kind.name in ("SVG", "PDF"):
+            overlay = self.overlay or self._blank_overlay()
+            overlay.write(file, self._visible(overlay.shaded(pixels)), kind.name, description)
+            return
         pixels = self._visible(self._annotated(pixels))
-        png.write(file, pixels, text, self.threads, self.dpi)
+        if kind is None or kind.name == "PNG":
+            text = {"Software": software, png.KEY: description}
+            png.write(file, pixels, text, self.threads, self.dpi)
+            return
+        from raytracer.film import formats
+
+        texts = {formats.DESCRIPTION: description, formats.SOFTWARE: software}
+        formats.write(file, pixels, kind, texts, quality or kind.quality, self.dpi)
 
     def _annotated(self, pixels: Pixels) -> Pixels:
         """Return a developed picture with what is drawn over it."""
         return pixels if self.overlay is None else self.overlay.over(pixels)
+
+    def _blank_overlay(self) -> Overlay:
+        """Return an overlay with nothing on it, for formats that have one."""
+        from raytracer.drawing.overlay import Overlay
+        from raytracer.drawing.shapes import Drawing, point_of
+
+        size = self.film.width, self.film.height
+        return Overlay(Drawing(*size), self.film.crop, point_of(*size, self.dpi))
 
     @property
     def dpi(self) -> float | None:
@@ -247,3 +321,18 @@ class Image:
         file = io.BytesIO()
         self._write(file, *self._developed(8))
         return file.getvalue()
+
+
+def check_legend(path: str | Path) -> tuple[Path, str]:
+    """Return the path and the format of a legend that is saved alone: PNG, SVG or PDF.
+
+    Raises:
+        OutputError: it has another ending, or the file cannot be written.
+    """
+    from raytracer.film import formats
+
+    target = output.check_file(path)
+    kind = formats.require(target).name
+    if kind not in ("PNG", "SVG", "PDF"):
+        raise OutputError(f"{path}: a legend is saved as .png, .svg or .pdf: give such a name")
+    return target, kind

@@ -11,13 +11,17 @@ from typing import Any
 
 from raytracer.field_types import Choice, Integer, Kind, Number, Schema, Text, Vector3
 from raytracer.fields import Definition, definitions
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.background import Background
 from raytracer.scene.camera import CAMERA_TYPES, Camera
 from raytracer.scene.colors import COLOR_SPACES
 from raytracer.scene.kinds import (
     ColorValue,
     Constant,
+    Either,
+    Expression,
     Keys,
+    Later,
     NamedTables,
     Rows,
     Table,
@@ -47,6 +51,8 @@ def _type(
 
 
 RENDER = Table("Render", "How the picture is sampled.", definitions(RenderSettings))
+
+TONE = Table("Tone", "Exposure and tone curve of the picture.", definitions(ToneSettings))
 
 PERSPECTIVE, ORTHOGRAPHIC = CAMERA_TYPES
 
@@ -138,17 +144,28 @@ SPHERES = Table(
             "by the labels",
         ),
         "radius": _key(
-            Number(0.0, above=True),
-            "One radius for all spheres of the set; goes before the file's radii.",
-            "half of the mean spacing",
+            Expression(),
+            "One radius for all spheres of the set, or an expression over columns of the file: "
+            '"0.5*vdw", "covalent", "sqrt(mass)"; goes before the file\'s radii.',
+            "that of elements; half of the mean spacing",
             each="radii",
         ),
         "radii": _key(Rows(Number()), "A radius for each inline centre.", every="radius"),
         "color": _key(
-            ColorValue(),
-            "One colour for all spheres of the set; goes before the file's colours.",
-            "light grey",
+            Either(ColorValue(), Later("raytracer.scene.coloring.style", "COLOR_BY")),
+            "One colour for all spheres of the set, or a table of colours that follow a column; "
+            "goes before the file's colours.",
+            "that of elements; light grey",
             each="colors",
+        ),
+        "palette": _key(
+            Later("raytracer.scene.coloring.style", "PALETTE"), "Colours of elements.", "jmol"
+        ),
+        "select": _key(
+            Text(),
+            "Show only the particles that fulfil a condition: \"type == 'O' and z > 3\", "
+            '"every 10", "random 0.1".',
+            "all",
         ),
         "colors": _key(Rows(ColorValue()), "A colour for each inline centre.", every="color"),
         "color_space": _key(
@@ -219,6 +236,7 @@ SCENE = Table(
         "title": _key(Text(), "Name of the picture.", default=""),
         "caption": _key(Text(), "A sentence about the picture.", default=""),
         "render": _key(RENDER, "How the picture is sampled.", default={}),
+        "tone": _key(TONE, "Exposure and tone curve of the picture.", default={}),
         "camera": _key(CAMERA, "Where the picture is taken from.", "fitted"),
         "background": _key(BACKGROUND, "What is seen where there is no sphere.", default={}),
         "ambient": _key(AMBIENT, "Light that reaches everything alike."),

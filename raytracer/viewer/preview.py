@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import function, of_kind, truth, whole
+from raytracer.arguments import function, truth, whole
 from raytracer.errors import RaytracerError, UserError
 from raytracer.fields import check_names, takes
 from raytracer.files import output
 from raytracer.files.access import is_path, path_of
 from raytracer.film.tone_settings import ToneSettings
+from raytracer.pipeline import take_style
 from raytracer.resources import thread_count
-from raytracer.scene.view_settings import ViewSettings, taken
+from raytracer.scene.coloring import STYLE
+from raytracer.scene.view_settings import ViewSettings
 from raytracer.settings import RenderSettings
 from raytracer.viewer import opening
 from raytracer.viewer.loaded_scene import LoadedScene, require_file
@@ -29,8 +31,13 @@ if TYPE_CHECKING:
 
     from raytracer.pipeline import Notice
     from raytracer.scene.camera import Camera
+    from raytracer.scene.coloring.style import StyleOverrides
     from raytracer.scene.transform import Triple
     from raytracer.scene.view_settings import ViewOverrides
+
+    class ShownSettings(ViewOverrides, StyleOverrides, total=False):
+        """Settings of what is shown as keyword arguments, for type checkers."""
+
     from raytracer.viewer.messages import Message
     from raytracer.viewer.offscreen import Player
     from raytracer.viewer.viewer import Viewer
@@ -76,7 +83,7 @@ class PreviewResult:
         }
 
 
-@takes(ViewSettings)
+@takes(ViewSettings, STYLE)
 def preview(
     scene: object,
     *,
@@ -91,7 +98,7 @@ def preview(
     ao_distance: float | None = None,
     light: str | Triple | None = None,
     threads: int = 0,
-    tone: ToneSettings | None = None,
+    tone: ToneSettings | Mapping[str, Any] | None = None,
     watch: bool = False,
     offscreen: int | None = None,
     screenshot: str | Path | None = None,
@@ -100,7 +107,7 @@ def preview(
     interop: bool = True,
     notice: Notice | None = None,
     say: Callable[[str], None] = print,
-    **view_settings: Unpack[ViewOverrides],
+    **view_settings: Unpack[ShownSettings],
 ) -> PreviewResult:
     """Open an interactive window, and return when it is closed.
 
@@ -121,7 +128,8 @@ def preview(
         ao_distance: length of occlusion rays in scene units; None takes the scene's.
         light: where the directional light of the look comes from; None takes the scene's.
         threads: threads on the CPU; 0 takes every core that the process may use.
-        tone: initial exposure and tone curve.
+        tone: initial exposure and tone curve; a dictionary has some of them by name, and None takes
+            those of the scene.
         watch: reload the scene when its file, or one that it names, changes.
         offscreen: number of drag events to simulate without a display, before the picture is
             finished and the preview ends; needs EGL.
@@ -143,8 +151,7 @@ def preview(
         truth(value, name, UserError)
     if text is not None:
         truth(text, "text", UserError)
-    if tone is not None:
-        of_kind(tone, "tone", ToneSettings, UserError)
+    ToneSettings.of(tone)  # a mistake is said before a display is missing
     function(notice, "notice")
     function(say, "say")
     thread_count(threads)
@@ -163,7 +170,9 @@ def preview(
     overrides |= {"look": look, "integrator": integrator}
     overrides |= {"ao_samples": ao_samples, "ao_distance": ao_distance, "light": light}
     RenderSettings().override(**overrides)  # a mistake is said before a display is missing
-    taken(dict(view_settings))
+    given: dict[str, Any] = dict(view_settings)
+    take_style(given)
+    ViewSettings(**given)
     overrides |= view_settings
     opening.open_display(offscreen is not None)
     source = scene
@@ -188,7 +197,8 @@ def preview(
             offscreen is not None,
         )
         undo.callback(window.close)
-        session = _Session(window, loaded_scene, tone, adaptive, interop, say)
+        initial = ToneSettings.of(tone, loaded_scene.job.tone)
+        session = _Session(window, loaded_scene, initial, adaptive, interop, say)
         window.show_text(text if text is not None else offscreen is None)
         undo.pop_all()  # from here on the session closes everything
     try:
@@ -204,7 +214,7 @@ class _Session:
         self,
         window: PreviewWindow,
         loaded_scene: LoadedScene,
-        tone: ToneSettings | None,
+        tone: ToneSettings,
         adaptive: bool,
         interop: bool,
         say: Callable[[str], None],

@@ -162,7 +162,7 @@ class CudaScene(DeviceScene):
         self._memory.close()
 
 
-SPHERE_ARRAYS = ("nodes", "spheres", "order", "color", "color_id", "material_id")
+SPHERE_ARRAYS = ("nodes", "spheres", "order", "color", "color_id", "material_id", "emitters")
 
 
 def sphere_arrays(buffers: SceneBuffers, tree: Bvh) -> dict[str, NDArray[Any]]:
@@ -174,6 +174,7 @@ def sphere_arrays(buffers: SceneBuffers, tree: Bvh) -> dict[str, NDArray[Any]]:
         "color": buffers.color,
         "color_id": buffers.color_id,
         "material_id": buffers.material_id,
+        "emitters": buffers.emitters,
     }
 
 
@@ -187,6 +188,7 @@ def lengths_of(buffers: SceneBuffers) -> dict[str, int]:
         "material_ids": len(material_id),
         "least_materials": int(material_id.max()) + 1 if len(material_id) else 0,
         "large": len(buffers.large),
+        "emitters": len(buffers.emitters),
     }
 
 
