@@ -151,7 +151,7 @@ class RenderSettings(Defined):
         default=4,
         metadata=define(
             Integer(0, 1024),
-            "Maximum number of mirror bounces; 0 shows no reflections.",
+            "Maximum number of bounces: in mirrors, and of paths; 0 shows direct light alone.",
             flag="--depth",
         ),
     )

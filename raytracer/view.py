@@ -76,7 +76,7 @@ class View:
 
     @property
     def max_depth(self) -> int:
-        """Largest number of mirror bounces."""
+        """Largest number of bounces."""
         return self._number("max_depth")
 
     @property
@@ -155,7 +155,7 @@ class View:
         return self._but(filter=code("FilterKind", "point"))
 
     def with_depth(self, max_depth: int) -> View:
-        """Return the view with another largest number of mirror bounces."""
+        """Return the view with another largest number of bounces."""
         return self._but(max_depth=max_depth)
 
     def with_shadows(self, shadows: bool) -> View:
