@@ -16,8 +16,8 @@ from raytracer.scene.arrays import blocks, each_block
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import DEFAULT_COLOR, linear_rgb
 from raytracer.scene.materials import AnyMaterial, Material, pack_material
-from raytracer.scene.packing.large_spheres import candidates, describe_large
 from raytracer.scene.packing.emitters import pack_emitters
+from raytracer.scene.packing.large_spheres import candidates, describe_large
 from raytracer.scene.packing.lighting import ambient_of, environment, pack_lights
 from raytracer.scene.packing.pose import Pose, posed
 from raytracer.scene.packing.render_space import LARGEST, Space, affine, fitted_space
