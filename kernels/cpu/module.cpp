@@ -457,11 +457,13 @@ NB_MODULE(_core, m) {
       m, "Scene",
       "Spheres, their tree and their looks, checked once. The arrays are kept; those of indices are copied if they "
       "are writable.")
-      .def(nb::init<nb::object, In<float, 2>, nb::object, In<float, 2>, nb::object, nb::object, nb::object, nb::object>(),
+      .def(nb::init<nb::object, In<float, 2>, nb::object, In<float, 2>, nb::object, nb::object, nb::object,
+                    nb::object>(),
            "nodes"_a, "spheres"_a.noconvert(), "order"_a, "color"_a.noconvert(), "color_id"_a, "material_id"_a,
            "large"_a, "emitters"_a,
            "nodes uint8 (M, 80), spheres float32 (N, 4), order int32 (N,), color float32 (K, 3), color_id and "
-           "material_id int32 (N,) or (0,), large LargeSphere (G,), emitters Emitter (E,). Raises ValueError if the arrays do not fit "
+           "material_id int32 (N,) or (0,), large LargeSphere (G,), emitters Emitter (E,). Raises ValueError if the "
+           "arrays do not fit "
            "together or an index in one points outside of another.")
       .def_prop_ro("nbytes", &Scene::nbytes, "Bytes of all arrays.")
       .def("render", &Scene::render, "camera"_a, "lights"_a, "materials"_a, "frame"_a, "film"_a.noconvert(),

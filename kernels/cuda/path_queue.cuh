@@ -53,9 +53,7 @@ RT_DEVICE Vec3<float> add_path_lights(const rt::SceneTables& s, const Traversal&
   for (int i = 0; i < light_samples(*s.frame); ++i) {
     const LitSample<float> a = shade_path_light(s, i, p, f, scattering);
     if (!a.contributes) continue;
-    if (casts_shadows(s, i) &&
-        path_occluded(s, traversal, a.origin, a.sample.wi, p.prim, a.sample.distance))
-      continue;
+    if (casts_shadows(s, i) && path_occluded(s, traversal, a.origin, a.sample.wi, p.prim, a.sample.distance)) continue;
     radiance = radiance + a.radiance;
   }
   return radiance;

@@ -165,7 +165,8 @@ RT_HD LitSample<F> shade_path_light(const rt::SceneTables& scene, int32_t number
   const Vec3<F> position = f.point.position;
   if (number < frame.scene.light_count) {
     const rt::Light& light = scene.lights[number];
-    return shade_sample(frame, sample_light(frame, light, number, p, position), splat3<F>(light.color), shadows, p, f, s);
+    return shade_sample(frame, sample_light(frame, light, number, p, position), splat3<F>(light.color), shadows, p, f,
+                        s);
   }
   const uint32_t depth = (uint32_t)p.depth, seed = frame.sampler.seed + 0x9e3779b9u * (uint32_t)number;
   const F choice = sample_1d<F>(seed + 0x9e3779b9u, p.x, p.y, p.sample, depth, kUseLight);

@@ -50,7 +50,8 @@ RT_HD EmitterSample<F> emitter_sample(const rt::Emitter* table, int32_t count, V
   const U first = i * U(stride);
   const U chosen = select(part < gather(fields + 8, first), i, as_uint(gather(fields + 9, first)));
   const U at = chosen * U(stride);
-  const Sphere<F> sphere = {{gather(fields, at), gather(fields + 1, at), gather(fields + 2, at)}, gather(fields + 3, at)};
+  const Sphere<F> sphere = {{gather(fields, at), gather(fields + 1, at), gather(fields + 2, at)},
+                            gather(fields + 3, at)};
   const Vec3<F> radiance = {gather(fields + 4, at), gather(fields + 5, at), gather(fields + 6, at)};
   const F share = gather(fields + 7, at);
 
