@@ -340,6 +340,7 @@ class Job:
         Raises:
             UserError: the film is of another picture, or samples cannot be numbered.
         """
+        self._overlay(on_device.host.crop)  # what is wrong with it is said before rendering
         in_passes = self.settings.noise is not None or seconds is not None or show is not None
         for frame in range(repeat):
             if frame:
