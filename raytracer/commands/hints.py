@@ -52,7 +52,6 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
         f"the material {FILE}: [materials.default] mirror = 0.2, specular = 0.4"
     ),
     ("caption",): f"it {FILE}: caption = \"...\"; '--title' draws a text over the picture",
-    ("title",): "it is an option of `raytracer render`",
     ("columns", "names", "arrays", "x", "y", "z"): (
         f'which columns or arrays are read {FILE}: [[spheres]] arrays = {{ centers = "..." }}'
     ),
@@ -87,10 +86,6 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("tripod", "orientation", "orientation_axes", "axis"): "use '--axes'",
     ("silhouette", "silhouettes", "edges", "contour"): "use '--outline'",
     ("fog", "depthcue", "depth_fog"): "use '--depth-cue'",
-    ("box", "axes", "legend", "labels", "outline", "depth_cue", "scale_bar"): (
-        "it is an option of `raytracer render`; in a scene file the table of that name is drawn "
-        "over saved pictures"
-    ),
     ("opacity", "transparency"): "spheres are opaque; '--transparent' leaves the background out",
 }  # fmt: skip
 
