@@ -201,11 +201,17 @@ def prepare(
     with stage("load", "loading the scene"):
         changes = dict(overrides or {})
         style = take_style(changes)
-        loaded = _loaded(scene, frame, style)
+        columns = _columns(style, changes)
+        loaded = _loaded(scene, frame, columns)
         inputs = _inputs(scene, loaded)
         if outputs is not None:
             outputs.reads(*inputs)
+        if style is not None:
+            loaded = _styled(loaded, style, changes)
         loaded, settings = _changed(loaded, changes)
+        if columns and is_path(scene):
+            for each in loaded.spheres:
+                each.release_columns()
         if settings.denoise:
             from raytracer.film.denoise import require_denoiser
 
@@ -601,28 +607,40 @@ def take_style(changes: dict[str, Any]) -> StyleSettings | None:
     return StyleSettings(**said)
 
 
-def _loaded(scene: object, frame: int | None = None, style: StyleSettings | None = None) -> Scene:
-    """Return a scene: loaded from a path, made of an object, or itself. Raises UserError."""
-    if style is None:
-        return _plain(scene, frame)
-    loaded = _plain(scene, frame, style.columns)
+def _columns(style: StyleSettings | None, changes: dict[str, Any]) -> list[str]:
+    """Return the names of the columns that the settings of a call need."""
+    radius = changes.get("radius")
+    if style is None and not is_a(radius, str):
+        return []
+    from raytracer.scene.coloring.style import columns_in
+
+    return [*(style.columns if style else ()), *columns_in(radius and str(radius))]
+
+
+def _styled(scene: Scene, style: StyleSettings, changes: Mapping[str, Any]) -> Scene:
+    """Return a scene with the colours by data and the selection of a call.
+
+    Args:
+        scene: the scene.
+        style: what the call says of its particles.
+        changes: the other settings of the call.
+    """
     from raytracer.scene.coloring.apply import styled
 
-    with naming(loaded.source):
-        styled_scene = styled(loaded, style)
-    if is_path(scene):
-        for spheres in styled_scene.spheres:
-            spheres.release_columns()
-    return styled_scene
+    for name in ("color_by", "palette"):
+        if changes.get("color") is not None and getattr(style, name) is not None:
+            raise UserError(f"color: is one colour for all; leave out either color or {name}")
+    with naming(scene.source):
+        return styled(scene, style)
 
 
-def _plain(scene: object, frame: int | None, columns: Sequence[str] = ()) -> Scene:
-    """Return a scene without a style of the call.
+def _loaded(scene: object, frame: int | None = None, columns: Sequence[str] = ()) -> Scene:
+    """Return a scene: loaded from a path, made of an object, or itself. Raises UserError.
 
     Args:
         scene: a path, an object or a scene.
         frame: of a trajectory.
-        columns: to read from a file with the spheres.
+        columns: to read from a file together with the spheres.
     """
     if is_path(scene):
         from raytracer.scene.load import load
