@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from raytracer.animation.animate import Animation, animate
     from raytracer.backends.select import devices
     from raytracer.benchmark.run import bench
     from raytracer.errors import RaytracerError, UserError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from raytracer.film.statistics import Statistics
     from raytracer.film.tone_settings import ToneSettings
     from raytracer.pipeline import render
+    from raytracer.scene.animation import AnimationSettings, Keyframe
     from raytracer.scene.load import load
     from raytracer.scene.scene import (
         Ambient,
@@ -45,11 +47,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Ambient",
+    "Animation",
+    "AnimationSettings",
     "Background",
     "Camera",
     "DirectionalLight",
     "Film",
     "Image",
+    "Keyframe",
     "Light",
     "Material",
     "PointLight",
@@ -64,6 +69,7 @@ __all__ = [
     "Transform",
     "UserError",
     "__version__",
+    "animate",
     "bench",
     "devices",
     "load",
@@ -74,11 +80,14 @@ __all__ = [
 # Where each public name lives.
 _HOMES = {
     "Ambient": "raytracer.scene.scene",
+    "Animation": "raytracer.animation.animate",
+    "AnimationSettings": "raytracer.scene.animation",
     "Background": "raytracer.scene.scene",
     "Camera": "raytracer.scene.scene",
     "DirectionalLight": "raytracer.scene.scene",
     "Film": "raytracer.film.film",
     "Image": "raytracer.film.image",
+    "Keyframe": "raytracer.scene.animation",
     "Light": "raytracer.scene.scene",
     "Material": "raytracer.scene.scene",
     "PointLight": "raytracer.scene.scene",
@@ -92,6 +101,7 @@ _HOMES = {
     "ToneSettings": "raytracer.film.tone_settings",
     "Transform": "raytracer.scene.scene",
     "UserError": "raytracer.errors",
+    "animate": "raytracer.animation.animate",
     "bench": "raytracer.benchmark.run",
     "devices": "raytracer.backends.select",
     "load": "raytracer.scene.load",

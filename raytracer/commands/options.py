@@ -148,6 +148,34 @@ def tone_options() -> list[click.Option]:
     ]
 
 
+def animation_options() -> list[click.Option]:
+    """Return an option for each setting of an animation but its keyframes."""
+    from raytracer.fields import definitions
+    from raytracer.scene.animation import AnimationSettings
+
+    return [
+        _option(
+            definition,
+            f"the scene's, or {_typed(definition)}" if definition.default_words else "none",
+        )
+        for name, definition in definitions(AnimationSettings).items()
+        if name != "keyframes"
+    ]
+
+
+def take_animation(options: dict[str, Any]) -> dict[str, Any]:
+    """Remove the settings of an animation from a command's options and return them.
+
+    Args:
+        options: values by name; None keeps the scene's value.
+    """
+    from raytracer.fields import definitions
+    from raytracer.scene.animation import AnimationSettings
+
+    names = definitions(AnimationSettings)
+    return {name: options.pop(name) for name in list(options) if name in names}
+
+
 def preview_options() -> list[click.Option]:
     """Return the options of size, sampling and tone for a window."""
     from raytracer.fields import definitions

@@ -29,11 +29,7 @@ def default_picture(source: str | Path, frame: int | None = None) -> Path:
     Raises:
         OutputError: there is a picture of another program, which only `-o` may replace.
     """
-    stem = "stdin" if Path(source) == STANDARD_INPUT else Path(source).stem
-    if not is_file(source):  # it is the pattern of a series
-        for wild in "%*?[":
-            stem = stem.partition(wild)[0]
-        stem = stem.rstrip("_-.") or "frames"
+    stem = stem_of(source)
     number = "" if frame is None else f"_{frame}"
     path = Path(f"{stem}{number}.png")
     if is_file(path) and is_foreign(path):
@@ -42,6 +38,16 @@ def default_picture(source: str | Path, frame: int | None = None) -> Path:
             "replace it, with -o FILE.png"
         )
     return path
+
+
+def stem_of(source: str | Path) -> str:
+    """Return the name of an input without its ending, and without the wildcards of a series."""
+    stem = "stdin" if Path(source) == STANDARD_INPUT else Path(source).stem
+    if not is_file(source):  # it is the pattern of a series
+        for wild in "%*?[":
+            stem = stem.partition(wild)[0]
+        stem = stem.rstrip("_-.") or "frames"
+    return stem
 
 
 def record(image: Image) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from raytracer.errors import SceneError, UserError, shown, suggestion
@@ -121,6 +121,26 @@ class Table(Kind):
         """Return this table and those in it."""
         inside = [t for key in self.keys.values() for t in tables_of(key.kind)]
         return [self, *inside]
+
+
+class LateTable(Table):
+    """A table whose definitions are imported where a file has it, and for the documentation.
+
+    Args:
+        title, summary: as of `Table`.
+        find: returns the definition of each key.
+    """
+
+    def __init__(
+        self, title: str, summary: str, find: Callable[[], Mapping[str, Definition]]
+    ) -> None:
+        self.title, self.summary, self._find = title, summary, find
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "keys":
+            raise AttributeError(name)
+        self.keys = self._find()
+        return self.keys
 
 
 class Tables(Kind):

@@ -43,6 +43,8 @@ from raytracer.warning import collected, warn
 if TYPE_CHECKING:
     from os import PathLike
 
+    from raytracer.scene.animation import AnimationSettings
+
 Values = dict[str, Any]
 
 SCENE_SUFFIXES = (".toml", ".json")
@@ -320,6 +322,7 @@ class _Composer:
             "ambient": self.make_if("", Ambient, content.get("ambient")),
             "lights": self.lights(),
             "materials": self.materials(),
+            "animation": self.animation(),
         }
         elements = self.elements()
         self.note_foreign()
@@ -377,6 +380,16 @@ class _Composer:
             text = str(error)
             self.problems.append(f"{place}.{text.partition('.')[2]}" if place else text)
             return None
+
+    def animation(self) -> AnimationSettings | None:
+        """Make the settings of the animation."""
+        values = self.content.get("animation")
+        if values is None:
+            return None
+        from raytracer.scene.animation import AnimationSettings  # late: few scenes have it
+
+        made: AnimationSettings | None = self.make("", AnimationSettings, values)
+        return made
 
     def lights(self) -> list[Light] | None:
         """Make the lights."""

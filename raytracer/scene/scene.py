@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from raytracer.scene.animation import AnimationSettings
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.describe import SphereInfo
     from raytracer.scene.particles.source import Particles
@@ -74,6 +75,7 @@ class Scene:
         caption: a sentence about it.
         source: the file it was loaded from, for messages.
         color_scales: what the colours of spheres mean, for a legend; in the order of the sets.
+        animation: frames, time and motion of the camera for `raytracer.animate`; None says nothing.
 
     Raises:
         SceneError: a part is of the wrong kind or names an unknown material.
@@ -90,6 +92,7 @@ class Scene:
     caption: str = ""
     source: str = ""
     color_scales: Sequence[ColorScale] = ()
+    animation: AnimationSettings | None = None
 
     def __post_init__(self) -> None:
         self.spheres = _parts("spheres", self.spheres, SphereSet)
@@ -111,6 +114,10 @@ class Scene:
             from raytracer.scene.coloring.scale import ColorScale as Scale
 
             self.color_scales = _parts("color_scales", self.color_scales, Scale)
+        if self.animation is not None:
+            from raytracer.scene.animation import AnimationSettings as Settings
+
+            of_kind(self.animation, "animation", Settings)
         for index, spheres in enumerate(self.spheres):
             try:
                 self.material_of(spheres)

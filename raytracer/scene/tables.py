@@ -17,6 +17,7 @@ from raytracer.scene.colors import COLOR_SPACES
 from raytracer.scene.kinds import (
     ColorValue,
     Constant,
+    LateTable,
     NamedTables,
     Rows,
     Table,
@@ -195,6 +196,18 @@ MATERIAL = Variants(
     default=DEFAULT,
 )
 
+
+def _animation() -> Mapping[str, Definition]:
+    """Return the keys of an animation; few scenes have one."""
+    from raytracer.scene.animation import AnimationSettings
+
+    return definitions(AnimationSettings)
+
+
+ANIMATION = LateTable(
+    "Animation", "Frames, time and motion of the camera of `raytracer animate`.", _animation
+)
+
 SCENE = Table(
     "SceneFile",
     "A scene of spheres for raytracer.",
@@ -212,6 +225,7 @@ SCENE = Table(
             'Materials by name; "default" is used where a set names none.',
             default={},
         ),
+        "animation": _key(ANIMATION, "What `raytracer animate` makes of the scene."),
         "spheres": _key(Tables(SPHERES), "Sphere sets.", default=[]),
         "elements": _key(
             NamedTables(ELEMENT), "Own radii and colours of elements in files of atoms.", default={}
