@@ -47,6 +47,12 @@ _OWN: dict[type, Callable[[Any], Any]] = {
 }
 
 
+def is_truth(value: object) -> bool:
+    """Whether a value is True or False, of Python or of NumPy: no number, though equal to one."""
+    kind = type(value)
+    return kind is bool or (kind.__module__ == "numpy" and kind.__name__ in ("bool", "bool_"))
+
+
 def real(
     value: Any,
     name: str,
@@ -70,7 +76,7 @@ def real(
     try:
         own = plain(value)
         is_array = getattr(own, "ndim", 0) != 0
-        if is_array or is_a(own, (str, bytes, bytearray)):
+        if is_array or is_truth(own) or is_a(own, (str, bytes, bytearray)):
             raise TypeError
         number = float(own)
     except Exception:  # whatever a foreign object raises
@@ -158,7 +164,8 @@ def vector(
         UserError: it is not three finite numbers.
     """
     try:
-        parts = [float(plain(v)) for v in islice(plain(value), 4)]  # it may be infinite
+        numbers = [plain(v) for v in islice(plain(value), 4)]  # it may be infinite
+        parts = [] if any(map(is_truth, numbers)) else [float(v) for v in numbers]
     except Exception:  # whatever a foreign object raises
         parts = []
     if len(parts) != 3 or is_a(value, (str, bytes, bytearray, set, dict)):

@@ -6,10 +6,23 @@ Those of scenes alone, colours and tables, are in `raytracer.scene.kinds`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import inf, nan
 from typing import Any
 
-from raytracer.arguments import MOST, is_a, items, one_of, plain, real, text, truth, vector, whole
+from raytracer.arguments import (
+    MOST,
+    is_a,
+    is_truth,
+    items,
+    one_of,
+    plain,
+    real,
+    text,
+    truth,
+    vector,
+    whole,
+)
 from raytracer.errors import (
     MOST_SENTENCES,
     TEXT_LETTERS,
@@ -293,7 +306,8 @@ class NumberOr(Number):
         if is_a(own, str) and own == self.word:
             return self.word
         try:
-            number = float(own)  # of a text too, as the command line has it
+            # of a text too, as the command line has it
+            number = nan if is_truth(own) else float(own)
         except Exception:  # whatever a foreign object raises
             number = nan
         if self.low <= number <= self.high:
@@ -345,6 +359,9 @@ class Vector3(Kind):
     """Three finite numbers."""
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[float, float, float]:
+        own = plain(value)
+        if is_a(own, str) and own.count(",") == 2:  # on the command line
+            value = [_number(part) for part in own.split(",")]
         return vector(value, name, error)
 
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
@@ -362,3 +379,78 @@ class Vector3(Kind):
 
     def schema(self) -> Schema:
         return {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3}
+
+    def option(self) -> dict[str, Any]:
+        return {"metavar": "X,Y,Z"}
+
+
+class Axis(Vector3):
+    """A direction: three finite numbers, or an axis by its name.
+
+    Args:
+        axes: the vectors by name: "z" and "-z", for example.
+    """
+
+    def __init__(self, axes: Mapping[str, tuple[float, float, float]]) -> None:
+        self.axes = axes
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[float, float, float]:
+        word = plain(value)
+        if not is_a(word, str):
+            return vector(value, name, error)
+        if "," in word:  # on the command line
+            return vector([_number(part) for part in word.split(",")], name, error)
+        return self.axes[one_of(word, name, self.axes, "axis", error)]
+
+    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
+        if type(value) is not str:
+            super().find_mistakes(value, place, mistakes)
+        elif value not in self.axes:
+            hint = "" if mistakes.full else suggestion(value, self.axes)
+            mistakes.add(place, f"'{shown(value)}' is no axis; {hint}")
+
+    def schema(self) -> Schema:
+        return {"anyOf": [super().schema(), {"type": "string", "enum": list(self.axes)}]}
+
+    def values(self) -> str:
+        return "three numbers, " + ", ".join(f'`"{name}"`' for name in self.axes)
+
+    def option(self) -> dict[str, Any]:
+        return {"metavar": f"[{'|'.join(self.axes)}|X,Y,Z]"}
+
+
+class AxisOr(Vector3):
+    """A word, or a direction of three finite numbers.
+
+    Args:
+        words: all of them.
+        noun: what they are called in a message.
+    """
+
+    def __init__(self, words: tuple[str, ...], noun: str) -> None:
+        self.words, self.noun = words, noun
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        own = plain(value)
+        if is_a(own, str) and "," not in own:
+            return one_of(own, name, self.words, self.noun, error)
+        numbers = super().checked(value, name, error)
+        if not any(numbers):
+            raise error(f"{name}: has no length, so it is no direction")
+        return numbers
+
+    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
+        if type(value) is not str:
+            super().find_mistakes(value, place, mistakes)
+        elif value not in self.words:
+            hint = "" if mistakes.full else suggestion(value, self.words)
+            mistakes.add(place, f"'{shown(value)}' is not known; {hint}")
+
+    def schema(self) -> Schema:
+        return {"anyOf": [super().schema(), {"type": "string", "enum": list(self.words)}]}
+
+    def values(self) -> str:
+        return ", ".join(f'`"{word}"`' for word in self.words) + ", or three numbers"
+
+    def option(self) -> dict[str, Any]:
+        return {"metavar": f"[{'|'.join(self.words)}|X,Y,Z]"}

@@ -25,7 +25,7 @@ DEFINITION = "definition"
 """Key of the definition in a field's metadata."""
 
 SETTINGS = "takes"
-"""Attribute of a function that takes the fields of a dataclass: the dataclass."""
+"""Attribute of a function that takes the fields of dataclasses: the dataclasses."""
 
 DOCUMENT_WIDTH = 100
 """Letters of a line of a generated docstring."""
@@ -171,11 +171,11 @@ def check_fields(target: Any, place: str = "", error: type[UserError] = SceneErr
             object.__setattr__(target, name, definition.kind.checked(value, where, error))
 
 
-def takes(kind: type) -> Callable[[Function], Function]:
-    """Return a decorator of functions that take the fields of a dataclass as keyword arguments."""
+def takes(*kinds: type) -> Callable[[Function], Function]:
+    """Return a decorator of functions that take the fields of dataclasses as keyword arguments."""
 
     def decorate(function: Function) -> Function:
-        vars(function)[SETTINGS] = kind
+        vars(function)[SETTINGS] = kinds
         return function
 
     return decorate
@@ -191,7 +191,7 @@ def check_names(function: Any, given: Iterable[str]) -> None:
     Raises:
         TypeError: there is no such field.
     """
-    known = definitions(vars(function)[SETTINGS])
+    known = [name for kind in vars(function)[SETTINGS] for name in definitions(kind)]
     for name in given:
         if name not in known:
             raise TypeError(
@@ -215,7 +215,7 @@ def document(public: Any) -> None:
         _document_function(public, vars(public)[SETTINGS])
 
 
-def _document_function(function: Any, kind: type) -> None:
+def _document_function(function: Any, kinds: tuple[type, ...]) -> None:
     from inspect import Parameter, signature
 
     described = signature(function)
@@ -227,12 +227,14 @@ def _document_function(function: Any, kind: type) -> None:
             default=None,
             annotation=field.type if "None" in str(field.type) else f"{field.type} | None",
         )
+        for kind in kinds
         for field in fields(kind)
     ]
     function.__signature__ = described.replace(parameters=[*own, *added])
     if function.__doc__ is not None:
         before, returns, after = function.__doc__.partition("\n    Returns:")
-        lines = [line for each in definitions(kind).values() for line in _lines(each)]
+        every = (each for kind in kinds for each in definitions(kind).values())
+        lines = [line for each in every for line in _lines(each)]
         function.__doc__ = "\n".join([before.rstrip(), *lines, returns + after])
 
 

@@ -23,7 +23,8 @@ from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant, dtype
 from raytracer.resources import thread_count
-from raytracer.settings import RenderSettings
+from raytracer.scene.view_settings import ViewSettings, lit, taken
+from raytracer.settings import RenderSettings, in_force
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -35,9 +36,15 @@ if TYPE_CHECKING:
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
     from raytracer.buffers import SceneBuffers
     from raytracer.files.output import OutputSet
+    from raytracer.scene.camera import Camera
     from raytracer.scene.scene import Scene
+    from raytracer.scene.view_settings import ViewOverrides
     from raytracer.settings import Overrides
     from raytracer.view import View
+
+    class Settings(Overrides, ViewOverrides, total=False):
+        """Settings of a call as keyword arguments, for type checkers."""
+
 
 Notice = Callable[[str], None]
 
@@ -45,7 +52,7 @@ MOST_SAMPLES = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
 NO_SPHERE = constant("kNoSphere")  # FirstHit.id
 
 
-@takes(RenderSettings)
+@takes(RenderSettings, ViewSettings)
 def render(
     scene: object,
     *,
@@ -58,11 +65,12 @@ def render(
     aovs: Sequence[str] = (),
     tone: ToneSettings | None = None,
     progress: ProgressCall | None = None,
-    **settings: Unpack[Overrides],
+    **settings: Unpack[Settings],
 ) -> Image:
     """Render a scene.
 
-    Settings that are None or left out, those of `RenderSettings`, are the scene's.
+    Settings that are None or left out are the scene's: those of `RenderSettings`, and those of
+    camera, background, light and spheres.
 
     Args:
         scene: a Scene, the path of a scene or particle file, or an object that holds particles:
@@ -124,7 +132,6 @@ def prepare(
     backend: str | Device = "auto",
     crop: Crop | None = None,
     threads: int = 0,
-    transparent: bool = False,
     notice: Notice | None = None,
     keep: bool = False,
     memory_of: memory.Output | None = None,
@@ -137,12 +144,11 @@ def prepare(
     Args:
         scene: a Scene, the path of a scene or particle file, or an object that holds particles:
             an array, or one of another package (`Scene.from_object`).
-        overrides: settings by name; None keeps the scene's.
+        overrides: settings by name, also those of the view; None keeps the scene's.
         frame: of a trajectory; see `load`.
         backend: by name, or the device of an earlier job.
         crop: x0, y0, x1, y1 in pixels, half open, for the estimate of memory.
         threads: threads on the CPU; 0 takes every core that the process may use.
-        transparent: leave the background out, also where the scene has one.
         notice: called with a description of each stage when it begins.
         keep: keep scene and buffers with the job, for a camera that moves.
         memory_of: the outputs of the render, for the estimate of memory.
@@ -174,7 +180,13 @@ def prepare(
         inputs = _inputs(scene, loaded)
         if outputs is not None:
             outputs.reads(*inputs)
-        settings = loaded.render.override(**(overrides or {}))
+        changes = dict(overrides or {})
+        view = taken(changes)
+        settings = loaded.render.override(**changes)
+        if view is not None:
+            loaded = view.applied_to(loaded)
+        if changes.get("light") is not None:
+            loaded = lit(loaded, settings)
     if loaded.count == 0:
         warn("the scene has no spheres: the picture shows the background alone")
     source = loaded.source
@@ -191,7 +203,7 @@ def prepare(
             memory.require_host(need)
             if (free := about_device.get("memory_free")) is not None:
                 memory.require_device(need, free)
-        buffers = _packed(loaded, settings, transparent)
+        buffers, camera = _packed(loaded, settings)
     kept = (loaded, buffers) if keep else None
     del loaded
     with stage("digest", f"hashing {spheres}"):
@@ -210,10 +222,11 @@ def prepare(
     }
     path = Path(scene) if is_path(scene) else None
     metadata = _about(path, digest, buffers.count, settings, about_device)
+    metadata["camera"] = {name: value for name, value in vars(camera).items() if value is not None}
     space = buffers.center, buffers.scale
     job = Job(
         settings, device, on_device, buffers.view, threads, stage.timings, sizes, metadata, space,
-        kept, inputs,
+        camera, kept, inputs,
     )  # fmt: skip
     del buffers, tree  # the device and the job hold the arrays that they need
     with naming(source):
@@ -235,6 +248,7 @@ class Job:
         memory: bytes of the buffers, the BVH and the device's copy.
         about: metadata of the pictures: version, scene, settings, device, date.
         space: centre, float64 (3,), and scale of render space, in scene units.
+        camera: of the pictures, fitted; None where a window has changed it.
         kept: the scene and its buffers, if `prepare` was asked to keep them.
         inputs: the scene file and its data files, which no output may overwrite.
         warnings: of loading and packing, if the caller of `prepare` collected them.
@@ -250,6 +264,7 @@ class Job:
     memory: dict[str, float]
     about: dict[str, Any]
     space: tuple[NDArray[np.float64], float]
+    camera: Camera | None = None
     kept: tuple[Scene, SceneBuffers] | None = None
     inputs: tuple[Path, ...] = ()
     warnings: list[str] = field(default_factory=list)
@@ -347,7 +362,7 @@ class Job:
         """Refuse a film with samples of another picture. Raises UserError."""
         if film.samples == 0 or film.metadata.get("digest", self.digest) == self.digest:
             return
-        here, there = self.about["settings"], film.metadata.get("settings", {})
+        here, there = in_force(self.about["settings"]), in_force(film.metadata.get("settings", {}))
         differs = [
             f"{name} is {there[name]} there and {here[name]} here"
             for name in here
@@ -374,7 +389,9 @@ class Job:
         film = on_device.host if bits else on_device.to_host()
         about = self.about | {"samples": film.samples, "crop": list(film.crop)}
         settings = settings or ToneSettings()
-        image = Image(film, self.transparent, self.timings, about, self.threads, settings)
+        image = Image(
+            film, self.transparent, self.timings, about, self.threads, settings, self.camera
+        )
         if bits is not None:
             check_bits(bits, settings)
             start = time.perf_counter()
@@ -446,12 +463,11 @@ def _is_device(value: Any) -> bool:
         return False
 
 
-def _packed(scene: Scene, settings: RenderSettings, transparent: bool) -> SceneBuffers:
-    """Return scene and settings as buffers."""
-    from raytracer.scene.packing.pack import pack
+def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camera]:
+    """Return scene and settings as buffers, and the camera of the picture."""
+    from raytracer.scene.packing.pack import pack_with_camera
 
-    buffers = pack(scene, settings)
-    return buffers.seen(buffers.view.without_background()) if transparent else buffers
+    return pack_with_camera(scene, settings)
 
 
 def _loaded(scene: object, frame: int | None = None) -> Scene:

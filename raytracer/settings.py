@@ -6,10 +6,11 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from raytracer.field_types import Choice, Integer, Number, Truth
+from raytracer.field_types import AxisOr, Choice, Integer, Number, Truth
 from raytracer.fields import Defined, check_fields, define, definitions
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import TypedDict
 
     class Overrides(TypedDict, total=False):
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         max_depth: int | None
         shadows: bool | None
         look: str | None
+        light: str | tuple[float, float, float] | None
         integrator: str | None
         ao_samples: int | None
         ao_distance: float | None
@@ -64,6 +66,18 @@ LOOKS = {
 }
 """Looks by name."""
 
+KEY_LIGHTS = {
+    "upper-left": (-0.5, 0.8, 1.0),
+    "upper-right": (0.5, 0.8, 1.0),
+    "left": (-1.0, 0.2, 0.3),
+    "right": (1.0, 0.2, 0.3),
+    "top": (0.0, 1.0, 0.2),
+    "bottom": (0.0, -1.0, 0.2),
+    "camera": (0.0, 0.0, 1.0),
+    "back": (0.0, 0.7, -1.0),
+}
+"""Towards the directional light of a look, along the camera's right, up and backward axes."""
+
 UNLIMITED = 3e38
 """Length of a ray without end, in render space: the kernels' `kInfinity`."""
 
@@ -75,6 +89,22 @@ MAX_SAMPLES = 1 << 24
 
 LARGEST_SEED = 2**32 - 1
 """Seeds are 32-bit words."""
+
+
+def in_force(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings as they take effect, for messages: without those that are left to others.
+
+    Args:
+        values: settings by name, as the metadata of a picture have them; some may be missing.
+    """
+    settings = dict(values)
+    if settings.get("integrator") is None and (look := LOOKS.get(str(settings.get("look")))):
+        settings["integrator"] = look.integrator
+    if settings.get("filter_radius", 0) is None:
+        settings["filter_radius"] = FILTER_RADII.get(str(settings.get("filter")))
+    if settings.get("ao_distance", 0) is None:
+        settings["ao_distance"] = "unlimited"
+    return settings
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -128,6 +158,14 @@ class RenderSettings(Defined):
             Choice(tuple(LOOKS), "look"),
             "Light and integrator where the scene does not state its own; "
             "a particle file without a scene has soft.",
+        ),
+    )
+    light: str | tuple[float, float, float] = field(
+        default="upper-left",
+        metadata=define(
+            AxisOr(tuple(KEY_LIGHTS), "light"),
+            "Where the directional light of the look comes from, beside the camera.",
+            "Or three numbers: the direction in which it travels through the scene.",
         ),
     )
     integrator: str | None = field(
@@ -188,7 +226,7 @@ class RenderSettings(Defined):
 
         values = {name: getattr(self, name) for name in definitions(type(self))}
         values["sample_count"] = values.pop("samples")
-        del values["look"], values["integrator"]
+        del values["look"], values["integrator"], values["light"]
         values["kind"] = code("IntegratorKind", self.resolved_integrator)
         if self.resolved_integrator == "ao":
             distance = inf if self.ao_distance is None else self.ao_distance / scale

@@ -60,7 +60,7 @@ def test_render_writes_a_picture_and_says_so(
     assert main(["render", scene, "--backend", "cpu"]) == 0
     captured = capsys.readouterr()
     assert re.match(
-        r"wrote balls\.png: 1 kB, 16x12, 2 samples per pixel, 2 spheres, cpu \(.*\), "
+        r"wrote balls\.png: 2 kB, 16x12, 2 samples per pixel, 2 spheres, cpu \(.*\), "
         r"frame .*s, total .*s\n$",
         captured.out,
     )
@@ -110,7 +110,7 @@ def test_json_keeps_a_list_of_numbers_on_one_line(
     printed = capsys.readouterr().out
     found = json.loads(printed)
     assert len(found["statistics"]["bins"]) > 100
-    assert len(printed.splitlines()) < 100
+    assert len(printed.splitlines()) < 120
 
 
 def test_quiet_is_quiet(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -275,21 +275,27 @@ def test_a_mistake_is_one_sentence(
         (["scene", "list"], "`raytracer scene generate --list`"),
         (["convert", "a.xyz"], "`raytracer render FILE` reads particle files"),
         (["animate", "a.xyz"], "run `raytracer render` per frame"),
-        (["render", "a", "--dpi", "300"], "use '--width' and '--height'"),
+        (["render", "a", "--dpi", "300"], "use '--size'"),
         (["render", "a", "--overwrite"], "is replaced without an option"),
         (["render", "a", "--ssaa", "4"], "did you mean '--samples'?"),
         (["render", "a", "--bonds"], "only spheres are drawn"),
         (["scene", "chek"], "did you mean `raytracer scene check`?"),
         (["scene", "a.toml"], "did you mean `raytracer scene check a.toml`?"),
-        (["--spp", "3", "a"], "no such option '--spp' (see"),
+        (["--spp", "3", "a"], "after the command: `raytracer render ... --spp`"),
         (["--samples", "3", "a"], "after the command: `raytracer render ... --samples`"),
-        (["render", "a", "--spp", "3"], "'--spp'; did you mean '--samples'?"),
         (["render", "a", "--samples-per-pixel", "3"], "did you mean '--samples'?"),
-        (["render", "a", "--radius", "3"], "set in a scene file: [[spheres]]"),
+        (["render", "a", "--radii", "3"], "use '--radius NUMBER'"),
+        (["render", "a", "--colour", "red"], "is '--color NAME'"),
+        (["render", "a", "--resolution", "3x3"], "use '--size 1600x900'"),
+        (["preview", "a", "--lookat", "3"], "use '--look-at X,Y,Z'"),
+        (["render", "a", "--size", "3"], "'3' is not of the form WIDTHxHEIGHT"),
+        (
+            ["render", "a", "--size", "3x3", "--width", "4"],
+            "the size is said twice: leave",
+        ),
         (["render", "a", "--camera", "3"], "set in a scene file: [camera]"),
         (["preview", "a", "--fov", "3"], "set in a scene file: [camera] vertical_fov"),
         (["render", "a", "--frame", "x"], "'--frame': 'x' is not"),
-        (["render", "a", "--size", "3"], "use '--width' and '--height'"),
         (["render", "a", "--max-depth", "3"], "did you mean '--depth'?"),
         (["render", "a", "--xyz", "3"], "no such option '--xyz' (see"),
         (["render"], "missing argument 'SCENE|DATA' (see `raytracer render --help`)"),

@@ -104,7 +104,7 @@ def test_an_empty_scene_is_its_background() -> None:
 
 
 def test_a_transparent_background_leaves_nothing() -> None:
-    job = pipeline.prepare(scene(), backend="cpu", threads=1, transparent=True)
+    job = pipeline.prepare(scene(), {"transparent": True}, backend="cpu", threads=1)
     film = job.film(Film.blank(24, 16))
     job.expose(film, 4)
     image = job.image(film)

@@ -32,6 +32,8 @@ def test_defaults_are_those_of_the_documentation() -> None:
         ("filter", "lanczos"),
         ("filter_radius", -1.0),
         ("filter_radius", float("nan")),
+        ("filter_radius", True),
+        ("ao_distance", np.True_),
     ],
 )
 def test_refuses_and_names_the_field(name: str, value: Any) -> None:

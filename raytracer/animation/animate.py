@@ -21,6 +21,7 @@ from raytracer.animation.movie import (
     MovieWriter,
     VideoWriter,
     check_movie,
+    no_transparency,
     write_picture,
 )
 from raytracer.animation.shots import Plan, Renderer, Shot, on_threads
@@ -65,11 +66,10 @@ class Animation:
     Args:
         source: the frames that are read.
         settings: of the animation.
-        overrides: settings of the render by name; None keeps the scene's.
+        overrides: settings of view and render by name; None keeps the scene's.
         tone: exposure and curve.
         backend: by name.
         threads: on the CPU.
-        transparent: whether the background is left out.
     """
 
     def __init__(
@@ -80,14 +80,11 @@ class Animation:
         tone: ToneSettings,
         backend: str = "auto",
         threads: int = 0,
-        transparent: bool = False,
     ) -> None:
         self.settings = settings
         frames = chosen_frames(settings.frames, source.count, source.name)
         shots, duration = _shots(frames, settings, source.name)
-        self._plan = Plan(
-            source, shots, settings, overrides, tone, backend, threads, transparent, duration
-        )
+        self._plan = Plan(source, shots, settings, overrides, tone, backend, threads, duration)
         self.seconds: list[float] = []
 
     def __len__(self) -> int:
@@ -148,7 +145,6 @@ def animate(
     backend: str = "auto",
     threads: int = 0,
     tone: ToneSettings | None = None,
-    transparent: bool = False,
     **settings: Any,
 ) -> Animation:
     """Return an animation of a trajectory, of a scene whose camera moves, or of both.
@@ -160,20 +156,21 @@ def animate(
         backend: "auto", "cpu", "cuda", or "cuda:1"; see `render`.
         threads: threads on the CPU; 0 takes every core that the process may use.
         tone: exposure and curve; an automatic exposure is metered in the first frame.
-        transparent: leave the background out, of `.webp` and numbered pictures.
         **settings: those of `AnimationSettings` (`frames`, `fps`, `turntable`, `keyframes`, ...)
-            and of `RenderSettings` (`width`, `samples`, ...); what is None is that of the scene.
+            and those of `render` (`width`, `samples`, `view`, `background`, ...); what is None is
+            that of the scene.
 
     Raises:
         UserError: the scene or an argument cannot be rendered.
         TypeError: there is no argument of that name.
     """
     from raytracer.fields import definitions
+    from raytracer.scene.view_settings import ViewSettings
     from raytracer.settings import RenderSettings
 
     source = source_of(scene)
     own = definitions(AnimationSettings)
-    known = definitions(RenderSettings)
+    known = {**definitions(RenderSettings), **definitions(ViewSettings)}
     for name in settings:
         if name not in own and name not in known:
             from raytracer.errors import shown, suggestion
@@ -186,7 +183,7 @@ def animate(
     overrides = {name: value for name, value in settings.items() if name in known}
     base = source.animation or AnimationSettings()
     tone = tone or ToneSettings()
-    return Animation(source, replace(base, **said), overrides, tone, backend, threads, transparent)
+    return Animation(source, replace(base, **said), overrides, tone, backend, threads)
 
 
 def _shots(frames: list[int], settings: AnimationSettings, name: str) -> tuple[list[Shot], float]:
@@ -228,7 +225,7 @@ def _digest(plan: Plan) -> str:
     settings = {name: value for name, value in asdict(plan.settings).items() if name not in movie}
     known = [
         __version__, signature, settings, plan.overrides, asdict(plan.tone), plan.backend,
-        plan.transparent, [asdict(shot) for shot in plan.shots],
+        [asdict(shot) for shot in plan.shots],
     ]  # fmt: skip
     text = json.dumps(known, sort_keys=True, default=repr)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -294,7 +291,7 @@ class _Movie(_Job):
         self, plan: Plan, target: Path, poster: bool, resume: bool, progress: FrameCall | None
     ) -> None:
         super().__init__(plan, target, progress)
-        check_movie(target, plan.settings.codec, plan.transparent)
+        check_movie(target, plan.settings.codec, bool(plan.overrides.get("transparent")))
         files = output.OutputSet()
         files.reads(*plan.source.files())
         output.check_file(files.writes(target, "the movie"))
@@ -359,7 +356,9 @@ class _Movie(_Job):
             return
         if self._video is None:
             assert self._file is not None
-            height, width = pixels.shape[:2]
+            height, width, channels = pixels.shape
+            if channels > 3:
+                raise no_transparency(self.target)
             settings = self.plan.settings
             self._video = VideoWriter(
                 self._file, self.target, (width, height), settings.fps, settings.codec,

@@ -7,9 +7,9 @@ in it, and so all their spheres.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from math import hypot, radians, tan
+from math import atan, degrees, hypot, radians, tan
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -43,7 +43,7 @@ class Fitted(NamedTuple):
 def fit(
     scenes: Iterable[tuple[Scene, Point | None]],
     camera: Camera,
-    directions: Sequence[Point],
+    directions: Callable[[Camera], Sequence[Point]],
     aspect: float,
 ) -> Camera:
     """Return a camera that sees the spheres of all scenes, from all directions.
@@ -51,42 +51,60 @@ def fit(
     Args:
         scenes: the frames, one looked at after another, each with the point in it that the camera
             follows; None if it follows nothing.
-        camera: of the scene; one with a position of its own that is not fitted is returned, and
-            looks at the middle of the first scene where it says nothing else.
-        directions: from the spheres to the camera; the first is the camera's own, the others are
-            those from which it looks while it goes around the middle.
+        camera: of the scene; one with a position of its own that is not fitted stays, and looks at
+            the middle of the first scene where it says nothing else.
+        directions: returns where from a camera will look, from the spheres to its eye: its own
+            direction first, then those of its way around.
         aspect: width of the picture by its height.
 
     Returns:
-        A camera with position and target.
+        A camera with position, target and `up`.
     """
-    found: list[list[Fitted]] = [[] for _ in directions]
+    found: list[list[Fitted]] = []
+    ways: Sequence[Point] = ()
     pivot: Point | None = None
+    own = camera
     for scene, point in scenes:
         sets = [s for s in scene.spheres if s.count]
         space = render_space(sets)
         spheres = place(sets, space)
-        if not camera.fit:
-            return aimed(camera, spheres, space)
+        if not ways:
+            own = aimed(camera, spheres, space)
+            if not own.fit:
+                return _zoomed(own)
+            ways = directions(own)
+            found = [[] for _ in ways]
+            pivot = point
+            if point is None and own.look_at is not None and own.position is None:
+                pivot = np.array(own.look_at, np.float64)
         center = np.asarray(space.center, np.float64)
         middle = framing.middle(spheres) * space.scale + center if sets else center
-        pivot = point if pivot is None else pivot
         moved = np.zeros(3) if point is None or pivot is None else point - pivot
-        for each, direction in zip(found, directions, strict=True):
-            from_there = replace(camera, position=None, look_at=None, direction=_triple(direction))
+        for each, way in zip(found, ways, strict=True):
+            from_there = replace(own, position=None, look_at=None, direction=_triple(way), zoom=1.0)
             stand = pose(from_there, spheres, space, aspect)
             eye = stand.eye * space.scale + center - moved
             each.append(Fitted(eye, stand.half * space.scale, middle - moved))
-    if len(directions) == 1 and pivot is None:
-        return _still(found[0], camera, directions[0], aspect)
+    if len(ways) == 1 and pivot is None:
+        return _zoomed(_still(found[0], own, ways[0], aspect))
     if pivot is None:
         pivot = np.mean([each.middle for frames in found for each in frames], axis=0)
-    return _around(found, camera, directions, aspect, pivot)
+    return _zoomed(_around(found, own, ways, aspect, pivot))
+
+
+def _zoomed(camera: Camera) -> Camera:
+    """Return a camera with its zoom in its field of view, or in its height."""
+    if camera.zoom == 1.0:
+        return camera
+    if camera.height is not None:
+        return replace(camera, height=camera.height / camera.zoom, zoom=1.0)
+    angle = 2.0 * degrees(atan(tan(radians(camera.vertical_fov) / 2.0) / camera.zoom))
+    return replace(camera, vertical_fov=angle, zoom=1.0)
 
 
 def _still(found: list[Fitted], camera: Camera, direction: Point, aspect: float) -> Camera:
     """Return the camera of one direction that has all eyes in its picture."""
-    axes = framing.basis(direction, np.array(camera.up, np.float64))
+    axes = framing.basis(direction, np.array(camera.upward, np.float64))
     middle = np.mean([each.middle for each in found], axis=0)
     eyes = np.array([each.eye for each in found])
     across, above, along = eyes @ axes.right, eyes @ axes.up, eyes @ -axes.forward
@@ -128,7 +146,7 @@ def _around(
     tangent = tan(radians(camera.vertical_fov) / 2.0)
     distance = half = 0.0
     for frames, direction in zip(found, directions, strict=True):
-        axes = framing.basis(direction, np.array(camera.up, np.float64))
+        axes = framing.basis(direction, np.array(camera.upward, np.float64))
         for each in frames:
             way = each.eye - pivot
             x, y, along = abs(way @ axes.right), abs(way @ axes.up), float(way @ -axes.forward)

@@ -101,11 +101,16 @@ def check_movie(path: Path, codec: str | None, transparent: bool) -> None:
             f"named as 'frames/####.png' or .exr; {suggestion(suffix, known)}"
         )
     if transparent:
-        raise UserError(f"{path}: a movie has no transparency: use .webp, or ####.png")
+        raise no_transparency(path)
     chosen = codec or default_codec(path)
     if suffix == ".webm" and chosen not in ("vp9", "av1"):
         raise UserError(f"{path}: a .webm holds vp9 or av1, not {chosen}: use .mp4 or .mkv")
     _encoder_name(path, chosen)
+
+
+def no_transparency(path: Path) -> UserError:
+    """Return the error about a movie whose background is left out."""
+    return UserError(f"{path}: a movie has no transparency: use .webp, or ####.png")
 
 
 def default_codec(path: Path) -> str:

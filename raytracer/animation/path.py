@@ -68,7 +68,7 @@ class Stand:
         half = tan(radians(camera.vertical_fov) / 2.0)
         if camera.height is not None:
             half = camera.height / 2.0
-        up = np.array(camera.up, float)
+        up = np.array(camera.upward, float)
         return cls(target, position - target, up / np.linalg.norm(up), half)
 
     def camera(self, like: Camera) -> Camera:
@@ -181,8 +181,8 @@ class CameraPath:
             stand = turned(stand, azimuth * progress, elevation * progress)
         if settings.dolly is not None:
             stand = replace(stand, offset=stand.offset * settings.dolly**progress)
-        if settings.zoom is not None:
-            stand = replace(stand, half=stand.half / settings.zoom**progress)
+        if settings.zoom_to is not None:
+            stand = replace(stand, half=stand.half / settings.zoom_to**progress)
         if moved is not None:
             stand = replace(stand, target=stand.target + moved)
         return stand.camera(self._camera)

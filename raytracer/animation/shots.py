@@ -28,6 +28,7 @@ from raytracer.scene.held import Held, holding
 from raytracer.scene.packing.pack import retake
 from raytracer.scene.packing.pose import pose
 from raytracer.scene.packing.render_space import Space
+from raytracer.scene.view_settings import taken
 from raytracer.settings import LARGEST_SEED, RenderSettings
 from raytracer.warning import collected, warn
 
@@ -71,7 +72,6 @@ class Plan:
         tone: exposure and curve.
         backend: by name.
         threads: on the CPU; 0 takes every core that the process may use.
-        transparent: whether the background is left out.
         duration: seconds of the animation.
     """
 
@@ -82,7 +82,6 @@ class Plan:
     tone: ToneSettings
     backend: str
     threads: int
-    transparent: bool
     duration: float
 
 
@@ -118,8 +117,10 @@ class Renderer:
         self._job: Job | None = None  # of the frame that was read last
         self._frame: int | None = None
         self._said: set[str] = set()
+        self._overrides = dict(plan.overrides)
+        self._view = taken(self._overrides)
         first = self._load(plan.shots[0].frame)
-        self.settings = first.render.override(**plan.overrides)
+        self.settings = first.render.override(**self._overrides)
         aspect = self.settings.width / self.settings.height
         camera = first.camera or Camera()
         self._origin = self._point(first)
@@ -174,15 +175,19 @@ class Renderer:
     def _load(self, frame: int) -> Scene:
         """Return a frame, with the looks that are held."""
         with holding(self._held), collected() as warnings:
-            scene = self.plan.source.load(frame)
+            scene = self._viewed(self.plan.source.load(frame))
         for sentence in warnings:
             self._warn(sentence)
         return scene
 
+    def _viewed(self, scene: Scene) -> Scene:
+        """Return a scene with what the call says of camera, background and light."""
+        return scene if self._view is None else self._view.applied_to(scene)
+
     def _fitted(self, first: Scene, camera: Camera, aspect: float) -> Camera:
         """Return the camera before it moves."""
         frames = list(dict.fromkeys(shot.frame for shot in self.plan.shots))
-        if not camera.fit or self.plan.settings.fit == "first":
+        if not camera.fit or self.plan.settings.fit_to == "first":
             frames = frames[:1]
         last = len(frames) - 1
         few = min(FIT_FRAMES, len(frames))
@@ -194,7 +199,7 @@ class Renderer:
                 scene = self._load(frame)
                 yield scene, self._point(scene)
 
-        return fit(scenes(), camera, self._directions(camera), aspect)
+        return fit(scenes(), camera, self._directions, aspect)
 
     def _directions(self, camera: Camera) -> list[NDArray[np.float64]]:
         """Return where from a camera looks that is fitted: all around if it goes around."""
@@ -202,7 +207,7 @@ class Renderer:
         settings = self.plan.settings
         if (settings.turntable is None and settings.orbit is None) or settings.keyframes:
             return [backward]
-        up = np.array(camera.up, np.float64)
+        up = np.array(camera.upward, np.float64)
         stand = Stand(np.zeros(3), backward, up / np.linalg.norm(up), 1.0)
         azimuth, elevation = settings.orbit or (0.0, 0.0)
         if settings.turn is not None:
@@ -228,7 +233,7 @@ class Renderer:
             if job is not None and self._frame == shot.frame:
                 return Prepared(shot, self._retaken(job, shot), warnings)
             with holding(self._held):
-                scene = self.plan.source.load(shot.frame)
+                scene = self._viewed(self.plan.source.load(shot.frame))
             scene = replace(scene, camera=self._camera(shot, scene))
             again = any(
                 each.frame == shot.frame and each.index != shot.index for each in self.plan.shots
@@ -246,10 +251,9 @@ class Renderer:
         plan = self.plan
         return prepare(
             scene,
-            plan.overrides | {"seed": self._seed(shot)},
+            self._overrides | {"seed": self._seed(shot)},
             backend=self._device or plan.backend,
             threads=plan.threads,
-            transparent=plan.transparent,
             keep=again,
         )
 
@@ -268,15 +272,15 @@ class Renderer:
             settings.width / settings.height,
         )
         view = retake(buffers, scene, settings, stand).view
-        if self.plan.transparent:
-            view = view.without_background()
         state = hashlib.blake2b(job.digest.encode(), digest_size=16)
         for array in (view.camera, view.lights, view.frame):
             state.update(array.tobytes())
+        shown = {name: value for name, value in vars(scene.camera).items() if value is not None}
+        shown = {name: value for name, value in vars(scene.camera).items() if value is not None}
         own = job.about["scene"] | {"digest": state.hexdigest()}
         return replace(
-            job, settings=settings, view=view, about=job.about | {"scene": own}, frames=[],
-            timings=dict(job.timings),
+            job, settings=settings, view=view, camera=scene.camera, frames=[],
+            about=job.about | {"scene": own, "camera": shown}, timings=dict(job.timings),
         )  # fmt: skip
 
     def _seed(self, shot: Shot) -> int:

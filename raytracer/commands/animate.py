@@ -21,6 +21,7 @@ from raytracer.commands.options import (
     take_animation,
     take_render,
     take_tone,
+    take_view,
     threads_option,
     tone_options,
 )
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 @click.command(
     cls=SettingsCommand,
-    settings={"output": animation_options, "transparent": render_options, "threads": tone_options},
+    settings={"output": animation_options, "backend": render_options, "threads": tone_options},
 )
 @click.argument("scene", metavar="SCENE|DATA")
 @click.option(
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     help="The movie (.mp4, .mov, .mkv, .webm, .gif, .webp) or numbered pictures "
     "('frames/####.png', .exr); default: NAME.mp4 in the current folder.",
 )
-@click.option("--transparent", is_flag=True, help="Leave the background out (.webp, pictures).")
 @backend_option
 @threads_option
 @click.option("--poster/--no-poster", default=True, show_default=True,
@@ -83,7 +83,8 @@ def run(scene: str, options: dict[str, Any]) -> None:
     from raytracer.warning import collected, passed_to
 
     start = time.perf_counter()
-    tone, overrides, settings = take_tone(options), take_render(options), take_animation(options)
+    tone, settings = take_tone(options), take_animation(options)
+    overrides = take_view(options) | take_render(options)
     quiet, as_json = options["quiet"], options["as_json"]
     path = scene_path(scene)
     check_there(path, 0)
@@ -91,7 +92,7 @@ def run(scene: str, options: dict[str, Any]) -> None:
     with collected() as warnings:
         animation = animation_of(
             path, tone=tone, backend=options["backend"], threads=options["threads"],
-            transparent=options["transparent"], **overrides, **settings,
+            **overrides, **settings,
         )  # fmt: skip
     said = list(warnings)
 

@@ -13,35 +13,36 @@ FILE = "is set in a scene file"
 
 # Options of other programs, and what to use here instead. Only for commands with a scene.
 ELSEWHERE: dict[tuple[str, ...], str] = {
-    ("size", "resolution", "res", "dimensions", "geometry"): "use '--width' and '--height'",
+    ("resolution", "res", "dimensions", "geometry"): "use '--size 1600x900'",
     ("gpu", "cuda", "optix"): "use '--backend cuda'",
     ("cpu",): "use '--backend cpu'",
-    ("camera", "eye", "position", "lookat", "look_at", "target", "up", "direction", "view",
-     "azimuth", "elevation", "rotation", "rotate", "zoom", "distance"): (
-        f"the camera {FILE}: [camera] position = [x, y, z], look_at = [x, y, z]; "
+    ("lookat", "target", "center", "focus"): "use '--look-at X,Y,Z'",
+    ("camera", "eye", "position", "direction", "azimuth", "elevation", "rotation", "rotate",
+     "distance"): (
+        "standard views are --view front, x, -z, iso, ...; any other camera "
+        f"{FILE}: [camera] position = [x, y, z], look_at = [x, y, z]; "
         "`raytracer preview` prints one with the key C"
     ),
     ("fov", "vfov", "field_of_view", "vertical_fov", "view_angle", "focal_length"): (
-        f"the field of view {FILE}: [camera] vertical_fov = 40"
+        f"the field of view {FILE}: [camera] vertical_fov = 40; '--zoom 2' shows half of it"
     ),
-    ("orthographic", "ortho", "perspective", "projection", "parallel"): (
-        f'the projection {FILE}: [camera] type = "orthographic"'
-    ),
-    ("radius", "radii", "r", "sphere_radius", "point_size", "particle_size", "atom_size",
-     "diameter"): (
-        f'the radius {FILE}: [[spheres]] file = "atoms.xyz", radius = 0.5'
+    ("orthographic", "projection", "parallel"): "use '--ortho'",
+    ("perspective",): "use '--no-ortho'",
+    ("radii", "r", "sphere_radius", "point_size", "particle_size", "atom_size", "diameter"): (
+        "use '--radius NUMBER'"
     ),
     ("scale",): f"a scale {FILE}: [[spheres]] transform = {{ scale = 2.0 }}",
-    ("color", "colors", "colour", "colours", "rgb", "palette", "cmap", "colormap", "color_by"): (
-        f'one colour {FILE}: [[spheres]] color = "tab:blue"; a colour per sphere is data, for '
-        "example columns r, g and b of a .csv file or an array `colors` of an .npz file"
+    ("colour", "colors", "colours", "rgb"): "one colour for all particles is '--color NAME'",
+    ("palette", "cmap", "colormap", "color_by"): (
+        "a colour per sphere is data, for example columns r, g and b of a .csv file or an array "
+        "`colors` of an .npz file"
     ),
-    ("background", "bg", "background_color", "bgcolor", "sky"): (
-        f'the background {FILE}: [background] color = "white"; \'--transparent\' leaves it out'
+    ("bg", "background_color", "bgcolor", "sky"): "use '--background COLOR', or '--transparent'",
+    ("lights", "sun", "light_direction"): (
+        "use '--light left', right, top, ... or the direction X,Y,Z in which it travels; further "
+        f"light {FILE}: [[lights]]"
     ),
-    ("light", "lights", "sun", "light_direction", "intensity"): (
-        'lights are set in a scene file: [[lights]] type = "directional", direction = [0, -1, 0]'
-    ),
+    ("intensity",): f"the intensity of light {FILE}: [[lights]]; '--exposure' brightens a picture",
     ("ambient",): f"ambient light {FILE}: [ambient] intensity = 0.25",
     ("ao", "occlusion", "ambient_occlusion"): (
         "ambient occlusion is --integrator ao, or --look soft"
@@ -64,7 +65,7 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
         "name the file with '--output FOLDER/NAME.png'"
     ),
     ("verbose", "v", "debug", "log"): "'--stats' and '--json' print more",
-    ("dpi", "ppi"): "a PNG has no size on paper here; use '--width' and '--height'",
+    ("dpi", "ppi"): "a PNG has no size on paper here; use '--size'",
     ("fps", "animation", "animate", "movie", "turntable"): (
         "one picture is rendered; for an animation, render a scene file per frame"
     ),

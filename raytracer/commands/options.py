@@ -124,18 +124,102 @@ class SettingsCommand(click.Command):
     def params(self, params: list[click.Parameter]) -> None:
         self._params = params
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options by panel, those of files and devices first."""
+        panels: dict[str, list[tuple[str, str]]] = {OTHERS: []}
+        for param in self.get_params(ctx):
+            if isinstance(param, click.Option) and (record := param.get_help_record(ctx)):
+                panels.setdefault(getattr(param, "panel", OTHERS), []).append(record)
+        for title, rows in panels.items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+OTHERS = "Options"
+"""Title of the options in the help that no panel has."""
+
+
+class SettingOption(click.Option):
+    """The option of a setting.
+
+    Args:
+        *arguments: those of `click.Option`.
+        panel: title of its part of the help.
+        **others: those of `click.Option`.
+    """
+
+    def __init__(self, *arguments: Any, panel: str, **others: Any) -> None:
+        super().__init__(*arguments, **others)
+        self.panel = panel
+
 
 def render_options() -> list[click.Option]:
-    """Return an option for each setting of a render; None keeps the scene's value."""
+    """Return an option for each setting of view and render; None keeps the scene's value."""
     from raytracer.fields import definitions
     from raytracer.settings import RenderSettings
 
-    return [
+    render = definitions(RenderSettings).values()
+    own = [
         _option(definition, f"the scene's, or {_typed(definition)}")
         if definition.default is not None
         else _option(definition, definition.default_text)
-        for definition in definitions(RenderSettings).values()
+        for definition in render
     ]
+    return [*view_options(), _size_option("picture"), *own]
+
+
+def view_options() -> list[click.Option]:
+    """Return an option for each setting of the view that the command line can state."""
+    from raytracer.fields import definitions
+    from raytracer.scene.view_settings import ViewSettings
+
+    known = definitions(ViewSettings)
+    return [_option(known[name], "the scene's", panel="View") for name in VIEW_OPTIONS]
+
+
+VIEW_OPTIONS = (
+    "view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent", "radius", "color",
+)  # fmt: skip
+"""Settings of the view that are options."""
+
+
+def _size_option(what: str) -> click.Option:
+    """Return the option of width and height together."""
+    text = f"Width and height of the {what} at once: 1600x900."
+    return SettingOption(
+        ["--size"], metavar="WIDTHxHEIGHT", callback=_sides, help=text, panel=PANEL
+    )
+
+
+def _sides(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> tuple[int, int] | None:
+    """Parse a width and a height."""
+    if value is None:
+        return None
+    sides = re.fullmatch(r"([0-9]{1,9})[x×*,]([0-9]{1,9})", value.strip().lower())
+    if sides is None:
+        raise click.BadParameter(f"{value!r} is not of the form WIDTHxHEIGHT, for example 1600x900")
+    return int(sides[1]), int(sides[2])
+
+
+def take_view(options: dict[str, Any]) -> dict[str, Any]:
+    """Remove the settings of the view, and the size, from a command's options and return them.
+
+    Args:
+        options: values by name; None keeps the scene's value. Width and height stay, and are set
+            where the size says them.
+
+    Raises:
+        UsageError: the size is said twice.
+    """
+    taken = {name: options.pop(name) for name in VIEW_OPTIONS}
+    taken["fit"] = {"true": True, "false": False}.get(taken["fit"], taken["fit"])
+    if (size := options.pop("size")) is not None:
+        if options["width"] is not None or options["height"] is not None:
+            raise click.UsageError("the size is said twice: leave out --size or the others")
+        options["width"], options["height"] = size
+    return taken
 
 
 def tone_options() -> list[click.Option]:
@@ -144,7 +228,8 @@ def tone_options() -> list[click.Option]:
     from raytracer.film.tone_settings import ToneSettings
 
     return [
-        _option(definition, _typed(definition)) for definition in definitions(ToneSettings).values()
+        _option(definition, _typed(definition), panel=TONE_PANEL)
+        for definition in definitions(ToneSettings).values()
     ]
 
 
@@ -157,6 +242,7 @@ def animation_options() -> list[click.Option]:
         _option(
             definition,
             f"the scene's, or {_typed(definition)}" if definition.default_words else "none",
+            panel="Animation",
         )
         for name, definition in definitions(AnimationSettings).items()
         if name != "keyframes"
@@ -176,6 +262,10 @@ def take_animation(options: dict[str, Any]) -> dict[str, Any]:
     return {name: options.pop(name) for name in list(options) if name in names}
 
 
+PREVIEW_SETTINGS = ("look", "light", "integrator", "ao_samples", "ao_distance")
+"""Settings of a render that the preview takes beside size and samples."""
+
+
 def preview_options() -> list[click.Option]:
     """Return the options of size, sampling and tone for a window."""
     from raytracer.fields import definitions
@@ -184,17 +274,19 @@ def preview_options() -> list[click.Option]:
 
     render, tone = definitions(RenderSettings), definitions(ToneSettings)
     return [
+        *view_options(),
+        _size_option("window"),
         _option(render["width"], "the scene's", "Width of the window in pixels."),
         _option(render["height"], "the scene's", "Height of the window in pixels."),
         _option(render["samples"], "the scene's", "Samples per pixel at rest."),
-        *(
-            _option(render[name], "the scene's")
-            for name in ("look", "integrator", "ao_samples", "ao_distance")
-        ),
+        *(_option(render[name], "the scene's") for name in PREVIEW_SETTINGS),
         _option(
-            tone["exposure"], _typed(tone["exposure"]), "Initial exposure, in stops or metered."
+            tone["exposure"],
+            _typed(tone["exposure"]),
+            "Initial exposure, in stops or metered.",
+            panel=TONE_PANEL,
         ),
-        _option(tone["tone"], _typed(tone["tone"]), "Initial tone curve."),
+        _option(tone["tone"], _typed(tone["tone"]), "Initial tone curve.", panel=TONE_PANEL),
     ]
 
 
@@ -229,19 +321,30 @@ def _typed(definition: Definition) -> str:
     return definition.default_words.strip('`"')
 
 
-def _option(definition: Definition, default: str, summary: str = "") -> click.Option:
+PANEL, TONE_PANEL = "Size, sampling and light", "Exposure and tone"
+"""Titles of parts of the help."""
+
+FLAGS = {"samples": ("--spp",)}
+"""Further names of options, by the setting."""
+
+
+def _option(
+    definition: Definition, default: str, summary: str = "", *, panel: str = PANEL
+) -> click.Option:
     """Return the option of a setting.
 
     Args:
         definition: of the setting.
         default: in words.
         summary: the help, if it is not that of the setting.
+        panel: its part of the help.
     """
     flag, kind = definition.option_name, definition.kind
     notes = [kind.limits()] if kind.limits() else []
     notes.append(f"default: {default}")
     text = f"{summary or definition.summary}  [{'; '.join(notes)}]"
-    attributes = kind.option()
+    attributes = kind.option() if definition.name != "fit" else {"metavar": "[true|false|all]"}
     if attributes.pop("is_switch", False):
         flag = f"{flag}/--no-{flag[2:]}"
-    return click.Option([flag, definition.name], default=None, help=text, **attributes)
+    names = [flag, *FLAGS.get(definition.name, ()), definition.name]
+    return SettingOption(names, default=None, help=text, panel=panel, **attributes)

@@ -17,6 +17,7 @@ from raytracer.commands.options import (
     preview_options,
     scene_path,
     take_tone,
+    take_view,
     threads_option,
 )
 from raytracer.resources import require_start
@@ -57,14 +58,15 @@ def preview(scene: str, **options: Any) -> None:
     \b
     Examples:
       raytracer preview scenes/galaxy.toml
-      raytracer preview atoms.xyz --width 1920 --height 1080
+      raytracer preview atoms.xyz --size 1920x1080 --view top
       raytracer preview scene.toml --watch
       raytracer preview cloud.npz --offscreen 200 --json
 
     C prints the camera as TOML for a scene file, S saves a PNG of any size.
     """
     require_start()
-    run(scene, take_tone(options), options)
+    tone, view = take_tone(options), take_view(options)
+    run(scene, tone, view | options)
 
 
 def run(scene: str, tone: ToneSettings, options: dict[str, Any]) -> None:

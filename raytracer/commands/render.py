@@ -20,6 +20,7 @@ from raytracer.commands.options import (
     scene_path,
     take_render,
     take_tone,
+    take_view,
     threads_option,
     tone_options,
 )
@@ -69,7 +70,6 @@ def numbers(
     metavar="FILE.png",
     help="The picture; default: NAME.png in the current folder.",
 )
-@click.option("--transparent", is_flag=True, help="Leave the background out.")
 @frame_option
 @backend_option
 @threads_option
@@ -108,7 +108,8 @@ def render(scene: str, **options: Any) -> None:
     \b
     Examples:
       raytracer render scenes/three_balls.toml
-      raytracer render atoms.xyz -o atoms.png --width 1920 --height 1080 --samples 64
+      raytracer render atoms.xyz -o atoms.png --size 1920x1080 --samples 64
+      raytracer render atoms.xyz --view front --up z --ortho --background black
       raytracer render cloud.npz --backend cuda --json --repeat 5
       raytracer render scenes/three_balls.toml --crop 600,300,700,400
       raytracer render scenes/three_balls.toml --only 640,360,3
@@ -122,7 +123,8 @@ def render(scene: str, **options: Any) -> None:
     """
     require_start()
     tone = take_tone(options)
-    task = Task(scene=scene, tone=tone, overrides=take_render(options), **options)
+    view = take_view(options)
+    task = Task(scene=scene, tone=tone, overrides=view | take_render(options), **options)
     if task.only is None:
         run(task)
     else:
@@ -135,7 +137,6 @@ class Task(NamedTuple):
     scene: str
     overrides: dict[str, Any]
     output: str | None
-    transparent: bool
     frame: int | None
     backend: str
     threads: int
@@ -258,7 +259,6 @@ class Task(NamedTuple):
                 backend=self.backend,
                 crop=crop,
                 threads=self.threads,
-                transparent=self.transparent,
                 notice=line,
                 outputs=outputs,
                 memory_of=self.memory(resumed),

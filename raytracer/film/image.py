@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from raytracer.film.film import Film
+    from raytracer.scene.camera import Camera
 
 Developed = tuple[Pixels, NDArray[np.void]]
 """A picture, (h, w, 4), and the histogram of its film, structured (1,)."""
@@ -43,6 +44,9 @@ class Image:
         metadata: what made it; saved in the PNG.
         threads: threads for encoding; 0 takes every core that the process may use.
         settings: exposure and tone curve; `tonemap` gives the picture with others.
+        camera: of the picture, with the position that it was fitted to; None of a saved film. With
+            it as the scene's, or as `render(..., camera=)`, a picture of the same proportions is
+            the same to the last bit.
     """
 
     film: Film
@@ -51,6 +55,7 @@ class Image:
     metadata: dict[str, Any] = field(default_factory=dict)
     threads: int = 0
     settings: ToneSettings = field(default_factory=ToneSettings)
+    camera: Camera | None = None
     # by bits and samples: the pictures that the device developed
     _developed_on_device: dict[tuple[int, int], Developed] = field(
         default_factory=dict, repr=False, compare=False

@@ -285,7 +285,7 @@ class AnimationSettings(Defined):
             Number(1e-6, 1e6), "Factor of the camera's distance at the end: 0.5 comes nearer."
         ),
     )
-    zoom: float | None = field(
+    zoom_to: float | None = field(
         default=None,
         metadata=define(Number(1e-6, 1e6), "Magnification at the end: 2 shows half the width."),
     )
@@ -293,7 +293,7 @@ class AnimationSettings(Defined):
         default="linear",
         metadata=define(
             Choice(EASINGS, "easing"),
-            "How orbit, dolly, zoom and a turntable in degrees begin and end.",
+            "How orbit, dolly, zoom_to and a turntable in degrees begin and end.",
         ),
     )
     follow: str | int | None = field(
@@ -305,7 +305,7 @@ class AnimationSettings(Defined):
             default_text="nothing",
         ),
     )
-    fit: str = field(
+    fit_to: str = field(
         default="frames",
         metadata=define(
             Choice(("frames", "first"), "fit"),
@@ -346,5 +346,5 @@ class AnimationSettings(Defined):
     @property
     def moves(self) -> bool:
         """Whether the camera moves by itself."""
-        motions = (self.turntable, self.orbit, self.dolly, self.zoom)
+        motions = (self.turntable, self.orbit, self.dolly, self.zoom_to)
         return any(each is not None for each in motions) or len(self.keyframes) > 0

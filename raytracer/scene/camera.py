@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field
 from math import hypot
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import vector
 from raytracer.errors import SceneError
-from raytracer.field_types import Choice, Number, Vector3, Words
+from raytracer.field_types import Axis, Choice, Number, Vector3, Words
 from raytracer.fields import Defined, check_fields, define
 from raytracer.scene.transform import Vector
+from raytracer.scene.views import AXES, PLAIN_UP, VIEW_UP, VIEWS, looking, standard_direction
 
 if TYPE_CHECKING:
     from raytracer.scene.transform import Triple
 
 CAMERA_TYPES = ("perspective", "orthographic")
 """Kinds of camera: the words of the kernels' `CameraKind`."""
-
-STANDARD_DIRECTION: Vector = (1.0, 0.7, 1.4)
-"""From the spheres to a fitted camera that was given no direction: right of front, from above."""
 
 PARALLEL = 1e-6
 """Sine of the angle to the view under which `up` no longer says which way is up."""
@@ -42,13 +40,19 @@ class Camera(Defined):
             Vector3(),
             "The point in the middle of the picture, in scene units.",
             "The middle of the spheres is that of the box around them, without giants and those "
-            "that are far out.",
+            "that are far out. A fitted camera without a position moves across to it.",
             default_text="the middle of the spheres",
         ),
     )
-    up: Triple = field(
-        default=(0.0, 1.0, 0.0),
-        metadata=define(Vector3(), "Which way is up in the picture; any length."),
+    up: Triple | str | None = field(
+        default=None,
+        metadata=define(
+            Axis(AXES),
+            "Which way is up: three numbers of any length, or an axis.",
+            "Where nothing says it, y is up, and z in a `view`; but away from a ball on which the "
+            "others stand, and z in a particle file with a box or a cell.",
+            default_text="y; with a view, z",
+        ),
     )
     vertical_fov: float = field(
         default=40.0,
@@ -86,7 +90,22 @@ class Camera(Defined):
         metadata=define(
             Vector3(),
             "From the spheres towards a fitted camera, instead of a position; any length.",
-            default_text="[1, 0.7, 1.4]",
+            default_text="[1, 0.7, 1.4], or with another `up` the same turned with it",
+        ),
+    )
+    view: str | None = field(
+        default=None,
+        metadata=define(
+            Choice(VIEWS, "view"),
+            "A standard view instead of a direction: x looks from +x, front from -y with z up.",
+            "The guide of the camera says what is to the right and up in each.",
+        ),
+    )
+    zoom: float = field(
+        default=1.0,
+        metadata=define(
+            Number(0.01, 1000.0),
+            "Factor of the size of what is shown, from the same place: 2 shows half of it.",
         ),
     )
 
@@ -104,34 +123,89 @@ class Camera(Defined):
             raise SceneError("camera.height: an orthographic camera needs a height, or fit = true")
         if self.direction is not None and not self.fit:
             raise SceneError("camera.direction: only a fitted camera has one; use look_at")
+        if self.view is not None and not self.fit:
+            raise SceneError("camera.view: only a fitted camera has one; leave out the position")
         if self.position is None and not self.fit:
             raise SceneError("camera.position: missing; give a position, or fit = true")
         if self.direction is not None and self.position is not None:
             raise SceneError("camera.direction: leave out either the direction or the position")
-        if self.position is not None and self.look_at is None:
-            return  # at what it looks is known when the spheres are
+        if self.view is not None and (self.direction or self.position) is not None:
+            given = "position" if self.direction is None else "direction"
+            raise SceneError(f"camera.view: leave out either the view or the {given}")
+        if self.up is not None and hypot(*self.upward) == 0.0:
+            raise SceneError("camera.up: has no length, so nothing says which way is up")
+        if self.position is None or self.look_at is not None:
+            self.settled().check_axes()  # else at what it looks is known when the spheres are
+
+    def check_axes(self) -> None:
+        """Refuse a camera that looks nowhere, or along its `up`; it must be settled."""
         backward = self.backward()
         length = hypot(*backward)
         if length == 0.0:
             name = "camera.direction" if self.direction is not None else "camera.look_at"
             problem = "has no length" if self.direction is not None else "is the camera's position"
             raise SceneError(f"{name}: {problem}, so the camera looks nowhere")
-        up = vector(self.up, "camera.up")
+        up = self.upward
         # Each is scaled by its own length first, so that the product cannot overflow.
         height = hypot(*up)
         b = [v / length for v in backward]
-        u = [v / height for v in up] if height > 0.0 else [0.0, 0.0, 0.0]
+        u = [v / height for v in up]
         side = hypot(
             b[1] * u[2] - b[2] * u[1], b[2] * u[0] - b[0] * u[2], b[0] * u[1] - b[1] * u[0]
         )
         if side < PARALLEL:
             raise SceneError("camera.up: is parallel to the view, so nothing says which way is up")
 
+    def settled(self) -> Camera:
+        """Return the camera with `up`, and without a position with its `direction`; no view."""
+        up, direction = self.upward, self.direction
+        if self.view is not None:
+            direction, up = looking(self.view, up)
+        elif self.position is None and direction is None:
+            direction = standard_direction(up)
+        if (up, direction, None) == (self.up, self.direction, self.view):
+            return self
+        settled = copy(self)
+        for name, value in (("up", up), ("direction", direction), ("view", None)):
+            object.__setattr__(settled, name, value)  # checked when it was given
+        return settled
+
+    @property
+    def upward(self) -> Vector:
+        """Which way is up, any length; that of `up`, or the default."""
+        if isinstance(self.up, str) or self.up is None:  # a checked camera has no name of an axis
+            return PLAIN_UP if self.view is None else VIEW_UP
+        x, y, z = self.up
+        return (x, y, z)
+
     def backward(self) -> Vector:
         """Return the vector from what the camera looks at to the camera, any length."""
         if self.position is None:
-            given = STANDARD_DIRECTION if self.direction is None else self.direction
-            return (given[0], given[1], given[2])
+            a, b, c = self.settled().direction or (0.0, 0.0, 0.0)
+            return (a, b, c)
         target = (0.0, 0.0, 0.0) if self.look_at is None else self.look_at
         a, b, c = (p - t for p, t in zip(self.position, target, strict=True))
         return (a, b, c)
+
+    def to_toml(self) -> str:
+        """Return the table `[camera]` of a scene file, with all digits of its numbers."""
+        size = "height" if self.type == "orthographic" else "vertical_fov"
+        names = ("type", "view", "direction", "position", "look_at", "up", size, "zoom")
+        values = {name: getattr(self, name) for name in names}
+        if values["zoom"] == 1.0:
+            del values["zoom"]
+        if self.fit:  # the default without a position
+            values["fit"] = None if self.fit is True and self.position is None else self.fit
+        said = (f"{name} = {_toml(value)}" for name, value in values.items() if value is not None)
+        return "\n".join(["[camera]", *said])
+
+
+def _toml(value: Any) -> str:
+    """Return a value of a camera as TOML, exactly."""
+    if isinstance(value, str):  # a word without quotes in it
+        return f'"{value}"'
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float)):
+        return repr(float(value))
+    return f"[{', '.join(repr(float(part)) for part in value)}]"

@@ -41,6 +41,9 @@ class ColorValue(Kind):
     def values(self) -> str:
         return "a colour"
 
+    def option(self) -> dict[str, Any]:
+        return {"metavar": "COLOR"}
+
 
 def _ignore(sentence: str) -> None:
     """Leave out a warning."""

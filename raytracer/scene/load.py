@@ -37,6 +37,7 @@ from raytracer.scene.particles.read import OneFile, frame_count, of_series, read
 from raytracer.scene.particles.registry import SUFFIXES, by_content, start_of
 from raytracer.scene.scene import Scene, SphereSet
 from raytracer.scene.transform import Transform
+from raytracer.scene.views import VIEW_UP
 from raytracer.settings import RenderSettings
 from raytracer.warning import collected, warn
 
@@ -112,6 +113,8 @@ def load(path: str | PathLike[str], frame: int | None = None) -> Scene:
         return Scene(
             spheres=(SphereSet.of_particles(data),),
             render=RenderSettings(look="soft"),
+            # Those who write cells have z up, as OVITO does.
+            camera=None if data.box is None else Camera(up=VIEW_UP),
             title=stem(target),
             source=file.source,
         )

@@ -36,6 +36,7 @@ def camera_table(camera: Camera) -> str:
         if camera.type == "orthographic"
         else {"vertical_fov": camera.vertical_fov}
     )
+    camera = camera.settled()
     assert camera.position is not None
     assert camera.look_at is not None
     distance = float(np.linalg.norm(np.subtract(camera.position, camera.look_at)))
@@ -69,7 +70,7 @@ def view_tables(
         parts += [_light(light) for light in edits.lights]
     background = edits.applied_to(scene).background
     if background.up is None and not _parallel(
-        camera.up, up := background_up(background, scene.camera)
+        camera.settled().upward, up := background_up(background, scene.camera)
     ):
         background = replace(background, up=up)  # it must not follow the new camera
     if background != scene.background:
@@ -89,6 +90,9 @@ def look_options(scene: Scene, edits: Edits) -> str:
     words = []
     if is_edited or settings.look != "plain":
         words.append(f"--look {settings.look}")
+    if settings.light != "upper-left":
+        place = settings.light
+        words.append(f"--light {place if isinstance(place, str) else ','.join(map(repr, place))}")
     if is_edited or settings.integrator:  # else a file that states another one would keep it
         words.append(f"--integrator {settings.resolved_integrator}")
     if settings.resolved_integrator == "ao":

@@ -137,13 +137,13 @@ def lights_of(scene: Scene, edits: Edits, axes: Basis) -> tuple[Light, ...]:
         return edits.lights
     if scene.lights is not None:
         return tuple(scene.lights)
-    return key_lights(LOOKS[edits.applied_to(scene).render.look], axes)
+    return key_lights(edits.applied_to(scene).render, axes)
 
 
 def from_viewer(scene: Scene, axes: Basis) -> DirectionalLight:
     """Light from the viewer's upper left, as bright as that of the look, if it has one."""
     intensity = LOOKS[scene.render.look].key or LOOKS["plain"].key
-    return DirectionalLight(triple(-towards_key(axes)), intensity=intensity)
+    return DirectionalLight(triple(-towards_key(axes, scene.render.light)), intensity=intensity)
 
 
 def turned(light: Light, axes: Basis, right: float, up: float, pivot: Vector) -> Light:

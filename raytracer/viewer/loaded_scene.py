@@ -16,11 +16,12 @@ from raytracer.memory import Output
 from raytracer.pipeline import NO_SPHERE, Job, Notice, prepare
 from raytracer.scene.packing.lighting import pack_lights
 from raytracer.scene.packing.pack import retake
-from raytracer.settings import LOOKS, RenderSettings
+from raytracer.scene.packing.pose import with_up
+from raytracer.settings import RenderSettings
 from raytracer.viewer.collision import Colliders
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.vectors import triple
-from raytracer.viewer.view import View, space_of
+from raytracer.viewer.view import View, space_of, spheres_of
 from raytracer.warning import collected
 
 if TYPE_CHECKING:
@@ -96,7 +97,8 @@ class LoadedScene:
         job.warnings = warnings
         assert job.kept is not None
         scene, buffers = job.kept
-        scene = replace(scene, render=job.settings)
+        camera = scene.camera and with_up(scene.camera, spheres_of(buffers))
+        scene = replace(scene, render=job.settings, camera=camera)
         path = Path(source) if is_path(source) else None
         return cls(scene, buffers, job, path, Colliders.of(buffers, scene.camera))
 
@@ -133,8 +135,8 @@ class LoadedScene:
         packed = self._cached[2]
         changes: dict[str, Any] = {"camera": view.pose.pack(size[0] / size[1])}
         if edits.lights is None and self.scene.lights is None:
-            look = LOOKS[edits.applied_to(self.scene).render.look]
-            changes["lights"] = pack_lights(None, space_of(packed), view.pose.axes, look)
+            settings = edits.applied_to(self.scene).render
+            changes["lights"] = pack_lights(None, space_of(packed), view.pose.axes, settings)
         return replace(packed, **changes)
 
     def _pack(self, view: View, size: tuple[int, int], edits: Edits) -> SceneBuffers:
@@ -159,7 +161,10 @@ class LoadedScene:
         settings = settings.override(width=width, height=height, samples=samples)
         scene = self.job.about["scene"] | {"digest": seen_buffers.digest()}
         about = self.job.about | {"scene": scene, "settings": vars(settings).copy()}
-        return replace(self.job, settings=settings, view=view, about=about, timings={}, kept=None)
+        del about["camera"]  # that of the scene; the saved view is another
+        return replace(
+            self.job, settings=settings, view=view, about=about, timings={}, camera=None, kept=None
+        )
 
     def hit(self, seen_buffers: SceneBuffers, x: int, y: int, reach: int = 0) -> Hit | None:
         """Return the sphere nearest to the centre of a pixel; None for a closed scene too.

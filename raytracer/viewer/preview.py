@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import function, of_kind, truth, whole
 from raytracer.errors import RaytracerError, UserError
+from raytracer.fields import check_names, takes
 from raytracer.files import output
 from raytracer.files.access import is_path, path_of
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.resources import thread_count
+from raytracer.scene.view_settings import ViewSettings, taken
+from raytracer.settings import RenderSettings
 from raytracer.viewer import opening
 from raytracer.viewer.loaded_scene import LoadedScene, require_file
 from raytracer.viewer.messages import Saved
@@ -22,8 +25,12 @@ from raytracer.viewer.watch import CHECK_INTERVAL, Watch
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from raytracer.pipeline import Notice
     from raytracer.scene.camera import Camera
+    from raytracer.scene.transform import Triple
+    from raytracer.scene.view_settings import ViewOverrides
     from raytracer.viewer.messages import Message
     from raytracer.viewer.offscreen import Player
     from raytracer.viewer.viewer import Viewer
@@ -69,6 +76,7 @@ class PreviewResult:
         }
 
 
+@takes(ViewSettings)
 def preview(
     scene: object,
     *,
@@ -81,6 +89,7 @@ def preview(
     integrator: str | None = None,
     ao_samples: int | None = None,
     ao_distance: float | None = None,
+    light: str | Triple | None = None,
     threads: int = 0,
     tone: ToneSettings | None = None,
     watch: bool = False,
@@ -91,8 +100,11 @@ def preview(
     interop: bool = True,
     notice: Notice | None = None,
     say: Callable[[str], None] = print,
+    **view_settings: Unpack[ViewOverrides],
 ) -> PreviewResult:
     """Open an interactive window, and return when it is closed.
+
+    Settings that are None or left out are the scene's.
 
     Args:
         scene: a Scene, the path of a scene or particle file, or an object that holds particles
@@ -107,6 +119,7 @@ def preview(
         integrator: "direct" or "ao"; None takes the scene's, or that of the look.
         ao_samples: occlusion rays per surface and sample; None takes the scene's.
         ao_distance: length of occlusion rays in scene units; None takes the scene's.
+        light: where the directional light of the look comes from; None takes the scene's.
         threads: threads on the CPU; 0 takes every core that the process may use.
         tone: initial exposure and tone curve.
         watch: reload the scene when its file, or one that it names, changes.
@@ -125,6 +138,7 @@ def preview(
     Raises:
         UserError: the scene or an argument cannot be shown, or there is no display.
     """
+    check_names(preview, view_settings)
     for name, value in (("watch", watch), ("adaptive", adaptive), ("interop", interop)):
         truth(value, name, UserError)
     if text is not None:
@@ -145,10 +159,13 @@ def preview(
     target = None
     if screenshot is not None:
         target = output.check_picture(outputs.writes(screenshot, "the screenshot"))
-    opening.open_display(offscreen is not None)
     overrides: dict[str, Any] = {"width": width, "height": height, "samples": samples}
     overrides |= {"look": look, "integrator": integrator}
-    overrides |= {"ao_samples": ao_samples, "ao_distance": ao_distance}
+    overrides |= {"ao_samples": ao_samples, "ao_distance": ao_distance, "light": light}
+    RenderSettings().override(**overrides)  # a mistake is said before a display is missing
+    taken(dict(view_settings))
+    overrides |= view_settings
+    opening.open_display(offscreen is not None)
     source = scene
 
     def load(step: Notice) -> LoadedScene:

@@ -93,10 +93,13 @@ def initial_view(camera: Camera | None, buffers: SceneBuffers, aspect: float) ->
     camera = camera or Camera()
     camera = aimed(camera, spheres_of(buffers), space_of(buffers))
     pose = pose_of(camera, spheres_of(buffers), space_of(buffers), aspect)
-    up = np.asarray(camera.up, np.float64)
+    up = np.asarray(camera.upward, np.float64)
     up = up / np.linalg.norm(up)
     if camera.fit or camera.position is None:
-        return View(pose, np.zeros(3), up, fits_all=True, with_outliers=camera.fit == "all")
+        target = camera.look_at if camera.position is None else None
+        pivot = np.zeros(3) if target is None else space_of(buffers).point(target)
+        whole = camera.zoom == 1.0 and target is None
+        return View(pose, pivot, up, fits_all=whole, with_outliers=camera.fit == "all")
     distance = float(np.linalg.norm(camera.backward())) / buffers.scale
     pivot = pose.eye + pose.axes.forward * distance
     inside = bool(np.linalg.norm(pose.eye) < bounding_radius(buffers))

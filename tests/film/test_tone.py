@@ -277,6 +277,10 @@ def test_dither_of_16_bits_is_refused() -> None:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
+        ({"exposure": True}, "True is neither .auto. nor stops"),
+        ({"exposure": np.bool_(1)}, "neither .auto. nor stops"),
+        ({"white": True}, "white: True is not a number"),
+        ({"meter_range": (False, True)}, "meter_range: False is not a number"),
         ({"exposure": "bright"}, "'auto' nor stops"),
         ({"exposure": float("nan")}, "'auto' nor stops"),
         ({"exposure": float("-inf")}, "'auto' nor stops"),

@@ -221,5 +221,5 @@ def test_a_film_of_another_integrator_is_not_resumed(tmp_path: Any) -> None:
     small: dict[str, Any] = {"width": 16, "height": 12, "samples": 1}
     image = raytracer.render(scene, **small, **AO)
     raytracer.render(scene, **small, film=image.film, **AO)
-    with pytest.raises(raytracer.UserError, match="integrator is ao there and None here"):
+    with pytest.raises(raytracer.UserError, match="integrator is ao there and direct here"):
         raytracer.render(scene, **small, film=image.film)

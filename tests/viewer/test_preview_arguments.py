@@ -9,7 +9,7 @@ import pytest
 
 import raytracer
 from raytracer.commands.preview import record, summary
-from raytracer.errors import DataFileError, DisplayError, OutputError, UserError
+from raytracer.errors import DataFileError, DisplayError, OutputError, SceneError, UserError
 from raytracer.viewer import opening
 from raytracer.viewer.preview import PreviewResult
 from support.previews import balls
@@ -24,6 +24,8 @@ CAMERA = raytracer.Camera(position=(0, 0, 9), look_at=(0, 0, 0))
         ({"offscreen": -1}, UserError, "give a number of frames"),
         ({"screenshot": "x.jpg"}, OutputError, "PNG"),
         ({"screenshot": "nowhere/x.png"}, OutputError, "there is no folder"),
+        ({"look": "foo"}, SceneError, r"render\.look: there is no look 'foo'"),
+        ({"width": 0}, SceneError, r"render\.width"),
     ],
 )
 def test_mistakes_are_said_before_a_display_is_opened(

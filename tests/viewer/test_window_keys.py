@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer.scene.packing.lighting import KEY_LIGHT
+from raytracer.settings import KEY_LIGHTS
 from raytracer.viewer.controls import CONTROLS, Control
 from support.display import Display
 from support.host import State
@@ -39,7 +39,7 @@ def axes(state: State) -> tuple[NDArray[np.float64], ...]:
     camera = state.camera
     forward = np.array(camera.look_at) - state.eye
     forward /= np.linalg.norm(forward)
-    right = np.cross(forward, camera.up)
+    right = np.cross(forward, camera.upward)
     right /= np.linalg.norm(right)
     return right, np.cross(right, forward), forward
 
@@ -98,7 +98,7 @@ def lights(axis: int, sign: float) -> Check:
         if not after.edits.lights:
             return False
         right, up, forward = axes(before)
-        x, y, z = KEY_LIGHT
+        x, y, z = KEY_LIGHTS["upper-left"]
         old = x * right + y * up - z * forward
         new = -np.array(after.edits.lights[0].direction)  # type: ignore[union-attr]
         turn = (new - old / np.linalg.norm(old)) @ (right, up)[axis]
@@ -144,7 +144,7 @@ def turns(before: State, after: State, window: Remote) -> bool:
 
 def from_viewer(before: State, after: State, _: Remote) -> bool:
     right, up, forward = axes(before)
-    x, y, z = KEY_LIGHT
+    x, y, z = KEY_LIGHTS["upper-left"]
     assert after.edits.lights is not None
     assert len(after.edits.lights) == 1
     found = after.edits.lights[0].direction  # type: ignore[union-attr]

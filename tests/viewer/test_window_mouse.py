@@ -44,7 +44,7 @@ def axes(camera: Camera) -> tuple[NDArray[np.float64], ...]:
     """Unit vectors to the right, up and forward, and the tangent of half the field of view."""
     forward = np.array(camera.look_at) - np.array(camera.position)
     forward /= np.linalg.norm(forward)
-    right = np.cross(forward, camera.up)
+    right = np.cross(forward, camera.upward)
     right /= np.linalg.norm(right)
     return right, np.cross(right, forward), forward
 

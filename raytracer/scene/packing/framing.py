@@ -15,10 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from raytracer.scene.arrays import BLOCK_ROWS, each_block
 from raytracer.scene.outliers import FEW, FEWEST, bulk
+from raytracer.scene.views import AXES
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from raytracer.scene.transform import Vector
 
     Spheres = tuple[
         NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]
@@ -31,6 +34,9 @@ MARGIN = 0.04
 GIANT = 8.0
 """Radius in render space, where most spheres are within about 1, of what is no part of a subject:
 the ball that it stands on."""
+
+GROUND = 0.9
+"""Distance of the others from the centre of the ball that they stand on, in radii, at least."""
 
 
 class Basis(NamedTuple):
@@ -165,6 +171,23 @@ def giants(radius: NDArray[np.float32]) -> NDArray[np.intp]:
 
     found = np.flatnonzero(radius > GIANT)
     return found if len(found) < len(radius) else found[:0]
+
+
+def up_of_ground(spheres: Spheres) -> Vector | None:
+    """Return the axis that points from a ball to the spheres that stand on it; None without one.
+
+    Args:
+        spheres: x, y, z, radius in render space, float32 (N,) each.
+    """
+    found = giants(spheres[3])
+    if not len(found):
+        return None
+    ground = found[int(spheres[3][found].argmax())]
+    offset = middle(spheres) - [float(axis[ground]) for axis in spheres[:3]]
+    if hypot(*offset) < GROUND * float(spheres[3][ground]):
+        return None  # a shell around the others, as a sky
+    axis = int(abs(offset).argmax())
+    return AXES[("-" if offset[axis] < 0.0 else "") + "xyz"[axis]]
 
 
 def within(numbers: NDArray[np.intp], rows: slice) -> NDArray[np.intp]:

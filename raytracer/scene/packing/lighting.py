@@ -15,18 +15,18 @@ from raytracer.scene.lights import Ambient, DirectionalLight, Light, linear
 from raytracer.scene.packing.framing import Basis
 from raytracer.scene.packing.render_space import Space
 from raytracer.scene.transform import Vector
-from raytracer.settings import Look
+from raytracer.settings import KEY_LIGHTS, LOOKS, Look, RenderSettings
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-KEY_LIGHT = (-0.5, 0.8, 1.0)
-"""Towards the light of a scene without lights, along the camera's right, up and backward axes."""
+Place = str | tuple[float, float, float]
+"""Where the light of a look comes from: one of `KEY_LIGHTS`, or the direction it travels."""
 
 
 def pack_lights(
-    lights: Sequence[Light] | None, space: Space, axes: Basis, look: Look
+    lights: Sequence[Light] | None, space: Space, axes: Basis, settings: RenderSettings
 ) -> NDArray[np.void]:
     """Return the lights in render space, structured (L,).
 
@@ -34,7 +34,7 @@ def pack_lights(
         lights: of the scene; None takes the key light of the look.
         space: render space.
         axes: the camera's view, for the key light.
-        look: of the picture.
+        settings: for the look of the picture, and where its light comes from.
 
     Raises:
         SceneError: a light that is too far or too bright for float32.
@@ -43,7 +43,7 @@ def pack_lights(
 
     from raytracer.layout import dtype
 
-    lights = key_lights(look, axes) if lights is None else lights
+    lights = key_lights(settings, axes) if lights is None else lights
     packed = np.zeros(len(lights), dtype("Light"))
     for index, (entry, light) in enumerate(zip(packed, lights, strict=True)):
         try:
@@ -53,22 +53,32 @@ def pack_lights(
     return packed
 
 
-def key_lights(look: Look, axes: Basis) -> tuple[DirectionalLight, ...]:
+def key_lights(settings: RenderSettings, axes: Basis) -> tuple[DirectionalLight, ...]:
     """Return the lights of a scene that states none: the key light, if the look has one.
 
     Args:
-        look: of the picture.
-        axes: of the camera; the light comes from its upper left.
+        settings: for the look, and where its light comes from.
+        axes: of the camera.
     """
+    look = LOOKS[settings.look]
     if not look.key:
         return ()
-    x, y, z = (-float(v) for v in towards_key(axes))
+    x, y, z = (-float(v) for v in towards_key(axes, settings.light))
     return (DirectionalLight((x, y, z), intensity=look.key),)
 
 
-def towards_key(axes: Basis) -> NDArray[np.float64]:
-    """Return the direction from the scene to the key light, float64 (3,), of any length."""
-    right, up, backward = KEY_LIGHT
+def towards_key(axes: Basis, place: Place) -> NDArray[np.float64]:
+    """Return the direction from the scene to the key light, float64 (3,), of any length.
+
+    Args:
+        axes: of the camera.
+        place: where the light comes from.
+    """
+    import numpy as np
+
+    if not isinstance(place, str):
+        return -np.array(place, np.float64)
+    right, up, backward = KEY_LIGHTS[place]
     return right * axes.right + up * axes.up - backward * axes.forward
 
 
@@ -128,6 +138,6 @@ def background_up(background: Background, camera: Camera | None) -> Vector:
         camera: of the scene, whose up axis is the default. Another camera in the preview does not
             change the background.
     """
-    axis = (camera or Camera()).up if background.up is None else background.up
+    axis = background.up or (camera or Camera()).settled().upward
     x, y, z = (float(v) / hypot(*axis) for v in axis)
     return (x, y, z)

@@ -18,7 +18,7 @@ from raytracer.scene.colors import DEFAULT_COLOR, linear_rgb
 from raytracer.scene.materials import Material, pack_material
 from raytracer.scene.packing.large_spheres import candidates, describe_large
 from raytracer.scene.packing.lighting import ambient_of, environment, pack_lights
-from raytracer.scene.packing.pose import Pose, aimed, pose
+from raytracer.scene.packing.pose import Pose, posed
 from raytracer.scene.packing.render_space import LARGEST, Space, affine, fitted_space
 from raytracer.settings import LOOKS, RenderSettings
 from raytracer.view import frame_of
@@ -44,6 +44,13 @@ _Packed = tuple["NDArray[np.float32]", "NDArray[np.int32]", str]
 
 
 def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
+    """Turn a scene into the arrays that a backend renders; see `pack_with_camera`."""
+    return pack_with_camera(scene, settings)[0]
+
+
+def pack_with_camera(
+    scene: Scene, settings: RenderSettings | None = None
+) -> tuple[SceneBuffers, Camera]:
     """Turn a scene into the arrays that a backend renders.
 
     Args:
@@ -51,7 +58,8 @@ def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
         settings: None takes the scene's own.
 
     Returns:
-        The buffers; see `SceneBuffers` for shapes and spaces.
+        The buffers (see `SceneBuffers` for shapes and spaces), and the camera of the picture, with
+        the position that it was fitted to.
 
     Raises:
         SceneError: a sphere that float32 cannot hold, or a camera that fits nothing.
@@ -60,8 +68,8 @@ def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
         return _packed(scene, settings or scene.render)
 
 
-def _packed(scene: Scene, settings: RenderSettings) -> SceneBuffers:
-    """Return the arrays; see `pack`."""
+def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camera]:
+    """Return arrays and camera; see `pack_with_camera`."""
     import numpy as np
 
     from raytracer.layout import code
@@ -72,14 +80,14 @@ def _packed(scene: Scene, settings: RenderSettings) -> SceneBuffers:
     color, color_id, color_mode = pack_colors(sets)
     materials, material_id = _pack_materials(scene)
     aspect = settings.width / settings.height
-    stand = pose(scene.camera or Camera(), spheres, space, aspect)
+    stand, stated = posed(scene.camera or Camera(), spheres, space, aspect)
     _warn_of(stand.outliers, spheres, space)
     camera = stand.pack(aspect)
-    lights = pack_lights(scene.lights, space, stand.axes, LOOKS[settings.look])
+    lights = pack_lights(scene.lights, space, stand.axes, settings)
     exact = [(number, *_exact(sets, space, number)) for number in candidates(spheres[3])]
     large_id, large = describe_large(exact, spheres[3])
     frame = _pack_frame(
-        scene,
+        replace(scene, camera=stated),
         settings,
         space.scale,
         large_count=len(large),
@@ -90,11 +98,12 @@ def _packed(scene: Scene, settings: RenderSettings) -> SceneBuffers:
     )
     for ids in (color_id, material_id):
         ids.setflags(write=False)  # a backend checks them once, and copies those that may change
-    return SceneBuffers(
+    buffers = SceneBuffers(
         *spheres, color, color_id, material_id, camera, lights, materials, frame,
         center=np.asarray(space.center, np.float64), scale=space.scale,
         large_id=large_id, large=large,
     ).check()  # fmt: skip
+    return buffers, stated
 
 
 def _pack_frame(
@@ -155,8 +164,8 @@ def camera_of(
 def _camera_of(scene: Scene, settings: RenderSettings, buffers: SceneBuffers | None) -> Camera:
     """Return the camera; see `camera_of`."""
     camera = scene.camera or Camera()
-    if not camera.fit and camera.look_at is not None:
-        return camera
+    if not camera.fit and camera.look_at is not None and camera.zoom == 1.0:
+        return camera.settled()
     if buffers is None:
         sets = [s for s in scene.spheres if s.count]
         space = render_space(sets)
@@ -165,10 +174,7 @@ def _camera_of(scene: Scene, settings: RenderSettings, buffers: SceneBuffers | N
         x, y, z = (float(v) for v in buffers.center)
         space = Space((x, y, z), buffers.scale)
         spheres = buffers.x, buffers.y, buffers.z, buffers.radius
-    if not camera.fit:
-        return aimed(camera, spheres, space)
-    stand = pose(camera, spheres, space, settings.width / settings.height)
-    return stand.camera(camera, space)
+    return posed(camera, spheres, space, settings.width / settings.height)[1]
 
 
 def retake(
@@ -187,8 +193,8 @@ def retake(
     """
     x, y, z = (float(v) for v in buffers.center)
     with naming(scene.source):
-        space, look = Space((x, y, z), buffers.scale), LOOKS[settings.look]
-        lights = pack_lights(scene.lights, space, stand.axes, look)
+        space = Space((x, y, z), buffers.scale)
+        lights = pack_lights(scene.lights, space, stand.axes, settings)
         same = ("color_mode", "material_count", "material_mode", "large_count")
         tables = {name: int(buffers.frame["scene"][name][0]) for name in same}
         frame = _pack_frame(scene, settings, buffers.scale, light_count=len(lights), **tables)

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import radians, tan
+from math import atan, degrees, radians, tan
 from typing import TYPE_CHECKING
 
 from raytracer.errors import SceneError
 from raytracer.scene.camera import Camera
 from raytracer.scene.packing import framing
+from raytracer.scene.views import VIEW_UP
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from raytracer.scene.packing.render_space import Space
+
+ROUNDING = 1e-9
+"""Largest relative error of a camera that is rounded to scene units; float32 has 6e-8."""
+
+NARROWEST, WIDEST = 0.001, 179.0
+"""Degrees of the field of view; those of `Camera.vertical_fov`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +73,7 @@ class Pose:
         """Return it as a camera in scene units that looks at the middle of the spheres' depth.
 
         Args:
-            given: the camera of the scene, for what the pose does not hold.
+            given: the camera of the scene, settled, for what the pose does not hold.
             space: render space.
         """
         import numpy as np
@@ -76,12 +83,21 @@ class Pose:
         target = self.eye + self.axes.forward * max(distance, 1e-3)
         center = np.asarray(space.center, np.float64)
         position, look_at = (
-            tuple((point * space.scale + center).tolist()) for point in (self.eye, target)
+            tuple((point * space.scale + center + 0.0).tolist()) for point in (self.eye, target)
         )
         height = 2.0 * self.half * space.scale if self.kind == "orthographic" else None
+        angle = given.vertical_fov if given.zoom == 1.0 else degrees(2.0 * atan(self.half))
+        if self.kind == "orthographic":
+            angle = given.vertical_fov
+        elif not NARROWEST <= angle <= WIDEST:
+            raise SceneError(
+                f"camera.zoom: {given.zoom:g} gives a field of view of {angle:.3g} degrees; it "
+                f"must be between {NARROWEST:g} and {WIDEST:g}"
+            )
         return replace(
-            given, position=position, look_at=look_at, height=height, fit=False, direction=None
-        )
+            given, position=position, look_at=look_at, height=height, fit=False, direction=None,
+            vertical_fov=angle, zoom=1.0,
+        )  # fmt: skip
 
 
 def pose(camera: Camera, spheres: framing.Spheres, space: Space, aspect: float) -> Pose:
@@ -93,10 +109,37 @@ def pose(camera: Camera, spheres: framing.Spheres, space: Space, aspect: float) 
         space: render space.
         aspect: width of the picture by its height.
     """
+    return posed(camera, spheres, space, aspect)[0]
+
+
+def posed(
+    camera: Camera, spheres: framing.Spheres, space: Space, aspect: float
+) -> tuple[Pose, Camera]:
+    """Return where a camera stands, and the camera in scene units that stands there.
+
+    The pose is made of that camera, in whose numbers a fitted position is rounded: who renders with
+    it has the same picture to the last bit. The arguments are those of `pose`.
+
+    Raises:
+        SceneError: the camera cannot look at the spheres.
+    """
+    camera = aimed(camera, spheres, space)
+    stand = _stand(camera, spheres, space, aspect)
+    if not camera.fit and camera.zoom == 1.0:
+        return stand, camera
+    stated = stand.camera(camera, space)
+    again = _stand(stated, spheres, space, aspect)
+    if not _alike(stand, again):  # so far from the origin that float64 cannot say where it is
+        return stand, stated
+    return replace(again, outliers=stand.outliers), stated
+
+
+def _stand(camera: Camera, spheres: framing.Spheres, space: Space, aspect: float) -> Pose:
+    """Return where a camera stands that is settled and looks at something."""
     import numpy as np
 
-    camera = aimed(camera, spheres, space)
-    axes = framing.basis(np.array(camera.backward(), np.float64), np.array(camera.up, np.float64))
+    backward, up = (np.array(v, np.float64) for v in (camera.backward(), camera.upward))
+    axes = framing.basis(backward, up)
     half = tan(radians(camera.vertical_fov) / 2.0)
     outliers = None
     if camera.fit or camera.position is None:
@@ -105,15 +148,32 @@ def pose(camera: Camera, spheres: framing.Spheres, space: Space, aspect: float) 
             eye, outliers = framing.perspective(spheres, axes, half, aspect, everything)
         else:
             eye, half, outliers = framing.orthographic(spheres, axes, aspect, everything)
+        if camera.position is None and camera.look_at is not None:
+            offset = space.point(camera.look_at) - eye
+            eye = eye + offset - (offset @ axes.forward) * axes.forward
     else:
         eye = space.point(camera.position)
         if camera.height is not None and camera.type == "orthographic":
             half = camera.height / 2.0 / space.scale
-    return Pose(camera.type, eye, axes, half, outliers)
+    return Pose(camera.type, eye, axes, half / camera.zoom, outliers)
+
+
+def _alike(one: Pose, other: Pose) -> bool:
+    """Whether two poses differ by no more than the rounding of a camera in scene units."""
+    import numpy as np
+
+    near = max(float(np.abs(one.eye).max()), 1e-3) * ROUNDING
+    return (
+        bool(np.abs(one.eye - other.eye).max() <= near)
+        and bool(np.abs(np.stack(one.axes) - np.stack(other.axes)).max() <= ROUNDING)
+        and abs(one.half - other.half) <= ROUNDING * one.half
+    )
 
 
 def aimed(camera: Camera, spheres: framing.Spheres, space: Space) -> Camera:
-    """Return the camera; one with a position that looks at nothing looks at the spheres' middle.
+    """Return the camera settled, with a point at which it looks if it has a position.
+
+    One with a position that looks at nothing looks at the spheres' middle.
 
     Args:
         camera: of the scene.
@@ -125,6 +185,7 @@ def aimed(camera: Camera, spheres: framing.Spheres, space: Space) -> Camera:
     """
     import numpy as np
 
+    camera = with_up(camera, spheres).settled()
     if camera.position is None or camera.look_at is not None:
         return camera
     target = (0.0, 0.0, 0.0)
@@ -137,3 +198,15 @@ def aimed(camera: Camera, spheres: framing.Spheres, space: Space) -> Camera:
             "which it would look; give one"
         )
     return replace(camera, look_at=target)
+
+
+def with_up(camera: Camera, spheres: framing.Spheres) -> Camera:
+    """Return the camera; a view that does not say which way is up takes that of the ground.
+
+    Args:
+        camera: of the scene.
+        spheres: x, y, z, radius in render space, float32 (N,) each.
+    """
+    if camera.view is None or camera.up is not None:
+        return camera
+    return replace(camera, up=framing.up_of_ground(spheres) or VIEW_UP)

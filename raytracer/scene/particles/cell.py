@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import cos, isfinite, radians, sin, sqrt
+from typing import Any
 
 from raytracer.scene.particles.source import Box
 
@@ -46,6 +47,17 @@ def hoomd_box(sizes: Iterable[float]) -> Box | None:
     edges = ((x, 0.0, 0.0), (xy * y, y, 0.0), (xz * z, yz * z, z))
     low = [-sum(edge[axis] for edge in edges) / 2.0 for axis in range(3)]
     return Box((low[0], low[1], low[2]), edges)
+
+
+def cell_box(cell: Any) -> Box | None:
+    """Return the box of a cell, (3, 3), one edge a row; None if it has no volume."""
+    import numpy as np
+
+    edges = np.asarray(cell, np.float64)
+    if edges.shape != (3, 3) or not np.isfinite(edges).all() or not np.linalg.det(edges):
+        return None
+    a, b, c = (tuple(row) for row in edges.tolist())
+    return Box((0.0, 0.0, 0.0), (a, b, c))
 
 
 def _cos(angle: float) -> float:

@@ -13,8 +13,8 @@ _PYVISTA = "import numpy, pyvista as p; numpy.savez('{new}.npz', centers=p.read(
 _EXCEL = "import pandas; pandas.read_excel('{name}').to_csv('{new}.csv', index=False)"
 
 _KINDS = (
-    (".traj .cfg .xsf .cube .res .db", "ase", _ASE),
-    (".pqr .pdbqt .crd .inpcrd", "MDAnalysis", _MDANALYSIS),
+    (".db .bundle .xtd .gpw", "ase", _ASE),
+    (".crd .inpcrd .coor .trz", "MDAnalysis", _MDANALYSIS),
     (".pvtu .pvtp .vti .vtr .vtm .stl .obj .pcd", "pyvista", _PYVISTA),
     (".xlsx", "pandas openpyxl", _EXCEL),
 )

@@ -132,6 +132,7 @@ def read_open(
     """
     with source_of(file, others, inner, frame) as found:
         result = found.particles(names or {})
+        result.box = found.box
         result.notes += found.notes
     if topology is not None:
         result.labels = _labels_of(topology, len(result.centers), result.source)
@@ -162,6 +163,7 @@ def read_object(
     found = object_source(value)
     with reading(found.name, "particles"):
         result = found.particles(names or {})
+        result.box = found.box
     _complete(result, elements, meaning)
     return result
 

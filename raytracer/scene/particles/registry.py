@@ -44,6 +44,14 @@ class Format(NamedTuple):
     pattern: str = ""
     variant: str = ""
 
+    def starts(self, start: bytes) -> bool:
+        """Whether the content of a file of this format may start so."""
+        if self.pattern:
+            import re
+
+            return bool(re.match(self.pattern.encode("latin-1"), _text_of(start)))
+        return not self.magic or start.startswith(self.magic)
+
     def open(self, file: OpenFile, inner: str = "") -> ParticleSource:
         """Return the source of an open file.
 
@@ -69,6 +77,10 @@ _NUMBER = r"[-+]?+(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?+\d++)?+"
 _LINE = rf"[ \t]*+{_NUMBER}(?:[ \t]++{_NUMBER}){{2}}[ \t\r]*+\n"
 _GRO = r"[^\n]*\n[ \t]*\d+[ \t\r]*\n[ \d]{5}[^\n]{10}[ \d]{5}[ \t]*-?\d+\.\d+"
 _POSCAR = rf"[^\n]*+\n[ \t]*+{_NUMBER}[ \t\r]*+\n(?:{_LINE}){{3}}"
+
+_XSF = r"(?:#[^\n]*\n\s*)*(?:CRYSTAL|MOLECULE|POLYMER|SLAB|ANIMSTEPS|ATOMS|DIM-GROUP)\b"
+_PWI = r"(?i)(?:![^\n]*\n\s*)*&(?:control|system)\b"
+_AIMS = r"(?:#[^\n]*\n\s*)*(?:lattice_vector|atom|atom_frac)[ \t]+-?\d"
 
 _PDB = r"(?:HEADER|CRYST1|REMARK|TITLE |COMPND|MODEL |ATOM  |HETATM)[ \d]"
 
@@ -114,6 +126,43 @@ FORMATS = (
     Format("MMTF", "chemfiles", (".mmtf",), variant="MMTF"),
     Format("CSSR", "chemfiles", (".cssr",), variant="CSSR"),
     Format("Tinker XYZ", "chemfiles", (".arc",), variant="Tinker"),
+    Format("Amber restart", "chemfiles", (".ncrst",), (b"CDF",), variant="Amber Restart"),
+    Format("PQR", "pqr", (".pqr",)),
+    Format("PDBQT", "pdb", (".pdbqt",), variant="names"),
+    Format("ASE trajectory", "ase", (".traj",), (b"- of Ulm",), variant="traj"),
+    Format("AtomEye", "ase", (".cfg",), pattern=r"Number of particles *=", variant="cfg"),
+    Format("XCrySDen", "ase", (".xsf", ".axsf"), pattern=_XSF, variant="xsf"),
+    Format("Gaussian cube", "ase", (".cube", ".cub"), variant="cube"),
+    Format("SHELX", "ase", (".res", ".shelx"), variant="res"),
+    Format("CASTEP cell", "ase", (".cell",), pattern=r"(?i)%block +lattice", variant="castep-cell"),
+    Format("CASTEP output", "ase", (".castep",), variant="castep-castep"),
+    Format("CASTEP geometry", "ase", (".geom",), variant="castep-geom"),
+    Format("CASTEP dynamics", "ase", (".md",), variant="castep-md"),
+    Format("Quantum ESPRESSO input", "ase", (".pwi",), pattern=_PWI, variant="espresso-in"),
+    Format(
+        "Quantum ESPRESSO output", "ase", (".pwo",), pattern="Program PWSCF", variant="espresso-out"
+    ),
+    Format("VASP output", "ase", (".outcar",), pattern=r"vasp\.\d", variant="vasp-out"),
+    Format("VASP XML", "ase", (), pattern=r"<\?xml[^>]*>\s*<modeling>", variant="vasp-xml"),
+    Format("FHI-aims", "ase", (), pattern=_AIMS, variant="aims"),
+    Format("Gaussian input", "ase", (".gjf", ".com"), variant="gaussian-in"),
+    Format("Gaussian output", "ase", (), pattern="Entering Gaussian", variant="gaussian-out"),
+    Format("DFTB+", "ase", (".gen",), variant="gen"),
+    Format("V_Sim", "ase", (".ascii",), variant="v-sim"),
+    Format("WIEN2k", "ase", (".struct",), variant="struct"),
+    Format("GROMOS", "ase", (".g96",), pattern=r"TITLE\s*\n(?s:.{0,400})\nEND", variant="gromos"),
+    Format("Materials Studio", "ase", (".xsd",), variant="xsd"),
+    Format("DMol3", "ase", (".car",), pattern=r"!BIOSYM archive", variant="dmol-car"),
+    Format("EON", "ase", (".con",), variant="eon"),
+    Format("Turbomole", "ase", (".coord",), pattern=r"\$coord\b", variant="turbomole"),
+    Format("DL_POLY", "ase", (".dlp4",), variant="dlp4"),
+    Format("CRYSTAL", "ase", (".f34",), variant="crystal"),
+    Format("RMCProfile", "ase", (".rmc6f",), pattern=r"\(Version 6", variant="rmc6f"),
+    Format("Magres", "ase", (".magres",), pattern=r"#\$magres", variant="magres"),
+    Format("ABINIT input", "ase", (".abi",), variant="abinit-in"),
+    Format("ONETEP input", "ase", (".onetep",), variant="onetep-in"),
+    Format("NWChem input", "ase", (".nwi",), variant="nwchem-in"),
+    Format("NWChem output", "ase", (".nwo",), variant="nwchem-out"),
 )
 """The first format of those that match is chosen."""
 
@@ -137,11 +186,16 @@ def by_content(start: bytes) -> Format | None:
         return found
     import re
 
-    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    text = _text_of(start)
     for each in FORMATS:
         if each.pattern and re.match(each.pattern.encode("latin-1"), text):
             return each
     return None
+
+
+def _text_of(start: bytes) -> bytes:
+    """Return the start of a text without a byte order mark and white space before it."""
+    return start.removeprefix(b"\xef\xbb\xbf").lstrip()
 
 
 def start_of(file: OpenFile) -> bytes:
@@ -164,9 +218,11 @@ def format_of(file: OpenFile, suffix: str, others: tuple[str, ...] = ()) -> Form
         DataFileError: no reader knows the file; the sentence says how to convert it.
     """
     start = start_of(file)
-    found = by_magic(start) or by_suffix(suffix)
+    found = by_suffix(suffix)
+    if found is None or not (found.magic and start.startswith(found.magic)):
+        found = by_magic(start) or found
     if found is not None:
-        return found
+        return found if found.starts(start) else by_content(start) or found
     from raytracer.scene.particles.conversion import unread, way_out
 
     way = way_out(file.path)

@@ -98,6 +98,7 @@ class Particles:
         names: the file's own names of "centers", "radius" and "color", for messages.
         columns: the columns of the file that hold these.
         file: the file itself.
+        box: the periodic cell, if the file has one.
         labels: of coordinate files; they give radii and colours where the file has none.
         notes: warnings. One about "radius" or "color" does not matter where the scene file sets
             that part.
@@ -111,6 +112,7 @@ class Particles:
     names: dict[str, str] = field(default_factory=dict)
     columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
     file: DataFile | None = None
+    box: Box | None = None
     labels: Labels | None = None
     notes: Notes = field(default_factory=list)
 

@@ -40,8 +40,8 @@ def test_a_fitted_camera_stands_where_it_sees_all(kind: str) -> None:
         expected, _ = framing.perspective((x, y, z, radius), found.axes, found.half, 2.0)
     else:
         expected, half, _ = framing.orthographic((x, y, z, radius), found.axes, 2.0)
-        assert found.half == half
-    np.testing.assert_array_equal(found.eye, expected)
+        assert found.half == pytest.approx(half, rel=1e-12)
+    np.testing.assert_allclose(found.eye, expected, rtol=1e-12, atol=1e-15)
 
 
 def test_a_packed_camera_has_the_picture_in_its_axes() -> None:

@@ -581,3 +581,49 @@ def test_any_text_is_read_or_refused(
     path = write(tmp_path_factory.mktemp("fuzz") / name, seed[:at] + text + seed[at + cut :])
     said = complaint(path)
     assert said == "" or said.startswith(str(path))
+
+
+PQR = """\
+REMARK made by hand
+ATOM      1  N   ALA A   1       1.000   2.000  -3.000 -0.3000 1.8240
+ATOM      2  CA  ALA     1       4.000   5.000   6.000  0.0213 1.9080
+"""
+
+
+def test_pqr(tmp_path: Path) -> None:
+    data = read(write(tmp_path / "a.pqr", PQR))
+    np.testing.assert_array_equal(data.centers, [[1, 2, -3], [4, 5, 6]])
+    np.testing.assert_array_equal(data.radius, [1.824, 1.908])
+    assert data.labels is not None
+    assert data.labels.names == ["N", "C"]
+    zero = read(write(tmp_path / "b.pqr", PQR.replace("1.8240", "0.0000")))
+    np.testing.assert_array_equal(zero.radius, [find(name).radius for name in ("N", "C")])
+    for text, said in ((PQR.replace("1.9080", "wide"), "line 3: 'ATOM"), ("REMARK\n", "no atoms")):
+        assert said in complaint(write(tmp_path / "c.pqr", text))
+
+
+def test_a_missing_ase_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ase", None)
+    path = write(tmp_path / "a.pwi", "&control\n/\n")
+    assert "needs ase to be read: pip install 'raytracer[ase]'" in complaint(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("a.gro", PDB), ("a.data", PDB), ("a.csv", PDB), ("a.vasp", PDB), ("a.traj", PDB)],
+)
+def test_content_decides_where_an_ending_lies(tmp_path: Path, name: str, text: str) -> None:
+    assert len(read(write(tmp_path / name, text)).centers) == 3
+
+
+def test_types_of_lammps_are_no_elements(tmp_path: Path) -> None:
+    """Those that LAMMPS itself writes are certain; labels that are symbols stay elements."""
+    text = "2\nAtoms. Timestep: 0\n1 0 0 0\n8 2 0 0\n"
+    data = read(write(tmp_path / "a.xyz", text))
+    assert data.labels is not None
+    assert (data.labels.says, data.notes) == ("types", [])
+    symbols = text.replace("\n1 0", "\nH 0").replace("\n8 2", "\nO 2")
+    named = read(write(tmp_path / "b.xyz", symbols))
+    np.testing.assert_array_equal(named.radius, [find(name).radius for name in ("H", "O")])
+    guessed = read(write(tmp_path / "c.xyz", text.replace("Atoms. Timestep: 0", "")))
+    assert any("taken as atomic numbers" in note for _, note in guessed.notes)

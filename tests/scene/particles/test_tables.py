@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from raytracer import RaytracerWarning, load
+from raytracer.scene.elements import find
 from raytracer.scene.particles.read import read
 from support.particle_files import refusal, write
 
@@ -43,3 +44,16 @@ def test_what_is_no_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "there is no column 'x'" in refusal(write(tmp_path / "a.txt", "to be done\n"), capsys)
     two = write(tmp_path / "b.txt", "1 2\n3 4\n")
     assert "line 1 holds numbers; it must name the columns" in refusal(two, capsys)
+
+
+def test_labels_of_a_table(tmp_path: Path) -> None:
+    text = 'x,y,z,species\n0,0,0,"Cu"\n3,0,0,O\n6,0,0,"Cu"\n'
+    data = read(write(tmp_path / "a.csv", text))
+    np.testing.assert_array_equal(data.radius, [find(name).radius for name in ("Cu", "O", "Cu")])
+    assert data.labels is not None
+    assert data.labels.line == 2
+    types = read(write(tmp_path / "b.csv", text.replace("species", "type")))
+    assert types.labels is not None
+    assert types.labels.says == "types"
+    sized = read(write(tmp_path / "c.csv", "x,y,z,radius,r,g,b,element\n0,0,0,1,1,0,0,Cu\n"))
+    assert sized.labels is None

@@ -116,6 +116,6 @@ def column_of(kind: Any) -> Column | None:
         return Column("number")
     if types.is_integer(kind):
         return Column("integer")
-    if types.is_string(kind) or types.is_large_string(kind):
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return Column("text")
     return Column("truth value") if types.is_boolean(kind) else None

@@ -5,6 +5,7 @@ Parsed by gemmi. Of several models, and of several places of an atom, the first 
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -33,8 +34,11 @@ class Source(LoadedSource):
         """The first block that has atoms."""
         gemmi = library("gemmi", self.name, "md")
         require_room(self.name, MEMORY * self.file.size)
+        content = self.file.read(self.file.size)
+        if not re.search(rb"(?im)^\s*data_", content):
+            content = b"data_\n" + content  # chemfiles writes no name of a block
         try:
-            document = gemmi.cif.read_string(self.file.read(self.file.size))
+            document = gemmi.cif.read_string(content)
         except (ValueError, RuntimeError) as problem:
             lines = str(problem).splitlines() or [""]
             what = lines[0].replace("string:", "line ")

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Any
 from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.files.access import OpenFile
 from raytracer.memory import has_room, require_room
+from raytracer.scene.arrays import distinct
 from raytracer.scene.colors import OPAQUE
 from raytracer.scene.particles import naming
+from raytracer.scene.particles.columns import ATOMIC_NUMBERS, LABELS, TYPES
+from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.lines import aside, count_lines, pick_line
 from raytracer.scene.particles.source import Column, Notes, Particles, ParticleSource, Value
 from raytracer.scene.particles.table_layout import (
@@ -78,6 +81,8 @@ class Source(ParticleSource):
         }
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        if not names:
+            return {}
         texts = [name for name in names if _is_text(self.layout, name)]
         numbers = [name for name in names if name not in texts]
         table, words = _read(self.file, self.layout, numbers, texts, TEXT_BYTES)
@@ -94,9 +99,9 @@ class Source(ParticleSource):
         chosen, notes = _choose(layout, names, source)
         notes += self._notes
         text = chosen.get("color")
-        numeric = [part for part in chosen if part != "color"]
+        numeric = [part for part in chosen if part not in ("color", "label")]
         _require_room(self.file, layout, chosen)
-        texts = [] if text is None else [text]
+        texts = [chosen[part] for part in ("color", "label") if part in chosen]
         numbers, words = _read(self.file, layout, [chosen[part] for part in numeric], texts)
         columns = {part: numbers[:, place] for place, part in enumerate(numeric)}
         result = Particles(source, numbers[:, :3], notes=notes)
@@ -108,6 +113,8 @@ class Source(ParticleSource):
             result.color, result.color_id = text_palette(words[0], source, text, layout.skip + 1)
         elif "r" in columns:
             result.color = _colors(numbers[:, -3:], source)
+        if "label" in chosen:
+            result.labels = self._labels(chosen["label"], words[-1])
         size = chosen.get("radius") or chosen.get("diameter") or "radius"
         result.names = {"centers": "x, y, z", "radius": size, "color": text or "r, g, b"}
         result.columns = {
@@ -115,6 +122,18 @@ class Source(ParticleSource):
             for name, parts in _GROUPS.items()
         }
         return result
+
+    def _labels(self, name: str, words: NDArray[np.bytes_]) -> Labels:
+        """Return the labels of the particles, from a column of texts."""
+        says = "elements" if name in ATOMIC_NUMBERS else "types" if name in TYPES else None
+        labels, ids = distinct(words, self.name)
+        return Labels([label.strip('"') for label in labels], ids, says, self.layout.skip + 1)
+
+    def labels_of_atoms(self) -> Labels | None:
+        name = _label(self.layout, {})
+        if name is None:
+            return None
+        return self._labels(name, _read(self.file, self.layout, [], [name])[1][0])
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
         """Yield the cells of a line."""
@@ -184,6 +203,9 @@ def _choose(
     if not {"radius", "diameter"} & set(chosen):
         _add(("radius",), layout, chosen) or _add(("diameter",), layout, chosen)
     _choose_colors(layout, chosen, source)
+    if not ({"radius", "diameter"} & set(chosen) and {"r", "color"} & set(chosen)):
+        label = _label(layout, chosen)
+        chosen |= {} if label is None else {"label": label}
     if not {"radius", "diameter"} & set(chosen):
         left = [column for column in layout.columns if column not in chosen.values()]
         if found := naming.guess(left, source, "column"):
@@ -192,7 +214,7 @@ def _choose(
     line = f"{source}: line {layout.line}"
     naming.require_one(chosen.values(), layout.columns, line, "column", told.values())
     _note_unused(layout, chosen, notes, source)
-    order = ("x", "y", "z", "radius", "diameter", "r", "g", "b", "color")
+    order = ("x", "y", "z", "radius", "diameter", "r", "g", "b", "color", "label")
     return {part: chosen[part] for part in order if part in chosen}, notes
 
 
@@ -240,6 +262,12 @@ def _note_unused(layout: TableLayout, chosen: Mapping[str, str], notes: Notes, s
     notes += naming.unused(source, "column", sizes, colors, 'r = "...", g = "...", b = "..."')
 
 
+def _label(layout: TableLayout, chosen: Mapping[str, str]) -> str | None:
+    """Return the column of labels, or None."""
+    left = [column for column in layout.columns if column not in chosen.values()]
+    return next((name for name in LABELS if name in left), None) if layout.named else None
+
+
 def _is_text(layout: TableLayout, column: str) -> bool:
     """Whether a column holds texts, by its first row."""
     cells = layout.cells(layout.first)
@@ -272,8 +300,7 @@ def _require_room(file: OpenFile, layout: TableLayout, chosen: Mapping[str, str]
     chosen: columns by part. Colours are read once more as 0..1, diameters as radii.
     """
     row = 8 * len(chosen)
-    if "color" in chosen:
-        row += COLOR_BYTES + 4
+    row += (COLOR_BYTES + 4) * (("color" in chosen) + ("label" in chosen))
     if "r" in chosen:
         row += 24
     if "diameter" in chosen:

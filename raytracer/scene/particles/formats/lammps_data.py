@@ -99,6 +99,8 @@ class Source(ColumnSource):
 
     @property
     def box(self) -> Box | None:
+        if "avec" in self._header:
+            return self._general_box()
         low, high = [], []
         for axis in "xyz":
             row = self._header.get(f"{axis}lo {axis}hi", [])
@@ -110,6 +112,14 @@ class Source(ColumnSource):
         xy, xz, yz = map(float, tilt if len(tilt) == 3 else "000")
         x, y, z = (b - a for a, b in zip(low, high, strict=True))
         return Box((low[0], low[1], low[2]), ((x, 0.0, 0.0), (xy, y, 0.0), (xz, yz, z)))
+
+    def _general_box(self) -> Box | None:
+        """Return the box of three edges and an origin."""
+        rows = [self._header.get(name, []) for name in ("avec", "bvec", "cvec", "abc origin")]
+        if any(len(row) != 3 for row in rows):
+            return None
+        a, b, c, origin = ((float(x), float(y), float(z)) for x, y, z in rows)
+        return Box(origin, (a, b, c))
 
     @cached_property
     def bonds(self) -> NDArray[np.int64] | None:

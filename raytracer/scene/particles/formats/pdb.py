@@ -27,7 +27,7 @@ _RECORDS = (b"ATOM  ", b"HETATM")
 
 
 class Source(LoadedSource):
-    """A .pdb file."""
+    """A .pdb file; with the variant "names", the names of atoms alone tell the elements."""
 
     has_pieces = True
     surrounded = True  # by the cell before the models, and the bonds behind them
@@ -85,6 +85,8 @@ class Source(LoadedSource):
             if values is not None:
                 columns[name] = values
         symbols = words(rows, 76, 78)
+        if self.variant == "names":  # types of atoms of AutoDock stand where the elements do
+            symbols[:] = b""
         blank = symbols == b""
         if blank.any():
             guesses = elements_of(columns["name"][blank], columns["residue"][blank])

@@ -52,6 +52,9 @@ NUMBERS = ("R", "I")
 READ_KEYS = ("Lattice", "Properties")
 """Keys of the comment that are read."""
 
+LAMMPS = "Atoms. Timestep:"
+"""Start of the comment that LAMMPS writes: numbers are types."""
+
 MOST_COLUMNS = 10_000
 """Most columns that Properties may name."""
 
@@ -108,7 +111,9 @@ class Source(ParticleSource):
     @property
     def frames(self) -> int | None:
         """One, or None: where more lines follow, only reading them tells how many frames."""
-        return None if has_lines(self.file, 2 + self.atoms) else 1
+        if not has_lines(self.file, 2 + self.atoms):
+            return 1
+        return None if pick_line(self.file, self._head_lines + self.atoms) is not None else 1
 
     def frame_starts(self) -> Sequence[int]:
         from raytracer.scene.particles.frames import counted_lines
@@ -126,6 +131,8 @@ class Source(ParticleSource):
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         kept = {name: self.properties[name] for name in names}
+        if not kept:
+            return {}
         used = {
             name: (name, each._replace(kind="S") if each.kind == "L" else each)
             for name, each in kept.items()
@@ -158,7 +165,9 @@ class Source(ParticleSource):
             labels, ids = distinct(table["label"], source)
             if "type" in used:
                 labels = _as_types(labels, ids, table["type"])
-            result.labels = Labels(labels, ids, _meaning(chosen["label"]))
+            by_lammps = self.comment.startswith(LAMMPS) and all(map(str.isdecimal, labels))
+            meaning = "types" if by_lammps else _meaning(chosen["label"])
+            result.labels = Labels(labels, ids, meaning)
         result.names = {_PARTS[part]: name for part, name in chosen.items() if part in _PARTS}
         result.columns = {part: (name,) for part, name in result.names.items()}
         return result

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from raytracer.scene.elements import table
+from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.objects.source import Entry, ObjectSource, entries_of
 from raytracer.scene.particles.source import Box, Column
 
@@ -49,14 +50,3 @@ def symbols_of(numbers: NDArray[Any]) -> NDArray[Any]:
     inside = np.where((numbers > 0) & (numbers < len(known)), numbers, 0)
     symbols: NDArray[Any] = known[inside]
     return symbols
-
-
-def cell_box(cell: Any) -> Box | None:
-    """Return the box of a cell, (3, 3), one edge a row; None if it has no volume."""
-    import numpy as np
-
-    edges = np.asarray(cell, np.float64)
-    if edges.shape != (3, 3) or not np.isfinite(edges).all() or not np.linalg.det(edges):
-        return None
-    a, b, c = (tuple(row) for row in edges.tolist())
-    return Box((0.0, 0.0, 0.0), (a, b, c))

@@ -35,6 +35,9 @@ class ObjectSource(ColumnSource):
         self.value = value
         self.name = name
         self.variant = ""
+        self.frame = 0
+        self.is_chosen = False
+        self.notes = []
 
     @abstractmethod
     def entries(self) -> Mapping[str, Entry]:

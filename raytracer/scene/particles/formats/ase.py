@@ -1,0 +1,76 @@
+"""Formats that the library ASE reads (.traj, .cfg, .xsf, .cube, OUTCAR, ...): an image of them.
+
+ASE runs in a process of its own, as its readers of outputs are not made for damaged files.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from raytracer.memory import require_room
+from raytracer.scene.particles.isolated import parsed
+from raytracer.scene.particles.loaded import LoadedSource, library
+from raytracer.scene.particles.source import Box
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MEMORY = 16
+"""Bytes of memory for each byte of the file while it is parsed."""
+
+
+class Source(LoadedSource):
+    """A file of one of the formats; `variant` is its name in ASE."""
+
+    @property
+    def frames(self) -> int | None:
+        return int(self._answer["frames"])
+
+    @property
+    def box(self) -> Box | None:
+        from raytracer.scene.particles.cell import cell_box
+
+        return cell_box(self._answer["cell"])
+
+    def go_to(self, frame: int) -> None:
+        super().go_to(frame)
+        self.__dict__.pop("_answer", None)
+
+    def read(self) -> dict[str, NDArray[Any]]:
+        from raytracer.scene.particles.objects.ase import symbols_of
+
+        columns = {name.removeprefix("column "): each for name, each in self._answer.items()
+                   if name.startswith("column ")}  # fmt: skip
+        return {"element": symbols_of(columns.pop("numbers"))} | columns
+
+    @cached_property
+    def _answer(self) -> dict[str, NDArray[Any]]:
+        """The arrays of the other process."""
+        library("ase", self.name, "ase")
+        require_room(self.name, MEMORY * self.file.size)
+        return parsed(self.file, "ase", f"{self.variant}#{self.frame}", f"ASE {self.variant}")
+
+
+def parse(path: str, variant: str) -> dict[str, NDArray[Any]]:
+    """Return an image of a file as arrays; for `isolated`.
+
+    variant: the format and the number of the image, as in "traj#5".
+    """
+    import numpy as np
+    from ase.io import iread
+
+    name, _, number = variant.partition("#")
+    chosen, frames = None, 0
+    for image in iread(path, ":", format=name):
+        chosen = image if frames == int(number) else chosen
+        frames += 1
+    if chosen is None:
+        raise ValueError("there are no atoms")
+    found = {"frames": np.array(frames), "cell": np.array(chosen.cell)}
+    results = chosen.calc.results if chosen.calc is not None else {}
+    for key, values in {**results, **chosen.arrays}.items():
+        array = np.asarray(values)
+        if array.shape[:1] == (len(chosen),) and array.dtype.kind in "iufb":
+            found[f"column {key}"] = array
+    return found

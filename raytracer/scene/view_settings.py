@@ -1,0 +1,252 @@
+"""Settings of a call that take the place of a scene's own: camera, background, light, spheres."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass, field, replace
+from math import hypot, radians, tan
+from typing import TYPE_CHECKING, Any
+
+from raytracer.arguments import is_a
+from raytracer.errors import SceneError, UserError
+from raytracer.field_types import Axis, Choice, Kind, Number, Truth, Vector3, Words
+from raytracer.fields import Defined, check_fields, define, definitions
+from raytracer.scene.background import Background
+from raytracer.scene.camera import Camera
+from raytracer.scene.colors import Color, parse_color
+from raytracer.scene.kinds import ColorValue
+from raytracer.scene.lights import LIGHTS, Light
+from raytracer.scene.views import AXES, VIEWS
+from raytracer.settings import LOOKS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TypedDict
+
+    from raytracer.scene.scene import Scene, SphereSet
+    from raytracer.scene.transform import Triple
+    from raytracer.settings import RenderSettings
+
+    class ViewOverrides(TypedDict, total=False):
+        """The settings as keyword arguments, for type checkers; None keeps the scene's."""
+
+        view: str | None
+        up: Triple | str | None
+        ortho: bool | None
+        zoom: float | None
+        look_at: Triple | None
+        fit: bool | str | None
+        camera: Camera | None
+        background: Color | Background | None
+        transparent: bool | None
+        lights: Sequence[Light] | None
+        radius: float | None
+        color: Color | None
+
+
+class Parts(Kind):
+    """Objects of a scene, in Python alone.
+
+    Args:
+        kinds: their classes.
+        many: whether it is a list of them.
+    """
+
+    def __init__(self, *kinds: type, many: bool = False) -> None:
+        self.kinds, self.many = kinds, many
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        from raytracer.arguments import items, of_kind
+
+        if not self.many:
+            return of_kind(value, name, self.kinds, error)
+        return tuple(of_kind(each, name, self.kinds, error) for each in items(value, name, error))
+
+
+class ColorOrBackground(ColorValue):
+    """A colour, or in Python a `Background`."""
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        return value if is_a(value, Background) else super().checked(value, name, error)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ViewSettings(Defined):
+    """What a call shows otherwise than the scene says; None keeps the scene's.
+
+    Raises:
+        UserError: a value is out of range.
+    """
+
+    view: str | None = field(
+        default=None,
+        metadata=define(
+            Choice(VIEWS, "view"),
+            "Standard view, fitted: x looks from +x; front, top and iso are those of OVITO.",
+        ),
+    )
+    up: Triple | str | None = field(
+        default=None,
+        metadata=define(Axis(AXES), "Which way is up."),
+    )
+    ortho: bool | None = field(
+        default=None,
+        metadata=define(Truth(), "Without perspective: parallel lines stay parallel."),
+    )
+    zoom: float | None = field(
+        default=None,
+        metadata=define(Number(0.01, 1000.0), "Factor of the size of what is shown."),
+    )
+    look_at: Triple | None = field(
+        default=None, metadata=define(Vector3(), "The point in the middle of the picture.")
+    )
+    fit: bool | str | None = field(
+        default=None,
+        metadata=define(
+            Words("all"),
+            "Put the camera where it shows the spheres; all: also those that are far out.",
+        ),
+    )
+    camera: Camera | None = field(
+        default=None, metadata=define(Parts(Camera), "A camera instead of the scene's.")
+    )
+    background: Color | Background | None = field(
+        default=None, metadata=define(ColorOrBackground(), "The background.")
+    )
+    transparent: bool | None = field(
+        default=None, metadata=define(Truth(), "Leave the background out: an alpha channel.")
+    )
+    lights: Sequence[Light] | None = field(
+        default=None,
+        metadata=define(Parts(*LIGHTS.values(), many=True), "Lights instead of the scene's."),
+    )
+    radius: float | None = field(
+        default=None,
+        metadata=define(Number(0.0, above=True), "One radius for all particles of data files."),
+    )
+    color: Color | None = field(
+        default=None,
+        metadata=define(ColorValue(), "One colour for all particles of data files."),
+    )
+
+    def __post_init__(self) -> None:
+        check_fields(self, error=UserError)
+
+    def applied_to(self, scene: Scene) -> Scene:
+        """Return the scene with these settings; without any, the scene itself.
+
+        Raises:
+            SceneError: they do not go with the scene.
+        """
+        changes: dict[str, Any] = {}
+        if self.camera is not None or self._moves:
+            changes["camera"] = self._camera(self.camera or scene.camera or Camera())
+        if self.background is not None or self.transparent is not None:
+            changes["background"] = self._background(scene.background)
+        if self.lights is not None:
+            changes["lights"] = self.lights
+        if self.radius is not None or self.color is not None:
+            changes["spheres"] = self._spheres(scene.spheres)
+        return replace(scene, **changes) if changes else scene
+
+    @property
+    def _moves(self) -> bool:
+        names = ("view", "up", "ortho", "zoom", "look_at", "fit")
+        return any(getattr(self, name) is not None for name in names)
+
+    def _camera(self, camera: Camera) -> Camera:
+        """Return a camera with these settings."""
+        changes: dict[str, Any] = {}
+        if self.view is not None:
+            changes = {"view": self.view, "position": None, "direction": None, "look_at": None}
+            changes |= {"fit": camera.fit or True, "height": None}
+        for name in ("up", "zoom", "look_at"):
+            if (value := getattr(self, name)) is not None:
+                changes[name] = value
+        if self.fit is not None:
+            changes["fit"] = self.fit
+            if self.fit:
+                changes["height"] = None
+        if self.ortho is not None:
+            changes |= _projection(camera, self.ortho, bool(changes.get("fit", camera.fit)))
+        return replace(camera, **changes)
+
+    def _background(self, background: Background) -> Background:
+        """Return a background with these settings."""
+        if is_a(self.background, Background):
+            background = self.background  # type: ignore[assignment]
+        elif self.background is not None:
+            background = Background(self.background, up=background.up)  # type: ignore[arg-type]
+        if self.transparent is None:
+            return background
+        return replace(background, transparent=self.transparent)
+
+    def _spheres(self, sets: Sequence[SphereSet]) -> list[SphereSet]:
+        """Return sphere sets with radius and colour; without data files, a single set."""
+        of_files = [spheres for spheres in sets if spheres.source]
+        if not of_files and len(sets) > 1:
+            name = "radius" if self.radius is not None else "color"
+            raise SceneError(
+                f"{name}: the scene has {len(sets)} sets of spheres and none from a data file: "
+                f"set {name} under [[spheres]], in the set that is meant"
+            )
+        changed = of_files or sets
+        return [self._sphere_set(s) if s in changed else s for s in sets]
+
+    def _sphere_set(self, spheres: SphereSet) -> SphereSet:
+        """Return a set with one radius or colour; the arrays of the others are shared."""
+        import numpy as np
+
+        spheres = copy(spheres)
+        if self.radius is not None:
+            spheres.radius = self.radius
+        if self.color is not None:
+            spheres.color = np.array([parse_color(self.color)], np.float32)
+            spheres.color_id, spheres.color_space = None, "srgb"
+        return spheres
+
+
+def _projection(camera: Camera, orthographic: bool, fits: bool) -> dict[str, Any]:
+    """Return the fields of a camera that make it orthographic, or perspective.
+
+    What a camera with a position looks at keeps its size in the picture.
+    """
+    if not orthographic:
+        return {"type": "perspective", "height": None}
+    if fits or camera.type == "orthographic":
+        return {"type": "orthographic"}
+    if camera.look_at is None:
+        return {"type": "orthographic", "fit": True}
+    distance = hypot(*camera.backward())
+    height = 2.0 * distance * tan(radians(camera.vertical_fov) / 2.0)
+    return {"type": "orthographic", "height": height}
+
+
+NAMES = tuple(definitions(ViewSettings))
+"""Names of the settings."""
+
+
+def taken(values: dict[str, Any]) -> ViewSettings | None:
+    """Remove view settings from a call's settings by name, and return them; None if none is set.
+
+    Raises:
+        UserError: a value is out of range.
+    """
+    given = {name: values.pop(name) for name in NAMES if name in values}
+    said = {name: value for name, value in given.items() if value is not None}
+    return ViewSettings(**said) if said else None
+
+
+def lit(scene: Scene, settings: RenderSettings) -> Scene:
+    """Return a scene with the light of the look, whose place the call states, for its own lights.
+
+    Raises:
+        SceneError: the look has no light that comes from somewhere.
+    """
+    if not LOOKS[settings.look].key:
+        known = ", ".join(name for name, look in LOOKS.items() if look.key)
+        raise SceneError(
+            f"render.light: the look '{settings.look}' has no directional light: leave the light "
+            f"out, or take one of the looks {known}"
+        )
+    return scene if scene.lights is None else replace(scene, lights=None, ambient=None)

@@ -1,0 +1,109 @@
+"""Standard views: from where a fitted camera looks, and which way is up in its picture.
+
+The names are those of OVITO and ParaView. A view looks from where it is named after: `x` and
+`right` from +x, towards -x. With z up:
+
+| view          | from     | to the right | up  |
+| ------------- | -------- | ------------ | --- |
+| x, right      | +x       | +y           | +z  |
+| -x, left      | -x       | -y           | +z  |
+| y, back       | +y       | -x           | +z  |
+| -y, front     | -y       | +x           | +z  |
+| z, top        | +z       | +x           | +y  |
+| -z, bottom    | -z       | +x           | -y  |
+| iso           | +x-y+z   | +x+y         | +z  |
+
+With another axis up the words turn with it and the axes stay what they are: with y up, `front`
+is from +z, and `x` still from +x.
+"""
+
+from __future__ import annotations
+
+from math import hypot
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from raytracer.scene.transform import Triple, Vector
+
+AXES: dict[str, Vector] = {
+    "x": (1.0, 0.0, 0.0),
+    "-x": (-1.0, 0.0, 0.0),
+    "y": (0.0, 1.0, 0.0),
+    "-y": (0.0, -1.0, 0.0),
+    "z": (0.0, 0.0, 1.0),
+    "-z": (0.0, 0.0, -1.0),
+}
+"""Axes of a scene by name."""
+
+# Towards the camera, in parts of right, up and back.
+_WORDS: dict[str, Vector] = {
+    "right": (1.0, 0.0, 0.0),
+    "left": (-1.0, 0.0, 0.0),
+    "top": (0.0, 1.0, 0.0),
+    "bottom": (0.0, -1.0, 0.0),
+    "front": (0.0, 0.0, 1.0),
+    "back": (0.0, 0.0, -1.0),
+    "iso": (1.0, 1.0, 1.0),
+}
+
+VIEWS = (*AXES, "front", "back", "left", "right", "top", "bottom", "iso")
+"""Names of views."""
+
+STANDARD: Vector = (1.0, 0.7, 1.4)
+"""Towards a fitted camera that was given no direction: right of front, from above."""
+
+VIEW_UP: Vector = AXES["z"]
+"""Which way is up in a named view, where nothing says it: as in OVITO and ParaView."""
+
+PLAIN_UP: Vector = AXES["y"]
+"""Which way is up otherwise."""
+
+
+class Frame(NamedTuple):
+    """Right, up and back of somebody who stands in front of the scene, unit vectors."""
+
+    right: Vector
+    up: Vector
+    back: Vector
+
+    def vector(self, parts: Vector) -> Vector:
+        """Return parts of right, up and back as a vector of the scene."""
+        x, y, z = (
+            sum(part * axis[i] for part, axis in zip(parts, self, strict=True)) for i in range(3)
+        )
+        return (x + 0.0, y + 0.0, z + 0.0)  # no minus before a zero
+
+
+def frame(up: Triple) -> Frame:
+    """Return right, up and back for a vector that is up, of any length but 0.
+
+    Right is +x; with x up or down it is +y. It is turned as little as makes it level.
+    """
+    length = hypot(*up)
+    x, y, z = (v / length for v in up)
+    first: Vector = AXES["y"] if abs(x) > max(abs(y), abs(z)) else AXES["x"]
+    along = first[0] * x + first[1] * y
+    level = (first[0] - along * x, first[1] - along * y, -along * z)
+    size = hypot(*level)
+    a, b, c = (v / size for v in level)
+    return Frame((a, b, c), (x, y, z), (b * z - c * y, c * x - a * z, a * y - b * x))
+
+
+def standard_direction(up: Triple) -> Vector:
+    """Return the direction from the spheres to a fitted camera that was given none, any length."""
+    return frame(up).vector(STANDARD)
+
+
+def looking(view: str, up: Triple) -> tuple[Vector, Vector]:
+    """Return the direction to the camera of a named view, and which way is up in its picture.
+
+    Args:
+        view: one of `VIEWS`.
+        up: which way is up in the scene, any length but 0.
+    """
+    axes = frame(up)
+    towards = AXES[view] if view in AXES else axes.vector(_WORDS[view])
+    height = sum(a * b for a, b in zip(towards, axes.up, strict=True)) / hypot(*towards)
+    if abs(height) < 0.9999:
+        return towards, axes.up
+    return towards, axes.vector((0.0, 0.0, -1.0 if height > 0.0 else 1.0))

@@ -1,0 +1,131 @@
+"""Files that gsd, h5py and laspy write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from scene.particles.corpus.kinds import (
+    CELL,
+    IDS,
+    POINTS,
+    RADII,
+    SPEEDS,
+    SYMBOLS,
+    Written,
+    kind,
+    single,
+)
+
+
+@kind("GSD of HOOMD-blue, two frames", "k.gsd", "gsd.hoomd", "float32")
+def gsd(path: Path) -> Written:
+    import gsd.hoomd
+
+    frame = gsd.hoomd.Frame()
+    held = frame.particles
+    held.N, held.position, held.diameter = len(POINTS), single(POINTS), 2.0 * RADII
+    held.types = sorted(set(SYMBOLS))
+    held.typeid = [held.types.index(symbol) for symbol in SYMBOLS]
+    held.charge = SPEEDS
+    frame.configuration.box = [*CELL.diagonal(), 0.0, 0.0, 0.0]
+    with gsd.hoomd.open(str(path), "w") as file:
+        file.append(frame)
+        file.append(frame)
+    charge = ("charge", single(SPEEDS))
+    return Written(single(POINTS), edges=CELL, radii=single(RADII), columns=(charge,), frames=2)
+
+
+def _snapshot(path: Path, groups: dict[str, dict[str, Any]], **header: Any) -> None:
+    """Write groups of datasets, and attributes of the group Header."""
+    import h5py
+
+    with h5py.File(path, "w") as file:
+        for group, arrays in groups.items():
+            for name, values in arrays.items():
+                file.create_dataset(f"{group}/{name}", data=values)
+        if header:
+            file.create_group("Header").attrs.update(header)
+
+
+@kind("Gadget-4 snapshot", "snap_000.hdf5", "h5py", "float32")
+def gadget(path: Path) -> Written:
+    held = {"Coordinates": single(POINTS), "ParticleIDs": IDS, "Masses": RADII}
+    _snapshot(path, {"PartType1": held}, BoxSize=10.0, NumFilesPerSnapshot=1)
+    others = (("ParticleIDs", IDS), ("Masses", RADII))
+    return Written(single(POINTS), symbols=(), edges=10.0 * np.eye(3), columns=others)
+
+
+@kind("AREPO snapshot, one of two types", "arepo.hdf5", "h5py", "float64")
+def arepo(path: Path) -> Written:
+    gas = {"Coordinates": POINTS, "Density": SPEEDS}
+    groups = {"PartType0": gas, "PartType4": {"Coordinates": POINTS[:2]}}
+    _snapshot(path, groups, BoxSize=10.0)
+    others = (("Density", SPEEDS),)
+    return Written(POINTS, symbols=(), edges=10.0 * np.eye(3), columns=others, inner="PartType0")
+
+
+@kind("SWIFT snapshot", "swift.hdf5", "h5py", "float64, compressed in chunks")
+def swift(path: Path) -> Written:
+    import h5py
+
+    with h5py.File(path, "w") as file:
+        file.create_dataset("PartType1/Coordinates", data=POINTS, chunks=(2, 3), compression="gzip",
+                            shuffle=True)  # fmt: skip
+        file["DMParticles"] = h5py.SoftLink("/PartType1")
+        file.create_group("Header").attrs["BoxSize"] = CELL.diagonal()
+    return Written(POINTS, symbols=(), edges=CELL)
+
+
+@kind("H5MD, three frames", "k.h5md", "h5py", "float64")
+def h5md(path: Path) -> Written:
+    frames = np.stack([POINTS, POINTS + 1.0, POINTS + 2.0])
+    _snapshot(path, {"particles/all/position": {"value": frames, "step": np.arange(3)}})
+    return Written(POINTS, symbols=(), frames=3)
+
+
+@kind("openPMD, positions in three datasets", "openpmd.h5", "h5py", "float64")
+def openpmd(path: Path) -> Written:
+    axes = {axis: POINTS[:, place] for place, axis in enumerate("xyz")}
+    _snapshot(path, {"data/0/particles/electrons/position": axes})
+    return Written(POINTS, symbols=())
+
+
+@kind("HDF5, x, y, z and radius", "axes.h5", "h5py", "float64")
+def axes(path: Path) -> Written:
+    held = {axis: POINTS[:, place] for place, axis in enumerate("xyz")}
+    _snapshot(path, {"grains": held | {"radius": RADII}})
+    return Written(POINTS, symbols=(), radii=RADII)
+
+
+@kind("HDF5, any dataset", "any.h5", "h5py", "float32")
+def dataset(path: Path) -> Written:
+    _snapshot(path, {"run/3": {"where": single(POINTS), "speed": SPEEDS}})
+    others = (("speed", SPEEDS),)
+    return Written(single(POINTS), symbols=(), columns=others, inner="run/3/where")
+
+
+def _scan(path: Path) -> Written:
+    """Write points of a scanner; their coordinates are integers of 0.0001."""
+    import laspy
+
+    header = laspy.LasHeader(point_format=2, version="1.2")
+    header.scales, header.offsets = np.full(3, 1e-4), np.zeros(3)
+    scan = laspy.LasData(header)
+    scan.x, scan.y, scan.z = POINTS.T
+    scan.intensity = IDS
+    scan.write(str(path))
+    whole = np.round(POINTS / 1e-4)
+    return Written(whole * 1e-4, 1e-12, (), columns=(("intensity", IDS),))
+
+
+@kind("LAS", "k.las", "laspy", "integers of 0.0001")
+def las(path: Path) -> Written:
+    return _scan(path)
+
+
+@kind("LAZ", "k.laz", "laspy", "integers of 0.0001", "lazrs")
+def laz(path: Path) -> Written:
+    return _scan(path)

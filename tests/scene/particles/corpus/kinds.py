@@ -1,0 +1,112 @@
+"""Kinds of files: a writer of another package, and what its format keeps of six atoms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+SYMBOLS = ["Cu", "O", "H", "H", "C", "N"]
+CELL = np.diag([10.0, 11.0, 12.0])
+TILTED = np.array([[10.0, 0.0, 0.0], [2.5, 11.0, 0.0], [-1.25, 3.0, 12.0]])
+POINTS = np.random.default_rng(19).uniform(0.1, 0.8, (6, 3)) * [10.0, 11.0, 12.0]
+RADII = np.array([0.5, 0.25, 1.0, 0.75, 0.3, 0.6])
+SPEEDS = np.random.default_rng(20).exponential(size=6)
+IDS = np.array([4, 2, 9, 11, 1, 7])
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a file was given, as its format keeps it.
+
+    Args:
+        positions: (N, 3), in the order of the file, in the unit that is shown.
+        step: largest difference of a position, where it is a product (of fractions and a cell, of
+            nanometres and ten); 0 is equal bits.
+        symbols: of the elements, () if the file has none.
+        edges: of the box, (3, 3), or None.
+        radii: (N,), or None.
+        columns: other columns, by the names of the reader.
+        frames: their number.
+        inner: path of the particles in the file.
+    """
+
+    positions: Array
+    step: float = 0.0
+    symbols: tuple[str, ...] = tuple(SYMBOLS)
+    edges: Array | None = None
+    radii: Array | None = None
+    columns: tuple[tuple[str, Array], ...] = ()
+    frames: int = 1
+    inner: str = ""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file.
+
+    Args:
+        format: what the file is.
+        file: its name.
+        writer: package that writes it, as it is imported.
+        keeps: what its positions are kept as, for people.
+        write: writes the file, and returns what it was given.
+        needs: packages that reading takes, as they are imported.
+    """
+
+    format: str
+    file: str
+    writer: str
+    keeps: str
+    write: Callable[[Path], Written]
+    needs: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What tests call it."""
+        return f"{self.file} by {self.writer}: {self.format}"
+
+
+KINDS: list[Kind] = []
+"""All kinds, in the order of the modules of this folder."""
+
+
+def kind(
+    format: str,  # noqa: A002 - as it is called everywhere
+    file: str,
+    writer: str,
+    keeps: str,
+    *needs: str,
+) -> Callable[[Callable[[Path], Written]], Callable[[Path], Written]]:
+    """Return a decorator that lists a function as the writer of a kind of file."""
+
+    def listed(write: Callable[[Path], Written]) -> Callable[[Path], Written]:
+        KINDS.append(Kind(format, file, writer, keeps, write, needs))
+        return write
+
+    return listed
+
+
+def decimals(values: Array, places: int) -> Array:
+    """Return numbers as a text keeps them with so many digits after the point."""
+    return np.array([float(f"{value:.{places}f}") for value in np.ravel(values)]).reshape(
+        np.shape(values)
+    )
+
+
+def digits(values: Array, places: int) -> Array:
+    """Return numbers as a text keeps them with so many significant digits."""
+    return np.array([float(f"{value:.{places}g}") for value in np.ravel(values)]).reshape(
+        np.shape(values)
+    )
+
+
+def single(values: Array) -> Array:
+    """Return numbers as float32."""
+    return values.astype(np.float32)

@@ -1,0 +1,246 @@
+"""Standard views: what is to the right and up in each, as in OVITO, and the words for them."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer import Camera, Scene
+from raytracer.errors import SceneError, UserError
+from raytracer.scene.packing.pack import pack_with_camera
+from raytracer.scene.views import VIEWS
+
+AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
+
+# To the right and up in the picture: OVITO's viewports of these names, whose camera matrices have
+# these columns, and the six axes of ParaView's toolbar seen from the other side.
+OVITO = {
+    "right": ("y", "z"), "left": ("-y", "z"), "back": ("-x", "z"), "front": ("x", "z"),
+    "top": ("x", "y"), "bottom": ("x", "-y"),
+    "x": ("y", "z"), "-x": ("-y", "z"), "y": ("-x", "z"), "-y": ("x", "z"),
+    "z": ("x", "y"), "-z": ("x", "-y"),
+}  # fmt: skip
+
+# With y up, as in the scene files of this project.
+Y_UP = {
+    "front": ("x", "y"), "back": ("-x", "y"), "right": ("-z", "y"), "left": ("z", "y"),
+    "top": ("x", "-z"), "bottom": ("x", "z"),
+    "x": ("-z", "y"), "-x": ("z", "y"), "z": ("x", "y"), "-z": ("-x", "y"), "y": ("x", "-z"),
+}  # fmt: skip
+
+
+def along(name: str) -> Any:
+    return np.array(AXES[name[-1]]) * (-1 if name[0] == "-" else 1)
+
+
+def three_spheres() -> Scene:
+    """A sphere on each positive axis, and one at the origin: 0, x, y, z by number."""
+    centers = [(0, 0, 0), (4, 0, 0), (0, 4, 0), (0, 0, 4)]
+    return Scene.from_arrays(centers, 0.5, ["white", "red", "green", "blue"])
+
+
+def place_of(number: int, ids: Any) -> Any:
+    """The middle of a sphere in the picture, in pixels: to the right and up."""
+    rows, columns = np.nonzero(ids == number)
+    return np.array([columns.mean(), -rows.mean()])
+
+
+@pytest.mark.parametrize(("up", "table"), [(None, OVITO), ("z", OVITO), ("y", Y_UP)])
+def test_right_and_up_of_each_view(up: Any, table: dict[str, tuple[str, str]]) -> None:
+    scene = three_spheres()
+    for view, (right, above) in table.items():
+        scene.camera = Camera(view=view, up=up)
+        buffers, _ = pack_with_camera(scene)
+        camera = buffers.camera[0]
+        for name, axis in (("right", right), ("up", above)):
+            found = camera[name] / np.linalg.norm(camera[name])
+            assert np.array_equal(found, along(axis)), (view, up, name, found)
+        forward = np.cross(along(above), along(right))
+        assert np.array_equal(camera["forward"], forward), (view, up)
+
+
+@pytest.mark.parametrize("view", ["-x", "front", "bottom"])
+def test_a_picture_shows_the_axes_where_the_view_says(view: str) -> None:
+    """Where the sphere at the origin is in front of that on the axis along which it looks."""
+    image = raytracer.render(
+        three_spheres(), view=view, ortho=True, aovs=["id"], width=61, height=61, samples=1
+    )
+    ids = image.film.aovs["id"]
+    for axis, expected in zip(OVITO[view], [(1, 0), (0, 1)], strict=True):
+        seen = place_of("0xyz".index(axis[-1]), ids) - place_of(0, ids)
+        away = seen / np.abs(seen).max() * (-1 if axis[0] == "-" else 1)
+        np.testing.assert_allclose(away, expected, atol=0.02)
+
+
+def test_iso_sees_three_axes_alike_from_front_right_above() -> None:
+    camera = raytracer.Scene(spheres=three_spheres().spheres, camera=Camera(view="iso"))
+    found = camera.fitted_camera()
+    assert found.position is not None
+    assert found.look_at is not None
+    away = np.subtract(found.position, found.look_at)
+    np.testing.assert_allclose(away / np.linalg.norm(away), np.array([1, -1, 1]) / np.sqrt(3))
+    assert found.up == (0.0, 0.0, 1.0)
+
+
+def test_the_standard_direction_turns_with_up() -> None:
+    assert Camera().backward() == (1.0, 0.7, 1.4)
+    assert Camera(up="z").backward() == (1.0, -1.4, 0.7)
+    assert Camera(up="-y").backward() == (1.0, -0.7, -1.4)
+    assert Camera(up="x").backward() == (0.7, 1.0, -1.4)
+    assert Camera(up=(0, 0, 5)).up == (0.0, 0.0, 5.0)
+
+
+def test_a_ground_ball_says_which_way_is_up() -> None:
+    ground, balls = [(0, -1000, 0)], [(0, 1, 0), (2, 1, 0), (0, 1, 3)]
+    scene = Scene.from_arrays(ground + balls, [1000.0, 1, 1, 1], camera=Camera(view="front"))
+    camera = scene.fitted_camera()
+    assert camera.up == (0.0, 1.0, 0.0)
+    assert camera.position is not None
+    assert camera.position[2] > 5
+    sky = Scene.from_arrays([(0, 0.0, 0), *balls], [1000.0, 1, 1, 1], camera=Camera(view="front"))
+    assert sky.fitted_camera().up == (0.0, 0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"view": "-z"},
+        {"view": "iso", "ortho": True},
+        {"zoom": 2.5, "look_at": (1003.0, 0.5, 0.25)},
+        {"up": (0.1, 0.2, 0.7), "fit": "all"},
+        {"look": "soft", "ortho": True},
+    ],
+)
+def test_the_fitted_camera_makes_the_same_picture(settings: Any) -> None:
+    """To the last bit, through TOML too."""
+    centers = np.random.default_rng(3).normal(size=(40, 3)) * (1, 2, 3) + (1000.1, 0.3, 0.7)
+    scene = Scene.from_arrays(centers, 0.4, "gold")
+    size: Any = {"width": 40, "height": 30, "samples": 2}
+    first = raytracer.render(scene, **size, **settings)
+    assert first.camera is not None
+    camera = Camera(**tomllib.loads(first.camera.to_toml())["camera"])
+    assert camera == first.camera
+    rest = {name: value for name, value in settings.items() if name == "look"}
+    again = raytracer.render(scene, camera=camera, **size, **rest)
+    assert np.array_equal(first.film.sums, again.film.sums)
+    assert first.metadata["scene"]["digest"] == again.metadata["scene"]["digest"]
+
+
+def test_look_at_moves_a_fitted_camera_across() -> None:
+    scene = three_spheres()
+    whole = raytracer.Scene(spheres=scene.spheres, camera=Camera(view="z")).fitted_camera()
+    moved = Camera(view="z", look_at=(4, 0, 0), zoom=2)
+    found = raytracer.Scene(spheres=scene.spheres, camera=moved).fitted_camera()
+    assert found.position == pytest.approx((4.0, 0.0, whole.position[2]))  # type: ignore[index]
+    tangents = [np.tan(np.radians(each.vertical_fov) / 2) for each in (whole, found)]
+    assert tangents[0] == pytest.approx(2 * tangents[1])
+
+
+@pytest.mark.parametrize(
+    ("camera", "sentence"),
+    [
+        ({"view": "from"}, r"camera\.view: there is no view 'from'; did you mean 'front'"),
+        ({"view": "x", "position": (1, 2, 3)}, r"camera\.view: only a fitted camera has one"),
+        ({"view": "x", "direction": (1, 2, 3)}, r"camera\.view: leave out either the view or the"),
+        ({"view": "x", "position": (1, 2, 3), "fit": True}, r"camera\.view: leave out either"),
+        ({"up": "w"}, r"camera\.up: there is no axis 'w'"),
+        ({"zoom": 0}, r"camera\.zoom: 0 is out of range"),
+        ({"zoom": True}, r"camera\.zoom: True is not a number"),
+    ],
+)
+def test_wrong_cameras_are_refused(camera: Any, sentence: str) -> None:
+    with pytest.raises(SceneError, match=f"^{sentence}"):
+        Camera(**camera)
+
+
+def test_a_zoom_beyond_the_field_of_view_is_refused() -> None:
+    scene = three_spheres()
+    scene.camera = Camera(zoom=0.01, vertical_fov=100)
+    with pytest.raises(SceneError, match=r"camera\.zoom: 0\.01 gives a field of view of 179"):
+        scene.fitted_camera()
+
+
+def test_scene_files_take_views(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    balls = "\n[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n"
+    path.write_text('[camera]\nview = "top"\nup = "y"\nzoom = 2\n' + balls)
+    scene = raytracer.load(path)
+    assert scene.camera == Camera(view="top", up=(0, 1, 0), zoom=2.0)
+    assert scene.fitted_camera().up == (0.0, 0.0, -1.0)
+    path.write_text('[camera]\nview = "tip"\nup = "v"\n' + balls)
+    with pytest.raises(SceneError) as caught:
+        raytracer.load(path)
+    assert str(caught.value).count("\n") == 1
+    assert "camera.view: 'tip' is not known; did you mean 'top'?" in str(caught.value)
+    assert "camera.up: 'v' is no axis; known are x" in str(caught.value)
+
+
+def test_a_call_changes_what_the_scene_says() -> None:
+    scene = three_spheres()
+    scene.background = raytracer.Background("black")
+    size: Any = {"width": 8, "height": 8, "samples": 1}
+
+    def corner(**settings: Any) -> list[int]:
+        found: list[int] = raytracer.render(scene, **size, **settings).to_uint8()[0, 0].tolist()
+        return found
+
+    assert corner() == [0, 0, 0]
+    assert corner(background="white") == [255, 255, 255]
+    assert corner(background=raytracer.Background("red")) == [255, 0, 0]
+    assert corner(background="white", transparent=True) == [0, 0, 0, 0]
+    scene.background = raytracer.Background(transparent=True)
+    assert corner(transparent=False) == [255, 255, 255]
+    lit: Any = {**size, "radius": 3.0, "color": "red", "look": "flat", "ortho": True}
+    image = raytracer.render(scene, transparent=False, **lit)
+    assert image.to_uint8()[4, 4].tolist()[1:] == [0, 0]
+    assert image.film.coverage.mean() > 0.4
+    dark = raytracer.render(scene, lights=[], width=8, height=8, samples=1, transparent=False)
+    assert dark.to_uint8().min() < 120
+    assert scene.camera is None  # the scene itself stays as it is
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"view": "fornt"}, r"view: there is no view 'fornt'; did you mean 'front'"),
+        ({"camera": "front"}, r"camera: got a str where a Camera belongs"),
+        ({"lights": ["sun"]}, r"lights: got a str where a PointLight or DirectionalLight belongs"),
+        ({"background": "skyy"}, r"background: there is no colour named 'skyy'"),
+        ({"radius": 0}, r"radius: 0 is out of range"),
+        ({"light": "lower"}, r"render\.light: there is no light 'lower'"),
+        ({"light": (0, 0, 0)}, r"render\.light: has no length"),
+        ({"light": "left", "look": "flat"}, r"render\.light: the look 'flat' has no directional"),
+    ],
+)
+def test_wrong_settings_of_a_call_are_refused(settings: Any, sentence: str) -> None:
+    with pytest.raises(UserError, match=f"^{sentence}"):
+        raytracer.render(three_spheres(), **settings)
+
+
+def test_the_light_of_a_look_comes_from_where_it_is_told() -> None:
+    ball = Scene.from_arrays([(0, 0, 0)], 1.0, "white", camera=Camera(view="front"))
+    size: Any = {"width": 32, "height": 32, "samples": 4}
+
+    def halves(light: Any) -> Any:
+        picture = raytracer.render(ball, light=light, background="black", **size).array[..., 0]
+        left, right = picture[:, :16].sum(), picture[:, 16:].sum()
+        return np.sign([right - left, picture[:16].sum() - picture[16:].sum()])
+
+    assert halves("upper-left").tolist() == [-1, 1]
+    assert halves("right").tolist()[0] == 1
+    assert halves("bottom").tolist()[1] == -1
+    assert halves((1, 0, 0)).tolist()[0] == -1  # it travels to the right, so it comes from the left
+    scene = Scene(spheres=ball.spheres, lights=[], camera=Camera(view="front"))
+    assert raytracer.render(scene, light="camera", **size).to_uint8()[16, 16, 0] > 200
+
+
+def test_every_view_has_a_row_in_the_guide() -> None:
+    guide = Path(__file__).parents[2] / "docs" / "guide" / "camera.md"
+    text = guide.read_text(encoding="utf-8")
+    assert all(f"`{view}`" in text for view in VIEWS)
