@@ -25,7 +25,7 @@ LAYERS = [
     {"buffers", "view", "variants", "film"},
     {"scene", "backends"},
     {"pipeline", "progress"},
-    {"benchmark", "viewer"},
+    {"animation", "benchmark", "viewer"},
     {"ops", "compile_all"},
     {"commands"},
     {"process"},

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack
+from contextvars import copy_context
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -269,9 +270,10 @@ class _Job:
             for shot in shots:
                 if shot.index in unfinished:
                     _, image = next(images)
-                    waiting.append(writer.submit(self.keep, shot, image, renderer))
+                    run = copy_context().run  # warnings go where those of this thread go
+                    waiting.append(writer.submit(run, self.keep, shot, image, renderer))
                 else:
-                    waiting.append(writer.submit(self.take, shot))
+                    waiting.append(writer.submit(copy_context().run, self.take, shot))
                 while len(waiting) > WAITING:
                     self._finish(waiting.pop(0))
             for each in waiting:
@@ -377,6 +379,12 @@ class _Pictures(_Job):
             raise OutputError(f"{target}: numbered pictures end in .png or .exr")
         if plan.settings.codec is not None:
             raise UserError(f"{target}: numbered pictures have no codec: leave --codec out")
+        folder = target.parent
+        if not folder.exists():
+            try:
+                folder.mkdir()
+            except OSError as error:
+                raise OutputError(f"{folder}: cannot be made ({error.strerror})") from None
         if suffix == ".exr":
             from raytracer.film import film_file
 
@@ -384,12 +392,6 @@ class _Pictures(_Job):
         self.is_film = suffix == ".exr"
         self._digest = _digest(plan)
         self._resume = resume
-        folder = target.parent
-        if not folder.exists():
-            try:
-                folder.mkdir()
-            except OSError as error:
-                raise OutputError(f"{folder}: cannot be made ({error.strerror})") from None
         output.check_file(self.path(plan.shots[0]))
 
     def run(self, animation: Animation) -> None:

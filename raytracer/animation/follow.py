@@ -43,16 +43,10 @@ def followed(scene: Scene, target: str | int) -> NDArray[np.float64]:
     row = _row(chosen, number)
     if row is None or row >= chosen.count:
         raise DataFileError(
-            f"{chosen.source or 'the scene'}: animation.follow: there is no particle {number} in "
-            f"{_frame(chosen)}, of which {chosen.count:,} were read"
+            f"{chosen.source or 'the scene'}: animation.follow: there is no particle {number} "
+            f"among {chosen.count:,}"
         )
     return _placed(chosen, np.asarray(chosen.centers[row], np.float64))
-
-
-def _frame(spheres: SphereSet) -> str:
-    """Return which frame a set is, in words."""
-    frame = spheres.file.frame if spheres.file else None
-    return "the frame" if frame is None else f"frame {frame}"
 
 
 def _row(spheres: SphereSet, number: int) -> int | None:

@@ -56,7 +56,8 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
         f'which columns or arrays are read {FILE}: [[spheres]] arrays = {{ centers = "..." }}'
     ),
     ("frames", "step", "timestep", "time"): (
-        "a frame of a trajectory is chosen by its number: '--frame NUMBER'"
+        "a frame of a trajectory is chosen by its number, '--frame NUMBER'; movies are made by "
+        "`raytracer animate`"
     ),
     ("denoise", "denoiser"): "there is no denoiser; a larger '--samples' gives less noise",
     ("format", "jpg", "jpeg", "ext", "type"): "pictures are PNG files; name one with '--output'",
