@@ -42,12 +42,26 @@ BUILD_SPACE = 24
 # Bytes per pixel. Float32 sums of four channels.
 FILM = 16
 # Output variables of a film.
-AOVS = {"depth": 4, "normal": 12, "albedo": 12, "id": 4, "position": 12, "samples": 4}
+AOVS = {
+    "depth": 4,
+    "normal": 12,
+    "albedo": 12,
+    "id": 4,
+    "position": 12,
+    "samples": 4,
+    "denoising_albedo": 12,
+    "denoising_normal": 12,
+}
 INTEGERS = ("id", "samples")
 
 # Bytes of first hits that are turned into output variables at a time, and what is made of them.
 HITS = 8 * MIB
 HITS_PEAK = 4 * HITS
+# Denoising: its library, bytes per pixel of its network up to a limit, beyond which it works in
+# tiles, and of the film without noise, the guides and the copies that it reads and writes.
+DENOISER, NETWORK, MOST_NETWORK, DENOISED = 16 * MIB, 600, 2900 * MIB, 120
+# Bloom, per pixel: the light, what is spread, their sum and a copy of the film.
+BLOOM = 80
 # A thread of the renderer: two waves of rays, and shadow rays for each of up to eight lights.
 SCRATCH = MIB // 2
 QUEUE = 310_000
@@ -94,6 +108,9 @@ class Output:
         begun: whether the film is in memory already.
         carried: names of the output variables that it has.
         window: whether a window shows it while samples are added.
+        denoise: whether noise is removed.
+        bloom: whether the picture has bloom.
+        parts: whether the noise is measured, with a second film.
     """
 
     bits: int = 8
@@ -104,6 +121,9 @@ class Output:
     begun: bool = False
     carried: tuple[str, ...] = ()
     window: bool = False
+    denoise: bool = False
+    bloom: bool = False
+    parts: bool = False
 
 
 @dataclass(frozen=True)
@@ -151,15 +171,24 @@ class Need:
         near = min(self.count, OBSTACLES)
         obstacles = OBSTACLE * near + CANDIDATE * min(self.count - near, near)
         window = film + BEHIND_WINDOW * pixels + OPENGL + OPENGL_PIXEL * pixels + obstacles
+        finished = self._finishing(pixels)
+        halves = FILM * pixels if out.parts else 0
         return self._preparing | {
-            "render": resident + film + self.renderers * self.scratch,
-            "develop": resident + picture,
+            "render": resident + film + halves + self.renderers * self.scratch,
+            "develop": resident + picture + finished,
             "variables": resident + picture + aovs + (HITS_PEAK if aovs else 0),
             "film": rendered + picture + aovs + self._saving(FILM * pixels + aovs, pixels),
             "picture": rendered + picture + aovs + self._encoding(pixels),
             "histogram": rendered + picture + aovs + drawn,
             "window": resident + self.renderers * self.scratch + window if out.window else 0,
         }
+
+    def _finishing(self, pixels: int) -> int:
+        """Return the bytes of what is done to light before the tone curve."""
+        size = BLOOM * pixels if self.output.bloom else 0
+        if self.output.denoise:
+            size += DENOISER + min(NETWORK * pixels, MOST_NETWORK) + DENOISED * pixels
+        return size
 
     @property
     def _preparing(self) -> dict[str, int]:

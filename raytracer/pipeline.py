@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from raytracer import memory
 from raytracer._version import __version__
-from raytracer.arguments import function, is_a, items, of_kind, text, whole
+from raytracer.arguments import function, is_a, items, of_kind, real, text, whole
 from raytracer.backends.select import select
 from raytracer.errors import SceneError, UserError, counted, naming
 from raytracer.fields import check_names, takes
 from raytracer.files.access import is_path, path_of
-from raytracer.film.aovs import check_aovs, from_hits
-from raytracer.film.film import Crop, Film, check_bits, checked_crop
+from raytracer.film.aovs import GUIDE_RAYS, GUIDES, check_aovs, from_hits, means
+from raytracer.film.film import Crop, Film, check_bits, checked_crop, measure_and_develop
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant, dtype
@@ -33,9 +33,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from raytracer.annotations.overlay import Overlay
+    from raytracer.annotations.plan import Plan
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
     from raytracer.buffers import SceneBuffers
     from raytracer.files.output import OutputSet
+    from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera
     from raytracer.scene.scene import Scene
     from raytracer.scene.view_settings import ViewOverrides
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
 
 
 Notice = Callable[[str], None]
+Show = Callable[[Image], None]
 
 MOST_SAMPLES = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
 NO_SPHERE = constant("kNoSphere")  # FirstHit.id
@@ -64,7 +68,10 @@ def render(
     film: Film | None = None,
     aovs: Sequence[str] = (),
     tone: ToneSettings | None = None,
+    time: float | None = None,
+    annotations: Annotations | Mapping[str, Any] | None = None,
     progress: ProgressCall | None = None,
+    show: Show | None = None,
     **settings: Unpack[Settings],
 ) -> Image:
     """Render a scene.
@@ -87,7 +94,12 @@ def render(
             "samples"; see `Film.aovs`.
         tone: exposure and curve of the picture; None leaves colours alone. They can be changed
             later with `Image.tonemap`.
+        time: seconds of rendering, after which the picture is done whatever `samples` says. Two
+            such pictures differ in their number of samples.
+        annotations: what is drawn over the picture, an `Annotations`, or changes of the scene's:
+            `{"axes": True, "legend": {"place": "left"}, "box": False}`; None takes the scene's.
         progress: called now and then with the fraction done; what it raises stops the render.
+        show: called with the unfinished picture while it renders, at most every 5 seconds.
 
     Returns:
         The picture.
@@ -104,9 +116,12 @@ def render(
     if tone is not None:
         of_kind(tone, "tone", ToneSettings, UserError)
     function(progress, "progress")
+    function(show, "show")
+    seconds = None if time is None else real(time, "time", 0.0, above=True, error=UserError)
     if first_sample is not None:
         first_sample = whole(first_sample, "first_sample", error=UserError)
-    output = memory.Output(aovs=variables)
+    bloom = tone is not None and tone.bloom > 0
+    output = memory.Output(aovs=variables, bloom=bloom, parts=seconds is not None)
     with (
         prepare(
             scene,
@@ -116,12 +131,14 @@ def render(
             crop=crop,
             threads=threads,
             memory_of=output,
+            annotations=annotations,
         ) as job,
         job.film(film_for(job.settings, crop, film)) as on_device,
     ):
         return job.render(
-            on_device, first=first_sample, aovs=variables, tone=tone, progress=progress
-        )
+            on_device, first=first_sample, aovs=variables, tone=tone, seconds=seconds,
+            progress=progress, show=show,
+        )  # fmt: skip
 
 
 def prepare(
@@ -136,6 +153,7 @@ def prepare(
     keep: bool = False,
     memory_of: memory.Output | None = None,
     outputs: OutputSet | None = None,
+    annotations: Annotations | Mapping[str, Any] | None = None,
 ) -> Job:
     """Load, pack, build and upload a scene.
 
@@ -153,6 +171,7 @@ def prepare(
         keep: keep scene and buffers with the job, for a camera that moves.
         memory_of: the outputs of the render, for the estimate of memory.
         outputs: files that will be written; the files of the scene must not be among them.
+        annotations: what is drawn over pictures, or changes of what the scene says.
 
     Returns:
         The job, whose device memory `Job.__exit__` releases.
@@ -183,10 +202,15 @@ def prepare(
         changes = dict(overrides or {})
         view = taken(changes)
         settings = loaded.render.override(**changes)
+        if settings.denoise:
+            from raytracer.film.denoise import require_denoiser
+
+            require_denoiser()
         if view is not None:
             loaded = view.applied_to(loaded)
         if changes.get("light") is not None:
             loaded = lit(loaded, settings)
+        plan = _plan(loaded, settings, annotations)
     if loaded.count == 0:
         warn("the scene has no spheres: the picture shows the background alone")
     source = loaded.source
@@ -226,7 +250,7 @@ def prepare(
     space = buffers.center, buffers.scale
     job = Job(
         settings, device, on_device, buffers.view, threads, stage.timings, sizes, metadata, space,
-        camera, kept, inputs,
+        camera, kept, inputs, plan=plan,
     )  # fmt: skip
     del buffers, tree  # the device and the job hold the arrays that they need
     with naming(source):
@@ -253,6 +277,8 @@ class Job:
         inputs: the scene file and its data files, which no output may overwrite.
         warnings: of loading and packing, if the caller of `prepare` collected them.
         frames: seconds of each frame that `render` rendered.
+        noise: of the last picture, as `raytracer.film.noise` defines it; None if not measured.
+        plan: of what is drawn over pictures, or None.
     """
 
     settings: RenderSettings
@@ -269,6 +295,9 @@ class Job:
     inputs: tuple[Path, ...] = ()
     warnings: list[str] = field(default_factory=list)
     frames: list[float] = field(default_factory=list)
+    noise: float | None = None
+    plan: Plan | None = None
+    _drawn: tuple[View, Crop, Overlay] | None = None
 
     def film(self, host: Film) -> DeviceFilm:
         """Return a film on the device, blank or with samples of the same picture."""
@@ -284,9 +313,13 @@ class Job:
         tone: ToneSettings | None = None,
         bits: int | None = None,
         keep_film: bool = True,
+        seconds: float | None = None,
         progress: ProgressCall | None = None,
+        show: Show | None = None,
     ) -> Image:
         """Add the samples of the settings to a film, and return its picture.
+
+        With a noise level in the settings, samples are added until it is reached.
 
         Args:
             on_device: a film of `film`.
@@ -298,22 +331,55 @@ class Job:
                 first used, on the host.
             keep_film: False leaves the sums on the device, without output variables, if the
                 picture is developed there and all pixels are finite.
+            seconds: of rendering, after which the picture is done.
             progress: called with the fraction of all frames; what it raises stops the render.
+            show: called with the unfinished picture, at most every few seconds.
 
         Raises:
             UserError: the film is of another picture, or samples cannot be numbered.
         """
+        in_passes = self.settings.noise is not None or seconds is not None or show is not None
         for frame in range(repeat):
             if frame:
                 on_device.clear()
             report = None if progress is None else partial(_report_part, progress, frame, repeat)
-            seconds = self.expose(on_device, self.settings.samples, report, first=first)
-            self.frames.append(seconds)
+            if in_passes:
+                see = None if show is None else lambda: show(self.image(on_device, tone, bits))
+                self.frames.append(self._in_passes(on_device, first, seconds, report, see))
+                continue
+            self.frames.append(self.expose(on_device, self.settings.samples, report, first=first))
         self.timings["frame"] = quartiles(self.frames)["median"]
         image = self.image(on_device, tone, bits)
         if bits is None or keep_film or image.statistics.non_finite:
             self.find_aovs(on_device.to_host(), aovs)
         return image
+
+    def _in_passes(
+        self,
+        on_device: DeviceFilm,
+        first: int | None,
+        seconds: float | None,
+        progress: ProgressCall | None,
+        show: Callable[[], None] | None,
+    ) -> float:
+        """Add samples until the goal is reached, and return the seconds of the passes."""
+        from raytracer.passes import Goal, Passes
+
+        offset = 0 if first is None else first - on_device.samples
+
+        def add(count: int, report: ProgressCall | None) -> float:
+            return self.expose(on_device, count, report, first=on_device.samples + offset)
+
+        goal = Goal(self.settings.samples, self.settings.noise, seconds)
+        passes = Passes(on_device, add, goal, progress, show)
+        spent = passes.run()
+        self.noise = passes.noise
+        if goal.noise is not None and (passes.noise or 0.0) > goal.noise and seconds is None:
+            warn(
+                f"the noise is {passes.noise:.2g} after {on_device.samples:,} samples per pixel: "
+                "take a higher level, or save the film and add samples to it"
+            )
+        return spent
 
     def expose(
         self,
@@ -388,27 +454,64 @@ class Job:
         """
         film = on_device.host if bits else on_device.to_host()
         about = self.about | {"samples": film.samples, "crop": list(film.crop)}
-        settings = settings or ToneSettings()
+        if self.noise is not None:
+            about["noise"] = self.noise
+        settings, denoise = settings or ToneSettings(), self.settings.denoise
         image = Image(
-            film, self.transparent, self.timings, about, self.threads, settings, self.camera
-        )
+            film, self.transparent, self.timings, about, self.threads, settings, self.camera,
+            denoise, self._overlay(film.crop),
+        )  # fmt: skip
+        if denoise:
+            self.find_aovs(on_device.to_host(), [name for name in GUIDES if name not in film.aovs])
+            shown = image.shown
         if bits is not None:
             check_bits(bits, settings)
             start = time.perf_counter()
-            pixels, statistics = on_device.develop(settings, bits)
+            if denoise:
+                image.keep(bits, *measure_and_develop(shown, settings, bits, self.threads))
+            else:
+                image.keep(bits, *on_device.develop(settings, bits))
             self.timings["tone"] = time.perf_counter() - start
-            image.keep(bits, pixels, statistics)
         return image
+
+    def _overlay(self, crop: Crop) -> Overlay | None:
+        """Return what is drawn over a picture of some pixels; it is made once."""
+        if self.plan is None:
+            return None
+        if self._drawn is None or self._drawn[:2] != (self.view, crop):
+            start = time.perf_counter()
+            overlay = self.plan.overlay(self.scene.first_hits, self.view, self.space, crop)
+            self._drawn = self.view, crop, overlay
+            self.timings["annotations"] = time.perf_counter() - start
+        return self._drawn[2]
 
     def find_aovs(self, film: Film, names: Sequence[str]) -> None:
         """Render output variables and put them on the film; see `Film.aovs`."""
         import numpy as np
 
-        from_hits = [name for name in names if name != "samples"]
-        if from_hits:
-            film.aovs |= self._aovs_of_hits(film, from_hits)
+        of_centers = [name for name in names if name != "samples" and name not in GUIDES]
+        if of_centers:
+            film.aovs |= self._aovs_of_hits(film, of_centers)
+        if guides := [name for name in names if name in GUIDES]:
+            film.aovs |= self._guides(film, guides)
         if "samples" in names:
             film.aovs["samples"] = np.full(film.sums.shape[:2], film.samples, np.uint32)
+
+    def _guides(self, film: Film, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Return guides of a denoiser: means over the pixels of a larger picture."""
+        fine = GUIDE_RAYS
+        x0, y0, x1, y1 = (end * fine for end in film.crop)
+        view = self.view.with_size(film.width * fine, film.height * fine)
+        rows = max(memory.HITS // (dtype("FirstHit").itemsize * (x1 - x0) * fine), 1) * fine
+        strips: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
+        for y in range(y0, y1, rows):
+            hits = self.scene.first_hits(view.with_crop((x0, y, x1, min(y + rows, y1))))
+            for name in names:
+                values = from_hits(GUIDES[name], hits, *self.space)
+                strips[name].append(means(values, fine))
+        import numpy as np
+
+        return {name: np.concatenate(parts) for name, parts in strips.items()}
 
     def _aovs_of_hits(self, film: Film, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         """Return output variables of first hits, in strips: hits take four times their memory."""
@@ -487,6 +590,26 @@ def _loaded(scene: object, frame: int | None = None) -> Scene:
     return SceneType.from_object(scene)
 
 
+def _plan(
+    scene: Scene,
+    settings: RenderSettings,
+    changes: Annotations | Mapping[str, Any] | None,
+) -> Plan | None:
+    """Return what is drawn over pictures of a scene, or None. Raises UserError."""
+    if scene.annotations is None and changes is None:
+        return None
+    from raytracer.annotations.from_scene import plan_of
+    from raytracer.scene.annotations import Annotations
+
+    wanted = scene.annotations or Annotations()
+    if is_a(changes, Annotations):
+        wanted = cast(Annotations, changes)
+    elif changes is not None:
+        wanted = wanted.changed(cast("Mapping[str, Any]", changes))
+    with naming(scene.source):
+        return plan_of(scene, settings, wanted) if wanted else None
+
+
 def _inputs(source: object, scene: Scene) -> tuple[Path, ...]:
     """Return the files of a scene: its own and those of its sphere sets, absolute."""
     own = [Path(source).absolute()] if is_path(source) else []
@@ -504,6 +627,8 @@ def _need(
     from raytracer.scene.packing.pack import packed_looks
 
     x0, y0, x1, y1 = checked_crop(settings.width, settings.height, crop)
+    parts = output.parts or settings.noise is not None
+    output = replace(output, denoise=settings.denoise, parts=parts)
     return memory.Need(
         scene.count,
         x1 - x0,
@@ -615,7 +740,11 @@ def _about(
         "version": __version__,
         "scene": {"path": shown, "digest": digest},
         "spheres": spheres,
-        "settings": asdict(settings),
+        "settings": {
+            name: value
+            for name, value in asdict(settings).items()
+            if not (name == "dpi" and value is None)  # that of a PNG, and no part of the picture
+        },
         "backend": device,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }

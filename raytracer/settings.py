@@ -29,6 +29,9 @@ if TYPE_CHECKING:
         integrator: str | None
         ao_samples: int | None
         ao_distance: float | None
+        noise: float | None
+        denoise: bool | None
+        dpi: float | None
 
 
 FILTERS = ("point", "box", "tent", "gaussian")
@@ -191,6 +194,32 @@ class RenderSettings(Defined):
             default_text="unlimited",
         ),
     )
+    dpi: float | None = field(
+        default=None,
+        metadata=define(
+            Number(1.0, 1e5),
+            "Pixels of an inch: the size of text and lines over the picture, and the resolution "
+            "that the PNG states.",
+            default_text="the shorter side counts as 6 inches",
+        ),
+    )
+    noise: float | None = field(
+        default=None,
+        metadata=define(
+            Number(0.0, 10.0, above=True),
+            "Noise at which a picture is done; `samples` is then the fewest.",
+            "It is the standard error of the pixels that show spheres, relative to their mean.",
+            default_text="none",
+        ),
+    )
+    denoise: bool = field(
+        default=False,
+        metadata=define(
+            Truth(),
+            "Whether noise is removed from the picture by Open Image Denoise.",
+            "The film keeps its noise. It needs the extra `denoise`.",
+        ),
+    )
 
     def __post_init__(self) -> None:
         check_fields(self, "render")
@@ -226,7 +255,8 @@ class RenderSettings(Defined):
 
         values = {name: getattr(self, name) for name in definitions(type(self))}
         values["sample_count"] = values.pop("samples")
-        del values["look"], values["integrator"], values["light"]
+        for name in ("look", "integrator", "light", "noise", "denoise", "dpi"):
+            del values[name]
         values["kind"] = code("IntegratorKind", self.resolved_integrator)
         if self.resolved_integrator == "ao":
             distance = inf if self.ao_distance is None else self.ao_distance / scale

@@ -275,7 +275,7 @@ def test_a_mistake_is_one_sentence(
         (["scene", "list"], "`raytracer scene generate --list`"),
         (["convert", "a.xyz"], "`raytracer render FILE` reads particle files"),
         (["animate", "a.xyz"], "run `raytracer render` per frame"),
-        (["render", "a", "--dpi", "300"], "use '--size'"),
+        (["render", "a", "--ppi", "300"], "use '--dpi'"),
         (["render", "a", "--overwrite"], "is replaced without an option"),
         (["render", "a", "--ssaa", "4"], "did you mean '--samples'?"),
         (["render", "a", "--bonds"], "only spheres are drawn"),

@@ -24,6 +24,8 @@ LAYERS = [
     {"files"},
     {"buffers", "view", "variants", "film"},
     {"scene", "backends"},
+    {"annotations"},
+    {"passes"},
     {"pipeline", "progress"},
     {"animation", "benchmark", "viewer"},
     {"ops", "compile_all"},

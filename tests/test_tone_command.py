@@ -267,3 +267,69 @@ def test_the_exposure_is_that_of_what_was_hit(
     assert found["metered"] > 0.5
     assert found["covered"] == wanted["covered"] < found["pixels"]
     assert (pixels("opaque.png")[0, 0] == (255 if background == "white" else 0)).all()
+
+
+def test_bloom_and_denoising_of_a_film(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from raytracer.film import denoise
+
+    asked: list[Any] = []
+
+    def filtered(color: Any, guides: Any, **_: Any) -> Any:
+        asked.append(guides)
+        return color * 0
+
+    monkeypatch.setattr(denoise, "filtered", filtered)
+    monkeypatch.setattr(denoise, "require_denoiser", lambda: None)
+    run("tone", "a.npz", "--denoise", "-o", "black.png", "--bloom", "0.1")
+    assert np.asarray(Pillow.open("black.png")).max() == 0
+    assert asked == [None, None]
+    assert "no albedo and normal" in capsys.readouterr().err
+    run("render", "balls.toml", "--film", "b.npz", "--aov", "denoising_albedo,denoising_normal")
+    run("tone", "b.npz", "--denoise", "--exposure", "auto", "--lock")
+    assert asked[2][0].shape == (12, 16, 3)
+    assert "no albedo" not in capsys.readouterr().err
+    run("render", "balls.toml", "--denoise", "-o", "also_black.png", "--film", "c.npz")
+    assert np.asarray(Pillow.open("also_black.png")).max() == 0
+    assert Film.load("c.npz").sums.max() > 0
+
+
+def test_noise_time_and_pictures_in_between(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = run_json(capsys, "render", "balls.toml", "--noise", "0.05")
+    assert 0 < record["noise"] <= 0.05
+    run("render", "balls.toml", "--time", "0.001", "--noise", "1e-9")
+    assert "samples per pixel" in capsys.readouterr().out
+    run("render", "balls.toml", "--noise", "0.1")
+    assert "noise 0.0" in capsys.readouterr().out
+    saved: list[int] = []
+    save = png.write
+
+    def write(file: Any, pixels: Any, text: dict[str, str], *threads: Any) -> None:
+        saved.append(json.loads(text[png.KEY])["samples"])
+        save(file, pixels, text, *threads)
+
+    monkeypatch.setattr("raytracer.film.png.write", write)
+    run("render", "balls.toml", "--samples", "5", "--progressive")
+    assert saved == [1, 5]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--noise", "0"], "noise: 0 is out of range; it must be above 0"),
+        (["--noise", "nan"], "noise"),
+        (["--time", "-1"], "--time -1: must be a number of seconds above 0"),
+        (["--time", "nan"], "--time nan: must be a number of seconds above 0"),
+        (["--repeat", "2", "--time", "1"], "--repeat renders the same frame again: leave it or"),
+        (["--repeat", "2", "--noise", "1"], "leave it or --noise out"),
+        (["--only", "1,1,0", "--progressive"], "--only writes no picture"),
+        (["--bloom", "1.5"], "bloom: 1.5 is out of range"),
+    ],
+)
+def test_mistakes_about_noise(
+    capsys: pytest.CaptureFixture[str], words: list[str], sentence: str
+) -> None:
+    assert sentence in error_of(capsys, "render", "balls.toml", *words)

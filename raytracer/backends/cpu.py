@@ -12,7 +12,7 @@ from raytracer import layout
 from raytracer._native import core
 from raytracer.backends.base import DeviceFilm, DeviceScene
 from raytracer.buffers import build_bvh
-from raytracer.film.film import develop, measure
+from raytracer.film.film import develop, measure_and_develop
 from raytracer.resources import thread_count
 
 if TYPE_CHECKING:
@@ -152,9 +152,7 @@ class CpuFilm(DeviceFilm):
 
     def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:
         """Measure and develop on the host; see `DeviceFilm.develop`."""
-        threads = self._device.threads
-        histogram = measure(self.host, settings, threads)
-        return develop(self.host, settings, bits, threads, histogram), histogram
+        return measure_and_develop(self.host, settings, bits, self._device.threads)
 
     def develop_into(self, settings: ToneSettings, picture: HostPicture) -> None:
         """Measure if the exposure is automatic, and develop."""

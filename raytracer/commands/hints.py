@@ -51,8 +51,9 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
      "metallic", "reflectivity"): (
         f"the material {FILE}: [materials.default] mirror = 0.2, specular = 0.4"
     ),
-    ("title", "caption"): f"it {FILE}: title = \"...\", caption = \"...\"",
-    ("columns", "names", "arrays", "x", "y", "z", "key"): (
+    ("caption",): f"it {FILE}: caption = \"...\"; '--title' draws a text over the picture",
+    ("title",): "it is an option of `raytracer render`",
+    ("columns", "names", "arrays", "x", "y", "z"): (
         f'which columns or arrays are read {FILE}: [[spheres]] arrays = {{ centers = "..." }}'
     ),
     ("frames", "step", "timestep", "time"): (
@@ -66,7 +67,8 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
         "name the file with '--output FOLDER/NAME.png'"
     ),
     ("verbose", "v", "debug", "log"): "'--stats' and '--json' print more",
-    ("dpi", "ppi"): "a PNG has no size on paper here; use '--size'",
+    ("ppi", "resolution_dpi"): "use '--dpi'",
+    ("dpi",): "it is an option of `raytracer render`",
     ("fps", "animation", "animate", "movie", "turntable"): (
         "one picture is rendered; for an animation, render a scene file per frame"
     ),
@@ -76,7 +78,17 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("gamma", "srgb", "brightness", "contrast"): (
         "pictures are sRGB; '--exposure' and '--tone' change what is shown"
     ),
-    ("box", "bbox", "cell", "axes", "bonds", "legend"): "only spheres are drawn",
+    ("bonds",): "only spheres are drawn",
+    ("bbox", "cell", "unit_cell", "simulation_box"): "use '--box'",
+    ("colorbar", "colourbar", "color_legend", "key"): "use '--legend'",
+    ("scalebar", "ruler"): "use '--scale-bar'",
+    ("tripod", "orientation", "orientation_axes", "axis"): "use '--axes'",
+    ("silhouette", "silhouettes", "edges", "contour"): "use '--outline'",
+    ("fog", "depthcue", "depth_fog"): "use '--depth-cue'",
+    ("box", "axes", "legend", "labels", "outline", "depth_cue", "scale_bar"): (
+        "it is an option of `raytracer render`; in a scene file the table of that name is drawn "
+        "over saved pictures"
+    ),
     ("opacity", "transparency"): "spheres are opaque; '--transparent' leaves the background out",
 }  # fmt: skip
 

@@ -7,7 +7,7 @@ a command has none of these options before it runs or prints its help.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -19,6 +19,17 @@ if TYPE_CHECKING:
 
     from raytracer.fields import Definition
     from raytracer.film.tone_settings import ToneSettings
+
+ANNOTATIONS = {
+    "legend": ("The scale of colours that follow a column", "PLACE"),
+    "scale_bar": ("A bar of a known length", "LENGTH"),
+    "axes": ("A tripod of the axes", "PLACE"),
+    "labels": ("A text at each sphere", "BY"),
+    "box": ("The simulation box", ""),
+    "outline": ("Lines around spheres", "WIDTH"),
+    "depth_cue": ("Fading into a colour with the distance", "COLOR"),
+}
+"""What options draw over the picture: their help, and the field that a value alone is for."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Options = Callable[[], list[click.Option]]
@@ -123,6 +134,10 @@ class SettingsCommand(click.Command):
     @params.setter
     def params(self, params: list[click.Parameter]) -> None:
         self._params = params
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse arguments, of which switches for annotations may have a value."""
+        return super().parse_args(ctx, attached(args))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options by panel, those of files and devices first."""
@@ -314,6 +329,66 @@ def take_tone(options: dict[str, Any]) -> ToneSettings:
     names = definitions(ToneSettings)
     values = {name: options.pop(name) for name in list(options) if name in names}
     return ToneSettings(**{name: value for name, value in values.items() if value is not None})
+
+
+DRAWN_PANEL = "Over the picture"
+"""Title of the options for annotations in the help."""
+
+
+def flag(name: str) -> str:
+    """Return the option of an annotation."""
+    return f"--{name.replace('_', '-')}"
+
+
+def annotation_options() -> list[click.Option]:
+    """Return the options for what is drawn over the picture, beside what the scene says."""
+    title = SettingOption(
+        ["--title", "title"],
+        metavar="TEXT",
+        help="A line of text at the top of the picture.",
+        panel=DRAWN_PANEL,
+    )
+    switches = [
+        SettingOption(
+            [flag(name), name],
+            panel=DRAWN_PANEL,
+            metavar=f"[={first}|off]" if first else "[=off]",
+            help=f"{text}; fields of [{name}] as =NAME=VALUE,...",
+        )
+        for name, (text, first) in ANNOTATIONS.items()
+    ]
+    return [title, *switches]
+
+
+def attached(arguments: Sequence[str]) -> list[str]:
+    """Return arguments of a command in which each switch has a value: --axes is --axes=on."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    switches = {flag(name) for name in ANNOTATIONS}
+    return [
+        f"{argument}=on" if argument in switches and place < end else argument
+        for place, argument in enumerate(arguments)
+    ]
+
+
+def take_annotations(options: dict[str, Any]) -> dict[str, Any] | None:
+    """Remove what is drawn over the picture from a command's options.
+
+    Args:
+        options: values by name; None keeps what the scene says.
+
+    Returns:
+        Changes of the scene's annotations, see `Annotations.changed`; None for none.
+
+    Raises:
+        SceneError: a field does not exist, or a value is wrong.
+    """
+    said = {name: options.pop(name) for name in ("title", *ANNOTATIONS)}
+    given = {name: value for name, value in said.items() if value is not None}
+    if not given:
+        return None
+    from raytracer.commands.annotation_options import parsed
+
+    return parsed(given)
 
 
 def _typed(definition: Definition) -> str:

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import sys
 import time
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from raytracer.commands.options import (
     SettingsCommand,
+    annotation_options,
     backend_option,
     frame_option,
     picture_options,
     render_options,
     scene_path,
+    take_annotations,
     take_render,
     take_tone,
     take_view,
@@ -62,7 +65,10 @@ def numbers(
     return values
 
 
-@click.command(cls=SettingsCommand, settings={"output": render_options, "threads": tone_options})
+@click.command(
+    cls=SettingsCommand,
+    settings={"output": render_options, "threads": tone_options, "backend": annotation_options},
+)
 @click.argument("scene", metavar="SCENE|DATA")
 @click.option(
     "-o",
@@ -84,6 +90,15 @@ def numbers(
     help="Output variables to save on the film: depth,normal,albedo,id,position,samples.",
 )
 @click.option("--resume", metavar="FILM", help="Add --samples more samples to a saved film.")
+@click.option(
+    "--time",
+    type=float,
+    metavar="SECONDS",
+    help="Render for so long, however many samples that gives.",
+)
+@click.option(
+    "--progressive", is_flag=True, help="Write the picture now and then while it renders."
+)
 @click.option(
     "--crop",
     metavar="x0,y0,x1,y1",
@@ -117,6 +132,8 @@ def render(scene: str, **options: Any) -> None:
       raytracer render scenes/galaxy.toml --exposure auto --tone agx --stats
       raytracer render scenes/galaxy.toml --film galaxy.npz --aov depth,id
       raytracer render scenes/galaxy.toml --resume galaxy.npz --film galaxy.npz
+      raytracer render atoms.xyz --noise 0.01 --progressive
+      raytracer render atoms.xyz --samples 4 --denoise
 
     Settings that are not given come from the scene file. The name of an example scene without a
     folder is enough: raytracer render three_balls.
@@ -124,7 +141,13 @@ def render(scene: str, **options: Any) -> None:
     require_start()
     tone = take_tone(options)
     view = take_view(options)
-    task = Task(scene=scene, tone=tone, overrides=view | take_render(options), **options)
+    task = Task(
+        scene=scene,
+        tone=tone,
+        overrides=view | take_render(options),
+        annotations=take_annotations(options),
+        **options,
+    )
     if task.only is None:
         run(task)
     else:
@@ -136,6 +159,7 @@ class Task(NamedTuple):
 
     scene: str
     overrides: dict[str, Any]
+    annotations: dict[str, Any] | None
     output: str | None
     frame: int | None
     backend: str
@@ -148,6 +172,8 @@ class Task(NamedTuple):
     half: bool
     aov: str | None
     resume: str | None
+    time: float | None
+    progressive: bool
     crop: Crop | None
     only: tuple[int, int, int] | None
     repeat: int
@@ -159,6 +185,12 @@ class Task(NamedTuple):
     def path(self) -> Path:
         """The scene or particle file."""
         return scene_path(self.scene)
+
+    @property
+    def noise(self) -> float | None:
+        """The noise level of the options."""
+        level: float | None = self.overrides.get("noise")
+        return level
 
     @property
     def aovs(self) -> tuple[str, ...]:
@@ -197,8 +229,15 @@ class Task(NamedTuple):
             raise UserError(
                 "--half and --aov change the film that is saved: give --film FILE as well"
             )
-        if self.resume and self.repeat > 1:
-            raise UserError("--repeat renders the same frame again: leave it or --resume out")
+        if self.repeat > 1:
+            given = {"--resume": self.resume, "--time": self.time, "--noise": self.noise}
+            given["--progressive"] = self.progressive
+            if others := [name for name, value in given.items() if value]:
+                raise UserError(
+                    f"--repeat renders the same frame again: leave it or {others[0]} out"
+                )
+        if self.time is not None and not 0 < self.time < inf:
+            raise UserError(f"--time {self.time:g}: must be a number of seconds above 0")
         check_aovs(self.aov)
         target = Path(self.output) if self.output else default_picture(self.scene, self.frame)
         outputs.reads(self.path, *([self.resume] if self.resume else []))
@@ -234,6 +273,8 @@ class Task(NamedTuple):
             half=self.half,
             histogram=self.histogram is not None,
             begun=resumed is not None,
+            bloom=self.tone.bloom > 0,
+            parts=self.time is not None,
             carried=tuple(resumed.aovs) if resumed else (),
         )
 
@@ -262,6 +303,7 @@ class Task(NamedTuple):
                 notice=line,
                 outputs=outputs,
                 memory_of=self.memory(resumed),
+                annotations=self.annotations,
             )
         self.warn(job, warnings)
         return job
@@ -285,6 +327,7 @@ def run(task: Task) -> None:
     from raytracer.film import film_file
     from raytracer.pipeline import film_for
     from raytracer.scene.load import check_there
+    from raytracer.warning import collected
 
     start = time.perf_counter()
     check_there(task.path, task.frame)
@@ -297,7 +340,9 @@ def run(task: Task) -> None:
         film = film_for(job.settings, crop, resumed, own=True)
         if task.film:
             film_file.require_space(film, task.film, task.aovs)
-        image = _render(task, job, film)
+        with collected() as warnings:
+            image = _render(task, job, film, target)
+        task.warn(job, warnings)
         statistics = image.statistics
         if job.about["spheres"] and film.crop == (0, 0, film.width, film.height):
             task.warn(job, _coverage_warnings(statistics))
@@ -314,9 +359,12 @@ def run(task: Task) -> None:
         print_lines("\n".join([_summary(job, film, paths), *lines]))
 
 
-def _render(task: Task, job: Job, film: Film) -> Image:
+def _render(task: Task, job: Job, film: Film, target: Path) -> Image:
     """Render to a film, with a progress bar, and develop the picture on the device."""
     from raytracer.progress import ProgressBar
+
+    def write(image: Image) -> None:
+        image.save(target, int(task.bits))
 
     height, width = film.sums.shape[:2]
     samples = height * width * job.settings.samples * task.repeat
@@ -328,7 +376,9 @@ def _render(task: Task, job: Job, film: Film) -> Image:
             tone=task.tone,
             bits=int(task.bits),
             keep_film=bool(task.film or task.histogram),
+            seconds=task.time,
             progress=bar,
+            show=write if task.progressive else None,
         )
 
 
@@ -376,10 +426,11 @@ def run_only(task: Task) -> None:
 
     assert task.only is not None
     x, y, sample = task.only
-    if task.repeat > 1 or task.crop or task.output or task.film or task.resume or task.histogram:
+    ways = task.repeat > 1, task.crop, task.time, task.progressive
+    if any(ways) or task.output or task.film or task.resume or task.histogram:
         raise UserError(
-            "--only writes no picture: leave out --repeat, --crop, --output, --film, --resume and "
-            "--histogram"
+            "--only writes no picture: leave out --repeat, --crop, --time, --progressive, "
+            "--output, --film, --resume and --histogram"
         )
     if sample < 0:
         raise UserError(f"--only {x},{y},{sample}: samples are counted from 0")
@@ -460,7 +511,7 @@ def _summary(job: Job, film: Film, paths: list[Path]) -> str:
     lines = [
         f"wrote {picture}: {_size(picture)}, {size}, "
         f"{counted(film.samples, 'sample', ' per pixel')}, {_work(job)}, "
-        f"frame {_seconds(times['median'])}, total {_seconds(job.timings['total'])}",
+        f"{_noise(job)}frame {_seconds(times['median'])}, total {_seconds(job.timings['total'])}",
         *(f"wrote {path}: {_size(path)}" for path in others),
     ]
     if len(job.frames) > 1:
@@ -470,6 +521,11 @@ def _summary(job: Job, film: Film, paths: list[Path]) -> str:
             f"quartiles {_seconds(times['q1'])} and {_seconds(times['q3'])}"
         )
     return "\n".join(lines)
+
+
+def _noise(job: Job) -> str:
+    """Return the noise of the picture in words, where it was measured."""
+    return "" if job.noise is None else f"noise {job.noise:.2g}, "
 
 
 def _size(path: Path) -> str:

@@ -36,6 +36,11 @@ if TYPE_CHECKING:
     help="The picture, of one film; default: NAME.png in the current folder.",
 )
 @picture_options
+@click.option(
+    "--denoise",
+    is_flag=True,
+    help="Remove noise, by albedo and normal where the film has them.",
+)
 @click.option("--lock", is_flag=True, help="Meter one automatic exposure for all films.")
 @threads_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
@@ -64,6 +69,7 @@ class Task(NamedTuple):
     bits: str
     stats: bool
     histogram: str | None
+    denoise: bool
     lock: bool
     threads: int
     as_json: bool
@@ -81,6 +87,10 @@ class Task(NamedTuple):
         from raytracer.film.film import check_bits
 
         check_bits(int(self.bits), self.settings)
+        if self.denoise:
+            from raytracer.film.denoise import require_denoiser
+
+            require_denoiser()
         if len(self.films) > 1 and (self.output or self.histogram):
             raise UserError(
                 "--output and --histogram are for one film: leave them out, or give one"
@@ -106,12 +116,30 @@ class Task(NamedTuple):
         """Return the settings of all films; with --lock, the exposure that they share."""
         from dataclasses import replace
 
-        from raytracer.film.film import Film, common_exposure
+        from raytracer.film.film import common_exposure
 
         if not self.lock:
             return self.settings
-        films = (Film.load(name, ()) for name in self.films)
+        films = (image_of(self.load(name), self).shown for name in self.films)
         return replace(self.settings, exposure=common_exposure(films, self.settings, self.threads))
+
+    def warn_of_guides(self, name: str, film: Film) -> None:
+        """Print a warning if a film is denoised without albedo and normal."""
+        from raytracer.commands.report import print_warning
+        from raytracer.film.denoise import guides_of
+
+        if self.denoise and not self.quiet and guides_of(film) is None:
+            print_warning(
+                f"{name}: has no albedo and normal, so that edges may blur: render the film with "
+                "--denoise, or with --aov denoising_albedo,denoising_normal"
+            )
+
+    def load(self, name: str) -> Film:
+        """Load a film, with the output variables that change the picture."""
+        from raytracer.film.aovs import GUIDES
+        from raytracer.film.film import Film
+
+        return Film.load(name, (*GUIDES, *GUIDES.values()) if self.denoise else ())
 
 
 def run(task: Task) -> None:
@@ -119,18 +147,22 @@ def run(task: Task) -> None:
     from raytracer import memory
     from raytracer.commands.picture import record, warn_of_metering, warn_of_non_finite
     from raytracer.commands.report import print_json, print_lines
-    from raytracer.film.film import Film
     from raytracer.resources import peak_memory
 
     targets = task.targets()
-    settings = task.tone_settings()
-    made_from_film = memory.Output(int(task.bits), histogram=task.histogram is not None, begun=True)
+    task = task._replace(settings=task.tone_settings())
+    bloom = task.settings.bloom > 0
+    made_from_film = memory.Output(
+        int(task.bits), histogram=task.histogram is not None, begun=True, denoise=task.denoise,
+        bloom=bloom,
+    )  # fmt: skip
     records = []
     for name, target in zip(task.films, targets, strict=True):
-        film = Film.load(name, ())  # output variables do not change the picture
+        film = task.load(name)
         height, width = film.sums.shape[:2]
         memory.require_tone(name, width, height, made_from_film, task.threads)
-        image = image_of(film, settings, task.threads)
+        image = image_of(film, task)
+        task.warn_of_guides(name, film)
         _write(task, image, target)
         files = {"film": name, "output": str(target), "timings": image.timings}
         records.append(files | record(image))
@@ -157,7 +189,7 @@ def _write(task: Task, image: Image, target: Path) -> None:
                 draw_histogram(image, int(task.bits), task.histogram, batch)
 
 
-def image_of(film: Film, settings: ToneSettings, threads: int) -> Image:
+def image_of(film: Film, task: Task) -> Image:
     """Return the picture of a loaded film, with an alpha channel if it was rendered with one."""
     from raytracer.film.image import Image
 
@@ -165,7 +197,9 @@ def image_of(film: Film, settings: ToneSettings, threads: int) -> Image:
     transparent = film.backdrop is None and film.metadata.get("transparent")
     if transparent is None:
         transparent = any((row[:, 3] != film.samples).any() for row in film.sums)
-    return Image(film, bool(transparent), {}, about, threads, settings)
+    return Image(
+        film, bool(transparent), {}, about, task.threads, task.settings, denoise=task.denoise
+    )
 
 
 def _summary(image: Image, target: Path, stats: bool) -> str:

@@ -17,11 +17,22 @@ AOVS = {
     "id": "I",
     "position": "XYZ",
     "samples": "I",
+    "denoising_albedo": "RGB",
+    "denoising_normal": "XYZ",
 }
 """Output variables and the names of their channels in OpenEXR."""
 
 INTEGERS = ("id", "samples")
 """Output variables that are uint32; the others are float32."""
+
+GUIDES = {"denoising_albedo": "albedo", "denoising_normal": "normal"}
+"""Output variables that guide a denoiser, and what they are means of.
+
+They are taken of `GUIDE_RAYS` x `GUIDE_RAYS` rays a pixel, so that edges are smooth.
+"""
+
+GUIDE_RAYS = 2
+"""Rays of a guide along each side of a pixel."""
 
 
 def check_aovs(names: str | None) -> tuple[str, ...]:
@@ -37,6 +48,15 @@ def check_aovs(names: str | None) -> tuple[str, ...]:
                 f"there is no output variable {shown_value(name)}; {suggestion(name, AOVS)}"
             )
     return tuple(dict.fromkeys(listed))
+
+
+def means(values: NDArray[np.float32], side: int) -> NDArray[np.float32]:
+    """Return the means over squares of `side` x `side` pixels, (h, w, channels)."""
+    import numpy as np
+
+    height, width, channels = values.shape
+    squares = values.reshape(height // side, side, width // side, side, channels)
+    return np.asarray(squares.mean(axis=(1, 3), dtype=np.float32))
 
 
 def from_hits(

@@ -7,7 +7,7 @@ tone curve with dither.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -177,8 +177,8 @@ class Film:
         Args:
             bits: 8 or 16 per channel.
             threads: 0 takes every core that the process may use.
-            **settings: `exposure`, `tone`, `white`, `dither`, `meter` and `meter_range`, as
-                `ToneSettings` describes them; the defaults leave colours alone.
+            **settings: `exposure`, `tone`, `white`, `dither`, `meter`, `meter_range` and `bloom`,
+                as `ToneSettings` describes them; the defaults leave colours alone.
 
         Returns:
             uint8 or uint16 (h, w, 4), sRGB with straight alpha.
@@ -373,7 +373,7 @@ def measure(film: Film, settings: ToneSettings, threads: int = 0) -> NDArray[np.
     Raises:
         UserError: the film is damaged.
     """
-    film.require_whole()
+    film, settings = with_bloom(film, settings)
     histogram = empty_histogram()
     args = film_arguments(film, settings)
     core().measure_film(film.sums, args, _bytes(histogram), thread_count(threads))
@@ -416,7 +416,7 @@ def develop(
     """
     settings = settings or ToneSettings()
     check_bits(bits, settings)
-    film.require_whole()
+    film, settings = with_bloom(film, settings)
     if histogram is None:
         histogram = measure(film, settings, threads) if settings.automatic else empty_histogram()
     if out is None:
@@ -424,6 +424,29 @@ def develop(
     args = film_arguments(film, settings, bits)
     core().tone_map_film(film.sums, args, _bytes(histogram), out, thread_count(threads))
     return out
+
+
+def measure_and_develop(
+    film: Film, settings: ToneSettings, bits: int = 8, threads: int = 0
+) -> tuple[Pixels, NDArray[np.void]]:
+    """Return the picture of a film, and its histogram with the counts of the picture.
+
+    Arguments and errors are those of `develop`.
+    """
+    check_bits(bits, settings)
+    film, settings = with_bloom(film, settings)
+    histogram = measure(film, settings, threads)
+    return develop(film, settings, bits, threads, histogram), histogram
+
+
+def with_bloom(film: Film, settings: ToneSettings) -> tuple[Film, ToneSettings]:
+    """Return a film with the bloom of the settings, and settings without; checks the film."""
+    film.require_whole()
+    if settings.bloom == 0:
+        return film, settings
+    from raytracer.film.bloom import bloomed
+
+    return bloomed(film, settings.bloom), replace(settings, bloom=0.0)
 
 
 def encode(film: Film, bits: int = 8, threads: int = 0) -> Pixels:
@@ -436,8 +459,7 @@ def encode(film: Film, bits: int = 8, threads: int = 0) -> Pixels:
 
 def statistics(film: Film, settings: ToneSettings, threads: int = 0) -> Statistics:
     """Return the statistics of a film, and of its picture with 8 bits per channel."""
-    histogram = measure(film, settings, threads)
-    develop(film, settings, 8, threads, histogram)
+    histogram = measure_and_develop(film, settings, 8, threads)[1]
     return statistics_of(histogram, settings.stops(histogram))
 
 

@@ -8,7 +8,7 @@ import time
 import warnings
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -16,7 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 from raytracer._version import __version__
 from raytracer.files import output
 from raytracer.film import png
-from raytracer.film.film import Pixels, check_bits, develop, measure, outline
+from raytracer.film.film import Pixels, check_bits, measure_and_develop, outline
 from raytracer.film.statistics import Statistics, statistics_of
 from raytracer.film.tone_settings import ToneSettings
 
@@ -25,6 +25,14 @@ if TYPE_CHECKING:
 
     from raytracer.film.film import Film
     from raytracer.scene.camera import Camera
+
+
+class Overlay(Protocol):
+    """What is drawn over a developed picture."""
+
+    def over(self, pixels: Pixels) -> Pixels:
+        """Return the picture, uint8 or uint16 (h, w, 4), with all that is drawn over it."""
+
 
 Developed = tuple[Pixels, NDArray[np.void]]
 """A picture, (h, w, 4), and the histogram of its film, structured (1,)."""
@@ -47,6 +55,8 @@ class Image:
         camera: of the picture, with the position that it was fitted to; None of a saved film. With
             it as the scene's, or as `render(..., camera=)`, a picture of the same proportions is
             the same to the last bit.
+        denoise: whether the picture is that of the film without noise; the film keeps it.
+        overlay: what is drawn over the picture, whatever its exposure, or None.
     """
 
     film: Film
@@ -56,10 +66,15 @@ class Image:
     threads: int = 0
     settings: ToneSettings = field(default_factory=ToneSettings)
     camera: Camera | None = None
+    denoise: bool = False
+    overlay: Overlay | None = field(default=None, repr=False, compare=False)
     # by bits and samples: the pictures that the device developed
     _developed_on_device: dict[tuple[int, int], Developed] = field(
         default_factory=dict, repr=False, compare=False
     )
+
+    # by samples: the film without noise
+    _without_noise: dict[int, Film] = field(default_factory=dict, repr=False, compare=False)
 
     def __repr__(self) -> str:
         return f"<Image: {outline(self.film, self.metadata)}>"
@@ -82,13 +97,32 @@ class Image:
         """Return the same film with another exposure or curve.
 
         Args:
-            **settings: `exposure`, `tone`, `white`, `dither`, `meter`, `meter_range`, as
+            **settings: `exposure`, `tone`, `white`, `dither`, `meter`, `meter_range`, `bloom`, as
                 `ToneSettings` describes them; those that are left out are as before.
 
         Raises:
             UserError: a setting makes no sense.
         """
         return replace(self, settings=replace(self.settings, **settings), _developed_on_device={})
+
+    @property
+    def shown(self) -> Film:
+        """The film that the picture shows: that of `film`, without noise if `denoise` is set.
+
+        Raises:
+            UserError: the denoiser is missing.
+        """
+        if not self.denoise:
+            return self.film
+        samples = self.film.samples
+        if samples not in self._without_noise:
+            from raytracer.film.denoise import denoised
+
+            start = time.perf_counter()
+            self._without_noise.clear()
+            self._without_noise[samples] = denoised(self.film, self.threads)
+            self.timings["denoise"] = time.perf_counter() - start
+        return self._without_noise[samples]
 
     @property
     def statistics(self) -> Statistics:
@@ -112,18 +146,18 @@ class Image:
 
         Alpha is 1 with an opaque background, and the coverage without.
         """
-        return self.film.mean()
+        return self.shown.mean()
 
     def to_uint8(self) -> NDArray[np.uint8]:
         """Return the picture as uint8 sRGB: (h, w, 3), or (h, w, 4) with a transparent background.
 
         Alpha is straight, not premultiplied.
         """
-        return self._visible(self._developed(8)[0]).astype(np.uint8, copy=False)
+        return self._visible(self.pixels(8)).astype(np.uint8, copy=False)
 
     def to_uint16(self) -> NDArray[np.uint16]:
         """Return the picture as uint16 sRGB: (h, w, 3), or (h, w, 4); see `to_uint8`."""
-        return self._visible(self._developed(16)[0]).astype(np.uint16, copy=False)
+        return self._visible(self.pixels(16)).astype(np.uint16, copy=False)
 
     def pixels(self, bits: int = 8) -> Pixels:
         """Return the picture as uint8 or uint16 (h, w, 4), sRGB with straight alpha.
@@ -134,7 +168,7 @@ class Image:
         Raises:
             UserError: another number of bits, or dither with 16.
         """
-        return self._developed(bits)[0]
+        return self._annotated(self._developed(bits)[0])
 
     def codes(self, bits: int = 8) -> Pixels:
         """Return `pixels`, the new name of this method."""
@@ -160,6 +194,7 @@ class Image:
         files = output.OutputSet()
         files.reads(*self.film.inputs)
         target = output.check_picture(files.writes(path, "the picture"))
+        _ = self.shown  # which measures its own time
         start = time.perf_counter()
         pixels, histogram = self._developed(bits)
         self.timings.setdefault("tone", time.perf_counter() - start)
@@ -173,10 +208,7 @@ class Image:
         """Return the picture and the histogram of the film, with the counts of the picture."""
         if developed := self._developed_on_device.get((bits, self.film.samples)):
             return developed
-        check_bits(bits, self.settings)
-        histogram = measure(self.film, self.settings, self.threads)
-        pixels = develop(self.film, self.settings, bits, self.threads, histogram)
-        return pixels, histogram
+        return measure_and_develop(self.shown, self.settings, bits, self.threads)
 
     def _statistics(self, histogram: NDArray[np.void]) -> Statistics:
         return statistics_of(histogram, self.settings.stops(histogram))
@@ -197,7 +229,18 @@ class Image:
             "Software": f"raytracer {__version__}",
             png.KEY: json.dumps(about | {"timings": timings}),
         }
-        png.write(file, self._visible(pixels), text, self.threads)
+        pixels = self._visible(self._annotated(pixels))
+        png.write(file, pixels, text, self.threads, self.dpi)
+
+    def _annotated(self, pixels: Pixels) -> Pixels:
+        """Return a developed picture with what is drawn over it."""
+        return pixels if self.overlay is None else self.overlay.over(pixels)
+
+    @property
+    def dpi(self) -> float | None:
+        """Pixels of an inch that the PNG states, or None."""
+        dpi: float | None = self.metadata.get("settings", {}).get("dpi")
+        return dpi
 
     def _repr_png_(self) -> bytes:
         """Return the PNG file that Jupyter shows."""

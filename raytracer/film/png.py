@@ -30,6 +30,9 @@ KEY = "raytracer"
 """Key of the text chunk that holds the metadata as JSON."""
 
 _KEY_START = KEY.encode() + b"\0"
+INCH = 0.0254
+"""Metres of an inch."""
+
 METADATA_BYTES = 1 << 24
 """Most bytes of the metadata; those of a picture have a few thousand."""
 
@@ -67,7 +70,13 @@ def encode(pixels: Pixels, text: dict[str, str], threads: int = 0) -> bytes:
     return file.getvalue()
 
 
-def write(file: BinaryIO, pixels: Pixels, text: dict[str, str], threads: int = 0) -> None:
+def write(
+    file: BinaryIO,
+    pixels: Pixels,
+    text: dict[str, str],
+    threads: int = 0,
+    dpi: float | None = None,
+) -> None:
     """Write a PNG file in parts; its bytes do not depend on the number of threads.
 
     Args:
@@ -75,11 +84,15 @@ def write(file: BinaryIO, pixels: Pixels, text: dict[str, str], threads: int = 0
         pixels: uint8 or uint16 (h, w, 3 or 4), sRGB with straight alpha.
         text: keys and ASCII values of the text chunks.
         threads: 0 takes every core that the process may use.
+        dpi: pixels of an inch, or None.
     """
     height, width, channels = pixels.shape
     depth = 8 * pixels.dtype.itemsize
     header = struct.pack(">IIBBBBB", width, height, depth, _COLOR_TYPE[channels], 0, 0, 0)
     file.write(SIGNATURE + chunk(b"IHDR", header) + chunk(b"sRGB", b"\0"))
+    if dpi is not None:
+        per_meter = round(dpi / INCH)
+        file.write(chunk(b"pHYs", struct.pack(">IIB", per_meter, per_meter, 1)))
     for key, value in text.items():
         file.write(chunk(b"tEXt", f"{key}\0{value}".encode("latin-1")))
     _write_data(file, _compressed(pixels, threads))

@@ -89,6 +89,16 @@ class ToneSettings(Defined):
         ),
     )
 
+    bloom: float = field(
+        default=0.0,
+        metadata=define(
+            Number(0.0, 1.0),
+            "Share of the light that spreads around bright places, before the tone curve.",
+            "It is a sum of Gaussians, whose widths are fractions of the picture's height, and "
+            "leaves the sum of all light as it is.",
+        ),
+    )
+
     def __post_init__(self) -> None:
         check_fields(self, error=UserError)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
 from raytracer.errors import SceneError, UserError, shown, suggestion
 from raytracer.field_types import Kind, Mistakes, Schema
-from raytracer.fields import Definition
+from raytracer.fields import Definition, definitions
 from raytracer.scene.colors import parse_color
 from raytracer.warning import passed_to
 
@@ -126,24 +127,29 @@ class Table(Kind):
         return [self, *inside]
 
 
-class LateTable(Table):
-    """A table whose definitions are imported where a file has it, and for the documentation.
+class Keys(Mapping[str, Definition]):
+    """The fields of a dataclass in a module that is imported where they are first needed.
 
     Args:
-        title, summary: as of `Table`.
-        find: returns the definition of each key.
+        module: its name.
+        kind: the dataclass.
     """
 
-    def __init__(
-        self, title: str, summary: str, find: Callable[[], Mapping[str, Definition]]
-    ) -> None:
-        self.title, self.summary, self._find = title, summary, find
+    def __init__(self, module: str, kind: str) -> None:
+        self._module, self._kind = module, kind
 
-    def __getattr__(self, name: str) -> Any:
-        if name != "keys":
-            raise AttributeError(name)
-        self.keys = self._find()
-        return self.keys
+    @property
+    def _known(self) -> Mapping[str, Definition]:
+        return definitions(getattr(import_module(self._module), self._kind))
+
+    def __getitem__(self, name: str) -> Definition:
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
 
 
 class Tables(Kind):

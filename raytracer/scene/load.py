@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from raytracer.scene.animation import AnimationSettings
+    from raytracer.scene.annotations import Annotations
 
 Values = dict[str, Any]
 
@@ -326,6 +327,7 @@ class _Composer:
             "lights": self.lights(),
             "materials": self.materials(),
             "animation": self.animation(),
+            "annotations": self.annotations(),
         }
         elements = self.elements()
         self.note_foreign()
@@ -393,6 +395,20 @@ class _Composer:
 
         made: AnimationSettings | None = self.make("", AnimationSettings, values)
         return made
+
+    def annotations(self) -> Annotations | None:
+        """Make what is drawn over the picture; None if there is nothing."""
+        from raytracer.scene.tables import ANNOTATIONS
+
+        said = {name: self.content.get(name) for name in ANNOTATIONS}
+        if all(values is None for values in said.values()):
+            return None
+        from raytracer.scene.annotations import KINDS, Annotations, TextLabel
+
+        parts = {name: self.make_if(name, kind, said[name]) for name, kind in KINDS.items()}
+        lines = said["texts"] or ()
+        texts = [self.make(f"texts[{i}]", TextLabel, line) for i, line in enumerate(lines)]
+        return None if self.problems else Annotations(texts=texts, **parts)
 
     def lights(self) -> list[Light] | None:
         """Make the lights."""

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raytracer.scene.animation import AnimationSettings
+    from raytracer.scene.annotations import Annotations
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.describe import SphereInfo
     from raytracer.scene.particles.source import Particles
@@ -76,6 +77,8 @@ class Scene:
         source: the file it was loaded from, for messages.
         color_scales: what the colours of spheres mean, for a legend; in the order of the sets.
         animation: frames, time and motion of the camera for `raytracer.animate`; None says nothing.
+        annotations: what is drawn over the picture: legend, scale bar, axes, box and others.
+        annotations: what is drawn over the picture: legend, scale bar, axes, box, ...
 
     Raises:
         SceneError: a part is of the wrong kind or names an unknown material.
@@ -93,6 +96,7 @@ class Scene:
     source: str = ""
     color_scales: Sequence[ColorScale] = ()
     animation: AnimationSettings | None = None
+    annotations: Annotations | None = None
 
     def __post_init__(self) -> None:
         self.spheres = _parts("spheres", self.spheres, SphereSet)
@@ -107,6 +111,10 @@ class Scene:
             of_kind(self.ambient, "ambient", Ambient)
         of_kind(self.background, "background", Background)
         of_kind(self.render, "render", RenderSettings)
+        if self.annotations is not None:
+            from raytracer.scene.annotations import Annotations as Kind
+
+            of_kind(self.annotations, "annotations", Kind)
         self.title = text(self.title, "title")
         self.caption = text(self.caption, "caption")
         self.source = text(self.source, "source")

@@ -17,7 +17,7 @@ from raytracer.scene.colors import COLOR_SPACES
 from raytracer.scene.kinds import (
     ColorValue,
     Constant,
-    LateTable,
+    Keys,
     NamedTables,
     Rows,
     Table,
@@ -196,17 +196,26 @@ MATERIAL = Variants(
     default=DEFAULT,
 )
 
-
-def _animation() -> Mapping[str, Definition]:
-    """Return the keys of an animation; few scenes have one."""
-    from raytracer.scene.animation import AnimationSettings
-
-    return definitions(AnimationSettings)
-
-
-ANIMATION = LateTable(
-    "Animation", "Frames, time and motion of the camera of `raytracer animate`.", _animation
+ANIMATION = Table(
+    "Animation",
+    "Frames, time and motion of the camera of `raytracer animate`.",
+    Keys("raytracer.scene.animation", "AnimationSettings"),
 )
+
+ANNOTATIONS = {
+    name: Table(kind, summary, Keys("raytracer.scene.annotations", kind))
+    for name, kind, summary in (
+        ("legend", "Legend", "The scale of spheres that are coloured by a column."),
+        ("scale_bar", "ScaleBar", "A bar of a known length."),
+        ("axes", "Axes", "A tripod of the axes."),
+        ("texts", "TextLabel", "A text over the picture."),
+        ("labels", "Labels", "A text at each sphere."),
+        ("box", "SimulationBox", "The edges of the simulation box."),
+        ("outline", "Outline", "Lines around spheres."),
+        ("depth_cue", "DepthCue", "Fading into a colour with the distance."),
+    )
+}
+"""What is drawn over the picture; texts are a list."""
 
 SCENE = Table(
     "SceneFile",
@@ -230,6 +239,10 @@ SCENE = Table(
         "elements": _key(
             NamedTables(ELEMENT), "Own radii and colours of elements in files of atoms.", default={}
         ),
+        **{
+            name: _key(Tables(table) if name == "texts" else table, table.summary)
+            for name, table in ANNOTATIONS.items()
+        },
     },
 )
 """The whole file."""

@@ -104,9 +104,16 @@ class CudaFilm(DeviceFilm):
         return self.host
 
     def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:
-        """Develop on the device; only picture and histogram are copied to the host."""
+        """Develop on the device; only picture and histogram are copied to the host.
+
+        Bloom is added on the host.
+        """
         import numpy as np
 
+        if settings.bloom:
+            from raytracer.film.film import measure_and_develop
+
+            return measure_and_develop(self.to_host(), settings, bits)
         host = self.host
         height, width = host.sums.shape[:2]
         out = np.empty(host.sums.shape, np.uint8 if bits == 8 else np.uint16)
@@ -123,7 +130,14 @@ class CudaFilm(DeviceFilm):
             return out, kernels.read_histogram()
 
     def develop_into(self, settings: ToneSettings, picture: DevicePicture) -> None:
-        """Measure if the exposure is automatic, and develop; nothing is copied to the host."""
+        """Measure if the exposure is automatic, and develop; only bloom needs the host."""
+        if settings.bloom:
+            from raytracer.film.film import with_bloom
+
+            bright, settings = with_bloom(self.to_host(), settings)
+            with CudaFilm(self._number, bright) as film:
+                film.develop_into(settings, picture)
+            return
         host = self.host
         height, width = host.sums.shape[:2]
         with self._context.lock, self._context.active():

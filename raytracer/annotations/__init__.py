@@ -1,0 +1,1 @@
+"""What is drawn over a picture: legend, scale bar, axes, texts, box, outline, depth cue."""

@@ -1,0 +1,96 @@
+"""Axes: a tripod that turns with the camera."""
+
+from __future__ import annotations
+
+from math import hypot, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from raytracer.annotations.drawing import Disk, Line, Polygon, Text
+from raytracer.annotations.fonts import CAP_HEIGHT
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from raytracer.annotations.drawing import RGB, Point
+    from raytracer.annotations.projection import Projection
+    from raytracer.annotations.sheet import Sheet
+    from raytracer.scene.annotations import Axes
+
+COLORS: tuple[RGB, ...] = ((0.84, 0.15, 0.16), (0.13, 0.59, 0.19), (0.16, 0.33, 0.85))
+"""sRGB of x, y and z."""
+
+SHAFT = 0.07
+"""Width of a shaft, as a part of an axis."""
+
+HEAD = 0.3
+"""Length of an arrow's head, as a part of an axis; half of it is its width."""
+
+BEYOND = 0.55
+"""Distance of a name's middle from the tip, in font sizes."""
+
+SHORT = 0.02
+"""Length in the picture, as a part of an axis, below which an axis points at the viewer."""
+
+
+def draw(sheet: Sheet, axes: Axes, projection: Projection) -> None:
+    """Draw the tripod; axes that point away from the viewer first."""
+    length, size = axes.length * sheet.point, axes.size * sheet.point
+    names = axes.labels.split() or ["", "", ""]
+    reach = length + (BEYOND + 0.4) * size if any(names) else length
+    x, y = sheet.take(axes.place, 2.0 * reach, 2.0 * reach)
+    directions = projection.directions(np.eye(3))
+    shift_x, shift_y = _shift(axes.place, directions, reach)
+    middle = x + reach + shift_x, y + reach + shift_y
+    for axis in np.argsort(directions[:, 2], kind="stable"):
+        across, up = float(directions[axis, 0]), float(directions[axis, 1])
+        _arrow(sheet, middle, (across * length, -up * length), length, COLORS[axis])
+        _name(sheet, middle, (across * length, -up * length), size, names[axis], COLORS[axis])
+
+
+def _shift(place: str, directions: NDArray[np.float64], reach: float) -> Point:
+    """Return how far the origin moves so that the tripod itself, and no ball, is at the margin.
+
+    Args:
+        place: in the picture.
+        directions: of the axes, (3, 3), x to the right and y up.
+        reach: length of an axis with its name, pixels.
+    """
+    low, high = np.minimum(directions.min(axis=0), 0.0), np.maximum(directions.max(axis=0), 0.0)
+    x = y = 0.0
+    if "left" in place:
+        x = -(1.0 + float(low[0])) * reach
+    elif "right" in place:
+        x = (1.0 - float(high[0])) * reach
+    if place.startswith("top"):
+        y = -(1.0 - float(high[1])) * reach
+    elif place.startswith("bottom"):
+        y = (1.0 + float(low[1])) * reach
+    return x, y
+
+
+def _arrow(sheet: Sheet, start: Point, along: Point, length: float, color: RGB) -> None:
+    """Draw an axis with its head; along: from its start to its tip, length: before projection."""
+    long = hypot(*along)
+    thick = max(SHAFT * length, 1.0)
+    if long < SHORT * length:
+        sheet.drawing.add(Disk(start, thick, color))
+        return
+    ux, uy = along[0] / long, along[1] / long
+    head = min(HEAD * length, long)
+    tip = start[0] + along[0], start[1] + along[1]
+    neck = tip[0] - ux * head, tip[1] - uy * head
+    half = (HEAD * length / 2.0 + thick) / 2.0
+    sides = (neck[0] - uy * half, neck[1] + ux * half), (neck[0] + uy * half, neck[1] - ux * half)
+    sheet.drawing.add(Line((start, neck), thick, color), Polygon((tip, *sides), color))
+
+
+def _name(sheet: Sheet, start: Point, along: Point, size: float, name: str, color: RGB) -> None:
+    """Write the name of an axis beyond its tip, or to the lower right of one towards the viewer."""
+    long = hypot(*along)
+    ux, uy = (along[0] / long, along[1] / long) if long > 1.0 else (sqrt(0.5), sqrt(0.5))
+    beyond = long + BEYOND * size
+    x, y = start[0] + ux * beyond, start[1] + uy * beyond
+    place = x, y + CAP_HEIGHT * size / 2.0
+    sheet.drawing.add(Text(name, *place, size, color, 0.5, sheet.rim))

@@ -1,0 +1,140 @@
+"""The simulation box: its edges in the picture, and the parts of them that are seen."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import hypot
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from raytracer.annotations.drawing import RGB, Line
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from raytracer.annotations.drawing import Point
+    from raytracer.annotations.projection import Projection
+    from raytracer.annotations.surface import Strip
+
+NEAR = 1e-3
+"""Depth at which a line ends in front of a perspective camera, as a part of its farthest depth."""
+
+STEP = 0.5
+"""Distance of the points of a line that are tested, in pixels."""
+
+
+def segments(
+    origin: NDArray[np.float64], edges: NDArray[np.float64]
+) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Return the ends of the twelve edges of a cell.
+
+    Args:
+        origin: (3,), a corner.
+        edges: (3, 3), one edge vector a row.
+    """
+    found = []
+    for axis in range(3):
+        others = [edges[other] for other in range(3) if other != axis]
+        for first, second in product((0.0, 1.0), repeat=2):
+            start = origin + first * others[0] + second * others[1]
+            found.append((start, start + edges[axis]))
+    return found
+
+
+class HiddenLine:
+    """A segment in the picture, of which strip after strip tells what is seen.
+
+    Args:
+        ends: x and y in pixels of both ends, float64 (2, 2), clipped to the picture.
+        depths: of both ends, render space.
+        perspective: whether depths are seen in perspective.
+    """
+
+    def __init__(
+        self, ends: NDArray[np.float64], depths: tuple[float, float], perspective: bool
+    ) -> None:
+        length = hypot(*(ends[1] - ends[0]))
+        count = max(int(length / STEP), 1) + 1
+        part = np.linspace(0.0, 1.0, count)
+        self.points = ends[0] + part[:, None] * (ends[1] - ends[0])
+        near, far = depths
+        if perspective:
+            self.depth = 1.0 / ((1.0 - part) / near + part / far)
+        else:
+            self.depth = (1.0 - part) * near + part * far
+        self.seen = np.ones(count, np.bool_)
+
+    def hide(self, strip: Strip) -> None:
+        """Mark what spheres cover of the points in a strip."""
+        rays = np.floor(self.points * strip.fine).astype(np.int64) - (strip.x, strip.y)
+        rows, columns = strip.depth.shape
+        inside = (rays >= 0).all(axis=1) & (rays[:, 0] < columns) & (rays[:, 1] < rows)
+        x, y = rays[inside].T
+        self.seen[inside] &= self.depth[inside] < strip.depth[y, x]
+
+    def lines(self, width: float, color: RGB) -> list[Line]:
+        """Return what is seen."""
+        steps = np.diff(self.seen.astype(np.int8), prepend=0, append=0)
+        starts, stops = np.flatnonzero(steps == 1), np.flatnonzero(steps == -1) - 1
+        return [
+            Line((_point(self.points[first]), _point(self.points[last])), width, color)
+            for first, last in zip(starts, stops, strict=True)
+            if last > first
+        ]
+
+
+def _point(values: NDArray[np.float64]) -> Point:
+    return float(values[0]), float(values[1])
+
+
+def hidden_line(
+    start: NDArray[np.float64], end: NDArray[np.float64], projection: Projection, margin: float
+) -> HiddenLine | None:
+    """Return a segment in the picture; None if it is outside.
+
+    Args:
+        start, end: render space, float64 (3,).
+        projection: the camera.
+        margin: pixels around the picture in which it still matters.
+    """
+    near, far = projection.depth(np.stack([start, end]))
+    if projection.perspective:
+        limit = NEAR * max(near, far)
+        if max(near, far) <= 0.0:
+            return None
+        if near < limit:
+            start = end + (start - end) * (far - limit) / (far - near)
+        elif far < limit:
+            end = start + (end - start) * (near - limit) / (near - far)
+        near, far = (max(float(value), limit) for value in projection.depth(np.stack([start, end])))
+    ends = projection.pixels(np.stack([start, end]))
+    clipped = _clipped(ends, margin, projection.width, projection.height)
+    if clipped is None:
+        return None
+    first, last = clipped
+    parts = np.array([first, last])
+    if projection.perspective:
+        inverse = (1.0 - parts) / near + parts / far
+        depths = (float(1.0 / inverse[0]), float(1.0 / inverse[1]))
+    else:
+        depths = (float(near + first * (far - near)), float(near + last * (far - near)))
+    inside = ends[0] + parts[:, None] * (ends[1] - ends[0])
+    return HiddenLine(inside, depths, projection.perspective)
+
+
+def _clipped(
+    ends: NDArray[np.float64], margin: float, width: int, height: int
+) -> tuple[float, float] | None:
+    """Return which part of a segment is in the picture and its margin (Liang and Barsky)."""
+    first, last = 0.0, 1.0
+    for axis, size in enumerate((width, height)):
+        start, step = float(ends[0, axis]), float(ends[1, axis] - ends[0, axis])
+        low, high = -margin - start, size + margin - start
+        if step == 0.0:
+            if low > 0.0 or high < 0.0:
+                return None
+            continue
+        enter, leave = sorted((low / step, high / step))
+        first, last = max(first, enter), min(last, leave)
+    return (first, last) if first < last else None

@@ -1,0 +1,36 @@
+"""Depth cue: how far the colour of each pixel fades."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from raytracer.annotations.surface import Strip
+
+
+def fading(
+    strip: Strip, near: float, far: float, strength: float, transparent: bool
+) -> NDArray[np.float32]:
+    """Return the part of the colour that is mixed into each pixel of a strip, float32 (h, w).
+
+    The background keeps its colour; a pixel that shows some of it fades in proportion.
+
+    Args:
+        strip: first hits.
+        near, far: depths in render space between which it grows from 0 to `strength`.
+        strength: largest part.
+        transparent: whether the background has no colour of its own, so that colours of pixels
+            are those of the spheres alone.
+    """
+    seen = np.isfinite(strip.depth)
+    depth = np.where(seen, strip.depth, np.float32(near))
+    part = np.clip((depth - near) / max(far - near, 1e-30), 0.0, 1.0).astype(np.float32)
+    mean = strip.pixels(part * np.float32(strength))
+    if transparent:
+        covered = strip.pixels(seen.astype(np.float32))
+        mean = np.divide(mean, covered, out=mean, where=covered > 0.0)
+    return mean

@@ -1,0 +1,113 @@
+"""Drawings: shapes and texts in pixels of a picture, for pixels, SVG and PDF alike.
+
+Coordinates count from the upper left corner of the whole picture; pixel (0, 0) covers 0 to 1.
+Colours are sRGB in 0..1. What is added later is drawn over what was added before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+RGB = tuple[float, float, float]
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of several segments, with round ends and joints.
+
+    Args:
+        points: two or more.
+        width: in pixels.
+        color: of the line.
+        square: whether the line ends at its first and last point instead of half a width later.
+    """
+
+    points: tuple[Point, ...]
+    width: float
+    color: RGB
+    square: bool = False
+
+
+@dataclass(frozen=True)
+class Polygon:
+    """A convex polygon; points: its corners, in either sense."""
+
+    points: tuple[Point, ...]
+    color: RGB
+
+
+@dataclass(frozen=True)
+class Disk:
+    """A disk; center and radius in pixels."""
+
+    center: Point
+    radius: float
+    color: RGB
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Whole pixels in colours that are not mixed: the bar of a legend.
+
+    Args:
+        x, y: of the upper left corner, whole pixels.
+        colors: uint8 (h, w, 3), sRGB.
+    """
+
+    x: int
+    y: int
+    colors: NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A line of text.
+
+    Args:
+        text: its letters.
+        x, y: of the anchor on the baseline.
+        size: of the font, pixels per em.
+        color: of the letters.
+        anchor: part of the text's width that is left of x: 0 starts there, 1 ends there.
+        halo: colour of the rim around the letters; None for none.
+        upright: whether it runs from the bottom to the top.
+    """
+
+    text: str
+    x: float
+    y: float
+    size: float
+    color: RGB
+    anchor: float = 0.0
+    halo: RGB | None = None
+    upright: bool = False
+
+
+Shape = Line | Polygon | Disk | Cells | Text
+
+HALO = 0.09
+"""Width of the rim around letters, in font sizes."""
+
+
+@dataclass
+class Drawing:
+    """Shapes over a picture.
+
+    Args:
+        width, height: of the whole picture in pixels.
+        shapes: from the bottom to the top.
+    """
+
+    width: int
+    height: int
+    shapes: list[Shape] = field(default_factory=list)
+
+    def add(self, *shapes: Shape) -> None:
+        """Draw shapes over what is there."""
+        self.shapes += shapes

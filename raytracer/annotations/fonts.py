@@ -1,0 +1,121 @@
+"""Fonts: the one that is shipped, sizes of texts, exponents."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from PIL.ImageFont import FreeTypeFont
+
+FONT = Path(__file__).parent / "fonts" / "SourceSansPro-Regular.ttf"
+"""Source Sans Pro of Adobe, under the SIL Open Font License 1.1, with Latin, Greek and Cyrillic."""
+
+FAMILY = "Source Sans Pro"
+
+CAP_HEIGHT = 0.66
+"""Height of a capital letter, in font sizes."""
+
+RAISED = 0.42
+"""Height of the baseline of an exponent above that of the text, in font sizes."""
+
+LOWERED = -0.15
+"""The same of an index."""
+
+SMALL = 0.68
+"""Size of exponents and indices, in font sizes of the text."""
+
+_RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ", "0123456789+−=()n", strict=True))
+_LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎", "0123456789+−=()", strict=True))
+
+
+_EXPONENT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+class Run(NamedTuple):
+    """A part of a line of text with one size and baseline.
+
+    Args:
+        text: its letters.
+        scale: of the font size.
+        rise: of the baseline, in font sizes of the text.
+        x: of its start, in pixels from the start of the line.
+    """
+
+    text: str
+    scale: float
+    rise: float
+    x: float
+
+
+@lru_cache(maxsize=32)
+def font(pixels: float) -> FreeTypeFont:
+    """Return the font at a size in pixels per em."""
+    from PIL import ImageFont
+
+    return ImageFont.truetype(FONT, pixels)
+
+
+def runs(text: str, size: float) -> list[Run]:
+    """Return the parts of a line: exponents (⁻³) and indices (₂) are small and shifted.
+
+    Args:
+        text: one line.
+        size: of the font in pixels per em.
+    """
+    laid, x = [], 0.0
+    for part, scale, rise in _parts(text):
+        laid.append(Run(part, scale, rise, x))
+        x += font(size * scale).getlength(part)
+    return laid
+
+
+def typeset(number: str) -> str:
+    """Return a number of a program, "-2.5e6", as it is printed: −2.5×10⁶."""
+    mantissa, e, exponent = number.partition("e")
+    sign = "−" if mantissa.startswith("-") else ""
+    mantissa = mantissa.lstrip("-")
+    if not e:
+        return sign + mantissa
+    power = f"10{str(int(exponent)).translate(_EXPONENT)}"
+    return sign + (power if mantissa == "1" else f"{mantissa}×{power}")
+
+
+def width(text: str, size: float) -> float:
+    """Return the width of a line in pixels; size: of the font in pixels per em."""
+    return max((run.x + font(size * run.scale).getlength(run.text) for run in runs(text, size)),
+               default=0.0)  # fmt: skip
+
+
+def missing(text: str) -> str:
+    """Return the letters of a text that the font does not have."""
+    blank = font(32.0).getmask("\uffff")
+    letters = {letter for part, *_ in _parts(text) for letter in part if not letter.isspace()}
+    return "".join(
+        sorted(
+            letter
+            for letter in letters
+            if (mask := font(32.0).getmask(letter)).size == blank.size
+            and bytes(mask) == bytes(blank)
+        )
+    )
+
+
+def _parts(text: str) -> Iterator[tuple[str, float, float]]:
+    """Yield the letters of a line in parts, with the scale and the rise of each."""
+    part, now = "", (1.0, 0.0)
+    for letter in text:
+        style = (1.0, 0.0)
+        if letter in _RAISED:
+            letter, style = _RAISED[letter], (SMALL, RAISED)
+        elif letter in _LOWERED:
+            letter, style = _LOWERED[letter], (SMALL, LOWERED)
+        if style != now and part:
+            yield part, *now
+            part = ""
+        part, now = part + letter, style
+    if part:
+        yield part, *now

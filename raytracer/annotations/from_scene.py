@@ -1,0 +1,229 @@
+"""What annotations need of a scene: box, colour scales, labels, colour of the background."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from raytracer.annotations.fonts import missing, typeset
+from raytracer.annotations.labels import Named
+from raytracer.annotations.plan import Plan
+from raytracer.annotations.texts import filled
+from raytracer.errors import SceneError, shown_value, suggestion
+from raytracer.files.access import opened
+from raytracer.scene.colors import linear_to_srgb
+from raytracer.scene.particles.read import source_of
+from raytracer.scene.particles.source import Box
+from raytracer.warning import warn
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from raytracer.scene.annotations import Annotations, SimulationBox
+    from raytracer.scene.camera import Camera
+    from raytracer.scene.coloring.scale import ColorScale
+    from raytracer.scene.scene import Scene, SphereSet
+    from raytracer.settings import RenderSettings
+
+MOST_LOST = 10
+"""Most letters that a warning lists."""
+
+MOST_LABELS = 20_000
+"""Most spheres that can have labels; more than a few hundred cannot be read."""
+
+
+def plan_of(scene: Scene, settings: RenderSettings, annotations: Annotations) -> Plan:
+    """Return what is drawn over the pictures of a scene.
+
+    Args:
+        scene: with the arrays of its spheres.
+        settings: of the render.
+        annotations: what to draw.
+
+    Raises:
+        SceneError: the scene does not have what is to be drawn.
+    """
+    bottom, top = scene.background.edges()
+    target = scene.camera.look_at if scene.camera is not None else None
+    plan = Plan(
+        annotations,
+        settings.dpi,
+        bottom,
+        top,
+        scene.background.transparent,
+        None if target is None else _triple(target),
+        scales_of(scene) if annotations.legend is not None else (),
+        box_of(scene, annotations.box) if annotations.box is not None else None,
+        labelled(scene, annotations.labels.by) if annotations.labels is not None else None,
+        values_of(scene),
+    )
+    if annotations.scale_bar is not None:
+        _warn_of_perspective(scene.camera)
+    if lost := missing(_letters(plan)):
+        warn(f"the font has no {', '.join(lost[:MOST_LOST])}: use other letters in labels")
+    return plan
+
+
+def _warn_of_perspective(camera: Camera | None) -> None:
+    """Say at which distance a scale bar holds."""
+    if camera is None or camera.type == "perspective":
+        warn(
+            "scale_bar: the camera has perspective, so the bar is right at the distance of what "
+            'it looks at, and only there: with type = "orthographic" under [camera] it is right '
+            "everywhere"
+        )
+
+
+def _letters(plan: Plan) -> str:
+    """Return all texts of a plan, which may be checked before anything is rendered."""
+    wanted = plan.annotations
+    texts = [filled(label.text, plan.values) for label in wanted.texts]
+    if wanted.legend is not None:
+        texts += [wanted.legend.label or scale.title for scale in plan.scales]
+        texts += [name for scale in plan.scales for name in scale.names]
+    if wanted.scale_bar is not None:
+        texts.append(wanted.scale_bar.unit)
+    if wanted.axes is not None:
+        texts.append(wanted.axes.labels)
+    if plan.named is not None:
+        texts += plan.named.texts
+    return "".join(texts)
+
+
+def values_of(scene: Scene) -> dict[str, Any]:
+    """Return what texts may name in braces."""
+    from pathlib import Path
+
+    return {
+        "title": scene.title,
+        "file": Path(scene.source).name,
+        "spheres": scene.count,
+    }
+
+
+def scales_of(scene: Scene) -> tuple[ColorScale, ...]:
+    """Return the colour scales of a scene. Raises SceneError if it has none."""
+    found = tuple(scene.color_scales)
+    if not found:
+        raise SceneError(
+            "legend: no spheres are coloured by a column, so there is no scale to show: "
+            "leave the legend out"
+        )
+    return found
+
+
+def box_of(scene: Scene, wanted: SimulationBox) -> Box:
+    """Return the simulation box: as given, or that of the first file that has one.
+
+    Raises:
+        SceneError: there is none, or it has no volume.
+    """
+    if wanted.edges is not None:
+        a, b, c = map(_triple, wanted.edges)
+        box = Box(_triple(wanted.origin or (0.0, 0.0, 0.0)), (a, b, c))
+    else:
+        boxes = (_box_of_file(spheres) for spheres in scene.spheres)
+        found = next((box for box in boxes if box is not None), None)
+        if found is None:
+            raise SceneError(
+                "box: the files of the scene state no simulation box: give its edges, "
+                "edges = [[x, y, z], [x, y, z], [x, y, z]], or leave the box out"
+            )
+        box = found if wanted.origin is None else Box(_triple(wanted.origin), found.edges)
+    edges = np.array(box.edges, np.float64)
+    lengths = np.linalg.norm(edges, axis=1)
+    if not lengths.all() or abs(np.linalg.det(edges / lengths[:, None])) < 1e-9:
+        raise SceneError("box.edges: the three edges lie in a plane; give those of a cell")
+    return box
+
+
+def _box_of_file(spheres: SphereSet) -> Box | None:
+    """Return the simulation box of a set's file in scene units, or None."""
+    file = spheres.file
+    if file is None or file.problem():
+        return None
+    with opened(file.path) as stream, source_of(stream, inner=file.inner) as source:
+        box = source.box
+    if box is None:
+        return None
+    linear, move = spheres.transform.linear(), spheres.transform.translate
+    a, b, c = map(_triple, np.array(box.edges, np.float64) @ linear.T)
+    return Box(_triple(linear @ np.array(box.origin, np.float64) + move), (a, b, c))
+
+
+def _triple(values: Any) -> tuple[float, float, float]:
+    """Return three numbers as floats."""
+    x, y, z = (float(value) for value in values)
+    return x, y, z
+
+
+def labelled(scene: Scene, by: str) -> Named:
+    """Return the spheres of a scene with their labels.
+
+    Raises:
+        SceneError: a file has no such column, or there are too many spheres.
+    """
+    if scene.count > MOST_LABELS:
+        raise SceneError(
+            f"labels: {scene.count:,} spheres are more than can have labels, {MOST_LABELS:,}: "
+            "show fewer spheres, or leave the labels out"
+        )
+    centers: list[NDArray[np.float64]] = []
+    colors: list[NDArray[np.float64]] = []
+    texts: list[str] = []
+    for spheres in scene.spheres:
+        if spheres.count:
+            placed = np.asarray(spheres.centers, np.float64) @ spheres.transform.linear().T
+            centers.append(placed + spheres.transform.translate)
+            colors.append(_colors(spheres))
+        texts += _texts(spheres, by, len(texts))
+    if not centers:
+        return Named(np.zeros(0, np.int64), np.zeros((0, 3)), [], np.zeros((0, 3)))
+    return Named(np.arange(len(texts)), np.concatenate(centers), texts, np.concatenate(colors))
+
+
+def _colors(spheres: SphereSet) -> NDArray[np.float64]:
+    """Return the colours of a set, sRGB in 0..1, (N, 3)."""
+    colors = np.asarray(spheres.color)
+    values = colors / 255.0 if colors.dtype == np.uint8 else colors.astype(np.float64)
+    if spheres.color_space == "linear":
+        values = linear_to_srgb(np.clip(values, 0.0, 1.0))
+    if spheres.color_id is not None:
+        values = values[spheres.color_id]
+    return np.broadcast_to(values, (spheres.count, 3))
+
+
+def _texts(spheres: SphereSet, by: str, first: int) -> list[str]:
+    """Return the labels of a set; first: number of its first sphere in the scene.
+
+    Raises:
+        SceneError: its file has no such column.
+    """
+    if by == "index":
+        return [str(first + row) for row in range(spheres.count)]
+    if spheres.file is None or spheres.file.problem():
+        raise SceneError(
+            f"labels.by: {spheres!r} comes from no file that has {shown_value(by)}: "
+            'label by "index"'
+        )
+    file = spheres.file
+    with opened(file.path) as stream, source_of(stream, inner=file.inner) as source:
+        if by in source.columns:
+            return [_word(value) for value in source.load([by])[by].tolist()]
+        labels = source.labels_of_atoms() if by == "element" else None
+        known = [*source.columns, "index", *(["element"] if labels else [])]
+    if labels is None:
+        raise SceneError(
+            f"labels.by: {spheres.source} has no column {shown_value(by)}; {suggestion(by, known)}"
+        )
+    return [labels.names[index] for index in labels.ids.tolist()]
+
+
+def _word(value: Any) -> str:
+    """Return a value of a column as a short text."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace").strip()
+    if isinstance(value, list):
+        return ", ".join(map(_word, value))
+    return typeset(f"{value:.4g}") if isinstance(value, float) else str(value)

@@ -1,0 +1,84 @@
+"""Outlines: where another sphere, or the background, begins."""
+
+from __future__ import annotations
+
+from math import floor, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from raytracer.annotations.surface import NONE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from raytracer.annotations.surface import Strip
+    from raytracer.scene.annotations import Outline
+
+
+def coverage(strip: Strip, outline: Outline, scale: float) -> NDArray[np.float32]:
+    """Return which part of each pixel of a strip the line covers, float32 (h, w).
+
+    Args:
+        strip: with a margin of half the line's width.
+        outline: width in pixels, and where it is.
+        scale: scene units a unit of render space.
+    """
+    across = _edges(strip, outline, scale, axis=1)
+    down = _edges(strip, outline, scale, axis=0)
+    radius = outline.width * strip.fine / 2.0
+    lower = floor(radius)
+    part = radius - lower
+    covered = np.zeros(strip.id.shape, np.float32)
+    for reach, weight in ((lower, 1.0 - part), (lower + 1, part)):
+        if reach and weight:
+            near = _near(across, reach) | _near(down.T, reach).T
+            covered += np.float32(weight) * near
+    return strip.pixels(covered)
+
+
+def _edges(strip: Strip, outline: Outline, scale: float, axis: int) -> NDArray[np.bool_]:
+    """Return between which rays and the next ones along an axis an edge is, (h, w).
+
+    The last column, or row, has none.
+    """
+    here = tuple(slice(None, -1) if axis == each else slice(None) for each in (0, 1))
+    there = tuple(slice(1, None) if axis == each else slice(None) for each in (0, 1))
+    first, second = strip.id[here], strip.id[there]
+    found = first != second
+    at_background = (first == NONE) | (second == NONE)
+    if outline.at == "silhouette":
+        found &= at_background
+    elif outline.step > 0.0:
+        with np.errstate(invalid="ignore"):  # infinity minus infinity, in the background
+            gap = np.abs(strip.depth[here] - strip.depth[there])
+        found &= at_background | (gap >= outline.step / scale)
+    edges = np.zeros(strip.id.shape, np.bool_)
+    edges[here] = found
+    return edges
+
+
+def _near(edges: NDArray[np.bool_], radius: int) -> NDArray[np.bool_]:
+    """Return which rays are within a distance of an edge.
+
+    Args:
+        edges: (h, w): whether there is one half a step after each ray of a row.
+        radius: in rays.
+    """
+    height, width = edges.shape
+    sums = np.zeros((height, width + 1), np.int32)
+    np.cumsum(edges, axis=1, out=sums[:, 1:])
+    near = np.zeros_like(edges)
+    columns = np.arange(width)
+    for shift in range(-radius, radius + 1):
+        half = sqrt(radius * radius - shift * shift)
+        reach = floor(half + 0.5)  # edges on each side: at distances 0.5, 1.5, ...
+        if not reach:
+            continue
+        first = np.maximum(columns - reach, 0)
+        last = np.minimum(columns + reach, width)
+        inside = (sums[:, last] - sums[:, first]) > 0
+        target = slice(max(shift, 0), height + min(shift, 0))
+        source = slice(max(-shift, 0), height + min(-shift, 0))
+        near[target] |= inside[source]
+    return near

@@ -1,0 +1,202 @@
+"""Plans: what a scene asks to have drawn over its pictures, and the overlay of one of them.
+
+A plan is made of the scene when it is loaded; the scene itself may be released then. It holds for
+every camera, size and crop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from raytracer.annotations import axes, depth_cue, legend, outline, scale_bar, texts
+from raytracer.annotations.box import HiddenLine, hidden_line, segments
+from raytracer.annotations.labels import Named, SeenLabels
+from raytracer.annotations.overlay import Overlay, row_colors
+from raytracer.annotations.projection import Projection
+from raytracer.annotations.sheet import Sheet
+from raytracer.annotations.surface import COARSEST, extent, rays_per_axis, strips
+from raytracer.scene.colors import linear_to_srgb, parse_color, srgb_to_linear
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from raytracer.annotations.drawing import RGB
+    from raytracer.annotations.surface import FirstHits, Strip
+    from raytracer.film.film import Crop
+    from raytracer.scene.annotations import Annotations
+    from raytracer.scene.coloring.scale import ColorScale
+    from raytracer.scene.particles.source import Box
+    from raytracer.view import View
+
+Space = tuple["NDArray[np.float64]", float]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What is drawn over the pictures of a scene.
+
+    Args:
+        annotations: what there is to draw.
+        dpi: pixels of an inch, or None.
+        bottom, top: sRGB of the background's edges.
+        transparent: whether pictures have no background.
+        target: the point at which the camera looks, scene units; None for the spheres' middle.
+        scales: of the legend.
+        box: of the file or of the annotation, or None.
+        named: spheres with labels, or None.
+        values: what stands for {title} and others in texts.
+    """
+
+    annotations: Annotations
+    dpi: float | None = None
+    bottom: RGB = (1.0, 1.0, 1.0)
+    top: RGB = (1.0, 1.0, 1.0)
+    transparent: bool = False
+    target: tuple[float, float, float] | None = None
+    scales: tuple[ColorScale, ...] = ()
+    box: Box | None = None
+    named: Named | None = None
+    values: dict[str, Any] = field(default_factory=dict)
+
+    def overlay(self, first_hits: FirstHits, view: View, space: Space, crop: Crop) -> Overlay:
+        """Return what is drawn over a picture.
+
+        Args:
+            first_hits: of the scene.
+            view: of the whole picture.
+            space: centre, float64 (3,), and scale of render space.
+            crop: the pixels of the picture: x0, y0, x1, y1, half open.
+        """
+        projection = Projection.of(view, *space)
+        sheet = Sheet(view.width, view.height, self.dpi, self._paper())
+        seen = _Seen(self, sheet, projection, view, first_hits, crop)
+        self._draw(sheet, projection)
+        return Overlay(
+            sheet.drawing, crop, self.dpi, sheet.point,
+            seen.fog, self._fog_color(crop, view.height) if seen.fog is not None else None,
+            seen.lines, sheet.ink(self.annotations.outline.color) if self.annotations.outline
+            else (0.0, 0.0, 0.0),
+        )  # fmt: skip
+
+    def _paper(self) -> RGB | None:
+        """Return the colour of the middle of the background."""
+        if self.transparent:
+            return None
+        red, green, blue = linear_to_srgb(srgb_to_linear([self.bottom, self.top]).mean(axis=0))
+        return float(red), float(green), float(blue)
+
+    def _fog_color(self, crop: Crop, height: int) -> NDArray[np.float32]:
+        """Return the colour into which each row fades, sRGB in 0..1, float32 (h, 3)."""
+        cue = self.annotations.depth_cue
+        bottom, top = self.bottom, self.top
+        if cue is not None and cue.color is not None:
+            bottom = top = parse_color(cue.color)
+        elif self.transparent:
+            bottom = top = (1.0, 1.0, 1.0)
+        return row_colors(bottom, top, (crop[1], crop[3]), height)
+
+    def _draw(self, sheet: Sheet, projection: Projection) -> None:
+        """Draw what lies over the picture as a whole."""
+        wanted = self.annotations
+        for label in wanted.texts:
+            texts.draw(sheet, label, self.values)
+        if wanted.legend is not None:
+            for scale in self.scales:
+                legend.draw(sheet, wanted.legend, scale)
+        if wanted.scale_bar is not None:
+            per_unit = projection.pixels_per_unit(self._target_depth(projection))
+            scale_bar.draw(sheet, wanted.scale_bar, per_unit)
+        if wanted.axes is not None:
+            axes.draw(sheet, wanted.axes, projection)
+
+    def _target_depth(self, projection: Projection) -> float:
+        """Return the depth at which a scale bar holds, render space."""
+        target = projection.center if self.target is None else np.array(self.target, np.float64)
+        depth = float(projection.depth(projection.to_render_space(target[None]))[0])
+        if not projection.perspective:
+            return 1.0
+        if depth <= 0.0:  # the target is behind a camera that was moved: the spheres' middle
+            depth = max(float(projection.depth(np.zeros((1, 3)))[0]), 1e-6)
+        return depth
+
+
+class _Seen:
+    """What depends on the spheres that are seen; draws box and labels, finds fog and outlines."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        sheet: Sheet,
+        projection: Projection,
+        view: View,
+        first_hits: FirstHits,
+        crop: Crop,
+    ) -> None:
+        self._plan, self._projection = plan, projection
+        self.fog: NDArray[np.float32] | None = None
+        self.lines: NDArray[np.float32] | None = None
+        wanted = plan.annotations
+        if not any((wanted.outline, wanted.depth_cue, plan.box, plan.named)):
+            return
+        height, width = crop[3] - crop[1], crop[2] - crop[0]
+        margin = 1.0
+        if wanted.outline is not None:
+            self.lines = np.zeros((height, width), np.float32)
+            margin += wanted.outline.width / 2.0
+        if wanted.depth_cue is not None:
+            self.fog = np.zeros((height, width), np.float32)
+            self._depths = self._fog_depths(first_hits, view)
+        hidden, labels = self._box_lines(sheet), None
+        if plan.named is not None:
+            labels = SeenLabels(plan.named, projection)
+        fine = COARSEST if wanted.outline is None else rays_per_axis(*view.size)
+        for strip in strips(first_hits, view, projection, crop, fine, margin):
+            self._shade(strip, crop[1])
+            for line in hidden:
+                line.hide(strip)
+            if labels is not None:
+                labels.find(strip)
+        if wanted.box is not None:
+            ink = sheet.ink(wanted.box.color)
+            for line in hidden:
+                sheet.drawing.add(*line.lines(wanted.box.width * sheet.point, ink))
+        if labels is not None and wanted.labels is not None:
+            labels.draw(sheet, wanted.labels)
+
+    def _shade(self, strip: Strip, first: int) -> None:
+        """Add outlines and fog of a strip; first: row of the picture."""
+        rows = slice(strip.y0 - first, strip.y1 - first)
+        wanted = self._plan.annotations
+        if wanted.outline is not None and self.lines is not None:
+            self.lines[rows] = outline.coverage(strip, wanted.outline, self._projection.scale)
+        if wanted.depth_cue is not None and self.fog is not None:
+            self.fog[rows] = depth_cue.fading(
+                strip, *self._depths, wanted.depth_cue.strength, self._plan.transparent
+            )
+
+    def _fog_depths(self, first_hits: FirstHits, view: View) -> tuple[float, float]:
+        """Return the depths between which colours fade, render space."""
+        cue = self._plan.annotations.depth_cue
+        assert cue is not None
+        near, far = cue.near, cue.far
+        if near is None or far is None:
+            found = extent(first_hits, view, self._projection)
+            near = found[0] if near is None else near / self._projection.scale
+            far = found[1] if far is None else far / self._projection.scale
+            return near, far
+        return near / self._projection.scale, far / self._projection.scale
+
+    def _box_lines(self, sheet: Sheet) -> list[HiddenLine]:
+        """Return the edges of the box that are in the picture."""
+        box, wanted = self._plan.box, self._plan.annotations.box
+        if box is None or wanted is None:
+            return []
+        projection = self._projection
+        origin = projection.to_render_space(np.array(box.origin, np.float64))
+        edges = np.array(box.edges, np.float64) / projection.scale
+        margin = wanted.width * sheet.point
+        found = [hidden_line(*ends, projection, margin) for ends in segments(origin, edges)]
+        return [line for line in found if line is not None]

@@ -1,0 +1,87 @@
+"""Projection: points of a scene to pixels of a picture, as the camera rays of the kernels go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from raytracer.layout import code
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from raytracer.view import View
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """The camera of a view.
+
+    Args:
+        origin: eye, or the middle of the plane that rays start from, float64 (3,), render space.
+        right, up: half the width and half the height of the picture; of a perspective camera at
+            distance 1; float64 (3,).
+        forward: unit vector of the view, float64 (3,).
+        perspective: whether rays start at the eye.
+        width, height: of the whole picture in pixels.
+        center: of render space, float64 (3,), in scene space.
+        scale: scene units a unit of render space.
+    """
+
+    origin: NDArray[np.float64]
+    right: NDArray[np.float64]
+    up: NDArray[np.float64]
+    forward: NDArray[np.float64]
+    perspective: bool
+    width: int
+    height: int
+    center: NDArray[np.float64]
+    scale: float
+
+    @classmethod
+    def of(cls, view: View, center: NDArray[np.float64], scale: float) -> Projection:
+        """Return the projection of a view in render space."""
+        camera = view.camera[0]
+        origin, right, up, forward = (
+            np.asarray(camera[name], np.float64) for name in ("origin", "right", "up", "forward")
+        )
+        kind = int(camera["kind"]) == code("CameraKind", "perspective")
+        place = np.asarray(center, np.float64)
+        return cls(origin, right, up, forward, kind, *view.size, place, scale)
+
+    def to_render_space(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return points, (N, 3), of scene space in render space."""
+        return (points - self.center) / self.scale
+
+    def depth(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return distances from the camera along its view, (N,), of points in render space."""
+        return (points - self.origin) @ self.forward
+
+    def pixels(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return x and y in pixels of the whole picture, (N, 2), of points in render space.
+
+        With a perspective camera they must be in front of it.
+        """
+        offset = points - self.origin
+        u = offset @ self.right / (self.right @ self.right)
+        v = offset @ self.up / (self.up @ self.up)
+        if self.perspective:
+            depth = self.depth(points)
+            u, v = u / depth, v / depth
+        return np.stack([(u + 1.0) * self.width / 2.0, (1.0 - v) * self.height / 2.0], axis=-1)
+
+    def directions(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return vectors, (N, 3), along the picture's x, its y (up) and towards the viewer."""
+        right, up = (axis / np.linalg.norm(axis) for axis in (self.right, self.up))
+        return np.stack([vectors @ right, vectors @ up, -(vectors @ self.forward)], axis=-1)
+
+    def pixels_per_unit(self, depth: float) -> float:
+        """Return pixels of a scene unit across the view.
+
+        Args:
+            depth: render space; without meaning for an orthographic camera.
+        """
+        half = float(np.linalg.norm(self.right)) * (depth if self.perspective else 1.0)
+        return self.width / (2.0 * half * self.scale)

@@ -1,0 +1,53 @@
+"""Scale bars: a line of a known length."""
+
+from __future__ import annotations
+
+from math import floor, log10
+from typing import TYPE_CHECKING
+
+from raytracer.annotations.drawing import Line, Text
+from raytracer.annotations.fonts import typeset, width
+
+if TYPE_CHECKING:
+    from raytracer.annotations.sheet import Sheet
+    from raytracer.scene.annotations import ScaleBar
+
+SHARE = 0.2
+"""Longest bar whose length was not given, as a part of the picture's width."""
+
+THICK = 0.22
+"""Width of the bar, in font sizes."""
+
+
+def draw(sheet: Sheet, bar: ScaleBar, pixels_per_unit: float) -> None:
+    """Draw a scale bar.
+
+    Args:
+        sheet: the picture.
+        bar: what to draw.
+        pixels_per_unit: pixels of a scene unit.
+    """
+    size, ink = bar.size * sheet.point, sheet.ink(bar.color)
+    per_unit = pixels_per_unit / bar.factor
+    length = round_down(SHARE * sheet.width / per_unit) if bar.length is None else bar.length
+    long = length * per_unit
+    text = f"{typeset(f'{length:.6g}')} {bar.unit}".strip()
+    wide = max(long, width(text, size))
+    thick = max(round(THICK * size), 1)
+    x, y = sheet.take(bar.place, wide, 1.3 * size + thick)
+    left, top = round(x + (wide - long) / 2.0), round(y + 1.3 * size)
+    halo = sheet.halo(ink)
+    ends = (left, top + thick / 2.0), (left + long, top + thick / 2.0)
+    if halo is not None:
+        rim = 2.0 * max(round(0.06 * size), 1)
+        wider = (left - rim / 2.0, ends[0][1]), (left + long + rim / 2.0, ends[1][1])
+        sheet.drawing.add(Line(wider, thick + rim, halo, square=True))
+    sheet.drawing.add(Line(ends, float(thick), ink, square=True))
+    center = left + long / 2.0
+    sheet.drawing.add(Text(text, center, top - 0.42 * size, size, ink, 0.5, halo))
+
+
+def round_down(value: float) -> float:
+    """Return the largest of 1, 2 and 5 times a power of ten that is not above a number > 0."""
+    power = 10.0 ** floor(log10(value))
+    return max(step * power for step in (1.0, 2.0, 5.0) if step * power <= value * (1.0 + 1e-9))

@@ -1,0 +1,101 @@
+"""Sheets: a drawing with the size of a point, the colour of ink, and what room is left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from raytracer.annotations.drawing import RGB, Drawing
+from raytracer.scene.annotations import INCHES
+from raytracer.scene.colors import parse_color
+
+if TYPE_CHECKING:
+    from raytracer.scene.colors import Color
+
+POINTS = 72.0
+"""Points of an inch."""
+
+MARGIN = 12.0
+"""Distance from the edges of the picture in points, and between things at the same place."""
+
+BLACK, WHITE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
+
+DARK = 0.45
+"""Brightness of sRGB below which a colour asks for white ink."""
+
+
+@dataclass
+class Sheet:
+    """A picture that is drawn over.
+
+    Args:
+        width, height: of the whole picture in pixels.
+        dpi: pixels of an inch; None makes the shorter side `INCHES` long.
+        paper: sRGB of the background, of a gradient its middle; None if it is transparent.
+    """
+
+    width: int
+    height: int
+    dpi: float | None = None
+    paper: RGB | None = None
+    drawing: Drawing = field(init=False)
+    _used: dict[str, float] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self.drawing = Drawing(self.width, self.height)
+
+    @property
+    def point(self) -> float:
+        """Pixels of a point."""
+        dpi = min(self.width, self.height) / INCHES if self.dpi is None else self.dpi
+        return dpi / POINTS
+
+    def ink(self, color: Color | None) -> RGB:
+        """Return a colour, or by default the one that is read best on the background."""
+        if color is not None:
+            return parse_color(color)
+        return BLACK if self.paper is None else contrast(self.paper)
+
+    def halo(self, ink: RGB) -> RGB | None:
+        """Return the colour of a rim that parts text from what is behind it.
+
+        None without a background: the picture may be put on paper of any colour.
+        """
+        return None if self.paper is None else contrast(ink)
+
+    @property
+    def rim(self) -> RGB | None:
+        """The colour of a rim around letters in colours of their own: black or white."""
+        return None if self.paper is None else contrast(contrast(self.paper))
+
+    def take(self, place: str, width: float, height: float) -> tuple[float, float]:
+        """Return the upper left corner of a box at a place, beside those that are there already.
+
+        Args:
+            place: one of `PLACES`.
+            width, height: of the box in pixels.
+        """
+        margin = MARGIN * self.point
+        used = self._used.get(place, 0.0)
+        beside = place in ("left", "right")
+        self._used[place] = used + margin / 2.0 + (width if beside else height)
+        x, y = (self.width - width) / 2.0, (self.height - height) / 2.0
+        if "left" in place:
+            x = margin + (used if beside else 0.0)
+        elif "right" in place:
+            x = self.width - margin - width - (used if beside else 0.0)
+        if place.startswith("top"):
+            y = margin + used
+        elif place.startswith("bottom"):
+            y = self.height - margin - height - used
+        return x, y
+
+
+def contrast(color: RGB) -> RGB:
+    """Return black or white, whichever is read better beside a colour of sRGB."""
+    return WHITE if brightness(color) < DARK else BLACK
+
+
+def brightness(color: RGB) -> float:
+    """Return the luma of a colour of sRGB, 0..1 (Rec. 709 weights)."""
+    return 0.2126 * color[0] + 0.7152 * color[1] + 0.0722 * color[2]

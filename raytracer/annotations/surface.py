@@ -1,0 +1,133 @@
+"""What is seen first at each part of a pixel: the basis of outlines, fog and hidden lines.
+
+First hits are found several to a pixel, strip after strip, so that little memory is needed at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import ceil
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from raytracer.layout import constant, dtype
+from raytracer.memory import MIB
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from raytracer.annotations.projection import Projection
+    from raytracer.film.film import Crop
+    from raytracer.view import View
+
+FirstHits = Callable[["View"], "NDArray[np.void]"]
+"""Returns the first hits of a view, structured (h, w); see `DeviceScene.first_hits`."""
+
+STRIP = 32 * MIB
+"""Bytes of the first hits of a strip."""
+
+FINEST, COARSEST = 4, 2
+"""Most and fewest rays per pixel and axis."""
+
+SMALL = 1 << 20
+"""Pixels of a picture up to which there are most rays; a fourfold picture has one less."""
+
+NONE = constant("kNoSphere")
+
+
+class Strip(NamedTuple):
+    """The first hits of some rows of pixels, and of a margin around them.
+
+    Args:
+        y0, y1: rows of the whole picture, half open.
+        fine: rays per pixel and axis.
+        id: number of the sphere, uint32 (h, w); `NONE` without a hit.
+        depth: distance along the view, render space, float32 (h, w); infinity without a hit.
+        x: number of the first ray in a row, counted over the whole picture.
+        y: number of the first row of rays.
+        inner: the rays of the pixels, without the margin.
+    """
+
+    y0: int
+    y1: int
+    fine: int
+    id: NDArray[np.uint32]
+    depth: NDArray[np.float32]
+    x: int
+    y: int
+    inner: tuple[slice, slice]
+
+    def pixels(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the mean of the rays of each pixel, float32 (y1 - y0, w)."""
+        part = values[self.inner]
+        rows, columns = part.shape[0] // self.fine, part.shape[1] // self.fine
+        blocks = part.reshape(rows, self.fine, columns, self.fine)
+        mean: NDArray[np.float32] = blocks.mean(axis=(1, 3), dtype=np.float32)
+        return mean
+
+
+def rays_per_axis(width: int, height: int) -> int:
+    """Return how many rays a pixel gets per axis: fewer, the larger the picture is."""
+    pixels = width * height
+    return max(FINEST - (pixels > SMALL) - (pixels > 4 * SMALL), COARSEST)
+
+
+def strips(
+    first_hits: FirstHits, view: View, projection: Projection, crop: Crop, fine: int, margin: float
+) -> Iterator[Strip]:
+    """Yield the first hits of a part of a picture, from the top to the bottom.
+
+    Args:
+        first_hits: of the scene.
+        view: of the whole picture.
+        projection: the camera of the view.
+        crop: x0, y0, x1, y1 in pixels, half open.
+        fine: rays per pixel and axis.
+        margin: pixels around each strip whose hits are needed too.
+    """
+    x0, y0, x1, y1 = crop
+    width, height = view.width * fine, view.height * fine
+    fine_view = view.with_size(width, height)
+    wide = ceil(margin * fine)
+    left, right = max(x0 * fine - wide, 0), min(x1 * fine + wide, width)
+    rows = max(STRIP // (dtype("FirstHit").itemsize * fine * fine * max(x1 - x0, 1)), 1)
+    for top in range(y0, y1, rows):
+        bottom = min(top + rows, y1)
+        above, below = max(top * fine - wide, 0), min(bottom * fine + wide, height)
+        hits = first_hits(fine_view.with_crop((left, above, right, below)))
+        numbers = np.ascontiguousarray(hits["id"])
+        depth = (hits["position"] - projection.origin.astype(np.float32)) @ (
+            projection.forward.astype(np.float32)
+        )
+        depth[numbers == NONE] = np.inf
+        inner = (
+            slice(top * fine - above, bottom * fine - above),
+            slice(x0 * fine - left, x1 * fine - left),
+        )
+        yield Strip(top, bottom, fine, numbers, depth, left, above, inner)
+
+
+def extent(
+    first_hits: FirstHits, view: View, projection: Projection, side: int = 256
+) -> tuple[float, float]:
+    """Return the least and the largest depth that is seen in the whole picture, render space.
+
+    Args:
+        first_hits: of the scene.
+        view: of the whole picture.
+        projection: the camera of the view.
+        side: most rays along a side of the picture.
+
+    Returns:
+        0 and 1 where nothing is seen.
+    """
+    factor = min(side / max(view.size), 1.0)
+    width, height = (max(round(length * factor), 1) for length in view.size)
+    small = view.with_size(width, height)
+    near, far = np.inf, -np.inf
+    for strip in strips(first_hits, small, projection, small.crop, 1, 0.0):
+        seen = strip.depth[np.isfinite(strip.depth)]
+        if len(seen):
+            near, far = min(near, float(seen.min())), max(far, float(seen.max()))
+    return (near, far) if near <= far else (0.0, 1.0)

@@ -1,0 +1,62 @@
+"""Lines of text: title, time, frame."""
+
+from __future__ import annotations
+
+from string import Formatter
+from typing import TYPE_CHECKING, Any
+
+from raytracer.annotations.drawing import Text
+from raytracer.annotations.fonts import width
+from raytracer.errors import SceneError, shown, shown_value, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from raytracer.annotations.sheet import Sheet
+    from raytracer.scene.annotations import TextLabel
+
+LEADING = 1.25
+"""Distance of lines, in font sizes."""
+
+ANCHORS = {"left": 0.0, "right": 1.0}
+
+
+def draw(sheet: Sheet, label: TextLabel, values: Mapping[str, Any]) -> None:
+    """Draw a text; values: what stands for {title}, {time} and others."""
+    size, ink = label.size * sheet.point, sheet.ink(label.color)
+    lines = filled(label.text, values).split("\n")
+    wide = max(width(line, size) for line in lines)
+    x, y = sheet.take(label.place, wide, (1.0 + LEADING * (len(lines) - 1)) * size)
+    side = label.place.rpartition("-")[2]
+    anchor = ANCHORS.get(side, 0.5)
+    for row, line in enumerate(lines):
+        baseline = y + (0.8 + LEADING * row) * size
+        sheet.drawing.add(
+            Text(line, x + anchor * wide, baseline, size, ink, anchor, sheet.halo(ink))
+        )
+
+
+def filled(text: str, values: Mapping[str, Any]) -> str:
+    """Return a text with values in place of their names in braces.
+
+    Raises:
+        SceneError: there is no value of that name, or it cannot be written so.
+    """
+    parts = []
+    try:
+        for before, name, form, conversion in Formatter().parse(text):
+            parts.append(before)
+            if name is None:
+                continue
+            if name not in values:
+                hint = suggestion(name, values)
+                raise SceneError(f"texts: there is no value '{{{shown(name)}}}'; {hint}")
+            if conversion:
+                raise ValueError("conversions are for programs")
+            parts.append(format(values[name], form or ""))
+    except ValueError:
+        raise SceneError(
+            f"texts: {shown_value(text)} cannot be filled in: a value is written {{time}} or "
+            "{time:.2f}, and a brace {{ or }}"
+        ) from None
+    return "".join(parts)

@@ -1,0 +1,131 @@
+"""Bloom: light that the lens spreads around bright places, added before the tone curve.
+
+Each pixel keeps most of its light and gives the rest to its surroundings, as a sum of Gaussians of
+growing width. At the edges the picture is continued by its mirror image, so that the sum of all
+pixels does not change.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from raytracer.film.film import Film
+
+Pixels = NDArray[np.float32]
+
+
+class Glow(NamedTuple):
+    """One of the Gaussians.
+
+    Args:
+        sigma: standard deviation, in heights of the full picture.
+        weight: share of the spread light.
+    """
+
+    sigma: float
+    weight: float
+
+
+GLOWS = (Glow(1 / 360, 0.4), Glow(1 / 90, 0.3), Glow(1 / 30, 0.2), Glow(1 / 10, 0.1))
+"""A narrow core with wide skirts, as that of lenses and of the eye; the weights add up to 1."""
+
+FINE = 720
+"""Rows of the picture in which bloom is computed, about: the narrowest Gaussian is two pixels."""
+
+
+def bloomed(film: Film, amount: float) -> Film:
+    """Return a film with bloom.
+
+    Args:
+        film: of any crop; what is outside of it gives no light.
+        amount: share of the light that is spread, 0 to 1.
+
+    Returns:
+        A copy. The background counts as light. Without a background the glow has coverage of its
+        own; a pixel keeps at least its coverage. Pixels that are not finite stay as they are, and
+        give no light.
+    """
+    if amount == 0:
+        return film
+    light = film.sums if film.backdrop is None else film.sums[..., :3]
+    finite = np.isfinite(light).all(axis=-1, keepdims=True)
+    glow = spread(np.where(finite, light, np.float32(0)), film.height)
+    result = film.copy()
+    if film.backdrop is None:
+        glow[..., 3] = np.maximum(glow[..., 3], film.sums[..., 3])
+    mixed = light + np.float32(amount) * (glow - np.where(finite, light, np.float32(0)))
+    result.sums[..., : light.shape[-1]] = np.where(finite, mixed, light)
+    return result
+
+
+def spread(light: Pixels, height: int) -> Pixels:
+    """Return light after it is spread by all the Gaussians.
+
+    Args:
+        light: (h, w, channels).
+        height: of the full picture in pixels, the unit of the Gaussians' widths.
+
+    Returns:
+        (h, w, channels) with the sums of the channels unchanged.
+    """
+    step = max(height // FINE, 1)
+    coarse = _reduced(light, step)
+    rows, columns = coarse.shape[:2]
+    gain = _gain(2 * rows, 2 * columns, height / step)
+    result = np.empty_like(light)
+    for channel in range(light.shape[-1]):
+        plane = np.pad(coarse[..., channel], ((0, rows), (0, columns)), mode="symmetric")
+        wide = np.fft.irfft2(np.fft.rfft2(plane) * gain, plane.shape)[:rows, :columns]
+        whole = _enlarged(np.maximum(wide, 0), step, light.shape[:2])
+        # Enlarging keeps the sum but for rows and columns that are no whole step.
+        total = whole.sum(dtype=np.float64)
+        share = light[..., channel].sum(dtype=np.float64) / total if total > 0 else 0.0
+        result[..., channel] = whole * share
+    return result
+
+
+def _gain(rows: int, columns: int, height: float) -> NDArray[np.float32]:
+    """Return the Fourier transform of the Gaussians, (rows, columns // 2 + 1).
+
+    Args:
+        rows, columns: of the periodic picture.
+        height: of the full picture in pixels.
+    """
+    y, x = np.fft.fftfreq(rows)[:, None], np.fft.rfftfreq(columns)[None, :]
+    gain = np.zeros((rows, columns // 2 + 1))
+    for sigma, weight in GLOWS:
+        a, b = (np.exp(-2 * (np.pi * sigma * height * axis) ** 2) for axis in (y, x))
+        gain += weight * a * b
+    return gain.astype(np.float32)
+
+
+def _reduced(light: Pixels, step: int) -> Pixels:
+    """Return means over squares of `step` pixels; the last of a row or column may be narrower."""
+    if step == 1:
+        return light
+    rows, columns = (-side % step for side in light.shape[:2])
+    padded = np.pad(light, ((0, rows), (0, columns), (0, 0)), mode="symmetric")
+    shape = padded.shape[0] // step, step, padded.shape[1] // step, step, padded.shape[2]
+    return np.asarray(padded.reshape(shape).mean(axis=(1, 3)))
+
+
+def _enlarged(plane: NDArray[np.floating], step: int, shape: tuple[int, int]) -> Pixels:
+    """Return a reduced plane at full size, interpolated linearly."""
+    for axis in (0, 1):
+        plane = np.moveaxis(_along(np.moveaxis(plane, axis, 0), step, shape[axis]), 0, axis)
+    return plane.astype(np.float32, copy=False)
+
+
+def _along(plane: NDArray[np.floating], step: int, size: int) -> NDArray[np.floating]:
+    """Interpolate the rows of a plane at the centres of `size` pixels."""
+    if step == 1:
+        return plane
+    place = np.clip((np.arange(size) + 0.5) / step - 0.5, 0, len(plane) - 1)
+    low = np.minimum(place.astype(np.intp), max(len(plane) - 2, 0))
+    high = np.minimum(low + 1, len(plane) - 1)
+    part = (place - low).astype(plane.dtype)[:, None]
+    return np.asarray(plane[low] * (1 - part) + plane[high] * part)

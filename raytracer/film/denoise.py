@@ -1,0 +1,118 @@
+"""Denoising by Intel Open Image Denoise (the extra `denoise`), guided by albedo and normals."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.errors import BackendError, UserError
+from raytracer.film.aovs import GUIDES
+from raytracer.resources import thread_count
+
+if TYPE_CHECKING:
+    from raytracer.film.film import Film
+
+Pixels = NDArray[np.float32]
+
+
+def require_denoiser() -> None:
+    """Refuse to denoise where the library is missing.
+
+    Raises:
+        UserError: its package is not installed.
+    """
+    if find_spec("pyoidn") is None:
+        raise UserError("denoising needs a package: pip install 'raytracer[denoise]'")
+
+
+def guides_of(film: Film) -> tuple[Pixels, Pixels] | None:
+    """Return albedo and normal of a film, float32 (h, w, 3) each; None if it has not both."""
+    for names in (GUIDES, GUIDES.values()):  # without means, the pixels' centres
+        if all(name in film.aovs for name in names):
+            albedo, normal = (np.asarray(film.aovs[name], np.float32) for name in names)
+            return albedo, normal
+    return None
+
+
+def denoised(film: Film, threads: int = 0) -> Film:
+    """Return a film without noise.
+
+    Args:
+        film: its light is denoised before exposure and tone curve. Albedo and normal on it, where
+            they are, keep the edges of what they show.
+        threads: 0 takes every core that the process may use.
+
+    Returns:
+        A copy with the same number of samples. Without a background the coverage is denoised too.
+        Pixels that are not finite stay as they are.
+
+    Raises:
+        UserError: the library is missing.
+        BackendError: it reports an error.
+    """
+    require_denoiser()
+    film.require_whole()
+    result = film.copy()
+    if film.samples == 0:
+        return result
+    finite = np.isfinite(film.sums).all(axis=-1, keepdims=True)
+    zero, count = np.float32(0), np.float32(film.samples)
+    mean = np.asarray(np.where(finite, np.maximum(film.sums, zero), zero) / count, np.float32)
+    guides = guides_of(film)
+    light = filtered(mean[..., :3], guides, hdr=True, threads=threads)
+    result.sums[..., :3] = np.where(finite, light * count, film.sums[..., :3])
+    if film.backdrop is None:
+        alpha = np.repeat(mean[..., 3:], 3, axis=-1)
+        alpha = np.clip(filtered(alpha, guides, hdr=False, threads=threads)[..., :1], 0, 1)
+        result.sums[..., 3:] = np.where(finite, alpha * count, film.sums[..., 3:])
+    return result
+
+
+def filtered(
+    color: Pixels, guides: tuple[Pixels, Pixels] | None, *, hdr: bool, threads: int = 0
+) -> Pixels:
+    """Return a picture without noise.
+
+    Args:
+        color: linear light, float32 (h, w, 3), not negative.
+        guides: albedo in 0..1 and normals, float32 (h, w, 3).
+        hdr: whether values above 1 are right.
+        threads: 0 takes every core that the process may use.
+
+    Raises:
+        BackendError: the library reports an error.
+    """
+    import pyoidn
+
+    images: dict[str, Any] = {"color": np.ascontiguousarray(color)}
+    if guides is not None:
+        albedo = np.clip(np.nan_to_num(guides[0], nan=0.0), 0, 1)
+        normal = np.clip(np.nan_to_num(guides[1], nan=0.0), -1, 1)
+        images |= {"albedo": np.ascontiguousarray(albedo), "normal": np.ascontiguousarray(normal)}
+    images["output"] = np.empty_like(images["color"])
+    with ExitStack() as stack:
+        device = stack.enter_context(pyoidn.Device(pyoidn.OIDN_DEVICE_TYPE_CPU))
+        device.set_int("numThreads", thread_count(threads))
+        device.set_bool("setAffinity", False)
+        device.commit()
+        _check(device)
+        denoiser = stack.enter_context(pyoidn.Filter(device, pyoidn.OIDN_FILTER_TYPE_RT))
+        for name, image in images.items():
+            denoiser.set_image(name, image, pyoidn.OIDN_FORMAT_FLOAT3)
+        denoiser.set_bool("hdr", hdr)
+        denoiser.set_quality(pyoidn.OIDN_QUALITY_HIGH)
+        denoiser.commit()
+        denoiser.execute()
+        _check(device)
+    output: Pixels = images["output"]
+    return output
+
+
+def _check(device: Any) -> None:
+    """Raise the error of the library, if there is one."""
+    if message := device.get_error():
+        raise BackendError(f"denoising failed: {message}")

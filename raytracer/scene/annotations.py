@@ -1,0 +1,407 @@
+"""What can be drawn over a picture, as scene files, options and Python say it.
+
+Sizes of text and lines are in points (1/72 inch). How many pixels a point has follows from `dpi`
+of the render settings; without it the shorter side of the picture counts as `INCHES` long, so that
+a picture looks the same at any resolution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from raytracer.arguments import is_a, items, mapping, of_kind, plain, vector
+from raytracer.errors import SceneError, UserError, shown, shown_value, suggestion
+from raytracer.field_types import Choice, Kind, Mistakes, Number, Schema, Text, Vector3
+from raytracer.fields import Defined, check_fields, define, definitions
+from raytracer.scene.colors import Color
+from raytracer.scene.kinds import ColorValue
+
+if TYPE_CHECKING:
+    from raytracer.scene.transform import Triple
+
+INCHES = 6.0
+"""Length that the shorter side of a picture counts as where no dpi is given."""
+
+PLACES = (
+    "top-left", "top", "top-right", "left", "right", "bottom-left", "bottom", "bottom-right",
+)  # fmt: skip
+"""Where something stands in the picture; what stands at the same place is put side by side."""
+
+_PLACE = "Where it stands in the picture."
+_SIZE = "Size of the text in points."
+_COLOR = define(
+    ColorValue(),
+    "Colour of text and lines.",
+    default_text="black or white, in contrast to the background",
+)
+
+
+def _size(points: float) -> Any:
+    return field(default=points, metadata=define(Number(0.0, 1000.0, above=True), _SIZE))
+
+
+def _place(word: str) -> Any:
+    return field(default=word, metadata=define(Choice(PLACES, "place"), _PLACE))
+
+
+class Edges(Kind):
+    """Three vectors, the edges of a cell."""
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        own = plain(value)
+        rows = items(own if is_a(own, Sequence) else list(own), name, error)
+        if len(rows) != 3:
+            raise error(f"{name}: needs three edges, has {len(rows)}")
+        return tuple(vector(row, f"{name}[{index}]", error) for index, row in enumerate(rows))
+
+    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
+        if type(value) is not list:
+            mistakes.must_be(place, "a list", value)
+            return
+        if len(value) != 3:
+            mistakes.add(place, f"needs three edges, has {len(value)}")
+        for index, row in enumerate(value[:3]):
+            Vector3().find_mistakes(row, f"{place}[{index}]", mistakes)
+
+    def schema(self) -> Schema:
+        return {"type": "array", "items": Vector3().schema(), "minItems": 3, "maxItems": 3}
+
+    def values(self) -> str:
+        return "three vectors"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Legend(Defined):
+    """The colour scale of spheres that are coloured by a column: a bar with ticks, or categories.
+
+    Raises:
+        SceneError: a value is out of range.
+    """
+
+    place: str = _place("right")
+    label: str | None = field(
+        default=None,
+        metadata=define(Text(), "Text beside the bar.", default_text="the column with its unit"),
+    )
+    size: float = _size(10.0)
+    length: float = field(
+        default=0.5,
+        metadata=define(
+            Number(0.05, 0.9), "Length of a colour bar, as a part of the side along which it is."
+        ),
+    )
+    color: Color | None = field(default=None, metadata=_COLOR)
+
+    def __post_init__(self) -> None:
+        check_fields(self, "legend")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ScaleBar(Defined):
+    """A bar of a known length.
+
+    With a perspective camera its length holds at the distance of what the camera looks at.
+
+    Raises:
+        SceneError: a value is out of range.
+    """
+
+    length: float | None = field(
+        default=None,
+        metadata=define(
+            Number(0.0, above=True),
+            "Length in scene units.",
+            default_text="a round number, about a fifth of the picture's width",
+        ),
+    )
+    unit: str = field(default="", metadata=define(Text(), "Unit behind the number."))
+    factor: float = field(
+        default=1.0,
+        metadata=define(
+            Number(0.0, above=True),
+            "Units in a scene unit: 0.1 for a scene in angstrom and the unit nm; with it `length` "
+            "is in that unit.",
+        ),
+    )
+    place: str = _place("bottom-right")
+    size: float = _size(10.0)
+    color: Color | None = field(default=None, metadata=_COLOR)
+
+    def __post_init__(self) -> None:
+        check_fields(self, "scale_bar")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Axes(Defined):
+    """A tripod of the axes x (red), y (green) and z (blue) as the camera sees their directions.
+
+    Raises:
+        SceneError: a value is out of range.
+    """
+
+    place: str = _place("bottom-left")
+    length: float = field(
+        default=30.0,
+        metadata=define(Number(1.0, 1000.0), "Length of an axis in points."),
+    )
+    size: float = _size(10.0)
+    labels: str = field(
+        default="x y z",
+        metadata=define(Text(), "Names of the three axes, with spaces between them."),
+    )
+
+    def __post_init__(self) -> None:
+        check_fields(self, "axes")
+        if len(self.labels.split()) not in (0, 3):
+            raise SceneError(
+                f"axes.labels: {shown_value(self.labels)} is not three names with spaces between "
+                'them, "x y z" for example'
+            )
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class TextLabel(Defined):
+    """A line of text; it may hold {title}, {file}, {spheres}, {frame} and {time} of the scene.
+
+    Raises:
+        SceneError: a value is out of range.
+    """
+
+    text: str = field(metadata=define(Text(), "What is written.", "`\\n` begins a new line."))
+    place: str = _place("top")
+    size: float = _size(14.0)
+    color: Color | None = field(default=None, metadata=_COLOR)
+
+    def __post_init__(self) -> None:
+        check_fields(self, "texts")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Labels(Defined):
+    """A text at each sphere whose middle is in front: no other sphere covers it.
+
+    Raises:
+        SceneError: a value is out of range.
+    """
+
+    by: str = field(
+        default="index",
+        metadata=define(
+            Text(), "What the label says: index, element, or a column of the data file."
+        ),
+    )
+    size: float = _size(8.0)
+    color: Color | None = field(
+        default=None,
+        metadata=define(
+            ColorValue(),
+            "Colour of the text.",
+            default_text="black or white, in contrast to the sphere",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        check_fields(self, "labels")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class SimulationBox(Defined):
+    """The edges of the simulation box, hidden where spheres are in front of them.
+
+    Raises:
+        SceneError: a value is out of range, or edges have no volume.
+    """
+
+    edges: tuple[Triple, Triple, Triple] | None = field(
+        default=None,
+        metadata=define(
+            Edges(), "The three edge vectors in scene units.", default_text="those of the file"
+        ),
+    )
+    origin: Triple | None = field(
+        default=None,
+        metadata=define(
+            Vector3(),
+            "The corner from which the edges start, in scene units.",
+            default_text="that of the file, or [0, 0, 0] where edges are given",
+        ),
+    )
+    width: float = field(
+        default=1.0,
+        metadata=define(Number(0.0, 100.0, above=True), "Width of the lines in points."),
+    )
+    color: Color | None = field(default=None, metadata=_COLOR)
+
+    def __post_init__(self) -> None:
+        check_fields(self, "box")
+
+
+OUTLINES = ("all", "silhouette")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Outline(Defined):
+    """A line around spheres, of constant width in the picture.
+
+    Raises:
+        SceneError: a value is out of range.
+    """
+
+    width: float = field(
+        default=1.5,
+        metadata=define(Number(0.0, 32.0, above=True), "Width of the line in pixels."),
+    )
+    color: Color = field(default="black", metadata=define(ColorValue(), "Colour of the line."))
+    at: str = field(
+        default="all",
+        metadata=define(
+            Choice(OUTLINES),
+            "Where it is: around each sphere, or only where spheres meet the background.",
+        ),
+    )
+    step: float = field(
+        default=0.0,
+        metadata=define(
+            Number(0.0),
+            "Smallest depth in scene units by which a sphere must be in front of another one to "
+            "be outlined against it.",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        check_fields(self, "outline")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class DepthCue(Defined):
+    """Fading into a colour with the distance.
+
+    Depths are distances from the camera along its view, in scene units.
+
+    Raises:
+        SceneError: a value is out of range.
+    """
+
+    color: Color | None = field(
+        default=None,
+        metadata=define(
+            ColorValue(), "Colour into which it fades.", default_text="that of the background"
+        ),
+    )
+    near: float | None = field(
+        default=None,
+        metadata=define(
+            Number(0.0), "Depth at which it begins.", default_text="that of the nearest point seen"
+        ),
+    )
+    far: float | None = field(
+        default=None,
+        metadata=define(
+            Number(0.0),
+            "Depth at which it is complete.",
+            default_text="that of the farthest point seen",
+        ),
+    )
+    strength: float = field(
+        default=0.7,
+        metadata=define(Number(0.0, 1.0), "Part of the colour that is mixed in from `far` on."),
+    )
+
+    def __post_init__(self) -> None:
+        check_fields(self, "depth_cue")
+        if self.near is not None and self.far is not None and self.near >= self.far:
+            raise SceneError(
+                f"depth_cue.far: {self.far:g} is not beyond near, {self.near:g}: give the "
+                "smaller depth as near"
+            )
+
+
+KINDS: dict[str, type[Any]] = {
+    "legend": Legend,
+    "scale_bar": ScaleBar,
+    "axes": Axes,
+    "labels": Labels,
+    "box": SimulationBox,
+    "outline": Outline,
+    "depth_cue": DepthCue,
+}
+"""Annotations by their names in scene files and in Python; texts are a list."""
+
+
+@dataclass(frozen=True)
+class Annotations:
+    """What is drawn over a picture; None leaves it out.
+
+    Args:
+        legend: the colour scale.
+        scale_bar: a bar of a known length.
+        axes: a tripod.
+        texts: title, time and others.
+        labels: texts at spheres.
+        box: edges of the simulation box.
+        outline: lines around spheres.
+        depth_cue: fading with the distance.
+
+    Raises:
+        SceneError: a part is of the wrong kind.
+    """
+
+    legend: Legend | None = None
+    scale_bar: ScaleBar | None = None
+    axes: Axes | None = None
+    texts: Sequence[TextLabel] = ()
+    labels: Labels | None = None
+    box: SimulationBox | None = None
+    outline: Outline | None = None
+    depth_cue: DepthCue | None = None
+
+    def __post_init__(self) -> None:
+        for name, kind in KINDS.items():
+            value = getattr(self, name)
+            if value is not None:
+                of_kind(value, name, kind)
+        texts = items(self.texts, "texts")
+        for index, value in enumerate(texts):
+            of_kind(value, f"texts[{index}]", TextLabel)
+        object.__setattr__(self, "texts", tuple(texts))
+
+    def __bool__(self) -> bool:
+        """Whether anything is drawn."""
+        return any(getattr(self, each.name) for each in fields(self))
+
+    def changed(self, changes: Mapping[str, Any]) -> Annotations:
+        """Return these annotations with changes.
+
+        Args:
+            changes: by name: an annotation; None or False to leave it out; True for one with
+                defaults, where there is none yet; or fields by name, which change it. A text
+                as "texts" is added to those that are there.
+
+        Raises:
+            SceneError: there is no such annotation or field, or a value is out of range.
+        """
+        known = [each.name for each in fields(self)]
+        for name in mapping(changes, "annotations"):
+            if name not in known:
+                raise SceneError(f"annotations: '{shown(name)}' is none; {suggestion(name, known)}")
+        made = {name: self._changed(name, value) for name, value in changes.items()}
+        return replace(self, **made)
+
+    def _changed(self, name: str, value: Any) -> Any:
+        """Return an annotation with a change; see `changed`."""
+        if name == "texts":
+            return (*self.texts, *value)
+        now, kind = getattr(self, name), KINDS[name]
+        if value is None or value is False:
+            return None
+        if value is True:
+            return now or kind()
+        if not isinstance(value, Mapping):
+            return value
+        for key in value:
+            if key not in definitions(kind):
+                hint = suggestion(str(key), definitions(kind))
+                raise SceneError(f"{name}: there is no field '{shown(str(key))}'; {hint}")
+        return replace(now, **value) if now else kind(**value)

@@ -1,0 +1,236 @@
+"""What is drawn over a picture: places and colours of legend, scale bar, axes, texts, labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import raytracer
+from raytracer import Annotations, Axes, Camera, Labels, Legend, ScaleBar, Scene, SphereSet
+from raytracer.errors import SceneError
+from raytracer.scene.coloring.scale import ColorScale
+
+Pixels = NDArray[Any]
+
+SPEED = ColorScale("viridis", "linear", 0.0, 10.0, "speed", "m/s")
+SMALL: dict[str, Any] = {"samples": 1, "filter": "point", "threads": 1, "backend": "cpu"}
+
+
+def scene(**options: Any) -> Scene:
+    """One small sphere far from all corners, seen along -z without perspective, 10 units high."""
+    spheres = SphereSet([[0.0, 0.0, 0.0]], 0.5, "gray")
+    camera = Camera(position=(0, 0, 10), look_at=(0, 0, 0), type="orthographic", height=10.0)
+    return Scene([spheres], camera, **options)
+
+
+def picture(annotations: Annotations | None, **options: Any) -> raytracer.Image:
+    """The picture of that sphere, 320x200."""
+    made = scene(color_scales=options.pop("scales", ()), **options.pop("scene", {}))
+    settings = {"width": 320, "height": 200, **SMALL, **options}
+    return raytracer.render(made, annotations=annotations, **settings)
+
+
+def runs(mask: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Start and end, half open, of what is true in a row."""
+    steps = np.flatnonzero(np.diff(mask.astype(int), prepend=0, append=0))
+    return [(int(a), int(b)) for a, b in steps.reshape(-1, 2)]
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+@pytest.mark.parametrize("place", ["right", "left", "bottom"])
+def test_the_bar_has_the_colours_of_the_map(place: str, bits: int) -> None:
+    image = picture(Annotations(legend=Legend(place=place)), scales=[SPEED])
+    pixels = image.pixels(bits)[..., :3]
+    factor = 257 if bits == 16 else 1
+    if place == "bottom":
+        pixels = pixels.transpose(1, 0, 2)[::-1]
+    length = round(0.5 * (320 if place == "bottom" else 200))
+    wanted = SPEED.srgb_table(length)[::-1].astype(int) * factor
+    first = (pixels == wanted[0]).all(axis=-1) & (np.roll(pixels, -1, 0) == wanted[1]).all(axis=-1)
+    rows, columns = np.nonzero(first)
+    assert len(set(rows)) == 1
+    assert len(columns) == round(1.2 * 10 * (200 / 6 / 72))
+    for x in columns:
+        np.testing.assert_array_equal(pixels[rows[0] : rows[0] + length, x], wanted)
+
+
+def test_ticks_are_where_their_values_are() -> None:
+    image = picture(
+        Annotations(legend=Legend(size=20.0, label="")), scales=[SPEED], height=600, width=800
+    )
+    pixels = image.to_uint8().astype(int)
+    rows, columns = np.nonzero((pixels == SPEED.srgb_table(300)[-1]).all(axis=-1))
+    top, right = rows.min(), columns.max() + 1
+    line = round(0.06 * 20 * 600 / 6 / 72)  # of the frame and of ticks
+    beside = pixels[:, right + line + 1].sum(axis=-1)
+    drawn = [(a + b) / 2 for a, b in runs(beside < 3 * 128)]
+    wanted = [top + 300 * (1 - tick.position) for tick in reversed(SPEED.ticks())]
+    np.testing.assert_allclose(drawn, wanted, atol=0.5)
+
+
+@pytest.mark.parametrize("kind", ["log", "symlog", "discrete", "categorical"])
+def test_every_kind_of_scale_has_a_legend(kind: str) -> None:
+    low = 1.0 if kind == "log" else -100.0
+    scale = ColorScale("viridis", kind, low, 1e5, "q", names=("A", "B", "C"))
+    shown = picture(Annotations(legend=Legend()), scales=[scale]).to_uint8()
+    found = {tuple(color) for color in shown.reshape(-1, 3).tolist()}
+    colors = scale.palette[:-1] if scale.is_categorical else scale.srgb_table(100)
+    assert {tuple(color) for color in colors.tolist()} <= found
+
+
+def test_two_legends_stand_side_by_side() -> None:
+    other = ColorScale("magma", "linear", 0.0, 1.0)
+    pixels = picture(Annotations(legend=Legend(label="")), scales=[SPEED, other]).to_uint8()
+    places = [
+        np.nonzero((pixels == scale.srgb_table(100)[60]).all(axis=-1))[1]
+        for scale in (SPEED, other)
+    ]
+    assert len(places[0])
+    assert len(places[1])
+    assert places[1].max() < places[0].min()
+
+
+def test_a_legend_needs_a_scale() -> None:
+    with pytest.raises(SceneError, match="legend: no spheres are coloured by a column"):
+        picture(Annotations(legend=Legend()))
+
+
+@pytest.mark.parametrize(("length", "factor"), [(3.0, 1.0), (0.25, 0.1), (None, 1.0)])
+def test_a_scale_bar_is_as_long_as_it_says(length: float | None, factor: float) -> None:
+    bar = ScaleBar(length, unit="nm", factor=factor, color="red")
+    pixels = picture(Annotations(scale_bar=bar)).to_uint8()
+    red = (pixels == (255, 0, 0)).all(axis=-1)
+    longest = max(end - start for row in red for start, end in runs(row))
+    # 200 pixels for 10 units; a fifth of 320 pixels is 3.2 units, and 2 is the round number below.
+    assert abs(longest - 20.0 * (2.0 if length is None else length / factor)) <= 1.0
+
+
+def test_in_perspective_a_scale_bar_holds_at_the_target() -> None:
+    camera = Camera(position=(0, 0, 8), look_at=(0, 0, 0), vertical_fov=60.0)
+    with pytest.warns(raytracer.RaytracerWarning, match="has perspective"):
+        pixels = raytracer.render(
+            Scene([SphereSet([[0.0, 0.0, 0.0]], 0.5)], camera),
+            annotations=Annotations(scale_bar=ScaleBar(1.0, color="red")),
+            width=320, height=200, **SMALL,
+        ).to_uint8()  # fmt: skip
+    red = (pixels == (255, 0, 0)).all(axis=-1)
+    longest = max(end - start for row in red for start, end in runs(row))
+    assert abs(longest - 200 / (2 * 8 * np.tan(np.radians(30)))) <= 1.0
+
+
+def reddest(pixels: Pixels, channel: int) -> NDArray[np.float64]:
+    """The mean place (x, y) of pixels with nothing but one colour."""
+    others = np.delete(pixels.astype(int), channel, axis=-1).max(axis=-1)
+    rows, columns = np.nonzero(pixels[..., channel].astype(int) - others > 60)
+    return np.array([columns.mean(), rows.mean()])
+
+
+@pytest.mark.parametrize(
+    ("view", "directions"),
+    [
+        ((0, 0, 10), [(1, 0), (0, -1), None]),  # x to the right, y up, z at the viewer
+        ((10, 0, 0), [None, (0, -1), (-1, 0)]),
+        ((0, 0, -10), [(-1, 0), (0, -1), None]),
+    ],
+)
+def test_axes_follow_the_camera(
+    view: tuple[int, int, int], directions: list[tuple[int, int] | None]
+) -> None:
+    made = scene()
+    made.camera = Camera(position=view, look_at=(0, 0, 0), type="orthographic", height=10.0)
+    axes = Annotations(axes=Axes(labels=""))
+    pixels = raytracer.render(made, annotations=axes, width=320, height=200, **SMALL).to_uint8()
+    known = {index: np.array(each, float) for index, each in enumerate(directions) if each}
+    places = {index: reddest(pixels, index) for index in known}
+    half = 10 / 2  # of an axis, roughly, in pixels
+    origin = np.mean([places[index] - half * each for index, each in known.items()], axis=0)
+    assert (origin < (60, 200)).all()
+    for index, each in known.items():
+        away = places[index] - origin
+        assert float(away @ each) > 0.8 * np.linalg.norm(away)
+
+
+def test_labels_are_on_spheres_in_front_alone() -> None:
+    centers = [[-2.0, 0.0, 0.0], [2.0, 0.0, 0.0], [2.0, 0.0, -4.0]]  # the last behind the second
+    camera = Camera(position=(0, 0, 10), look_at=(0, 0, 0), type="orthographic", height=10.0)
+    made = Scene([SphereSet(centers, 1.0, "white")], camera)
+    from raytracer.annotations.drawing import Text
+    from raytracer.annotations.from_scene import plan_of
+    from raytracer.pipeline import prepare
+
+    with prepare(made, {"width": 200, "height": 100}, backend="cpu") as job:
+        plan = plan_of(made, job.settings, Annotations(labels=Labels()))
+        over = plan.overlay(job.scene.first_hits, job.view, job.space, (0, 0, 200, 100))
+    texts = {shape.text: shape.x for shape in over.drawing.shapes if isinstance(shape, Text)}
+    assert texts == {"0": pytest.approx(80.0), "1": pytest.approx(120.0)}
+
+
+ALL = Annotations(
+    legend=Legend(),
+    scale_bar=ScaleBar(),
+    axes=Axes(),
+    texts=[raytracer.TextLabel("Σ of {spheres} spheres\nx² − 10⁻³")],
+    labels=Labels(),
+    box=raytracer.SimulationBox(edges=((3, 0, 0), (1, 3, 0), (0, 1, 3))),
+    outline=raytracer.Outline(),
+    depth_cue=raytracer.DepthCue(),
+)
+
+
+def test_a_crop_is_a_part_of_the_whole_picture() -> None:
+    whole = picture(ALL, scales=[SPEED]).pixels()
+    part = picture(ALL, scales=[SPEED], crop=(100, 60, 317, 199)).pixels()
+    np.testing.assert_array_equal(part, whole[60:199, 100:317])
+
+
+def test_over_a_transparent_background_it_is_composited() -> None:
+    clear = {"scene": {"background": raytracer.Background(transparent=True)}}
+    title = Annotations(texts=[raytracer.TextLabel("Title")])
+    drawn, plain = picture(title, **clear).pixels(), picture(None, **clear).pixels()
+    letters = drawn[..., 3] > plain[..., 3]
+    assert (drawn[letters][:, :3] == 0).all()  # black, and never mixed with the missing background
+    assert ((drawn[letters][:, 3] > 0) & (drawn[letters][:, 3] < 255)).any()
+    np.testing.assert_array_equal(drawn[~letters], plain[~letters])
+
+
+def test_text_has_the_same_share_of_any_picture_and_its_own_size_at_a_dpi() -> None:
+    title = Annotations(texts=[raytracer.TextLabel("HHHH", size=72.0, color="red")])
+
+    def height(**options: Any) -> int:
+        pixels = picture(title, **options).to_uint8()
+        return int((pixels == (255, 0, 0)).all(axis=-1).any(axis=1).sum())
+
+    small, large = height(), height(width=640, height=400)
+    assert abs(large - 2 * small) <= 2
+    assert abs(height(dpi=50.0) - 0.66 * 50) <= 1.5  # an inch high, and capitals two thirds of it
+
+
+def test_changes_are_made_to_what_the_scene_says() -> None:
+    made = scene(annotations=Annotations(axes=Axes(place="top-right"), outline=raytracer.Outline()))
+    assert made.annotations is not None
+    changed = made.annotations.changed({"axes": {"size": 7.0}, "outline": False, "scale_bar": True})
+    assert changed.axes == Axes(place="top-right", size=7.0)
+    assert changed.outline is None
+    assert changed.scale_bar == ScaleBar()
+    with pytest.raises(SceneError, match="did you mean 'axes'"):
+        made.annotations.changed({"axis": True})
+    with pytest.raises(SceneError, match="did you mean 'width'"):
+        made.annotations.changed({"outline": {"widht": 1.0}})
+
+
+def test_letters_that_the_font_lacks_are_told_of() -> None:
+    with pytest.warns(raytracer.RaytracerWarning, match="the font has no 水"):
+        picture(Annotations(texts=[raytracer.TextLabel("H₂O: 水")]))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("{speed}", "there is no value '{speed}'"), ("{title", "cannot be filled in"),
+     ("{title!r}", "cannot be filled in"), ("{spheres:q}", "cannot be filled in")],
+)  # fmt: skip
+def test_values_in_texts(text: str, problem: str) -> None:
+    with pytest.raises(SceneError, match=problem):
+        picture(Annotations(texts=[raytracer.TextLabel(text)]))

@@ -1,0 +1,110 @@
+"""Denoising: which film is denoised by what, and that the library does."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer import Film, UserError, pipeline
+from raytracer.film import denoise
+from raytracer.film.denoise import denoised, guides_of
+from support.films import natural
+from support.project import to_project
+from support.scenes import random_scene
+
+has_library = pytest.mark.skipif(find_spec("pyoidn") is None, reason="pyoidn is not installed")
+SETTINGS: dict[str, Any] = {"width": 64, "height": 48, "samples": 2, "integrator": "ao"}
+SCENE = to_project(random_scene(7, 250))
+
+
+class Filter:
+    """Stands for the library: means of rows and columns; remembers what it was given."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.guides: list[Any] = []
+        monkeypatch.setattr(denoise, "filtered", self)
+        monkeypatch.setattr(denoise, "require_denoiser", lambda: None)
+
+    def __call__(self, color: Any, guides: Any, *, hdr: bool, threads: int) -> Any:
+        self.guides.append(guides)
+        assert color.dtype == np.float32
+        assert (color >= 0).all()
+        return np.broadcast_to(color.mean(axis=(0, 1)), color.shape)
+
+
+@pytest.fixture
+def library(monkeypatch: pytest.MonkeyPatch) -> Filter:
+    """The library that takes means."""
+    return Filter(monkeypatch)
+
+
+def test_a_picture_shows_the_film_without_noise(library: Filter, tmp_path: Path) -> None:
+    plain = raytracer.render(SCENE, **SETTINGS)
+    image = raytracer.render(SCENE, denoise=True, **SETTINGS)
+    np.testing.assert_array_equal(image.film.sums, plain.film.sums)
+    assert np.ptp(image.array[..., 0]) == 0
+    assert np.ptp(image.to_uint8()[..., 0]) <= 1  # dither
+    assert len(library.guides) == 1, "the film is denoised once"
+    assert set(image.film.aovs) == {"denoising_albedo", "denoising_normal"}
+    image.tonemap(exposure=1.0).to_uint8()
+    assert len(library.guides) == 1, "another exposure needs no other light"
+    more = raytracer.render(SCENE, film=image.film, **SETTINGS)
+    assert more.film.samples == 4
+    path = image.film.save(tmp_path / "film.npz")
+    albedo, normal = guides_of(Film.load(path)) or (None, None)
+    np.testing.assert_array_equal(albedo, image.film.aovs["denoising_albedo"])
+    np.testing.assert_array_equal(normal, image.film.aovs["denoising_normal"])
+
+
+def test_guides_are_means_of_first_hits() -> None:
+    with pipeline.prepare(SCENE, SETTINGS) as job:
+        film, fine = Film.blank(64, 48, (8, 6, 64, 45)), Film.blank(128, 96)
+        job.find_aovs(film, ("denoising_albedo", "denoising_normal"))
+        whole = pipeline.prepare(SCENE, {"width": 128, "height": 96})
+        with whole:
+            whole.find_aovs(fine, ("albedo", "normal"))
+    for name in ("albedo", "normal"):
+        means = fine.aovs[name].reshape(48, 2, 64, 2, 3).mean(axis=(1, 3))[6:45, 8:64]
+        np.testing.assert_allclose(film.aovs[f"denoising_{name}"], means, atol=1e-6)
+
+
+def test_without_a_background_the_coverage_is_denoised(library: Filter) -> None:
+    film = natural(20, 10)
+    film.sums[2, 3, 0] = np.inf
+    result = denoised(film)
+    assert library.guides == [None, None]
+    assert np.isinf(result.sums[2, 3, 0])
+    others = np.isfinite(film.sums).all(axis=-1)
+    assert np.ptp(result.sums[others], axis=0).max() == 0
+    np.testing.assert_allclose(
+        result.sums[0, 0, 3], film.sums[..., 3].sum() / film.sums[..., 3].size, rtol=0.01
+    )
+    film.aovs = {name: np.ones((10, 20, 3), np.float32) for name in ("albedo", "normal")}
+    denoised(film)
+    assert library.guides[-1] is not None, "the pixels' centres are better than nothing"
+
+
+def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(denoise, "find_spec", lambda _: None)
+    with pytest.raises(UserError, match=r"pip install 'raytracer\[denoise\]'"):
+        raytracer.render(SCENE, denoise=True, **SETTINGS)
+    with pytest.raises(UserError, match=r"raytracer\[denoise\]"):
+        denoised(natural(4, 4))
+
+
+@has_library
+def test_the_library_removes_noise() -> None:
+    """Of one sample it makes a picture nearer to that of many, the same with any threads."""
+    scene = to_project(random_scene(7, 250).but(lights=(), ambient=(1, 1, 1)))
+    size: dict[str, Any] = {"width": 128, "height": 96, "integrator": "ao"}
+    truth = raytracer.render(scene, samples=128, seed=3, **size).array
+    noisy = raytracer.render(scene, samples=1, denoise=True, **size)
+    before, after = (np.abs(film.mean() - truth).mean() for film in (noisy.film, noisy.shown))
+    assert after < 0.75 * before
+    one, two = (denoised(noisy.film, threads).sums for threads in (1, 2))
+    np.testing.assert_array_equal(one, two)

@@ -1,0 +1,139 @@
+"""Renders in passes: to a noise level, for a time, with pictures in between."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer import Film, Image, UserError, passes, pipeline
+from raytracer.film.noise import noise_of
+from raytracer.passes import Goal, Passes
+from support.films import film_of
+from support.project import to_project
+from support.scenes import random_scene
+
+SCENE = to_project(random_scene(7, 250))
+SMALL: dict[str, Any] = {"width": 48, "height": 32, "samples": 4, "integrator": "ao"}
+
+
+@pytest.mark.parametrize("parts", [(50, 50), (10, 90), (98, 2)])
+def test_noise_of_known_samples(parts: tuple[int, int]) -> None:
+    """Normal light with a standard deviation of a fifth of its mean, whichever way it is cut."""
+    rng = np.random.default_rng(8)
+    light = rng.normal(3.0, 0.6, (sum(parts), 40, 50, 4)).astype(np.float32)
+    light[:, :20] = 0.0  # nothing was hit there
+    light[..., 3] = light[..., 3] > 0
+    earlier = light[: parts[0]].sum(axis=0)
+    film = film_of(light.sum(axis=0, dtype=np.float32), sum(parts))
+    film.sums[30, 3] = np.nan
+    assert noise_of(film, earlier, parts[0]) == pytest.approx(0.2 / 10, rel=0.05)
+    assert noise_of(film_of(film.sums * 0, 100), earlier * 0, 50) == 0
+
+
+def test_a_noise_level_is_reached() -> None:
+    """The film is that of one render; the noise is near the error of its picture."""
+    image = raytracer.render(SCENE, noise=0.05, **SMALL)
+    samples = image.film.samples
+    assert samples > 8
+    assert 0.02 < image.metadata["noise"] <= 0.05
+    again = raytracer.render(SCENE, noise=0.05, threads=1, **SMALL)
+    np.testing.assert_array_equal(again.film.sums, image.film.sums)
+    plain = raytracer.render(SCENE, **SMALL | {"samples": samples})
+    np.testing.assert_array_equal(plain.film.sums, image.film.sums)
+    truth = raytracer.render(SCENE, **SMALL | {"samples": 40 * samples, "seed": 5}).film
+    shown = truth.sums[..., 3] > 0
+    error = (image.film.mean() - truth.mean())[shown, :3]
+    found = np.sqrt((error**2).mean()) / truth.mean()[shown, :3].mean()
+    assert 0.4 < found / image.metadata["noise"] < 1.3
+
+
+def test_a_resumed_film_reaches_a_level() -> None:
+    begun = raytracer.render(SCENE, **SMALL)
+    image = raytracer.render(SCENE, noise=0.1, film=begun.film, **SMALL)
+    assert image.film.samples >= 8
+    assert image.metadata["noise"] <= 0.1
+    assert begun.film.samples == 4
+
+
+def test_levels_that_are_not_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passes, "MOST_ADDED", 8)
+    with pytest.warns(raytracer.RaytracerWarning, match="after 8 samples per pixel"):
+        image = raytracer.render(SCENE, noise=1e-6, **SMALL)
+    assert image.film.samples == 8
+
+
+class Clock:
+    """A film on a device of which each sample takes a second, and the time."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 100.0
+        self.host = Film.blank(2, 2)
+        self.parts: list[int] = []
+        monkeypatch.setattr("raytracer.passes.time.perf_counter", lambda: self.now)
+
+    @property
+    def samples(self) -> int:
+        return self.host.samples
+
+    def add(self, count: int, report: Any) -> float:
+        self.parts.append(count)
+        self.host.samples += count
+        self.host.sums += np.float32(count)
+        self.now += count
+        if report is not None:
+            report(1.0)
+        return float(count)
+
+    def to_host(self) -> Film:
+        return self.host
+
+
+def test_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passes double and the last one fits; a film that is begun has a first pass of one sample."""
+    clock = Clock(monkeypatch)
+    fractions: list[float] = []
+    run = Passes(clock, clock.add, Goal(4, seconds=11.5), fractions.append)  # type: ignore[arg-type]
+    assert run.run() == 11
+    assert clock.parts == [1, 1, 2, 4, 3]
+    assert run.noise == 0
+    assert fractions == sorted(fractions)
+    clock.parts.clear()
+    Passes(clock, clock.add, Goal(4, seconds=0.5)).run()  # type: ignore[arg-type]
+    assert clock.parts == [1]
+
+
+def test_pictures_in_between(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the first sample, and then when five seconds have gone; never of the finished film."""
+    clock = Clock(monkeypatch)
+    shown: list[int] = []
+    Passes(clock, clock.add, Goal(18), None, lambda: shown.append(clock.samples)).run()  # type: ignore[arg-type]
+    assert shown == [1, 6, 11, 16]
+    assert sum(clock.parts) == 18
+
+
+def test_arguments_of_render() -> None:
+    images: list[Image] = []
+    image = raytracer.render(SCENE, show=images.append, **SMALL)
+    assert [type(each) for each in images] == [Image]
+    plain = raytracer.render(SCENE, **SMALL)
+    np.testing.assert_array_equal(image.film.sums, plain.film.sums)
+    assert raytracer.render(SCENE, time=1e-9, **SMALL).film.samples == 1
+    for wrong in (0, -1.0, float("nan"), "1"):
+        with pytest.raises(UserError, match="time"):
+            raytracer.render(SCENE, time=wrong, **SMALL)  # type: ignore[arg-type]
+    with pytest.raises(UserError, match="show: 3 is no function"):
+        raytracer.render(SCENE, show=3, **SMALL)  # type: ignore[arg-type]
+    with pytest.raises(UserError, match=r"render.noise"):
+        raytracer.render(SCENE, noise=0.0, **SMALL)
+
+
+def test_the_noise_is_no_part_of_a_picture() -> None:
+    """A film goes on with another level, and with or without denoising."""
+    digests = set()
+    for settings in ({}, {"noise": 0.1}):
+        with pipeline.prepare(SCENE, SMALL | settings) as job:
+            digests.add(job.digest)
+    assert len(digests) == 1
