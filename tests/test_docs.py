@@ -155,11 +155,16 @@ def test_python_shown_runs(name: str, tmp_path: Path, monkeypatch: pytest.Monkey
         asked.append(options["samples"])
         return real(scene, **options | {"width": 48, "height": 27, "backend": "cpu"})
 
+    def animation(*arguments: Any, **options: Any) -> raytracer.Animation:
+        asked.append(options["samples"])
+        return raytracer.animation.animate.animate(*arguments, **options, backend="cpu")
+
     monkeypatch.setattr(raytracer, "render", smaller)
+    monkeypatch.setattr(raytracer, "animate", animation)
     monkeypatch.chdir(tmp_path)
     exec(compile(files()[name], name, "exec"), {"__name__": "__main__"})
     assert asked
-    assert list(tmp_path.glob("*.png"))
+    assert list(tmp_path.glob("*.png")) + list(tmp_path.glob("*.gif"))
 
 
 def test_the_reference_of_keys_is_that_of_the_definitions() -> None:

@@ -23,6 +23,7 @@ from raytracer.animation.movie import (
     VideoWriter,
     check_movie,
     no_transparency,
+    warn_of_size,
     write_picture,
 )
 from raytracer.animation.shots import Plan, Renderer, Shot, on_threads
@@ -243,6 +244,9 @@ class _Job:
         """Whether a frame is finished."""
         raise NotImplementedError
 
+    def begin(self, renderer: Renderer) -> None:
+        """Look at what will be rendered."""
+
     def exposure(self) -> float | None:
         """Return the exposure of an earlier run, or None."""
         return None
@@ -264,6 +268,7 @@ class _Job:
             images: Iterator[tuple[Shot, Image]] = iter(())
             if missing:
                 renderer = stack.enter_context(Renderer(self.plan, self.exposure()))
+                self.begin(renderer)
                 images = renderer.images(missing, bits)
                 animation.seconds = renderer.seconds
             unfinished = {shot.index for shot in missing}
@@ -330,6 +335,9 @@ class _Movie(_Job):
             self.store.discard_if_empty()
             raise
         self.store.remove()
+
+    def begin(self, renderer: Renderer) -> None:
+        warn_of_size(self.target, (renderer.settings.width, renderer.settings.height))
 
     def has(self, shot: Shot) -> bool:
         return self.store.has(shot.index)

@@ -142,6 +142,22 @@ def _encoder_name(path: Path, codec: str) -> str:
     raise UserError(f"{path}: this PyAV has no encoder of {codec}: {listed}")
 
 
+def even(size: tuple[int, int]) -> tuple[int, int]:
+    """Return the size of a movie in pixels, even in both directions as 4:2:0 has it."""
+    width, height = size
+    return width + width % 2, height + height % 2
+
+
+def warn_of_size(path: Path, size: tuple[int, int]) -> None:
+    """Say that a movie has another size than its frames."""
+    if path.suffix.lower() in CONTAINERS and even(size) != size:
+        width, height = even(size)
+        warn(
+            f"{path}: a movie has an even width and height: its last row or column is doubled, to "
+            f"{width}x{height} pixels"
+        )
+
+
 class VideoWriter(MovieWriter):
     """A movie of PyAV: planar YUV 4:2:0, BT.709, limited range.
 
@@ -165,12 +181,7 @@ class VideoWriter(MovieWriter):
         self._av = _library(path)
         codec = codec or default_codec(path)
         encoder = ENCODERS[codec]
-        self._size = (size[0] + size[0] % 2, size[1] + size[1] % 2)
-        if self._size != size:
-            warn(
-                f"{path}: a movie has an even width and height: its last row or column is doubled, "
-                f"to {self._size[0]}x{self._size[1]} pixels"
-            )
+        self._size = even(size)
         factor = encoder.worst + (encoder.best - encoder.worst) * quality / 100.0
         options = encoder.options | {"crf": f"{factor:.0f}"}
         kind = CONTAINERS[path.suffix.lower()]

@@ -69,8 +69,8 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("verbose", "v", "debug", "log"): "'--stats' and '--json' print more",
     ("ppi", "resolution_dpi"): "use '--dpi'",
     ("dpi",): "it is an option of `raytracer render`",
-    ("fps", "animation", "animate", "movie", "turntable"): (
-        "one picture is rendered; for an animation, render a scene file per frame"
+    ("fps", "animation", "animate", "movie", "turntable", "duration", "orbit", "follow"): (
+        "one picture is rendered; movies are made by `raytracer animate`"
     ),
     ("overwrite", "force", "f", "yes"): (
         "a picture that raytracer made is replaced without an option; '--output' replaces any"
@@ -103,8 +103,8 @@ COMMANDS: dict[tuple[str, ...], str] = {
     ("convert", "import", "export", "load", "read", "write", "save"): (
         "`raytracer render FILE` reads particle files as they are, and writes a PNG"
     ),
-    ("animate", "animation", "movie", "video", "turntable"): (
-        "one picture is rendered at a time; for an animation, run `raytracer render` per frame"
+    ("animation", "movie", "video", "turntable", "anim", "film"): (
+        "movies of trajectories and turntables are made by `raytracer animate`"
     ),
 }
 

@@ -84,7 +84,8 @@ def _rows(keys: Mapping[str, Definition], prefix: str) -> Iterator[Row]:
     for name, key in keys.items():
         path, inside = prefix + name, list(_inside(key.kind))
         if inside:
-            joint = {Tables: "[].", NamedTables: ".NAME."}.get(type(key.kind), ".")
+            joint = "[]." if isinstance(key.kind, Tables) else "."
+            joint = ".NAME." if isinstance(key.kind, NamedTables) else joint
             yield from _rows(_merged(inside), path + joint)
         else:
             option = key.option_name if prefix == "render." else ""
