@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+from zlib import crc32
 
 from raytracer import memory
 from raytracer._version import __version__
@@ -720,14 +721,25 @@ def _report_part(progress: ProgressCall, frame: int, frames: int, fraction: floa
     progress((frame + fraction) / frames)
 
 
+def scene_about(path: Path) -> dict[str, Any]:
+    """Return what the metadata of a picture say of the file of its scene.
+
+    Of an absolute path the name alone is kept, because a picture should not tell where its author
+    keeps files; its checksum tells files of one name apart.
+    """
+    return {
+        "path": path.name if path.is_absolute() else path.as_posix(),
+        "file": f"{crc32(bytes(path.absolute())):08x}",
+    }
+
+
 def _about(
     path: Path | None, digest: str, spheres: int, settings: RenderSettings, device: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the metadata of a picture, as JSON types.
 
     Args:
-        path: of the scene; None for a scene built in Python. Of an absolute path the name alone
-            is kept: a picture should not tell where its author keeps files.
+        path: of the scene; None for a scene built in Python.
         digest: of scene, camera and settings.
         spheres: their number.
         settings: of the render.
@@ -735,10 +747,10 @@ def _about(
     """
     from datetime import UTC, datetime
 
-    shown = path and (path.name if path.is_absolute() else path.as_posix())
+    about = {"path": None} if path is None else scene_about(path)
     return {
         "version": __version__,
-        "scene": {"path": shown, "digest": digest},
+        "scene": about | {"digest": digest},
         "spheres": spheres,
         "settings": {
             name: value

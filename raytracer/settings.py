@@ -29,9 +29,9 @@ if TYPE_CHECKING:
         integrator: str | None
         ao_samples: int | None
         ao_distance: float | None
+        dpi: float | None
         noise: float | None
         denoise: bool | None
-        dpi: float | None
 
 
 FILTERS = ("point", "box", "tent", "gaussian")

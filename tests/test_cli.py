@@ -76,9 +76,8 @@ def test_a_picture_of_another_program_is_not_replaced_unasked(
 ) -> None:
     Pillow.new("RGB", (2, 2)).save("balls.png")
     before = Path("balls.png").read_bytes()
-    sentence = error_of(capsys, "render", scene)
-    assert "balls.png: exists and was not made by raytracer" in sentence
-    assert "-o" in sentence
+    assert main(["render", scene]) == 0
+    assert capsys.readouterr().out.startswith("wrote balls-2.png: ")
     assert Path("balls.png").read_bytes() == before
     assert main(["render", scene, "-q", "-o", "balls.png"]) == 0  # asked for by name
     assert main(["render", scene, "-q", "--samples", "3"]) == 0  # its own it replaces
@@ -236,7 +235,11 @@ def test_only_is_exactly_that_sample(scene: str, capsys: pytest.CaptureFixture[s
             ["render", "balls.toml", "--backend", "cpu", "--width", "900000", "--height", "900000"],
             "TiB of memory",
         ),
-        (["render", "balls.toml", "-o", "a.jpg"], "ends in .png"),
+        (["render", "balls.toml", "-o", "a.jpgg"], "and .jpgg is none; did you mean '.jpg'?"),
+        (["render", "balls.toml", "-o", "a.jpg", "--bits", "16"], "JPEG has 8 bits per channel"),
+        (["render", "balls.toml", "-o", "a.jpg", "--transparent"], "JPEG cannot be transparent"),
+        (["render", "balls.toml", "--quality", "80"], "PNG keeps every value and has no quality"),
+        (["render", "balls.toml", "-o", "a.jpg", "--quality", "0"], "quality: 0 is not between 1"),
         (["render", "balls.toml", "-o", "none/a.png"], "there is no folder"),
         (["render", "balls.toml", "--width", "0"], "width"),
         (["render", "balls.toml", "--filter", "gausian"], "gaussian"),
@@ -245,7 +248,10 @@ def test_only_is_exactly_that_sample(scene: str, capsys: pytest.CaptureFixture[s
         (["render", "balls.toml", "--only", "0,0,-1"], "counted from 0"),
         (["render", "balls.toml", "--only", "0,0,0", "--repeat", "2"], "writes no picture"),
         (["render", "balls.toml", "--threads", "-1"], "threads = -1"),
-        (["info", "balls.toml"], "is not a PNG file: name a picture; `raytracer scene check`"),
+        (
+            ["info", "balls.toml"],
+            "is not a PNG file, nor another picture of raytracer: name",
+        ),
         (["tone", "balls.png"], "balls.png: is not a film: films are .npz or .exr"),
         (["info", "missing.png"], "there is no such file"),
         (["scene", "check", "missing.toml"], "missing.toml"),
@@ -414,6 +420,9 @@ def test_info_prints_what_render_wrote(scene: str, capsys: pytest.CaptureFixture
     text = capsys.readouterr().out
     assert found["scene"]["digest"] in text
     assert "spheres" in text
+    camera = raytracer.Camera(**found["camera"])
+    assert camera == raytracer.load(scene).fitted_camera()
+    assert text.endswith(f"\n\n{camera.to_toml()}\n")
     Pillow.new("RGB", (2, 2)).save("plain.png")
     assert "no metadata" in error_of(capsys, "info", "plain.png")
 
@@ -443,6 +452,8 @@ def test_scene_check_says_where_a_fitted_camera_stands(
     camera = run_json(capsys, "scene", "check", scene)["camera"]
     fitted = raytracer.load(scene).fitted_camera()
     assert camera["fitted"] == "to 16x12 pixels"
+    assert main(["scene", "check", scene]) == 0
+    assert capsys.readouterr().out.endswith(f"\n\n{fitted.to_toml()}\n")
     assert tuple(camera["position"]) == fitted.position
     assert tuple(camera["look_at"]) == fitted.look_at
 

@@ -217,7 +217,7 @@ def test_the_histogram_holds_every_pixel() -> None:
         (["tone", "a.npz", "--lock"], "give --exposure auto"),
         (["tone", "a.npz", "a.npz"], "the same name"),
         (["tone", "a.npz", "b.npz", "-o", "x.png"], "are for one film"),
-        (["tone", "a.npz", "-o", "a.jpg"], "ends in .png"),
+        (["tone", "a.npz", "-o", "a.gif"], "and .gif is none"),
         (["render", "balls.toml", "--film", "f.tif"], "as .npz or .exr"),
         (["render", "balls.toml", "--film", "f.npz", "--half"], "16-bit floats are for .exr"),
         (["render", "balls.toml", "--aov", "id"], "give --film FILE as well"),

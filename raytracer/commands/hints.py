@@ -61,7 +61,9 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
         "`raytracer animate`"
     ),
     ("denoise", "denoiser"): "there is no denoiser; a larger '--samples' gives less noise",
-    ("format", "jpg", "jpeg", "ext", "type"): "pictures are PNG files; name one with '--output'",
+    ("format", "jpg", "jpeg", "ext", "type"): (
+        "the ending of the name says the format: '--output NAME.jpg'"
+    ),
     ("depth_of_field", "aperture", "dof", "motion_blur"): "the camera has no lens and no shutter",
     ("output_dir", "outdir", "output_folder", "folder", "dir", "d"): (
         "name the file with '--output FOLDER/NAME.png'"
@@ -73,7 +75,8 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
         "one picture is rendered; movies are made by `raytracer animate`"
     ),
     ("overwrite", "force", "f", "yes"): (
-        "a picture that raytracer made is replaced without an option; '--output' replaces any"
+        "an earlier picture of the same scene is replaced without an option; '--output' replaces "
+        "any"
     ),
     ("gamma", "srgb", "brightness", "contrast"): (
         "pictures are sRGB; '--exposure' and '--tone' change what is shown"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 
@@ -9,7 +11,9 @@ import click
 @click.argument("file", metavar="FILE.png")
 @click.option("--json", "as_json", is_flag=True, help="Print the metadata as JSON.")
 def info(file: str, as_json: bool) -> None:
-    """Print how a picture was made: version, scene, settings, backend and times.
+    """Print how a picture was made: version, scene, settings, camera, backend and times.
+
+    The camera comes last as TOML: in a scene file it makes the same picture again.
 
     \b
     Examples:
@@ -28,5 +32,18 @@ def info(file: str, as_json: bool) -> None:
                             "another program")  # fmt: skip
     if as_json:
         print_json(metadata)
-    else:
-        print_outline(metadata)
+        return
+    print_outline(metadata)
+    if toml := camera_of(metadata):
+        print(f"\n{toml}")
+
+
+def camera_of(metadata: dict[str, Any]) -> str:
+    """Return the camera of a picture as the table of a scene file, or "" if there is none."""
+    from raytracer.errors import UserError
+    from raytracer.scene.camera import Camera
+
+    try:
+        return Camera(**metadata["camera"]).to_toml()
+    except (KeyError, TypeError, UserError):  # of an earlier version, or changed by hand
+        return ""

@@ -67,7 +67,9 @@ frame_option = click.option(
 
 PICTURE_OPTIONS = (
     click.option("--bits", type=click.Choice(["8", "16"]), default="8", show_default=True,
-                 help="Bits per channel of the PNG."),
+                 help="Bits per channel, of a PNG or TIFF."),
+    click.option("--quality", type=int, metavar="1-100",
+                 help="Of JPEG (default 95), WebP (90) and AVIF (85)."),
     click.option("--stats", is_flag=True, help="Print statistics of the film and the picture."),
     click.option("--histogram", metavar="FILE.png",
                  help="Plot the luminance before and after the tone curve."),

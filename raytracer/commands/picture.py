@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raytracer.errors import OutputError, escaped
+from raytracer.errors import UserError, escaped
 from raytracer.files.access import STANDARD_INPUT, is_file
 from raytracer.film.film import non_finite_pixels
-from raytracer.film.png import is_foreign
+from raytracer.film.png import is_foreign, read_metadata
+from raytracer.pipeline import scene_about
 
 if TYPE_CHECKING:
     from raytracer.files.output import Batch
@@ -19,24 +21,26 @@ if TYPE_CHECKING:
     from raytracer.film.tone_settings import ToneSettings
 
 
-def default_picture(source: str | Path, frame: int | None = None) -> Path:
+def default_picture(
+    source: str | Path, frame: int | None = None, scene: Path | None = None
+) -> Path:
     """Return the default path of a picture: NAME.png, or NAME_FRAME.png, in the current folder.
+
+    An earlier picture of the same scene is replaced. Where there is one of another scene, or of
+    another program, it stays, and the name is NAME-2.png, NAME-3.png, ...
 
     Args:
         source: the scene, particle or film file, or the pattern of a series of files.
         frame: of a trajectory.
-
-    Raises:
-        OutputError: there is a picture of another program, which only `-o` may replace.
+        scene: path of the scene file; None for a film, whose picture has its name.
     """
     stem = stem_of(source)
     number = "" if frame is None else f"_{frame}"
-    path = Path(f"{stem}{number}.png")
-    if is_file(path) and is_foreign(path):
-        raise OutputError(
-            f"{path}: exists and was not made by raytracer: give another name, or this one to "
-            "replace it, with -o FILE.png"
-        )
+    place, copy = f"{stem}{number}", 1
+    while os.path.lexists(path := Path(f"{place}{f'-{copy}' if copy > 1 else ''}.png")):
+        if _is_of(path, scene):
+            break
+        copy += 1
     return path
 
 
@@ -48,6 +52,45 @@ def stem_of(source: str | Path) -> str:
             stem = stem.partition(wild)[0]
         stem = stem.rstrip("_-.") or "frames"
     return stem
+
+
+def _is_of(path: Path, scene: Path | None) -> bool:
+    """Whether a file is a picture of this program, and not of another scene; None is any."""
+    try:
+        about = None if not is_file(path) or is_foreign(path) else read_metadata(path)
+        if about is None or scene is None:
+            return about is not None
+        own, known = scene_about(scene), about["scene"]
+        if "file" in known:
+            return bool(known["file"] == own["file"])
+        return bool(known["path"] == own["path"])  # of an earlier version
+    except (UserError, KeyError, TypeError):  # damaged, or changed by hand
+        return False
+
+
+def check_target(
+    target: Path, bits: int, quality: int | None, settings: dict[str, Any] | None = None
+) -> Path:
+    """Check that a picture can be written to a path, in the format of its ending.
+
+    Args:
+        target: the path.
+        bits: per channel.
+        quality: of formats that lose some; None is the format's default.
+        settings: what is known of the picture: arguments of `formats.require`.
+
+    Raises:
+        UserError: it cannot be.
+    """
+    from raytracer.files.output import check_file
+    from raytracer.film.image import is_plain_png
+
+    if not is_plain_png(target, quality):
+        from raytracer.film import film_file, formats
+
+        if formats.require(target, bits, quality, **settings or {}) is formats.EXR:
+            film_file.check_target(target, False)
+    return check_file(target)
 
 
 def record(image: Image) -> dict[str, Any]:

@@ -73,8 +73,9 @@ def numbers(
 @click.option(
     "-o",
     "--output",
-    metavar="FILE.png",
-    help="The picture; default: NAME.png in the current folder.",
+    metavar="FILE",
+    help="The picture: .png, .tiff, .jpg, .webp, .avif or .exr; default: NAME.png in the current "
+    "folder, or NAME-2.png if that is of another scene.",
 )
 @frame_option
 @backend_option
@@ -166,6 +167,7 @@ class Task(NamedTuple):
     threads: int
     tone: ToneSettings
     bits: str
+    quality: int | None
     stats: bool
     histogram: str | None
     film: str | None
@@ -218,8 +220,7 @@ class Task(NamedTuple):
         """
         from pathlib import Path
 
-        from raytracer.commands.picture import default_picture
-        from raytracer.files.output import check_picture
+        from raytracer.commands.picture import check_target, default_picture
         from raytracer.film import film_file
         from raytracer.film.aovs import check_aovs
         from raytracer.film.film import check_bits
@@ -239,7 +240,9 @@ class Task(NamedTuple):
         if self.time is not None and not 0 < self.time < inf:
             raise UserError(f"--time {self.time:g}: must be a number of seconds above 0")
         check_aovs(self.aov)
-        target = Path(self.output) if self.output else default_picture(self.scene, self.frame)
+        target = (
+            Path(self.output) if self.output else default_picture(self.scene, self.frame, self.path)
+        )
         outputs.reads(self.path, *([self.resume] if self.resume else []))
         if self.film:
             outputs.writes(self.film, "--film", replaces=self.resume)
@@ -248,7 +251,14 @@ class Task(NamedTuple):
             from raytracer.film import histogram
 
             histogram.check(outputs.writes(self.histogram, "--histogram"))
-        return check_picture(outputs.writes(target, "the picture"))
+        settings = {"transparent": self.overrides.get("transparent") is True}
+        target = outputs.writes(target, "the picture")
+        return check_target(target, int(self.bits), self.quality, settings)
+
+    @property
+    def exr(self) -> str:
+        """ ".exr" if the picture is one, which is written of the film; otherwise ""."""
+        return ".exr" if self.output and self.output.lower().endswith(".exr") else ""
 
     def resumed(self) -> Film | None:
         """Load the film to resume, with the output variables that go into the saved film too."""
@@ -269,7 +279,7 @@ class Task(NamedTuple):
         return Output(
             bits=int(self.bits),
             aovs=self.aovs,
-            film=Path(self.film).suffix.lower() if self.film else "",
+            film=Path(self.film or "").suffix.lower() or self.exr,
             half=self.half,
             histogram=self.histogram is not None,
             begun=resumed is not None,
@@ -321,7 +331,7 @@ def run(task: Task) -> None:
     """Render, write the files, print a summary."""
     from pathlib import Path
 
-    from raytracer.commands.picture import record, warn_of_non_finite
+    from raytracer.commands.picture import check_target, record, warn_of_non_finite
     from raytracer.commands.report import print_json, print_lines
     from raytracer.files.output import OutputSet
     from raytracer.film import film_file
@@ -338,6 +348,9 @@ def run(task: Task) -> None:
     with task.prepare(crop, outputs, resumed) as job:
         _announce(task, job, crop)
         film = film_for(job.settings, crop, resumed, own=True)
+        height, width = film.sums.shape[:2]
+        known = {"transparent": job.transparent, "size": (width, height)}
+        check_target(target, int(task.bits), task.quality, known)  # before the time is spent
         if task.film:
             film_file.require_space(film, task.film, task.aovs)
         with collected() as warnings:
@@ -364,7 +377,7 @@ def _render(task: Task, job: Job, film: Film, target: Path) -> Image:
     from raytracer.progress import ProgressBar
 
     def write(image: Image) -> None:
-        image.save(target, int(task.bits))
+        image.save(target, int(task.bits), quality=task.quality)
 
     height, width = film.sums.shape[:2]
     samples = height * width * job.settings.samples * task.repeat
@@ -375,7 +388,7 @@ def _render(task: Task, job: Job, film: Film, target: Path) -> Image:
             aovs=task.aovs,
             tone=task.tone,
             bits=int(task.bits),
-            keep_film=bool(task.film or task.histogram),
+            keep_film=bool(task.film or task.histogram or task.exr),
             seconds=task.time,
             progress=bar,
             show=write if task.progressive else None,
@@ -408,7 +421,7 @@ def _write(task: Task, target: Path, film: Film, image: Image) -> None:
             with batch.step():
                 film.save(task.film, half=task.half, batch=batch)
         with batch.step():
-            image.save(target, int(task.bits), batch)
+            image.save(target, int(task.bits), batch, quality=task.quality)
         if task.histogram:
             with batch.step():
                 draw_histogram(image, int(task.bits), task.histogram, batch)

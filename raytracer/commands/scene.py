@@ -54,7 +54,9 @@ def check(file: str, frame: int | None, as_json: bool) -> None:
         print_json(contents | {"warnings": warnings})
         return
     print_warnings(warnings)
+    toml = contents.pop("camera_toml")
     print_outline(contents)
+    print(f"\n{toml}")
 
 
 @scene.command(short_help="Print one sphere, with its row of the data file.")
@@ -166,7 +168,8 @@ def contents_of(file: str, frame: int | None = None) -> dict[str, Any]:
     need = memory.Need(scene.count, 1, 1, looks=packed_looks(scene)).stages["pack"]
     memory.require_room(file, need, "to be checked")
     buffers = pack(scene)
-    camera = _fields(camera_of(scene, scene.render, buffers))
+    found = camera_of(scene, scene.render, buffers)
+    camera = _fields(found)
     if scene.camera is None or scene.camera.fit:
         camera["fit"] = scene.camera.fit if scene.camera else True
         camera |= {"fitted": f"to {scene.render.width}x{scene.render.height} pixels"}
@@ -179,6 +182,7 @@ def contents_of(file: str, frame: int | None = None) -> dict[str, Any]:
         "bounds": _bounds(buffers),
         "sets": [_sphere_set(index, scene) for index in range(len(scene.spheres))],
         "camera": camera,
+        "camera_toml": found.to_toml(),
         "lights": _lights(scene),
         "materials": {name: _fields(material) for name, material in scene.materials.items()},
         "render": asdict(scene.render),

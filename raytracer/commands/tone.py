@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 @click.option(
     "-o",
     "--output",
-    metavar="FILE.png",
-    help="The picture, of one film; default: NAME.png in the current folder.",
+    metavar="FILE",
+    help="The picture, of one film: .png, .tiff, .jpg, .webp or .avif; default: NAME.png in the "
+    "current folder.",
 )
 @picture_options
 @click.option(
@@ -67,6 +68,7 @@ class Task(NamedTuple):
     settings: ToneSettings
     output: str | None
     bits: str
+    quality: int | None
     stats: bool
     histogram: str | None
     denoise: bool
@@ -81,8 +83,10 @@ class Task(NamedTuple):
         Raises:
             UserError: options contradict each other, a file is not a film or cannot be written.
         """
-        from raytracer.commands.picture import default_picture
-        from raytracer.files.output import OutputSet, check_picture
+        from pathlib import Path
+
+        from raytracer.commands.picture import check_target, default_picture
+        from raytracer.files.output import OutputSet
         from raytracer.film import film_file
         from raytracer.film.film import check_bits
 
@@ -110,7 +114,7 @@ class Task(NamedTuple):
             from raytracer.film import histogram
 
             histogram.check(outputs.writes(self.histogram, "--histogram"))
-        return [check_picture(name) for name in names]
+        return [check_target(Path(name), int(self.bits), self.quality) for name in names]
 
     def tone_settings(self) -> ToneSettings:
         """Return the settings of all films; with --lock, the exposure that they share."""
@@ -183,7 +187,7 @@ def _write(task: Task, image: Image, target: Path) -> None:
 
     with Batch() as batch:
         with batch.step():
-            image.save(target, int(task.bits), batch)
+            image.save(target, int(task.bits), batch, quality=task.quality)
         if task.histogram:
             with batch.step():
                 draw_histogram(image, int(task.bits), task.histogram, batch)

@@ -8,6 +8,7 @@ import time
 import warnings
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import numpy as np
@@ -21,9 +22,8 @@ from raytracer.film.statistics import Statistics, statistics_of
 from raytracer.film.tone_settings import ToneSettings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from raytracer.film.film import Film
+    from raytracer.film.formats import Format
     from raytracer.scene.camera import Camera
 
 
@@ -36,6 +36,11 @@ class Overlay(Protocol):
 
 Developed = tuple[Pixels, NDArray[np.void]]
 """A picture, (h, w, 4), and the histogram of its film, structured (1,)."""
+
+
+def is_plain_png(path: str | Path, quality: int | None) -> bool:
+    """Whether a picture is a PNG by its name and nothing is said of another format."""
+    return quality is None and Path(path).suffix.lower() == ".png"
 
 
 @dataclass(repr=False)
@@ -175,32 +180,51 @@ class Image:
         warnings.warn("Image.codes is now Image.pixels", DeprecationWarning, stacklevel=2)
         return self.pixels(bits)
 
-    def save(self, path: str | Path, bits: int = 8, batch: output.Batch | None = None) -> Path:
-        """Write a PNG of 8 or 16 bits per channel under a temporary name, then rename it.
+    def save(
+        self,
+        path: str | Path,
+        bits: int = 8,
+        batch: output.Batch | None = None,
+        *,
+        quality: int | None = None,
+    ) -> Path:
+        """Write the picture under a temporary name, in the format of its ending, then rename it.
 
         Args:
-            path: the file, `.png`.
-            bits: 8 or 16 per channel.
+            path: the file: `.png`, `.tiff`, `.jpg`, `.webp`, `.avif`, or `.exr` for linear light,
+                as `Film.save` writes it.
+            bits: 8, or 16 in PNG and TIFF, per channel.
             batch: a `raytracer.files.output.Batch`, to rename it together with other files.
+            quality: 1..100, of JPEG (95), WebP (90, 100 keeps every value) and AVIF (85).
 
         Returns:
             The path.
 
         Raises:
-            OutputError: the file cannot be written.
+            OutputError: the file cannot be written, or its format cannot hold the picture.
             UserError: another number of bits, or dither with 16.
         """
         check_bits(bits, self.settings)
         files = output.OutputSet()
         files.reads(*self.film.inputs)
-        target = output.check_picture(files.writes(path, "the picture"))
+        target = output.check_file(files.writes(path, "the picture"))
+        kind = None
+        if not is_plain_png(target, quality):
+            from raytracer.film import formats
+
+            height, width = self.film.sums.shape[:2]
+            kind = formats.require(
+                target, bits, quality, transparent=self.transparent, size=(width, height)
+            )
+            if kind is formats.EXR:
+                return self.film.save(target, batch=batch)
         _ = self.shown  # which measures its own time
         start = time.perf_counter()
         pixels, histogram = self._developed(bits)
         self.timings.setdefault("tone", time.perf_counter() - start)
         start = time.perf_counter()
         with output.replacing(target, batch) as file:
-            self._write(file, pixels, histogram)
+            self._write(file, pixels, histogram, kind, quality)
         self.timings["write"] = time.perf_counter() - start
         return target
 
@@ -217,20 +241,31 @@ class Image:
         """Return the channels of the file: without alpha if the background is opaque."""
         return pixels if self.transparent else pixels[..., :3]
 
-    def _write(self, file: BinaryIO, pixels: Pixels, histogram: NDArray[np.void]) -> None:
-        """Write a PNG file with metadata."""
+    def _write(
+        self,
+        file: BinaryIO,
+        pixels: Pixels,
+        histogram: NDArray[np.void],
+        kind: Format | None = None,
+        quality: int | None = None,
+    ) -> None:
+        """Write a file with metadata; None is a PNG."""
         # The time of writing is not known before the file is written.
         stages = {k: v for k, v in self.timings.items() if k not in ("write", "total")}
         timings = stages | {"total_before_write": sum(stages.values())}
         statistics = self._statistics(histogram).to_dict()
         del statistics["bins"]  # many numbers, and Film.statistics() has them
         about = self.metadata | {"tone": asdict(self.settings), "statistics": statistics}
-        text = {
-            "Software": f"raytracer {__version__}",
-            png.KEY: json.dumps(about | {"timings": timings}),
-        }
+        software, description = f"raytracer {__version__}", json.dumps(about | {"timings": timings})
         pixels = self._visible(self._annotated(pixels))
-        png.write(file, pixels, text, self.threads, self.dpi)
+        if kind is None or kind.name == "PNG":
+            text = {"Software": software, png.KEY: description}
+            png.write(file, pixels, text, self.threads, self.dpi)
+            return
+        from raytracer.film import formats
+
+        texts = {formats.DESCRIPTION: description, formats.SOFTWARE: software}
+        formats.write(file, pixels, kind, texts, quality or kind.quality, self.dpi)
 
     def _annotated(self, pixels: Pixels) -> Pixels:
         """Return a developed picture with what is drawn over it."""

@@ -236,9 +236,11 @@ def read_metadata(path: Path) -> dict[str, Any] | None:
     """
     with opened(path, standard_input=True) as file:
         if file.file.read(len(SIGNATURE)) != SIGNATURE:
+            if (text := _description(file.file)) is not None:
+                return parse_json(text, file.source, "its metadata")
             raise DataFileError(
-                f"{file.source}: is not a PNG file: name a picture; `raytracer scene check` "
-                "describes scene and particle files"
+                f"{file.source}: is not a PNG file, nor another picture of raytracer: name a "
+                "picture; `raytracer scene check` describes scene and particle files"
             )
         for kind, size in _chunks(file):
             if kind != b"tEXt" or file.file.peek(len(KEY) + 1)[: len(KEY) + 1] != _KEY_START:
@@ -253,6 +255,18 @@ def read_metadata(path: Path) -> dict[str, Any] | None:
             text = body[len(_KEY_START) :].decode("latin-1")
             return parse_json(text, file.source, "its metadata")
     return None
+
+
+def _description(file: BinaryIO) -> str | None:
+    """Return the metadata of a JPEG, TIFF, WebP or AVIF of this program; None of other files."""
+    from raytracer.film.formats import read_description
+
+    try:
+        file.seek(0)  # a pipe cannot
+        text = read_description(file)
+    except Exception:  # whatever Pillow raises for a file that is no picture, or damaged
+        return None
+    return text if text is not None and text.startswith('{"version"') else None
 
 
 def is_foreign(path: Path) -> bool:

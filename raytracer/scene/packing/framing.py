@@ -14,7 +14,7 @@ from math import frexp, hypot, inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from raytracer.scene.arrays import BLOCK_ROWS, each_block
-from raytracer.scene.outliers import FEW, FEWEST, bulk
+from raytracer.scene.outliers import FAR, FEW, FEWEST, bulk
 from raytracer.scene.views import AXES
 
 if TYPE_CHECKING:
@@ -211,10 +211,12 @@ class Outliers(NamedTuple):
     Args:
         total: how many.
         farthest: number of the one that is farthest out.
+        times: how many times as far out as the others it is.
     """
 
     total: int
     farthest: int
+    times: float
 
 
 def _reach(
@@ -293,5 +295,5 @@ def _maxima(
     maxima = [float(v) for v in found.max(axis=1)]
     if not far.any():
         return maxima, None
-    number = int(farthest[1, int(np.argmax(farthest[0]))])
-    return maxima, Outliers(int(far.sum()), number)
+    distance, number = farthest[:, int(np.argmax(farthest[0]))]
+    return maxima, Outliers(int(far.sum()), int(number), FAR * float(distance) / limit)

@@ -139,8 +139,9 @@ def _warn_of(outliers: Outliers | None, spheres: Spheres, space: Space) -> None:
     shown = ", ".join(f"{0.0 if abs(v) < digit else v:g}" for v in place)
     warn(
         f"{outliers.total:,} of {len(spheres[0]):,} spheres {verb} far away from the others and "
-        f"left out of the frame, the farthest sphere {row} at ({shown}): to frame every sphere, "
-        'say fit = "all" under [camera] in a scene file, or Camera(fit="all")'
+        f"left out of the frame, the farthest sphere {row} at ({shown}), "
+        f"{outliers.times:.3g} times as far out as the others: to frame every sphere, give "
+        '--fit all, fit = "all" under [camera] in a scene file, or Camera(fit="all")'
     )
 
 

@@ -58,7 +58,7 @@ def register() -> None:
             ".",
             "..",
             "",
-            "a.jpg",
+            "a.jpgg",
             "none/a.png",
             "/dev/null",
             "/proc/a.png",
@@ -104,12 +104,6 @@ def register() -> None:
             "a.npz": npz(centers=POINTS),
             "b.npz": lambda path: path.symlink_to("a.npz"),
         },
-    )
-    render(
-        "a picture of another program",
-        code=2,
-        files={"a.png": b"\x89PNG\r\n\x1a\n"},
-        says="was not made by raytracer",
     )
     render("two scenes", "a.toml")
     render("an option twice", "--width", "8", "--width", "x")

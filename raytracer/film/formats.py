@@ -1,0 +1,242 @@
+"""Formats of pictures, by the ending of the file: what each can hold, and how it is written.
+
+PNG has a writer of its own (`png`), OpenEXR is that of films; the others are written by Pillow,
+which is imported when one is needed.
+"""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+from raytracer.arguments import whole
+from raytracer.errors import OutputError, UserError, nearest
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from raytracer.film.film import Pixels
+
+
+class Format(NamedTuple):
+    """A format of pictures.
+
+    Args:
+        name: for people, and for Pillow.
+        suffixes: endings of its files, the usual one first.
+        bits: per channel that it can have.
+        alpha: whether it can be transparent.
+        quality: the default quality, 1..100; 0: it keeps every value.
+        side: most pixels of a side; 0: more than any picture has.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    bits: tuple[int, ...] = (8,)
+    alpha: bool = True
+    quality: int = 0
+    side: int = 0
+
+
+PNG = Format("PNG", (".png",), bits=(8, 16))
+TIFF = Format("TIFF", (".tiff", ".tif"), bits=(8, 16))
+EXR = Format("OpenEXR", (".exr",), bits=(8, 16))
+FORMATS = (
+    PNG,
+    TIFF,
+    Format("JPEG", (".jpg", ".jpeg"), alpha=False, quality=95, side=65_535),
+    Format("WEBP", (".webp",), quality=90, side=16_383),
+    Format("AVIF", (".avif",), quality=85, side=65_535),
+    EXR,
+)
+"""All formats; OpenEXR holds linear light, before exposure and tone curve."""
+
+SUFFIXES = {suffix: each for each in FORMATS for suffix in each.suffixes}
+
+LOSSLESS = 100
+"""Quality at which WebP and AVIF keep every value."""
+
+STRIP_ROWS = 256
+"""Rows of a strip of a TIFF, which is compressed by itself."""
+
+# Tags of TIFF and of EXIF.
+DESCRIPTION, SOFTWARE = 270, 305
+_ALPHA_STRAIGHT = 2
+_DEFLATE = 8
+_RGB = 2
+_INCH = 2
+
+
+def format_of(path: str | Path) -> Format:
+    """Return the format of a picture by the ending of its name.
+
+    Raises:
+        OutputError: it has no ending, or that of no format.
+    """
+    suffix = Path(path).suffix.lower()
+    found = SUFFIXES.get(suffix)
+    if found is None:
+        near = nearest(suffix, SUFFIXES) if suffix.startswith((".j", ".p", ".t")) else None
+        hint = f"did you mean '{near}'?" if near else f"known are {', '.join(SUFFIXES)}"
+        raise OutputError(
+            f"{path}: the ending of a picture's name says its format, and "
+            f"{suffix or 'a missing one'} is none; {hint}"
+        )
+    return found
+
+
+def require(
+    path: str | Path,
+    bits: int = 8,
+    quality: int | None = None,
+    *,
+    transparent: bool = False,
+    size: tuple[int, int] = (0, 0),
+) -> Format:
+    """Return the format of a file that can hold a picture.
+
+    Args:
+        path: of the file.
+        bits: per channel.
+        quality: 1..100, of formats that lose some; None is the format's default.
+        transparent: whether the picture has an alpha channel.
+        size: width and height of the picture in pixels.
+
+    Raises:
+        OutputError: there is no such format, or it cannot hold the picture.
+        UserError: the quality is out of range.
+    """
+    found = format_of(path)
+    if quality is not None:
+        whole(quality, "quality", 1, 100, UserError)
+        if not found.quality:
+            lossy = ", ".join(each.suffixes[0] for each in FORMATS if each.quality)
+            raise OutputError(
+                f"{path}: {found.name} keeps every value and has no quality: leave it out, or give "
+                f"a name that ends in one of {lossy}"
+            )
+    if bits not in found.bits:
+        raise OutputError(
+            f"{path}: {found.name} has {found.bits[-1]} bits per channel, not {bits}: give a name "
+            "that ends in .png or .tiff"
+        )
+    if transparent and not found.alpha:
+        raise OutputError(
+            f"{path}: {found.name} cannot be transparent, and the picture is: give it a background "
+            "(--background white), or a name that ends in .png or .webp"
+        )
+    if found.side and max(size) > found.side:
+        raise OutputError(
+            f"{path}: {found.name} has at most {found.side:,} pixels a side, and the picture has "
+            f"{size[0]:,}x{size[1]:,}: give a name that ends in .png or .tiff"
+        )
+    if found.name in ("WEBP", "AVIF"):
+        from PIL import features
+
+        if not features.check(found.name.lower()):
+            raise OutputError(
+                f"{path}: the installed Pillow cannot write {found.name}: pip install --upgrade "
+                "pillow, or give another ending"
+            )
+    return found
+
+
+def write(
+    file: BinaryIO,
+    pixels: Pixels,
+    kind: Format,
+    texts: dict[int, str],
+    quality: int,
+    dpi: float | None = None,
+) -> None:
+    """Write a picture in any format but PNG and OpenEXR.
+
+    Args:
+        file: a seekable stream.
+        pixels: uint8 or uint16 (h, w, 3 or 4), sRGB with straight alpha.
+        kind: one of `FORMATS` that can hold it.
+        texts: ASCII by the tags `DESCRIPTION`, the metadata, and `SOFTWARE`.
+        quality: 1..100.
+        dpi: pixels of an inch that a TIFF or JPEG states, or None.
+    """
+    import numpy as np
+
+    if kind is TIFF:
+        _write_tiff(file, pixels, texts, dpi)
+        return
+    from PIL import Image as Pillow
+
+    exif = Pillow.Exif()
+    exif.update(texts)
+    options: dict[str, Any] = {"quality": quality, "exif": exif.tobytes()}
+    if kind.name == "JPEG":
+        options |= {"subsampling": 0, "optimize": True}  # of full size: colours carry data
+        if dpi is not None:
+            options["dpi"] = (dpi, dpi)
+    elif kind.name == "AVIF":
+        options |= {"subsampling": "4:4:4"}
+    elif quality == LOSSLESS:
+        options |= {"lossless": True, "exact": True}
+    Pillow.fromarray(np.ascontiguousarray(pixels)).save(file, kind.name, **options)
+
+
+def _write_tiff(file: BinaryIO, pixels: Pixels, texts: dict[int, str], dpi: float | None) -> None:
+    """Write a TIFF of 8 or 16 bits in compressed strips; Pillow has no 16 bits of colour."""
+    from PIL import TiffImagePlugin as Tiff
+
+    height, width, channels = pixels.shape
+    strips = [
+        zlib.compress(_little_endian(pixels[top : top + STRIP_ROWS]))
+        for top in range(0, height, STRIP_ROWS)
+    ]
+    sizes = tuple(map(len, strips))
+    starts = tuple(sum(sizes[:index]) for index in range(len(sizes)))
+    tags = Tiff.ImageFileDirectory_v2(prefix=b"II")
+    values: dict[int, Any] = {
+        **texts,
+        Tiff.IMAGEWIDTH: width,
+        Tiff.IMAGELENGTH: height,
+        Tiff.BITSPERSAMPLE: (8 * pixels.dtype.itemsize,) * channels,
+        Tiff.COMPRESSION: _DEFLATE,
+        Tiff.PHOTOMETRIC_INTERPRETATION: _RGB,
+        Tiff.SAMPLESPERPIXEL: channels,
+        Tiff.ROWSPERSTRIP: STRIP_ROWS,
+        Tiff.STRIPBYTECOUNTS: sizes,
+        Tiff.STRIPOFFSETS: starts,  # from the end of the directory; `save` adds where that is
+    }
+    if channels == 4:
+        values[Tiff.EXTRASAMPLES] = _ALPHA_STRAIGHT
+    if dpi is not None:
+        values |= {Tiff.X_RESOLUTION: dpi, Tiff.Y_RESOLUTION: dpi, Tiff.RESOLUTION_UNIT: _INCH}
+    for tag, value in values.items():
+        if tag in (Tiff.STRIPBYTECOUNTS, Tiff.STRIPOFFSETS):
+            tags.tagtype[tag] = 4  # 32 bits, also where a strip is small
+        tags[tag] = value
+    tags.save(file)
+    for strip in strips:
+        file.write(strip)
+
+
+def _little_endian(pixels: Pixels) -> bytes:
+
+    data: np.ndarray[Any, Any] = pixels.astype(pixels.dtype.newbyteorder("<"), copy=False)
+    return data.tobytes()
+
+
+def read_description(file: BinaryIO) -> str | None:
+    """Return the description in a picture that `write` made; None where there is none.
+
+    Raises:
+        Exception: of any kind, if it is no picture or is damaged.
+    """
+    import warnings
+
+    from PIL import Image as Pillow
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of its size: no pixel is decoded
+        known = [each.name for each in FORMATS if each not in (PNG, EXR)]
+        with Pillow.open(file, formats=known) as picture:
+            text = picture.getexif().get(DESCRIPTION)
+    return text if isinstance(text, str) else None

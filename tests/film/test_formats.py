@@ -1,0 +1,181 @@
+"""Formats of pictures: what is read back, what each refuses, and the metadata in them."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image as Pillow
+from PIL import TiffImagePlugin as Tiff
+
+import raytracer
+from raytracer.cli import main
+from raytracer.errors import OutputError, UserError
+from raytracer.film import formats, png
+
+
+@pytest.fixture(scope="module")
+def picture() -> raytracer.Image:
+    """A ball before blue, wider than a strip of a TIFF is high."""
+    scene = raytracer.Scene.from_arrays([(0, 0, 0)], 1.0, "gold")
+    return raytracer.render(scene, background="navy", width=40, height=300, samples=1)
+
+
+@pytest.fixture(scope="module")
+def cut_out() -> raytracer.Image:
+    scene = raytracer.Scene.from_arrays([(0, 0, 0)], 1.0, "gold")
+    return raytracer.render(scene, transparent=True, width=40, height=30, samples=4)
+
+
+def shown(path: Path) -> Any:
+    with Pillow.open(path) as opened:
+        opened.load()
+        return np.asarray(opened)
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.tiff", "a.TIF"])
+def test_formats_that_keep_every_value(
+    name: str, picture: raytracer.Image, cut_out: raytracer.Image, tmp_path: Path
+) -> None:
+    for image in (picture, cut_out):
+        assert np.array_equal(shown(image.save(tmp_path / name)), image.to_uint8())
+
+
+@pytest.mark.parametrize(
+    ("name", "quality", "most"),
+    [("a.jpg", None, 6), ("a.jpeg", 100, 3), ("a.webp", 100, 0), ("a.avif", 95, 8)],
+)
+def test_formats_that_lose_some(
+    name: str, quality: int | None, most: int, picture: raytracer.Image, tmp_path: Path
+) -> None:
+    path = picture.save(tmp_path / name, quality=quality)
+    off = np.abs(shown(path).astype(int) - picture.to_uint8())
+    assert off.max() <= max(most * 8, 0)
+    assert off.mean() <= most
+
+
+def test_quality_changes_the_size(picture: raytracer.Image, tmp_path: Path) -> None:
+    for suffix in ("jpg", "webp", "avif"):
+        sizes = [
+            picture.save(tmp_path / f"{quality}.{suffix}", quality=quality).stat().st_size
+            for quality in (20, 90)
+        ]
+        assert sizes[0] < sizes[1], suffix
+
+
+@pytest.mark.parametrize("name", ["a.webp", "a.avif"])
+def test_alpha_is_kept_where_the_format_has_it(
+    name: str, cut_out: raytracer.Image, tmp_path: Path
+) -> None:
+    found = shown(cut_out.save(tmp_path / name, quality=100))
+    assert found.shape == (30, 40, 4)
+    assert found[0, 0, 3] == 0
+    assert found[15, 20, 3] == 255
+
+
+@pytest.mark.parametrize("image", ["picture", "cut_out"])
+def test_a_tiff_has_16_bits(image: str, request: Any, tmp_path: Path) -> None:
+    """Read by the directory of the file, because Pillow shows 8 bits of them."""
+    rendered: raytracer.Image = request.getfixturevalue(image)
+    path = rendered.save(tmp_path / "a.tiff", bits=16)
+    with Pillow.open(path) as opened:
+        tags = opened.tag_v2  # type: ignore[attr-defined]
+        starts, sizes = tags[Tiff.STRIPOFFSETS], tags[Tiff.STRIPBYTECOUNTS]
+    data = path.read_bytes()
+    strips = [zlib.decompress(data[a : a + n]) for a, n in zip(starts, sizes, strict=True)]
+    expected = rendered.to_uint16()
+    assert tags[Tiff.BITSPERSAMPLE] == (16,) * expected.shape[2]
+    assert b"".join(strips) == expected.astype("<u2").tobytes()
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.tif", "a.jpg", "a.webp", "a.avif"])
+def test_every_format_has_the_metadata(
+    name: str, picture: raytracer.Image, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = picture.save(tmp_path / name)
+    found = png.read_metadata(path)
+    assert found is not None
+    assert found["settings"]["width"] == 40
+    assert raytracer.Camera(**found["camera"]) == picture.camera
+    assert main(["info", str(path)]) == 0
+    assert "[camera]" in capsys.readouterr().out
+
+
+def test_a_picture_of_another_program_has_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Pillow.new("RGB", (4, 4)).save(tmp_path / "a.jpg")
+    assert main(["info", str(tmp_path / "a.jpg")]) == 2
+    assert "nor another picture of raytracer" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["a.jpg", "a.tiff"])
+def test_the_size_on_paper_is_stated(name: str, tmp_path: Path) -> None:
+    scene = raytracer.Scene.from_arrays([(0, 0, 0)], 1.0)
+    path = raytracer.render(scene, width=4, height=4, samples=1, dpi=300).save(tmp_path / name)
+    with Pillow.open(path) as opened:
+        assert opened.info["dpi"] == pytest.approx((300, 300))
+
+
+def test_an_exr_is_the_linear_picture(picture: raytracer.Image, tmp_path: Path) -> None:
+    pytest.importorskip("OpenEXR")
+    film = raytracer.Film.load(picture.save(tmp_path / "a.exr"))
+    np.testing.assert_allclose(film.mean(), picture.film.mean(), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "sentence"),
+    [
+        ("a.jpg", {}, "JPEG cannot be transparent, and the picture is: give it a background"),
+        ("a.webp", {"bits": 16}, "WEBP has 8 bits per channel, not 16"),
+        ("a.png", {"quality": 50}, "PNG keeps every value and has no quality"),
+        ("a.gif", {}, "and .gif is none; known are .png"),
+        ("a", {}, "a missing one is none; known are .png"),
+        ("a.webp", {"quality": 101}, "quality: 101 is not between 1 and 100"),
+        ("a.webp", {"quality": True}, "quality: True is not a whole number"),
+    ],
+)
+def test_what_a_format_cannot_hold_is_refused(
+    name: str, options: Any, sentence: str, cut_out: raytracer.Image, tmp_path: Path
+) -> None:
+    with pytest.raises(UserError, match=sentence):
+        cut_out.save(tmp_path / name, **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_sides_that_a_format_does_not_have_are_refused() -> None:
+    with pytest.raises(OutputError, match=r"WEBP has at most 16,383 pixels a side, and the pict"):
+        formats.require("a.webp", size=(20_000, 10))
+    assert formats.require("a.png", size=(200_000, 10)) is formats.PNG
+
+
+def test_a_name_without_a_request_replaces_nothing_of_another_scene(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.xyz").write_text("1\n\nO 0 0 0\n")
+    Pillow.new("RGB", (2, 2)).save("b.png")
+    (tmp_path / "b.xyz").write_text("1\n\nO 0 0 0\n")
+
+    def written(scene: str, *options: str) -> str:
+        size = ["--size", "4x4", "--spp", "1", "--backend", "cpu"]
+        assert main(["render", scene, *size, *options]) == 0
+        return capsys.readouterr().out.partition("wrote ")[2].partition(":")[0]
+
+    assert written("one/a.xyz") == "a.png"
+    assert written("one/a.xyz", "--view", "x") == "a.png"  # the same scene
+    assert written("two/a.xyz") == "a-2.png"
+    assert written(str(tmp_path / "two" / "a.xyz")) == "a-2.png"  # the same file by another name
+    assert written("one/a.xyz") == "a.png"
+    assert written("two/a.xyz", "-o", "a.png") == "a.png"  # as was asked
+    assert written("one/a.xyz") == "a-3.png"
+    assert written("b.xyz") == "b-2.png"
+    assert shown(Path("b.png")).shape == (2, 2, 3)
+    Path("b-2.png").unlink()
+    Path("b-2.png").mkdir()  # whatever it is, it stays
+    assert written("b.xyz") == "b-3.png"
