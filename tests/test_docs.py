@@ -149,6 +149,7 @@ def test_tables_shown_are_parts_of_scenes(path: Path, text: str, tmp_path: Path)
 @pytest.mark.parametrize("name", [name for name in files() if name.endswith(".py")])
 def test_python_shown_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = raytracer.render
+    made = raytracer.animate
     asked: list[int] = []
 
     def smaller(scene: Any, **options: Any) -> raytracer.Image:
@@ -157,7 +158,7 @@ def test_python_shown_runs(name: str, tmp_path: Path, monkeypatch: pytest.Monkey
 
     def animation(*arguments: Any, **options: Any) -> raytracer.Animation:
         asked.append(options["samples"])
-        return raytracer.animation.animate.animate(*arguments, **options, backend="cpu")
+        return made(*arguments, **options, backend="cpu")
 
     monkeypatch.setattr(raytracer, "render", smaller)
     monkeypatch.setattr(raytracer, "animate", animation)
