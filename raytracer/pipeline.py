@@ -24,6 +24,7 @@ from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant, dtype
 from raytracer.resources import thread_count
+from raytracer.scene.coloring import SETTINGS, STYLE
 from raytracer.scene.view_settings import ViewSettings, lit, taken
 from raytracer.settings import RenderSettings, in_force
 from raytracer.warning import warn
@@ -41,12 +42,13 @@ if TYPE_CHECKING:
     from raytracer.files.output import OutputSet
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera
+    from raytracer.scene.coloring.style import StyleOverrides, StyleSettings
     from raytracer.scene.scene import Scene
     from raytracer.scene.view_settings import ViewOverrides
     from raytracer.settings import Overrides
     from raytracer.view import View
 
-    class Settings(Overrides, ViewOverrides, total=False):
+    class Settings(Overrides, ViewOverrides, StyleOverrides, total=False):
         """Settings of a call as keyword arguments, for type checkers."""
 
 
@@ -57,7 +59,7 @@ MOST_SAMPLES = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
 NO_SPHERE = constant("kNoSphere")  # FirstHit.id
 
 
-@takes(RenderSettings, ViewSettings)
+@takes(RenderSettings, ViewSettings, STYLE)
 def render(
     scene: object,
     *,
@@ -78,7 +80,7 @@ def render(
     """Render a scene.
 
     Settings that are None or left out are the scene's: those of `RenderSettings`, and those of
-    camera, background, light and spheres.
+    camera, background, light, spheres and what their colours follow.
 
     Args:
         scene: a Scene, the path of a scene or particle file, or an object that holds particles:
@@ -196,11 +198,12 @@ def prepare(
             device = select(device, threads)
         about_device = {"name": device.name} | device.describe()
     with stage("load", "loading the scene"):
-        loaded = _loaded(scene, frame)
+        changes = dict(overrides or {})
+        style = take_style(changes)
+        loaded = _loaded(scene, frame, style)
         inputs = _inputs(scene, loaded)
         if outputs is not None:
             outputs.reads(*inputs)
-        changes = dict(overrides or {})
         view = taken(changes)
         settings = loaded.render.override(**changes)
         if settings.denoise:
@@ -574,12 +577,44 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
     return pack_with_camera(scene, settings)
 
 
-def _loaded(scene: object, frame: int | None = None) -> Scene:
+def take_style(changes: dict[str, Any]) -> StyleSettings | None:
+    """Remove settings of colour by data and selection from others; None if none is set."""
+    given = {name: changes.pop(name) for name in SETTINGS if name in changes}
+    said = {name: value for name, value in given.items() if value is not None}
+    if not said:
+        return None
+    from raytracer.scene.coloring.style import StyleSettings
+
+    return StyleSettings(**said)
+
+
+def _loaded(scene: object, frame: int | None = None, style: StyleSettings | None = None) -> Scene:
     """Return a scene: loaded from a path, made of an object, or itself. Raises UserError."""
+    if style is None:
+        return _plain(scene, frame)
+    loaded = _plain(scene, frame, style.columns)
+    from raytracer.scene.coloring.apply import styled
+
+    with naming(loaded.source):
+        styled_scene = styled(loaded, style)
+    if is_path(scene):
+        for spheres in styled_scene.spheres:
+            spheres.release_columns()
+    return styled_scene
+
+
+def _plain(scene: object, frame: int | None, columns: Sequence[str] = ()) -> Scene:
+    """Return a scene without a style of the call.
+
+    Args:
+        scene: a path, an object or a scene.
+        frame: of a trajectory.
+        columns: to read from a file with the spheres.
+    """
     if is_path(scene):
         from raytracer.scene.load import load
 
-        return load(scene, frame)
+        return load(scene, frame, columns=columns)
     if frame is not None:
         raise UserError("frame: goes with the path of a file; this scene has no frames")
     from raytracer.scene.scene import Scene as SceneType

@@ -182,7 +182,7 @@ def render_options() -> list[click.Option]:
         else _option(definition, definition.default_text)
         for definition in render
     ]
-    return [*view_options(), _size_option("picture"), *own]
+    return [*view_options(), *style_options(), _size_option("picture"), *own]
 
 
 def view_options() -> list[click.Option]:
@@ -198,6 +198,41 @@ VIEW_OPTIONS = (
     "view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent", "radius", "color",
 )  # fmt: skip
 """Settings of the view that are options."""
+
+
+class StyleOption(SettingOption):
+    """The option of a setting whose definition is imported for the help alone."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option and its help from the definition."""
+        from raytracer.fields import definitions
+        from raytracer.scene.coloring.style import StyleSettings
+
+        definition = definitions(StyleSettings)[str(self.name)]
+        self.metavar = definition.kind.option().get("metavar", self.metavar)
+        default = definition.default_text or "the scene's"
+        self.help = f"{definition.summary}  [default: {default}]"
+        return super().get_help_record(ctx)
+
+
+STYLE_PANEL = "Colours by data, selection"
+
+
+def style_options() -> list[click.Option]:
+    """Return an option for each setting of colours by data and selection."""
+    from raytracer.scene.coloring import SETTINGS
+
+    return [
+        StyleOption([f"--{name.replace('_', '-')}", name], type=kind, panel=STYLE_PANEL)
+        for name, kind in SETTINGS.items()
+    ]
+
+
+def take_style(options: dict[str, Any]) -> dict[str, Any]:
+    """Remove the settings of colours by data and selection from a command's options."""
+    from raytracer.scene.coloring import SETTINGS
+
+    return {name: options.pop(name) for name in SETTINGS}
 
 
 def _size_option(what: str) -> click.Option:
@@ -221,7 +256,7 @@ def _sides(
 
 
 def take_view(options: dict[str, Any]) -> dict[str, Any]:
-    """Remove the settings of the view, and the size, from a command's options and return them.
+    """Remove the settings of view, style and size from a command's options and return them.
 
     Args:
         options: values by name; None keeps the scene's value. Width and height stay, and are set
@@ -230,7 +265,7 @@ def take_view(options: dict[str, Any]) -> dict[str, Any]:
     Raises:
         UsageError: the size is said twice.
     """
-    taken = {name: options.pop(name) for name in VIEW_OPTIONS}
+    taken = {name: options.pop(name) for name in VIEW_OPTIONS} | take_style(options)
     taken["fit"] = {"true": True, "false": False}.get(taken["fit"], taken["fit"])
     if (size := options.pop("size")) is not None:
         if options["width"] is not None or options["height"] is not None:
@@ -292,6 +327,7 @@ def preview_options() -> list[click.Option]:
     render, tone = definitions(RenderSettings), definitions(ToneSettings)
     return [
         *view_options(),
+        *style_options(),
         _size_option("window"),
         _option(render["width"], "the scene's", "Width of the window in pixels."),
         _option(render["height"], "the scene's", "Height of the window in pixels."),
