@@ -157,6 +157,7 @@ def prepare(
     memory_of: memory.Output | None = None,
     outputs: OutputSet | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
+    values: Mapping[str, Any] | None = None,
 ) -> Job:
     """Load, pack, build and upload a scene.
 
@@ -175,6 +176,7 @@ def prepare(
         memory_of: the outputs of the render, for the estimate of memory.
         outputs: files that will be written; the files of the scene must not be among them.
         annotations: what is drawn over pictures, or changes of what the scene says.
+        values: what the texts of annotations may name in braces beside the values of the scene.
 
     Returns:
         The job, whose device memory `Job.__exit__` releases.
@@ -214,7 +216,7 @@ def prepare(
             loaded = view.applied_to(loaded)
         if changes.get("light") is not None:
             loaded = lit(loaded, settings)
-        plan = _plan(loaded, settings, annotations)
+        plan = _plan(loaded, settings, annotations, values)
     if loaded.count == 0:
         warn("the scene has no spheres: the picture shows the background alone")
     source = loaded.source
@@ -592,15 +594,28 @@ def _loaded(scene: object, frame: int | None = None, style: StyleSettings | None
     """Return a scene: loaded from a path, made of an object, or itself. Raises UserError."""
     if style is None:
         return _plain(scene, frame)
-    loaded = _plain(scene, frame, style.columns)
+    return dressed(_plain(scene, frame, style.columns), style, release=is_path(scene))
+
+
+def dressed(scene: Scene, style: StyleSettings, *, release: bool) -> Scene:
+    """Return a scene with the colours by data and the selection of a call.
+
+    Args:
+        scene: as it was loaded.
+        style: what the call says.
+        release: whether nobody else needs the columns of its files.
+
+    Raises:
+        SceneError: there is no such column, or an expression is wrong.
+    """
     from raytracer.scene.coloring.apply import styled
 
-    with naming(loaded.source):
-        styled_scene = styled(loaded, style)
-    if is_path(scene):
-        for spheres in styled_scene.spheres:
+    with naming(scene.source):
+        found = styled(scene, style)
+    if release:
+        for spheres in found.spheres:
             spheres.release_columns()
-    return styled_scene
+    return found
 
 
 def _plain(scene: object, frame: int | None, columns: Sequence[str] = ()) -> Scene:
@@ -630,8 +645,12 @@ def _plan(
     scene: Scene,
     settings: RenderSettings,
     changes: Annotations | Mapping[str, Any] | None,
+    values: Mapping[str, Any] | None = None,
 ) -> Plan | None:
-    """Return what is drawn over pictures of a scene, or None. Raises UserError."""
+    """Return what is drawn over pictures of a scene, or None. Raises UserError.
+
+    values: what texts may name in braces beside the values of the scene.
+    """
     if scene.annotations is None and changes is None:
         return None
     from raytracer.annotations.from_scene import plan_of
@@ -643,7 +662,7 @@ def _plan(
     elif changes is not None:
         wanted = wanted.changed(cast("Mapping[str, Any]", changes))
     with naming(scene.source):
-        return plan_of(scene, settings, wanted) if wanted else None
+        return plan_of(scene, settings, wanted, values) if wanted else None
 
 
 def _inputs(source: object, scene: Scene) -> tuple[Path, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack
 from contextvars import copy_context
@@ -38,6 +38,7 @@ from raytracer.scene.animation import AnimationSettings
 
 if TYPE_CHECKING:
     from raytracer.animation.source import FrameSource
+    from raytracer.scene.annotations import Annotations
 
 STILL_SECONDS = 6.0
 """Seconds of the animation of a scene that stands still, where nothing says how long it is."""
@@ -72,6 +73,7 @@ class Animation:
         tone: exposure and curve.
         backend: by name.
         threads: on the CPU.
+        annotations: what is drawn over the pictures.
     """
 
     def __init__(
@@ -82,11 +84,14 @@ class Animation:
         tone: ToneSettings,
         backend: str = "auto",
         threads: int = 0,
+        annotations: Annotations | Mapping[str, Any] | None = None,
     ) -> None:
         self.settings = settings
         frames = chosen_frames(settings.frames, source.count, source.name)
         shots, duration = _shots(frames, settings, source.name)
-        self._plan = Plan(source, shots, settings, overrides, tone, backend, threads, duration)
+        self._plan = Plan(
+            source, shots, settings, overrides, tone, backend, threads, duration, annotations
+        )
         self.seconds: list[float] = []
 
     def __len__(self) -> int:
@@ -147,6 +152,7 @@ def animate(
     backend: str = "auto",
     threads: int = 0,
     tone: ToneSettings | None = None,
+    annotations: Annotations | Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Animation:
     """Return an animation of a trajectory, of a scene whose camera moves, or of both.
@@ -158,6 +164,8 @@ def animate(
         backend: "auto", "cpu", "cuda", or "cuda:1"; see `render`.
         threads: threads on the CPU; 0 takes every core that the process may use.
         tone: exposure and curve; an automatic exposure is metered in the first frame.
+        annotations: what is drawn over the pictures; see `render`. In texts {frame} is the number
+            of the trajectory's frame and {time} the seconds from the start.
         **settings: those of `AnimationSettings` (`frames`, `fps`, `turntable`, `keyframes`, ...)
             and those of `render` (`width`, `samples`, `view`, `background`, ...); what is None is
             that of the scene.
@@ -167,12 +175,14 @@ def animate(
         TypeError: there is no argument of that name.
     """
     from raytracer.fields import definitions
+    from raytracer.scene.coloring.style import StyleSettings
     from raytracer.scene.view_settings import ViewSettings
     from raytracer.settings import RenderSettings
 
     source = source_of(scene)
     own = definitions(AnimationSettings)
-    known = {**definitions(RenderSettings), **definitions(ViewSettings)}
+    known = {name for kind in (RenderSettings, ViewSettings, StyleSettings)
+             for name in definitions(kind)}  # fmt: skip
     for name in settings:
         if name not in own and name not in known:
             from raytracer.errors import shown, suggestion
@@ -185,7 +195,7 @@ def animate(
     overrides = {name: value for name, value in settings.items() if name in known}
     base = source.animation or AnimationSettings()
     tone = tone or ToneSettings()
-    return Animation(source, replace(base, **said), overrides, tone, backend, threads)
+    return Animation(source, replace(base, **said), overrides, tone, backend, threads, annotations)
 
 
 def _shots(frames: list[int], settings: AnimationSettings, name: str) -> tuple[list[Shot], float]:
@@ -227,7 +237,7 @@ def _digest(plan: Plan) -> str:
     settings = {name: value for name, value in asdict(plan.settings).items() if name not in movie}
     known = [
         __version__, signature, settings, plan.overrides, asdict(plan.tone), plan.backend,
-        [asdict(shot) for shot in plan.shots],
+        repr(plan.annotations), [asdict(shot) for shot in plan.shots],
     ]  # fmt: skip
     text = json.dumps(known, sort_keys=True, default=repr)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

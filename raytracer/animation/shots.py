@@ -7,7 +7,7 @@ own; compiled code lets the other threads run.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from raytracer.animation.path import CameraPath, Stand, turned
 from raytracer.film.film import Film, measure
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.pipeline import Job, prepare
+from raytracer.pipeline import Job, dressed, prepare, take_style
 from raytracer.scene.camera import Camera
 from raytracer.scene.held import Held, holding
 from raytracer.scene.packing.pack import retake
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from raytracer.animation.source import FrameSource
     from raytracer.backends.base import Device, ProgressCall
     from raytracer.scene.animation import AnimationSettings
+    from raytracer.scene.annotations import Annotations
     from raytracer.scene.scene import Scene
 
 FIT_FRAMES = 12
@@ -73,6 +74,7 @@ class Plan:
         backend: by name.
         threads: on the CPU; 0 takes every core that the process may use.
         duration: seconds of the animation.
+        annotations: what is drawn over the pictures; see `prepare`.
     """
 
     source: FrameSource
@@ -83,6 +85,7 @@ class Plan:
     backend: str
     threads: int
     duration: float
+    annotations: Annotations | Mapping[str, Any] | None = None
 
 
 class Prepared(NamedTuple):
@@ -118,6 +121,7 @@ class Renderer:
         self._frame: int | None = None
         self._said: set[str] = set()
         self._overrides = dict(plan.overrides)
+        self._style = take_style(self._overrides)
         self._view = taken(self._overrides)
         first = self._load(plan.shots[0].frame)
         self.settings = first.render.override(**self._overrides)
@@ -175,31 +179,42 @@ class Renderer:
     def _load(self, frame: int) -> Scene:
         """Return a frame, with the looks that are held."""
         with holding(self._held), collected() as warnings:
-            scene = self._viewed(self.plan.source.load(frame))
+            scene = self._read(frame)
         for sentence in warnings:
             self._warn(sentence)
         return scene
 
-    def _viewed(self, scene: Scene) -> Scene:
-        """Return a scene with what the call says of camera, background and light."""
+    def _read(self, frame: int) -> Scene:
+        """Return a frame with what the call says of colours, camera, background and light."""
+        style, source = self._style, self.plan.source
+        scene = source.load(frame, () if style is None else style.columns)
+        if style is not None:
+            scene = dressed(scene, style, release=len(source.files()) > 0)
         return scene if self._view is None else self._view.applied_to(scene)
 
     def _fitted(self, first: Scene, camera: Camera, aspect: float) -> Camera:
         """Return the camera before it moves."""
         frames = list(dict.fromkeys(shot.frame for shot in self.plan.shots))
-        if not camera.fit or self.plan.settings.fit_to == "first":
-            frames = frames[:1]
         last = len(frames) - 1
         few = min(FIT_FRAMES, len(frames))
-        chosen = [frames[round(k * last / max(few - 1, 1))] for k in range(few)]
+        others = [frames[round(k * last / max(few - 1, 1))] for k in range(1, few)]
+        is_fitted = bool(camera.fit) and self.plan.settings.fit_to == "frames"
+        if not is_fitted and not first.color_scales:
+            others = []
 
         def scenes() -> Iterator[tuple[Scene, NDArray[np.float64] | None]]:
             yield first, self._origin
-            for frame in chosen[1:]:
-                scene = self._load(frame)
-                yield scene, self._point(scene)
+            for frame in others:
+                scene = self._load(frame)  # also for the ranges of its colours
+                if is_fitted:
+                    yield scene, self._point(scene)
 
-        return fit(scenes(), camera, self._directions, aspect)
+        looked = scenes()
+        found = fit(looked, camera, self._directions, aspect)
+        for _ in looked:
+            pass
+        self._held.freeze()
+        return found
 
     def _directions(self, camera: Camera) -> list[NDArray[np.float64]]:
         """Return where from a camera looks that is fitted: all around if it goes around."""
@@ -233,7 +248,7 @@ class Renderer:
             if job is not None and self._frame == shot.frame:
                 return Prepared(shot, self._retaken(job, shot), warnings)
             with holding(self._held):
-                scene = self._viewed(self.plan.source.load(shot.frame))
+                scene = self._read(shot.frame)
             scene = replace(scene, camera=self._camera(shot, scene))
             again = any(
                 each.frame == shot.frame and each.index != shot.index for each in self.plan.shots
@@ -255,6 +270,8 @@ class Renderer:
             backend=self._device or plan.backend,
             threads=plan.threads,
             keep=again,
+            annotations=plan.annotations,
+            values=_values(shot),
         )
 
     def _retaken(self, job: Job, shot: Shot) -> Job:
@@ -279,7 +296,8 @@ class Renderer:
         shown = {name: value for name, value in vars(scene.camera).items() if value is not None}
         own = job.about["scene"] | {"digest": state.hexdigest()}
         return replace(
-            job, settings=settings, view=view, camera=scene.camera, frames=[],
+            _labelled(job, shot, scene.camera), settings=settings, view=view, frames=[],
+            camera=scene.camera,
             about=job.about | {"scene": own, "camera": shown}, timings=dict(job.timings),
         )  # fmt: skip
 
@@ -307,6 +325,22 @@ class Renderer:
                 )
         self.seconds.append(job.frames[-1])
         return image
+
+
+def _values(shot: Shot) -> dict[str, Any]:
+    """Return what texts over a picture may name."""
+    return {"frame": shot.frame, "time": shot.time}
+
+
+def _labelled(job: Job, shot: Shot, camera: Camera) -> Job:
+    """Return a job whose texts over the picture know the frame, and where its camera looks."""
+    plan = job.plan
+    if plan is None:
+        return job
+    plan = replace(plan, values=plan.values | _values(shot))
+    x, y, z = camera.look_at if camera.look_at is not None else (0.0, 0.0, 0.0)
+    plan = replace(plan, target=(float(x), float(y), float(z)))
+    return replace(job, plan=plan)
 
 
 @contextmanager

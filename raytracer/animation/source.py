@@ -30,8 +30,16 @@ class FrameSource(ABC):
     name: str
 
     @abstractmethod
-    def load(self, frame: int) -> Scene:
-        """Return a frame. Raises UserError: it cannot be read."""
+    def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
+        """Return a frame.
+
+        Args:
+            frame: its number, from 0.
+            columns: to read from the file with the spheres.
+
+        Raises:
+            UserError: it cannot be read.
+        """
 
     @property
     def animation(self) -> AnimationSettings | None:
@@ -68,8 +76,8 @@ class FileSource(FrameSource):
     def files(self) -> list[Path]:
         return [path for path in (self.path, *self._data) if path.is_file()]
 
-    def load(self, frame: int) -> Scene:
-        return load(self.path, frame if self.count > 1 else None)
+    def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
+        return load(self.path, frame if self.count > 1 else None, columns=columns)
 
     def signature(self) -> str | None:
         if self.path == STANDARD_INPUT:
@@ -143,7 +151,7 @@ class SceneSource(FrameSource):
         first = self._scenes[0]
         return first.animation if is_a(first, Scene) else None
 
-    def load(self, frame: int) -> Scene:
+    def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
         made = self._scenes[frame]
         return made if is_a(made, Scene) else Scene.from_object(made)
 

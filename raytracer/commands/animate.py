@@ -15,10 +15,12 @@ import click
 from raytracer.commands.options import (
     SettingsCommand,
     animation_options,
+    annotation_options,
     backend_option,
     render_options,
     scene_path,
     take_animation,
+    take_annotations,
     take_render,
     take_tone,
     take_view,
@@ -34,7 +36,12 @@ if TYPE_CHECKING:
 
 @click.command(
     cls=SettingsCommand,
-    settings={"output": animation_options, "backend": render_options, "threads": tone_options},
+    settings={
+        "output": animation_options,
+        "backend": render_options,
+        "threads": tone_options,
+        "poster": annotation_options,
+    },
 )
 @click.argument("scene", metavar="SCENE|DATA")
 @click.option(
@@ -84,6 +91,7 @@ def run(scene: str, options: dict[str, Any]) -> None:
 
     start = time.perf_counter()
     tone, settings = take_tone(options), take_animation(options)
+    annotations = take_annotations(options)
     overrides = take_view(options) | take_render(options)
     quiet, as_json = options["quiet"], options["as_json"]
     path = scene_path(scene)
@@ -92,7 +100,7 @@ def run(scene: str, options: dict[str, Any]) -> None:
     with collected() as warnings:
         animation = animation_of(
             path, tone=tone, backend=options["backend"], threads=options["threads"],
-            **overrides, **settings,
+            annotations=annotations, **overrides, **settings,
         )  # fmt: skip
     said = list(warnings)
 
