@@ -99,7 +99,7 @@ class SceneBuffers:
 
     @property
     def columns(self) -> tuple[NDArray[np.float32], ...]:
-        """Numbers of the records of primitives, in the order of `unpack_primitive` in the kernels."""
+        """Numbers of the primitives' records, in the order of `unpack_primitive` in the kernels."""
         return self.x, self.y, self.z, self.radius
 
     @property

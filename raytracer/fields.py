@@ -210,8 +210,12 @@ def check_names(function: Any, given: Iterable[str]) -> None:
     Raises:
         TypeError: there is no such field.
     """
-    known = [name for kind in taken_by(function) for name in definitions(kind)]
+    first, *others = vars(function)[SETTINGS]
+    known = list(definitions(_imported(first)))
     for name in given:
+        if name not in known:
+            known += [each for kind in others for each in definitions(_imported(kind))]
+            others = []
         if name not in known:
             raise TypeError(
                 f"{function.__name__}() got an unexpected keyword argument '{shown(name)}'; "

@@ -16,7 +16,7 @@ from raytracer._version import __version__
 from raytracer.arguments import function, is_a, items, of_kind, real, text, whole
 from raytracer.backends.select import select
 from raytracer.errors import SceneError, UserError, counted, naming
-from raytracer.fields import check_names, takes
+from raytracer.fields import check_names, definitions, takes
 from raytracer.files.access import is_path, path_of
 from raytracer.film.aovs import GUIDE_RAYS, GUIDES, check_aovs, from_hits, means
 from raytracer.film.film import Crop, Film, check_bits, checked_crop, measure_and_develop
@@ -25,7 +25,6 @@ from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant, dtype
 from raytracer.resources import thread_count
 from raytracer.scene.coloring import SETTINGS, STYLE
-from raytracer.scene.view_settings import ViewSettings, lit, taken
 from raytracer.settings import RenderSettings, in_force
 from raytracer.warning import warn
 
@@ -56,10 +55,13 @@ Notice = Callable[[str], None]
 Show = Callable[[Image], None]
 
 MOST_SAMPLES = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
+VIEW_SETTINGS = "raytracer.scene.view_settings.ViewSettings"
+"""Settings of the view, by name: they are imported where a call states one."""
+
 NO_SPHERE = constant("kNoSphere")  # FirstHit.id
 
 
-@takes(RenderSettings, ViewSettings, STYLE)
+@takes(RenderSettings, VIEW_SETTINGS, STYLE)
 def render(
     scene: object,
     *,
@@ -70,7 +72,7 @@ def render(
     first_sample: int | None = None,
     film: Film | None = None,
     aovs: Sequence[str] = (),
-    tone: ToneSettings | None = None,
+    tone: ToneSettings | Mapping[str, Any] | None = None,
     time: float | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
     progress: ProgressCall | None = None,
@@ -95,8 +97,8 @@ def render(
             m more give the same sums as n + m at once.
         aovs: output variables to put on the film: "depth", "normal", "albedo", "id", "position",
             "samples"; see `Film.aovs`.
-        tone: exposure and curve of the picture; None leaves colours alone. They can be changed
-            later with `Image.tonemap`.
+        tone: exposure and curve of the picture; a dictionary has some of them by name, and None
+            takes those of the scene. They can be changed later with `Image.tonemap`.
         time: seconds of rendering, after which the picture is done whatever `samples` says. Two
             such pictures differ in their number of samples.
         annotations: what is drawn over the picture, an `Annotations`, or changes of the scene's:
@@ -116,14 +118,12 @@ def render(
     variables = check_aovs(",".join(text(name, "aovs", UserError) for name in names))
     if film is not None:
         of_kind(film, "film", Film, UserError)
-    if tone is not None:
-        of_kind(tone, "tone", ToneSettings, UserError)
+    bloom = ToneSettings.of(tone).bloom > 0
     function(progress, "progress")
     function(show, "show")
     seconds = None if time is None else real(time, "time", 0.0, above=True, error=UserError)
     if first_sample is not None:
         first_sample = whole(first_sample, "first_sample", error=UserError)
-    bloom = tone is not None and tone.bloom > 0
     output = memory.Output(aovs=variables, bloom=bloom, parts=seconds is not None)
     with (
         prepare(
@@ -139,7 +139,8 @@ def render(
         job.film(film_for(job.settings, crop, film)) as on_device,
     ):
         return job.render(
-            on_device, first=first_sample, aovs=variables, tone=tone, seconds=seconds,
+            on_device, first=first_sample, aovs=variables, tone=ToneSettings.of(tone, job.tone),
+            seconds=seconds,
             progress=progress, show=show,
         )  # fmt: skip
 
@@ -206,16 +207,11 @@ def prepare(
         inputs = _inputs(scene, loaded)
         if outputs is not None:
             outputs.reads(*inputs)
-        view = taken(changes)
-        settings = loaded.render.override(**changes)
+        loaded, settings = changed(loaded, changes)
         if settings.denoise:
             from raytracer.film.denoise import require_denoiser
 
             require_denoiser()
-        if view is not None:
-            loaded = view.applied_to(loaded)
-        if changes.get("light") is not None:
-            loaded = lit(loaded, settings)
         plan = _plan(loaded, settings, annotations, values)
     if loaded.count == 0:
         warn("the scene has no spheres: the picture shows the background alone")
@@ -234,7 +230,7 @@ def prepare(
             if (free := about_device.get("memory_free")) is not None:
                 memory.require_device(need, free)
         buffers, camera = _packed(loaded, settings)
-    kept = (loaded, buffers) if keep else None
+    kept, tone = (loaded, buffers) if keep else None, loaded.tone
     del loaded
     with stage("digest", f"hashing {spheres}"):
         digest = buffers.digest()
@@ -256,7 +252,7 @@ def prepare(
     space = buffers.center, buffers.scale
     job = Job(
         settings, device, on_device, buffers.view, threads, stage.timings, sizes, metadata, space,
-        camera, kept, inputs, plan=plan,
+        camera, kept, inputs, tone=tone, plan=plan,
     )  # fmt: skip
     del buffers, tree  # the device and the job hold the arrays that they need
     with naming(source):
@@ -284,6 +280,7 @@ class Job:
         warnings: of loading and packing, if the caller of `prepare` collected them.
         frames: seconds of each frame that `render` rendered.
         noise: of the last picture, as `raytracer.film.noise` defines it; None if not measured.
+        tone: of the scene.
         plan: of what is drawn over pictures, or None.
     """
 
@@ -302,6 +299,7 @@ class Job:
     warnings: list[str] = field(default_factory=list)
     frames: list[float] = field(default_factory=list)
     noise: float | None = None
+    tone: ToneSettings = field(default_factory=ToneSettings)
     plan: Plan | None = None
     _drawn: tuple[View, Crop, Overlay] | None = None
 
@@ -332,7 +330,7 @@ class Job:
             repeat: how often to render the frame; each time but the first clears the film before.
             first: number of the first sample; by default it follows those on the film.
             aovs: output variables to put on the film.
-            tone: exposure and curve of the picture.
+            tone: exposure and curve of the picture; None takes those of the scene.
             bits: 8 or 16 to develop the picture now, on the device; None develops it when it is
                 first used, on the host.
             keep_film: False leaves the sums on the device, without output variables, if the
@@ -454,7 +452,7 @@ class Job:
 
         Args:
             on_device: a film of `film`.
-            settings: exposure and tone curve; None takes the defaults.
+            settings: exposure and tone curve; None takes those of the scene.
             bits: 8 or 16 to develop now, on the device, and leave the sums there until `to_host`;
                 None copies the sums to the host and develops when the picture is first used.
         """
@@ -462,7 +460,7 @@ class Job:
         about = self.about | {"samples": film.samples, "crop": list(film.crop)}
         if self.noise is not None:
             about["noise"] = self.noise
-        settings, denoise = settings or ToneSettings(), self.settings.denoise
+        settings, denoise = settings or self.tone, self.settings.denoise
         image = Image(
             film, self.transparent, self.timings, about, self.threads, settings, self.camera,
             denoise, self._overlay(film.crop),
@@ -579,6 +577,20 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
     return pack_with_camera(scene, settings)
 
 
+def changed(scene: Scene, overrides: Mapping[str, Any]) -> tuple[Scene, RenderSettings]:
+    """Return a scene and its settings with those of a call, by name; None keeps the scene's."""
+    given = {name: value for name, value in overrides.items() if value is not None}
+    own = {name: given.pop(name) for name in definitions(RenderSettings) if name in given}
+    settings = scene.render.override(**own)
+    if given or "light" in own:
+        from raytracer.scene.view_settings import ViewSettings, lit
+
+        scene = ViewSettings(**given).applied_to(scene)
+        if "light" in own:
+            scene = lit(scene, settings)
+    return scene, settings
+
+
 def take_style(changes: dict[str, Any]) -> StyleSettings | None:
     """Remove settings of colour by data and selection from others; None if none is set."""
     given = {name: changes.pop(name) for name in SETTINGS if name in changes}
@@ -683,7 +695,8 @@ def _need(
 
     x0, y0, x1, y1 = checked_crop(settings.width, settings.height, crop)
     parts = output.parts or settings.noise is not None
-    output = replace(output, denoise=settings.denoise, parts=parts)
+    bloom = output.bloom or scene.tone.bloom > 0
+    output = replace(output, denoise=settings.denoise, parts=parts, bloom=bloom)
     return memory.Need(
         scene.count,
         x1 - x0,
@@ -723,6 +736,11 @@ def _check_pixels(film: Film, blank: Film) -> None:
         raise UserError(
             "the film was stored with 16-bit floats, which keep no sums to add to: resume one "
             "that was saved as .npz or as .exr with 32-bit floats"
+        )
+    if film.metadata.get("denoised"):
+        raise UserError(
+            "the film is without noise, and samples cannot be added to what is left: resume the "
+            "film that --film saved"
         )
     if (film.crop, film.width, film.height) != (blank.crop, blank.width, blank.height):
         raise UserError(

@@ -33,11 +33,12 @@ namespace {
 template <class T, int N> using In = nb::ndarray<const T, nb::numpy, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 template <class T, int N> using Out = nb::ndarray<T, nb::numpy, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 
-// A NumPy array of one of the shared structs, seen through the buffer protocol.
+// A NumPy array of one of the shared structs, seen through the buffer protocol; without the description of its
+// fields, which takes NumPy longer than all else that happens to a view in a frame.
 template <class T> class Structs {
  public:
   explicit Structs(nb::handle array) {
-    if (PyObject_GetBuffer(array.ptr(), &view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) throw nb::python_error();
+    if (PyObject_GetBuffer(array.ptr(), &view_, PyBUF_C_CONTIGUOUS) != 0) throw nb::python_error();
     const char* problem = nullptr;
     if (view_.itemsize != (Py_ssize_t)sizeof(T)) problem = "has items of the wrong size";
     if ((uintptr_t)view_.buf % alignof(T)) problem = "is not aligned";

@@ -81,7 +81,7 @@ class Animation:
         source: FrameSource,
         settings: AnimationSettings,
         overrides: dict[str, Any],
-        tone: ToneSettings,
+        tone: ToneSettings | Mapping[str, Any] | None = None,
         backend: str = "auto",
         threads: int = 0,
         annotations: Annotations | Mapping[str, Any] | None = None,
@@ -151,7 +151,7 @@ def animate(
     *,
     backend: str = "auto",
     threads: int = 0,
-    tone: ToneSettings | None = None,
+    tone: ToneSettings | Mapping[str, Any] | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Animation:
@@ -163,7 +163,8 @@ def animate(
             each frame; an array (T, N, 3).
         backend: "auto", "cpu", "cuda", or "cuda:1"; see `render`.
         threads: threads on the CPU; 0 takes every core that the process may use.
-        tone: exposure and curve; an automatic exposure is metered in the first frame.
+        tone: exposure and curve, as for `render`; an automatic exposure is metered in the first
+            frame.
         annotations: what is drawn over the pictures; see `render`. In texts {frame} is the number
             of the trajectory's frame and {time} the seconds from the start.
         **settings: those of `AnimationSettings` (`frames`, `fps`, `turntable`, `keyframes`, ...)
@@ -194,7 +195,6 @@ def animate(
     said = {name: value for name, value in settings.items() if name in own and value is not None}
     overrides = {name: value for name, value in settings.items() if name in known}
     base = source.animation or AnimationSettings()
-    tone = tone or ToneSettings()
     return Animation(source, replace(base, **said), overrides, tone, backend, threads, annotations)
 
 
@@ -236,7 +236,7 @@ def _digest(plan: Plan) -> str:
     movie = ("quality", "codec")
     settings = {name: value for name, value in asdict(plan.settings).items() if name not in movie}
     known = [
-        __version__, signature, settings, plan.overrides, asdict(plan.tone), plan.backend,
+        __version__, signature, settings, plan.overrides, repr(plan.tone), plan.backend,
         repr(plan.annotations), [asdict(shot) for shot in plan.shots],
     ]  # fmt: skip
     text = json.dumps(known, sort_keys=True, default=repr)

@@ -22,13 +22,12 @@ from raytracer.animation.path import CameraPath, Stand, turned
 from raytracer.film.film import Film, measure
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.pipeline import Job, dressed, prepare, take_style
+from raytracer.pipeline import Job, changed, dressed, prepare, take_style
 from raytracer.scene.camera import Camera
 from raytracer.scene.held import Held, holding
 from raytracer.scene.packing.pack import retake
 from raytracer.scene.packing.pose import pose
 from raytracer.scene.packing.render_space import Space
-from raytracer.scene.view_settings import taken
 from raytracer.settings import LARGEST_SEED, RenderSettings
 from raytracer.warning import collected, warn
 
@@ -70,7 +69,7 @@ class Plan:
         shots: what is shown, in order.
         settings: of the animation.
         overrides: settings of the render by name; None keeps the scene's.
-        tone: exposure and curve.
+        tone: exposure and curve; None takes those of the scene, a dictionary replaces some.
         backend: by name.
         threads: on the CPU; 0 takes every core that the process may use.
         duration: seconds of the animation.
@@ -81,7 +80,7 @@ class Plan:
     shots: Sequence[Shot]
     settings: AnimationSettings
     overrides: dict[str, Any]
-    tone: ToneSettings
+    tone: ToneSettings | Mapping[str, Any] | None
     backend: str
     threads: int
     duration: float
@@ -122,9 +121,9 @@ class Renderer:
         self._said: set[str] = set()
         self._overrides = dict(plan.overrides)
         self._style = take_style(self._overrides)
-        self._view = taken(self._overrides)
         first = self._load(plan.shots[0].frame)
-        self.settings = first.render.override(**self._overrides)
+        self.settings = first.render
+        self.tone = ToneSettings.of(plan.tone, first.tone)
         aspect = self.settings.width / self.settings.height
         camera = first.camera or Camera()
         self._origin = self._point(first)
@@ -190,7 +189,8 @@ class Renderer:
         scene = source.load(frame, () if style is None else style.columns)
         if style is not None:
             scene = dressed(scene, style, release=len(source.files()) > 0)
-        return scene if self._view is None else self._view.applied_to(scene)
+        scene, settings = changed(scene, self._overrides)
+        return replace(scene, render=settings)
 
     def _fitted(self, first: Scene, camera: Camera, aspect: float) -> Camera:
         """Return the camera before it moves."""
@@ -266,7 +266,7 @@ class Renderer:
         plan = self.plan
         return prepare(
             scene,
-            self._overrides | {"seed": self._seed(shot)},
+            {"seed": self._seed(shot)},
             backend=self._device or plan.backend,
             threads=plan.threads,
             keep=again,
@@ -310,7 +310,7 @@ class Renderer:
         """Render a shot, with the exposure of the first one."""
         settings: RenderSettings = job.settings
         with job.film(Film.blank(settings.width, settings.height)) as on_device:
-            tone = self.plan.tone
+            tone = self.tone
             stops = self.exposure
             if tone.automatic and stops is None:
                 image = job.render(on_device, progress=progress)

@@ -16,16 +16,17 @@ from raytracer.commands.options import (
     frame_option,
     preview_options,
     scene_path,
+    style_options,
     take_tone,
     take_view,
     threads_option,
+    view_options,
 )
 from raytracer.resources import require_start
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from raytracer.film.tone_settings import ToneSettings
     from raytracer.viewer.preview import PreviewResult
 
 
@@ -34,7 +35,9 @@ NEW_OBJECTS = 700
 and the memory of replaced scenes and films has to be freed."""
 
 
-@click.command(cls=SettingsCommand, settings={"backend": preview_options})
+@click.command(
+    cls=SettingsCommand, settings={"backend": (view_options, style_options, preview_options)}
+)
 @click.argument("scene", metavar="SCENE|DATA")
 @frame_option
 @backend_option
@@ -69,7 +72,7 @@ def preview(scene: str, **options: Any) -> None:
     run(scene, tone, view | options)
 
 
-def run(scene: str, tone: ToneSettings, options: dict[str, Any]) -> None:
+def run(scene: str, tone: dict[str, Any], options: dict[str, Any]) -> None:
     """Open the window; print a record or a summary when it is closed."""
     import gc
 

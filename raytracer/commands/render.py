@@ -20,12 +20,14 @@ from raytracer.commands.options import (
     picture_options,
     render_options,
     scene_path,
+    style_options,
     take_annotations,
     take_render,
     take_tone,
     take_view,
     threads_option,
     tone_options,
+    view_options,
 )
 from raytracer.errors import UserError, counted, escaped
 from raytracer.resources import require_start
@@ -67,7 +69,11 @@ def numbers(
 
 @click.command(
     cls=SettingsCommand,
-    settings={"output": render_options, "threads": tone_options, "backend": annotation_options},
+    settings={
+        "output": (view_options, style_options, render_options),
+        "threads": tone_options,
+        "backend": annotation_options,
+    },
 )
 @click.argument("scene", metavar="SCENE|DATA")
 @click.option(
@@ -165,7 +171,7 @@ class Task(NamedTuple):
     frame: int | None
     backend: str
     threads: int
-    tone: ToneSettings
+    tone: dict[str, Any]
     bits: str
     quality: int | None
     stats: bool
@@ -224,8 +230,9 @@ class Task(NamedTuple):
         from raytracer.film import film_file
         from raytracer.film.aovs import check_aovs
         from raytracer.film.film import check_bits
+        from raytracer.film.tone_settings import ToneSettings
 
-        check_bits(int(self.bits), self.tone)
+        check_bits(int(self.bits), ToneSettings.of(self.tone))
         if (self.half or self.aov) and not self.film:
             raise UserError(
                 "--half and --aov change the film that is saved: give --film FILE as well"
@@ -283,7 +290,7 @@ class Task(NamedTuple):
             half=self.half,
             histogram=self.histogram is not None,
             begun=resumed is not None,
-            bloom=self.tone.bloom > 0,
+            bloom=bool(self.tone.get("bloom")),
             parts=self.time is not None,
             carried=tuple(resumed.aovs) if resumed else (),
         )
@@ -335,6 +342,8 @@ def run(task: Task) -> None:
     from raytracer.commands.report import print_json, print_lines
     from raytracer.files.output import OutputSet
     from raytracer.film import film_file
+    from raytracer.film.film import check_bits
+    from raytracer.film.tone_settings import ToneSettings
     from raytracer.pipeline import film_for
     from raytracer.scene.load import check_there
     from raytracer.warning import collected
@@ -346,6 +355,8 @@ def run(task: Task) -> None:
     resumed = task.resumed()
     crop = task.crop or crop_of(resumed)
     with task.prepare(crop, outputs, resumed) as job:
+        tone = ToneSettings.of(task.tone, job.tone)
+        check_bits(int(task.bits), tone)
         _announce(task, job, crop)
         film = film_for(job.settings, crop, resumed, own=True)
         height, width = film.sums.shape[:2]
@@ -354,7 +365,7 @@ def run(task: Task) -> None:
         if task.film:
             film_file.require_space(film, task.film, task.aovs)
         with collected() as warnings:
-            image = _render(task, job, film, target)
+            image = _render(task, job, film, target, tone)
         task.warn(job, warnings)
         statistics = image.statistics
         if job.about["spheres"] and film.crop == (0, 0, film.width, film.height):
@@ -372,7 +383,7 @@ def run(task: Task) -> None:
         print_lines("\n".join([_summary(job, film, paths), *lines]))
 
 
-def _render(task: Task, job: Job, film: Film, target: Path) -> Image:
+def _render(task: Task, job: Job, film: Film, target: Path, tone: ToneSettings) -> Image:
     """Render to a film, with a progress bar, and develop the picture on the device."""
     from raytracer.progress import ProgressBar
 
@@ -386,7 +397,7 @@ def _render(task: Task, job: Job, film: Film, target: Path) -> Image:
             job.film(film),
             repeat=task.repeat,
             aovs=task.aovs,
-            tone=task.tone,
+            tone=tone,
             bits=int(task.bits),
             keep_film=bool(task.film or task.histogram or task.exr),
             seconds=task.time,

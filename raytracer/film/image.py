@@ -217,7 +217,7 @@ class Image:
                 target, bits, quality, transparent=self.transparent, size=(width, height)
             )
             if kind is formats.EXR:
-                return self.film.save(target, batch=batch)
+                return self.shown.save(target, batch=batch)
         _ = self.shown  # which measures its own time
         start = time.perf_counter()
         pixels, histogram = self._developed(bits)
