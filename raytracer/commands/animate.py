@@ -19,6 +19,7 @@ from raytracer.commands.options import (
     backend_option,
     render_options,
     scene_path,
+    style_options,
     take_animation,
     take_annotations,
     take_render,
@@ -26,6 +27,7 @@ from raytracer.commands.options import (
     take_view,
     threads_option,
     tone_options,
+    view_options,
 )
 from raytracer.errors import counted, escaped
 from raytracer.resources import require_start
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     cls=SettingsCommand,
     settings={
         "output": animation_options,
-        "backend": render_options,
+        "backend": (view_options, style_options, render_options),
         "threads": tone_options,
         "poster": annotation_options,
     },

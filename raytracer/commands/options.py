@@ -179,6 +179,11 @@ def flags_of(make: Options) -> set[str]:
         from raytracer.scene.coloring import SETTINGS
 
         return {flag(name) for name in SETTINGS}
+    if make is animation_options:
+        from raytracer.fields import definitions
+        from raytracer.scene.animation import AnimationSettings
+
+        return {definition.option_name for definition in definitions(AnimationSettings).values()}
     if make is view_options:
         words = {flag(name) for name in VIEW_OPTIONS}
     elif make is tone_options:

@@ -15,6 +15,7 @@ import raytracer
 from raytracer.animation.movie import durations
 from raytracer.cli import main
 from raytracer.files import output
+from raytracer.scene.annotations import TextLabel
 
 SMALL: dict[str, Any] = {"width": 32, "height": 18, "samples": 1, "backend": "cpu"}
 OPTIONS = ["--width", "32", "--height", "18", "--samples", "1", "--backend", "cpu"]
@@ -263,6 +264,39 @@ def test_the_command(trajectory: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert "3 frames, 0.1 s at 30 frames/s" in said.out
     assert said.err == ""
     assert len(decoded(path)) == 3
+
+
+def test_options_of_an_animation_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scene = tmp_path / "a.toml"
+    scene.write_text(
+        "[render]\nwidth = 16\nheight = 9\nsamples = 1\n[[spheres]]\ncenters = [[0, 0, 0]]\n"
+        "radius = 1\n"
+    )
+    path = tmp_path / "a.gif"
+    assert main(["animate", str(scene), "-o", str(path), "--turntable", "1s", "--fps=3"]) == 0
+    assert "3 frames, 1 s at 3 frames/s" in capsys.readouterr().out
+
+
+def test_colours_are_those_of_all_frames(trajectory: Path) -> None:
+    """The ends of the scale are held; a text over the picture names the frame."""
+    options = SMALL | {"color_by": "x", "map": ["blue", "red"], "look": "flat", "radius": 0.6}
+    first, *_, last = raytracer.animate(trajectory, background="white", **options)
+    reds = [image.to_uint8().astype(int)[..., 0] for image in (first, last)]
+    blues = [image.to_uint8().astype(int)[..., 2] for image in (first, last)]
+    ends = [(blue - red).max() for red, blue in zip(reds, blues, strict=True)]
+    assert ends[0] < 100 < ends[1]  # x goes to 1 in the first frame, to 6 in the last one
+
+
+def test_labels_name_the_frame(trajectory: Path) -> None:
+    options = SMALL | {"width": 160, "height": 90, "color": "white", "background": "white"}
+    said = {"texts": [TextLabel("{frame} {time:.1f}")]}
+    shown = [
+        [i.to_uint8() for i in raytracer.animate(trajectory, annotations=each, **options)]
+        for each in (said, None)
+    ]
+    marks = [(one != other).any() for one, other in zip(*shown, strict=True)]
+    assert all(marks)
+    assert (shown[0][1] != shown[0][2]).any()
 
 
 def test_the_command_says_what_an_interrupt_leaves(
