@@ -203,11 +203,12 @@ def prepare(
     with stage("load", "loading the scene"):
         changes = dict(overrides or {})
         style = take_style(changes)
-        loaded = _loaded(scene, frame, style)
+        columns = columns_of(style, changes)
+        loaded = _loaded(scene, frame, columns)
         inputs = _inputs(scene, loaded)
         if outputs is not None:
             outputs.reads(*inputs)
-        loaded, settings = changed(loaded, changes)
+        loaded, settings = dressed(loaded, style, changes, release=bool(columns) and is_path(scene))
         if settings.denoise:
             from raytracer.film.denoise import require_denoiser
 
@@ -342,6 +343,7 @@ class Job:
         Raises:
             UserError: the film is of another picture, or samples cannot be numbered.
         """
+        self._overlay(on_device.host.crop)  # what is wrong with it is said before rendering
         in_passes = self.settings.noise is not None or seconds is not None or show is not None
         for frame in range(repeat):
             if frame:
@@ -577,7 +579,7 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
     return pack_with_camera(scene, settings)
 
 
-def changed(scene: Scene, overrides: Mapping[str, Any]) -> tuple[Scene, RenderSettings]:
+def _changed(scene: Scene, overrides: Mapping[str, Any]) -> tuple[Scene, RenderSettings]:
     """Return a scene and its settings with those of a call, by name; None keeps the scene's."""
     given = {name: value for name, value in overrides.items() if value is not None}
     own = {name: given.pop(name) for name in definitions(RenderSettings) if name in given}
@@ -602,41 +604,63 @@ def take_style(changes: dict[str, Any]) -> StyleSettings | None:
     return StyleSettings(**said)
 
 
-def _loaded(scene: object, frame: int | None = None, style: StyleSettings | None = None) -> Scene:
-    """Return a scene: loaded from a path, made of an object, or itself. Raises UserError."""
-    if style is None:
-        return _plain(scene, frame)
-    return dressed(_plain(scene, frame, style.columns), style, release=is_path(scene))
+def columns_of(style: StyleSettings | None, changes: Mapping[str, Any]) -> list[str]:
+    """Return the names of the columns that the settings of a call need."""
+    radius = changes.get("radius")
+    if style is None and not is_a(radius, str):
+        return []
+    from raytracer.scene.coloring.style import columns_in
+
+    return [*(style.columns if style else ()), *columns_in(radius and str(radius))]
 
 
-def dressed(scene: Scene, style: StyleSettings, *, release: bool) -> Scene:
-    """Return a scene with the colours by data and the selection of a call.
+def dressed(
+    scene: Scene, style: StyleSettings | None, changes: Mapping[str, Any], release: bool
+) -> tuple[Scene, RenderSettings]:
+    """Return a scene with what a call says of it, and its settings.
 
     Args:
         scene: as it was loaded.
-        style: what the call says.
+        style: what the call says of its particles, or None.
+        changes: the other settings of the call, by name; None keeps the scene's.
         release: whether nobody else needs the columns of its files.
 
     Raises:
-        SceneError: there is no such column, or an expression is wrong.
+        UserError: a setting does not go with the scene.
+    """
+    if style is not None:
+        scene = _styled(scene, style, changes)
+    scene, settings = _changed(scene, changes)
+    if release:
+        for each in scene.spheres:
+            each.release_columns()
+    return scene, settings
+
+
+def _styled(scene: Scene, style: StyleSettings, changes: Mapping[str, Any]) -> Scene:
+    """Return a scene with the colours by data and the selection of a call.
+
+    Args:
+        scene: the scene.
+        style: what the call says of its particles.
+        changes: the other settings of the call.
     """
     from raytracer.scene.coloring.apply import styled
 
+    for name in ("color_by", "palette"):
+        if changes.get("color") is not None and getattr(style, name) is not None:
+            raise UserError(f"color: is one colour for all; leave out either color or {name}")
     with naming(scene.source):
-        found = styled(scene, style)
-    if release:
-        for spheres in found.spheres:
-            spheres.release_columns()
-    return found
+        return styled(scene, style)
 
 
-def _plain(scene: object, frame: int | None, columns: Sequence[str] = ()) -> Scene:
-    """Return a scene without a style of the call.
+def _loaded(scene: object, frame: int | None = None, columns: Sequence[str] = ()) -> Scene:
+    """Return a scene: loaded from a path, made of an object, or itself. Raises UserError.
 
     Args:
         scene: a path, an object or a scene.
         frame: of a trajectory.
-        columns: to read from a file with the spheres.
+        columns: to read from a file together with the spheres.
     """
     if is_path(scene):
         from raytracer.scene.load import load

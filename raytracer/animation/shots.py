@@ -22,7 +22,7 @@ from raytracer.animation.path import CameraPath, Stand, turned
 from raytracer.film.film import Film, measure
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.pipeline import Job, changed, dressed, prepare, take_style
+from raytracer.pipeline import Job, columns_of, dressed, prepare, take_style
 from raytracer.scene.camera import Camera
 from raytracer.scene.held import Held, holding
 from raytracer.scene.packing.pack import retake
@@ -185,11 +185,11 @@ class Renderer:
 
     def _read(self, frame: int) -> Scene:
         """Return a frame with what the call says of colours, camera, background and light."""
-        style, source = self._style, self.plan.source
-        scene = source.load(frame, () if style is None else style.columns)
-        if style is not None:
-            scene = dressed(scene, style, release=len(source.files()) > 0)
-        scene, settings = changed(scene, self._overrides)
+        source = self.plan.source
+        columns = columns_of(self._style, self._overrides)
+        scene = source.load(frame, columns)
+        release = bool(columns) and len(source.files()) > 0
+        scene, settings = dressed(scene, self._style, self._overrides, release)
         return replace(scene, render=settings)
 
     def _fitted(self, first: Scene, camera: Camera, aspect: float) -> Camera:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene, SphereSet
     from raytracer.settings import RenderSettings
 
+LARGEST_EDGE = 1e30
+"""Largest coordinate of a box, whose square is still far within float64."""
+
 MOST_LOST = 10
 """Most letters that a warning lists."""
 
@@ -141,6 +144,8 @@ def box_of(scene: Scene, wanted: SimulationBox) -> Box:
             )
         box = found if wanted.origin is None else Box(_triple(wanted.origin), found.edges)
     edges = np.array(box.edges, np.float64)
+    if np.abs(edges).max() > LARGEST_EDGE or np.abs(box.origin).max() > LARGEST_EDGE:
+        raise SceneError(f"box.edges: a number is above {LARGEST_EDGE:g}; give those of a cell")
     lengths = np.linalg.norm(edges, axis=1)
     if not lengths.all() or abs(np.linalg.det(edges / lengths[:, None])) < 1e-9:
         raise SceneError("box.edges: the three edges lie in a plane; give those of a cell")

@@ -29,7 +29,7 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("orthographic", "projection", "parallel"): "use '--ortho'",
     ("perspective",): "use '--no-ortho'",
     ("radii", "r", "sphere_radius", "point_size", "particle_size", "atom_size", "diameter"): (
-        "use '--radius NUMBER'"
+        "use '--radius NUMBER', or '--radius COLUMN'"
     ),
     ("scale",): f"a scale {FILE}: [[spheres]] transform = {{ scale = 2.0 }}",
     ("colour", "colors", "colours", "rgb"): "one colour for all particles is '--color NAME'",
@@ -52,7 +52,6 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
         f"the material {FILE}: [materials.default] mirror = 0.2, specular = 0.4"
     ),
     ("caption",): f"it {FILE}: caption = \"...\"; '--title' draws a text over the picture",
-    ("title",): "it is an option of `raytracer render`",
     ("columns", "names", "arrays", "x", "y", "z"): (
         f'which columns or arrays are read {FILE}: [[spheres]] arrays = {{ centers = "..." }}'
     ),
@@ -88,10 +87,6 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("tripod", "orientation", "orientation_axes", "axis"): "use '--axes'",
     ("silhouette", "silhouettes", "edges", "contour"): "use '--outline'",
     ("fog", "depthcue", "depth_fog"): "use '--depth-cue'",
-    ("box", "axes", "legend", "labels", "outline", "depth_cue", "scale_bar"): (
-        "it is an option of `raytracer render`; in a scene file the table of that name is drawn "
-        "over saved pictures"
-    ),
     ("opacity", "transparency"): "spheres are opaque; '--transparent' leaves the background out",
 }  # fmt: skip
 

@@ -173,7 +173,7 @@ class SettingsCommand(click.Command):
 
 def flags_of(make: Options) -> set[str]:
     """Return the words of the options that a function makes: making them takes a while."""
-    if make is annotation_options:
+    if make in (annotation_options, preview_annotation_options):
         return {flag(name) for name in ("title", "legend_file", *ANNOTATIONS)}
     if make is style_options:
         from raytracer.scene.coloring import SETTINGS
@@ -449,6 +449,11 @@ def annotation_options() -> list[click.Option]:
         for name, (text, first) in ANNOTATIONS.items()
     ]
     return [title, *switches, beside]
+
+
+def preview_annotation_options() -> list[click.Option]:
+    """Return the options that a window takes too."""
+    return [option for option in annotation_options() if option.name != "legend_file"]
 
 
 def attached(arguments: Sequence[str]) -> list[str]:

@@ -254,10 +254,11 @@ class Scene:
             )
         return sets[0].columns
 
-    def styled(self, **settings: Any) -> Scene:
-        """Return the scene with particles coloured by their data, or some of them hidden.
+    def styled(self, *, radius: float | str | None = None, **settings: Any) -> Scene:
+        """Return the scene with particles coloured or sized by their data, or some of them hidden.
 
         Args:
+            radius: a number, or an expression over columns: "0.5*vdw".
             **settings: `color_by`, `map`, `range`, `color_scale`, `palette`, `select` and others,
                 as for `raytracer.render`.
 
@@ -267,7 +268,7 @@ class Scene:
         from raytracer.scene.coloring.apply import styled
         from raytracer.scene.coloring.style import StyleSettings
 
-        return styled(self, StyleSettings(**settings))
+        return styled(self, StyleSettings(**settings), radius)
 
     def describe(self, prim_id: int) -> SphereInfo:
         """Return all that is known of one sphere, what its data file says of it included.
