@@ -56,7 +56,8 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
         f'which columns or arrays are read {FILE}: [[spheres]] arrays = {{ centers = "..." }}'
     ),
     ("frames", "step", "timestep", "time"): (
-        "a frame of a trajectory is chosen by its number: '--frame NUMBER'"
+        "a frame of a trajectory is chosen by its number, '--frame NUMBER'; movies are made by "
+        "`raytracer animate`"
     ),
     ("denoise", "denoiser"): "there is no denoiser; a larger '--samples' gives less noise",
     ("format", "jpg", "jpeg", "ext", "type"): (
@@ -69,8 +70,8 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("verbose", "v", "debug", "log"): "'--stats' and '--json' print more",
     ("ppi", "resolution_dpi"): "use '--dpi'",
     ("dpi",): "it is an option of `raytracer render`",
-    ("fps", "animation", "animate", "movie", "turntable"): (
-        "one picture is rendered; for an animation, render a scene file per frame"
+    ("fps", "animation", "animate", "movie", "turntable", "duration", "orbit", "follow"): (
+        "one picture is rendered; movies are made by `raytracer animate`"
     ),
     ("overwrite", "force", "f", "yes"): (
         "an earlier picture of the same scene is replaced without an option; '--output' replaces "
@@ -100,8 +101,8 @@ COMMANDS: dict[tuple[str, ...], str] = {
     ("convert", "import", "export", "load", "read", "write", "save"): (
         "`raytracer render FILE` reads particle files as they are, and writes a PNG"
     ),
-    ("animate", "animation", "movie", "video", "turntable"): (
-        "one picture is rendered at a time; for an animation, run `raytracer render` per frame"
+    ("animation", "movie", "video", "turntable", "anim", "film"): (
+        "movies of trajectories and turntables are made by `raytracer animate`"
     ),
 }
 
