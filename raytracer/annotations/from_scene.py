@@ -17,6 +17,8 @@ from raytracer.scene.particles.source import Box
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from raytracer.scene.annotations import Annotations, SimulationBox
@@ -35,13 +37,19 @@ MOST_LABELS = 20_000
 """Most spheres that can have labels; more than a few hundred cannot be read."""
 
 
-def plan_of(scene: Scene, settings: RenderSettings, annotations: Annotations) -> Plan:
+def plan_of(
+    scene: Scene,
+    settings: RenderSettings,
+    annotations: Annotations,
+    values: Mapping[str, Any] | None = None,
+) -> Plan:
     """Return what is drawn over the pictures of a scene.
 
     Args:
         scene: with the arrays of its spheres.
         settings: of the render.
         annotations: what to draw.
+        values: what texts may name in braces beside the values of the scene.
 
     Raises:
         SceneError: the scene does not have what is to be drawn.
@@ -58,7 +66,7 @@ def plan_of(scene: Scene, settings: RenderSettings, annotations: Annotations) ->
         scales_of(scene) if annotations.legend is not None else (),
         box_of(scene, annotations.box) if annotations.box is not None else None,
         labelled(scene, annotations.labels.by) if annotations.labels is not None else None,
-        values_of(scene),
+        {**values_of(scene), **(values or {})},
     )
     if annotations.scale_bar is not None:
         _warn_of_perspective(scene.camera)
