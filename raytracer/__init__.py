@@ -37,6 +37,8 @@ if TYPE_CHECKING:
         SimulationBox,
         TextLabel,
     )
+    from raytracer.scene.coloring.scale import ColorScale
+    from raytracer.scene.columns import Columns
     from raytracer.scene.load import load
     from raytracer.scene.scene import (
         Ambient,
@@ -60,6 +62,8 @@ __all__ = [
     "Axes",
     "Background",
     "Camera",
+    "ColorScale",
+    "Columns",
     "DepthCue",
     "DirectionalLight",
     "Film",
@@ -98,6 +102,8 @@ _HOMES = {
     "Axes": "raytracer.scene.annotations",
     "Background": "raytracer.scene.scene",
     "Camera": "raytracer.scene.scene",
+    "ColorScale": "raytracer.scene.coloring.scale",
+    "Columns": "raytracer.scene.columns",
     "DepthCue": "raytracer.scene.annotations",
     "DirectionalLight": "raytracer.scene.scene",
     "Film": "raytracer.film.film",
