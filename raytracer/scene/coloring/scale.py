@@ -232,7 +232,7 @@ class ColorScale:
         import numpy as np
 
         numbers = np.asarray(values, np.float64)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
             if self.kind == "log":
                 numbers = np.log(np.where(numbers > 0.0, numbers, np.nan))
             elif self.kind == "symlog":
