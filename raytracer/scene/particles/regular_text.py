@@ -163,7 +163,7 @@ class _Table:
         buffer = np.empty(min(BLOCK_BYTES, max(file.size - place, 0)) + LINE_BYTES + 1, np.uint8)
         held = 0
         while self.rows < len(self.numbers):
-            there = os.preadv(descriptor, [memoryview(buffer[held:-1])], place + held)
+            there = os.preadv(descriptor, [buffer[held:-1].data], place + held)
             length = held + there
             if not there and length:  # the last line may lack its end
                 buffer[length] = ord("\n")
