@@ -98,6 +98,11 @@ class SceneBuffers:
         return int(self.x.shape[0])
 
     @property
+    def columns(self) -> tuple[NDArray[np.float32], ...]:
+        """Numbers of the primitives' records, in the order of `unpack_primitive` in the kernels."""
+        return self.x, self.y, self.z, self.radius
+
+    @property
     def view(self) -> View:
         """Camera, lights, materials and frame."""
         return View(self.camera, self.lights, self.materials, self.frame)
@@ -215,12 +220,7 @@ def build_bvh(buffers: SceneBuffers, threads: int = 0) -> Bvh:
         threads: 0 takes every core that the process may use.
     """
     nodes, order, spheres = core().build_bvh(
-        buffers.x,
-        buffers.y,
-        buffers.z,
-        buffers.radius,
-        thread_count(threads),
-        buffers.large_id.tolist(),
+        buffers.columns, thread_count(threads), buffers.large_id.tolist()
     )
     return Bvh(nodes, order, spheres)
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields
+from importlib import import_module
 from typing import Any, TypeVar
 
 from raytracer.errors import SceneError, UserError, shown, suggestion
@@ -171,14 +172,32 @@ def check_fields(target: Any, place: str = "", error: type[UserError] = SceneErr
             object.__setattr__(target, name, definition.kind.checked(value, where, error))
 
 
-def takes(*kinds: type) -> Callable[[Function], Function]:
-    """Return a decorator of functions that take the fields of dataclasses as keyword arguments."""
+def takes(*kinds: type | str) -> Callable[[Function], Function]:
+    """Return a decorator of functions that take the fields of dataclasses as keyword arguments.
+
+    Args:
+        kinds: the dataclasses, or their full names for those that are imported on demand.
+    """
 
     def decorate(function: Function) -> Function:
         vars(function)[SETTINGS] = kinds
         return function
 
     return decorate
+
+
+def taken_by(function: Any) -> tuple[type, ...]:
+    """Return the dataclasses whose fields a function takes."""
+    return tuple(_imported(kind) for kind in vars(function)[SETTINGS])
+
+
+def _imported(kind: type | str) -> type:
+    """Return a dataclass, imported where it is given by its full name."""
+    if not isinstance(kind, str):
+        return kind
+    module, _, name = kind.rpartition(".")
+    found: type = getattr(import_module(module), name)
+    return found
 
 
 def check_names(function: Any, given: Iterable[str]) -> None:
@@ -191,8 +210,12 @@ def check_names(function: Any, given: Iterable[str]) -> None:
     Raises:
         TypeError: there is no such field.
     """
-    known = [name for kind in vars(function)[SETTINGS] for name in definitions(kind)]
+    first, *others = vars(function)[SETTINGS]
+    known = list(definitions(_imported(first)))
     for name in given:
+        if name not in known:
+            known += [each for kind in others for each in definitions(_imported(kind))]
+            others = []
         if name not in known:
             raise TypeError(
                 f"{function.__name__}() got an unexpected keyword argument '{shown(name)}'; "
@@ -212,7 +235,7 @@ def document(public: Any) -> None:
     if isinstance(public, type) and hasattr(public, "__dataclass_fields__"):
         _document_class(public)
     elif SETTINGS in getattr(public, "__dict__", {}):
-        _document_function(public, vars(public)[SETTINGS])
+        _document_function(public, taken_by(public))
 
 
 def _document_function(function: Any, kinds: tuple[type, ...]) -> None:

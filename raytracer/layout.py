@@ -1,7 +1,7 @@
 """Structs, enums and constants that Python shares with the kernels.
 
-They are defined in kernels/core/structs.h and kernels/core/enums.h. The compiled extension reports
-their layout and values; Python has no copy.
+They are defined in kernels/core/structs.h, kernels/core/enums.h and, kinds, beside their functions.
+The compiled extension reports their layout and values; Python has no copy.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from raytracer._version import __version__
 from raytracer.arguments import function, is_a, items, of_kind, real, text, whole
 from raytracer.backends.select import select
 from raytracer.errors import SceneError, UserError, counted, naming
-from raytracer.fields import check_names, takes
+from raytracer.fields import check_names, definitions, takes
 from raytracer.files.access import is_path, path_of
 from raytracer.film.aovs import GUIDE_RAYS, GUIDES, check_aovs, from_hits, means
 from raytracer.film.film import Crop, Film, check_bits, checked_crop, measure_and_develop
@@ -24,7 +24,7 @@ from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant, dtype
 from raytracer.resources import thread_count
-from raytracer.scene.view_settings import ViewSettings, lit, taken
+from raytracer.scene.coloring import SETTINGS, STYLE
 from raytracer.settings import RenderSettings, in_force
 from raytracer.warning import warn
 
@@ -41,12 +41,13 @@ if TYPE_CHECKING:
     from raytracer.files.output import OutputSet
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera
+    from raytracer.scene.coloring.style import StyleOverrides, StyleSettings
     from raytracer.scene.scene import Scene
     from raytracer.scene.view_settings import ViewOverrides
     from raytracer.settings import Overrides
     from raytracer.view import View
 
-    class Settings(Overrides, ViewOverrides, total=False):
+    class Settings(Overrides, ViewOverrides, StyleOverrides, total=False):
         """Settings of a call as keyword arguments, for type checkers."""
 
 
@@ -54,10 +55,13 @@ Notice = Callable[[str], None]
 Show = Callable[[Image], None]
 
 MOST_SAMPLES = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
+VIEW_SETTINGS = "raytracer.scene.view_settings.ViewSettings"
+"""Settings of the view, by name: they are imported where a call states one."""
+
 NO_SPHERE = constant("kNoSphere")  # FirstHit.id
 
 
-@takes(RenderSettings, ViewSettings)
+@takes(RenderSettings, VIEW_SETTINGS, STYLE)
 def render(
     scene: object,
     *,
@@ -78,7 +82,7 @@ def render(
     """Render a scene.
 
     Settings that are None or left out are the scene's: those of `RenderSettings`, and those of
-    camera, background, light and spheres.
+    camera, background, light, spheres and what their colours follow.
 
     Args:
         scene: a Scene, the path of a scene or particle file, or an object that holds particles:
@@ -196,21 +200,17 @@ def prepare(
             device = select(device, threads)
         about_device = {"name": device.name} | device.describe()
     with stage("load", "loading the scene"):
-        loaded = _loaded(scene, frame)
+        changes = dict(overrides or {})
+        style = take_style(changes)
+        loaded = _loaded(scene, frame, style)
         inputs = _inputs(scene, loaded)
         if outputs is not None:
             outputs.reads(*inputs)
-        changes = dict(overrides or {})
-        view = taken(changes)
-        settings = loaded.render.override(**changes)
+        loaded, settings = _changed(loaded, changes)
         if settings.denoise:
             from raytracer.film.denoise import require_denoiser
 
             require_denoiser()
-        if view is not None:
-            loaded = view.applied_to(loaded)
-        if changes.get("light") is not None:
-            loaded = lit(loaded, settings)
         plan = _plan(loaded, settings, annotations)
     if loaded.count == 0:
         warn("the scene has no spheres: the picture shows the background alone")
@@ -574,12 +574,58 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
     return pack_with_camera(scene, settings)
 
 
-def _loaded(scene: object, frame: int | None = None) -> Scene:
+def _changed(scene: Scene, overrides: Mapping[str, Any]) -> tuple[Scene, RenderSettings]:
+    """Return a scene and its settings with those of a call, by name; None keeps the scene's."""
+    given = {name: value for name, value in overrides.items() if value is not None}
+    own = {name: given.pop(name) for name in definitions(RenderSettings) if name in given}
+    settings = scene.render.override(**own)
+    if given or "light" in own:
+        from raytracer.scene.view_settings import ViewSettings, lit
+
+        scene = ViewSettings(**given).applied_to(scene)
+        if "light" in own:
+            scene = lit(scene, settings)
+    return scene, settings
+
+
+def take_style(changes: dict[str, Any]) -> StyleSettings | None:
+    """Remove settings of colour by data and selection from others; None if none is set."""
+    given = {name: changes.pop(name) for name in SETTINGS if name in changes}
+    said = {name: value for name, value in given.items() if value is not None}
+    if not said:
+        return None
+    from raytracer.scene.coloring.style import StyleSettings
+
+    return StyleSettings(**said)
+
+
+def _loaded(scene: object, frame: int | None = None, style: StyleSettings | None = None) -> Scene:
     """Return a scene: loaded from a path, made of an object, or itself. Raises UserError."""
+    if style is None:
+        return _plain(scene, frame)
+    loaded = _plain(scene, frame, style.columns)
+    from raytracer.scene.coloring.apply import styled
+
+    with naming(loaded.source):
+        styled_scene = styled(loaded, style)
+    if is_path(scene):
+        for spheres in styled_scene.spheres:
+            spheres.release_columns()
+    return styled_scene
+
+
+def _plain(scene: object, frame: int | None, columns: Sequence[str] = ()) -> Scene:
+    """Return a scene without a style of the call.
+
+    Args:
+        scene: a path, an object or a scene.
+        frame: of a trajectory.
+        columns: to read from a file with the spheres.
+    """
     if is_path(scene):
         from raytracer.scene.load import load
 
-        return load(scene, frame)
+        return load(scene, frame, columns=columns)
     if frame is not None:
         raise UserError("frame: goes with the path of a file; this scene has no frames")
     from raytracer.scene.scene import Scene as SceneType

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from struct import Struct
+from typing import TYPE_CHECKING, Any, cast
 
 from raytracer.layout import code, dtype, enum, table
 
@@ -100,9 +101,7 @@ class View:
 
         if self.transparent:
             return None
-        (r0, g0, b0), (r1, g1, b1) = (
-            self._field(name)[0].tolist() for name in ("background_bottom", "background_top")
-        )
+        (r0, g0, b0), (r1, g1, b1) = map(self._values, ("background_bottom", "background_top"))
         return Backdrop((r0, g0, b0), (r1, g1, b1))
 
     @property
@@ -130,6 +129,15 @@ class View:
     def with_samples(self, first: int, count: int) -> View:
         """Return the view with samples `first` to `first + count - 1` to add."""
         return self._but(sample_begin=first, sample_count=count)
+
+    def for_film(self, size: tuple[int, int], crop: Crop, first: int, count: int) -> View:
+        """Return `with_size`, `with_crop` and `with_samples` in one step."""
+        x0, y0, x1, y1 = crop
+        width, height = size
+        return self._but(
+            x0=x0, y0=y0, x1=x1, y1=y1, width=width, height=height,
+            sample_begin=first, sample_count=count,
+        )  # fmt: skip
 
     def with_filter(self, kind: str, radius: float) -> View:
         """Return the view with another filter of `FILTERS`, by name; radius: in pixels."""
@@ -174,33 +182,45 @@ class View:
         return self._but(color_mode=code("ColorMode", "uniform"))
 
     def _number(self, name: str) -> int:
-        return int(self._field(name)[0])
+        return int(self._values(name)[0])
 
-    def _field(self, name: str) -> NDArray[Any]:
-        return self.frame[_parts()[name]][name]
+    def _values(self, name: str) -> tuple[Any, ...]:
+        form, place, _ = _places()[name]
+        return form.unpack_from(cast(Any, self.frame), place)
 
     def _but(self, **fields: Any) -> View:
-        return replace(self, frame=_with_fields(self.frame.copy(), fields))
+        frame = _with_fields(self.frame.tobytes(), self.frame.dtype, fields)
+        return View(self.camera, self.lights, self.materials, frame)
 
 
 def frame_of(**fields: Any) -> NDArray[np.void]:
     """Return a Frame, structured (1,), with these fields of its parts; the others are 0."""
+    frame = dtype("Frame")
+    return _with_fields(bytes(frame.itemsize), frame, fields)
+
+
+def _with_fields(old: bytes, frame: np.dtype[Any], fields: dict[str, Any]) -> NDArray[np.void]:
+    """Write fields of a Frame's parts, and return the Frame, structured (1,), read-only.
+
+    They are packed as bytes, since a window does this for every frame: fields of nested NumPy
+    structs take ten times as long.
+    """
     import numpy as np
 
-    return _with_fields(np.zeros(1, dtype("Frame")), fields)
-
-
-def _with_fields(frame: NDArray[np.void], fields: dict[str, Any]) -> NDArray[np.void]:
-    """Write fields of a Frame's parts and make it read-only; returns it."""
+    data, places = bytearray(old), _places()
     for name, value in fields.items():
-        frame[_parts()[name]][name] = value
-    frame.setflags(write=False)
-    return frame
+        form, place, count = places[name]
+        values = (value,) if count == 1 else value if np.ndim(value) else (value,) * count
+        form.pack_into(data, place, *values)
+    return np.frombuffer(bytes(data), frame)
 
 
 @cache
-def _parts() -> dict[str, str]:
-    """The part of a Frame (film, sampler, integrator, environment, scene) that has a field."""
-    structs = table()
-    parts = {part: structs[struct][1] for part, struct, _, _ in structs["Frame"][1]}
-    return {field: part for part, fields in parts.items() for field, _, _, _ in fields}
+def _places() -> dict[str, tuple[Struct, int, int]]:
+    """How a field of a Frame's parts is packed, at which byte, and how many numbers it has."""
+    structs, letters = table(), {"i4": "i", "u4": "I", "f4": "f"}
+    return {
+        field: (Struct(f"={count}{letters[kind]}"), start + offset, count)
+        for _, struct, _, start in structs["Frame"][1]
+        for field, kind, count, offset in structs[struct][1]
+    }

@@ -15,7 +15,7 @@ from raytracer.resources import kernels
 from raytracer.scene.camera import CAMERA_TYPES
 from raytracer.scene.lights import FALLOFFS, LIGHTS
 from raytracer.scene.materials import MATERIALS
-from raytracer.settings import FILTERS
+from raytracer.settings import FILTERS, INTEGRATORS
 
 # Sizes in bytes that files and buffers rely on; the static_assert in structs.h says the same.
 SIZES = {"Camera": 64, "Light": 32, "Material": 32, "Node": 80}
@@ -61,6 +61,7 @@ WORDS = {
     "CameraKind": CAMERA_TYPES,
     "LightKind": LIGHTS,
     "MaterialKind": MATERIALS,
+    "IntegratorKind": INTEGRATORS,
     "Falloff": FALLOFFS,
     "FilterKind": FILTERS,
     "ToneCurve": CURVES,
@@ -73,11 +74,13 @@ def test_words_are_those_of_the_kernels(name: str, words: Iterable[str]) -> None
 
 
 def test_numbers_are_those_of_the_list() -> None:
-    """Every list of enums.h counts from 0, and the extension says so."""
-    text = (kernels() / "core" / "enums.h").read_text(encoding="utf-8").replace("\\\n", "")
+    """Every list counts from 0, and the extension says so."""
+    files = ("core/enums.h", "shade/light.h", "shade/bsdf.h", "integrator/integrators.h")
+    texts = [(kernels() / name).read_text(encoding="utf-8") for name in files]
+    text = "".join(texts).replace("\\\n", "")
     lists = dict(re.findall(r"#define (RT_\w+)\(E\)(.*)", text))
-    enums = dict(re.findall(r"X\((\w+), (RT_\w+)\)", text))
-    assert len(enums) == len(lists) >= 8
+    enums = dict(re.findall(r"(?:X|RT_ENUM)\((\w+), (RT_\w+)\)", text))
+    assert len(enums) == len(lists) >= 10
     for enum, name in enums.items():
         words = re.findall(r'E\(k\w+, "([^"]+)"\)', lists[name])
         assert layout.enum(enum) == {word: number for number, word in enumerate(words)}

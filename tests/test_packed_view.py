@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -98,9 +97,9 @@ def test_two_views_of_one_scene_do_not_disturb_each_other() -> None:
     assert (films[0].sums != films[1].sums).any()
 
 
-def writes(path: Path) -> Iterator[int]:
+def writes(source: str) -> Iterator[int]:
     """Lines that assign to a field of something that is called a frame."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse(source)):
         targets = node.targets if isinstance(node, ast.Assign) else []
         parts = [part for target in targets for part in ast.walk(target)]
         for part in parts:
@@ -112,6 +111,27 @@ def writes(path: Path) -> Iterator[int]:
                     yield part.lineno
 
 
-def test_one_module_writes_the_fields_of_a_frame() -> None:
-    files = {path for path in PACKAGE.rglob("*.py") for _ in writes(path)}
-    assert files == {PACKAGE / "view.py"}
+def test_no_module_writes_fields_of_a_frame() -> None:
+    """`view.py` packs them; a Frame that others get is read-only."""
+    assert [*writes("a = 1\nview.frame['film']['width'] = 2\nframe['kind'] = 0")] == [2, 3]
+    files = {path for path in PACKAGE.rglob("*.py") for _ in writes(path.read_text("utf-8"))}
+    assert files == set()
+
+
+def test_fields_are_packed_where_the_struct_has_them() -> None:
+    frame = frame_of(width=7, x1=5, sample_count=3, seed=2**32 - 1, filter_radius=1.5, ambient=0.25)
+    whole = frame_of(background_top=(0.5, 1.0, 2.0), background_up=np.array([0.0, 1.0, 0.0]))
+    film, sampler = frame["film"][0], frame["sampler"][0]
+    assert film["width"] == 7
+    assert film["x1"] == 5
+    assert sampler["sample_count"] == 3
+    assert sampler["seed"] == 2**32 - 1
+    assert sampler["filter_radius"] == 1.5
+    assert frame["environment"]["ambient"].tolist() == [[0.25] * 3]
+    assert whole["environment"]["background_top"].tolist() == [[0.5, 1.0, 2.0]]
+    assert whole["environment"]["background_up"].tolist() == [[0.0, 1.0, 0.0]]
+
+
+def test_the_view_for_a_film_is_that_of_the_steps() -> None:
+    steps = view().with_size(80, 60).with_crop((1, 2, 30, 10)).with_samples(7, 9)
+    assert view().for_film((80, 60), (1, 2, 30, 10), 7, 9).frame.tobytes() == steps.frame.tobytes()

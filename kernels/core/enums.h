@@ -1,26 +1,25 @@
 // Every choice that Python knows by a word and the kernels by a number, listed once: the kernels' name,
 // Python's word. Numbers count from 0 in the order of the list. Python reads them from the extension.
+// The kinds that are told apart in one header are listed there: lights (shade/light.h), materials (shade/bsdf.h),
+// integrators (integrator/integrators.h).
 #pragma once
 #include "compat.h"
 
 #define RT_CAMERA_KIND(E) E(kCameraPerspective, "perspective") E(kCameraOrthographic, "orthographic")
-#define RT_LIGHT_KIND(E) E(kLightPoint, "point") E(kLightDirectional, "directional")
 #define RT_FALLOFF(E) E(kFalloffNone, "none") E(kFalloffInverseSquare, "inverse-square")
 #define RT_FILTER_KIND(E) \
   E(kFilterPoint, "point") E(kFilterBox, "box") E(kFilterTent, "tent") E(kFilterGaussian, "gaussian")
 #define RT_BACKGROUND_KIND(E) E(kBackgroundGradient, "gradient") E(kBackgroundTransparent, "transparent")
 #define RT_COLOR_MODE(E) E(kColorUniform, "uniform") E(kColorPerSphere, "per-sphere") E(kColorIndexed, "indexed")
-#define RT_INTEGRATOR_KIND(E) E(kIntegratorDirect, "direct") E(kIntegratorAo, "ao")
-#define RT_MATERIAL_KIND(E) E(kMaterialPhong, "phong")
 #define RT_MATERIAL_MODE(E) E(kMaterialUniform, "uniform") E(kMaterialIndexed, "indexed")
 #define RT_TONE_CURVE(E) \
   E(kCurveLinear, "linear") E(kCurveReinhard, "reinhard") E(kCurveAces, "aces") E(kCurveAgx, "agx")
 
-// every enum with its list, for code that walks all of them
+// every enum of this file with its list, for code that walks all of them
 #define RT_ENUMS(X)                                                                               \
-  X(CameraKind, RT_CAMERA_KIND) X(LightKind, RT_LIGHT_KIND) X(Falloff, RT_FALLOFF)                \
+  X(CameraKind, RT_CAMERA_KIND) X(Falloff, RT_FALLOFF)                                            \
   X(FilterKind, RT_FILTER_KIND) X(BackgroundKind, RT_BACKGROUND_KIND) X(ColorMode, RT_COLOR_MODE) \
-  X(IntegratorKind, RT_INTEGRATOR_KIND) X(MaterialKind, RT_MATERIAL_KIND) X(MaterialMode, RT_MATERIAL_MODE) X(ToneCurve, RT_TONE_CURVE)
+  X(MaterialMode, RT_MATERIAL_MODE) X(ToneCurve, RT_TONE_CURVE)
 
 #define RT_ENUM_NAME(name, word) name,
 #define RT_ENUM_ONE(name, word) +1

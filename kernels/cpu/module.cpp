@@ -15,6 +15,7 @@
 #include "../core/layout.h"
 #include "../film/histogram.h"
 #include "../integrator/first_hit.h"
+#include "../integrator/integrators.h"
 #include "io/crc32.h"
 #include "io/read_file.h"
 #include "io/text_table.h"
@@ -33,11 +34,12 @@ namespace {
 template <class T, int N> using In = nb::ndarray<const T, nb::numpy, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 template <class T, int N> using Out = nb::ndarray<T, nb::numpy, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 
-// A NumPy array of one of the shared structs, seen through the buffer protocol.
+// A NumPy array of one of the shared structs, seen through the buffer protocol; without the description of its
+// fields, which takes NumPy longer than all else that happens to a view in a frame.
 template <class T> class Structs {
  public:
   explicit Structs(nb::handle array) {
-    if (PyObject_GetBuffer(array.ptr(), &view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) throw nb::python_error();
+    if (PyObject_GetBuffer(array.ptr(), &view_, PyBUF_C_CONTIGUOUS) != 0) throw nb::python_error();
     const char* problem = nullptr;
     if (view_.itemsize != (Py_ssize_t)sizeof(T)) problem = "has items of the wrong size";
     if ((uintptr_t)view_.buf % alignof(T)) problem = "is not aligned";
@@ -160,6 +162,9 @@ nb::dict layout() {
 nb::dict enums() {
   nb::dict enums;
   RT_ENUMS(RT_ENUM_ROWS)
+  RT_ENUM_ROWS(LightKind, RT_LIGHT_KIND)
+  RT_ENUM_ROWS(MaterialKind, RT_MATERIAL_KIND)
+  RT_ENUM_ROWS(IntegratorKind, RT_INTEGRATOR_KIND)
   return enums;
 }
 
@@ -176,11 +181,14 @@ nb::dict constants() {
   return numbers;
 }
 
-nb::tuple build_bvh(In<float, 1> x, In<float, 1> y, In<float, 1> z, In<float, 1> radius, int threads,
-                    const std::vector<int32_t>& large) {
-  size_t n = x.shape(0);
-  if (y.shape(0) != n || z.shape(0) != n || radius.shape(0) != n)
-    throw nb::value_error("x, y, z, radius differ in length");
+nb::tuple build_bvh(const std::vector<In<float, 1>>& columns, int threads, const std::vector<int32_t>& large) {
+  if (columns.size() != rt::kPrimitiveFloats) throw nb::value_error("columns: are not the numbers of a record");
+  const size_t n = columns[0].shape(0);
+  const float* numbers[rt::kPrimitiveFloats];
+  for (size_t k = 0; k < columns.size(); ++k) {
+    if (columns[k].shape(0) != n) throw nb::value_error("columns: differ in length");
+    numbers[k] = columns[k].data();
+  }
   if (n > (size_t)INT32_MAX) throw nb::value_error("an int32 numbers the spheres: at most 2^31 - 1");
   for (size_t i = 0; i < large.size(); ++i)
     if (large[i] < (i ? large[i - 1] + 1 : 0) || large[i] >= (int64_t)n)
@@ -192,12 +200,12 @@ nb::tuple build_bvh(In<float, 1> x, In<float, 1> y, In<float, 1> z, In<float, 1>
   rt::BuildResult r;
   interruptible([&](rt::Cancel* cancel) {
     options.cancel = cancel;
-    r = rt::build_bvh(x.data(), y.data(), z.data(), radius.data(), (int64_t)n, options);
+    r = rt::build_bvh(numbers, (int64_t)n, options);
   });
-  if (!n) r.order.reset(new int32_t[1]), r.spheres.reset(new rt::SpherePrim[1]);
-  std::unique_ptr<float[]> spheres((float*)r.spheres.release());
+  if (!n) r.order.reset(new int32_t[1]), r.records.reset(new rt::Record[1]);
+  std::unique_ptr<float[]> spheres((float*)r.records.release());
   return nb::make_tuple(own_nodes(std::move(r.nodes)), own<int32_t, 1>(std::move(r.order), {n}),
-                        own<float, 2>(std::move(spheres), {n, 4}));
+                        own<float, 2>(std::move(spheres), {n, rt::kPrimitiveFloats}));
 }
 
 void check_aligned(const void* address) {
@@ -244,7 +252,8 @@ class Scene {
         color_id_(unchanging<int32_t, 1>(color_id, "color_id")),
         material_id_(unchanging<int32_t, 1>(material_id, "material_id")),
         large_(Structs<rt::LargeSphere>(large).all()) {
-    if (nodes_.shape(1) != sizeof(rt::Node) || spheres.shape(1) != 4 || order_.shape(0) != spheres.shape(0))
+    if (nodes_.shape(1) != sizeof(rt::Node) || spheres.shape(1) != rt::kPrimitiveFloats ||
+        order_.shape(0) != spheres.shape(0))
       throw nb::value_error("nodes, spheres and order are not those of one build_bvh");
     if (color.shape(1) != 3) throw nb::value_error("color: a colour has three numbers");
     check_aligned(spheres.data());
@@ -460,10 +469,9 @@ NB_MODULE(_core, m) {
   m.def("layout", layout, "Shared structs: name -> (size, [(field, kind, count, offset)]).");
   m.def("enums", enums, "Choices: name of the enum -> {word: number}.");
   m.def("constants", constants, "Numbers of the kernels by name.");
-  m.def("build_bvh", build_bvh, "x"_a.noconvert(), "y"_a.noconvert(), "z"_a.noconvert(), "radius"_a.noconvert(),
-        "threads"_a, "large"_a = std::vector<int32_t>(),
-        "Spheres, float32 (N,) each -> nodes uint8 (M, 80), order int32 (N,), spheres float32 (N, 4) in leaf order; "
-        "all of them read-only.");
+  m.def("build_bvh", build_bvh, "columns"_a.noconvert(), "threads"_a, "large"_a = std::vector<int32_t>(),
+        "Columns x, y, z, radius of spheres, float32 (N,) each -> nodes uint8 (M, 80), order int32 (N,), spheres "
+        "float32 (N, 4) in leaf order; all of them read-only.");
   nb::class_<Scene>(
       m, "Scene",
       "Spheres, their tree and their looks, checked once. The arrays are kept; those of indices are copied if they "

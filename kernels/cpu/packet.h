@@ -126,14 +126,13 @@ RT_HD uint32_t cull_sphere(const PacketPlanes& p, Vec3<float> to_center, float r
   return ~(out | out >> 4) & 15u;
 }
 
-template <class F> RT_HD Sphere<F> splat(const Sphere<float>& s) { return {splat3<F>(s.center), F(s.radius)}; }
-
 // The primitive as the rays at `at` see it. from_origin: as their one origin does
 template <bool kOneOrigin>
 RT_HD Primitive<FW> as_seen(const Packet& r, int at, const Primitive<float>& primitive,
                             const Primitive<float>& from_origin) {
-  if (kOneOrigin) return splat<FW>(from_origin);
-  return relative_to(splat<FW>(primitive), Vec3<FW>{load<FW>(r.ox + at), load<FW>(r.oy + at), load<FW>(r.oz + at)});
+  if (kOneOrigin) return splat_primitive<FW>(from_origin);
+  return relative_to(splat_primitive<FW>(primitive),
+                     Vec3<FW>{load<FW>(r.ox + at), load<FW>(r.oy + at), load<FW>(r.oz + at)});
 }
 
 // Keep the nearest; returns whether any ray of the quad came nearer.

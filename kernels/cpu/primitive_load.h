@@ -6,29 +6,42 @@
 
 namespace RT_NS {
 
+static_assert(kPrimitiveWords == 1 || kPrimitiveWords == 2);
+
 RT_HD Primitive<float> load_primitive(const rt::SceneView& s, uint32_t prim) {
-  const float* record = s.spheres + 4 * (size_t)prim;
-  return {vec3(record[0], record[1], record[2]), record[3]};
+  float record[kPrimitiveFloats];
+  memcpy(record, s.spheres + kPrimitiveFloats * (size_t)prim, sizeof record);
+  return unpack_primitive(record);
 }
 
 // one for each lane
 RT_HD Primitive<FW> gather_primitives(const rt::SceneView& s, UW prim) {
-  UW at = prim << 2;
-  return {{gather(s.spheres, at), gather(s.spheres + 1, at), gather(s.spheres + 2, at)}, gather(s.spheres + 3, at)};
+  const UW at = prim << (kPrimitiveWords == 1 ? 2 : 3);
+  FW record[kPrimitiveFloats];
+  for (int k = 0; k < kPrimitiveFloats; ++k) record[k] = gather(s.spheres + k, at);
+  return unpack_primitive(record);
 }
 
 // the eight from `begin` on
 RT_HD Primitive<F8> load_primitives(const rt::SceneView& s, uint32_t begin) {
-  const float* records = s.spheres + 4 * (size_t)begin;
-  float tail[32];
+  const float* records = s.spheres + kPrimitiveFloats * (size_t)begin;
+  float tail[8 * kPrimitiveFloats];
   if (begin + 8 > s.sphere_count) {  // eight records are read, whatever the slot holds
     memset(tail, 0, sizeof tail);
-    memcpy(tail, records, 16 * (size_t)(s.sphere_count - begin));
+    memcpy(tail, records, sizeof(float) * kPrimitiveFloats * (size_t)(s.sphere_count - begin));
     records = tail;
   }
-  Primitive<F8> p;
-  load_transposed(records, p.center.x, p.center.y, p.center.z, p.radius);
-  return p;
+  F8 record[kPrimitiveFloats];
+  for (int w = 0; w < kPrimitiveWords; ++w) {
+    const float* words = records;
+    float column[32];
+    if (kPrimitiveWords > 1) {  // word w of each record, one after another
+      for (int i = 0; i < 8; ++i) memcpy(column + 4 * i, records + kPrimitiveFloats * i + 4 * w, 16);
+      words = column;
+    }
+    load_transposed(words, record[4 * w], record[4 * w + 1], record[4 * w + 2], record[4 * w + 3]);
+  }
+  return unpack_primitive(record);
 }
 
 }  // namespace RT_NS

@@ -3,17 +3,17 @@
 #include "../core/structs.h"
 #include "linear_list.cuh"
 
-constexpr uint32_t kConstantSpheres = 3328;  // 52 KiB; the other tables take 10 of the 64
-__constant__ float4 c_spheres[kConstantSpheres];
+constexpr uint32_t kConstantSpheres = 3328 / rt::kPrimitiveWords;  // 52 KiB; the other tables take 10 of the 64
+__constant__ rt::PrimitiveRecord c_spheres[kConstantSpheres];
 
 namespace RT_NS {
 
 struct ConstantFetch {
-  RT_DEVICE float4 operator()(uint32_t i) const { return c_spheres[i]; }
+  RT_DEVICE PrimitiveRecord operator()(uint32_t i) const { return c_spheres[i]; }
 };
 
 struct ConstantList {
-  const float4* spheres;
+  const PrimitiveRecord* spheres;
   uint32_t count, stored;
 
   RT_DEVICE void exclude_large(uint32_t large) { count -= large; }
@@ -32,7 +32,7 @@ struct ConstantList {
 };
 
 RT_DEVICE ConstantList constant_list(const rt::RenderArgs& args) {
-  return {(const float4*)args.spheres, (uint32_t)args.sphere_count, (uint32_t)args.sphere_count};
+  return {(const PrimitiveRecord*)args.spheres, (uint32_t)args.sphere_count, (uint32_t)args.sphere_count};
 }
 
 }  // namespace RT_NS

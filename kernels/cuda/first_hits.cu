@@ -29,10 +29,10 @@ extern "C" __global__ void __launch_bounds__(128) first_hits(const __grid_consta
   uint32_t prim = rt::kNoPrim;
   rt::large_intersect_closest<float>(c_large, c_frame.scene.large_count, ray.origin, ray.direction, rt::kNoPrim, t,
                                      prim);
-  rt::thread_intersect_closest((const rt::Node*)args.nodes, (const float4*)args.spheres, ray.origin, ray.direction,
-                               rt::kNoPrim, t, prim);
+  rt::thread_intersect_closest((const rt::Node*)args.nodes, (const rt::PrimitiveRecord*)args.spheres, ray.origin,
+                               ray.direction, rt::kNoPrim, t, prim);
   if (prim == rt::kNoPrim) return;
-  const rt::Primitive<float> primitive = rt::to_primitive(__ldg((const float4*)args.spheres + prim));
+  const rt::Primitive<float> primitive = rt::load_primitive((const rt::PrimitiveRecord*)args.spheres + prim);
   int32_t sphere = __ldg((const int32_t*)args.order + prim);
   const rt::SceneTables tables = {(const int32_t*)args.order,
                                   (const float*)args.color,

@@ -1,5 +1,5 @@
 // Traversal without a tree: every ray is tested against every sphere. `Fetch` reads sphere i, as
-// float4 fetch(i) with centre and radius; all threads of a warp read the same one.
+// PrimitiveRecord fetch(i); all threads of a warp read the same one.
 #pragma once
 #include "primitive_load.cuh"
 
@@ -31,10 +31,10 @@ struct LinearList {
   }
 };
 
-// A sphere as one aligned word of 16 bytes.
+// Records of aligned words of 16 bytes: a sphere is one.
 struct VectorFetch {
-  const float4* spheres;
-  RT_DEVICE float4 operator()(uint32_t i) const { return __ldg(spheres + (size_t)i); }
+  const PrimitiveRecord* spheres;
+  RT_DEVICE PrimitiveRecord operator()(uint32_t i) const { return load_record(spheres + (size_t)i); }
 };
 
 }  // namespace RT_NS

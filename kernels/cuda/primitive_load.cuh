@@ -1,9 +1,30 @@
-// Conversion of records in device memory to primitives.
+// Primitives out of records in the memory of the device.
 #pragma once
 #include "../geom/primitive.h"
 
 namespace RT_NS {
 
-RT_DEVICE Primitive<float> to_primitive(float4 record) { return {vec3(record.x, record.y, record.z), record.w}; }
+struct PrimitiveRecord {
+  float4 word[kPrimitiveWords];
+};
+
+RT_DEVICE PrimitiveRecord load_record(const PrimitiveRecord* p) {
+  PrimitiveRecord r;
+#pragma unroll
+  for (int w = 0; w < kPrimitiveWords; ++w) r.word[w] = __ldg(p->word + w);
+  return r;
+}
+
+RT_DEVICE Primitive<float> to_primitive(const PrimitiveRecord& r) {
+  float record[kPrimitiveFloats];
+#pragma unroll
+  for (int w = 0; w < kPrimitiveWords; ++w) {
+    record[4 * w] = r.word[w].x, record[4 * w + 1] = r.word[w].y;
+    record[4 * w + 2] = r.word[w].z, record[4 * w + 3] = r.word[w].w;
+  }
+  return unpack_primitive(record);
+}
+
+RT_DEVICE Primitive<float> load_primitive(const PrimitiveRecord* p) { return to_primitive(load_record(p)); }
 
 }  // namespace RT_NS

@@ -101,11 +101,11 @@ RT_DEVICE void test_primitive(const Primitive<float>& primitive, uint32_t at, Ve
 // Primitives in leaf order. Those of a small scene are in constant memory too, which broadcasts a primitive to
 // all lanes of a warp.
 struct PrimitiveSource {
-  const float4* global;
-  const float4* constant;  // null: the scene is too large
-  RT_DEVICE Primitive<float> of_lane(size_t i) const { return to_primitive(__ldg(global + i)); }
+  const PrimitiveRecord* global;
+  const PrimitiveRecord* constant;  // null: the scene is too large
+  RT_DEVICE Primitive<float> of_lane(size_t i) const { return load_primitive(global + i); }
   RT_DEVICE Primitive<float> of_warp(size_t i) const {
-    return to_primitive(constant ? constant[i] : __ldg(global + i));
+    return to_primitive(constant ? constant[i] : load_record(global + i));
   }
 };
 

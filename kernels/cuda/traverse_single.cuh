@@ -57,7 +57,7 @@ RT_DEVICE uint32_t slot_end(const ThreadHits& h, int slot) {
 RT_DEVICE uint32_t slot_begin(const ThreadHits& h, int slot) { return slot ? slot_end(h, slot - 1) : 0u; }
 
 // Whether anything except `self` is in (0, t_max). One stack entry holds all pending children of a node.
-RT_DEVICE bool thread_occluded(const rt::Node* nodes, const float4* records, Vec3<float> o, Vec3<float> d,
+RT_DEVICE bool thread_occluded(const rt::Node* nodes, const PrimitiveRecord* records, Vec3<float> o, Vec3<float> d,
                                uint32_t self, float t_max) {
   ThreadRay ray = thread_ray(o, d);
   uint2 stack[kMaxLevels];  // one entry per level: base of the children; pending slots | inner slots << 8
@@ -69,7 +69,7 @@ RT_DEVICE bool thread_occluded(const rt::Node* nodes, const float4* records, Vec
       int slot = __ffs(m) - 1;
       uint32_t end = h.sphere_base + slot_end(h, slot);
       for (uint32_t at = h.sphere_base + slot_begin(h, slot); at < end; ++at) {
-        const Primitive<float> p = relative_to(to_primitive(__ldg(records + (size_t)at)), o);
+        const Primitive<float> p = relative_to(load_primitive(records + (size_t)at), o);
         const auto test = primitive_test(p, d);
         if (is_reached(test) && at != self && occludes(p, test, t_max)) return true;
       }
@@ -87,8 +87,8 @@ RT_DEVICE bool thread_occluded(const rt::Node* nodes, const float4* records, Vec
 }
 
 // Nearest hit with t < t except `self`; for equal t the lower leaf position.
-RT_DEVICE void thread_intersect_closest(const rt::Node* nodes, const float4* records, Vec3<float> o, Vec3<float> d,
-                                        uint32_t self, float& t, uint32_t& prim) {
+RT_DEVICE void thread_intersect_closest(const rt::Node* nodes, const PrimitiveRecord* records, Vec3<float> o,
+                                        Vec3<float> d, uint32_t self, float& t, uint32_t& prim) {
   ThreadRay ray = thread_ray(o, d);
   struct Entry {
     uint32_t node;
@@ -112,7 +112,7 @@ RT_DEVICE void thread_intersect_closest(const rt::Node* nodes, const float4* rec
       uint32_t end = h.sphere_base + slot_end(h, slot);
       for (uint32_t at = h.sphere_base + slot_begin(h, slot); at < end; ++at) {
         if (at == self) continue;
-        const Primitive<float> p = relative_to(to_primitive(__ldg(records + (size_t)at)), o);
+        const Primitive<float> p = relative_to(load_primitive(records + (size_t)at), o);
         const float hit = nearest_hit(p, primitive_test(p, d));
         if (hit > 0.0f && (hit < t || (hit == t && at < prim))) t = hit, prim = at;
       }
@@ -128,10 +128,10 @@ RT_DEVICE void thread_intersect_closest(const rt::Node* nodes, const float4* rec
 // The tree as a traversal for path.cuh.
 struct WideTree {
   const rt::Node* nodes;
-  const float4* records;
+  const PrimitiveRecord* records;
 
   RT_DEVICE void exclude_large(uint32_t) {}  // done by the builder
-  RT_DEVICE Primitive<float> primitive(uint32_t prim) const { return to_primitive(__ldg(records + (size_t)prim)); }
+  RT_DEVICE Primitive<float> primitive(uint32_t prim) const { return load_primitive(records + (size_t)prim); }
   RT_DEVICE void intersect_closest(Vec3<float> o, Vec3<float> d, uint32_t self, float& t, uint32_t& prim) const {
     thread_intersect_closest(nodes, records, o, d, self, t, prim);
   }

@@ -1,5 +1,5 @@
-// The interface of primitives for traversal and shading, which use neither centre nor radius. Another kind
-// of primitive is a struct with functions of these names, and a record in leaf order that each side can load.
+// The interface of primitives for the builder, traversal and shading, which use neither centre nor radius.
+// Another kind of primitive is a struct with functions of these names, and a record.
 #pragma once
 #include "sphere.h"
 
@@ -7,6 +7,31 @@ namespace RT_NS {
 
 // The kind of primitive in leaves.
 template <class F> using Primitive = Sphere<F>;
+
+// The record of a primitive, float32: Python gives its numbers as columns, the builder puts records in leaf order.
+constexpr int kPrimitiveFloats = 4;  // x, y, z, radius; a multiple of 4
+constexpr int kPrimitiveWords = kPrimitiveFloats / 4;
+
+template <class F> RT_HD Primitive<F> unpack_primitive(const F (&r)[kPrimitiveFloats]) {
+  return {{r[0], r[1], r[2]}, r[3]};
+}
+
+// What the builder asks of a record: the box around the primitive, its lower corner negated, and the point by
+// which primitives are sorted. V: four lanes x, y, z, (unused).
+template <class V>
+struct PrimitiveBox {
+  V neg_lo, hi, center;
+};
+
+template <class V> RT_HD PrimitiveBox<V> primitive_box(const V (&words)[kPrimitiveWords]) {
+  const V s = words[0], radius = splat_w(s);
+  return {radius - s, s + radius, s};
+}
+
+// the same primitive in each lane
+template <class F> RT_HD Sphere<F> splat_primitive(const Sphere<float>& s) {
+  return {splat3<F>(s.center), F(s.radius)};
+}
 
 // The primitive relative to the origin of a ray, as required by the functions below that take a direction.
 template <class F> RT_HD Sphere<F> relative_to(const Sphere<F>& s, Vec3<F> origin) {

@@ -3,7 +3,11 @@
 #pragma once
 #include "ao.h"
 
+#define RT_INTEGRATOR_KIND(E) E(kIntegratorDirect, "direct") E(kIntegratorAo, "ao")
+
 namespace RT_NS {
+
+RT_ENUM(IntegratorKind, RT_INTEGRATOR_KIND)
 
 // Rays to the sky that leave each surface (shade_sky); 0: its ambient light comes without any (shade_ambient).
 RT_HD int32_t sky_rays(const rt::Integrator& integrator) {

@@ -3,9 +3,14 @@
 // and a case to each function. wi: towards the light, wo: towards the viewer, normal: towards the viewer; all
 // unit.
 #pragma once
+#include "../core/enums.h"
 #include "phong.h"
 
+#define RT_MATERIAL_KIND(E) E(kMaterialPhong, "phong")
+
 namespace RT_NS {
+
+RT_ENUM(MaterialKind, RT_MATERIAL_KIND)
 
 template <class F>
 struct Bsdf {

@@ -5,7 +5,11 @@
 #include "../core/structs.h"
 #include "../core/vec.h"
 
+#define RT_LIGHT_KIND(E) E(kLightPoint, "point") E(kLightDirectional, "directional")
+
 namespace RT_NS {
+
+RT_ENUM(LightKind, RT_LIGHT_KIND)
 
 template <class F>
 struct LightSample {

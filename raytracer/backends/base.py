@@ -111,8 +111,7 @@ class DeviceFilm(Closeable, ABC):
             BackendError, UserError: the device cannot render it.
         """
         first = self.host.samples if first is None else first
-        whole = view.with_size(self.host.width, self.host.height)
-        own = whole.with_crop(self.host.crop).with_samples(first, samples)
+        own = view.for_film((self.host.width, self.host.height), self.host.crop, first, samples)
         seconds = self._expose(scene, own, progress)
         self.host.samples += samples
         self.host.backdrop = view.backdrop

@@ -33,10 +33,10 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ),
     ("scale",): f"a scale {FILE}: [[spheres]] transform = {{ scale = 2.0 }}",
     ("colour", "colors", "colours", "rgb"): "one colour for all particles is '--color NAME'",
-    ("palette", "cmap", "colormap", "color_by"): (
-        "a colour per sphere is data, for example columns r, g and b of a .csv file or an array "
-        "`colors` of an .npz file"
-    ),
+    ("cmap", "colormap", "color_map", "lut"): "use '--map NAME' with '--color-by COLUMN'",
+    ("colorby", "colour_by", "color_column", "scalars"): "use '--color-by COLUMN'",
+    ("clim", "vmin", "vmax", "color_range"): "use '--range LOW,HIGH' with '--color-by COLUMN'",
+    ("filter_by", "where", "only_type", "elements", "atoms"): "use '--select CONDITION'",
     ("bg", "background_color", "bgcolor", "sky"): "use '--background COLOR', or '--transparent'",
     ("lights", "sun", "light_direction"): (
         "use '--light left', right, top, ... or the direction X,Y,Z in which it travels; further "

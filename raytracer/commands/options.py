@@ -120,17 +120,29 @@ class SettingsCommand(click.Command):
         **others: those of `click.Command`.
     """
 
-    def __init__(self, *arguments: Any, settings: Mapping[str, Options], **others: Any) -> None:
-        self._settings = dict(settings)
+    def __init__(
+        self,
+        *arguments: Any,
+        settings: Mapping[str, Options | tuple[Options, ...]],
+        **others: Any,
+    ) -> None:
+        self._pending = [
+            (name, make)
+            for name, makers in settings.items()
+            for make in (makers if isinstance(makers, tuple) else (makers,))
+        ]
+        self._unneeded: list[Options] = []
         super().__init__(*arguments, **others)
 
     @property
     def params(self) -> list[click.Parameter]:
-        """All parameters, in their order."""
-        while self._settings:
-            name, make = self._settings.popitem()
-            place = [param.name for param in self._params].index(name) + 1
-            self._params[place:place] = make()
+        """All parameters, in their order; while arguments are parsed, those that they need."""
+        if len(self._pending) > len(self._unneeded):
+            for name, make in reversed(self._pending):
+                if make not in self._unneeded:
+                    place = [param.name for param in self._params].index(name) + 1
+                    self._params[place:place] = make()
+            self._pending = [each for each in self._pending if each[1] in self._unneeded]
         return self._params
 
     @params.setter
@@ -139,7 +151,15 @@ class SettingsCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse arguments, of which switches for annotations may have a value."""
-        return super().parse_args(ctx, attached(args))
+        arguments = attached(args)
+        words = {word.partition("=")[0] for word in arguments if word.startswith("-")}
+        if words.isdisjoint(("-h", "--help")):
+            makers = [make for _, make in self._pending]
+            self._unneeded = [make for make in makers if words.isdisjoint(flags_of(make))]
+        try:
+            return super().parse_args(ctx, arguments)
+        finally:
+            self._unneeded = []
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options by panel, those of files and devices first."""
@@ -150,6 +170,42 @@ class SettingsCommand(click.Command):
         for title, rows in panels.items():
             with formatter.section(title):
                 formatter.write_dl(rows)
+
+
+def flags_of(make: Options) -> set[str]:
+    """Return the words of the options that a function makes: making them takes a while."""
+    if make is annotation_options:
+        return {flag(name) for name in ("title", *ANNOTATIONS)}
+    if make is style_options:
+        from raytracer.scene.coloring import SETTINGS
+
+        return {flag(name) for name in SETTINGS}
+    if make is view_options:
+        words = {flag(name) for name in VIEW_OPTIONS}
+    elif make is tone_options:
+        words = {definition.option_name for definition in _tone().values()}
+    else:
+        words = {definition.option_name for definition in _render().values()}
+        words |= {"--size", "--spp"}
+    if make is preview_options:
+        words |= {definition.option_name for definition in _tone().values()}
+    return words | {f"--no-{word[2:]}" for word in words}
+
+
+def _render() -> Mapping[str, Definition]:
+    """Return the definitions of the settings of a render."""
+    from raytracer.fields import definitions
+    from raytracer.settings import RenderSettings
+
+    return definitions(RenderSettings)
+
+
+def _tone() -> Mapping[str, Definition]:
+    """Return the definitions of the settings of exposure and tone curve."""
+    from raytracer.fields import definitions
+    from raytracer.film.tone_settings import ToneSettings
+
+    return definitions(ToneSettings)
 
 
 OTHERS = "Options"
@@ -171,18 +227,15 @@ class SettingOption(click.Option):
 
 
 def render_options() -> list[click.Option]:
-    """Return an option for each setting of view and render; None keeps the scene's value."""
-    from raytracer.fields import definitions
-    from raytracer.settings import RenderSettings
-
-    render = definitions(RenderSettings).values()
+    """Return an option for each setting of a render; None keeps the scene's value."""
+    render = _render().values()
     own = [
         _option(definition, f"the scene's, or {_typed(definition)}")
         if definition.default is not None
         else _option(definition, definition.default_text)
         for definition in render
     ]
-    return [*view_options(), _size_option("picture"), *own]
+    return [_size_option("picture"), *own]
 
 
 def view_options() -> list[click.Option]:
@@ -198,6 +251,41 @@ VIEW_OPTIONS = (
     "view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent", "radius", "color",
 )  # fmt: skip
 """Settings of the view that are options."""
+
+
+class StyleOption(SettingOption):
+    """The option of a setting whose definition is imported for the help alone."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option and its help from the definition."""
+        from raytracer.fields import definitions
+        from raytracer.scene.coloring.style import StyleSettings
+
+        definition = definitions(StyleSettings)[str(self.name)]
+        self.metavar = definition.kind.option().get("metavar", self.metavar)
+        default = definition.default_text or "the scene's"
+        self.help = f"{definition.summary}  [default: {default}]"
+        return super().get_help_record(ctx)
+
+
+STYLE_PANEL = "Colours by data, selection"
+
+
+def style_options() -> list[click.Option]:
+    """Return an option for each setting of colours by data and selection."""
+    from raytracer.scene.coloring import SETTINGS
+
+    return [
+        StyleOption([f"--{name.replace('_', '-')}", name], type=kind, panel=STYLE_PANEL)
+        for name, kind in SETTINGS.items()
+    ]
+
+
+def take_style(options: dict[str, Any]) -> dict[str, Any]:
+    """Remove the settings of colours by data and selection from a command's options."""
+    from raytracer.scene.coloring import SETTINGS
+
+    return {name: options.pop(name, None) for name in SETTINGS}
 
 
 def _size_option(what: str) -> click.Option:
@@ -221,7 +309,7 @@ def _sides(
 
 
 def take_view(options: dict[str, Any]) -> dict[str, Any]:
-    """Remove the settings of the view, and the size, from a command's options and return them.
+    """Remove the settings of view, style and size from a command's options and return them.
 
     Args:
         options: values by name; None keeps the scene's value. Width and height stay, and are set
@@ -230,9 +318,9 @@ def take_view(options: dict[str, Any]) -> dict[str, Any]:
     Raises:
         UsageError: the size is said twice.
     """
-    taken = {name: options.pop(name) for name in VIEW_OPTIONS}
+    taken = {name: options.pop(name, None) for name in VIEW_OPTIONS} | take_style(options)
     taken["fit"] = {"true": True, "false": False}.get(taken["fit"], taken["fit"])
-    if (size := options.pop("size")) is not None:
+    if (size := options.pop("size", None)) is not None:
         if options["width"] is not None or options["height"] is not None:
             raise click.UsageError("the size is said twice: leave out --size or the others")
         options["width"], options["height"] = size
@@ -241,12 +329,8 @@ def take_view(options: dict[str, Any]) -> dict[str, Any]:
 
 def tone_options() -> list[click.Option]:
     """Return an option for each setting of exposure and tone curve."""
-    from raytracer.fields import definitions
-    from raytracer.film.tone_settings import ToneSettings
-
     return [
-        _option(definition, _typed(definition), panel=TONE_PANEL)
-        for definition in definitions(ToneSettings).values()
+        _option(definition, _typed(definition), panel=TONE_PANEL) for definition in _tone().values()
     ]
 
 
@@ -256,13 +340,8 @@ PREVIEW_SETTINGS = ("look", "light", "integrator", "ao_samples", "ao_distance")
 
 def preview_options() -> list[click.Option]:
     """Return the options of size, sampling and tone for a window."""
-    from raytracer.fields import definitions
-    from raytracer.film.tone_settings import ToneSettings
-    from raytracer.settings import RenderSettings
-
-    render, tone = definitions(RenderSettings), definitions(ToneSettings)
+    render, tone = _render(), _tone()
     return [
-        *view_options(),
         _size_option("window"),
         _option(render["width"], "the scene's", "Width of the window in pixels."),
         _option(render["height"], "the scene's", "Height of the window in pixels."),
@@ -284,10 +363,7 @@ def take_render(options: dict[str, Any]) -> dict[str, Any]:
     Args:
         options: values by name; None keeps the scene's value.
     """
-    from raytracer.fields import definitions
-    from raytracer.settings import RenderSettings
-
-    return {name: options.pop(name) for name in definitions(RenderSettings)}
+    return {name: options.pop(name, None) for name in _render()}
 
 
 def take_tone(options: dict[str, Any]) -> ToneSettings:
@@ -296,11 +372,9 @@ def take_tone(options: dict[str, Any]) -> ToneSettings:
     Raises:
         UserError: a value is out of range.
     """
-    from raytracer.fields import definitions
     from raytracer.film.tone_settings import ToneSettings
 
-    names = definitions(ToneSettings)
-    values = {name: options.pop(name) for name in list(options) if name in names}
+    values = {name: options.pop(name) for name in _tone() if name in options}
     return ToneSettings(**{name: value for name, value in values.items() if value is not None})
 
 
@@ -355,7 +429,7 @@ def take_annotations(options: dict[str, Any]) -> dict[str, Any] | None:
     Raises:
         SceneError: a field does not exist, or a value is wrong.
     """
-    said = {name: options.pop(name) for name in ("title", *ANNOTATIONS)}
+    said = {name: options.pop(name, None) for name in ("title", *ANNOTATIONS)}
     given = {name: value for name, value in said.items() if value is not None}
     if not given:
         return None

@@ -16,9 +16,11 @@ from raytracer.commands.options import (
     frame_option,
     preview_options,
     scene_path,
+    style_options,
     take_tone,
     take_view,
     threads_option,
+    view_options,
 )
 from raytracer.resources import require_start
 
@@ -34,7 +36,9 @@ NEW_OBJECTS = 700
 and the memory of replaced scenes and films has to be freed."""
 
 
-@click.command(cls=SettingsCommand, settings={"backend": preview_options})
+@click.command(
+    cls=SettingsCommand, settings={"backend": (view_options, style_options, preview_options)}
+)
 @click.argument("scene", metavar="SCENE|DATA")
 @frame_option
 @backend_option

@@ -20,12 +20,14 @@ from raytracer.commands.options import (
     picture_options,
     render_options,
     scene_path,
+    style_options,
     take_annotations,
     take_render,
     take_tone,
     take_view,
     threads_option,
     tone_options,
+    view_options,
 )
 from raytracer.errors import UserError, counted, escaped
 from raytracer.resources import require_start
@@ -67,7 +69,11 @@ def numbers(
 
 @click.command(
     cls=SettingsCommand,
-    settings={"output": render_options, "threads": tone_options, "backend": annotation_options},
+    settings={
+        "output": (view_options, style_options, render_options),
+        "threads": tone_options,
+        "backend": annotation_options,
+    },
 )
 @click.argument("scene", metavar="SCENE|DATA")
 @click.option(

@@ -209,10 +209,14 @@ def _files(file: str, scene: Scene) -> list[dict[str, Any]]:
 
 def _data(scene: Scene) -> dict[str, Any]:
     """Return the columns, frames and boxes of the data files, by the names that the scene has."""
-    from raytracer.scene.particles.summary import summary
+    from raytracer.scene.particles.summary import derived, summary
 
-    files = {each.source: each.file for each in scene.spheres if each.file is not None}
-    return {name: summary(file) for name, file in files.items()}
+    sets = {each.source: each for each in reversed(scene.spheres) if each.file is not None}
+    return {
+        name: summary(each.file) | {"derived": derived(each.columns)}
+        for name, each in reversed(sets.items())
+        if each.file is not None
+    }
 
 
 def _bounds(buffers: SceneBuffers) -> dict[str, list[float]]:

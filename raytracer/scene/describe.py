@@ -33,7 +33,7 @@ class SphereInfo:
     Args:
         id: its number in the order of the sets, from 0.
         set_index: of the sphere set in `Scene.spheres`.
-        row: in that set, from 0; for a data file, of the particle.
+        row: in that set, from 0; of a data file that of the particle, also where others are hidden.
         position: centre, scene units.
         radius: scene units.
         color: sRGB, 0..1.
@@ -85,11 +85,12 @@ def describe(scene: Scene, prim_id: int) -> SphereInfo:
     prim_id = whole(prim_id, "prim_id")
     set_index, row = _find(scene, prim_id)
     spheres = scene.spheres[set_index]
-    values, note = _look_up(spheres, row)
+    file_row = row if spheres.rows is None else int(spheres.rows[row])
+    values, note = _look_up(spheres, file_row)
     return SphereInfo(
         id=prim_id,
         set_index=set_index,
-        row=row,
+        row=file_row,
         position=_position(spheres, row),
         radius=_radius(spheres, row),
         color=_color(spheres, row),
@@ -155,7 +156,7 @@ def _look_up(spheres: SphereSet, row: int) -> tuple[dict[str, Value], str]:
     problem = spheres.file.problem()
     if not problem:
         try:
-            return read_row(spheres.file, row, spheres.count), ""
+            return read_row(spheres.file, row, spheres.total), ""
         except Exception as error:  # whatever a damaged file brings: the rest is known all the same
             reason = shown(str(error) or type(error).__name__, 200)
             problem = f"can no longer be read ({reason})"

@@ -58,10 +58,12 @@ class Element(NamedTuple):
     Args:
         radius: angstrom, or the length unit of the file it is used for; None takes the table's.
         color: sRGB, 0..1; None takes the table's.
+        symbol: of the element that a label of the user's own stands for, or "".
     """
 
     radius: float | None = None
     color: RGB | None = None
+    symbol: str = ""
 
 
 @cache

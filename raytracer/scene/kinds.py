@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
+from raytracer.arguments import is_a, text
 from raytracer.errors import SceneError, UserError, shown, suggestion
-from raytracer.field_types import Kind, Mistakes, Schema
+from raytracer.field_types import Kind, Mistakes, Number, Schema
 from raytracer.fields import Definition, definitions
 from raytracer.scene.colors import parse_color
 from raytracer.warning import passed_to
@@ -100,7 +101,7 @@ class Table(Kind):
         hint = ""
         if key.each and type(value) is list:
             numbers = any(isinstance(item, (int, float)) for item in value)
-            if not (numbers and isinstance(key.kind, ColorValue)):  # it may be meant as one colour
+            if not (numbers and isinstance(key.kind, (ColorValue, Either))):  # perhaps one colour
                 hint = f"; a value per sphere goes into {key.each}"
         elif key.every and isinstance(value, (int, float, str)):
             hint = f"; one value for all spheres goes into {key.every}"
@@ -189,6 +190,79 @@ class NamedTables(Kind):
         return {"type": "object", "additionalProperties": self.item.schema()}
 
 
+class Either(Kind):
+    """A value of one kind, or a table."""
+
+    def __init__(self, plain_kind: Kind, table: Kind) -> None:
+        self.plain, self.table = plain_kind, table
+
+    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
+        kind = self.table if type(value) is dict else self.plain
+        kind.find_mistakes(value, place, mistakes)
+
+    def schema(self) -> Schema:
+        own = self.plain.schema()
+        return {"anyOf": [*own.get("anyOf", [own]), self.table.schema()]}
+
+    def values(self) -> str:
+        return f"{self.plain.values()}, or a table"
+
+
+class Expression(Number):
+    """A number above 0, or an expression over columns."""
+
+    def __init__(self) -> None:
+        super().__init__(0.0, above=True)
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        if is_a(value, str):
+            return text(value, name, error)
+        return super().checked(value, name, error)
+
+    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
+        if type(value) is not str:
+            super().find_mistakes(value, place, mistakes)
+
+    def schema(self) -> Schema:
+        return {"anyOf": [super().schema(), {"type": "string"}]}
+
+    def values(self) -> str:
+        return "a number above 0, or an expression over columns"
+
+    def limits(self) -> str:
+        return ""
+
+
+class Later(Kind):
+    """A kind that is imported where a file has such a value.
+
+    Args:
+        module: its module.
+        name: of the kind there.
+    """
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module, self.name = module, name
+
+    @property
+    def kind(self) -> Kind:
+        """The kind itself."""
+        kind: Kind = getattr(import_module(self.module), self.name)
+        return kind
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        return self.kind.checked(value, name, error)
+
+    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
+        self.kind.find_mistakes(value, place, mistakes)
+
+    def schema(self) -> Schema:
+        return self.kind.schema()
+
+    def values(self) -> str:
+        return self.kind.values()
+
+
 class Variants(Kind):
     """Tables of several types, which the key `type` tells apart.
 
@@ -274,6 +348,10 @@ def tables_of(kind: Kind) -> list[Table]:
         return kind.tables()
     if isinstance(kind, (Tables, NamedTables)):
         return tables_of(kind.item)
+    if isinstance(kind, Either):
+        return tables_of(kind.table)
+    if isinstance(kind, Later):
+        return tables_of(kind.kind)
     if isinstance(kind, Variants):
         return [t for table in kind.variants.values() for t in table.tables()]
     return []

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +35,14 @@ from raytracer.scene.lights import LIGHTS, Ambient, Light
 from raytracer.scene.materials import DEFAULT, MATERIALS, Material
 from raytracer.scene.particles.compressed import is_compressed, stem
 from raytracer.scene.particles.data_file import may_be_series, split_inner
-from raytracer.scene.particles.read import OneFile, frame_count, of_series, read, read_open
+from raytracer.scene.particles.read import (
+    OneFile,
+    Wanted,
+    frame_count,
+    of_series,
+    read,
+    read_open,
+)
 from raytracer.scene.particles.registry import SUFFIXES, by_content, start_of
 from raytracer.scene.scene import Scene, SphereSet
 from raytracer.scene.transform import Transform
@@ -45,6 +54,9 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from raytracer.scene.annotations import Annotations
+    from raytracer.scene.coloring.scale import ColorScale
+    from raytracer.scene.coloring.style import SetStyle
+    from raytracer.scene.particles.source import Notes, Particles
 
 Values = dict[str, Any]
 
@@ -73,7 +85,9 @@ MOST_PATH = 200
 """Longest path of a data file that a notice shows whole."""
 
 
-def load(path: str | PathLike[str], frame: int | None = None) -> Scene:
+def load(
+    path: str | PathLike[str], frame: int | None = None, *, columns: Sequence[str] = ()
+) -> Scene:
     """Read a scene file, or make a scene of a particle file.
 
     Args:
@@ -83,6 +97,9 @@ def load(path: str | PathLike[str], frame: int | None = None) -> Scene:
             frame, a folder, names a series of files with a frame each.
         frame: of a trajectory, from 0, or from -1 backwards; in a scene file, of each data file
             that holds several frames, before what the scene file says. None is the first one.
+        columns: names of columns that will be needed: they are read at once with the spheres,
+            where `Scene.columns` would read a file of text a second time. Those that a file does
+            not have are left out.
 
     Returns:
         The scene, with the arrays of all its data files.
@@ -105,8 +122,10 @@ def load(path: str | PathLike[str], frame: int | None = None) -> Scene:
     ):
         suffix = _scene_suffix(file)
         if suffix:
-            return compose(read_table(file, suffix), Path(file.source), frame)
-        data = read_open(file, others=SCENE_SUFFIXES, inner=inner, frame=one.frame)
+            return compose(read_table(file, suffix), Path(file.source), frame, columns)
+        data = read_open(
+            file, others=SCENE_SUFFIXES, inner=inner, frame=one.frame, wanted=wanted_of(columns)
+        )
         one.mark(data)
         if len(data.centers) == 0:
             raise DataFileError(f"{file.source}: holds no particles, so there is nothing to show")
@@ -264,19 +283,22 @@ def _inside(folder: Path) -> str:
     return f"name a file, for example {folder / found[0]}" if found else "name a file"
 
 
-def compose(values: Values, path: Path, frame: int | None = None) -> Scene:
+def compose(
+    values: Values, path: Path, frame: int | None = None, columns: Sequence[str] = ()
+) -> Scene:
     """Make a scene of the values of a scene file.
 
     Args:
         values: as parsed from TOML or JSON.
         path: the scene file; data files are relative to it.
         frame: of each data file that holds several, before the one that the set says.
+        columns: names of columns to read with the spheres of its data files.
 
     Raises:
         UserError: with one line for each problem.
     """
     check(values, str(path))
-    return _Composer(values, path, frame).scene()
+    return _Composer(values, path, frame, columns).scene()
 
 
 def check(values: Values, file: str) -> None:
@@ -303,11 +325,15 @@ class _Composer:
     Names and types are right already; what is left out has the defaults of the objects.
     """
 
-    def __init__(self, content: Values, path: Path, frame: int | None = None) -> None:
+    def __init__(
+        self, content: Values, path: Path, frame: int | None = None, columns: Sequence[str] = ()
+    ) -> None:
         self.content = content
         self.path = path
         self.frame = frame
         self.moves = False  # whether a file holds several frames
+        self.wanted = list(columns)
+        self.read: dict[tuple[Any, ...], Particles] = {}
         self.problems: list[str] = []
         self.labels: set[str] = set()  # of all coordinate files
 
@@ -340,8 +366,46 @@ class _Composer:
         if self.problems:
             raise SceneError(*(f"{self.path}: {p}" for p in self.problems))
         self.require_spheres(spheres)
-        texts = {name: content.get(name, "") for name in ("title", "caption")}
+        texts: Values = {name: content.get(name, "") for name in ("title", "caption")}
+        if any(self.styles):
+            spheres, texts["color_scales"] = self.styled(spheres)
         return Scene(spheres=spheres, source=str(self.path), **texts, **parts)
+
+    @cached_property
+    def styles(self) -> list[SetStyle | None]:
+        """What the sets say about their particles, None of those that say nothing."""
+        sets = self.content.get("spheres", ())
+        return [style_of(values, f"spheres[{i}]") for i, values in enumerate(sets)]
+
+    def styled(self, spheres: list[SphereSet]) -> tuple[list[SphereSet], list[ColorScale]]:
+        """Return the sets with colours, sizes and selections by their columns."""
+        from raytracer.scene.coloring.apply import styled_sets
+
+        with naming(str(self.path)):
+            return styled_sets(spheres, self.styles)
+
+    def particles(self, index: int, values: Values, elements: dict[str, Element]) -> Particles:
+        """Return the particles of the file of a set; one that several sets show is read once."""
+        sets = self.content["spheres"]
+        keys = ("file", "arrays", "labels", "topology", "frame")
+        key = tuple(str(values.get(name)) for name in keys)
+        if key in self.read:
+            return self.read[key]
+        same = [i for i, each in enumerate(sets) if tuple(str(each.get(k)) for k in keys) == key]
+        wanted = [n for i in same if (style := self.styles[i]) for n in style.columns]
+        names = values.get("arrays") or {}
+        arrays = {part: name for part, name in names.items() if name is not None}
+        folder, atoms = self.path.parent, values.get("topology")
+        topology = None if atoms is None else folder / atoms
+        name, meaning = values["file"], values.get("labels")
+        wanted = [*self.wanted, *wanted]
+        frame = self.frame_of(folder / name, name, values.get("frame"))
+        data = read(
+            folder / name, arrays, elements, name, meaning, topology, frame, wanted_of(wanted)
+        )
+        if len(same) > 1:
+            self.read[key] = data
+        return data
 
     def require_spheres(self, spheres: list[SphereSet]) -> None:
         """Refuse a scene without spheres, unless it says itself that it has none."""
@@ -432,7 +496,7 @@ class _Composer:
                         f"an element; {suggestion(symbol, table())}"
                     )
                     continue
-                said = Element(said.radius or known.radius, said.color or known.color)
+                said = Element(said.radius or known.radius, said.color or known.color, symbol)
             made[name] = said
         return made
 
@@ -460,14 +524,15 @@ class _Composer:
             self.problems.append(f"{place}{problem}")
             return None
         try:
-            return self._spheres(place, values, elements)
+            return self._spheres(index, values, elements)
         except UserError as error:
             separator = "" if str(error).startswith(place) else ".file: "
             self.problems.append(f"{place}{separator}{error}" if separator else str(error))
             return None
 
-    def _spheres(self, place: str, values: Values, elements: dict[str, Element]) -> SphereSet:
+    def _spheres(self, index: int, values: Values, elements: dict[str, Element]) -> SphereSet:
         """Make one sphere set whose fields do not contradict each other."""
+        place = f"spheres[{index}]"
         placed = values.get("transform")
         options: dict[str, Any] = {
             "material": values.get("material", "default"),
@@ -475,24 +540,18 @@ class _Composer:
             "color_space": values.get("color_space", "srgb"),
         }
         if values.get("file") is not None:
-            names = values.get("arrays") or {}
-            arrays = {part: name for part, name in names.items() if name is not None}
-            meaning = values.get("labels")
-            name = values["file"]
-            folder, atoms = self.path.parent, values.get("topology")
-            topology = None if atoms is None else folder / atoms
-            frame = self.frame_of(folder / name, name, values.get("frame"))
-            data = read(folder / name, arrays, elements, name, meaning, topology, frame)
+            data = self.particles(index, values, elements)
             if data.labels is not None:
                 self.labels.update(data.labels.names)
-            elif meaning is not None:
+            elif values.get("labels") is not None:
                 raise SceneError(f"{place}.labels: {values['file']} has no labels; leave it out")
-            return SphereSet.of_particles(
-                data, values.get("radius"), values.get("color"), **options
-            )
+            given = plain_values(values)
+            if data.notes:
+                data = replace(data, notes=_left(data.notes, values))
+            return SphereSet.of_particles(data, given.get("radius"), given.get("color"), **options)
         if values.get("generate") is not None:
-            return _generated(place, values, options)
-        return _inline(place, values, options)
+            return _generated(place, plain_values(values), options)
+        return _inline(place, plain_values(values), options)
 
     def frame_of(self, path: Path, name: str, own: int | None) -> int | None:
         """Return the frame to read of a data file: that of the whole scene, or the set's own."""
@@ -500,6 +559,54 @@ class _Composer:
             return own
         self.moves = True
         return self.frame
+
+
+def style_of(values: Values, place: str) -> SetStyle | None:
+    """Return what a set says about its particles by their columns, None if nothing.
+
+    Args:
+        values: of the set, checked.
+        place: of the set: "spheres[0]".
+    """
+    color, radius = values.get("color"), values.get("radius")
+    texts = {name: values.get(name) for name in ("palette", "select")}
+    if type(color) is not dict and type(radius) is not str and not any(texts.values()):
+        return None
+    from raytracer.scene.coloring.style import KEYS, SetStyle, StyleSettings
+
+    said = {KEYS[key]: value for key, value in color.items()} if type(color) is dict else {}
+    settings = StyleSettings(**said, **texts)
+    return SetStyle(settings, radius if type(radius) is str else None, place)
+
+
+def wanted_of(names: Sequence[str]) -> Wanted | None:
+    """Return a function that chooses the columns of a file which some names need."""
+    if not names:
+        return None
+    from raytracer.scene.columns import columns_for
+
+    return partial(columns_for, names)
+
+
+def plain_values(values: Values) -> Values:
+    """Return the values of a set without a radius and a colour that follow columns."""
+    left = dict(values)
+    if type(left.get("color")) is dict:
+        del left["color"]
+    if type(left.get("radius")) is str:
+        del left["radius"]
+    return left
+
+
+def _left(notes: Notes, values: Values) -> Notes:
+    """Return the warnings about a file that matter where a set follows columns."""
+    said = {"radius": values.get("radius") is not None, "color": values.get("color") is not None}
+    said["color"] |= values.get("palette") is not None
+    return [
+        (parts, note)
+        for parts, note in notes
+        if not parts or not all(said.get(part) for part in parts.split("+"))
+    ]
 
 
 def is_outside(folder: Path, name: str | Path) -> bool:

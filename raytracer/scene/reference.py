@@ -15,7 +15,7 @@ from typing import NamedTuple
 from raytracer.errors import UserError, suggestion
 from raytracer.field_types import Kind
 from raytracer.fields import Definition, definitions
-from raytracer.scene.kinds import NamedTables, Table, Tables, Variants
+from raytracer.scene.kinds import Either, Later, NamedTables, Table, Tables, Variants
 from raytracer.scene.tables import SCENE
 
 TONE = "tone"
@@ -83,6 +83,8 @@ def markdown(table: str | None = None) -> str:
 def _rows(keys: Mapping[str, Definition], prefix: str) -> Iterator[Row]:
     for name, key in keys.items():
         path, inside = prefix + name, list(_inside(key.kind))
+        if isinstance(key.kind, Either):
+            yield _row(path, key, "")
         if inside:
             joint = {Tables: "[].", NamedTables: ".NAME."}.get(type(key.kind), ".")
             yield from _rows(_merged(inside), path + joint)
@@ -135,6 +137,10 @@ def _inside(kind: Kind) -> Iterator[Table]:
         yield from kind.variants.values()
     elif isinstance(kind, (Tables, NamedTables)):
         yield from _inside(kind.item)
+    elif isinstance(kind, Either):
+        yield from _inside(kind.table)
+    elif isinstance(kind, Later):
+        yield from _inside(kind.kind)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ itself when it is made, so that a mistake is reported where it was written.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,7 @@ from raytracer.scene.camera import Camera
 from raytracer.scene.colors import COLOR_SPACES, DEFAULT_COLOR, OPAQUE, parse_color
 from raytracer.scene.lights import LIGHTS, Ambient, DirectionalLight, Light, PointLight
 from raytracer.scene.materials import MATERIALS, Material
-from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.data_file import Data, DataFile
 from raytracer.scene.spacing import default_radius
 from raytracer.scene.transform import Transform
 from raytracer.settings import RenderSettings
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
 
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.coloring.scale import ColorScale
+    from raytracer.scene.columns import Columns
     from raytracer.scene.describe import SphereInfo
+    from raytracer.scene.particles.labels import Labels
     from raytracer.scene.particles.source import Particles
 
 __all__ = [
@@ -135,6 +138,7 @@ class Scene:
         color_id: Any = None,
         color_space: str = "srgb",
         material: str | Material = "default",
+        columns: Mapping[str, Any] | None = None,
         **scene: Any,
     ) -> Scene:
         """Return a scene of one sphere set.
@@ -148,13 +152,21 @@ class Scene:
             color_id: integers (N,) into the palette `colors`.
             color_space: "srgb" or "linear": what the numbers of `colors` are.
             material: a `Material` or the name of one in `materials`.
+            columns: further values of the spheres by name, arrays (N,) or (N, K), to colour, size
+                and select by.
             **scene: any other argument of `Scene`.
 
         Raises:
             SceneError: arrays that do not fit, NaN, infinity, radii that are not positive.
         """
         spheres = SphereSet(
-            centers, radius, colors, color_id=color_id, color_space=color_space, material=material
+            centers,
+            radius,
+            colors,
+            color_id=color_id,
+            color_space=color_space,
+            material=material,
+            columns=columns,
         )
         return cls(spheres=(spheres,), **scene)
 
@@ -215,6 +227,36 @@ class Scene:
     def count(self) -> int:
         """Number of spheres in all sets together."""
         return sum(spheres.count for spheres in self.spheres)
+
+    @property
+    def columns(self) -> Columns:
+        """Values of the particles by name, of the only set that has data; see `Columns`.
+
+        Raises:
+            SceneError: several sets have data: take those of one, `scene.spheres[0].columns`.
+        """
+        sets = [spheres for spheres in self.spheres if spheres.source] or list(self.spheres)
+        if len(sets) != 1:
+            raise SceneError(
+                f"the scene has {counted(len(sets), 'set')} of particles: take the columns of one "
+                "of them, scene.spheres[0].columns"
+            )
+        return sets[0].columns
+
+    def styled(self, **settings: Any) -> Scene:
+        """Return the scene with particles coloured by their data, or some of them hidden.
+
+        Args:
+            **settings: `color_by`, `map`, `range`, `color_scale`, `palette`, `select` and others,
+                as for `raytracer.render`.
+
+        Raises:
+            UserError: there is no such setting, a column is missing, or an expression is wrong.
+        """
+        from raytracer.scene.coloring.apply import styled
+        from raytracer.scene.coloring.style import StyleSettings
+
+        return styled(self, StyleSettings(**settings))
 
     def describe(self, prim_id: int) -> SphereInfo:
         """Return all that is known of one sphere, what its data file says of it included.
@@ -302,6 +344,8 @@ class SphereSet:
         source: file the arrays came from, for messages.
         names: the file's own names of "centers", "radius" and "color", for messages.
         file: the same file, to look up what else it says of a sphere (`Scene.describe`).
+        columns: further values of the spheres by name, arrays (N,) or (N, K).
+        labels: elements or types of the spheres.
 
     Raises:
         UserError: arrays that do not fit, NaN or infinity (with the index of the first), radii
@@ -321,6 +365,8 @@ class SphereSet:
         source: str = "",
         names: Mapping[str, str] | None = None,
         file: DataFile | None = None,
+        columns: Mapping[str, Any] | None = None,
+        labels: Labels | None = None,
     ) -> None:
         color_space, material = plain(color_space), plain(material)
         if not is_a(color_space, str) or color_space not in COLOR_SPACES:
@@ -347,6 +393,9 @@ class SphereSet:
         self.color: NDArray[Any]
         self.color_id: NDArray[np.int32] | None = None
         self._set_color(color, color_id, where)
+        self.labels = labels
+        self.rows: NDArray[np.int64] | None = None
+        self._data = Data(self.count, _given(columns, self.count, where))
 
     @classmethod
     def of_particles(
@@ -373,7 +422,7 @@ class SphereSet:
             if not parts or not all(replaced.get(part) for part in parts.split("+")):
                 warn(note)
         used = [n for part, names in data.columns.items() if not replaced.get(part) for n in names]
-        return cls(
+        spheres = cls(
             data.centers,
             size,
             color if own_color else data.color,
@@ -381,13 +430,57 @@ class SphereSet:
             source=data.source,
             names=data.names,
             file=data.file and data.file.using(used),
+            labels=data.labels,
             **options,
         )
+        spheres._data = Data(spheres.count, data.extra, data.about, data.origin)
+        return spheres
 
     @property
     def count(self) -> int:
         """Number of spheres."""
         return len(self.centers)
+
+    @property
+    def total(self) -> int:
+        """Number of particles of the file, of which the set may show a part."""
+        return self._data.total
+
+    @property
+    def kept(self) -> list[NDArray[Any]]:
+        """The columns of its file that are in memory."""
+        return list(self._data.arrays.values())
+
+    @property
+    def columns(self) -> Columns:
+        """Values of the spheres by name: those of the set's file or arrays, and derived ones."""
+        from raytracer.scene.columns import Columns
+
+        return Columns(self, self._data)
+
+    def taken(self, rows: NDArray[np.int64]) -> SphereSet:
+        """Return a set of some of the spheres; each knows its row in the file.
+
+        Args:
+            rows: int64 (M,), their numbers in this set, from 0.
+        """
+        taken = copy(self)
+        taken.centers = self.centers[rows]
+        if not is_a(self.radius, float):
+            taken.radius = self.radius[rows]  # type: ignore[index]
+        if self.color_id is not None:
+            taken.color_id = self.color_id[rows]
+        elif len(self.color) > 1:
+            taken.color = self.color[rows]
+        if self.labels is not None:
+            taken.labels = self.labels._replace(ids=self.labels.ids[rows])
+        taken.rows = rows if self.rows is None else self.rows[rows]
+        return taken
+
+    def release_columns(self) -> None:
+        """Forget the columns of the file that were read; `columns` reads them again."""
+        if self.file is not None:
+            self._data = Data(self._data.total, {}, self._data.about)
 
     def __repr__(self) -> str:
         origin = f" from {self.source}" if self.source else ""
@@ -431,6 +524,18 @@ class SphereSet:
                 palette.append(_one(key, self.color_space, where))
         self.color = np.concatenate(palette)
         self.color_id = ids
+
+
+def _given(columns: Any, count: int, where: Where) -> dict[str, NDArray[Any]]:
+    """Return the columns that were given as arrays, each with a row for every sphere."""
+    given = {}
+    for name, values in mapping({} if columns is None else columns, "columns").items():
+        place = f"columns[{shown_value(name)}]"
+        array = as_array(values, place, where)
+        if array.ndim not in (1, 2) or len(array) != count:
+            raise where.wrong(place, f"has shape {array.shape} for {counted(count, 'sphere')}")
+        given[name] = array
+    return given
 
 
 def _plain(color: Any, where: Where) -> Any:

@@ -17,7 +17,10 @@ from raytracer.scene.colors import COLOR_SPACES
 from raytracer.scene.kinds import (
     ColorValue,
     Constant,
+    Either,
+    Expression,
     Keys,
+    Later,
     NamedTables,
     Rows,
     Table,
@@ -138,17 +141,28 @@ SPHERES = Table(
             "by the labels",
         ),
         "radius": _key(
-            Number(0.0, above=True),
-            "One radius for all spheres of the set; goes before the file's radii.",
-            "half of the mean spacing",
+            Expression(),
+            "One radius for all spheres of the set, or an expression over columns of the file: "
+            '"0.5*vdw", "covalent", "sqrt(mass)"; goes before the file\'s radii.',
+            "that of elements; half of the mean spacing",
             each="radii",
         ),
         "radii": _key(Rows(Number()), "A radius for each inline centre.", every="radius"),
         "color": _key(
-            ColorValue(),
-            "One colour for all spheres of the set; goes before the file's colours.",
-            "light grey",
+            Either(ColorValue(), Later("raytracer.scene.coloring.style", "COLOR_BY")),
+            "One colour for all spheres of the set, or a table of colours that follow a column; "
+            "goes before the file's colours.",
+            "that of elements; light grey",
             each="colors",
+        ),
+        "palette": _key(
+            Later("raytracer.scene.coloring.style", "PALETTE"), "Colours of elements.", "jmol"
+        ),
+        "select": _key(
+            Text(),
+            "Show only the particles that fulfil a condition: \"type == 'O' and z > 3\", "
+            '"every 10", "random 0.1".',
+            "all",
         ),
         "colors": _key(Rows(ColorValue()), "A colour for each inline centre.", every="color"),
         "color_space": _key(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from raytracer.arguments import is_a
 from raytracer.errors import SceneError, UserError
 from raytracer.field_types import Axis, Choice, Kind, Number, Truth, Vector3, Words
-from raytracer.fields import Defined, check_fields, define, definitions
+from raytracer.fields import Defined, check_fields, define
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import Color, parse_color
@@ -220,21 +220,6 @@ def _projection(camera: Camera, orthographic: bool, fits: bool) -> dict[str, Any
     distance = hypot(*camera.backward())
     height = 2.0 * distance * tan(radians(camera.vertical_fov) / 2.0)
     return {"type": "orthographic", "height": height}
-
-
-NAMES = tuple(definitions(ViewSettings))
-"""Names of the settings."""
-
-
-def taken(values: dict[str, Any]) -> ViewSettings | None:
-    """Remove view settings from a call's settings by name, and return them; None if none is set.
-
-    Raises:
-        UserError: a value is out of range.
-    """
-    given = {name: values.pop(name) for name in NAMES if name in values}
-    said = {name: value for name, value in given.items() if value is not None}
-    return ViewSettings(**said) if said else None
 
 
 def lit(scene: Scene, settings: RenderSettings) -> Scene:

@@ -15,8 +15,10 @@ from raytracer.fields import check_names, takes
 from raytracer.files import output
 from raytracer.files.access import is_path, path_of
 from raytracer.film.tone_settings import ToneSettings
+from raytracer.pipeline import take_style
 from raytracer.resources import thread_count
-from raytracer.scene.view_settings import ViewSettings, taken
+from raytracer.scene.coloring import STYLE
+from raytracer.scene.view_settings import ViewSettings
 from raytracer.settings import RenderSettings
 from raytracer.viewer import opening
 from raytracer.viewer.loaded_scene import LoadedScene, require_file
@@ -29,8 +31,13 @@ if TYPE_CHECKING:
 
     from raytracer.pipeline import Notice
     from raytracer.scene.camera import Camera
+    from raytracer.scene.coloring.style import StyleOverrides
     from raytracer.scene.transform import Triple
     from raytracer.scene.view_settings import ViewOverrides
+
+    class ShownSettings(ViewOverrides, StyleOverrides, total=False):
+        """Settings of what is shown as keyword arguments, for type checkers."""
+
     from raytracer.viewer.messages import Message
     from raytracer.viewer.offscreen import Player
     from raytracer.viewer.viewer import Viewer
@@ -76,7 +83,7 @@ class PreviewResult:
         }
 
 
-@takes(ViewSettings)
+@takes(ViewSettings, STYLE)
 def preview(
     scene: object,
     *,
@@ -100,7 +107,7 @@ def preview(
     interop: bool = True,
     notice: Notice | None = None,
     say: Callable[[str], None] = print,
-    **view_settings: Unpack[ViewOverrides],
+    **view_settings: Unpack[ShownSettings],
 ) -> PreviewResult:
     """Open an interactive window, and return when it is closed.
 
@@ -163,7 +170,9 @@ def preview(
     overrides |= {"look": look, "integrator": integrator}
     overrides |= {"ao_samples": ao_samples, "ao_distance": ao_distance, "light": light}
     RenderSettings().override(**overrides)  # a mistake is said before a display is missing
-    taken(dict(view_settings))
+    given: dict[str, Any] = dict(view_settings)
+    take_style(given)
+    ViewSettings(**given)
     overrides |= view_settings
     opening.open_display(offscreen is not None)
     source = scene

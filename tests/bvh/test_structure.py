@@ -15,7 +15,7 @@ def build(spheres: np.ndarray, threads: int = 2) -> Tree:
     from raytracer import _core
 
     x, y, z, radius = np.ascontiguousarray(spheres.astype(np.float32).T)
-    return read_tree(*_core.build_bvh(x, y, z, radius, threads))
+    return read_tree(*_core.build_bvh((x, y, z, radius), threads))
 
 
 def check(tree: Tree, spheres: np.ndarray) -> None:

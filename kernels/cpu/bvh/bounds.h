@@ -59,10 +59,17 @@ struct alignas(32) Box {  // one AVX register
   float half_area() const { return pair_sum(extent()); }
 };
 
-inline void grow_sphere(Box& b, V4 s) {
-  V4 r = splat_w(s);
-  b.grow(r - s, s + r);
+inline PrimitiveBox<V4> box_of(const Record& r) {
+  V4 words[kPrimitiveWords];
+  for (int w = 0; w < kPrimitiveWords; ++w) words[w] = load4(r.v + 4 * w);
+  return primitive_box(words);
 }
-inline void grow_center(Box& b, V4 s) { b.grow(v4(0.0f) - s, s); }
+inline V4 center_of(const Record& r) { return box_of(r).center; }
+inline void grow_center(Box& b, V4 c) { b.grow(v4(0.0f) - c, c); }
+inline void grow(Box& geometry, Box& centers, const Record& r) {
+  PrimitiveBox<V4> p = box_of(r);
+  geometry.grow(p.neg_lo, p.hi);
+  grow_center(centers, p.center);
+}
 
 }  // namespace rt

@@ -24,7 +24,7 @@ constexpr int kMaxSahDepth = 24;        // deeper nodes are halved, which bounds
 constexpr float kLeafSplitGain = 0.25f; // weight of splitting a leaf, relative to splitting a node
 
 struct Storage {
-  SpherePrim* prim;
+  Record* prim;
   int32_t* id;
 };
 
@@ -66,10 +66,10 @@ struct Pending {
 class Builder {
  public:
   Builder(int64_t count, const BuildOptions& options, ThreadPool& pool);
-  BuildResult build(const float* x, const float* y, const float* z, const float* radius);
+  BuildResult build(const float* const (&columns)[kPrimitiveFloats]);
 
  private:
-  Range load(const float* x, const float* y, const float* z, const float* radius);
+  Range load(const float* const (&columns)[kPrimitiveFloats]);
   Storage at(const Range& r) const { return r.in_scratch ? scratch_ : main_; }
   void split(const Range& r, int depth, bool parallel, Range& left, Range& right);
   Split find_plane(const Range& r, const Binner& binner, bool parallel, std::vector<BinSet>& chunks);
@@ -89,13 +89,13 @@ class Builder {
   BuildOptions options_;
   ThreadPool& pool_;
   int64_t count_;
-  std::unique_ptr<SpherePrim[]> prim_[2];
+  std::unique_ptr<Record[]> prim_[2];
   std::unique_ptr<int32_t[]> id_[2];
   Storage main_, scratch_;
   std::vector<Node> nodes_;
   struct Placed {
     int64_t out;
-    SpherePrim prim;
+    Record prim;
     int32_t id;
   };
   std::vector<Placed> early_;  // leaf spheres of top nodes, stored until the output is free
@@ -109,30 +109,32 @@ class Builder {
 Builder::Builder(int64_t count, const BuildOptions& options, ThreadPool& pool)
     : options_(options), pool_(pool), count_(count) {
   for (int i = 0; i < 2; ++i) {
-    prim_[i].reset(new SpherePrim[(size_t)count]);  // not initialised: first touched by the threads
+    prim_[i].reset(new Record[(size_t)count]);  // not initialised: first touched by the threads
     id_[i].reset(new int32_t[(size_t)count]);
   }
   main_ = {prim_[0].get(), id_[0].get()};
   scratch_ = {prim_[1].get(), id_[1].get()};
 }
 
-Range Builder::load(const float* x, const float* y, const float* z, const float* radius) {
+Range Builder::load(const float* const (&columns)[kPrimitiveFloats]) {
   int64_t chunks = (count_ + kChunk - 1) / kChunk;
   std::vector<Range> part((size_t)chunks);
   pool_.each(chunks, [&](int64_t c, int) {
     Range r;
+    const float* column[kPrimitiveFloats];
+    std::copy_n(columns, kPrimitiveFloats, column);
     const int32_t* apart_end = options_.apart + options_.apart_count;
     const int32_t* apart = std::lower_bound(options_.apart, apart_end, c * kChunk);
     for (int64_t i = c * kChunk, end = std::min(count_, i + kChunk); i < end; ++i) {
-      main_.prim[i] = {x[i], y[i], z[i], radius[i]};
+      Record record;
+      for (int k = 0; k < kPrimitiveFloats; ++k) record.v[k] = column[k][i];
+      main_.prim[i] = record;
       main_.id[i] = (int32_t)i;
       if (apart != apart_end && *apart == i) {
         ++apart;
         continue;
       }
-      V4 s = load4(&main_.prim[i].x);
-      grow_sphere(r.geometry, s);
-      grow_center(r.centers, s);
+      grow(r.geometry, r.centers, record);
     }
     part[(size_t)c] = r;
   });
@@ -188,9 +190,9 @@ void Builder::partition_serial(const Range& r, const Binner& binner, const Split
   TwoBoxes centers;
   int64_t border = r.begin;
   for (int64_t i = r.begin; i < r.end; ++i) {
-    SpherePrim prim = a.prim[i];
+    Record prim = a.prim[i];
     int32_t id = a.id[i];
-    V4 p = load4(&prim.x);
+    V4 p = center_of(prim);
     int32_t bin[4];
     binner.index(p, bin);
     int side = bin[s.axis] >= s.bin;
@@ -215,11 +217,9 @@ bool Builder::split_leaf(const Range& r, Range& left, Range& right) {
   left = right = Range();
   int64_t border = r.begin;
   for (int64_t i = r.begin; i < r.end; ++i) {
-    V4 p = load4(&a.prim[i].x);
-    bool goes_left = (&a.prim[i].x)[axis] < middle;
+    bool goes_left = center_of(a.prim[i])[axis] < middle;
     Range& side = goes_left ? left : right;
-    grow_sphere(side.geometry, p);
-    grow_center(side.centers, p);
+    grow(side.geometry, side.centers, a.prim[i]);
     std::swap(a.prim[i], a.prim[border]);
     std::swap(a.id[i], a.id[border]);
     border += goes_left;
@@ -245,7 +245,7 @@ void Builder::partition_parallel(const Range& r, const Binner& binner, const Spl
     int64_t cursor[2] = {r.begin + left_at[(size_t)c], r.begin + lefts + (c * kChunk - left_at[(size_t)c])};
     TwoBoxes box;
     for (int64_t end = std::min(r.end, i + kChunk); i < end; ++i) {
-      V4 p = load4(&from.prim[i].x);
+      V4 p = center_of(from.prim[i]);
       int32_t bin[4];
       binner.index(p, bin);
       bool goes_right = bin[s.axis] >= s.bin;
@@ -271,9 +271,7 @@ void Builder::halve(const Range& r, Range& left, Range& right) {
   left.in_scratch = right.in_scratch = r.in_scratch;
   for (int64_t i = r.begin; i < r.end; ++i) {
     Range& side = i < middle ? left : right;
-    V4 p = load4(&a.prim[i].x);
-    grow_sphere(side.geometry, p);
-    grow_center(side.centers, p);
+    grow(side.geometry, side.centers, a.prim[i]);
   }
 }
 
@@ -283,9 +281,10 @@ void Builder::find_equal(Range& r) const {
   if (is_leaf(r)) return;
   V4 extent = r.centers.extent();
   if (extent[0] != 0.0f || extent[1] != 0.0f || extent[2] != 0.0f) return;
-  const SpherePrim* prim = at(r).prim;
+  const Record* prim = at(r).prim;
   for (int64_t i = r.begin + 1; i < r.end; ++i)
-    if (prim[i].radius != prim[r.begin].radius) return;
+    for (int k = 0; k < kPrimitiveFloats; ++k)
+      if (prim[i].v[k] != prim[r.begin].v[k]) return;
   r.equal = true;
 }
 
@@ -437,7 +436,7 @@ std::vector<Pending> Builder::top(const Range& root) {
 
 void Builder::bring_home(Range& r) {
   if (!r.in_scratch) return;
-  std::memcpy(main_.prim + r.begin, scratch_.prim + r.begin, (size_t)r.count() * sizeof(SpherePrim));
+  std::memcpy(main_.prim + r.begin, scratch_.prim + r.begin, (size_t)r.count() * sizeof(Record));
   std::memcpy(main_.id + r.begin, scratch_.id + r.begin, (size_t)r.count() * sizeof(int32_t));
   r.in_scratch = false;
 }
@@ -456,7 +455,7 @@ void Builder::bottom(std::vector<Pending>& jobs) {
   });
   for (const Placed& s : early_) scratch_.prim[s.out] = s.prim, scratch_.id[s.out] = s.id;
   for (const Hidden& h : hidden_) {
-    std::memcpy(scratch_.prim + h.out, main_.prim + h.range.begin, (size_t)h.range.count() * sizeof(SpherePrim));
+    std::memcpy(scratch_.prim + h.out, main_.prim + h.range.begin, (size_t)h.range.count() * sizeof(Record));
     std::memcpy(scratch_.id + h.out, main_.id + h.range.begin, (size_t)h.range.count() * sizeof(int32_t));
   }
   prim_[0].reset(), id_[0].reset();  // main_, whose spheres are in the output
@@ -476,8 +475,8 @@ void Builder::bottom(std::vector<Pending>& jobs) {
   });
 }
 
-BuildResult Builder::build(const float* x, const float* y, const float* z, const float* radius) {
-  Range root = load(x, y, z, radius);
+BuildResult Builder::build(const float* const (&columns)[kPrimitiveFloats]) {
+  Range root = load(columns);
   std::vector<Pending> jobs = top(root);
   bottom(jobs);
   give_back_freed(count_);
@@ -486,11 +485,10 @@ BuildResult Builder::build(const float* x, const float* y, const float* z, const
 
 }  // namespace
 
-BuildResult build_bvh(const float* x, const float* y, const float* z, const float* radius, int64_t count,
-                      const BuildOptions& options) {
+BuildResult build_bvh(const float* const (&columns)[kPrimitiveFloats], int64_t count, const BuildOptions& options) {
   if (count == 0) return {};
   ThreadPool pool(options.threads, options.cancel);
-  return Builder(count, options, pool).build(x, y, z, radius);
+  return Builder(count, options, pool).build(columns);
 }
 
 }  // namespace rt

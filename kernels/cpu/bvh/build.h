@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "../../core/structs.h"
+#include "../../geom/primitive.h"
 #include "../cancel.h"
 
 namespace rt {
 
-struct SpherePrim {
-  float x, y, z, radius;
+struct Record {
+  float v[kPrimitiveFloats];
 };
 
 struct BuildOptions {
@@ -23,13 +24,12 @@ struct BuildOptions {
 };
 
 struct BuildResult {
-  std::unique_ptr<SpherePrim[]> spheres;  // leaf order
+  std::unique_ptr<Record[]> records;      // leaf order
   std::unique_ptr<int32_t[]> order;       // leaf position -> index in the input
   std::vector<Node> nodes;                // nodes[0] is the root; empty without spheres
 };
 
-// x, y, z, radius: count floats each, finite, radius > 0
-BuildResult build_bvh(const float* x, const float* y, const float* z, const float* radius, int64_t count,
-                      const BuildOptions& options);
+// columns: the numbers of the records, count floats each, finite
+BuildResult build_bvh(const float* const (&columns)[kPrimitiveFloats], int64_t count, const BuildOptions& options);
 
 }  // namespace rt

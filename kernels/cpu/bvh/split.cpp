@@ -20,14 +20,13 @@ void BinSet::clear(int bins) {
     for (int b = 0; b < bins; ++b) box[a][b] = Box(), count[a][b] = 0;
 }
 
-static void add_plain(BinSet& set, const Binner& binner, const SpherePrim* spheres, int64_t n) {
+static void add_plain(BinSet& set, const Binner& binner, const Record* records, int64_t n) {
   for (int64_t k = 0; k < n; ++k) {
-    V4 s = load4(&spheres[k].x);
+    const PrimitiveBox<V4> p = box_of(records[k]);
     int32_t i[4];
-    binner.index(s, i);
-    V4 r = splat_w(s), neg = r - s, high = s + r;
+    binner.index(p.center, i);
     for (int a = 0; a < 3; ++a) {
-      set.box[a][i[a]].grow(neg, high);
+      set.box[a][i[a]].grow(p.neg_lo, p.hi);
       ++set.count[a][i[a]];
     }
   }
@@ -35,13 +34,13 @@ static void add_plain(BinSet& set, const Binner& binner, const SpherePrim* spher
 
 #if RT_X86
 // The same with a whole box in one register, as most of the build time is spent here.
-__attribute__((target("avx2"))) static void add_avx2(BinSet& set, const Binner& binner, const SpherePrim* spheres,
+__attribute__((target("avx2"))) static void add_avx2(BinSet& set, const Binner& binner, const Record* records,
                                                      int64_t n) {
   const __m128 origin = binner.origin.v, scale = binner.scale.v;
   for (int64_t k = 0; k < n; ++k) {
-    __m128 s = _mm_loadu_ps(&spheres[k].x), r = _mm_permute_ps(s, 0xff);
-    __m128i i = _mm_cvttps_epi32(_mm_mul_ps(_mm_sub_ps(s, origin), scale));
-    __m256 box = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_sub_ps(r, s)), _mm_add_ps(s, r), 1);
+    const PrimitiveBox<V4> p = box_of(records[k]);
+    __m128i i = _mm_cvttps_epi32(_mm_mul_ps(_mm_sub_ps(p.center.v, origin), scale));
+    __m256 box = _mm256_insertf128_ps(_mm256_castps128_ps256(p.neg_lo.v), p.hi.v, 1);
     const uint32_t at[3] = {(uint32_t)_mm_cvtsi128_si32(i), (uint32_t)_mm_extract_epi32(i, 1),
                             (uint32_t)_mm_extract_epi32(i, 2)};
     for (int a = 0; a < 3; ++a) {
@@ -53,12 +52,12 @@ __attribute__((target("avx2"))) static void add_avx2(BinSet& set, const Binner& 
 }
 #endif
 
-void BinSet::add(const Binner& binner, const SpherePrim* spheres, int64_t n) {
+void BinSet::add(const Binner& binner, const Record* records, int64_t n) {
 #if RT_X86
   static const bool avx2 = __builtin_cpu_supports("avx2");
-  if (avx2) return add_avx2(*this, binner, spheres, n);
+  if (avx2) return add_avx2(*this, binner, records, n);
 #endif
-  add_plain(*this, binner, spheres, n);
+  add_plain(*this, binner, records, n);
 }
 
 void BinSet::merge(const BinSet& other, int bins) {

@@ -26,7 +26,7 @@ struct BinSet {
   Box box[3][kBins];
   uint32_t count[3][kBins];
   void clear(int bins);
-  void add(const Binner& binner, const SpherePrim* spheres, int64_t n);
+  void add(const Binner& binner, const Record* records, int64_t n);
   void merge(const BinSet& other, int bins);
 };
 

@@ -19,9 +19,9 @@ struct Record {
 
 struct RecordFetch {
   const Record* spheres;
-  RT_DEVICE float4 operator()(uint32_t i) const {
+  RT_DEVICE rt::PrimitiveRecord operator()(uint32_t i) const {
     const Record& s = spheres[i];
-    return make_float4(s.x, s.y, s.z, s.radius);
+    return {{make_float4(s.x, s.y, s.z, s.radius)}};
   }
 };
 

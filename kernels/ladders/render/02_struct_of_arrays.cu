@@ -11,8 +11,8 @@
 
 struct ArraysFetch {
   const float *x, *y, *z, *radius;
-  RT_DEVICE float4 operator()(uint32_t i) const {
-    return make_float4(__ldg(x + (size_t)i), __ldg(y + (size_t)i), __ldg(z + (size_t)i), __ldg(radius + (size_t)i));
+  RT_DEVICE rt::PrimitiveRecord operator()(uint32_t i) const {
+    return {{make_float4(__ldg(x + (size_t)i), __ldg(y + (size_t)i), __ldg(z + (size_t)i), __ldg(radius + (size_t)i))}};
   }
 };
 

@@ -11,6 +11,6 @@
 #include "../../cuda/linear_list.cuh"
 
 extern "C" __global__ void render(const __grid_constant__ rt::RenderArgs args) {
-  rt::LinearList<rt::VectorFetch> list = {{(const float4*)args.spheres}, (uint32_t)args.sphere_count};
+  rt::LinearList<rt::VectorFetch> list = {{(const rt::PrimitiveRecord*)args.spheres}, (uint32_t)args.sphere_count};
   rt::render_shown<rt::kFlat>(args, list);
 }

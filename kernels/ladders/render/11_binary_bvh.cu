@@ -10,6 +10,6 @@
 #include "ladder.cuh"
 
 extern "C" __global__ void __launch_bounds__(128, 8) render(const __grid_constant__ rt::RenderArgs args) {
-  rt::BinaryTree tree = {(const float4*)args.nodes, (const float4*)args.spheres};
+  rt::BinaryTree tree = {(const float4*)args.nodes, (const rt::PrimitiveRecord*)args.spheres};
   rt::render_shown<rt::kSamples>(args, tree);
 }

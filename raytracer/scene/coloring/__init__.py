@@ -1,1 +1,24 @@
 """Colours, sizes and selections that follow the columns of particles."""
+
+from __future__ import annotations
+
+SETTINGS: dict[str, type] = {
+    "color_by": str,
+    "map": str,
+    "range": str,
+    "color_scale": str,
+    "color_steps": int,
+    "color_threshold": float,
+    "missing_color": str,
+    "color_label": str,
+    "color_unit": str,
+    "palette": str,
+    "select": str,
+}
+"""Names of the settings, which `style.StyleSettings` defines, and their types as options.
+
+They are listed here so that a command without them does not import their definitions.
+"""
+
+STYLE = "raytracer.scene.coloring.style.StyleSettings"
+"""Where the settings are defined."""

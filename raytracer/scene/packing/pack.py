@@ -443,7 +443,15 @@ def nbytes(scene: Scene) -> int:
     """Return the bytes of the arrays of a scene, each memory counted once."""
     owners: dict[int, int] = {}
     for spheres in scene.spheres:
-        for array in (spheres.centers, spheres.radius, spheres.color, spheres.color_id):
+        for array in (
+            spheres.centers,
+            spheres.radius,
+            spheres.color,
+            spheres.color_id,
+            spheres.rows,
+            spheres.labels and spheres.labels.ids,
+            *spheres.kept,
+        ):
             owner: Any = array
             while getattr(getattr(owner, "base", None), "nbytes", None) is not None:
                 owner = owner.base

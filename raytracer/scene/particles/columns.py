@@ -45,10 +45,11 @@ class ColumnSource(ParticleSource):
     def particles(self, names: Mapping[str, str]) -> Particles:
         columns = self.columns
         parts = self.choose(names)
-        left = list(dict.fromkeys(parts.values()))
+        left = list(dict.fromkeys([*parts.values(), *self.also]))
         arrays = self.load(left)
         values = {part: arrays[name] for part, name in parts.items()}
         result = Particles(self.name, _centers(values), notes=self._unused(parts))
+        result.extra = {name: arrays[name] for name in self.also}
         if "radius" in values:
             result.radius = values["radius"]
         elif "diameter" in values:

@@ -1,12 +1,17 @@
-"""Reference to the particle file of a sphere set, for values that were not loaded."""
+"""What a sphere set keeps of its particle file, for values that were not loaded."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from raytracer.files.access import OpenFile, is_file
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from raytracer.scene.particles.source import Column, ParticleSource
 
 
 class DataFile(NamedTuple):
@@ -70,3 +75,19 @@ def split_inner(path: Path) -> tuple[Path, str]:
             return Path(text[:place]), text[place + 1 :]
         place = text.find(":", place + 1)
     return path, ""
+
+
+class Data(NamedTuple):
+    """What a sphere set keeps of its file, or of the object that it was made of.
+
+    Args:
+        total: number of particles of the file.
+        arrays: columns in memory, for all particles, by name.
+        about: the columns of the file, None as long as they were not looked up.
+        origin: the object, whose columns are in memory already.
+    """
+
+    total: int
+    arrays: dict[str, NDArray[Any]]
+    about: Mapping[str, Column] | None = None
+    origin: ParticleSource | None = None

@@ -43,12 +43,14 @@ class Labels(NamedTuple):
         ids: int32 (N,), the label of each particle.
         says: one of `MEANINGS` where the file itself says what they are, otherwise None.
         line: of the first particle in the file, for messages.
+        own: radii and colours by label or symbol, from the scene file.
     """
 
     names: list[str]
     ids: NDArray[np.int32]
     says: str | None = None
     line: int = 3
+    own: Mapping[str, Element] = {}
 
 
 class Looks(NamedTuple):
@@ -97,6 +99,16 @@ def looks(labels: Labels, own: Mapping[str, Element], meaning: str | None, sourc
     radii = np.array([np.nan if e.radius is None else e.radius for e in found], np.float64)
     colors = np.array([e.color for e in found], np.float32).reshape(len(found), 3)
     return Looks(radii, colors, f"{source}: {assumed}" if assumed else "")
+
+
+def element_symbols(labels: Labels) -> list[str | None]:
+    """Return the element that each label stands for, None for types."""
+    types, _ = _types(labels, labels.own, None)
+    return [
+        own.symbol if (own := labels.own.get(name)) is not None and own.symbol
+        else None if name in types else symbol_of(name)
+        for name in labels.names
+    ]  # fmt: skip
 
 
 def type_color(index: int) -> RGB:

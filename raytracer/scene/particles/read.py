@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +15,7 @@ from raytracer.scene.particles import registry
 from raytracer.scene.particles.compressed import unpacked
 from raytracer.scene.particles.data_file import DataFile, may_be_series, split_inner
 from raytracer.scene.particles.source import (
+    Column,
     Particles,
     ParticleSource,
     Value,
@@ -24,6 +25,9 @@ from raytracer.scene.particles.source import (
 
 if TYPE_CHECKING:
     from raytracer.scene.particles.labels import Labels
+
+Wanted = Callable[[Mapping[str, Column]], list[str]]
+"""Names some of the columns of a file."""
 
 BEAD = 0.75
 """Radius of a label that is no element among elements, in angstrom: that of carbon."""
@@ -37,6 +41,7 @@ def read(
     meaning: str | None = None,
     topology: Path | None = None,
     frame: int | None = None,
+    wanted: Wanted | None = None,
 ) -> Particles:
     """Read the spheres of a particle file.
 
@@ -52,6 +57,7 @@ def read(
         topology: a file whose atoms are those of a trajectory, in the same order.
         frame: number of the frame, from 0, or from -1 backwards; None is the first one, with a
             warning where others follow.
+        wanted: which further columns to load with the spheres, of those that the file has.
 
     Raises:
         DataFileError: there is no such file or frame, or it does not hold spheres.
@@ -60,7 +66,14 @@ def read(
     path, inner = split_inner(one.path)
     with opened(path, one.source) as file:
         result = read_open(
-            file, names, elements, meaning, inner=inner, topology=topology, frame=one.frame
+            file,
+            names,
+            elements,
+            meaning,
+            inner=inner,
+            topology=topology,
+            frame=one.frame,
+            wanted=wanted,
         )
     one.mark(result)
     return result
@@ -123,6 +136,7 @@ def read_open(
     inner: str = "",
     topology: Path | None = None,
     frame: int | None = None,
+    wanted: Wanted | None = None,
 ) -> Particles:
     """Read the spheres of an open particle file; otherwise as `read`.
 
@@ -131,9 +145,13 @@ def read_open(
         inner: path of the particles in the file, for formats with several sets, or "".
     """
     with source_of(file, others, inner, frame) as found:
+        if wanted:
+            found.also = wanted(found.columns)
         result = found.particles(names or {})
         result.box = found.box
         result.notes += found.notes
+        if wanted:
+            _add_columns(result, found)
     if topology is not None:
         result.labels = _labels_of(topology, len(result.centers), result.source)
         result.notes = [note for note in result.notes if note != no_atoms(result.source)]
@@ -165,13 +183,25 @@ def read_object(
         result = found.particles(names or {})
         result.box = found.box
     _complete(result, elements, meaning)
+    result.origin = found
     return result
+
+
+def _add_columns(result: Particles, source: ParticleSource) -> None:
+    """Add the columns that were asked for to the particles, if the reader has not done so."""
+    left = [name for name in source.also if name not in result.extra]
+    if left:
+        result.extra |= source.load(left)
+    result.about = dict(source.columns)
 
 
 def _complete(
     result: Particles, elements: Mapping[str, Element] | None, meaning: str | None
 ) -> None:
     """Fill in radii and colours that the particles lack, where they have labels."""
+    if result.labels is not None:
+        says = meaning or result.labels.says
+        result.labels = result.labels._replace(says=says, own=elements or {})
     if result.labels is not None and (result.radius is None or result.color is None):
         _look_up(result, result.labels, elements or {}, meaning)
 

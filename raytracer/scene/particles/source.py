@@ -102,6 +102,9 @@ class Particles:
         labels: of coordinate files; they give radii and colours where the file has none.
         notes: warnings. One about "radius" or "color" does not matter where the scene file sets
             that part.
+        extra: further columns that were asked for, by the names of the file.
+        about: all columns of the file, where further ones were asked for.
+        origin: the object, of those that are no files.
     """
 
     source: str
@@ -115,6 +118,9 @@ class Particles:
     box: Box | None = None
     labels: Labels | None = None
     notes: Notes = field(default_factory=list)
+    extra: dict[str, NDArray[Any]] = field(default_factory=dict)
+    about: Mapping[str, Column] | None = None
+    origin: ParticleSource | None = None
 
 
 class ParticleSource(ABC):
@@ -127,6 +133,9 @@ class ParticleSource(ABC):
         file: the file, open for as long as the source is in use.
         variant: which of its formats it is, for readers of several.
 
+    Attributes:
+        also: columns that `particles` may load together with those of spheres, to parse once.
+
     Raises:
         DataFileError: the file is not of this format.
     """
@@ -136,6 +145,7 @@ class ParticleSource(ABC):
 
     surrounded: ClassVar[bool] = False
     """Whether what is before the first frame and after the last one belongs to each."""
+    also: Sequence[str] = ()
 
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         self.file = file

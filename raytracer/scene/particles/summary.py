@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from raytracer.scene.columns import Columns
     from raytracer.scene.particles.source import ParticleSource
 
 MOST_TEXTS = 8
@@ -67,6 +68,18 @@ def _summary(stream: OpenFile, file: DataFile, frames: int) -> dict[str, Any]:
             for name, column in columns.items()
         ]
     return found
+
+
+def derived(columns: Columns) -> list[dict[str, Any]]:
+    """Return what is derived from the columns of a file: of each its name, type, unit and range.
+
+    Args:
+        columns: of the sphere set.
+    """
+    return [
+        {"name": name} | _typed(column) | _range(columns[name])
+        for name, column in columns.derived.items()
+    ]
 
 
 def _typed(column: Column) -> dict[str, Any]:

@@ -79,4 +79,7 @@ def test_the_command_lists_columns(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "name pos, type 3 numbers, low 0, high 5" in said
     assert main(["scene", "check", str(path), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)["data"]
+    made = data[str(path)].pop("derived")
     assert data == {str(path): summary_of(path)}
+    assert {"name": "x", "type": "number", "low": 0, "high": 3} in made
+    assert {"name": "element", "type": "text", "values": 2, "texts": ["C", "O"]} in made

@@ -1,0 +1,211 @@
+"""What is said about the particles of a set: colour by data, size, selection."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import MISSING, dataclass, field
+from typing import TYPE_CHECKING
+
+from raytracer.errors import UserError
+from raytracer.field_types import Choice, Integer, Number, Text
+from raytracer.fields import Defined, Definition, check_fields, define, definitions
+from raytracer.scene.coloring.kinds import Map, Palette, Range
+from raytracer.scene.kinds import ColorValue, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import TypedDict
+
+    from raytracer.scene.coloring.limits import Limit
+    from raytracer.scene.colors import Color
+
+    class StyleOverrides(TypedDict, total=False):
+        """The settings as keyword arguments, for type checkers; None keeps the scene's."""
+
+        color_by: str | None
+        map: str | Sequence[Color] | Mapping[str, Color] | None
+        range: str | tuple[Limit, Limit] | None
+        color_scale: str | None
+        color_steps: int | None
+        color_threshold: float | None
+        missing_color: Color | None
+        color_label: str | None
+        color_unit: str | None
+        palette: str | Mapping[str, Color] | None
+        select: str | None
+
+
+SCALES = ("linear", "log", "symlog", "symmetric", "discrete", "categorical")
+"""Words for scales."""
+
+MOST_STEPS = 256
+"""Most steps of a discrete scale."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class StyleSettings(Defined):
+    """Colours of particles by their data, and which particles are shown; None keeps the scene's.
+
+    Raises:
+        UserError: a value is of the wrong kind or out of range.
+    """
+
+    color_by: str | None = field(
+        default=None,
+        metadata=define(
+            Text(),
+            "Column or expression that the colours follow: speed, sqrt(vx**2 + vy**2).",
+        ),
+    )
+    map: str | Sequence[Color] | Mapping[str, Color] | None = field(
+        default=None,
+        metadata=define(
+            Map(),
+            "Colour map: viridis, magma, coolwarm, ..., reversed with _r behind its name, or "
+            "colours from the low end to the high end.",
+            default_text="viridis; of categories the colours of elements, or tab10",
+        ),
+    )
+    range: tuple[Limit, Limit] | None = field(
+        default=None,
+        metadata=define(
+            Range(), "Values at the ends of the map.", default_text="the ends of the data"
+        ),
+    )
+    color_scale: str | None = field(
+        default=None,
+        metadata=define(
+            Choice(SCALES, "scale"),
+            "How values become colours; symmetric is linear with zero in the middle.",
+            default_text="linear; categorical of texts and types",
+        ),
+    )
+    color_steps: int | None = field(
+        default=None,
+        metadata=define(
+            Integer(1, MOST_STEPS), "Number of colours of a discrete scale.", default_text="5"
+        ),
+    )
+    color_threshold: float | None = field(
+        default=None,
+        metadata=define(
+            Number(0.0, above=True),
+            "A symlog scale is linear between minus this value and this value.",
+            default_text="1/1000 of the larger end",
+        ),
+    )
+    missing_color: Color | None = field(
+        default=None,
+        metadata=define(
+            ColorValue(), "Colour of particles without a value.", default_text="#888888"
+        ),
+    )
+    color_label: str | None = field(
+        default=None,
+        metadata=define(Text(), "What a legend calls the values.", default_text="the column"),
+    )
+    color_unit: str | None = field(
+        default=None,
+        metadata=define(Text(), "Unit in a legend.", default_text="that of the column"),
+    )
+    palette: str | Mapping[str, Color] | None = field(
+        default=None,
+        metadata=define(
+            Palette(),
+            "Colours of elements: jmol, cpk, vesta, or a table of colours by label.",
+            default_text="jmol",
+        ),
+    )
+    select: str | None = field(
+        default=None,
+        metadata=define(
+            Text(),
+            "Show only the particles that fulfil a condition: type == 'O' and z > 3, every 10, "
+            "random 0.1.",
+            default_text="all",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        check_fields(self, error=UserError)
+        details = [name for name in KEYS.values() if name != "color_by"]
+        said = [name for name in details if getattr(self, name) is not None]
+        if said and self.color_by is None:
+            raise UserError(
+                f"{said[0]}: goes with color_by, the column or expression that colours follow"
+            )
+        if self.palette is not None and self.map is not None:
+            raise UserError("palette: is for elements and map for other values; give one of them")
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns that are needed."""
+        return columns_in(self.color_by, self.select)
+
+
+KEYS = {
+    "by": "color_by",
+    "map": "map",
+    "range": "range",
+    "scale": "color_scale",
+    "steps": "color_steps",
+    "threshold": "color_threshold",
+    "missing": "missing_color",
+    "label": "color_label",
+    "unit": "color_unit",
+}
+"""Names of settings by the keys of the table `color` in a scene file."""
+
+
+def _key(name: str, required: bool) -> Definition:
+    """Return the definition of a key of the table `color`."""
+    key = copy(definitions(StyleSettings)[name])
+    if required:
+        key.default, key.default_text = MISSING, ""
+    return key
+
+
+COLOR_BY = Table(
+    "ColorBy",
+    "Colours that follow a column of the particles.",
+    {key: _key(name, required=key == "by") for key, name in KEYS.items()},
+)
+"""The table `color` of a set in a scene file."""
+
+
+PALETTE = definitions(StyleSettings)["palette"].kind
+"""The kind of the key `palette` in a scene file."""
+
+
+@dataclass(frozen=True)
+class SetStyle:
+    """What is said about the particles of one set.
+
+    Args:
+        settings: colour and selection.
+        radius: an expression; None keeps the radii of the set.
+        place: of the set in a scene file, for messages: "spheres[0]"; "" for arguments.
+    """
+
+    settings: StyleSettings
+    radius: str | None = None
+    place: str = ""
+
+    def named(self, setting: str) -> str:
+        """Return what messages call a setting."""
+        if not self.place:
+            return setting
+        keys = {name: f"color.{key}" for key, name in KEYS.items()}
+        return f"{self.place}.{keys.get(setting, setting)}"
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns that are needed."""
+        return [*self.settings.columns, *columns_in(self.radius)]
+
+
+def columns_in(*texts: str | None) -> list[str]:
+    """Return the names of the columns in some expressions."""
+    from raytracer.scene.coloring.expression import names_in
+
+    return list(dict.fromkeys(name for text in texts if text for name in names_in(text)))

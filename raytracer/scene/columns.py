@@ -1,0 +1,350 @@
+"""Columns of a sphere set: what its file says of each particle, read when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from raytracer.errors import SceneError, counted, shown, suggestion
+from raytracer.scene.arrays import each_block
+from raytracer.scene.coloring.element_tables import RADII, radii_of_elements
+from raytracer.scene.coloring.expression import Texts
+from raytracer.scene.particles import naming
+from raytracer.scene.particles.columns import label_ids
+from raytracer.scene.particles.data_file import Data
+from raytracer.scene.particles.labels import element_symbols
+from raytracer.scene.particles.source import Column, kind_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from raytracer.scene.particles.source import ParticleSource
+    from raytracer.scene.scene import SphereSet
+
+AXES = "xyz"
+
+EXPECTED: dict[str, tuple[str, ...]] = {
+    "id": ("id", "ids", "particle_id", "particleids", "particle_ids", "identifier",
+           "particle_identifier", "serial", "tag", "atom_id"),
+    "mass": ("mass", "masses", "particle_mass", "m"),
+    "velocity": ("velocity", "velocities", "vel", "vels", "v", "velo"),
+    "vx": ("vx", "v_x", "velocity_x", "velocities_x", "vel_x", "velx", "velocity_0"),
+    "vy": ("vy", "v_y", "velocity_y", "velocities_y", "vel_y", "vely", "velocity_1"),
+    "vz": ("vz", "v_z", "velocity_z", "velocities_z", "vel_z", "velz", "velocity_2"),
+}  # fmt: skip
+"""Columns that everybody expects, and what files call them, the likeliest first."""
+
+ELEMENT_NAMES = ("element", "elements", "symbol", "symbols", "species")
+"""Names of the labels of atoms; all but the last are their elements."""
+
+TYPE_NAMES = ("type", "types", "label", "labels")
+"""Names of the labels of atoms where the file has no such column."""
+
+
+class _Found(NamedTuple):
+    """A column.
+
+    Args:
+        about: its kind, shape and unit.
+        get: returns its values for the particles that are shown.
+        made_of: the columns of the file that have to be read for it.
+    """
+
+    about: Column
+    get: Callable[[], NDArray[Any] | Texts]
+    made_of: tuple[str, ...] = ()
+
+
+class Columns(Mapping[str, "NDArray[Any]"]):
+    """Columns of a sphere set by name, each an array (N,) or (N, K) in the order of the spheres.
+
+    The columns of the set's file are read when they are asked for, and kept; those of arrays are
+    the arrays. `x`, `y` and `z` are the coordinates and `radius` the radius in the set's own
+    units, before its transform; `index` counts the particles of the file from 0. Where a file has
+    what they are made of, there are `speed`, `id`, `mass`, `element` and `type` too.
+
+    Args:
+        spheres: the set.
+        data: what it keeps of its file.
+    """
+
+    def __init__(self, spheres: SphereSet, data: Data) -> None:
+        self._spheres, self._data = spheres, data
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        import numpy as np
+
+        found = self._find(name) if isinstance(name, str) else None
+        if found is None:
+            raise KeyError(name)
+        values = found.get()
+        return np.array(values.names)[values.ids] if isinstance(values, Texts) else values
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.has(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.about)
+
+    def __len__(self) -> int:
+        return len(self.about)
+
+    def __repr__(self) -> str:
+        return f"<Columns of {counted(self.count, 'particle')}: {', '.join(self)}>"
+
+    @property
+    def count(self) -> int:
+        """Number of particles."""
+        return self._spheres.count
+
+    def unit(self, name: str) -> str:
+        """Return the unit of a column as its file states it, or ""."""
+        found = self._find(name)
+        return found.about.unit if found else ""
+
+    @property
+    def about(self) -> dict[str, Column]:
+        """Kind, shape and unit of each column: those of the file, then those that are derived."""
+        return {**self._own, **self.derived}
+
+    @property
+    def derived(self) -> dict[str, Column]:
+        """The columns that are derived and that the file does not have by the same name."""
+        own = self._own
+        names = (*AXES, "radius", "index", "id", "mass", "speed", "element", "type")
+        found = {name: self._find(name) for name in names if name not in own}
+        return {name: each.about for name, each in found.items() if each is not None}
+
+    def has(self, name: str) -> bool:
+        """Whether there is a column of this name."""
+        return self._find(name) is not None
+
+    def value(self, name: str) -> NDArray[Any] | Texts:
+        """Return a column; texts as the different ones and their indices.
+
+        Args:
+            name: as the file has it, in any case of letters and without its unit, or derived.
+
+        Raises:
+            SceneError: there is none of this name; the sentence names the nearest.
+            UserError: it cannot be read.
+        """
+        found = self._find(name)
+        if found is None:
+            raise SceneError(f"there is no column '{shown(name)}'; {suggestion(name, self.about)}")
+        return found.get()
+
+    def made_of(self, name: str) -> tuple[str, ...]:
+        """Return the columns of the file that have to be read for a column; () of unknown ones."""
+        found = self._find(name)
+        return () if found is None else found.made_of
+
+    def is_label(self, name: str) -> bool:
+        """Whether a column holds kinds of particles, which have no order."""
+        return naming.plain(name) in (*ELEMENT_NAMES, *TYPE_NAMES, "typeid", "particle_type")
+
+    # What a name means
+
+    def _find(self, name: str) -> _Found | None:
+        """Return the column that a name means, or None."""
+        plain = naming.plain(name)
+        labels = self._spheres.labels
+        if found := self._in_memory(plain):
+            return found
+        if labels is not None and plain in ELEMENT_NAMES:
+            return _Found(Column("text"), lambda: self._labels(plain != "species"))
+        own = name if name in self._own else self._called((plain,))
+        if own is not None:
+            return self._of_file(own)
+        if labels is not None and plain in TYPE_NAMES:
+            return _Found(Column("text"), lambda: self._labels(False))
+        if labels is not None and plain in RADII:
+            return _Found(Column("number", (), "angstrom"), lambda: self._radii(plain))
+        if plain == "speed":
+            return self._speed()
+        usual = self._called(EXPECTED.get(plain, ()))
+        if usual is not None:
+            return self._of_file(usual)
+        return self._component(plain) or (self._in_memory("index") if plain == "id" else None)
+
+    def _of_file(self, name: str) -> _Found:
+        """Return a column of the file."""
+        return _Found(self._own[name], lambda: self._read(name), (name,))
+
+    def _in_memory(self, name: str) -> _Found | None:
+        """Return a column that is part of the spheres, whatever their file calls it."""
+        import numpy as np
+
+        spheres = self._spheres
+        if len(name) == 1 and name in AXES:
+            axis = AXES.index(name)
+            return _Found(Column("number"), lambda: spheres.centers[:, axis])
+        if name == "radius":
+            return _Found(Column("number"), lambda: _every(spheres.radius, spheres.count))
+        if name == "index":
+            rows = spheres.rows
+            return _Found(
+                Column("integer"), lambda: np.arange(spheres.count) if rows is None else rows
+            )
+        return None
+
+    def _called(self, names: Iterable[str]) -> str | None:
+        """Return the file's own name of the first of these that it has, or None."""
+        by_plain = {naming.plain(each): each for each in reversed(list(self._own))}
+        return next((by_plain[name] for name in names if name in by_plain), None)
+
+    def _component(self, plain: str) -> _Found | None:
+        """Return one component of a vector: "velocities_x", or "vx"."""
+        stem, axis = plain[:-1].rstrip("_"), plain[-1:]
+        if axis not in AXES or not stem or not axis:
+            return None
+        vector = self._called(EXPECTED["velocity"] if stem == "v" else (stem,))
+        if vector is None or self._own[vector].shape != (3,):
+            return None
+        about = self._own[vector]._replace(shape=())
+        return _Found(about, lambda: self._axis(vector, AXES.index(axis)), (vector,))
+
+    def _axis(self, vector: str, axis: int) -> NDArray[Any]:
+        """Return one component of a vector."""
+        values = self._read(vector)
+        assert not isinstance(values, Texts)
+        return values[:, axis]
+
+    def _speed(self) -> _Found | None:
+        """Return the length of the velocity, or None without one."""
+        parts = [self._find(f"v{axis}") for axis in AXES]
+        found = [part for part in parts if part is not None]
+        if len(found) < 3 or any(part.about.shape or part.about.kind == "text" for part in found):
+            return None
+        made_of = tuple(name for part in found for name in part.made_of)
+        return _Found(found[0].about, lambda: _length([part.get() for part in found]), made_of)
+
+    def _labels(self, symbols: bool) -> Texts:
+        """Return the labels of atoms."""
+        labels = self._spheres.labels
+        assert labels is not None
+        names = labels.names
+        if symbols:
+            found = zip(names, element_symbols(labels), strict=True)
+            names = [symbol or name for name, symbol in found]
+        return Texts(names, labels.ids)
+
+    def _radii(self, kind: str) -> NDArray[Any]:
+        """Return the radii of elements, (N,)."""
+        import numpy as np
+
+        labels = self._spheres.labels
+        assert labels is not None
+        table, radii = radii_of_elements(kind), []
+        for name, symbol in zip(labels.names, element_symbols(labels), strict=True):
+            if symbol is None:
+                raise SceneError(
+                    f"'{kind}' is for elements, and '{shown(name)}' is none: name its element in "
+                    f'the scene file, [elements.{shown(name)}] element = "C"'
+                )
+            radii.append(table[symbol])
+        return np.array(radii)[labels.ids]
+
+    # Reading
+
+    @property
+    def _own(self) -> Mapping[str, Column]:
+        """The columns of the file, and those in memory."""
+        if self._data.about is not None:
+            return self._data.about
+        about = {
+            name: Column(kind_of(array.dtype) or "text", array.shape[1:])
+            for name, array in self._data.arrays.items()
+        }
+        if self._spheres.file is not None or self._data.origin is not None:
+            with self._open() as source:
+                about = {**source.columns, **about}
+        self._data = self._spheres._data = self._data._replace(about=about)
+        return about
+
+    @contextmanager
+    def _open(self) -> Iterator[ParticleSource]:
+        """Open the file of the set again."""
+        from raytracer.files.access import opened
+        from raytracer.scene.particles.read import source_of
+
+        if self._data.origin is not None:
+            yield self._data.origin
+            return
+        file = self._spheres.file
+        if file is None:
+            raise SceneError(
+                f"{self._spheres.source}: was standard input, of which only the columns that were "
+                "asked for at once can be had: write it to a file"
+            )
+        if problem := file.problem():
+            raise SceneError(f"{self._spheres.source}: {problem}")
+        with (
+            opened(file.path) as stream,
+            source_of(stream, inner=file.inner, frame=file.frame) as found,
+        ):
+            yield found
+
+    def _read(self, name: str) -> NDArray[Any] | Texts:
+        """Return a column of the file for the particles that are shown."""
+        arrays = self._data.arrays
+        if name not in arrays:
+            with self._open() as source:
+                arrays[name] = source.load([name])[name]
+        array, rows, total = arrays[name], self._spheres.rows, self._data.total
+        if len(array) != total:
+            raise SceneError(
+                f"{self._spheres.source or 'columns'}: column '{shown(name)}' has {len(array):,} "
+                f"values for {total:,} particles"
+            )
+        if array.dtype.kind in "SUO":
+            texts = Texts(*label_ids(array, self._spheres.source))
+            return texts if rows is None else Texts(texts.names, texts.ids[rows])
+        if array.dtype.kind not in "iufb":
+            raise SceneError(
+                f"{self._spheres.source or 'columns'}: column '{shown(name)}' holds neither "
+                "numbers nor texts"
+            )
+        return array if rows is None else array[rows]
+
+
+def _every(radius: Any, count: int) -> NDArray[Any]:
+    """Return a radius for each sphere, (N,)."""
+    import numpy as np
+
+    return (
+        np.broadcast_to(np.asarray(radius, np.float64), (count,))
+        if np.ndim(radius) == 0
+        else radius
+    )
+
+
+def _length(parts: list[Any]) -> NDArray[Any]:
+    """Return the length of vectors from their components, float64 (N,)."""
+    import numpy as np
+
+    result = np.empty(len(parts[0]), np.float64)
+
+    def work(rows: slice) -> None:
+        squares = np.zeros(rows.stop - rows.start)
+        for part in parts:
+            squares += np.square(part[rows], dtype=np.float64)
+        np.sqrt(squares, out=result[rows])
+
+    each_block(len(result), work)
+    return result
+
+
+def columns_for(names: Iterable[str], about: Mapping[str, Column]) -> list[str]:
+    """Return the columns of a file that those of some names are made of.
+
+    Args:
+        names: as `Columns.value` takes them; unknown ones are left out.
+        about: the columns of the file.
+    """
+    nothing: Any = SimpleNamespace(centers=None, radius=1.0, rows=None, labels=None, count=0)
+    finder = Columns(nothing, Data(0, {}, about))
+    found = [name for wanted in names for name in finder.made_of(wanted)]
+    return list(dict.fromkeys(found))

@@ -1,0 +1,173 @@
+"""Expressions over columns: values, conditions, and what they cannot do."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from raytracer.errors import SceneError
+from raytracer.scene.coloring.expression import Texts, evaluate, names_in
+
+
+class Table:
+    """A few columns."""
+
+    columns: ClassVar[dict[str, Any]] = {
+        "x": np.array([0.0, 1.0, 2.0, np.nan]),
+        "i": np.array([1, 2, 3, 4]),
+        "f": np.array([0.1, 0.2, 0.3, 0.4], np.float32),
+        "v": np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 1.0], [1.0, 2.0, 2.0], [0.0, 0.0, 0.0]]),
+        "on": np.array([True, False, True, False]),
+        "name": Texts(["O", "H"], np.array([0, 1, 1, 0], np.int32)),
+        "c_pe[1]": np.array([5.0, 6.0, 7.0, 8.0]),
+        "Position.X": np.array([1.0, 0.0, 0.0, 1.0]),
+        "x [nm]": np.array([9.0, 8.0, 7.0, 6.0]),
+        "index": np.arange(4),
+    }
+    count = 4
+
+    def has(self, name: str) -> bool:
+        return name in self.columns
+
+    def value(self, name: str) -> Any:
+        if name not in self.columns:
+            raise SceneError(f"there is no column '{name}'")
+        return self.columns[name]
+
+
+def value(text: str) -> list[Any]:
+    values: list[Any] = evaluate(text, Table(), "select").tolist()
+    return values
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("2*i + 1", [3, 5, 7, 9]),
+        ("-i**2", [-1, -4, -9, -16]),
+        ("i % 2", [1, 0, 1, 0]),
+        ("i // 2", [0, 1, 1, 2]),
+        ("1 / (i - 1)", [np.inf, 1, 0.5, 1 / 3]),
+        ("sqrt(v[0]**2 + v[1]**2 + v[2]**2)", [5, 1, 3, 0]),
+        ("norm(v)", [5, 1, 3, 0]),
+        ("hypot(3, 4)", [5, 5, 5, 5]),
+        ("max(i, 2, 3)", [3, 3, 3, 4]),
+        ("max(i)", [4, 4, 4, 4]),
+        ("i - mean(i)", [-1.5, -0.5, 0.5, 1.5]),
+        ("where(on, i, 0)", [1, 0, 3, 0]),
+        ("i if on else -i", [1, -2, 3, -4]),
+        ("clip(i, 2, 3)", [2, 2, 3, 3]),
+        ("arctan2(0, i) + log10(10)", [1, 1, 1, 1]),
+        ("c_pe[1]", [5, 6, 7, 8]),
+        ("c_pe[1] + 1", [6, 7, 8, 9]),
+        ("Position.X * 2", [2, 0, 0, 2]),
+        ("`x [nm]` - 5", [4, 3, 2, 1]),
+        ("10**400 * i", [np.inf] * 4),
+        ("2 ** -i", [0.5, 0.25, 0.125, 0.0625]),
+    ],
+)
+def test_numbers(text: str, wanted: list[float]) -> None:
+    assert value(text) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("x > 0.5", [0, 1, 1, 0]),
+        ("0 < x < 2", [0, 1, 0, 0]),
+        ("name == 'O' and i > 1", [0, 0, 0, 1]),
+        ("'H' == name", [0, 1, 1, 0]),
+        ("name != 'O' or not on", [0, 1, 1, 1]),
+        ("name in ['O', 'C']", [1, 0, 0, 1]),
+        ("name not in ('O', 'C')", [0, 1, 1, 0]),
+        ("i in [1, 4, 9]", [1, 0, 0, 1]),
+        ("i == '2'", [0, 1, 0, 0]),
+        ("(i > 1) & ~on | (i == 1)", [1, 1, 0, 1]),
+        ("f == 0.2", [0, 1, 0, 0]),
+        ("every 2", [1, 0, 1, 0]),
+        ("every(3) and on", [1, 0, 0, 0]),
+        ("random 1.0", [1, 1, 1, 1]),
+        ("random(0)", [0, 0, 0, 0]),
+        ("isnan(x)", [0, 0, 0, 1]),
+        ("on", [1, 0, 1, 0]),
+    ],
+)
+def test_conditions(text: str, wanted: list[int]) -> None:
+    found = evaluate(text, Table(), "select")
+    assert found.dtype == bool
+    assert found.tolist() == [bool(each) for each in wanted]
+
+
+def test_a_random_share_is_seeded() -> None:
+    class Many(Table):
+        columns: ClassVar[dict[str, Any]] = {"index": np.arange(100_000)}
+        count = 100_000
+
+    first, again, other = (
+        evaluate(text, Many(), "select") for text in ("random 0.1", "random(0.1)", "random(0.1, 1)")
+    )
+    assert (first == again).all()
+    assert (first != other).any()
+    assert abs(first.mean() - 0.1) < 0.005  # five standard deviations
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("x +", "'x [+]' is no expression"),
+        ("x = 1", "to compare, write =="),
+        ("__import__('os').system('true')", "there is no function"),
+        ("x.__class__", "there is no column 'x.__class__'"),
+        ("(lambda: 1)()", "there is no function"),
+        ("[i for i in x]", "cannot stand in an expression"),
+        ("f'{x}'", "cannot stand in an expression"),
+        ("x := 3", "is no expression"),
+        ("open('a')", "there is no function 'open'"),
+        ("sqrt(x, out=x)", "arguments have no names"),
+        ("sqr(x)", "did you mean 'sqrt'"),
+        ("sqrt()", "takes 1 argument, not 0"),
+        ("sqrt(name)", "'name' is text"),
+        ("name > 'A'", "'name' is text, which == != and in compare"),
+        ("name + 1", "'name' is text"),
+        ("x == 'O'", "'x' holds no texts"),
+        ("x in 3", "is no list"),
+        ("x and on", "'x' is no condition; compare it, for example 'x > 0'"),
+        ("y > 1", "select: there is no column 'y'"),
+        ("v", "norm"),
+        ("v > 1", "is a vector"),
+        ("v[3]", "the components are 0 to 2"),
+        ("v[x]", "number the components"),
+        ("1 if x else 2", "is no condition"),
+        ("every 0.5", "whole number from 1"),
+        ("random 2", "0 to 1"),
+        ("x" + "+1" * 900, "more than 40 operations within each other"),
+        ("(" * 300 + "x" + ")" * 300, "is no expression"),
+        ("-" * 1500 + "x", "more than 40|is no expression"),
+        ("x" * 2001, "longer than 2,000 letters"),
+        ("x is 3", "write =="),
+        (f"x > {'9' * 400}", "a number is out of range"),
+        ("True", "cannot stand"),
+        ("x if", "is no expression"),
+        ("", "is no expression"),
+        ("\0", "is no expression"),
+        ("x @ x", "cannot stand"),
+        ("name is 'O'", "write =="),
+        ("'O'", "is no number"),
+    ],
+)
+def test_what_is_no_expression(text: str, sentence: str) -> None:
+    with pytest.raises(SceneError, match=sentence):
+        evaluate(text, Table(), "select")
+
+
+def test_a_column_alone_is_not_copied() -> None:
+    assert evaluate("x", Table(), "color_by") is Table.columns["x"]
+
+
+def test_names_of_columns() -> None:
+    assert {"c_pe[1]", "c_pe", "vx"} <= set(names_in("sqrt(vx**2) + c_pe[1]"))
+    assert "Position.X" in names_in("Position.X > 1")
+    assert "x [nm]" in names_in("`x [nm]` > 1")
+    assert names_in("1 +") == ["1 +"]

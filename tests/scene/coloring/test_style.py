@@ -1,0 +1,353 @@
+"""Colour, size and selection by columns: in scene files, options and Python."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer import RaytracerWarning, Scene, UserError, load
+from raytracer.cli import main
+from raytracer.fields import definitions
+from raytracer.files.access import opened
+from raytracer.scene.coloring import SETTINGS
+from raytracer.scene.coloring.element_tables import colors_of_elements, radii_of_elements
+from raytracer.scene.coloring.style import StyleSettings
+from raytracer.scene.colors import linear_to_srgb
+from raytracer.scene.elements import table
+from raytracer.scene.particles import read
+from support.particle_files import write
+
+XYZ = """6
+Properties=species:S:1:pos:R:3:velo:R:3:charge:R:1
+O 0 0 0  3 4 0  -1
+H 1 0 0  0 0 1   0
+H 2 0 0  0 0 2   1
+C 3 0 0  0 0 3   2
+C 4 0 0  0 0 4  10
+C 5 0 0  0 0 0 100
+"""
+
+DUMP = """ITEM: TIMESTEP
+0
+ITEM: NUMBER OF ATOMS
+4
+ITEM: BOX BOUNDS pp pp pp
+0 9
+0 9
+0 9
+ITEM: ATOMS id type x y z vx vy vz c_pe[1] mass
+7 2 0 0 0 3 0 4 0.5 4
+3 1 1 0 0 0 0 1 1.5 1
+9 2 2 0 0 0 2 0 nan 4
+5 1 3 0 0 1 0 0 3.5 1
+"""
+
+
+@pytest.fixture
+def atoms(tmp_path: Path) -> Path:
+    return write(tmp_path / "a.xyz", XYZ)
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    return write(tmp_path / "a.dump", DUMP)
+
+
+def colors(scene: Scene, index: int = 0) -> list[str]:
+    """The colour of each sphere."""
+    spheres = scene.spheres[index]
+    assert spheres.color_id is not None
+    rows = spheres.color[spheres.color_id]
+    levels = rows if rows.dtype == np.uint8 else np.round(255 * rows).astype(np.uint8)
+    return [f"#{bytes(row).hex()}" for row in levels]
+
+
+def scene_file(folder: Path, text: str) -> Scene:
+    return load(write(folder / "s.toml", text))
+
+
+def test_settings_are_those_of_the_definitions() -> None:
+    assert list(SETTINGS) == list(definitions(StyleSettings))
+
+
+def test_columns_of_a_dump(dump: Path) -> None:
+    columns = load(dump).columns
+    assert columns["speed"].tolist() == [5, 1, 2, 1]
+    assert columns["index"].tolist() == [0, 1, 2, 3]
+    assert columns["id"].tolist() == [7, 3, 9, 5]
+    assert columns["Mass"].tolist() == [4, 1, 4, 1]
+    assert columns["x"].tolist() == [0, 1, 2, 3]
+    assert columns["c_pe[1]"].tolist()[:2] == [0.5, 1.5]
+    assert columns["element"].tolist() == ["2", "1", "2", "1"]
+    assert "speed" in columns
+    assert "sped" not in columns
+    assert {"radius", "speed", "vx", "id"} <= set(columns)
+    with pytest.raises(KeyError):
+        columns["sped"]
+
+
+def test_columns_of_atoms(atoms: Path) -> None:
+    columns = load(atoms).columns
+    assert columns["velo_x"].tolist() == columns["vx"].tolist() == [3, 0, 0, 0, 0, 0]
+    assert columns["speed"].tolist() == [5, 1, 2, 3, 4, 0]
+    assert columns["type"].tolist() == columns["species"].tolist() == ["O", "H", "H", "C", "C", "C"]
+    assert columns["covalent"].tolist()[:2] == [0.63, 0.32]
+    assert columns["id"].tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_units_of_columns(tmp_path: Path) -> None:
+    columns = load(write(tmp_path / "a.csv", "x,y,z,vel [m/s]\n1,2,3,4\n")).columns
+    assert columns.unit("vel") == columns.unit("vel [m/s]") == "m/s"
+    scene = load(tmp_path / "a.csv").styled(color_by="vel")
+    assert scene.color_scales[0].title == "vel (m/s)"
+
+
+def test_columns_of_arrays() -> None:
+    arrays = {"t": np.arange(3.0), "name": np.array(["a", "b", "a"])}
+    scene = Scene.from_arrays(np.eye(3), 1.0, columns=arrays)
+    assert scene.columns["t"].tolist() == [0, 1, 2]
+    assert colors(scene.styled(color_by="name"))[0] == "#1f77b4"
+    assert scene.styled(select="name == 'a'").count == 2
+    with pytest.raises(UserError, match=r"columns\['t'\].*shape \(2,\) for 3 spheres"):
+        Scene.from_arrays(np.eye(3), 1.0, columns={"t": [1, 2]})
+
+
+def test_an_object_is_coloured(atoms: Path) -> None:
+    scene = Scene.from_object({"x": [0, 1], "y": [0, 0], "z": [0, 0], "t": [5.0, 7.0]})
+    assert colors(scene.styled(color_by="t")) == ["#440154", "#fde725"]
+
+
+def test_colour_by_column(atoms: Path) -> None:
+    scene = load(atoms).styled(color_by="speed", map="viridis")
+    (scale,) = scene.color_scales
+    assert (scale.low, scale.high, scale.label) == (0.0, 5.0, "speed")
+    assert colors(scene)[0] == "#fde725"
+    assert colors(scene)[5] == "#440154"
+    scale = load(atoms).styled(color_by="charge", range="p20,").color_scales[0]
+    assert (scale.low, scale.high) == (0.0, 100.0)
+
+
+def test_missing_values(dump: Path) -> None:
+    scene = load(dump).styled(color_by="c_pe[1]", missing_color="red", range=(0, None))
+    assert colors(scene)[2] == "#ff0000"
+    assert scene.color_scales[0].high == 3.5
+
+
+def test_scales(atoms: Path) -> None:
+    scene = load(atoms)
+    with pytest.warns(RaytracerWarning, match="2 particles with 'charge' at or below 0"):
+        log = scene.styled(color_by="charge", color_scale="log")
+    assert (log.color_scales[0].kind, log.color_scales[0].low) == ("log", 1.0)
+    assert colors(log)[0] == colors(log)[1] == "#888888"
+    even = scene.styled(color_by="charge", color_scale="symmetric", range=(-5, None))
+    assert (even.color_scales[0].low, even.color_scales[0].high) == (-100, 100)
+    steps = scene.styled(color_by="z + index", color_steps=3).color_scales[0]
+    assert (steps.kind, len(steps.palette)) == ("discrete", 4)
+    assert scene.styled(color_by="charge", color_scale="symlog").color_scales[0].kind == "symlog"
+
+
+def test_types_and_texts_are_categories(atoms: Path, dump: Path) -> None:
+    scene = load(dump).styled(color_by="type")
+    assert [name for name, _ in scene.color_scales[0].categories()] == ["1", "2"]
+    assert colors(scene) == colors(load(dump))
+    elements = load(atoms).styled(color_by="element", map="vesta")
+    assert colors(elements)[0] == "#fe0300"
+    own = load(atoms).styled(color_by="species", map="O=red,H=white,C=#010203")
+    assert colors(own) == ["#ff0000", "#ffffff", "#ffffff", *["#010203"] * 3]
+    numbers = load(atoms).styled(color_by="charge", color_scale="categorical")
+    assert [name for name, _ in numbers.color_scales[0].categories()] == [
+        "-1", "0", "1", "2", "10", "100",
+    ]  # fmt: skip
+
+
+def test_palettes(atoms: Path) -> None:
+    assert colors(load(atoms).styled(palette="cpk"))[0] == "#f00000"
+    assert colors(load(atoms).styled(palette={"O": "blue"}))[:2] == ["#0000ff", "#ffffff"]
+    scale = load(atoms).styled(palette="jmol", select="z == 0 and species != 'O'").color_scales[0]
+    assert scale.names == ("H", "C")
+
+
+def test_selection_keeps_the_rows_of_the_file(atoms: Path) -> None:
+    scene = load(atoms).styled(select="species == 'C' and charge > 2", color_by="charge")
+    assert scene.count == 2
+    assert scene.columns["index"].tolist() == [4, 5]
+    assert scene.columns["charge"].tolist() == [10, 100]
+    assert scene.color_scales[0].low == 10
+    assert scene.describe(0).row == 4
+    assert scene.describe(0).values["charge"] == 10
+    again = scene.styled(select="x > 4")
+    assert again.columns["index"].tolist() == [5]
+    assert again.columns["speed"].tolist() == [0]
+
+
+def test_scene_files(atoms: Path, tmp_path: Path) -> None:
+    scene = scene_file(tmp_path, """
+[[spheres]]
+file = "a.xyz"
+select = "species != 'O'"
+color = { by = "charge", map = ["black", "white"], range = [0, "p50"], label = "q", unit = "e" }
+radius = "0.5 * vdw"
+
+[[spheres]]
+file = "a.xyz"
+select = "species == 'O'"
+palette = { O = "#010203" }
+radius = "covalent"
+""")  # fmt: skip
+    first, second = scene.spheres
+    assert (first.count, second.count) == (5, 1)
+    assert colors(scene) == ["#000000", "#808080", *["#ffffff"] * 3]
+    assert colors(scene, 1) == ["#010203"]
+    assert first.radius.tolist() == [0.6, 0.6, 0.885, 0.885, 0.885]  # type: ignore[union-attr]
+    assert second.radius.tolist() == [0.63]  # type: ignore[union-attr]
+    assert [scale.title for scale in scene.color_scales] == ["element", "q (e)"]
+
+
+def test_a_file_of_several_sets_is_read_once(
+    atoms: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+
+    def counting(path: Path, source: str) -> Any:
+        seen.append(source)
+        return opened(path, source)
+
+    monkeypatch.setattr(read, "opened", counting)
+    sets = "".join(
+        f'[[spheres]]\nfile = "a.xyz"\nselect = "species == \'{name}\'"\n'
+        f'color = {{ by = "speed" }}\n'
+        for name in "OHC"
+    )
+    scene = scene_file(tmp_path, sets)
+    assert seen == ["a.xyz"]
+    assert [s.count for s in scene.spheres] == [1, 2, 3]
+    (scale,) = scene.color_scales  # the same settings share a scale
+    assert (scale.low, scale.high) == (0.0, 5.0)
+
+
+def test_own_elements_stay(tmp_path: Path, dump: Path) -> None:
+    scene = scene_file(tmp_path, """
+[[spheres]]
+file = "a.dump"
+palette = "vesta"
+radius = "metallic"
+select = "element == 'Fe'"
+[elements.1]
+element = "Cu"
+[elements.2]
+element = "Fe"
+""")  # fmt: skip
+    assert scene.count == 2
+    assert set(colors(scene)) == {"#b57100"}
+    assert scene.spheres[0].radius.tolist() == [1.26, 1.26]  # type: ignore[union-attr]
+
+
+def test_the_command(atoms: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "a.png"
+    options = ["--color-by", "speed", "--map", "magma", "--range", "0,", "--select", "charge >= 0"]
+    size = ["--width", "32", "--height", "32", "--samples", "1", "-o", str(target), "--json"]
+    assert main(["render", str(atoms), *options, *size]) == 0
+    assert json.loads(capsys.readouterr().out)["spheres"] == 5
+    assert main(["render", str(atoms), *options[:-1], "charge > 900", *size]) == 2
+    error = capsys.readouterr().err
+    assert "select: no particle of" in error
+    assert "charge is -1 to 100" in error
+
+
+def test_in_python(atoms: Path) -> None:
+    by_path = raytracer.render(
+        str(atoms), color_by="speed", select="every 2", width=24, height=24, samples=1
+    )
+    loaded = load(atoms).styled(color_by="speed", select="every 2")
+    by_scene = raytracer.render(loaded, width=24, height=24, samples=1)
+    assert (by_path.array == by_scene.array).all()
+
+
+def test_albedo_is_the_colour_of_the_map() -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    values = np.linspace(0.0, 1.0, 50)
+    centers = np.stack([np.arange(50) % 10, np.arange(50) // 10, np.zeros(50)], axis=1)
+    scene = Scene.from_arrays(centers, 0.5, columns={"t": values})
+    image = raytracer.render(
+        scene,
+        color_by="t",
+        map="plasma",
+        view="top",
+        width=160,
+        height=80,
+        samples=1,
+        aovs=["albedo", "id"],
+    )
+    ids, albedo = image.film.aovs["id"], image.film.aovs["albedo"]
+    for sphere in range(50):
+        seen = albedo[ids == sphere]
+        assert len(seen)
+        wanted = np.round(255 * np.array(matplotlib.colormaps["plasma"](values[sphere])[:3]))
+        assert (np.round(255 * linear_to_srgb(seen)) == wanted).all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"color_by": "sped"}, "color_by: there is no column 'sped'; did you mean 'speed'"),
+        ({"color_by": "pos"}, "has several numbers"),
+        ({"color_by": "log(0*charge - 1)"}, "has no finite values"),
+        ({"color_by": "species", "color_scale": "log"}, "holds no numbers"),
+        ({"color_by": "species", "range": (0, 1)}, "have no range"),
+        ({"color_by": "charge", "range": (5, 0)}, "range: 5 is above 0"),
+        ({"color_by": "charge", "range": (200, None)}, "begins at 200, above its end at 100"),
+        ({"color_by": "charge", "range": "p1"}, "is no range"),
+        ({"color_by": "charge", "color_scale": "log", "range": (0, 1)}, "has no logarithm"),
+        ({"color_by": "-abs(charge)", "color_scale": "log"}, "no values above 0"),
+        ({"color_by": "charge", "map": "virdis"}, "map: .*did you mean 'viridis'"),
+        ({"color_by": "charge", "map": []}, "map: holds no colours"),
+        ({"color_by": "charge", "map": {"a": "red"}}, "colours by category do not go with numbers"),
+        ({"map": "magma"}, "map: goes with color_by"),
+        ({"palette": "jmool"}, "there is no palette 'jmool'; did you mean 'jmol'"),
+        ({"palette": {"Q": "red"}}, "'Q' is neither an element nor a label"),
+        ({"select": "charge"}, "is no condition"),
+        ({"select": "z > 7"}, "no particle .* fulfils 'z > 7': z is 0 to 0"),
+        ({"select": "species == 'X'"}, "species is O, H, C"),
+        ({"color_by": 3}, "color_by: 3 is no text"),
+        ({"color_steps": 0, "color_by": "z"}, "color_steps: 0 is not between"),
+    ],
+)
+def test_wrong_settings(atoms: Path, settings: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UserError, match=sentence):
+        load(atoms).styled(**settings)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('color = { by = "q" }', r"spheres\[0\].color.by: there is no column 'q'"),
+        ('color = { map = "magma" }', r"spheres\[0\].color.by: is missing"),
+        ('color = { by = "z", rang = [0, 1] }', "did you mean 'range'"),
+        ('color = { by = "z", range = [1, 0] }', r"color.range: 1 is above 0"),
+        ('color = { by = "z", map = "vir" }', r"color.map: there is no colour map"),
+        ('color = { by = "z", scale = "lin" }', r"'lin' is not known; did you mean 'linear'"),
+        ('radius = "0 * charge"', r"spheres\[0\].radius: '0 \* charge': sphere 0 has radius"),
+        ('radius = "sprt(charge)"', r"spheres\[0\].radius: there is no function 'sprt'"),
+        ("radius = -1", "above 0"),
+        ('select = "x >"', r"spheres\[0\].select: 'x >' is no expression"),
+        ("select = 3", "must be text"),
+        ('palette = "red"', "there is no palette 'red'"),
+        ('palette = { O = "nocolour" }', "no colour named 'nocolour'"),
+    ],
+)
+def test_wrong_scene_files(atoms: Path, tmp_path: Path, text: str, sentence: str) -> None:
+    with pytest.raises(UserError, match=sentence):
+        scene_file(tmp_path, f'[[spheres]]\nfile = "a.xyz"\n{text}\n')
+
+
+def test_tables_of_elements() -> None:
+    assert list(radii_of_elements("vdw")) == list(table())
+    assert radii_of_elements("metallic")["Cu"] == 1.28
+    assert radii_of_elements("metallic")["O"] == radii_of_elements("covalent")["O"] == 0.63
+    assert colors_of_elements("cpk")["Sc"] == (1.0, 0x14 / 255, 0x93 / 255)
+    assert colors_of_elements("vesta")["Au"] == colors_of_elements("jmol")["Au"]
