@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import is_a, items, mapping, of_kind, plain, text
 from raytracer.errors import SceneError, counted, shown, shown_value, suggestion
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.arrays import (
     Where,
     as_array,
@@ -74,6 +75,7 @@ class Scene:
         background: what rays see that meet nothing.
         materials: materials that sphere sets name; "default" may be redefined here.
         render: settings used unless `raytracer.render` is told otherwise.
+        tone: exposure and tone curve of its pictures, unless `raytracer.render` is told otherwise.
         title: name of the picture.
         caption: a sentence about it.
         source: the file it was loaded from, for messages.
@@ -96,6 +98,7 @@ class Scene:
     caption: str = ""
     source: str = ""
     color_scales: Sequence[ColorScale] = ()
+    tone: ToneSettings = field(default_factory=ToneSettings)
     annotations: Annotations | None = None
 
     def __post_init__(self) -> None:
@@ -111,6 +114,7 @@ class Scene:
             of_kind(self.ambient, "ambient", Ambient)
         of_kind(self.background, "background", Background)
         of_kind(self.render, "render", RenderSettings)
+        of_kind(self.tone, "tone", ToneSettings)
         if self.annotations is not None:
             from raytracer.scene.annotations import Annotations as Kind
 
