@@ -104,7 +104,11 @@ class Parser {
  public:
   Parser(const TextLayout& layout, double* numbers, size_t number_count, uint8_t* texts, size_t text_bytes,
          uint8_t* lacking)
-      : layout_(layout), numbers_(numbers), count_(number_count), texts_(texts), bytes_(text_bytes),
+      : layout_(layout),
+        numbers_(numbers),
+        count_(number_count),
+        texts_(texts),
+        bytes_(text_bytes),
         lacking_(lacking) {}
 
   // Counts the lines of a part, and looks whether it has letters that this parser leaves alone.
