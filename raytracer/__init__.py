@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from raytracer.animation.animate import Animation, animate
     from raytracer.backends.select import devices
     from raytracer.benchmark.run import bench
     from raytracer.errors import RaytracerError, UserError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from raytracer.film.statistics import Statistics
     from raytracer.film.tone_settings import ToneSettings
     from raytracer.pipeline import render
+    from raytracer.scene.animation import AnimationSettings, Keyframe
     from raytracer.scene.annotations import (
         Annotations,
         Axes,
@@ -43,9 +45,12 @@ if TYPE_CHECKING:
         Background,
         Camera,
         DirectionalLight,
+        DiskLight,
         Light,
         Material,
         PointLight,
+        Principled,
+        RectangleLight,
         Scene,
         SphereSet,
         Transform,
@@ -56,14 +61,18 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Ambient",
+    "Animation",
+    "AnimationSettings",
     "Annotations",
     "Axes",
     "Background",
     "Camera",
     "DepthCue",
     "DirectionalLight",
+    "DiskLight",
     "Film",
     "Image",
+    "Keyframe",
     "Labels",
     "Legend",
     "Light",
@@ -71,8 +80,10 @@ __all__ = [
     "Outline",
     "PointLight",
     "PreviewResult",
+    "Principled",
     "RaytracerError",
     "RaytracerWarning",
+    "RectangleLight",
     "RenderSettings",
     "ScaleBar",
     "Scene",
@@ -84,6 +95,7 @@ __all__ = [
     "Transform",
     "UserError",
     "__version__",
+    "animate",
     "bench",
     "devices",
     "load",
@@ -94,14 +106,18 @@ __all__ = [
 # Where each public name lives.
 _HOMES = {
     "Ambient": "raytracer.scene.scene",
+    "Animation": "raytracer.animation.animate",
+    "AnimationSettings": "raytracer.scene.animation",
     "Annotations": "raytracer.scene.annotations",
     "Axes": "raytracer.scene.annotations",
     "Background": "raytracer.scene.scene",
     "Camera": "raytracer.scene.scene",
     "DepthCue": "raytracer.scene.annotations",
     "DirectionalLight": "raytracer.scene.scene",
+    "DiskLight": "raytracer.scene.scene",
     "Film": "raytracer.film.film",
     "Image": "raytracer.film.image",
+    "Keyframe": "raytracer.scene.animation",
     "Labels": "raytracer.scene.annotations",
     "Legend": "raytracer.scene.annotations",
     "Light": "raytracer.scene.scene",
@@ -109,8 +125,10 @@ _HOMES = {
     "Outline": "raytracer.scene.annotations",
     "PointLight": "raytracer.scene.scene",
     "PreviewResult": "raytracer.viewer.preview",
+    "Principled": "raytracer.scene.scene",
     "RaytracerError": "raytracer.errors",
     "RaytracerWarning": "raytracer.warning",
+    "RectangleLight": "raytracer.scene.scene",
     "RenderSettings": "raytracer.settings",
     "ScaleBar": "raytracer.scene.annotations",
     "Scene": "raytracer.scene.scene",
@@ -121,6 +139,7 @@ _HOMES = {
     "ToneSettings": "raytracer.film.tone_settings",
     "Transform": "raytracer.scene.scene",
     "UserError": "raytracer.errors",
+    "animate": "raytracer.animation.animate",
     "bench": "raytracer.benchmark.run",
     "devices": "raytracer.backends.select",
     "load": "raytracer.scene.load",

@@ -33,7 +33,7 @@ from raytracer.scene.camera import Camera
 from raytracer.scene.colors import parse_color
 from raytracer.scene.elements import Element, symbol_of, table
 from raytracer.scene.lights import LIGHTS, Ambient, Light
-from raytracer.scene.materials import DEFAULT, MATERIALS, Material
+from raytracer.scene.materials import DEFAULT, MATERIALS, AnyMaterial
 from raytracer.scene.particles.compressed import is_compressed, stem
 from raytracer.scene.particles.data_file import may_be_series, split_inner
 from raytracer.scene.particles.read import (
@@ -54,6 +54,7 @@ from raytracer.warning import collected, warn
 if TYPE_CHECKING:
     from os import PathLike
 
+    from raytracer.scene.animation import AnimationSettings
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.coloring.style import SetStyle
@@ -353,6 +354,7 @@ class _Composer:
             "ambient": self.make_if("", Ambient, content.get("ambient")),
             "lights": self.lights(),
             "materials": self.materials(),
+            "animation": self.animation(),
             "annotations": self.annotations(),
         }
         elements = self.elements()
@@ -450,6 +452,16 @@ class _Composer:
             self.problems.append(f"{place}.{text.partition('.')[2]}" if place else text)
             return None
 
+    def animation(self) -> AnimationSettings | None:
+        """Make the settings of the animation."""
+        values = self.content.get("animation")
+        if values is None:
+            return None
+        from raytracer.scene.animation import AnimationSettings  # late: few scenes have it
+
+        made: AnimationSettings | None = self.make("", AnimationSettings, values)
+        return made
+
     def annotations(self) -> Annotations | None:
         """Make what is drawn over the picture; None if there is nothing."""
         from raytracer.scene.tables import ANNOTATIONS
@@ -474,7 +486,7 @@ class _Composer:
             made.append(self.make(f"lights[{index}]", LIGHTS[light["type"]], fields))
         return made
 
-    def materials(self) -> dict[str, Material]:
+    def materials(self) -> dict[str, AnyMaterial]:
         """Make the materials."""
         made = {}
         for name, values in self.content.get("materials", {}).items():
