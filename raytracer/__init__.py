@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         SimulationBox,
         TextLabel,
     )
+    from raytracer.scene.ground import Ground
     from raytracer.scene.load import load
     from raytracer.scene.scene import (
         Ambient,
@@ -63,6 +64,7 @@ __all__ = [
     "DepthCue",
     "DirectionalLight",
     "Film",
+    "Ground",
     "Image",
     "Labels",
     "Legend",
@@ -101,6 +103,7 @@ _HOMES = {
     "DepthCue": "raytracer.scene.annotations",
     "DirectionalLight": "raytracer.scene.scene",
     "Film": "raytracer.film.film",
+    "Ground": "raytracer.scene.ground",
     "Image": "raytracer.film.image",
     "Labels": "raytracer.scene.annotations",
     "Legend": "raytracer.scene.annotations",

@@ -248,7 +248,8 @@ def view_options() -> list[click.Option]:
 
 
 VIEW_OPTIONS = (
-    "view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent", "radius", "color",
+    "view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent", "ground",
+    "radius", "color",
 )  # fmt: skip
 """Settings of the view that are options."""
 

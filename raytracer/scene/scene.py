@@ -28,6 +28,7 @@ from raytracer.scene.arrays import (
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import COLOR_SPACES, DEFAULT_COLOR, OPAQUE, parse_color
+from raytracer.scene.ground import Ground
 from raytracer.scene.lights import LIGHTS, Ambient, DirectionalLight, Light, PointLight
 from raytracer.scene.materials import MATERIALS, Material
 from raytracer.scene.particles.data_file import Data, DataFile
@@ -52,6 +53,7 @@ __all__ = [
     "Background",
     "Camera",
     "DirectionalLight",
+    "Ground",
     "Light",
     "Material",
     "PointLight",
@@ -72,6 +74,7 @@ class Scene:
         ambient: light from all directions; None takes that of the look where `lights` is None,
             otherwise 0.1.
         background: what rays see that meet nothing.
+        ground: a plane below the spheres; None is no ground.
         materials: materials that sphere sets name; "default" may be redefined here.
         render: settings used unless `raytracer.render` is told otherwise.
         title: name of the picture.
@@ -97,6 +100,7 @@ class Scene:
     source: str = ""
     color_scales: Sequence[ColorScale] = ()
     annotations: Annotations | None = None
+    ground: Ground | None = None
 
     def __post_init__(self) -> None:
         self.spheres = _parts("spheres", self.spheres, SphereSet)
@@ -111,6 +115,8 @@ class Scene:
             of_kind(self.ambient, "ambient", Ambient)
         of_kind(self.background, "background", Background)
         of_kind(self.render, "render", RenderSettings)
+        if self.ground is not None:
+            of_kind(self.ground, "ground", Ground)
         if self.annotations is not None:
             from raytracer.scene.annotations import Annotations as Kind
 
@@ -127,6 +133,11 @@ class Scene:
                 self.material_of(spheres)
             except SceneError as error:
                 raise SceneError(f"spheres[{index}].material: {error}") from None
+        if self.ground is not None:
+            try:
+                self.material_of(self.ground)
+            except SceneError as error:
+                raise SceneError(f"ground.material: {error}") from None
 
     @classmethod
     def from_arrays(
@@ -292,20 +303,31 @@ class Scene:
 
         return camera_of(self, self.render.override(width=width, height=height))
 
-    def material_of(self, spheres: SphereSet) -> Material:
-        """Return the material of a sphere set.
+    def surfaces(self) -> list[SphereSet]:
+        """Return the sphere sets that are not empty, and the ground, unless there are no spheres.
+
+        The ground is a set of one sphere, of which only colour and material have a meaning.
+        """
+        sets = [spheres for spheres in self.spheres if spheres.count]
+        if self.ground is None or not sets:
+            return sets
+        ground = self.ground
+        return [*sets, SphereSet([[0.0, 0.0, 0.0]], 1.0, ground.color, material=ground.material)]
+
+    def material_of(self, surface: SphereSet | Ground) -> Material:
+        """Return the material of a sphere set or of the ground.
 
         Raises:
-            SceneError: the set names a material that the scene does not have.
+            SceneError: it names a material that the scene does not have.
         """
-        material = spheres.material
+        material = surface.material
         if not isinstance(material, str):
             return material
         if material in self.materials:
             return self.materials[material]
         if material == "default":
             return Material()
-        hint = suggestion(material, [*self.materials, "default"])
+        hint = suggestion(material, {**self.materials, "default": None})
         raise SceneError(f"there is no material named '{shown(material)}'; {hint}")
 
 

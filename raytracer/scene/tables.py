@@ -14,6 +14,7 @@ from raytracer.fields import Definition, definitions
 from raytracer.scene.background import Background
 from raytracer.scene.camera import CAMERA_TYPES, Camera
 from raytracer.scene.colors import COLOR_SPACES
+from raytracer.scene.ground import Ground
 from raytracer.scene.kinds import (
     ColorValue,
     Constant,
@@ -192,6 +193,7 @@ ELEMENT = Table(
 )
 
 BACKGROUND = Table("Background", "What is seen where there is no sphere.", definitions(Background))
+GROUND = Table("Ground", "A plane without end that spheres stand on.", definitions(Ground))
 AMBIENT = Table("Ambient", "Light that reaches everything alike.", definitions(Ambient))
 MATERIAL = Variants(
     {
@@ -235,6 +237,7 @@ SCENE = Table(
         "render": _key(RENDER, "How the picture is sampled.", default={}),
         "camera": _key(CAMERA, "Where the picture is taken from.", "fitted"),
         "background": _key(BACKGROUND, "What is seen where there is no sphere.", default={}),
+        "ground": _key(GROUND, "A plane below the spheres.", "none"),
         "ambient": _key(AMBIENT, "Light that reaches everything alike."),
         "lights": _key(Tables(LIGHT), "Lights, each of one of the types.", "those of the look"),
         "materials": _key(
