@@ -318,10 +318,10 @@ class NumberOr(Number):
         )
 
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
-        if type(value) is str and value != self.word:
-            mistakes.add(place, f"'{shown(value)}' is neither '{self.word}' nor a number")
-        elif type(value) is not str:
+        if type(value) is not str:
             super().find_mistakes(value, place, mistakes)
+        elif value != self.word:
+            mistakes.must_be(place, f'a number or "{self.word}"', value)
 
     def schema(self) -> Schema:
         return {"anyOf": [super().schema(), {"const": self.word}]}
@@ -349,6 +349,16 @@ class Percentiles(Kind):
                 f"{name}: {low:g},{high:g} is not two percentiles with 0 <= low < high <= 100"
             )
         return low, high
+
+    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
+        ends = value if type(value) is list and len(value) == 2 else ()
+        numbers = [end for end in ends if type(end) in (int, float)]
+        if len(numbers) != 2 or not 0.0 <= numbers[0] < numbers[1] <= 100.0:
+            mistakes.must_be(place, self.values(), value)
+
+    def schema(self) -> Schema:
+        end = {"type": "number", "minimum": 0, "maximum": 100}
+        return {"type": "array", "items": end, "minItems": 2, "maxItems": 2}
 
     def values(self) -> str:
         return "two percentiles, 0 <= low < high <= 100"

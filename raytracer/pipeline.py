@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from raytracer.annotations.overlay import Overlay
     from raytracer.annotations.plan import Plan
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
     from raytracer.buffers import SceneBuffers
+    from raytracer.drawing.overlay import Overlay
     from raytracer.files.output import OutputSet
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera
@@ -72,7 +72,7 @@ def render(
     first_sample: int | None = None,
     film: Film | None = None,
     aovs: Sequence[str] = (),
-    tone: ToneSettings | None = None,
+    tone: ToneSettings | Mapping[str, Any] | None = None,
     time: float | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
     progress: ProgressCall | None = None,
@@ -97,8 +97,8 @@ def render(
             m more give the same sums as n + m at once.
         aovs: output variables to put on the film: "depth", "normal", "albedo", "id", "position",
             "samples"; see `Film.aovs`.
-        tone: exposure and curve of the picture; None leaves colours alone. They can be changed
-            later with `Image.tonemap`.
+        tone: exposure and curve of the picture; a dictionary has some of them by name, and None
+            takes those of the scene. They can be changed later with `Image.tonemap`.
         time: seconds of rendering, after which the picture is done whatever `samples` says. Two
             such pictures differ in their number of samples.
         annotations: what is drawn over the picture, an `Annotations`, or changes of the scene's:
@@ -118,14 +118,12 @@ def render(
     variables = check_aovs(",".join(text(name, "aovs", UserError) for name in names))
     if film is not None:
         of_kind(film, "film", Film, UserError)
-    if tone is not None:
-        of_kind(tone, "tone", ToneSettings, UserError)
+    bloom = ToneSettings.of(tone).bloom > 0
     function(progress, "progress")
     function(show, "show")
     seconds = None if time is None else real(time, "time", 0.0, above=True, error=UserError)
     if first_sample is not None:
         first_sample = whole(first_sample, "first_sample", error=UserError)
-    bloom = tone is not None and tone.bloom > 0
     output = memory.Output(aovs=variables, bloom=bloom, parts=seconds is not None)
     with (
         prepare(
@@ -141,7 +139,8 @@ def render(
         job.film(film_for(job.settings, crop, film)) as on_device,
     ):
         return job.render(
-            on_device, first=first_sample, aovs=variables, tone=tone, seconds=seconds,
+            on_device, first=first_sample, aovs=variables, tone=ToneSettings.of(tone, job.tone),
+            seconds=seconds,
             progress=progress, show=show,
         )  # fmt: skip
 
@@ -202,11 +201,17 @@ def prepare(
     with stage("load", "loading the scene"):
         changes = dict(overrides or {})
         style = take_style(changes)
-        loaded = _loaded(scene, frame, style)
+        columns = _columns(style, changes)
+        loaded = _loaded(scene, frame, columns)
         inputs = _inputs(scene, loaded)
         if outputs is not None:
             outputs.reads(*inputs)
+        if style is not None:
+            loaded = _styled(loaded, style, changes)
         loaded, settings = _changed(loaded, changes)
+        if columns and is_path(scene):
+            for each in loaded.spheres:
+                each.release_columns()
         if settings.denoise:
             from raytracer.film.denoise import require_denoiser
 
@@ -229,7 +234,7 @@ def prepare(
             if (free := about_device.get("memory_free")) is not None:
                 memory.require_device(need, free)
         buffers, camera = _packed(loaded, settings)
-    kept = (loaded, buffers) if keep else None
+    kept, tone = (loaded, buffers) if keep else None, loaded.tone
     del loaded
     with stage("digest", f"hashing {spheres}"):
         digest = buffers.digest()
@@ -251,7 +256,7 @@ def prepare(
     space = buffers.center, buffers.scale
     job = Job(
         settings, device, on_device, buffers.view, threads, stage.timings, sizes, metadata, space,
-        camera, kept, inputs, plan=plan,
+        camera, kept, inputs, tone=tone, plan=plan,
     )  # fmt: skip
     del buffers, tree  # the device and the job hold the arrays that they need
     with naming(source):
@@ -279,6 +284,7 @@ class Job:
         warnings: of loading and packing, if the caller of `prepare` collected them.
         frames: seconds of each frame that `render` rendered.
         noise: of the last picture, as `raytracer.film.noise` defines it; None if not measured.
+        tone: of the scene.
         plan: of what is drawn over pictures, or None.
     """
 
@@ -297,6 +303,7 @@ class Job:
     warnings: list[str] = field(default_factory=list)
     frames: list[float] = field(default_factory=list)
     noise: float | None = None
+    tone: ToneSettings = field(default_factory=ToneSettings)
     plan: Plan | None = None
     _drawn: tuple[View, Crop, Overlay] | None = None
 
@@ -327,7 +334,7 @@ class Job:
             repeat: how often to render the frame; each time but the first clears the film before.
             first: number of the first sample; by default it follows those on the film.
             aovs: output variables to put on the film.
-            tone: exposure and curve of the picture.
+            tone: exposure and curve of the picture; None takes those of the scene.
             bits: 8 or 16 to develop the picture now, on the device; None develops it when it is
                 first used, on the host.
             keep_film: False leaves the sums on the device, without output variables, if the
@@ -449,7 +456,7 @@ class Job:
 
         Args:
             on_device: a film of `film`.
-            settings: exposure and tone curve; None takes the defaults.
+            settings: exposure and tone curve; None takes those of the scene.
             bits: 8 or 16 to develop now, on the device, and leave the sums there until `to_host`;
                 None copies the sums to the host and develops when the picture is first used.
         """
@@ -457,7 +464,7 @@ class Job:
         about = self.about | {"samples": film.samples, "crop": list(film.crop)}
         if self.noise is not None:
             about["noise"] = self.noise
-        settings, denoise = settings or ToneSettings(), self.settings.denoise
+        settings, denoise = settings or self.tone, self.settings.denoise
         image = Image(
             film, self.transparent, self.timings, about, self.threads, settings, self.camera,
             denoise, self._overlay(film.crop),
@@ -599,28 +606,40 @@ def take_style(changes: dict[str, Any]) -> StyleSettings | None:
     return StyleSettings(**said)
 
 
-def _loaded(scene: object, frame: int | None = None, style: StyleSettings | None = None) -> Scene:
-    """Return a scene: loaded from a path, made of an object, or itself. Raises UserError."""
-    if style is None:
-        return _plain(scene, frame)
-    loaded = _plain(scene, frame, style.columns)
+def _columns(style: StyleSettings | None, changes: dict[str, Any]) -> list[str]:
+    """Return the names of the columns that the settings of a call need."""
+    radius = changes.get("radius")
+    if style is None and not is_a(radius, str):
+        return []
+    from raytracer.scene.coloring.style import columns_in
+
+    return [*(style.columns if style else ()), *columns_in(radius and str(radius))]
+
+
+def _styled(scene: Scene, style: StyleSettings, changes: Mapping[str, Any]) -> Scene:
+    """Return a scene with the colours by data and the selection of a call.
+
+    Args:
+        scene: the scene.
+        style: what the call says of its particles.
+        changes: the other settings of the call.
+    """
     from raytracer.scene.coloring.apply import styled
 
-    with naming(loaded.source):
-        styled_scene = styled(loaded, style)
-    if is_path(scene):
-        for spheres in styled_scene.spheres:
-            spheres.release_columns()
-    return styled_scene
+    for name in ("color_by", "palette"):
+        if changes.get("color") is not None and getattr(style, name) is not None:
+            raise UserError(f"color: is one colour for all; leave out either color or {name}")
+    with naming(scene.source):
+        return styled(scene, style)
 
 
-def _plain(scene: object, frame: int | None, columns: Sequence[str] = ()) -> Scene:
-    """Return a scene without a style of the call.
+def _loaded(scene: object, frame: int | None = None, columns: Sequence[str] = ()) -> Scene:
+    """Return a scene: loaded from a path, made of an object, or itself. Raises UserError.
 
     Args:
         scene: a path, an object or a scene.
         frame: of a trajectory.
-        columns: to read from a file with the spheres.
+        columns: to read from a file together with the spheres.
     """
     if is_path(scene):
         from raytracer.scene.load import load
@@ -675,7 +694,8 @@ def _need(
 
     x0, y0, x1, y1 = checked_crop(settings.width, settings.height, crop)
     parts = output.parts or settings.noise is not None
-    output = replace(output, denoise=settings.denoise, parts=parts)
+    bloom = output.bloom or scene.tone.bloom > 0
+    output = replace(output, denoise=settings.denoise, parts=parts, bloom=bloom)
     return memory.Need(
         scene.count,
         x1 - x0,
@@ -715,6 +735,11 @@ def _check_pixels(film: Film, blank: Film) -> None:
         raise UserError(
             "the film was stored with 16-bit floats, which keep no sums to add to: resume one "
             "that was saved as .npz or as .exr with 32-bit floats"
+        )
+    if film.metadata.get("denoised"):
+        raise UserError(
+            "the film is without noise, and samples cannot be added to what is left: resume the "
+            "film that --film saved"
         )
     if (film.crop, film.width, film.height) != (blank.crop, blank.width, blank.height):
         raise UserError(

@@ -27,6 +27,8 @@ LARGEST = 1_500_000
 FEW = 1500
 # Mean difference of a tracked picture from what its scene gives, codes of 255.
 MEAN_CODES = 0.05
+# The same with bloom, where the light from beyond the part that is rendered is missing.
+BLOOM_CODES = 2.0
 
 pytestmark = pytest.mark.parametrize("path", SCENES, ids=lambda path: path.stem)
 
@@ -85,7 +87,8 @@ def test_picture_of_an_example_has_the_settings_of_its_scene(path: Path, few: li
     assert asdict(raytracer.RenderSettings()) | kept["settings"] == settings
     assert kept["samples"] == settings["samples"]
     assert kept["crop"] == [0, 0, settings["width"], settings["height"]]
-    assert kept["tone"] == json.loads(json.dumps(asdict(ToneSettings())))
+    tone = json.loads(json.dumps([asdict(ToneSettings()), asdict(raytracer.load(path).tone)]))
+    assert tone[0] | kept["tone"] == tone[1]
 
 
 def test_picture_of_an_example_is_what_its_scene_gives(path: Path) -> None:
@@ -93,13 +96,16 @@ def test_picture_of_an_example_is_what_its_scene_gives(path: Path) -> None:
     scene = raytracer.load(path)
     x0, y0 = scene.render.width // 2 - 100, scene.render.height // 2 - 50
     crop = (x0, y0, x0 + 200, y0 + 100)
-    image = raytracer.render(scene, backend="cpu", crop=crop)
+    around = 100 if scene.tone.bloom else 0  # most of the light that spreads into the crop
+    rendered = (x0 - around, y0 - around, x0 + 200 + around, y0 + 100 + around)
+    image = raytracer.render(scene, backend="cpu", crop=rendered)
     with Pillow.open(RENDERS / f"{path.stem}.png") as picture:
         kept = np.asarray(picture.crop(crop))
     # Other instruction sets round otherwise: of 64 samples a few fall to the other side of an edge.
-    difference = np.abs(image.to_uint8().astype(int) - kept)
-    assert difference.mean() < MEAN_CODES
-    assert np.quantile(difference, 0.99) <= 1
+    found = image.to_uint8()[around : around + 100, around : around + 200]
+    difference = np.abs(found.astype(int) - kept)
+    assert difference.mean() < (BLOOM_CODES if around else MEAN_CODES)
+    assert np.quantile(difference, 0.99) <= (4 if around else 1)
 
 
 def test_example_has_small_data(path: Path) -> None:

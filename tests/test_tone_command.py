@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
+import raytracer
 from raytracer.cli import main
 from raytracer.film import film_file, histogram, png
 from raytracer.film.film import Film
@@ -333,3 +334,43 @@ def test_mistakes_about_noise(
     capsys: pytest.CaptureFixture[str], words: list[str], sentence: str
 ) -> None:
     assert sentence in error_of(capsys, "render", "balls.toml", *words)
+
+
+def test_a_scene_has_its_own_exposure_and_tone_curve(capsys: pytest.CaptureFixture[str]) -> None:
+    own = '[tone]\nexposure = "auto"\ntone = "agx"\nbloom = 0.2\nmeter_range = [5, 90.5]\n'
+    Path("own.toml").write_text(SCENE.replace("[background]", own + "[background]"))
+    tone = run_json(capsys, "render", "own.toml")["tone"]
+    assert tone["exposure"] == "auto"
+    assert (tone["tone"], tone["bloom"], tone["meter_range"]) == ("agx", 0.2, [5.0, 90.5])
+    tone = run_json(capsys, "render", "own.toml", "--exposure", "1.5", "--bloom", "0")["tone"]
+    assert (tone["exposure"], tone["tone"], tone["bloom"]) == (1.5, "agx", 0.0)
+    scene = raytracer.load("own.toml")
+    assert scene.tone == raytracer.ToneSettings("auto", "agx", bloom=0.2, meter_range=(5, 90.5))
+    assert raytracer.render(scene).settings == scene.tone
+    assert raytracer.render(scene, tone={"white": 2.0}).settings.tone == "agx"
+    plain = raytracer.ToneSettings()
+    assert raytracer.render(scene, tone=plain).settings == plain
+    with pytest.raises(raytracer.UserError, match=r"tone: .*bloom"):
+        raytracer.render(scene, tone={"blom": 0.1})
+    with pytest.raises(raytracer.UserError, match="tone: give ToneSettings or a dictionary"):
+        raytracer.render(scene, tone="agx")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ('exposure = "bright"', 'tone.exposure: must be a number or "auto"'),
+        ("exposure = 65", "tone.exposure: must be at most 64"),
+        ("exposure = true", "tone.exposure: must be a number, not True"),
+        ("bloom = 1.5", "tone.bloom: must be at most 1"),
+        ('tone = "filmic"', "tone.tone"),
+        ("meter_range = [90, 10]", "tone.meter_range: must be two percentiles"),
+        ("meter_range = [1, 2, 3]", "tone.meter_range: must be two percentiles"),
+        ("blom = 0.1", "tone.blom"),
+    ],
+)
+def test_mistakes_in_the_tone_of_a_scene(
+    capsys: pytest.CaptureFixture[str], line: str, sentence: str
+) -> None:
+    Path("wrong.toml").write_text(f"[tone]\n{line}\n{SCENE}")
+    assert sentence in error_of(capsys, "render", "wrong.toml")

@@ -29,7 +29,7 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("orthographic", "projection", "parallel"): "use '--ortho'",
     ("perspective",): "use '--no-ortho'",
     ("radii", "r", "sphere_radius", "point_size", "particle_size", "atom_size", "diameter"): (
-        "use '--radius NUMBER'"
+        "use '--radius NUMBER', or '--radius COLUMN'"
     ),
     ("scale",): f"a scale {FILE}: [[spheres]] transform = {{ scale = 2.0 }}",
     ("colour", "colors", "colours", "rgb"): "one colour for all particles is '--color NAME'",

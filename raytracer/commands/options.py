@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from raytracer.fields import Definition
-    from raytracer.film.tone_settings import ToneSettings
 
 ANNOTATIONS = {
     "legend": ("The scale of colours that follow a column", "PLACE"),
@@ -175,7 +174,7 @@ class SettingsCommand(click.Command):
 def flags_of(make: Options) -> set[str]:
     """Return the words of the options that a function makes: making them takes a while."""
     if make is annotation_options:
-        return {flag(name) for name in ("title", *ANNOTATIONS)}
+        return {flag(name) for name in ("title", "legend_file", *ANNOTATIONS)}
     if make is style_options:
         from raytracer.scene.coloring import SETTINGS
 
@@ -367,8 +366,10 @@ def take_render(options: dict[str, Any]) -> dict[str, Any]:
     return {name: options.pop(name, None) for name in _render()}
 
 
-def take_tone(options: dict[str, Any]) -> ToneSettings:
+def take_tone(options: dict[str, Any]) -> dict[str, Any]:
     """Remove the settings of exposure and tone curve from a command's options and return them.
+
+    Those that are not given are those of the scene or of `ToneSettings`.
 
     Raises:
         UserError: a value is out of range.
@@ -376,7 +377,9 @@ def take_tone(options: dict[str, Any]) -> ToneSettings:
     from raytracer.film.tone_settings import ToneSettings
 
     values = {name: options.pop(name) for name in _tone() if name in options}
-    return ToneSettings(**{name: value for name, value in values.items() if value is not None})
+    given = {name: value for name, value in values.items() if value is not None}
+    checked = ToneSettings(**given)
+    return {name: getattr(checked, name) for name in given}
 
 
 DRAWN_PANEL = "Over the picture"
@@ -396,6 +399,13 @@ def annotation_options() -> list[click.Option]:
         help="A line of text at the top of the picture.",
         panel=DRAWN_PANEL,
     )
+    beside = SettingOption(
+        ["--legend-file"],
+        metavar="FILE",
+        help="Save the legend as .png, .svg or .pdf, and leave it out of the picture unless "
+        "--legend is given too.",
+        panel=DRAWN_PANEL,
+    )
     switches = [
         SettingOption(
             [flag(name), name],
@@ -405,7 +415,7 @@ def annotation_options() -> list[click.Option]:
         )
         for name, (text, first) in ANNOTATIONS.items()
     ]
-    return [title, *switches]
+    return [title, *switches, beside]
 
 
 def attached(arguments: Sequence[str]) -> list[str]:
@@ -432,6 +442,8 @@ def take_annotations(options: dict[str, Any]) -> dict[str, Any] | None:
     """
     said = {name: options.pop(name, None) for name in ("title", *ANNOTATIONS)}
     given = {name: value for name, value in said.items() if value is not None}
+    if options.setdefault("legend_file", None) is not None:
+        given.setdefault("legend", "beside")
     if not given:
         return None
     from raytracer.commands.annotation_options import parsed

@@ -27,7 +27,6 @@ from raytracer.resources import require_start
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from raytracer.film.tone_settings import ToneSettings
     from raytracer.viewer.preview import PreviewResult
 
 
@@ -73,7 +72,7 @@ def preview(scene: str, **options: Any) -> None:
     run(scene, tone, view | options)
 
 
-def run(scene: str, tone: ToneSettings, options: dict[str, Any]) -> None:
+def run(scene: str, tone: dict[str, Any], options: dict[str, Any]) -> None:
     """Open the window; print a record or a summary when it is closed."""
     import gc
 

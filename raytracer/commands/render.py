@@ -171,11 +171,12 @@ class Task(NamedTuple):
     frame: int | None
     backend: str
     threads: int
-    tone: ToneSettings
+    tone: dict[str, Any]
     bits: str
     quality: int | None
     stats: bool
     histogram: str | None
+    legend_file: str | None
     film: str | None
     half: bool
     aov: str | None
@@ -230,8 +231,9 @@ class Task(NamedTuple):
         from raytracer.film import film_file
         from raytracer.film.aovs import check_aovs
         from raytracer.film.film import check_bits
+        from raytracer.film.tone_settings import ToneSettings
 
-        check_bits(int(self.bits), self.tone)
+        check_bits(int(self.bits), ToneSettings.of(self.tone))
         if (self.half or self.aov) and not self.film:
             raise UserError(
                 "--half and --aov change the film that is saved: give --film FILE as well"
@@ -253,6 +255,10 @@ class Task(NamedTuple):
         if self.film:
             outputs.writes(self.film, "--film", replaces=self.resume)
             film_file.check_target(self.film, self.half)
+        if self.legend_file:
+            from raytracer.film.image import check_legend
+
+            check_legend(outputs.writes(self.legend_file, "--legend-file"))
         if self.histogram:
             from raytracer.film import histogram
 
@@ -289,7 +295,7 @@ class Task(NamedTuple):
             half=self.half,
             histogram=self.histogram is not None,
             begun=resumed is not None,
-            bloom=self.tone.bloom > 0,
+            bloom=bool(self.tone.get("bloom")),
             parts=self.time is not None,
             carried=tuple(resumed.aovs) if resumed else (),
         )
@@ -341,6 +347,8 @@ def run(task: Task) -> None:
     from raytracer.commands.report import print_json, print_lines
     from raytracer.files.output import OutputSet
     from raytracer.film import film_file
+    from raytracer.film.film import check_bits
+    from raytracer.film.tone_settings import ToneSettings
     from raytracer.pipeline import film_for
     from raytracer.scene.load import check_there
     from raytracer.warning import collected
@@ -352,6 +360,8 @@ def run(task: Task) -> None:
     resumed = task.resumed()
     crop = task.crop or crop_of(resumed)
     with task.prepare(crop, outputs, resumed) as job:
+        tone = ToneSettings.of(task.tone, job.tone)
+        check_bits(int(task.bits), tone)
         _announce(task, job, crop)
         film = film_for(job.settings, crop, resumed, own=True)
         height, width = film.sums.shape[:2]
@@ -360,7 +370,7 @@ def run(task: Task) -> None:
         if task.film:
             film_file.require_space(film, task.film, task.aovs)
         with collected() as warnings:
-            image = _render(task, job, film, target)
+            image = _render(task, job, film, target, tone)
         task.warn(job, warnings)
         statistics = image.statistics
         if job.about["spheres"] and film.crop == (0, 0, film.width, film.height):
@@ -373,12 +383,15 @@ def run(task: Task) -> None:
         files = {"output": str(target)} | ({"film": task.film} if task.film else {})
         print_json(_record(job, image) | record(image) | files)
     elif not task.quiet:
-        paths = [target, *(Path(name) for name in (task.film, task.histogram) if name)]
+        paths = [
+            target,
+            *(Path(name) for name in (task.film, task.histogram, task.legend_file) if name),
+        ]
         lines = statistics.lines() if task.stats else []
         print_lines("\n".join([_summary(job, film, paths), *lines]))
 
 
-def _render(task: Task, job: Job, film: Film, target: Path) -> Image:
+def _render(task: Task, job: Job, film: Film, target: Path, tone: ToneSettings) -> Image:
     """Render to a film, with a progress bar, and develop the picture on the device."""
     from raytracer.progress import ProgressBar
 
@@ -392,7 +405,7 @@ def _render(task: Task, job: Job, film: Film, target: Path) -> Image:
             job.film(film),
             repeat=task.repeat,
             aovs=task.aovs,
-            tone=task.tone,
+            tone=tone,
             bits=int(task.bits),
             keep_film=bool(task.film or task.histogram or task.exr),
             seconds=task.time,
@@ -428,6 +441,9 @@ def _write(task: Task, target: Path, film: Film, image: Image) -> None:
                 film.save(task.film, half=task.half, batch=batch)
         with batch.step():
             image.save(target, int(task.bits), batch, quality=task.quality)
+        if task.legend_file:
+            with batch.step():
+                image.save_legend(task.legend_file, batch)
         if task.histogram:
             with batch.step():
                 draw_histogram(image, int(task.bits), task.histogram, batch)

@@ -58,7 +58,9 @@ def tone(films: tuple[str, ...], **options: Any) -> None:
     The last gives all frames of an animation the same exposure.
     """
     require_start()
-    run(Task(films=films, settings=take_tone(options), **options))
+    from raytracer.film.tone_settings import ToneSettings
+
+    run(Task(films=films, settings=ToneSettings.of(take_tone(options)), **options))
 
 
 class Task(NamedTuple):

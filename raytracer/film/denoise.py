@@ -57,6 +57,7 @@ def denoised(film: Film, threads: int = 0) -> Film:
     require_denoiser()
     film.require_whole()
     result = film.copy()
+    result.metadata["denoised"] = True  # no samples to add to
     if film.samples == 0:
         return result
     finite = np.isfinite(film.sums).all(axis=-1, keepdims=True)

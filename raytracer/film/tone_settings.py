@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from raytracer.errors import UserError
+from raytracer.errors import UserError, suggestion, type_name
 from raytracer.field_types import Choice, Number, NumberOr, Percentiles, Words
-from raytracer.fields import Defined, check_fields, define
+from raytracer.fields import Defined, check_fields, define, definitions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -101,6 +102,29 @@ class ToneSettings(Defined):
 
     def __post_init__(self) -> None:
         check_fields(self, error=UserError)
+
+    @classmethod
+    def of(cls, given: object, scenes: ToneSettings | None = None) -> ToneSettings:
+        """Return the settings of a call.
+
+        Args:
+            given: settings; None for those of the scene; or some of them by name, which replace
+                those of the scene.
+            scenes: those of the scene; None takes the defaults.
+
+        Raises:
+            UserError: a value is invalid, or of another type.
+        """
+        base = scenes or cls()
+        if isinstance(given, Mapping):
+            names = definitions(cls)
+            for name in given:
+                if name not in names:
+                    raise UserError(f"tone: {suggestion(str(name), names)}")
+            return replace(base, **given)
+        if given is not None and not isinstance(given, cls):
+            raise UserError(f"tone: give ToneSettings or a dictionary, not a {type_name(given)}")
+        return given or base
 
     @property
     def automatic(self) -> bool:

@@ -20,7 +20,7 @@ from raytracer.scene.particles.source import Column, kind_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from raytracer.scene.particles.source import ParticleSource
+    from raytracer.scene.particles.source import Box, ParticleSource
     from raytracer.scene.scene import SphereSet
 
 AXES = "xyz"
@@ -114,8 +114,19 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         """The columns that are derived and that the file does not have by the same name."""
         own = self._own
         names = (*AXES, "radius", "index", "id", "mass", "speed", "element", "type")
+        labels = self._spheres.labels
+        if labels is not None and not any(element_symbols(labels)):
+            names = tuple(name for name in names if name != "element")  # types alone
         found = {name: self._find(name) for name in names if name not in own}
         return {name: each.about for name, each in found.items() if each is not None}
+
+    @property
+    def box(self) -> Box | None:
+        """The simulation box of the file in the set's own units, or None."""
+        if self._spheres.file is None and self._data.origin is None:
+            return None
+        with self._open() as source:
+            return source.box
 
     def has(self, name: str) -> bool:
         """Whether there is a column of this name."""
@@ -133,7 +144,8 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         """
         found = self._find(name)
         if found is None:
-            raise SceneError(f"there is no column '{shown(name)}'; {suggestion(name, self.about)}")
+            known = [*self.about, *(RADII if self._spheres.labels is not None else ())]
+            raise SceneError(f"there is no column '{shown(name)}'; {suggestion(name, known)}")
         return found.get()
 
     def made_of(self, name: str) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from raytracer.errors import (
 )
 from raytracer.field_types import Mistakes
 from raytracer.files.access import STANDARD_INPUT, OpenFile, opened, path_of, reading, unique
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.memory import require_room
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
@@ -347,6 +348,7 @@ class _Composer:
         content = self.content
         parts: dict[str, Any] = {
             "render": self.make("", RenderSettings, content.get("render", {})),
+            "tone": self.make("", ToneSettings, content.get("tone", {})),
             "background": self.make("", Background, content.get("background", {})),
             "ground": self.make_if("", Ground, content.get("ground")),
             "camera": self.make_if("", Camera, content.get("camera")),

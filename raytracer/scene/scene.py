@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import is_a, items, mapping, of_kind, plain, text
 from raytracer.errors import SceneError, counted, shown, shown_value, suggestion
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.arrays import (
     Where,
     as_array,
@@ -77,6 +78,7 @@ class Scene:
         ground: a plane below the spheres; None is no ground.
         materials: materials that sphere sets name; "default" may be redefined here.
         render: settings used unless `raytracer.render` is told otherwise.
+        tone: exposure and tone curve of its pictures, unless `raytracer.render` is told otherwise.
         title: name of the picture.
         caption: a sentence about it.
         source: the file it was loaded from, for messages.
@@ -99,6 +101,7 @@ class Scene:
     caption: str = ""
     source: str = ""
     color_scales: Sequence[ColorScale] = ()
+    tone: ToneSettings = field(default_factory=ToneSettings)
     annotations: Annotations | None = None
     ground: Ground | None = None
 
@@ -117,6 +120,7 @@ class Scene:
         of_kind(self.render, "render", RenderSettings)
         if self.ground is not None:
             of_kind(self.ground, "ground", Ground)
+        of_kind(self.tone, "tone", ToneSettings)
         if self.annotations is not None:
             from raytracer.scene.annotations import Annotations as Kind
 
@@ -254,10 +258,11 @@ class Scene:
             )
         return sets[0].columns
 
-    def styled(self, **settings: Any) -> Scene:
-        """Return the scene with particles coloured by their data, or some of them hidden.
+    def styled(self, *, radius: float | str | None = None, **settings: Any) -> Scene:
+        """Return the scene with particles coloured or sized by their data, or some of them hidden.
 
         Args:
+            radius: a number, or an expression over columns: "0.5*vdw".
             **settings: `color_by`, `map`, `range`, `color_scale`, `palette`, `select` and others,
                 as for `raytracer.render`.
 
@@ -267,7 +272,7 @@ class Scene:
         from raytracer.scene.coloring.apply import styled
         from raytracer.scene.coloring.style import StyleSettings
 
-        return styled(self, StyleSettings(**settings))
+        return styled(self, StyleSettings(**settings), radius)
 
     def describe(self, prim_id: int) -> SphereInfo:
         """Return all that is known of one sphere, what its data file says of it included.

@@ -11,6 +11,7 @@ from typing import Any
 
 from raytracer.field_types import Choice, Integer, Kind, Number, Schema, Text, Vector3
 from raytracer.fields import Definition, definitions
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.background import Background
 from raytracer.scene.camera import CAMERA_TYPES, Camera
 from raytracer.scene.colors import COLOR_SPACES
@@ -51,6 +52,8 @@ def _type(
 
 
 RENDER = Table("Render", "How the picture is sampled.", definitions(RenderSettings))
+
+TONE = Table("Tone", "Exposure and tone curve of the picture.", definitions(ToneSettings))
 
 PERSPECTIVE, ORTHOGRAPHIC = CAMERA_TYPES
 
@@ -235,6 +238,7 @@ SCENE = Table(
         "title": _key(Text(), "Name of the picture.", default=""),
         "caption": _key(Text(), "A sentence about the picture.", default=""),
         "render": _key(RENDER, "How the picture is sampled.", default={}),
+        "tone": _key(TONE, "Exposure and tone curve of the picture.", default={}),
         "camera": _key(CAMERA, "Where the picture is taken from.", "fitted"),
         "background": _key(BACKGROUND, "What is seen where there is no sphere.", default={}),
         "ground": _key(GROUND, "A plane below the spheres.", "none"),

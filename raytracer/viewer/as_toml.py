@@ -79,7 +79,9 @@ def view_tables(
         _table(f"[materials.{toml_text.key(name)}]", vars(material))
         for name, material in materials.items()
     ]
-    if options := " ".join(filter(None, (look_options(scene, edits), tone_options(tone)))):
+    if options := " ".join(
+        filter(None, (look_options(scene, edits), tone_options(tone, scene.tone)))
+    ):
         parts.append(f"# raytracer render {options}\n")
     return "\n".join(parts)
 
@@ -103,13 +105,13 @@ def look_options(scene: Scene, edits: Edits) -> str:
     return " ".join(words)
 
 
-def tone_options(tone: ToneSettings) -> str:
-    """Return exposure and curve as options of the command line; nothing for the defaults."""
+def tone_options(tone: ToneSettings, scenes: ToneSettings) -> str:
+    """Return exposure and curve as options of the command line; nothing for the scene's."""
     words = []
-    if tone.exposure != 0.0:
+    if tone.exposure != scenes.exposure:
         exposure = tone.exposure if tone.automatic else repr(float(tone.exposure))
         words.append(f"--exposure {exposure}")
-    if tone.tone != "linear":
+    if tone.tone != scenes.tone:
         words.append(f"--tone {tone.tone}")
     return " ".join(words)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import function, of_kind, truth, whole
+from raytracer.arguments import function, truth, whole
 from raytracer.errors import RaytracerError, UserError
 from raytracer.fields import check_names, takes
 from raytracer.files import output
@@ -98,7 +98,7 @@ def preview(
     ao_distance: float | None = None,
     light: str | Triple | None = None,
     threads: int = 0,
-    tone: ToneSettings | None = None,
+    tone: ToneSettings | Mapping[str, Any] | None = None,
     watch: bool = False,
     offscreen: int | None = None,
     screenshot: str | Path | None = None,
@@ -128,7 +128,8 @@ def preview(
         ao_distance: length of occlusion rays in scene units; None takes the scene's.
         light: where the directional light of the look comes from; None takes the scene's.
         threads: threads on the CPU; 0 takes every core that the process may use.
-        tone: initial exposure and tone curve.
+        tone: initial exposure and tone curve; a dictionary has some of them by name, and None takes
+            those of the scene.
         watch: reload the scene when its file, or one that it names, changes.
         offscreen: number of drag events to simulate without a display, before the picture is
             finished and the preview ends; needs EGL.
@@ -150,8 +151,7 @@ def preview(
         truth(value, name, UserError)
     if text is not None:
         truth(text, "text", UserError)
-    if tone is not None:
-        of_kind(tone, "tone", ToneSettings, UserError)
+    ToneSettings.of(tone)  # a mistake is said before a display is missing
     function(notice, "notice")
     function(say, "say")
     thread_count(threads)
@@ -197,7 +197,8 @@ def preview(
             offscreen is not None,
         )
         undo.callback(window.close)
-        session = _Session(window, loaded_scene, tone, adaptive, interop, say)
+        initial = ToneSettings.of(tone, loaded_scene.job.tone)
+        session = _Session(window, loaded_scene, initial, adaptive, interop, say)
         window.show_text(text if text is not None else offscreen is None)
         undo.pop_all()  # from here on the session closes everything
     try:
@@ -213,7 +214,7 @@ class _Session:
         self,
         window: PreviewWindow,
         loaded_scene: LoadedScene,
-        tone: ToneSettings | None,
+        tone: ToneSettings,
         adaptive: bool,
         interop: bool,
         say: Callable[[str], None],

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from queue import SimpleQueue
 from threading import Condition, Thread
@@ -307,7 +308,9 @@ class Worker:
         with self._changed:
             picture = self._free_pictures.pop() if self._free_pictures else None
         picture = picture or job.device.picture()
-        film.develop_into(request.tone, picture)
+        # Bloom takes longer than a draft.
+        tone = replace(request.tone, bloom=0.0) if self._film.draft else request.tone
+        film.develop_into(tone, picture)
         seconds = perf_counter() - start if start else 0.0
         size, draft = self._film.size, self._film.draft
         frame = Frame(request, picture, size, film.samples, rate, seconds, draft)

@@ -178,7 +178,9 @@ def test_numbers_are_rounded_beside_what_the_camera_shows() -> None:
 
 def test_the_printed_exposure_is_the_one_that_is_shown() -> None:
     for stops in (1.0 / 3.0, 1.08, -2.666666666666667, 1e-7):
-        option = as_toml.tone_options(raytracer.ToneSettings(exposure=stops))
+        option = as_toml.tone_options(
+            raytracer.ToneSettings(exposure=stops), raytracer.ToneSettings()
+        )
         assert float(option.removeprefix("--exposure ")) == stops
 
 
@@ -223,7 +225,8 @@ def test_a_polished_material_is_printed_whole_under_its_name(tmp_path: Path) -> 
 )
 def test_tone_is_said_as_options(tone: dict[str, Any], options: str) -> None:
     settings = raytracer.ToneSettings(**tone)
-    assert as_toml.tone_options(settings) == options
+    assert as_toml.tone_options(settings, raytracer.ToneSettings()) == options
+    assert as_toml.tone_options(settings, settings) == ""
     camera = viewer_of(loaded_scene_of(balls(3))).camera
     text = as_toml.view_tables(camera, balls(3), Edits(), {}, settings)
     assert text.endswith(f"# raytracer render {options}\n") or not options

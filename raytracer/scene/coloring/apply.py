@@ -14,7 +14,7 @@ from raytracer.scene.coloring.element_tables import colors_of_elements
 from raytracer.scene.coloring.expression import Texts, evaluate, names_in, texts_of
 from raytracer.scene.coloring.kinds import PALETTES
 from raytracer.scene.coloring.limits import least_positive, limits_of
-from raytracer.scene.coloring.scale import MISSING, STEPS, ColorScale, name_of
+from raytracer.scene.coloring.scale import MISSING, STEPS, ColorScale, distinct, name_of
 from raytracer.scene.coloring.style import KEYS, SetStyle, StyleSettings
 from raytracer.scene.elements import Element, table
 from raytracer.scene.particles.labels import element_symbols, looks
@@ -74,19 +74,21 @@ def styled_sets(
     return made, scales
 
 
-def styled(scene: Scene, settings: StyleSettings) -> Scene:
+def styled(scene: Scene, settings: StyleSettings, radius: float | str | None = None) -> Scene:
     """Return a scene whose particles have other colours, or of which some are shown.
 
     Args:
         scene: its sets that come from files or objects are changed; without such, all are.
-        settings: what to change; without any, the scene itself is returned.
+        settings: what to change.
+        radius: a number or an expression over columns; None keeps the radii.
 
     Raises:
         SceneError: as for `styled_sets`.
     """
     of_data = [spheres.source != "" for spheres in scene.spheres]
     meant = of_data if any(of_data) else [True] * len(of_data)
-    styles = [SetStyle(settings) if each else None for each in meant]
+    size = None if radius is None else str(radius)
+    styles = [SetStyle(settings, size) if each else None for each in meant]
     sets, scales = styled_sets(scene.spheres, styles)
     kept = () if scales else scene.color_scales
     return replace(scene, spheres=sets, color_scales=(*kept, *scales))
@@ -105,7 +107,7 @@ def _sized(spheres: SphereSet, style: SetStyle) -> SphereSet:
     if style.settings.select is not None:
         spheres = _selected(spheres, style.settings.select, style.named("select"))
     if style.radius is not None:
-        spheres = _with_radius(spheres, style.radius, style.named("radius"))
+        spheres = with_radius(spheres, style.radius, style.named("radius"))
     return spheres
 
 
@@ -144,8 +146,22 @@ def _ranges(condition: str, columns: Columns) -> str:
     return f": {'; '.join(found)}" if found else ""
 
 
-def _with_radius(spheres: SphereSet, text: str, place: str) -> SphereSet:
-    values = evaluate(text, spheres.columns, place)
+def with_radius(spheres: SphereSet, text: str, place: str) -> SphereSet:
+    """Return a set with the radii of an expression.
+
+    Args:
+        spheres: the set; its arrays are shared.
+        text: an expression over columns.
+        place: what messages call it.
+
+    Raises:
+        SceneError: the expression is wrong, or its values are no radii.
+    """
+    values: Any
+    try:
+        values = float(text)
+    except ValueError:
+        values = evaluate(text, spheres.columns, place)
     where = Where("", {"radius": f"'{shown(text)}'"})
     sized = copy(spheres)
     try:
@@ -224,7 +240,7 @@ def _category_names(found: list[Any], by: str, place: str) -> list[str]:
             used = np.bincount(values.ids, minlength=len(values.names))
             names |= dict.fromkeys(n for n, count in zip(values.names, used, strict=True) if count)
         else:
-            known = np.unique(values[np.isfinite(values)] if values.dtype.kind == "f" else values)
+            known = distinct(values)
             if len(known) > MOST_CATEGORIES:
                 raise SceneError(
                     f"{place}: '{shown(by)}' has {len(known):,} different values, and "
@@ -366,16 +382,22 @@ def _continuous(sets: list[SphereSet], style: SetStyle, values: list[NDArray[Any
             f"{style.named('map')}: colours by category do not go with numbers: name a colour map, "
             "or use the scale categorical"
         )
-    if settings.color_steps is not None and kind == "linear":
-        kind = "discrete"
+    is_symmetric = kind == "symmetric"
+    if kind in ("linear", "symmetric"):
+        kind = "linear" if settings.color_steps is None else "discrete"
+    if settings.color_steps is not None and kind != "discrete":
+        raise SceneError(
+            f"{style.named('color_steps')}: go with the scales linear, symmetric and discrete, not "
+            f"with {kind}"
+        )
     wanted = settings.range or (None, None)
     low, high = limits_of(wanted, values)
     if not (isfinite(low) and isfinite(high)):
         raise SceneError(f"{style.named('color_by')}: '{shown(by)}' has no finite values")
     if kind == "log":
         low = _log_start(low, wanted[0] is None, values, style)
-    if kind == "symmetric":
-        kind, high = "linear", max(abs(low), abs(high))
+    if is_symmetric:
+        high = max(abs(low), abs(high))
         low = -high
     if low > high:
         raise SceneError(
