@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from raytracer.animation.animate import Animation, animate
     from raytracer.backends.select import devices
     from raytracer.benchmark.run import bench
     from raytracer.errors import RaytracerError, UserError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from raytracer.film.statistics import Statistics
     from raytracer.film.tone_settings import ToneSettings
     from raytracer.pipeline import render
+    from raytracer.scene.animation import AnimationSettings, Keyframe
     from raytracer.scene.annotations import (
         Annotations,
         Axes,
@@ -57,6 +59,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Ambient",
+    "Animation",
+    "AnimationSettings",
     "Annotations",
     "Axes",
     "Background",
@@ -66,6 +70,7 @@ __all__ = [
     "Film",
     "Ground",
     "Image",
+    "Keyframe",
     "Labels",
     "Legend",
     "Light",
@@ -86,6 +91,7 @@ __all__ = [
     "Transform",
     "UserError",
     "__version__",
+    "animate",
     "bench",
     "devices",
     "load",
@@ -96,6 +102,8 @@ __all__ = [
 # Where each public name lives.
 _HOMES = {
     "Ambient": "raytracer.scene.scene",
+    "Animation": "raytracer.animation.animate",
+    "AnimationSettings": "raytracer.scene.animation",
     "Annotations": "raytracer.scene.annotations",
     "Axes": "raytracer.scene.annotations",
     "Background": "raytracer.scene.scene",
@@ -105,6 +113,7 @@ _HOMES = {
     "Film": "raytracer.film.film",
     "Ground": "raytracer.scene.ground",
     "Image": "raytracer.film.image",
+    "Keyframe": "raytracer.scene.animation",
     "Labels": "raytracer.scene.annotations",
     "Legend": "raytracer.scene.annotations",
     "Light": "raytracer.scene.scene",
@@ -124,6 +133,7 @@ _HOMES = {
     "ToneSettings": "raytracer.film.tone_settings",
     "Transform": "raytracer.scene.scene",
     "UserError": "raytracer.errors",
+    "animate": "raytracer.animation.animate",
     "bench": "raytracer.benchmark.run",
     "devices": "raytracer.backends.select",
     "load": "raytracer.scene.load",

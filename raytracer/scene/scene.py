@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from raytracer.scene.animation import AnimationSettings
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.columns import Columns
@@ -83,6 +84,7 @@ class Scene:
         caption: a sentence about it.
         source: the file it was loaded from, for messages.
         color_scales: what the colours of spheres mean, for a legend; in the order of the sets.
+        animation: frames, time and motion of the camera for `raytracer.animate`; None says nothing.
         annotations: what is drawn over the picture: legend, scale bar, axes, box and others.
         annotations: what is drawn over the picture: legend, scale bar, axes, box, ...
 
@@ -101,6 +103,7 @@ class Scene:
     caption: str = ""
     source: str = ""
     color_scales: Sequence[ColorScale] = ()
+    animation: AnimationSettings | None = None
     tone: ToneSettings = field(default_factory=ToneSettings)
     annotations: Annotations | None = None
     ground: Ground | None = None
@@ -132,6 +135,10 @@ class Scene:
             from raytracer.scene.coloring.scale import ColorScale as Scale
 
             self.color_scales = _parts("color_scales", self.color_scales, Scale)
+        if self.animation is not None:
+            from raytracer.scene.animation import AnimationSettings as Settings
+
+            of_kind(self.animation, "animation", Settings)
         for index, spheres in enumerate(self.spheres):
             try:
                 self.material_of(spheres)
