@@ -23,6 +23,9 @@ else:
     except ImportError:
         from hashlib import blake2b
 
+SOLID = 2.0**60
+"""Radius of the record of a ground, in render space: the largest length there."""
+
 DIGEST_BLOCK = 1 << 23
 """Bytes of a leaf of the digest: large enough for threads to work without the GIL."""
 
@@ -39,6 +42,11 @@ FLAT_FIELDS: tuple[Any, ...] = (
 )
 """Fields of a Frame as the first films hashed them."""
 
+FLAT_LIGHT: tuple[Any, ...] = (
+    *(("vector", "f4", 3), ("kind", "i4"), ("color", "f4", 3), ("falloff", "i4")),
+)
+"""Fields of a Light as the first films hashed them."""
+
 
 def _no_ids() -> NDArray[np.int32]:
     import numpy as np
@@ -52,6 +60,14 @@ def _no_large() -> NDArray[np.void]:
     from raytracer.layout import dtype
 
     return np.zeros(0, dtype("LargeSphere"))
+
+
+def _no_emitters() -> NDArray[np.void]:
+    import numpy as np
+
+    from raytracer.layout import dtype
+
+    return np.zeros(0, dtype("Emitter"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +92,7 @@ class SceneBuffers:
         large: structured (G,), `LargeSphere`: the large spheres, in the same order; the ground, a
             plane, is the last of them, with number N. Where there is one, arrays of colours, of
             their ids and of material ids have a row more.
+        emitters: structured (E,), `Emitter`: the spheres that send out light; made of the others.
     """
 
     x: NDArray[np.float32]
@@ -93,6 +110,7 @@ class SceneBuffers:
     scale: float
     large_id: NDArray[np.int32] = field(default_factory=_no_ids)
     large: NDArray[np.void] = field(default_factory=_no_large)
+    emitters: NDArray[np.void] = field(default_factory=_no_emitters)
 
     @property
     def count(self) -> int:
@@ -117,7 +135,10 @@ class SceneBuffers:
         spheres = self.x, self.y, self.z, self.radius
         if not self.has_ground:
             return spheres
-        return tuple(np.append(column, np.float32(1.0)) for column in spheres)  # no test reads them
+        # Its record is that of a solid without end; only the chord inside of it is computed by it.
+        record = (0.0, 0.0, 0.0, SOLID)
+        pairs = zip(spheres, record, strict=True)
+        return tuple(np.append(column, np.float32(number)) for column, number in pairs)
 
     @property
     def view(self) -> View:
@@ -198,8 +219,9 @@ class SceneBuffers:
 
         for name in ("x", "y", "z", "radius", "color", "color_id", "material_id"):
             yield name, getattr(self, name)
-        for name in ("camera", "lights", "materials"):
-            yield name, getattr(self, name)
+        yield "camera", self.camera
+        yield from _light_arrays(self.lights)
+        yield "materials", self.materials
         yield "frame", _flat(self.frame)
         yield from _later_fields(self.frame)
         yield "center", self.center
@@ -240,6 +262,19 @@ def build_bvh(buffers: SceneBuffers, threads: int = 0) -> Bvh:
         buffers.columns, thread_count(threads), buffers.large_id.tolist()
     )
     return Bvh(nodes, order, spheres)
+
+
+def _light_arrays(lights: NDArray[np.void]) -> Iterator[tuple[str, NDArray[np.generic]]]:
+    """Yield the fields that the first films hashed, and the others where one says something."""
+    import numpy as np
+
+    first = np.zeros(len(lights), list(FLAT_LIGHT))
+    for name in first.dtype.names or ():
+        first[name] = lights[name]
+    yield "lights", first
+    if lights["extent"].any() or not lights["shadow"].all():
+        for name in ("extent", "u", "v", "normal", "shadow"):
+            yield f"lights.{name}", np.ascontiguousarray(lights[name])
 
 
 def _flat(frame: NDArray[np.void]) -> NDArray[np.void]:

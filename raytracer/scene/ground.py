@@ -17,9 +17,10 @@ BELOW = "below"
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Ground(Defined):
-    """A plane at right angles to the up axis of the background, seen from both sides.
+    """A plane at right angles to the up axis of the background.
 
-    Spheres cast shadows on it, and light from below does not reach them. The up axis is that of
+    Spheres cast shadows on it, and light from below does not reach them. It is the surface of a
+    solid: no light reaches its underside. The up axis is that of
     `Background.up`: the camera's, unless the background has its own.
 
     Raises:

@@ -15,8 +15,9 @@ from raytracer.errors import SceneError, naming
 from raytracer.scene.arrays import blocks, each_block
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import DEFAULT_COLOR, linear_rgb
-from raytracer.scene.materials import Material, pack_material
+from raytracer.scene.materials import AnyMaterial, Material, pack_material
 from raytracer.scene.packing import framing
+from raytracer.scene.packing.emitters import pack_emitters
 from raytracer.scene.packing.large_spheres import MOST, candidates, describe_large, plane
 from raytracer.scene.packing.lighting import ambient_of, background_up, environment, pack_lights
 from raytracer.scene.packing.pose import Pose, posed
@@ -94,10 +95,13 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
         large_id = np.append(large_id, np.int32(len(spheres[0])))
         large = np.concatenate([large, ground])
         large["prim"] = np.arange(len(large), dtype=np.uint32) + (len(spheres[0]) + 1 - len(large))
+    emitters, emitter_scale = pack_emitters(spheres, color, color_id, materials, material_id)
     frame = _pack_frame(
         replace(scene, camera=stated),
         settings,
         space.scale,
+        emitter_count=len(emitters),
+        emitter_scale=emitter_scale,
         large_count=len(large),
         color_mode=code("ColorMode", color_mode),
         light_count=len(lights),
@@ -109,13 +113,13 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
     buffers = SceneBuffers(
         *spheres, color, color_id, material_id, camera, lights, materials, frame,
         center=np.asarray(space.center, np.float64), scale=space.scale,
-        large_id=large_id, large=large,
+        large_id=large_id, large=large, emitters=emitters,
     ).check()  # fmt: skip
     return buffers, stated
 
 
 def _pack_frame(
-    scene: Scene, settings: RenderSettings, scale: float, **tables: int
+    scene: Scene, settings: RenderSettings, scale: float, **tables: float
 ) -> NDArray[np.void]:
     """Return the whole picture as one frame, structured (1,).
 
@@ -221,8 +225,11 @@ def retake(
     with naming(scene.source):
         space = Space((x, y, z), buffers.scale)
         lights = pack_lights(scene.lights, space, stand.axes, settings)
-        same = ("color_mode", "material_count", "material_mode", "large_count")
-        tables = {name: int(buffers.frame["scene"][name][0]) for name in same}
+        same = (
+            *("color_mode", "material_count", "material_mode"),
+            *("large_count", "emitter_count", "emitter_scale"),
+        )
+        tables = {name: buffers.frame["scene"][name][0] for name in same}
         frame = _pack_frame(scene, settings, buffers.scale, light_count=len(lights), **tables)
         camera = stand.pack(settings.width / settings.height)
     return replace(buffers, camera=camera, lights=lights, frame=frame)
@@ -444,7 +451,7 @@ def _pack_materials(
 
     from raytracer.layout import dtype
 
-    used: dict[Material, int] = {}
+    used: dict[AnyMaterial, int] = {}
     of_set = [used.setdefault(scene.material_of(s), len(used)) for s in sets]
     if not used:
         used[Material()] = 0
