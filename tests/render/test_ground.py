@@ -209,6 +209,29 @@ def test_without_spheres_there_is_no_ground() -> None:
     assert buffers.rows == 0
 
 
+def test_paths_bounce_off_it() -> None:
+    """A white ball on a white plane under a white sky: light comes back from below."""
+    scene = scene_of(np.eye(3), np.zeros(3), "below")
+    scene.lights, scene.ambient = (), raytracer.Ambient(intensity=1.0)
+    scene.materials = {"default": raytracer.Material(diffuse=1.0, specular=0.0)}
+    scene.background = raytracer.Background("black")
+    settings: dict[str, Any] = {"integrator": "path", "max_depth": 8, "samples": 16}
+    film = render(scene, **settings).film
+    dark = render(scene, ground=raytracer.Ground(color="black"), **settings).film
+    downwards = (film.aovs["id"] == 0) & (film.aovs["normal"][..., 1] < -0.3)
+    assert np.isfinite(film.sums).all()
+    bright = film.sums[downwards][:, 1].mean() / film.samples
+    assert dark.sums[downwards][:, 1].mean() / film.samples < 0.6 * bright < bright <= 1.05
+
+
+@pytest.mark.parametrize(
+    "material", [raytracer.Principled(emission=1.0), raytracer.Principled(transmission=1.0)]
+)
+def test_it_is_neither_a_lamp_nor_of_glass(material: raytracer.Principled) -> None:
+    with pytest.raises(raytracer.UserError, match=r"ground\.material: sends out light or lets it"):
+        raytracer.Scene(materials={"m": material}, ground=raytracer.Ground(material="m"))
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
