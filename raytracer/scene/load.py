@@ -32,6 +32,7 @@ from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import parse_color
 from raytracer.scene.elements import Element, symbol_of, table
+from raytracer.scene.ground import Ground
 from raytracer.scene.lights import LIGHTS, Ambient, Light
 from raytracer.scene.materials import DEFAULT, MATERIALS, AnyMaterial
 from raytracer.scene.particles.compressed import is_compressed, stem
@@ -350,6 +351,7 @@ class _Composer:
             "render": self.make("", RenderSettings, content.get("render", {})),
             "tone": self.make("", ToneSettings, content.get("tone", {})),
             "background": self.make("", Background, content.get("background", {})),
+            "ground": self.make_if("", Ground, content.get("ground")),
             "camera": self.make_if("", Camera, content.get("camera")),
             "ambient": self.make_if("", Ambient, content.get("ambient")),
             "lights": self.lights(),
