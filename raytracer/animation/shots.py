@@ -7,9 +7,10 @@ own; compiled code lets the other threads run.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,6 +29,7 @@ from raytracer.scene.held import Held, holding
 from raytracer.scene.packing.pack import retake
 from raytracer.scene.packing.pose import pose
 from raytracer.scene.packing.render_space import Space
+from raytracer.scene.particles.compressed import keeping_unpacked
 from raytracer.settings import LARGEST_SEED, RenderSettings
 from raytracer.warning import collected, warn
 
@@ -111,6 +113,17 @@ class Renderer:
     """
 
     def __init__(self, plan: Plan, exposure: float | None = None) -> None:
+        # Threads and loops of others keep their own variables; this one's are for reading.
+        self._context, self._kept = copy_context(), ExitStack()
+        self._context.run(self._kept.enter_context, keeping_unpacked())
+        try:
+            self._context.run(self._begin, plan, exposure)
+        except BaseException:
+            self._context.run(self._kept.close)
+            raise
+
+    def _begin(self, plan: Plan, exposure: float | None) -> None:
+        """Read the first frame, and fit the camera."""
         self.plan = plan
         self.exposure = exposure
         self.seconds: list[float] = []
@@ -135,7 +148,7 @@ class Renderer:
 
     def images(
         self, shots: Sequence[Shot], bits: int | None, progress: ProgressCall | None = None
-    ) -> Iterator[tuple[Shot, Image]]:
+    ) -> Generator[tuple[Shot, Image]]:
         """Yield the pictures of shots, in order.
 
         Args:
@@ -147,9 +160,9 @@ class Renderer:
             following: Future[Prepared] | None = None
             try:
                 for place, shot in enumerate(shots):
-                    ready = (following or reader.submit(self._prepare, shot)).result()
+                    ready = (following or self._ahead(reader, shot)).result()
                     more = shots[place + 1 : place + 2]
-                    following = reader.submit(self._prepare, more[0]) if more else None
+                    following = self._ahead(reader, more[0]) if more else None
                     for sentence in ready.warnings:
                         self._warn(sentence)
                     yield shot, self._render(ready.job, bits, progress)
@@ -159,11 +172,16 @@ class Renderer:
                 if following is not None:
                     following.cancel()
 
+    def _ahead(self, reader: ThreadPoolExecutor, shot: Shot) -> Future[Prepared]:
+        """Prepare a shot on the thread that reads."""
+        return reader.submit(self._context.run, self._prepare, shot)
+
     def __enter__(self) -> Renderer:
         return self
 
     def __exit__(self, *_: object) -> None:
         """Release the device's memory."""
+        self._context.run(self._kept.close)
         if self._job is not None:
             self._job.scene.close()
 
