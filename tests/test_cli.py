@@ -299,7 +299,7 @@ def test_a_mistake_is_one_sentence(
             ["render", "a", "--size", "3x3", "--width", "4"],
             "the size is said twice: leave",
         ),
-        (["render", "a", "--camera", "3"], "set in a scene file: [camera]"),
+        (["render", "a", "--eye", "3"], "set in a scene file: [camera]"),
         (["preview", "a", "--fov", "3"], "set in a scene file: [camera] vertical_fov"),
         (["render", "a", "--frame", "x"], "'--frame': 'x' is not"),
         (["render", "a", "--max-depth", "3"], "did you mean '--depth'?"),

@@ -17,11 +17,11 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("gpu", "cuda", "optix"): "use '--backend cuda'",
     ("cpu",): "use '--backend cpu'",
     ("lookat", "target", "center", "focus"): "use '--look-at X,Y,Z'",
-    ("camera", "eye", "position", "direction", "azimuth", "elevation", "rotation", "rotate",
+    ("eye", "position", "direction", "azimuth", "elevation", "rotation", "rotate",
      "distance"): (
         "standard views are --view front, x, -z, iso, ...; any other camera "
-        f"{FILE}: [camera] position = [x, y, z], look_at = [x, y, z]; "
-        "`raytracer preview` prints one with the key C"
+        f"{FILE}: [camera] position = [x, y, z], look_at = [x, y, z]; `raytracer preview` prints "
+        "one with the key C, and '--camera FILE' takes it"
     ),
     ("fov", "vfov", "field_of_view", "vertical_fov", "view_angle", "focal_length"): (
         f"the field of view {FILE}: [camera] vertical_fov = 40; '--zoom 2' shows half of it"

@@ -248,11 +248,14 @@ def view_options() -> list[click.Option]:
     from raytracer.scene.view_settings import ViewSettings
 
     known = definitions(ViewSettings)
-    return [_option(known[name], "the scene's", panel="View") for name in VIEW_OPTIONS]
+    own = [_option(known[name], "the scene's", panel="View") for name in VIEW_OPTIONS[1:]]
+    text = "Take the camera of a picture that raytracer made, or [camera] of a scene file."
+    return [SettingOption(["--camera"], metavar="FILE", help=text, panel="View"), *own]
 
 
 VIEW_OPTIONS = (
-    "view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent", "radius", "color",
+    "camera", "view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent",
+    "radius", "color",
 )  # fmt: skip
 """Settings of the view that are options."""
 
@@ -321,8 +324,13 @@ def take_view(options: dict[str, Any]) -> dict[str, Any]:
 
     Raises:
         UsageError: the size is said twice.
+        UserError: a file holds no camera.
     """
     taken = {name: options.pop(name, None) for name in VIEW_OPTIONS} | take_style(options)
+    if taken["camera"] is not None:
+        from raytracer.commands.camera_file import camera_of
+
+        taken["camera"] = camera_of(taken["camera"])
     taken["fit"] = {"true": True, "false": False}.get(taken["fit"], taken["fit"])
     if (size := options.pop("size", None)) is not None:
         if options["width"] is not None or options["height"] is not None:
