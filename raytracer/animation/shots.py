@@ -7,6 +7,7 @@ own; compiled code lets the other threads run.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -132,6 +133,7 @@ class Renderer:
         self._job: Job | None = None  # of the frame that was read last
         self._frame: int | None = None
         self._said: set[str] = set()
+        self._uses = Counter(shot.frame for shot in plan.shots)
         self._overrides = dict(plan.overrides)
         self._style = take_style(self._overrides)
         first = self._load(plan.shots[0].frame)
@@ -268,10 +270,7 @@ class Renderer:
             with holding(self._held):
                 scene = self._read(shot.frame)
             scene = replace(scene, camera=self._camera(shot, scene))
-            again = any(
-                each.frame == shot.frame and each.index != shot.index for each in self.plan.shots
-            )
-            self._job = self._made(scene, shot, again)
+            self._job = self._made(scene, shot, self._uses[shot.frame] > 1)
             self._frame = shot.frame
             self._device = self._job.device
         return Prepared(shot, self._job, warnings)
@@ -310,7 +309,6 @@ class Renderer:
         state = hashlib.blake2b(job.digest.encode(), digest_size=16)
         for array in (view.camera, view.lights, view.frame):
             state.update(array.tobytes())
-        shown = {name: value for name, value in vars(scene.camera).items() if value is not None}
         shown = {name: value for name, value in vars(scene.camera).items() if value is not None}
         own = job.about["scene"] | {"digest": state.hexdigest()}
         return replace(
