@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from raytracer.arguments import is_a, mapping
 from raytracer.errors import UserError, suggestion, type_name
 from raytracer.field_types import Choice, Number, NumberOr, Percentiles, Words
 from raytracer.fields import Defined, check_fields, define, definitions
@@ -116,15 +117,18 @@ class ToneSettings(Defined):
             UserError: a value is invalid, or of another type.
         """
         base = scenes or cls()
-        if isinstance(given, Mapping):
+        if is_a(given, Mapping):
+            values = mapping(given, "tone", UserError)
             names = definitions(cls)
-            for name in given:
+            for name in values:
                 if name not in names:
-                    raise UserError(f"tone: {suggestion(str(name), names)}")
-            return replace(base, **given)
-        if given is not None and not isinstance(given, cls):
+                    raise UserError(f"tone: {suggestion(name, names)}")
+            return replace(base, **values)
+        if given is None:
+            return base
+        if not is_a(given, cls):
             raise UserError(f"tone: give ToneSettings or a dictionary, not a {type_name(given)}")
-        return given or base
+        return cast(ToneSettings, given)
 
     @property
     def automatic(self) -> bool:
