@@ -333,7 +333,7 @@ def tone_options() -> list[click.Option]:
     ]
 
 
-PREVIEW_SETTINGS = ("look", "light", "integrator", "ao_samples", "ao_distance")
+PREVIEW_SETTINGS = ("look", "light", "integrator", "ao_samples", "ao_distance", "denoise")
 """Settings of a render that the preview takes beside size and samples."""
 
 
@@ -353,6 +353,7 @@ def preview_options() -> list[click.Option]:
             panel=TONE_PANEL,
         ),
         _option(tone["tone"], _typed(tone["tone"]), "Initial tone curve.", panel=TONE_PANEL),
+        _option(tone["bloom"], _typed(tone["bloom"]), "Bloom at rest.", panel=TONE_PANEL),
     ]
 
 
