@@ -22,7 +22,7 @@ LAYERS = [
     {"warning", "settings", "layout", "resources"},
     {"memory"},
     {"files"},
-    {"buffers", "view", "variants", "film"},
+    {"buffers", "view", "variants", "film", "drawing"},
     {"scene", "backends"},
     {"annotations"},
     {"passes"},

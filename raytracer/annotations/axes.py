@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from raytracer.annotations.drawing import Disk, Line, Polygon, Text
-from raytracer.annotations.fonts import CAP_HEIGHT
+from raytracer.drawing.fonts import CAP_HEIGHT
+from raytracer.drawing.shapes import Disk, Line, Polygon, Text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from raytracer.annotations.drawing import RGB, Point
     from raytracer.annotations.projection import Projection
     from raytracer.annotations.sheet import Sheet
+    from raytracer.drawing.shapes import RGB, Point
     from raytracer.scene.annotations import Axes
 
 COLORS: tuple[RGB, ...] = ((0.84, 0.15, 0.16), (0.13, 0.59, 0.19), (0.16, 0.33, 0.85))

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from raytracer.annotations.drawing import RGB, Line
+from raytracer.drawing.shapes import RGB, Line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from raytracer.annotations.drawing import Point
     from raytracer.annotations.projection import Projection
     from raytracer.annotations.surface import Strip
+    from raytracer.drawing.shapes import Point
 
 NEAR = 1e-3
 """Depth at which a line ends in front of a perspective camera, as a part of its farthest depth."""

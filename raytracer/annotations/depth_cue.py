@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from raytracer.scene.colors import linear_to_srgb, srgb_to_linear
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raytracer.annotations.surface import Strip
+    from raytracer.drawing.shapes import RGB
 
 
 def fading(
@@ -34,3 +37,16 @@ def fading(
         covered = strip.pixels(seen.astype(np.float32))
         mean = np.divide(mean, covered, out=mean, where=covered > 0.0)
     return mean
+
+
+def row_colors(bottom: RGB, top: RGB, rows: tuple[int, int], height: int) -> NDArray[np.float32]:
+    """Return sRGB in 0..1 of the rows of a background, float32 (rows, 3).
+
+    Args:
+        bottom, top: sRGB of both edges; between them linear light changes evenly.
+        rows: of the whole picture, half open.
+        height: of the whole picture.
+    """
+    part = 1.0 - (np.arange(*rows)[:, None] + 0.5) / height
+    low, high = srgb_to_linear([bottom, top])
+    return linear_to_srgb(low + part * (high - low)).astype(np.float32)

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from raytracer.annotations.fonts import missing, typeset
 from raytracer.annotations.labels import Named
 from raytracer.annotations.plan import Plan
 from raytracer.annotations.texts import filled
-from raytracer.errors import SceneError, shown_value, suggestion
-from raytracer.files.access import opened
+from raytracer.drawing.fonts import missing, typeset
+from raytracer.errors import SceneError, naming
+from raytracer.scene.coloring.expression import Texts
 from raytracer.scene.colors import linear_to_srgb
-from raytracer.scene.particles.read import source_of
 from raytracer.scene.particles.source import Box
 from raytracer.warning import warn
 
@@ -95,10 +94,12 @@ def values_of(scene: Scene) -> dict[str, Any]:
     """Return what texts may name in braces."""
     from pathlib import Path
 
+    frames = (spheres.file.frame for spheres in scene.spheres if spheres.file is not None)
     return {
         "title": scene.title,
         "file": Path(scene.source).name,
         "spheres": scene.count,
+        "frame": next((frame for frame in frames if frame is not None), 0),
     }
 
 
@@ -140,11 +141,7 @@ def box_of(scene: Scene, wanted: SimulationBox) -> Box:
 
 def _box_of_file(spheres: SphereSet) -> Box | None:
     """Return the simulation box of a set's file in scene units, or None."""
-    file = spheres.file
-    if file is None or file.problem():
-        return None
-    with opened(file.path) as stream, source_of(stream, inner=file.inner) as source:
-        box = source.box
+    box = spheres.columns.box
     if box is None:
         return None
     linear, move = spheres.transform.linear(), spheres.transform.translate
@@ -200,24 +197,13 @@ def _texts(spheres: SphereSet, by: str, first: int) -> list[str]:
     Raises:
         SceneError: its file has no such column.
     """
-    if by == "index":
+    if by == "index" and spheres.file is None:
         return [str(first + row) for row in range(spheres.count)]
-    if spheres.file is None or spheres.file.problem():
-        raise SceneError(
-            f"labels.by: {spheres!r} comes from no file that has {shown_value(by)}: "
-            'label by "index"'
-        )
-    file = spheres.file
-    with opened(file.path) as stream, source_of(stream, inner=file.inner) as source:
-        if by in source.columns:
-            return [_word(value) for value in source.load([by])[by].tolist()]
-        labels = source.labels_of_atoms() if by == "element" else None
-        known = [*source.columns, "index", *(["element"] if labels else [])]
-    if labels is None:
-        raise SceneError(
-            f"labels.by: {spheres.source} has no column {shown_value(by)}; {suggestion(by, known)}"
-        )
-    return [labels.names[index] for index in labels.ids.tolist()]
+    with naming("labels.by"):
+        values = spheres.columns.value(by)
+    if isinstance(values, Texts):
+        return [values.names[index] for index in values.ids.tolist()]
+    return [_word(value) for value in values.tolist()]
 
 
 def _word(value: Any) -> str:

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from raytracer.annotations.drawing import Text
-from raytracer.annotations.fonts import CAP_HEIGHT
 from raytracer.annotations.sheet import contrast
+from raytracer.drawing.fonts import CAP_HEIGHT
+from raytracer.drawing.shapes import Text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from raytracer.annotations.drawing import RGB
     from raytracer.annotations.projection import Projection
     from raytracer.annotations.sheet import Sheet
     from raytracer.annotations.surface import Strip
+    from raytracer.drawing.shapes import RGB
     from raytracer.scene.annotations import Labels
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from raytracer.annotations.drawing import RGB, Cells, Line, Text
-from raytracer.annotations.fonts import CAP_HEIGHT, typeset, width
+from raytracer.drawing.fonts import CAP_HEIGHT, typeset, width
+from raytracer.drawing.shapes import RGB, Cells, Line, Text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,7 +6,7 @@ every camera, size and crop.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,22 +14,27 @@ import numpy as np
 from raytracer.annotations import axes, depth_cue, legend, outline, scale_bar, texts
 from raytracer.annotations.box import HiddenLine, hidden_line, segments
 from raytracer.annotations.labels import Named, SeenLabels
-from raytracer.annotations.overlay import Overlay, row_colors
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet
 from raytracer.annotations.surface import COARSEST, extent, rays_per_axis, strips
+from raytracer.drawing.overlay import Overlay
+from raytracer.drawing.raster import extent_of
+from raytracer.scene.annotations import BESIDE
 from raytracer.scene.colors import linear_to_srgb, parse_color, srgb_to_linear
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from raytracer.annotations.drawing import RGB
     from raytracer.annotations.surface import FirstHits, Strip
+    from raytracer.drawing.shapes import RGB
     from raytracer.film.film import Crop
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.particles.source import Box
     from raytracer.view import View
+
+LEGEND_MARGIN = 3.0
+"""Distance of a legend from the edges of a picture of its own, in points."""
 
 Space = tuple["NDArray[np.float64]", float]
 
@@ -74,12 +79,30 @@ class Plan:
         sheet = Sheet(view.width, view.height, self.dpi, self._paper())
         seen = _Seen(self, sheet, projection, view, first_hits, crop)
         self._draw(sheet, projection)
-        return Overlay(
-            sheet.drawing, crop, self.dpi, sheet.point,
-            seen.fog, self._fog_color(crop, view.height) if seen.fog is not None else None,
-            seen.lines, sheet.ink(self.annotations.outline.color) if self.annotations.outline
-            else (0.0, 0.0, 0.0),
-        )  # fmt: skip
+        overlay = Overlay(sheet.drawing, crop, sheet.point)
+        if seen.fog is not None:
+            color = self._fog_color(crop, view.height)
+            overlay = replace(overlay, fog=seen.fog, fog_color=color)
+        if seen.lines is not None and self.annotations.outline is not None:
+            color_of_lines = parse_color(self.annotations.outline.color)
+            overlay = replace(overlay, lines=seen.lines, line_color=color_of_lines)
+        return replace(overlay, legend=self._legend_alone(view.width, view.height))
+
+    def _legend_alone(self, width: int, height: int) -> Overlay | None:
+        """Return the legend on a transparent sheet of its own size, or None.
+
+        Args:
+            width, height: of the picture beside which it is shown.
+        """
+        wanted = self.annotations.legend
+        if wanted is None:
+            return None
+        sheet = Sheet(width, height, self.dpi)
+        place = "right" if wanted.place == BESIDE else wanted.place
+        for scale in self.scales:
+            legend.draw(sheet, replace(wanted, place=place), scale)
+        margin = LEGEND_MARGIN * sheet.point
+        return Overlay(sheet.drawing, extent_of(sheet.drawing, margin), sheet.point)
 
     def _paper(self) -> RGB | None:
         """Return the colour of the middle of the background."""
@@ -96,14 +119,14 @@ class Plan:
             bottom = top = parse_color(cue.color)
         elif self.transparent:
             bottom = top = (1.0, 1.0, 1.0)
-        return row_colors(bottom, top, (crop[1], crop[3]), height)
+        return depth_cue.row_colors(bottom, top, (crop[1], crop[3]), height)
 
     def _draw(self, sheet: Sheet, projection: Projection) -> None:
         """Draw what lies over the picture as a whole."""
         wanted = self.annotations
         for label in wanted.texts:
             texts.draw(sheet, label, self.values)
-        if wanted.legend is not None:
+        if wanted.legend is not None and wanted.legend.place != BESIDE:
             for scale in self.scales:
                 legend.draw(sheet, wanted.legend, scale)
         if wanted.scale_bar is not None:

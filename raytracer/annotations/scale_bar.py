@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import floor, log10
 from typing import TYPE_CHECKING
 
-from raytracer.annotations.drawing import Line, Text
-from raytracer.annotations.fonts import typeset, width
+from raytracer.drawing.fonts import typeset, width
+from raytracer.drawing.shapes import Line, Text
 
 if TYPE_CHECKING:
     from raytracer.annotations.sheet import Sheet

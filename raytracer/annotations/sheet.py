@@ -5,15 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from raytracer.annotations.drawing import RGB, Drawing
-from raytracer.scene.annotations import INCHES
+from raytracer.drawing.shapes import RGB, Drawing, point_of
 from raytracer.scene.colors import parse_color
 
 if TYPE_CHECKING:
     from raytracer.scene.colors import Color
-
-POINTS = 72.0
-"""Points of an inch."""
 
 MARGIN = 12.0
 """Distance from the edges of the picture in points, and between things at the same place."""
@@ -30,7 +26,7 @@ class Sheet:
 
     Args:
         width, height: of the whole picture in pixels.
-        dpi: pixels of an inch; None makes the shorter side `INCHES` long.
+        dpi: pixels of an inch, or None; see `point_of`.
         paper: sRGB of the background, of a gradient its middle; None if it is transparent.
     """
 
@@ -47,8 +43,7 @@ class Sheet:
     @property
     def point(self) -> float:
         """Pixels of a point."""
-        dpi = min(self.width, self.height) / INCHES if self.dpi is None else self.dpi
-        return dpi / POINTS
+        return point_of(self.width, self.height, self.dpi)
 
     def ink(self, color: Color | None) -> RGB:
         """Return a colour, or by default the one that is read best on the background."""

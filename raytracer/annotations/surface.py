@@ -30,8 +30,8 @@ STRIP = 32 * MIB
 FINEST, COARSEST = 4, 2
 """Most and fewest rays per pixel and axis."""
 
-SMALL = 1 << 20
-"""Pixels of a picture up to which there are most rays; a fourfold picture has one less."""
+SMALL = 1 << 19
+"""Pixels of a picture up to which there are most rays; a picture 16 times as large has one less."""
 
 NONE = constant("kNoSphere")
 
@@ -70,7 +70,7 @@ class Strip(NamedTuple):
 def rays_per_axis(width: int, height: int) -> int:
     """Return how many rays a pixel gets per axis: fewer, the larger the picture is."""
     pixels = width * height
-    return max(FINEST - (pixels > SMALL) - (pixels > 4 * SMALL), COARSEST)
+    return max(FINEST - (pixels > SMALL) - (pixels > 16 * SMALL), COARSEST)
 
 
 def strips(

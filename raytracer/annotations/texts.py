@@ -5,8 +5,8 @@ from __future__ import annotations
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from raytracer.annotations.drawing import Text
-from raytracer.annotations.fonts import width
+from raytracer.drawing.fonts import width
+from raytracer.drawing.shapes import Text
 from raytracer.errors import SceneError, shown, shown_value, suggestion
 
 if TYPE_CHECKING:

@@ -174,7 +174,7 @@ class SettingsCommand(click.Command):
 def flags_of(make: Options) -> set[str]:
     """Return the words of the options that a function makes: making them takes a while."""
     if make is annotation_options:
-        return {flag(name) for name in ("title", *ANNOTATIONS)}
+        return {flag(name) for name in ("title", "legend_file", *ANNOTATIONS)}
     if make is style_options:
         from raytracer.scene.coloring import SETTINGS
 
@@ -399,6 +399,13 @@ def annotation_options() -> list[click.Option]:
         help="A line of text at the top of the picture.",
         panel=DRAWN_PANEL,
     )
+    beside = SettingOption(
+        ["--legend-file"],
+        metavar="FILE",
+        help="Save the legend as .png, .svg or .pdf, and leave it out of the picture unless "
+        "--legend is given too.",
+        panel=DRAWN_PANEL,
+    )
     switches = [
         SettingOption(
             [flag(name), name],
@@ -408,7 +415,7 @@ def annotation_options() -> list[click.Option]:
         )
         for name, (text, first) in ANNOTATIONS.items()
     ]
-    return [title, *switches]
+    return [title, *switches, beside]
 
 
 def attached(arguments: Sequence[str]) -> list[str]:
@@ -435,6 +442,8 @@ def take_annotations(options: dict[str, Any]) -> dict[str, Any] | None:
     """
     said = {name: options.pop(name, None) for name in ("title", *ANNOTATIONS)}
     given = {name: value for name, value in said.items() if value is not None}
+    if options.setdefault("legend_file", None) is not None:
+        given.setdefault("legend", "beside")
     if not given:
         return None
     from raytracer.commands.annotation_options import parsed

@@ -131,4 +131,4 @@ def draw_histogram(image: Image, bits: int, path: str, batch: Batch | None = Non
 
     everything = image.settings.meter == "all" and image.film.backdrop is not None
     covered = None if everything else image.film.sums[..., 3] > 0.0
-    return histogram.draw(image.statistics, image.pixels(bits), path, batch, covered)
+    return histogram.draw(image.statistics, image.developed(bits), path, batch, covered)

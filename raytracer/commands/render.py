@@ -176,6 +176,7 @@ class Task(NamedTuple):
     quality: int | None
     stats: bool
     histogram: str | None
+    legend_file: str | None
     film: str | None
     half: bool
     aov: str | None
@@ -254,6 +255,10 @@ class Task(NamedTuple):
         if self.film:
             outputs.writes(self.film, "--film", replaces=self.resume)
             film_file.check_target(self.film, self.half)
+        if self.legend_file:
+            from raytracer.film.image import check_legend
+
+            check_legend(outputs.writes(self.legend_file, "--legend-file"))
         if self.histogram:
             from raytracer.film import histogram
 
@@ -378,7 +383,10 @@ def run(task: Task) -> None:
         files = {"output": str(target)} | ({"film": task.film} if task.film else {})
         print_json(_record(job, image) | record(image) | files)
     elif not task.quiet:
-        paths = [target, *(Path(name) for name in (task.film, task.histogram) if name)]
+        paths = [
+            target,
+            *(Path(name) for name in (task.film, task.histogram, task.legend_file) if name),
+        ]
         lines = statistics.lines() if task.stats else []
         print_lines("\n".join([_summary(job, film, paths), *lines]))
 
@@ -433,6 +441,9 @@ def _write(task: Task, target: Path, film: Film, image: Image) -> None:
                 film.save(task.film, half=task.half, batch=batch)
         with batch.step():
             image.save(target, int(task.bits), batch, quality=task.quality)
+        if task.legend_file:
+            with batch.step():
+                image.save_legend(task.legend_file, batch)
         if task.histogram:
             with batch.step():
                 draw_histogram(image, int(task.bits), task.histogram, batch)

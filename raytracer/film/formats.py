@@ -41,6 +41,8 @@ class Format(NamedTuple):
 
 PNG = Format("PNG", (".png",), bits=(8, 16))
 TIFF = Format("TIFF", (".tiff", ".tif"), bits=(8, 16))
+SVG = Format("SVG", (".svg",), bits=(8, 16))
+PDF = Format("PDF", (".pdf",))
 EXR = Format("OpenEXR", (".exr",), bits=(8, 16))
 FORMATS = (
     PNG,
@@ -48,9 +50,11 @@ FORMATS = (
     Format("JPEG", (".jpg", ".jpeg"), alpha=False, quality=95, side=65_535),
     Format("WEBP", (".webp",), quality=90, side=16_383),
     Format("AVIF", (".avif",), quality=85, side=65_535),
+    SVG,
+    PDF,
     EXR,
 )
-"""All formats; OpenEXR holds linear light, before exposure and tone curve."""
+"""All formats; SVG and PDF embed the picture; OpenEXR has linear light, without tone curve."""
 
 SUFFIXES = {suffix: each for each in FORMATS for suffix in each.suffixes}
 
@@ -131,6 +135,10 @@ def require(
             f"{path}: {found.name} has at most {found.side:,} pixels a side, and the picture has "
             f"{size[0]:,}x{size[1]:,}: give a name that ends in .png or .tiff"
         )
+    if found is PDF:
+        from raytracer.drawing.pdf import require as require_matplotlib
+
+        require_matplotlib()
     if found.name in ("WEBP", "AVIF"):
         from PIL import features
 

@@ -9,12 +9,13 @@ import warnings
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from raytracer._version import __version__
+from raytracer.errors import OutputError, UserError
 from raytracer.files import output
 from raytracer.film import png
 from raytracer.film.film import Pixels, check_bits, measure_and_develop, outline
@@ -22,16 +23,10 @@ from raytracer.film.statistics import Statistics, statistics_of
 from raytracer.film.tone_settings import ToneSettings
 
 if TYPE_CHECKING:
+    from raytracer.drawing.overlay import Overlay
     from raytracer.film.film import Film
     from raytracer.film.formats import Format
     from raytracer.scene.camera import Camera
-
-
-class Overlay(Protocol):
-    """What is drawn over a developed picture."""
-
-    def over(self, pixels: Pixels) -> Pixels:
-        """Return the picture, uint8 or uint16 (h, w, 4), with all that is drawn over it."""
 
 
 Developed = tuple[Pixels, NDArray[np.void]]
@@ -175,6 +170,10 @@ class Image:
         """
         return self._annotated(self._developed(bits)[0])
 
+    def developed(self, bits: int = 8) -> Pixels:
+        """Return `pixels` without what is drawn over them."""
+        return self._developed(bits)[0]
+
     def codes(self, bits: int = 8) -> Pixels:
         """Return `pixels`, the new name of this method."""
         warnings.warn("Image.codes is now Image.pixels", DeprecationWarning, stacklevel=2)
@@ -191,8 +190,9 @@ class Image:
         """Write the picture under a temporary name, in the format of its ending, then rename it.
 
         Args:
-            path: the file: `.png`, `.tiff`, `.jpg`, `.webp`, `.avif`, or `.exr` for linear light,
-                as `Film.save` writes it.
+            path: the file: `.png`, `.tiff`, `.jpg`, `.webp`, `.avif`; `.svg` or `.pdf` with what
+                is drawn over the picture as vectors; `.exr` for linear light, as `Film.save`
+                writes it.
             bits: 8, or 16 in PNG and TIFF, per channel.
             batch: a `raytracer.files.output.Batch`, to rename it together with other files.
             quality: 1..100, of JPEG (95), WebP (90, 100 keeps every value) and AVIF (85).
@@ -228,6 +228,33 @@ class Image:
         self.timings["write"] = time.perf_counter() - start
         return target
 
+    def save_legend(self, path: str | Path, batch: output.Batch | None = None) -> Path:
+        """Write the legend alone, over a transparent background.
+
+        Args:
+            path: the file, `.png`, `.svg` or `.pdf`.
+            batch: a `raytracer.files.output.Batch`, to rename it together with other files.
+
+        Returns:
+            The path.
+
+        Raises:
+            UserError: the picture has no legend, or the file cannot be written.
+        """
+        legend = self.overlay.legend if self.overlay is not None else None
+        if legend is None:
+            raise UserError(
+                f'{path}: the picture has no legend: render it with annotations={{"legend": True}}'
+            )
+        target, kind = check_legend(path)
+        with output.replacing(target, batch) as file:
+            if kind == "PNG":
+                text = {"Software": f"raytracer {__version__}"}
+                png.write(file, legend.alone(), text, self.threads, self.dpi)
+            else:
+                legend.write(file, None, kind, "legend")
+        return target
+
     def _developed(self, bits: int) -> Developed:
         """Return the picture and the histogram of the film, with the counts of the picture."""
         if developed := self._developed_on_device.get((bits, self.film.samples)):
@@ -257,6 +284,10 @@ class Image:
         del statistics["bins"]  # many numbers, and Film.statistics() has them
         about = self.metadata | {"tone": asdict(self.settings), "statistics": statistics}
         software, description = f"raytracer {__version__}", json.dumps(about | {"timings": timings})
+        if kind is not None and kind.name in ("SVG", "PDF"):
+            overlay = self.overlay or self._blank_overlay()
+            overlay.write(file, self._visible(overlay.shaded(pixels)), kind.name, description)
+            return
         pixels = self._visible(self._annotated(pixels))
         if kind is None or kind.name == "PNG":
             text = {"Software": software, png.KEY: description}
@@ -271,6 +302,14 @@ class Image:
         """Return a developed picture with what is drawn over it."""
         return pixels if self.overlay is None else self.overlay.over(pixels)
 
+    def _blank_overlay(self) -> Overlay:
+        """Return an overlay with nothing on it, for formats that have one."""
+        from raytracer.drawing.overlay import Overlay
+        from raytracer.drawing.shapes import Drawing, point_of
+
+        size = self.film.width, self.film.height
+        return Overlay(Drawing(*size), self.film.crop, point_of(*size, self.dpi))
+
     @property
     def dpi(self) -> float | None:
         """Pixels of an inch that the PNG states, or None."""
@@ -282,3 +321,18 @@ class Image:
         file = io.BytesIO()
         self._write(file, *self._developed(8))
         return file.getvalue()
+
+
+def check_legend(path: str | Path) -> tuple[Path, str]:
+    """Return the path and the format of a legend that is saved alone: PNG, SVG or PDF.
+
+    Raises:
+        OutputError: it has another ending, or the file cannot be written.
+    """
+    from raytracer.film import formats
+
+    target = output.check_file(path)
+    kind = formats.require(target).name
+    if kind not in ("PNG", "SVG", "PDF"):
+        raise OutputError(f"{path}: a legend is saved as .png, .svg or .pdf: give such a name")
+    return target, kind

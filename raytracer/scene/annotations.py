@@ -1,7 +1,7 @@
 """What can be drawn over a picture, as scene files, options and Python say it.
 
 Sizes of text and lines are in points (1/72 inch). How many pixels a point has follows from `dpi`
-of the render settings; without it the shorter side of the picture counts as `INCHES` long, so that
+of the render settings; without it the shorter side of the picture counts as 6 inches long, so that
 a picture looks the same at any resolution.
 """
 
@@ -21,13 +21,13 @@ from raytracer.scene.kinds import ColorValue
 if TYPE_CHECKING:
     from raytracer.scene.transform import Triple
 
-INCHES = 6.0
-"""Length that the shorter side of a picture counts as where no dpi is given."""
-
 PLACES = (
     "top-left", "top", "top-right", "left", "right", "bottom-left", "bottom", "bottom-right",
 )  # fmt: skip
 """Where something stands in the picture; what stands at the same place is put side by side."""
+
+BESIDE = "beside"
+"""The place of a legend that is no part of the picture."""
 
 _PLACE = "Where it stands in the picture."
 _SIZE = "Size of the text in points."
@@ -80,7 +80,14 @@ class Legend(Defined):
         SceneError: a value is out of range.
     """
 
-    place: str = _place("right")
+    place: str = field(
+        default="right",
+        metadata=define(
+            Choice((*PLACES, BESIDE), "place"),
+            "Where it stands in the picture; beside leaves it out of the picture, to be saved "
+            "alone (`--legend-file`, `Image.save_legend`).",
+        ),
+    )
     label: str | None = field(
         default=None,
         metadata=define(Text(), "Text beside the bar.", default_text="the column with its unit"),
@@ -163,7 +170,10 @@ class Axes(Defined):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class TextLabel(Defined):
-    """A line of text; it may hold {title}, {file}, {spheres}, {frame} and {time} of the scene.
+    """Lines of text over the picture.
+
+    {title}, {file}, {spheres} and {frame} stand for title, name of the file, number of spheres and
+    number of the frame; {spheres:,} separates thousands. A brace itself is {{ or }}.
 
     Raises:
         SceneError: a value is out of range.
@@ -189,7 +199,9 @@ class Labels(Defined):
     by: str = field(
         default="index",
         metadata=define(
-            Text(), "What the label says: index, element, or a column of the data file."
+            Text(),
+            "What the label says: a column of the particles, or index, their number in the file "
+            "or, without a file, in the scene.",
         ),
     )
     size: float = _size(8.0)

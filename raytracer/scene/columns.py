@@ -20,7 +20,7 @@ from raytracer.scene.particles.source import Column, kind_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from raytracer.scene.particles.source import ParticleSource
+    from raytracer.scene.particles.source import Box, ParticleSource
     from raytracer.scene.scene import SphereSet
 
 AXES = "xyz"
@@ -116,6 +116,14 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         names = (*AXES, "radius", "index", "id", "mass", "speed", "element", "type")
         found = {name: self._find(name) for name in names if name not in own}
         return {name: each.about for name, each in found.items() if each is not None}
+
+    @property
+    def box(self) -> Box | None:
+        """The simulation box of the file in the set's own units, or None."""
+        if self._spheres.file is None and self._data.origin is None:
+            return None
+        with self._open() as source:
+            return source.box
 
     def has(self, name: str) -> bool:
         """Whether there is a column of this name."""

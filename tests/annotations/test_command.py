@@ -77,7 +77,7 @@ def test_a_table_and_an_option_draw_the_same(table: str, options: list[str]) -> 
         ("--box=red", "--box=red: must be a list"),
         ("--box", "the files of the scene state no simulation box"),
         ("--box=edges=[[1,0,0],[2,0,0],[0,1,0]]", "the three edges lie in a plane"),
-        ("--labels=mass", "labels.by: <SphereSet: 2 spheres> comes from no file"),
+        ("--labels=mass", "labels.by: there is no column 'mass'"),
         ("--depth-cue=near=3,far=2", "depth_cue.far: 2 is not beyond near, 3"),
         ("--axes=labels=xyz", "'xyz' is not three names"),
     ],

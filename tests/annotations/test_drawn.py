@@ -157,8 +157,8 @@ def test_labels_are_on_spheres_in_front_alone() -> None:
     centers = [[-2.0, 0.0, 0.0], [2.0, 0.0, 0.0], [2.0, 0.0, -4.0]]  # the last behind the second
     camera = Camera(position=(0, 0, 10), look_at=(0, 0, 0), type="orthographic", height=10.0)
     made = Scene([SphereSet(centers, 1.0, "white")], camera)
-    from raytracer.annotations.drawing import Text
     from raytracer.annotations.from_scene import plan_of
+    from raytracer.drawing.shapes import Text
     from raytracer.pipeline import prepare
 
     with prepare(made, {"width": 200, "height": 100}, backend="cpu") as job:

@@ -14,7 +14,7 @@ from raytracer.scene.coloring.element_tables import colors_of_elements
 from raytracer.scene.coloring.expression import Texts, evaluate, names_in, texts_of
 from raytracer.scene.coloring.kinds import PALETTES
 from raytracer.scene.coloring.limits import least_positive, limits_of
-from raytracer.scene.coloring.scale import MISSING, STEPS, ColorScale, name_of
+from raytracer.scene.coloring.scale import MISSING, STEPS, ColorScale, distinct, name_of
 from raytracer.scene.coloring.style import KEYS, SetStyle, StyleSettings
 from raytracer.scene.elements import Element, table
 from raytracer.scene.particles.labels import element_symbols, looks
@@ -224,7 +224,7 @@ def _category_names(found: list[Any], by: str, place: str) -> list[str]:
             used = np.bincount(values.ids, minlength=len(values.names))
             names |= dict.fromkeys(n for n, count in zip(values.names, used, strict=True) if count)
         else:
-            known = np.unique(values[np.isfinite(values)] if values.dtype.kind == "f" else values)
+            known = distinct(values)
             if len(known) > MOST_CATEGORIES:
                 raise SceneError(
                     f"{place}: '{shown(by)}' has {len(known):,} different values, and "
@@ -366,16 +366,22 @@ def _continuous(sets: list[SphereSet], style: SetStyle, values: list[NDArray[Any
             f"{style.named('map')}: colours by category do not go with numbers: name a colour map, "
             "or use the scale categorical"
         )
-    if settings.color_steps is not None and kind == "linear":
-        kind = "discrete"
+    is_symmetric = kind == "symmetric"
+    if kind in ("linear", "symmetric"):
+        kind = "linear" if settings.color_steps is None else "discrete"
+    if settings.color_steps is not None and kind != "discrete":
+        raise SceneError(
+            f"{style.named('color_steps')}: go with the scales linear, symmetric and discrete, not "
+            f"with {kind}"
+        )
     wanted = settings.range or (None, None)
     low, high = limits_of(wanted, values)
     if not (isfinite(low) and isfinite(high)):
         raise SceneError(f"{style.named('color_by')}: '{shown(by)}' has no finite values")
     if kind == "log":
         low = _log_start(low, wanted[0] is None, values, style)
-    if kind == "symmetric":
-        kind, high = "linear", max(abs(low), abs(high))
+    if is_symmetric:
+        high = max(abs(low), abs(high))
         low = -high
     if low > high:
         raise SceneError(

@@ -90,7 +90,9 @@ def _foreign(name: str) -> NDArray[np.uint8] | None:
     """Return the colours of a map of another package, or None."""
     import numpy as np
 
-    for module, prefix in (("matplotlib", ""), ("cmcrameri", "cmc."), ("colorcet", "cet_")):
+    packages = (("cmcrameri", "cmc."), ("colorcet", "cet_"), ("matplotlib", ""))
+    named = [each for each in packages if each[1] and name.startswith(each[1])]
+    for module, prefix in (*named, packages[2], *packages[:2]):
         bare = name.removeprefix(prefix)
         if other := _library(module):
             found = _maps_of(module, other).get(bare)
@@ -126,6 +128,10 @@ def _unknown(name: str) -> str:
         else:
             missing.append(module)
     near = nearest(name, known)
-    hint = f"did you mean '{near}'?" if near else f"known are {', '.join(NAMES)}"
-    more = f" (those of {' and '.join(missing)} need pip install 'raytracer[maps]')"
-    return f"there is no colour map named '{shown(name)}'; {hint}{more if missing else ''}"
+    if near:
+        hint = f"did you mean '{near}'?"
+    else:
+        hint = f"known are {', '.join(NAMES)}"
+        if missing:
+            hint += f", and with pip install 'raytracer[maps]' those of {', '.join(missing)}"
+    return f"there is no colour map named '{shown(name)}'; {hint}"

@@ -33,6 +33,9 @@ THRESHOLD = 1e-3
 DECADE = 1.0 / (1.0 - 1.0 / 10.0)
 """Decades that the linear part on each side of zero takes, as in matplotlib (linscale = 1)."""
 
+FEW = 1 << 16
+"""Integers that lie within so many of each other are looked up in a table."""
+
 MOST_TICKS = 6
 """Most ticks on a bar unless told otherwise."""
 
@@ -166,10 +169,23 @@ class ColorScale:
     def _category_ids(self, values: NDArray[Any]) -> NDArray[np.int32]:
         import numpy as np
 
-        known, inverse = np.unique(values, return_inverse=True)
         places = {name: place for place, name in enumerate(self.names)}
-        found = [places.get(name_of(each), len(self.names)) for each in known.tolist()]
-        return np.array(found, np.int32)[inverse.reshape(-1)]
+
+        def of(known: NDArray[Any]) -> NDArray[np.int32]:
+            found = [places.get(name_of(each), len(self.names)) for each in known.tolist()]
+            return np.array(found, np.int32)
+
+        if (ends := few_integers(values)) is not None:
+            table = of(np.arange(ends[0], ends[1] + 1))
+            result = np.empty(len(values), np.int32)
+
+            def convert(rows: slice) -> None:
+                np.take(table, values[rows] - ends[0], out=result[rows], mode="clip")
+
+            each_block(len(values), convert)
+            return result
+        known, inverse = np.unique(values, return_inverse=True)
+        return of(known)[inverse.reshape(-1)]
 
     def rgb(self, values: Any) -> NDArray[np.float32]:
         """Return the colours of values.
@@ -269,6 +285,29 @@ class ColorScale:
         """Return names and colours (sRGB, 0..1) of a categorical scale, in their order."""
         rows = (self.palette[: len(self.names)] / 255.0).tolist()
         return [(name, (r, g, b)) for name, (r, g, b) in zip(self.names, rows, strict=True)]
+
+
+def few_integers(values: NDArray[Any]) -> tuple[int, int] | None:
+    """Return the least and the greatest of integers that are close together, otherwise None."""
+    if values.dtype.kind not in "iu" or not values.size:
+        return None
+    low, high = int(values.min()), int(values.max())
+    return (low, high) if high - low < FEW else None
+
+
+def distinct(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the different values of numbers or truth values in their order, NaN left out."""
+    import numpy as np
+
+    if (ends := few_integers(values)) is not None:
+        there = np.zeros(ends[1] - ends[0] + 1, bool)
+
+        def work(rows: slice) -> None:
+            there[values[rows] - ends[0]] = True
+
+        each_block(len(values), work)
+        return np.flatnonzero(there) + ends[0]
+    return np.unique(values[np.isfinite(values)] if values.dtype.kind == "f" else values)
 
 
 def name_of(value: Any) -> str:

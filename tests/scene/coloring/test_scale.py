@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -103,3 +104,21 @@ def test_ticks(arguments: dict[str, Any], texts: list[str]) -> None:
 def test_wrong_scales(arguments: dict[str, Any], sentence: str) -> None:
     with pytest.raises(SceneError, match=sentence):
         ColorScale(**arguments)
+
+
+def test_maps_of_other_packages() -> None:
+    cmcrameri = pytest.importorskip("cmcrameri.cm")
+    colorcet = pytest.importorskip("colorcet")
+    wanted = np.round(255 * cmcrameri.cmaps["batlow"](np.arange(256))[:, :3])
+    np.testing.assert_array_equal(maps.table("batlow"), wanted)
+    np.testing.assert_array_equal(maps.table("cmc.batlow_r"), wanted[::-1])
+    fire = [list(bytes.fromhex(color[1:])) for color in colorcet.palette["fire"]]
+    np.testing.assert_array_equal(maps.table("cet_fire"), fire)
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("matplotlib", "cmcrameri", "cmcrameri.cm", "colorcet"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(SceneError, match=r"pip install 'raytracer\[maps\]' those of matplotlib"):
+        maps.table("some_map")
+    assert len(maps.table("magma")) == 256

@@ -148,6 +148,8 @@ def test_scales(atoms: Path) -> None:
     assert (even.color_scales[0].low, even.color_scales[0].high) == (-100, 100)
     steps = scene.styled(color_by="z + index", color_steps=3).color_scales[0]
     assert (steps.kind, len(steps.palette)) == ("discrete", 4)
+    both = scene.styled(color_by="charge", color_scale="symmetric", color_steps=5).color_scales[0]
+    assert (both.kind, both.low, both.steps) == ("discrete", -100, 5)
     assert scene.styled(color_by="charge", color_scale="symlog").color_scales[0].kind == "symlog"
 
 
@@ -307,6 +309,7 @@ def test_albedo_is_the_colour_of_the_map() -> None:
         ({"color_by": "charge", "map": "virdis"}, "map: .*did you mean 'viridis'"),
         ({"color_by": "charge", "map": []}, "map: holds no colours"),
         ({"color_by": "charge", "map": {"a": "red"}}, "colours by category do not go with numbers"),
+        ({"color_by": "z", "color_steps": 3, "color_scale": "log"}, "color_steps: go with"),
         ({"map": "magma"}, "map: goes with color_by"),
         ({"palette": "jmool"}, "there is no palette 'jmool'; did you mean 'jmol'"),
         ({"palette": {"Q": "red"}}, "'Q' is neither an element nor a label"),
@@ -351,3 +354,27 @@ def test_tables_of_elements() -> None:
     assert radii_of_elements("metallic")["O"] == radii_of_elements("covalent")["O"] == 0.63
     assert colors_of_elements("cpk")["Sc"] == (1.0, 0x14 / 255, 0x93 / 255)
     assert colors_of_elements("vesta")["Au"] == colors_of_elements("jmol")["Au"]
+
+
+@pytest.mark.parametrize("name", ["a.xyz", "a.csv", "a.dump", "a.npz"])
+def test_columns_that_are_asked_for_come_with_the_spheres(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "a.xyz", XYZ)
+    write(tmp_path / "a.dump", DUMP)
+    write(tmp_path / "a.csv", "x,y,z,charge,vx,vy,vz,name\n0,0,0,1,1,2,2,a\n1,0,0,2,0,3,4,b\n")
+    np.savez(tmp_path / "a.npz", centers=np.eye(3), velocities=np.eye(3), charge=np.arange(3.0))
+    lazy = load(tmp_path / name).columns
+    at_once = load(tmp_path / name, columns=["speed", "charge"])
+    wanted = {each: lazy[each] for each in ("speed", "charge") if each in lazy}
+    monkeypatch.setattr(read, "opened", None)  # nothing is read again
+    for each, values in wanted.items():
+        assert at_once.columns[each].tolist() == values.tolist()
+    assert at_once.spheres[0].centers.tolist() == load_centers(lazy)
+    assert "speed" in wanted
+
+
+def load_centers(columns: Any) -> list[list[float]]:
+    """The centres by their columns."""
+    centers: list[list[float]] = np.stack([columns[axis] for axis in "xyz"], axis=1).tolist()
+    return centers

@@ -102,9 +102,12 @@ class Source(ParticleSource):
         numeric = [part for part in chosen if part not in ("color", "label")]
         _require_room(self.file, layout, chosen)
         texts = [chosen[part] for part in ("color", "label") if part in chosen]
-        numbers, words = _read(self.file, layout, [chosen[part] for part in numeric], texts)
+        own = [chosen[part] for part in numeric]
+        also = [name for name in self.also if name not in own and not _is_text(layout, name)]
+        numbers, words = _read(self.file, layout, [*own, *also], texts)
         columns = {part: numbers[:, place] for place, part in enumerate(numeric)}
         result = Particles(source, numbers[:, :3], notes=notes)
+        result.extra = {name: numbers[:, place] for place, name in enumerate(also, len(own))}
         if "radius" in columns:
             result.radius = columns["radius"]
         elif "diameter" in columns:
@@ -112,7 +115,7 @@ class Source(ParticleSource):
         if text is not None:
             result.color, result.color_id = text_palette(words[0], source, text, layout.skip + 1)
         elif "r" in columns:
-            result.color = _colors(numbers[:, -3:], source)
+            result.color = _colors(numbers[:, len(own) - 3 : len(own)], source)
         if "label" in chosen:
             result.labels = self._labels(chosen["label"], words[-1])
         size = chosen.get("radius") or chosen.get("diameter") or "radius"

@@ -133,10 +133,7 @@ class Source(ParticleSource):
         kept = {name: self.properties[name] for name in names}
         if not kept:
             return {}
-        used = {
-            name: (name, each._replace(kind="S") if each.kind == "L" else each)
-            for name, each in kept.items()
-        }
+        used = {name: (name, _as_read(each)) for name, each in kept.items()}
         table = _table(self.file, self.atoms, used)
         return {
             name: _converted(table[name], each.kind, self.name, name) for name, each in kept.items()
@@ -149,12 +146,17 @@ class Source(ParticleSource):
         line = f"{source}: line 2"
         naming.require_one(chosen.values(), list(columns), line, "property", names.values())
         used = {part: (name, columns[name]) for part, name in chosen.items()}
+        also = [name for name in self.also if name not in chosen.values()]
+        read = used | {f"+{name}": (name, _as_read(columns[name])) for name in also}
         with aside(lambda: has_lines(self.file, 2 + self.atoms)) as longer:
-            table = _table(self.file, self.atoms, used)
+            table = _table(self.file, self.atoms, read)
         notes = _notes(source, columns, chosen)
         if longer.result():
             notes += [("", note) for note in self._following()]
         result = Particles(source, table["centers"], notes=notes)
+        result.extra = {
+            name: _converted(table[f"+{name}"], columns[name].kind, source, name) for name in also
+        }
         if "radius" in used:
             result.radius = table["radius"]
         elif "diameter" in used:
@@ -200,6 +202,11 @@ class Source(ParticleSource):
                 f"{self.name}: line 1 says {self.atoms} atoms, but more lines follow, which are "
                 f"left out, the first of them '{shown(line.strip())}'"
             )
+
+
+def _as_read(column: Property) -> Property:
+    """Return a property as it is parsed: truth values as texts."""
+    return column._replace(kind="S") if column.kind == "L" else column
 
 
 def _converted(values: NDArray[Any], kind: str, source: str, name: str) -> NDArray[Any]:

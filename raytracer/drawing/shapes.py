@@ -13,8 +13,24 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+POINTS = 72.0
+"""Points of an inch."""
+
+INCHES = 6.0
+"""Length that the shorter side of a picture counts as where no dpi is given."""
+
 RGB = tuple[float, float, float]
 Point = tuple[float, float]
+
+
+def point_of(width: int, height: int, dpi: float | None) -> float:
+    """Return the pixels of a point.
+
+    Args:
+        width, height: of the whole picture in pixels.
+        dpi: pixels of an inch; None makes the shorter side `INCHES` long.
+    """
+    return (min(width, height) / INCHES if dpi is None else dpi) / POINTS
 
 
 @dataclass(frozen=True)

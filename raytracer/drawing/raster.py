@@ -15,12 +15,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.annotations.drawing import HALO, RGB, Cells, Disk, Drawing, Line, Polygon, Text
-from raytracer.annotations.fonts import Run, font, runs
+from raytracer.drawing.fonts import Run, font, runs
+from raytracer.drawing.fonts import width as text_width
+from raytracer.drawing.shapes import HALO, RGB, Cells, Disk, Drawing, Line, Polygon, Text
 
 if TYPE_CHECKING:
-    from raytracer.annotations.drawing import Point
+    from raytracer.drawing.shapes import Point, Shape
     from raytracer.film.film import Pixels
+
+ASCENT, DESCENT = 0.75, 0.25
+"""How far letters reach above and below the baseline, in font sizes."""
 
 PIECE = 64
 """Pixels of a piece of a line: its box is small, also for a line across the whole picture."""
@@ -67,6 +71,33 @@ def draw(drawing: Drawing, pixels: Pixels, place: tuple[int, int] = (0, 0)) -> N
             part = pixels[box.y0 - frame.y0 : box.y1 - frame.y0,
                           box.x0 - frame.x0 : box.x1 - frame.x0]  # fmt: skip
             mix(part, mask, color)
+
+
+def extent_of(drawing: Drawing, margin: float) -> tuple[int, int, int, int]:
+    """Return the pixels x0, y0, x1, y1, half open, that a drawing covers, and a margin."""
+    boxes = [_extent(shape, margin) for shape in drawing.shapes] or [Box(0, 0, 1, 1)]
+    x0s, y0s, x1s, y1s = zip(*boxes, strict=True)
+    return min(x0s), min(y0s), max(x1s), max(y1s)
+
+
+def _extent(shape: Shape, margin: float) -> Box:
+    """Return the pixels that a shape may cover, and a margin."""
+    if isinstance(shape, Cells):
+        height, width = shape.colors.shape[:2]
+        return _around([(shape.x, shape.y), (shape.x + width, shape.y + height)], margin)
+    if isinstance(shape, Line):
+        return _around(shape.points, margin + shape.width / 2.0)
+    if isinstance(shape, Polygon):
+        return _around(shape.points, margin)
+    if isinstance(shape, Disk):
+        return _around([shape.center], margin + shape.radius)
+    long, size = text_width(shape.text, shape.size), shape.size
+    along, above, below = -shape.anchor * long, ASCENT * size, DESCENT * size
+    if shape.upright:
+        ends = [(shape.x - above, shape.y - along), (shape.x + below, shape.y - along - long)]
+    else:
+        ends = [(shape.x + along, shape.y - above), (shape.x + along + long, shape.y + below)]
+    return _around(ends, margin)
 
 
 def mix(pixels: Pixels, coverage: NDArray[np.float32], color: RGB) -> None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
-from raytracer.annotations import raster
-from raytracer.scene.colors import linear_to_srgb, srgb_to_linear
+from raytracer.drawing import raster
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from raytracer.annotations.drawing import RGB, Drawing
+    from raytracer.drawing.shapes import RGB, Drawing
     from raytracer.film.film import Crop, Pixels
 
 
@@ -24,22 +23,22 @@ class Overlay:
     Args:
         drawing: shapes in pixels of the whole picture.
         crop: the pixels of the picture: x0, y0, x1, y1, half open.
-        dpi: pixels of an inch, as the settings state it, or None.
         point: pixels of a point.
         fog: part of its colour in each pixel, float32 (h, w), or None.
         fog_color: sRGB in 0..1 of each row, (h, 3).
         lines: coverage of outlines, float32 (h, w), or None.
         line_color: sRGB in 0..1.
+        legend: the legend alone, on a sheet of its own size, or None.
     """
 
     drawing: Drawing
     crop: Crop
-    dpi: float | None
     point: float
     fog: NDArray[np.float32] | None = None
     fog_color: NDArray[np.float32] | None = None
     lines: NDArray[np.float32] | None = None
     line_color: RGB = (0.0, 0.0, 0.0)
+    legend: Overlay | None = None
 
     def over(self, pixels: Pixels) -> Pixels:
         """Return a picture with everything drawn over it.
@@ -50,6 +49,35 @@ class Overlay:
         drawn = self.shaded(pixels)
         raster.draw(self.drawing, drawn, self.crop[:2])
         return drawn
+
+    def alone(self) -> Pixels:
+        """Return the shapes over a transparent background, uint8 (h, w, 4)."""
+        x0, y0, x1, y1 = self.crop
+        pixels = np.zeros((y1 - y0, x1 - x0, 4), np.uint8)
+        raster.draw(self.drawing, pixels, (x0, y0))
+        return pixels
+
+    def write(self, file: BinaryIO, pixels: Pixels | None, kind: str, description: str) -> None:
+        """Write a picture with everything over it, shapes and texts as vectors.
+
+        Args:
+            file: a stream.
+            pixels: uint8 or uint16 (h, w, 3 or 4): a picture that went through `shaded`; None for
+                the shapes alone.
+            kind: "SVG" or "PDF".
+            description: metadata.
+
+        Raises:
+            OutputError: matplotlib, which writes PDF, is not installed.
+        """
+        if kind == "PDF":
+            from raytracer.drawing import pdf
+
+            pdf.write(file, self.drawing, pixels, self.point, self.crop, description)
+            return
+        from raytracer.drawing.svg import svg
+
+        file.write(svg(self.drawing, pixels, self.point, self.crop, description).encode())
 
     def shaded(self, pixels: Pixels) -> Pixels:
         """Return a picture with fog and outlines alone, which no vector format draws."""
@@ -75,16 +103,3 @@ def _fade(pixels: Pixels, part: NDArray[np.float32], colors: NDArray[np.float32]
         if weight.any():
             mixed = pixels[y, :, :3] * (1.0 - weight) + colors[y] * most * weight
             pixels[y, :, :3] = np.rint(mixed).astype(pixels.dtype)
-
-
-def row_colors(bottom: RGB, top: RGB, rows: tuple[int, int], height: int) -> NDArray[np.float32]:
-    """Return sRGB in 0..1 of the rows of a background, float32 (rows, 3).
-
-    Args:
-        bottom, top: sRGB of both edges; between them linear light changes evenly.
-        rows: of the whole picture, half open.
-        height: of the whole picture.
-    """
-    part = 1.0 - (np.arange(*rows)[:, None] + 0.5) / height
-    low, high = srgb_to_linear([bottom, top])
-    return linear_to_srgb(low + part * (high - low)).astype(np.float32)

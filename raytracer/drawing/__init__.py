@@ -1,0 +1,1 @@
+"""Shapes and texts over a picture, as pixels, SVG and PDF."""

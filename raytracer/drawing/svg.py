@@ -1,0 +1,123 @@
+"""Drawings as SVG: the picture embedded as a PNG, texts and lines over it as vectors.
+
+Texts stay texts, which an editor of vector graphics can change. Programs without the font take
+another one and keep the width of each text.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
+
+from raytracer.drawing.fonts import FAMILY, runs, width
+from raytracer.drawing.shapes import HALO, RGB, Cells, Disk, Line, Polygon, Text
+from raytracer.film import png
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from raytracer.drawing.shapes import Drawing, Shape
+    from raytracer.film.film import Crop, Pixels
+
+FAMILIES = f"'{FAMILY}', 'Source Sans 3', 'Open Sans', Helvetica, Arial, sans-serif"
+
+
+def svg(drawing: Drawing, pixels: Pixels | None, point: float, crop: Crop, description: str) -> str:
+    """Return a picture with a drawing over it.
+
+    Args:
+        drawing: in pixels of the whole picture.
+        pixels: uint8 or uint16 (h, w, 3 or 4), without the drawing; None for the drawing alone.
+        point: pixels of a point.
+        crop: the pixels of the whole picture that are shown: x0, y0, x1, y1, half open.
+        description: metadata.
+    """
+    x, y, right, bottom = crop
+    wide, height = right - x, bottom - y
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<svg xmlns="http://www.w3.org/2000/svg" '
+        f'width="{wide / point:.4f}pt" height="{height / point:.4f}pt" '
+        f'viewBox="{x} {y} {wide} {height}">',
+        f"<desc>{escape(description)}</desc>",
+    ]
+    if pixels is not None:
+        lines.append(_image(x, y, pixels))
+    lines += [element for shape in drawing.shapes for element in _elements(shape)]
+    return "\n".join([*lines, "</svg>", ""])
+
+
+def _image(x: int, y: int, pixels: Pixels) -> str:
+    """Return an embedded PNG whose pixels are not smoothed."""
+    height, wide = pixels.shape[:2]
+    data = b64encode(png.encode(pixels, {})).decode()
+    return (
+        f'<image x="{x}" y="{y}" width="{wide}" height="{height}" preserveAspectRatio="none" '
+        f'style="image-rendering: pixelated" href="data:image/png;base64,{data}"/>'
+    )
+
+
+def _elements(shape: Shape) -> Iterator[str]:
+    """Yield the elements of a shape."""
+    if isinstance(shape, Cells):
+        yield _cells(shape)
+    elif isinstance(shape, Line):
+        ends = 'stroke-linecap="butt"' if shape.square else 'stroke-linecap="round"'
+        yield (
+            f'<polyline points="{_points(shape.points)}" fill="none" stroke="{_hex(shape.color)}" '
+            f'stroke-width="{shape.width:.3f}" stroke-linejoin="round" {ends}/>'
+        )
+    elif isinstance(shape, Polygon):
+        yield f'<polygon points="{_points(shape.points)}" fill="{_hex(shape.color)}"/>'
+    elif isinstance(shape, Disk):
+        x, y = shape.center
+        place = f'cx="{x:.3f}" cy="{y:.3f}" r="{shape.radius:.3f}"'
+        yield f'<circle {place} fill="{_hex(shape.color)}"/>'
+    else:
+        yield from _texts(shape)
+
+
+def _cells(cells: Cells) -> str:
+    """Return a rectangle where all pixels have one colour, and otherwise an image."""
+    height, wide = cells.colors.shape[:2]
+    if (cells.colors != cells.colors[0, 0]).any():
+        return _image(cells.x, cells.y, cells.colors)
+    red, green, blue = (int(value) for value in cells.colors[0, 0])
+    return (
+        f'<rect x="{cells.x}" y="{cells.y}" width="{wide}" height="{height}" '
+        f'fill="#{red:02x}{green:02x}{blue:02x}"/>'
+    )
+
+
+def _texts(text: Text) -> Iterator[str]:
+    """Yield a text, in a part for each change of size and baseline."""
+    start = -text.anchor * width(text.text, text.size)
+    place = f"translate({text.x:.3f} {text.y:.3f})" + (" rotate(-90)" if text.upright else "")
+    rim = ""
+    if text.halo is not None:
+        stroke = 2.0 * HALO * text.size
+        rim = (
+            f' stroke="{_hex(text.halo)}" stroke-width="{stroke:.3f}" stroke-linejoin="round" '
+            'paint-order="stroke"'
+        )
+    for run in runs(text.text, text.size):
+        size = text.size * run.scale
+        long = width(run.text, size)
+        if long > 0.0 and not run.text.isspace():
+            yield (
+                f'<text transform="{place}" x="{start + run.x:.3f}" '
+                f'y="{-run.rise * text.size:.3f}" '
+                f'font-family="{FAMILIES}" font-size="{size:.3f}" textLength="{long:.3f}" '
+                f'lengthAdjust="spacingAndGlyphs" xml:space="preserve" fill="{_hex(text.color)}"'
+                f"{rim}>{escape(run.text)}</text>"
+            )
+
+
+def _points(points: tuple[tuple[float, float], ...]) -> str:
+    return " ".join(f"{x:.3f},{y:.3f}" for x, y in points)
+
+
+def _hex(color: RGB) -> str:
+    """Return a colour as #rrggbb."""
+    return "#" + "".join(f"{round(255.0 * value):02x}" for value in color)

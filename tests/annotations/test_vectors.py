@@ -1,0 +1,115 @@
+"""Pictures as SVG and PDF, and legends that are saved alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image as Pillow
+
+import raytracer
+from raytracer import Annotations, Axes, Camera, Legend, Outline, Scene, SphereSet, TextLabel
+from raytracer.cli import main
+from raytracer.errors import OutputError, UserError
+from raytracer.scene.coloring.scale import ColorScale
+
+SVG = "{http://www.w3.org/2000/svg}"
+SCALE = ColorScale("magma", "linear", 0.0, 10.0, "speed", "m/s")
+
+
+def picture(annotations: Annotations | None, **options: Any) -> raytracer.Image:
+    """One sphere, 300x200."""
+    camera = Camera(position=(0, 0, 10), look_at=(0, 0, 0), type="orthographic", height=10.0)
+    scene = Scene([SphereSet([[0.0, 0.0, 0.0]], 3.0)], camera, color_scales=[SCALE])
+    settings: dict[str, Any] = {"width": 300, "height": 200, "samples": 2, "backend": "cpu"}
+    return raytracer.render(scene, annotations=annotations, **settings, **options)
+
+
+def test_an_svg_has_the_picture_and_texts_over_it(tmp_path: Path) -> None:
+    drawn = Annotations(axes=Axes(), texts=[TextLabel("a < b & x⁻³")], legend=Legend())
+    picture(drawn, dpi=100.0).save(tmp_path / "a.svg")
+    root = ElementTree.parse(tmp_path / "a.svg").getroot()
+    assert root.get("width") == "216.0000pt"  # 300 pixels at 100 to an inch
+    assert root.get("viewBox") == "0 0 300 200"
+    texts = [element.text for element in root.iter(f"{SVG}text")]
+    assert {"a < b & x", "−3", "x", "y", "z", "speed (m/s)", "10"} <= set(texts)
+    assert len(list(root.iter(f"{SVG}image"))) == 2  # the picture, and the bar
+    assert list(root.iter(f"{SVG}polyline"))
+
+
+def test_an_embedded_picture_has_outlines_but_no_texts(tmp_path: Path) -> None:
+    from base64 import b64decode
+    from io import BytesIO
+
+    title, line = TextLabel("Title"), Outline(width=3.0, color="red")
+    outlined = picture(Annotations(outline=line)).to_uint8()
+    picture(Annotations(texts=[title], outline=line)).save(tmp_path / "a.svg")
+    image = next(ElementTree.parse(tmp_path / "a.svg").getroot().iter(f"{SVG}image"))
+    data = b64decode(str(image.get("href")).partition(",")[2])
+    np.testing.assert_array_equal(np.asarray(Pillow.open(BytesIO(data))), outlined)
+
+
+def test_a_crop_and_a_picture_without_annotations(tmp_path: Path) -> None:
+    picture(None, crop=(100, 50, 180, 90)).save(tmp_path / "a.svg")
+    root = ElementTree.parse(tmp_path / "a.svg").getroot()
+    assert root.get("viewBox") == "100 50 80 40"
+    assert len(list(root)) == 2  # the description and the picture
+
+
+def test_a_pdf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    drawn = Annotations(axes=Axes(), texts=[TextLabel("Title x²")], legend=Legend())
+    picture(drawn).save(tmp_path / "a.pdf")
+    data = (tmp_path / "a.pdf").read_bytes()
+    assert data.startswith(b"%PDF")
+    assert b"SourceSansPro" in data
+    assert b"/MediaBox [ 0 0 648 432 ]" in data  # 9 by 6 inches
+
+
+def test_a_pdf_without_matplotlib_is_refused_before_rendering(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(OutputError, match=r"pip install 'raytracer\[plot\]'"):
+        picture(None).save(tmp_path / "a.pdf")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_legend_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    beside = picture(Annotations(legend=Legend(place="beside")))
+    np.testing.assert_array_equal(beside.to_uint8(), picture(None).to_uint8())
+    beside.save_legend(tmp_path / "legend.png")
+    pixels = np.asarray(Pillow.open(tmp_path / "legend.png"))
+    assert pixels.shape[2] == 4
+    assert pixels[0, 0, 3] == 0
+    colors = {tuple(each) for each in pixels[..., :3].reshape(-1, 3).tolist()}
+    assert {tuple(each) for each in SCALE.srgb_table(100).tolist()} <= colors
+    assert (pixels[:, [0, -1], 3] == 0).all()  # nothing is cut off at the edges
+    assert (pixels[[0, -1], :, 3] == 0).all()
+    with pytest.raises(OutputError, match=r"saved as \.png, \.svg or \.pdf"):
+        beside.save_legend(tmp_path / "legend.jpg")
+    with pytest.raises(UserError, match="the picture has no legend"):
+        picture(None).save_legend(tmp_path / "legend.png")
+
+
+def test_the_command_saves_a_legend(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text("x,y,z,v\n0,0,0,1\n3,0,0,2\n")
+    arguments = ["render", "a.csv", "--size", "60x40", "--samples", "1", "--color-by", "v"]
+    assert main([*arguments, "-o", "a.svg", "--legend-file", "b.svg"]) == 0
+    assert "wrote b.svg" in capsys.readouterr().out
+    texts = [
+        {element.text for element in ElementTree.parse(name).getroot().iter(f"{SVG}text")}
+        for name in ("a.svg", "b.svg")
+    ]
+    assert texts[0] == set()
+    assert "v" in texts[1]
+    assert main([*arguments, "-o", "a.svg", "--legend-file", "b.gif"]) == 2
+    assert main([*arguments, "-o", "a.svg", "--legend-file", "a.svg"]) == 2
