@@ -60,8 +60,9 @@ HITS_PEAK = 4 * HITS
 # Denoising: its library, bytes per pixel of its network up to a limit, beyond which it works in
 # tiles, and of the film without noise, the guides and the copies that it reads and writes.
 DENOISER, NETWORK, MOST_NETWORK, DENOISED = 16 * MIB, 600, 2900 * MIB, 120
-# Bloom, per pixel: the light, what is spread, their sum and a copy of the film.
-BLOOM = 80
+# Bloom, per pixel: the light, what is spread, a mirrored plane and its transform, and a copy of the
+# film.
+BLOOM = 200
 # A thread of the renderer: two waves of rays, and shadow rays for each of up to eight lights.
 SCRATCH = MIB // 2
 QUEUE = 310_000
