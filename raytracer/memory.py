@@ -283,7 +283,7 @@ def _tell(total: int) -> None:
 def device(need: Need) -> int:
     """Return the bytes that a render allocates on a GPU: scene, film, and picture or first hits."""
     pixels = need.width * need.height
-    hits = min(48 * pixels, HITS) if need.output.aovs else 0
+    hits = min(48 * pixels, HITS) if need.output.aovs or need.output.denoise else 0
     picture = need.output.bits // 2 * pixels
     return need.looks + need.hierarchy + FILM * pixels + max(picture, hits)
 

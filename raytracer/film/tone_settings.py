@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from raytracer.errors import UserError, suggestion, type_name
+from raytracer.arguments import is_a, mapping
+from raytracer.errors import UserError, shown, suggestion, type_name
 from raytracer.field_types import Choice, Number, NumberOr, Percentiles, Words
 from raytracer.fields import Defined, check_fields, define, definitions
 
@@ -116,15 +117,17 @@ class ToneSettings(Defined):
             UserError: a value is invalid, or of another type.
         """
         base = scenes or cls()
-        if isinstance(given, Mapping):
-            names = definitions(cls)
-            for name in given:
-                if name not in names:
-                    raise UserError(f"tone: {suggestion(str(name), names)}")
-            return replace(base, **given)
-        if given is not None and not isinstance(given, cls):
+        if given is None:
+            return base
+        if is_a(given, cls):
+            return cast(ToneSettings, given)
+        if not is_a(given, Mapping):
             raise UserError(f"tone: give ToneSettings or a dictionary, not a {type_name(given)}")
-        return given or base
+        changes, names = mapping(given, "tone", UserError), definitions(cls)
+        for name in changes:
+            if name not in names:
+                raise UserError(f"tone: there is no '{shown(name)}'; {suggestion(name, names)}")
+        return replace(base, **changes)
 
     @property
     def automatic(self) -> bool:
