@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from raytracer.animation.animate import Animation, animate
     from raytracer.backends.select import devices
     from raytracer.benchmark.run import bench
     from raytracer.errors import RaytracerError, UserError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from raytracer.film.statistics import Statistics
     from raytracer.film.tone_settings import ToneSettings
     from raytracer.pipeline import render
+    from raytracer.scene.animation import AnimationSettings, Keyframe
     from raytracer.scene.annotations import (
         Annotations,
         Axes,
@@ -56,6 +58,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Ambient",
+    "Animation",
+    "AnimationSettings",
     "Annotations",
     "Axes",
     "Background",
@@ -64,6 +68,7 @@ __all__ = [
     "DirectionalLight",
     "Film",
     "Image",
+    "Keyframe",
     "Labels",
     "Legend",
     "Light",
@@ -84,6 +89,7 @@ __all__ = [
     "Transform",
     "UserError",
     "__version__",
+    "animate",
     "bench",
     "devices",
     "load",
@@ -94,6 +100,8 @@ __all__ = [
 # Where each public name lives.
 _HOMES = {
     "Ambient": "raytracer.scene.scene",
+    "Animation": "raytracer.animation.animate",
+    "AnimationSettings": "raytracer.scene.animation",
     "Annotations": "raytracer.scene.annotations",
     "Axes": "raytracer.scene.annotations",
     "Background": "raytracer.scene.scene",
@@ -102,6 +110,7 @@ _HOMES = {
     "DirectionalLight": "raytracer.scene.scene",
     "Film": "raytracer.film.film",
     "Image": "raytracer.film.image",
+    "Keyframe": "raytracer.scene.animation",
     "Labels": "raytracer.scene.annotations",
     "Legend": "raytracer.scene.annotations",
     "Light": "raytracer.scene.scene",
@@ -121,6 +130,7 @@ _HOMES = {
     "ToneSettings": "raytracer.film.tone_settings",
     "Transform": "raytracer.scene.scene",
     "UserError": "raytracer.errors",
+    "animate": "raytracer.animation.animate",
     "bench": "raytracer.benchmark.run",
     "devices": "raytracer.backends.select",
     "load": "raytracer.scene.load",

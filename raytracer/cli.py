@@ -20,6 +20,7 @@ from raytracer.warning import passed_to
 
 MODULES = {
     "render": "raytracer.commands.render",
+    "animate": "raytracer.commands.animate",
     "preview": "raytracer.commands.preview",
     "tone": "raytracer.commands.tone",
     "scene": "raytracer.commands.scene",
@@ -31,6 +32,7 @@ MODULES = {
 
 SUMMARIES = {
     "render": "Render a scene or a particle file to a PNG.",
+    "animate": "Render a trajectory or a moving camera to a movie.",
     "preview": "Open a scene in an interactive window.",
     "tone": "Make pictures of saved films without rendering.",
     "scene": "Check scene files, make large scenes.",
@@ -77,6 +79,7 @@ def program() -> None:
       raytracer render scenes/three_balls.toml
       raytracer render atoms.xyz -o atoms.png
       raytracer preview atoms.xyz          an interactive window
+      raytracer animate run.gsd -o run.mp4 a movie of a trajectory
 
     \b
     Other commands:

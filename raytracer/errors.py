@@ -195,6 +195,10 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """
     if len(name) > HINT_LETTERS:
         return None
+    known = list(known)
+    for same in known:
+        if same.lower() == name.lower():
+            return same
     from difflib import get_close_matches  # imported for mistakes alone
 
     from raytracer.synonyms import NAMES

@@ -158,6 +158,7 @@ def prepare(
     memory_of: memory.Output | None = None,
     outputs: OutputSet | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
+    values: Mapping[str, Any] | None = None,
 ) -> Job:
     """Load, pack, build and upload a scene.
 
@@ -176,6 +177,7 @@ def prepare(
         memory_of: the outputs of the render, for the estimate of memory.
         outputs: files that will be written; the files of the scene must not be among them.
         annotations: what is drawn over pictures, or changes of what the scene says.
+        values: what the texts of annotations may name in braces beside the values of the scene.
 
     Returns:
         The job, whose device memory `Job.__exit__` releases.
@@ -201,16 +203,17 @@ def prepare(
     with stage("load", "loading the scene"):
         changes = dict(overrides or {})
         style = take_style(changes)
-        loaded = _loaded(scene, frame, style)
+        columns = columns_of(style, changes)
+        loaded = _loaded(scene, frame, columns)
         inputs = _inputs(scene, loaded)
         if outputs is not None:
             outputs.reads(*inputs)
-        loaded, settings = _changed(loaded, changes)
+        loaded, settings = dressed(loaded, style, changes, release=bool(columns) and is_path(scene))
         if settings.denoise:
             from raytracer.film.denoise import require_denoiser
 
             require_denoiser()
-        plan = _plan(loaded, settings, annotations)
+        plan = _plan(loaded, settings, annotations, values)
     if loaded.count == 0:
         warn("the scene has no spheres: the picture shows the background alone")
     source = loaded.source
@@ -340,6 +343,7 @@ class Job:
         Raises:
             UserError: the film is of another picture, or samples cannot be numbered.
         """
+        self._overlay(on_device.host.crop)  # what is wrong with it is said before rendering
         in_passes = self.settings.noise is not None or seconds is not None or show is not None
         for frame in range(repeat):
             if frame:
@@ -600,28 +604,63 @@ def take_style(changes: dict[str, Any]) -> StyleSettings | None:
     return StyleSettings(**said)
 
 
-def _loaded(scene: object, frame: int | None = None, style: StyleSettings | None = None) -> Scene:
-    """Return a scene: loaded from a path, made of an object, or itself. Raises UserError."""
-    if style is None:
-        return _plain(scene, frame)
-    loaded = _plain(scene, frame, style.columns)
+def columns_of(style: StyleSettings | None, changes: Mapping[str, Any]) -> list[str]:
+    """Return the names of the columns that the settings of a call need."""
+    radius = changes.get("radius")
+    if style is None and not is_a(radius, str):
+        return []
+    from raytracer.scene.coloring.style import columns_in
+
+    return [*(style.columns if style else ()), *columns_in(radius and str(radius))]
+
+
+def dressed(
+    scene: Scene, style: StyleSettings | None, changes: Mapping[str, Any], release: bool
+) -> tuple[Scene, RenderSettings]:
+    """Return a scene with what a call says of it, and its settings.
+
+    Args:
+        scene: as it was loaded.
+        style: what the call says of its particles, or None.
+        changes: the other settings of the call, by name; None keeps the scene's.
+        release: whether nobody else needs the columns of its files.
+
+    Raises:
+        UserError: a setting does not go with the scene.
+    """
+    if style is not None:
+        scene = _styled(scene, style, changes)
+    scene, settings = _changed(scene, changes)
+    if release:
+        for each in scene.spheres:
+            each.release_columns()
+    return scene, settings
+
+
+def _styled(scene: Scene, style: StyleSettings, changes: Mapping[str, Any]) -> Scene:
+    """Return a scene with the colours by data and the selection of a call.
+
+    Args:
+        scene: the scene.
+        style: what the call says of its particles.
+        changes: the other settings of the call.
+    """
     from raytracer.scene.coloring.apply import styled
 
-    with naming(loaded.source):
-        styled_scene = styled(loaded, style)
-    if is_path(scene):
-        for spheres in styled_scene.spheres:
-            spheres.release_columns()
-    return styled_scene
+    for name in ("color_by", "palette"):
+        if changes.get("color") is not None and getattr(style, name) is not None:
+            raise UserError(f"color: is one colour for all; leave out either color or {name}")
+    with naming(scene.source):
+        return styled(scene, style)
 
 
-def _plain(scene: object, frame: int | None, columns: Sequence[str] = ()) -> Scene:
-    """Return a scene without a style of the call.
+def _loaded(scene: object, frame: int | None = None, columns: Sequence[str] = ()) -> Scene:
+    """Return a scene: loaded from a path, made of an object, or itself. Raises UserError.
 
     Args:
         scene: a path, an object or a scene.
         frame: of a trajectory.
-        columns: to read from a file with the spheres.
+        columns: to read from a file together with the spheres.
     """
     if is_path(scene):
         from raytracer.scene.load import load
@@ -642,8 +681,12 @@ def _plan(
     scene: Scene,
     settings: RenderSettings,
     changes: Annotations | Mapping[str, Any] | None,
+    values: Mapping[str, Any] | None = None,
 ) -> Plan | None:
-    """Return what is drawn over pictures of a scene, or None. Raises UserError."""
+    """Return what is drawn over pictures of a scene, or None. Raises UserError.
+
+    values: what texts may name in braces beside the values of the scene.
+    """
     if scene.annotations is None and changes is None:
         return None
     from raytracer.annotations.from_scene import plan_of
@@ -655,7 +698,7 @@ def _plan(
     elif changes is not None:
         wanted = wanted.changed(cast("Mapping[str, Any]", changes))
     with naming(scene.source):
-        return plan_of(scene, settings, wanted) if wanted else None
+        return plan_of(scene, settings, wanted, values) if wanted else None
 
 
 def _inputs(source: object, scene: Scene) -> tuple[Path, ...]:

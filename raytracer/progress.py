@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from threading import Timer
     from types import TracebackType
+    from typing import Self
 
     from rich.progress import Progress
 
@@ -88,8 +89,12 @@ class ProgressBar:
             return
         if self._bar is None:
             self._bar = self._open()
-        rate = rate_text(fraction * self._samples / elapsed)
+        rate = self._rate(fraction, elapsed)
         self._bar.update(self._bar.task_ids[0], completed=fraction, rate=rate)
+
+    def _rate(self, fraction: float, elapsed: float) -> str:
+        """Return the speed so far for people."""
+        return rate_text(fraction * self._samples / elapsed)
 
     def _open(self) -> Progress:
         """Start the bar; its library is imported here to save time."""
@@ -109,7 +114,7 @@ class ProgressBar:
         bar.start()
         return bar
 
-    def __enter__(self) -> ProgressBar:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -120,6 +125,36 @@ class ProgressBar:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+class FrameBar(ProgressBar):
+    """Shows finished frames, frames per second and remaining time of an animation.
+
+    It is called with the numbers of finished frames and of all frames. Those that an earlier run
+    finished are passed over in no time and do not count.
+
+    Args:
+        show, delay: as of `ProgressBar`.
+    """
+
+    def __init__(self, show: bool | None = None, delay: float = DELAY) -> None:
+        super().__init__(0, show, delay)
+        self._done, self._all = 0, 1
+        self._first: tuple[int, float] | None = None
+
+    def frames(self, done: int, total: int) -> None:
+        """Show how many frames are finished."""
+        self._done, self._all = done, total
+        now = time.perf_counter()
+        if self._first is None or now - self._start < 0.1:
+            self._first = done, now
+        self(done / total)
+
+    def _rate(self, fraction: float, elapsed: float) -> str:
+        first, since = self._first or (0, self._start)
+        seconds = time.perf_counter() - since
+        rate = (self._done - first) / seconds if seconds > 0.0 else 0.0
+        return f"{self._done}/{self._all} frames  {rate:.2f} frames/s"
 
 
 def rate_text(rate: float) -> str:

@@ -149,17 +149,23 @@ def test_tables_shown_are_parts_of_scenes(path: Path, text: str, tmp_path: Path)
 @pytest.mark.parametrize("name", [name for name in files() if name.endswith(".py")])
 def test_python_shown_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = raytracer.render
+    made = raytracer.animate
     asked: list[int] = []
 
     def smaller(scene: Any, **options: Any) -> raytracer.Image:
         asked.append(options["samples"])
         return real(scene, **options | {"width": 48, "height": 27, "backend": "cpu"})
 
+    def animation(*arguments: Any, **options: Any) -> raytracer.Animation:
+        asked.append(options["samples"])
+        return made(*arguments, **options, backend="cpu")
+
     monkeypatch.setattr(raytracer, "render", smaller)
+    monkeypatch.setattr(raytracer, "animate", animation)
     monkeypatch.chdir(tmp_path)
     exec(compile(files()[name], name, "exec"), {"__name__": "__main__"})
     assert asked
-    assert list(tmp_path.glob("*.png"))
+    assert list(tmp_path.glob("*.png")) + list(tmp_path.glob("*.gif"))
 
 
 def test_the_reference_of_keys_is_that_of_the_definitions() -> None:

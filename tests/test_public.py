@@ -27,7 +27,7 @@ LAYERS = [
     {"annotations"},
     {"passes"},
     {"pipeline", "progress"},
-    {"benchmark", "viewer"},
+    {"animation", "benchmark", "viewer"},
     {"ops", "compile_all"},
     {"commands"},
     {"process"},

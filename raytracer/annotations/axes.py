@@ -36,7 +36,7 @@ SHORT = 0.02
 
 def draw(sheet: Sheet, axes: Axes, projection: Projection) -> None:
     """Draw the tripod; axes that point away from the viewer first."""
-    length, size = axes.length * sheet.point, axes.size * sheet.point
+    length, size = axes.length * sheet.point, sheet.letters(axes.size, "axes")
     names = axes.labels.split() or ["", "", ""]
     reach = length + (BEYOND + 0.4) * size if any(names) else length
     x, y = sheet.take(axes.place, 2.0 * reach, 2.0 * reach)

@@ -17,6 +17,8 @@ from raytracer.scene.particles.source import Box
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from raytracer.scene.annotations import Annotations, SimulationBox
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from raytracer.scene.scene import Scene, SphereSet
     from raytracer.settings import RenderSettings
 
+LARGEST_EDGE = 1e30
+"""Largest coordinate of a box, whose square is still far within float64."""
+
 MOST_LOST = 10
 """Most letters that a warning lists."""
 
@@ -32,13 +37,19 @@ MOST_LABELS = 20_000
 """Most spheres that can have labels; more than a few hundred cannot be read."""
 
 
-def plan_of(scene: Scene, settings: RenderSettings, annotations: Annotations) -> Plan:
+def plan_of(
+    scene: Scene,
+    settings: RenderSettings,
+    annotations: Annotations,
+    values: Mapping[str, Any] | None = None,
+) -> Plan:
     """Return what is drawn over the pictures of a scene.
 
     Args:
         scene: with the arrays of its spheres.
         settings: of the render.
         annotations: what to draw.
+        values: what texts may name in braces beside the values of the scene.
 
     Raises:
         SceneError: the scene does not have what is to be drawn.
@@ -55,7 +66,7 @@ def plan_of(scene: Scene, settings: RenderSettings, annotations: Annotations) ->
         scales_of(scene) if annotations.legend is not None else (),
         box_of(scene, annotations.box) if annotations.box is not None else None,
         labelled(scene, annotations.labels.by) if annotations.labels is not None else None,
-        values_of(scene),
+        {**values_of(scene), **(values or {})},
     )
     if annotations.scale_bar is not None:
         _warn_of_perspective(scene.camera)
@@ -133,6 +144,8 @@ def box_of(scene: Scene, wanted: SimulationBox) -> Box:
             )
         box = found if wanted.origin is None else Box(_triple(wanted.origin), found.edges)
     edges = np.array(box.edges, np.float64)
+    if np.abs(edges).max() > LARGEST_EDGE or np.abs(box.origin).max() > LARGEST_EDGE:
+        raise SceneError(f"box.edges: a number is above {LARGEST_EDGE:g}; give those of a cell")
     lengths = np.linalg.norm(edges, axis=1)
     if not lengths.all() or abs(np.linalg.det(edges / lengths[:, None])) < 1e-9:
         raise SceneError("box.edges: the three edges lie in a plane; give those of a cell")

@@ -68,7 +68,7 @@ class SeenLabels:
 
     def draw(self, sheet: Sheet, labels: Labels) -> None:
         """Draw the labels of the spheres that were seen."""
-        size = labels.size * sheet.point
+        size = sheet.letters(labels.size, "labels")
         for index in np.flatnonzero(self._seen):
             row = int(self._rows[index])
             own = self._named.colors[row]

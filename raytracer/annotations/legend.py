@@ -98,7 +98,7 @@ def _title(legend: Legend, scale: ColorScale) -> str:
 
 def _draw_upright(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
     """Draw a bar with its low end at the bottom, numbers on its right and the label above it."""
-    size, ink = legend.size * sheet.point, sheet.ink(legend.color)
+    size, ink = sheet.letters(legend.size, "legend"), sheet.ink(legend.color)
     marks, title = marks_of(scale), _title(legend, scale)
     thick, length = max(round(BAR * size), 1), max(round(legend.length * sheet.height), 1)
     numbers = max((width(mark.text, size) for mark in marks), default=0.0)
@@ -126,7 +126,7 @@ def _draw_upright(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
 
 def _draw_across(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
     """Draw a bar with its low end on the left, numbers below it and the label above it."""
-    size, ink = legend.size * sheet.point, sheet.ink(legend.color)
+    size, ink = sheet.letters(legend.size, "legend"), sheet.ink(legend.color)
     title = _title(legend, scale)
     thick, length = max(round(BAR * size), 1), max(round(legend.length * sheet.width), 1)
     above, below = (1.5 * size if title else 0.0), (TICK + 1.2) * size
@@ -162,7 +162,7 @@ def _frame(sheet: Sheet, box: tuple[int, int, int, int], ink: RGB, size: float) 
 
 def _draw_categories(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
     """Draw a patch of colour and a name for each category."""
-    size, ink = legend.size * sheet.point, sheet.ink(legend.color)
+    size, ink = sheet.letters(legend.size, "legend"), sheet.ink(legend.color)
     known, title = scale.categories(), _title(legend, scale)
     listed = known[:MOST_CATEGORIES]
     more = [f"and {len(known) - len(listed)} more"] if len(known) > len(listed) else []

@@ -6,6 +6,7 @@ every camera, size and crop.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,10 @@ from raytracer.annotations.labels import Named, SeenLabels
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet
 from raytracer.annotations.surface import COARSEST, extent, rays_per_axis, strips
+from raytracer.drawing import raster
 from raytracer.drawing.overlay import Overlay
 from raytracer.drawing.raster import extent_of
+from raytracer.errors import UserError
 from raytracer.scene.annotations import BESIDE
 from raytracer.scene.colors import linear_to_srgb, parse_color, srgb_to_linear
 
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
 
     from raytracer.annotations.surface import FirstHits, Strip
     from raytracer.drawing.shapes import RGB
-    from raytracer.film.film import Crop
+    from raytracer.film.film import Crop, Pixels
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.particles.source import Box
@@ -87,6 +90,19 @@ class Plan:
             color_of_lines = parse_color(self.annotations.outline.color)
             overlay = replace(overlay, lines=seen.lines, line_color=color_of_lines)
         return replace(overlay, legend=self._legend_alone(view.width, view.height))
+
+    def draw_fixed(self, pixels: Pixels, view: View, space: Space) -> None:
+        """Draw over a picture, in place, what does not depend on the spheres that are seen.
+
+        Args:
+            pixels: uint8 or uint16 (h, w, 4), the whole picture; changed.
+            view: of the picture.
+            space: centre, float64 (3,), and scale of render space.
+        """
+        sheet = Sheet(view.width, view.height, self.dpi, self._paper())
+        with suppress(UserError):  # a window may be too small for what its pictures show
+            self._draw(sheet, Projection.of(view, *space))
+            raster.draw(sheet.drawing, pixels)
 
     def _legend_alone(self, width: int, height: int) -> Overlay | None:
         """Return the legend on a transparent sheet of its own size, or None.

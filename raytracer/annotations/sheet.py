@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from raytracer.drawing.shapes import RGB, Drawing, point_of
+from raytracer.errors import SceneError
 from raytracer.scene.colors import parse_color
 
 if TYPE_CHECKING:
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 
 MARGIN = 12.0
 """Distance from the edges of the picture in points, and between things at the same place."""
+
+LARGEST = 1.0
+"""Size of the largest letters, as a part of the larger side of the picture."""
 
 BLACK, WHITE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
 
@@ -44,6 +48,24 @@ class Sheet:
     def point(self) -> float:
         """Pixels of a point."""
         return point_of(self.width, self.height, self.dpi)
+
+    def letters(self, points: float, name: str) -> float:
+        """Return the size of a font in pixels.
+
+        Args:
+            points: size of the font.
+            name: of the annotation, for the message.
+
+        Raises:
+            SceneError: a letter is larger than the picture.
+        """
+        size = points * self.point
+        if size > LARGEST * max(self.width, self.height):
+            raise SceneError(
+                f"{name}.size: letters of {points:g} points are {size:.0f} pixels high, in a "
+                f"picture of {self.width}x{self.height}: make the size, or render.dpi, smaller"
+            )
+        return size
 
     def ink(self, color: Color | None) -> RGB:
         """Return a colour, or by default the one that is read best on the background."""

@@ -23,7 +23,7 @@ ANCHORS = {"left": 0.0, "right": 1.0}
 
 def draw(sheet: Sheet, label: TextLabel, values: Mapping[str, Any]) -> None:
     """Draw a text; values: what stands for {title}, {time} and others."""
-    size, ink = label.size * sheet.point, sheet.ink(label.color)
+    size, ink = sheet.letters(label.size, "texts"), sheet.ink(label.color)
     lines = filled(label.text, values).split("\n")
     wide = max(width(line, size) for line in lines)
     x, y = sheet.take(label.place, wide, (1.0 + LEADING * (len(lines) - 1)) * size)
@@ -56,7 +56,7 @@ def filled(text: str, values: Mapping[str, Any]) -> str:
             parts.append(format(values[name], form or ""))
     except ValueError:
         raise SceneError(
-            f"texts: {shown_value(text)} cannot be filled in: a value is written {{time}} or "
-            "{time:.2f}, and a brace {{ or }}"
+            f"texts: {shown_value(text)} cannot be filled in: a value is written {{frame}} or "
+            "{spheres:,}, and a brace {{ or }}"
         ) from None
     return "".join(parts)

@@ -17,11 +17,11 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("gpu", "cuda", "optix"): "use '--backend cuda'",
     ("cpu",): "use '--backend cpu'",
     ("lookat", "target", "center", "focus"): "use '--look-at X,Y,Z'",
-    ("camera", "eye", "position", "direction", "azimuth", "elevation", "rotation", "rotate",
+    ("eye", "position", "direction", "azimuth", "elevation", "rotation", "rotate",
      "distance"): (
         "standard views are --view front, x, -z, iso, ...; any other camera "
-        f"{FILE}: [camera] position = [x, y, z], look_at = [x, y, z]; "
-        "`raytracer preview` prints one with the key C"
+        f"{FILE}: [camera] position = [x, y, z], look_at = [x, y, z]; `raytracer preview` prints "
+        "one with the key C, and '--camera FILE' takes it"
     ),
     ("fov", "vfov", "field_of_view", "vertical_fov", "view_angle", "focal_length"): (
         f"the field of view {FILE}: [camera] vertical_fov = 40; '--zoom 2' shows half of it"
@@ -29,7 +29,7 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("orthographic", "projection", "parallel"): "use '--ortho'",
     ("perspective",): "use '--no-ortho'",
     ("radii", "r", "sphere_radius", "point_size", "particle_size", "atom_size", "diameter"): (
-        "use '--radius NUMBER'"
+        "use '--radius NUMBER', or '--radius COLUMN'"
     ),
     ("scale",): f"a scale {FILE}: [[spheres]] transform = {{ scale = 2.0 }}",
     ("colour", "colors", "colours", "rgb"): "one colour for all particles is '--color NAME'",
@@ -52,12 +52,12 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
         f"the material {FILE}: [materials.default] mirror = 0.2, specular = 0.4"
     ),
     ("caption",): f"it {FILE}: caption = \"...\"; '--title' draws a text over the picture",
-    ("title",): "it is an option of `raytracer render`",
     ("columns", "names", "arrays", "x", "y", "z"): (
         f'which columns or arrays are read {FILE}: [[spheres]] arrays = {{ centers = "..." }}'
     ),
     ("frames", "step", "timestep", "time"): (
-        "a frame of a trajectory is chosen by its number: '--frame NUMBER'"
+        "a frame of a trajectory is chosen by its number, '--frame NUMBER'; movies are made by "
+        "`raytracer animate`"
     ),
     ("denoise", "denoiser"): "there is no denoiser; a larger '--samples' gives less noise",
     ("format", "jpg", "jpeg", "ext", "type"): (
@@ -70,8 +70,8 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("verbose", "v", "debug", "log"): "'--stats' and '--json' print more",
     ("ppi", "resolution_dpi"): "use '--dpi'",
     ("dpi",): "it is an option of `raytracer render`",
-    ("fps", "animation", "animate", "movie", "turntable"): (
-        "one picture is rendered; for an animation, render a scene file per frame"
+    ("fps", "animation", "animate", "movie", "turntable", "duration", "orbit", "follow"): (
+        "one picture is rendered; movies are made by `raytracer animate`"
     ),
     ("overwrite", "force", "f", "yes"): (
         "an earlier picture of the same scene is replaced without an option; '--output' replaces "
@@ -87,10 +87,6 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("tripod", "orientation", "orientation_axes", "axis"): "use '--axes'",
     ("silhouette", "silhouettes", "edges", "contour"): "use '--outline'",
     ("fog", "depthcue", "depth_fog"): "use '--depth-cue'",
-    ("box", "axes", "legend", "labels", "outline", "depth_cue", "scale_bar"): (
-        "it is an option of `raytracer render`; in a scene file the table of that name is drawn "
-        "over saved pictures"
-    ),
     ("opacity", "transparency"): "spheres are opaque; '--transparent' leaves the background out",
 }  # fmt: skip
 
@@ -105,8 +101,8 @@ COMMANDS: dict[tuple[str, ...], str] = {
     ("convert", "import", "export", "load", "read", "write", "save"): (
         "`raytracer render FILE` reads particle files as they are, and writes a PNG"
     ),
-    ("animate", "animation", "movie", "video", "turntable"): (
-        "one picture is rendered at a time; for an animation, run `raytracer render` per frame"
+    ("animation", "movie", "video", "turntable", "anim", "film"): (
+        "movies of trajectories and turntables are made by `raytracer animate`"
     ),
 }
 

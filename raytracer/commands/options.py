@@ -173,12 +173,17 @@ class SettingsCommand(click.Command):
 
 def flags_of(make: Options) -> set[str]:
     """Return the words of the options that a function makes: making them takes a while."""
-    if make is annotation_options:
+    if make in (annotation_options, preview_annotation_options):
         return {flag(name) for name in ("title", "legend_file", *ANNOTATIONS)}
     if make is style_options:
         from raytracer.scene.coloring import SETTINGS
 
         return {flag(name) for name in SETTINGS}
+    if make is animation_options:
+        from raytracer.fields import definitions
+        from raytracer.scene.animation import AnimationSettings
+
+        return {definition.option_name for definition in definitions(AnimationSettings).values()}
     if make is view_options:
         words = {flag(name) for name in VIEW_OPTIONS}
     elif make is tone_options:
@@ -243,11 +248,14 @@ def view_options() -> list[click.Option]:
     from raytracer.scene.view_settings import ViewSettings
 
     known = definitions(ViewSettings)
-    return [_option(known[name], "the scene's", panel="View") for name in VIEW_OPTIONS]
+    own = [_option(known[name], "the scene's", panel="View") for name in VIEW_OPTIONS[1:]]
+    text = "Take the camera of a picture that raytracer made, or [camera] of a scene file."
+    return [SettingOption(["--camera"], metavar="FILE", help=text, panel="View"), *own]
 
 
 VIEW_OPTIONS = (
-    "view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent", "radius", "color",
+    "camera", "view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent",
+    "radius", "color",
 )  # fmt: skip
 """Settings of the view that are options."""
 
@@ -316,8 +324,13 @@ def take_view(options: dict[str, Any]) -> dict[str, Any]:
 
     Raises:
         UsageError: the size is said twice.
+        UserError: a file holds no camera.
     """
     taken = {name: options.pop(name, None) for name in VIEW_OPTIONS} | take_style(options)
+    if taken["camera"] is not None:
+        from raytracer.commands.camera_file import camera_of
+
+        taken["camera"] = camera_of(taken["camera"])
     taken["fit"] = {"true": True, "false": False}.get(taken["fit"], taken["fit"])
     if (size := options.pop("size", None)) is not None:
         if options["width"] is not None or options["height"] is not None:
@@ -331,6 +344,35 @@ def tone_options() -> list[click.Option]:
     return [
         _option(definition, _typed(definition), panel=TONE_PANEL) for definition in _tone().values()
     ]
+
+
+def animation_options() -> list[click.Option]:
+    """Return an option for each setting of an animation but its keyframes."""
+    from raytracer.fields import definitions
+    from raytracer.scene.animation import AnimationSettings
+
+    return [
+        _option(
+            definition,
+            f"the scene's, or {_typed(definition)}" if definition.default_words else "none",
+            panel="Animation",
+        )
+        for name, definition in definitions(AnimationSettings).items()
+        if name != "keyframes"
+    ]
+
+
+def take_animation(options: dict[str, Any]) -> dict[str, Any]:
+    """Remove the settings of an animation from a command's options and return them.
+
+    Args:
+        options: values by name; None keeps the scene's value.
+    """
+    from raytracer.fields import definitions
+    from raytracer.scene.animation import AnimationSettings
+
+    names = definitions(AnimationSettings)
+    return {name: options.pop(name) for name in list(options) if name in names}
 
 
 PREVIEW_SETTINGS = ("look", "light", "integrator", "ao_samples", "ao_distance", "denoise")
@@ -416,6 +458,11 @@ def annotation_options() -> list[click.Option]:
         for name, (text, first) in ANNOTATIONS.items()
     ]
     return [title, *switches, beside]
+
+
+def preview_annotation_options() -> list[click.Option]:
+    """Return the options that a window takes too."""
+    return [option for option in annotation_options() if option.name != "legend_file"]
 
 
 def attached(arguments: Sequence[str]) -> list[str]:

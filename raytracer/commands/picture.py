@@ -34,11 +34,7 @@ def default_picture(
         frame: of a trajectory.
         scene: path of the scene file; None for a film, whose picture has its name.
     """
-    stem = "stdin" if Path(source) == STANDARD_INPUT else Path(source).stem
-    if not is_file(source):  # it is the pattern of a series
-        for wild in "%*?[":
-            stem = stem.partition(wild)[0]
-        stem = stem.rstrip("_-.") or "frames"
+    stem = stem_of(source)
     number = "" if frame is None else f"_{frame}"
     place, copy = f"{stem}{number}", 1
     while os.path.lexists(path := Path(f"{place}{f'-{copy}' if copy > 1 else ''}.png")):
@@ -46,6 +42,16 @@ def default_picture(
             break
         copy += 1
     return path
+
+
+def stem_of(source: str | Path) -> str:
+    """Return the name of an input without its ending, and without the wildcards of a series."""
+    stem = "stdin" if Path(source) == STANDARD_INPUT else Path(source).stem
+    if not is_file(source):  # it is the pattern of a series
+        for wild in "%*?[":
+            stem = stem.partition(wild)[0]
+        stem = stem.rstrip("_-.") or "frames"
+    return stem
 
 
 def _is_of(path: Path, scene: Path | None) -> bool:

@@ -14,9 +14,11 @@ from raytracer.commands.options import (
     SettingsCommand,
     backend_option,
     frame_option,
+    preview_annotation_options,
     preview_options,
     scene_path,
     style_options,
+    take_annotations,
     take_tone,
     take_view,
     threads_option,
@@ -36,7 +38,10 @@ and the memory of replaced scenes and films has to be freed."""
 
 
 @click.command(
-    cls=SettingsCommand, settings={"backend": (view_options, style_options, preview_options)}
+    cls=SettingsCommand,
+    settings={
+        "backend": (view_options, style_options, preview_options, preview_annotation_options)
+    },
 )
 @click.argument("scene", metavar="SCENE|DATA")
 @frame_option
@@ -69,7 +74,9 @@ def preview(scene: str, **options: Any) -> None:
     """
     require_start()
     tone, view = take_tone(options), take_view(options)
-    run(scene, tone, view | options)
+    annotations = take_annotations(options)
+    del options["legend_file"]  # which a window does not save
+    run(scene, tone, view | options | {"annotations": annotations})
 
 
 def run(scene: str, tone: dict[str, Any], options: dict[str, Any]) -> None:

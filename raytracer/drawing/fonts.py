@@ -51,12 +51,16 @@ class Run(NamedTuple):
     x: float
 
 
+LEAST = 1.0
+"""Least size of letters in pixels per em; the library has none below."""
+
+
 @lru_cache(maxsize=32)
 def font(pixels: float) -> FreeTypeFont:
-    """Return the font at a size in pixels per em."""
+    """Return the font at a size in pixels per em, at least `LEAST`."""
     from PIL import ImageFont
 
-    return ImageFont.truetype(FONT, pixels)
+    return ImageFont.truetype(FONT, max(pixels, LEAST))
 
 
 def runs(text: str, size: float) -> list[Run]:

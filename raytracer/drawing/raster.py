@@ -192,9 +192,14 @@ def _add_segment(
     if length == 0.0:
         return
     ux, uy, half = dx / length, dy / length, line.width / 2.0
-    count = max(ceil(length / PIECE), 1)
+    inside = _inside(start, (dx, dy), whole, half + 1.0)
+    if inside is None:
+        return
+    first, last = inside
+    count = max(ceil((last - first) * length / PIECE), 1)
     for piece in range(count):
-        ends = [(start[0] + dx * t / count, start[1] + dy * t / count) for t in (piece, piece + 1)]
+        parts = (first + (last - first) * t / count for t in (piece, piece + 1))
+        ends = [(start[0] + dx * part, start[1] + dy * part) for part in parts]
         box = _around(ends, half + 1.0).within(whole)
         if box.empty:
             continue
@@ -209,6 +214,19 @@ def _add_segment(
             cover = np.clip(half + 0.5 - np.hypot(across, beyond), 0.0, min(line.width, 1.0))
         part = mask[box.y0 - whole.y0 : box.y1 - whole.y0, box.x0 - whole.x0 : box.x1 - whole.x0]
         np.maximum(part, cover, out=part)
+
+
+def _inside(start: Point, along: Point, box: Box, margin: float) -> tuple[float, float] | None:
+    """Return which part of a segment is within a distance of a box (Liang and Barsky), or None."""
+    first, last = 0.0, 1.0
+    for place, step, low, high in zip(start, along, box[:2], box[2:], strict=True):
+        if step == 0.0:
+            if not low - margin <= place <= high + margin:
+                return None
+            continue
+        enter, leave = sorted(((low - margin - place) / step, (high + margin - place) / step))
+        first, last = max(first, enter), min(last, leave)
+    return (first, last) if first <= last else None
 
 
 def _polygon(polygon: Polygon, frame: Box) -> Covered:

@@ -114,6 +114,9 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         """The columns that are derived and that the file does not have by the same name."""
         own = self._own
         names = (*AXES, "radius", "index", "id", "mass", "speed", "element", "type")
+        labels = self._spheres.labels
+        if labels is not None and not any(element_symbols(labels)):
+            names = tuple(name for name in names if name != "element")  # types alone
         found = {name: self._find(name) for name in names if name not in own}
         return {name: each.about for name, each in found.items() if each is not None}
 
@@ -141,7 +144,8 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         """
         found = self._find(name)
         if found is None:
-            raise SceneError(f"there is no column '{shown(name)}'; {suggestion(name, self.about)}")
+            known = [*self.about, *(RADII if self._spheres.labels is not None else ())]
+            raise SceneError(f"there is no column '{shown(name)}'; {suggestion(name, known)}")
         return found.get()
 
     def made_of(self, name: str) -> tuple[str, ...]:

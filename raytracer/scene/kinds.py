@@ -215,9 +215,14 @@ class Expression(Number):
         super().__init__(0.0, above=True)
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        if is_a(value, str):
-            return text(value, name, error)
-        return super().checked(value, name, error)
+        if not is_a(value, str):
+            return super().checked(value, name, error)
+        words = text(value, name, error)
+        try:
+            number = float(words)  # as the command line has it
+        except ValueError:
+            return words
+        return super().checked(number, name, error)
 
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
         if type(value) is not str:
@@ -231,6 +236,9 @@ class Expression(Number):
 
     def limits(self) -> str:
         return ""
+
+    def option(self) -> dict[str, Any]:
+        return {"metavar": "NUMBER|EXPRESSION"}
 
 
 class Later(Kind):

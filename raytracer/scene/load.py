@@ -54,6 +54,7 @@ from raytracer.warning import collected, warn
 if TYPE_CHECKING:
     from os import PathLike
 
+    from raytracer.scene.animation import AnimationSettings
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.coloring.style import SetStyle
@@ -353,6 +354,7 @@ class _Composer:
             "ambient": self.make_if("", Ambient, content.get("ambient")),
             "lights": self.lights(),
             "materials": self.materials(),
+            "animation": self.animation(),
             "annotations": self.annotations(),
         }
         elements = self.elements()
@@ -449,6 +451,16 @@ class _Composer:
             text = str(error)
             self.problems.append(f"{place}.{text.partition('.')[2]}" if place else text)
             return None
+
+    def animation(self) -> AnimationSettings | None:
+        """Make the settings of the animation."""
+        values = self.content.get("animation")
+        if values is None:
+            return None
+        from raytracer.scene.animation import AnimationSettings  # late: few scenes have it
+
+        made: AnimationSettings | None = self.make("", AnimationSettings, values)
+        return made
 
     def annotations(self) -> Annotations | None:
         """Make what is drawn over the picture; None if there is nothing."""

@@ -86,7 +86,8 @@ def _rows(keys: Mapping[str, Definition], prefix: str) -> Iterator[Row]:
         if isinstance(key.kind, Either):
             yield _row(path, key, "")
         if inside:
-            joint = {Tables: "[].", NamedTables: ".NAME."}.get(type(key.kind), ".")
+            joint = "[]." if isinstance(key.kind, Tables) else "."
+            joint = ".NAME." if isinstance(key.kind, NamedTables) else joint
             yield from _rows(_merged(inside), path + joint)
         else:
             option = key.option_name if prefix == "render." else ""

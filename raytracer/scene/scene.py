@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from raytracer.scene.animation import AnimationSettings
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.columns import Columns
@@ -80,6 +81,7 @@ class Scene:
         caption: a sentence about it.
         source: the file it was loaded from, for messages.
         color_scales: what the colours of spheres mean, for a legend; in the order of the sets.
+        animation: frames, time and motion of the camera for `raytracer.animate`; None says nothing.
         annotations: what is drawn over the picture: legend, scale bar, axes, box and others.
         annotations: what is drawn over the picture: legend, scale bar, axes, box, ...
 
@@ -98,6 +100,7 @@ class Scene:
     caption: str = ""
     source: str = ""
     color_scales: Sequence[ColorScale] = ()
+    animation: AnimationSettings | None = None
     tone: ToneSettings = field(default_factory=ToneSettings)
     annotations: Annotations | None = None
 
@@ -126,6 +129,10 @@ class Scene:
             from raytracer.scene.coloring.scale import ColorScale as Scale
 
             self.color_scales = _parts("color_scales", self.color_scales, Scale)
+        if self.animation is not None:
+            from raytracer.scene.animation import AnimationSettings as Settings
+
+            of_kind(self.animation, "animation", Settings)
         for index, spheres in enumerate(self.spheres):
             try:
                 self.material_of(spheres)
@@ -247,10 +254,11 @@ class Scene:
             )
         return sets[0].columns
 
-    def styled(self, **settings: Any) -> Scene:
-        """Return the scene with particles coloured by their data, or some of them hidden.
+    def styled(self, *, radius: float | str | None = None, **settings: Any) -> Scene:
+        """Return the scene with particles coloured or sized by their data, or some of them hidden.
 
         Args:
+            radius: a number, or an expression over columns: "0.5*vdw".
             **settings: `color_by`, `map`, `range`, `color_scale`, `palette`, `select` and others,
                 as for `raytracer.render`.
 
@@ -260,7 +268,7 @@ class Scene:
         from raytracer.scene.coloring.apply import styled
         from raytracer.scene.coloring.style import StyleSettings
 
-        return styled(self, StyleSettings(**settings))
+        return styled(self, StyleSettings(**settings), radius)
 
     def describe(self, prim_id: int) -> SphereInfo:
         """Return all that is known of one sphere, what its data file says of it included.

@@ -20,7 +20,9 @@ def default_radius(centers: NDArray[Any]) -> float:
     Args:
         centers: (N, 3), any unit.
     """
-    return mean_spacing(centers) * SPACING
+    from raytracer.scene.held import held_value
+
+    return held_value(lambda: mean_spacing(centers) * SPACING, decides=len(centers) > 0)
 
 
 def mean_spacing(centers: NDArray[Any]) -> float:

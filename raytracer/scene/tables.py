@@ -213,6 +213,12 @@ MATERIAL = Variants(
     default=DEFAULT,
 )
 
+ANIMATION = Table(
+    "Animation",
+    "Frames, time and motion of the camera of `raytracer animate`.",
+    Keys("raytracer.scene.animation", "AnimationSettings"),
+)
+
 ANNOTATIONS = {
     name: Table(kind, summary, Keys("raytracer.scene.annotations", kind))
     for name, kind, summary in (
@@ -246,6 +252,7 @@ SCENE = Table(
             'Materials by name; "default" is used where a set names none.',
             default={},
         ),
+        "animation": _key(ANIMATION, "What `raytracer animate` makes of the scene."),
         "spheres": _key(Tables(SPHERES), "Sphere sets.", default=[]),
         "elements": _key(
             NamedTables(ELEMENT), "Own radii and colours of elements in files of atoms.", default={}

@@ -14,7 +14,7 @@ from raytracer.fields import Defined, check_fields, define
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import Color, parse_color
-from raytracer.scene.kinds import ColorValue
+from raytracer.scene.kinds import ColorValue, Expression
 from raytracer.scene.lights import LIGHTS, Light
 from raytracer.scene.views import AXES, VIEWS
 from raytracer.settings import LOOKS
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
         background: Color | Background | None
         transparent: bool | None
         lights: Sequence[Light] | None
-        radius: float | None
+        radius: float | str | None
         color: Color | None
 
 
@@ -120,9 +120,13 @@ class ViewSettings(Defined):
         default=None,
         metadata=define(Parts(*LIGHTS.values(), many=True), "Lights instead of the scene's."),
     )
-    radius: float | None = field(
+    radius: float | str | None = field(
         default=None,
-        metadata=define(Number(0.0, above=True), "One radius for all particles of data files."),
+        metadata=define(
+            Expression(),
+            "Radius of all particles of data files: a number, or an expression over columns, as "
+            "in vdw, 0.5*radius or sqrt(mass).",
+        ),
     )
     color: Color | None = field(
         default=None,
@@ -198,7 +202,11 @@ class ViewSettings(Defined):
         import numpy as np
 
         spheres = copy(spheres)
-        if self.radius is not None:
+        if isinstance(self.radius, str):
+            from raytracer.scene.coloring.apply import with_radius
+
+            spheres = with_radius(spheres, self.radius, "radius")
+        elif self.radius is not None:
             spheres.radius = self.radius
         if self.color is not None:
             spheres.color = np.array([parse_color(self.color)], np.float32)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from raytracer.backends.base import Device
     from raytracer.buffers import SceneBuffers
     from raytracer.files.output import OutputSet
+    from raytracer.scene.annotations import Annotations
     from raytracer.scene.scene import Scene
 
 
@@ -77,6 +79,7 @@ class LoadedScene:
         notice: Notice | None = None,
         outputs: OutputSet | None = None,
         frame: int | None = None,
+        annotations: Annotations | Mapping[str, Any] | None = None,
     ) -> LoadedScene:
         """Load, pack, build and upload a scene; arguments as for `raytracer.pipeline.prepare`.
 
@@ -93,6 +96,7 @@ class LoadedScene:
                 keep=True,
                 memory_of=Output(window=True),
                 outputs=outputs,
+                annotations=annotations,
             )
         job.warnings = warnings
         assert job.kept is not None

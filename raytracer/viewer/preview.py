@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from raytracer.pipeline import Notice
+    from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera
     from raytracer.scene.coloring.style import StyleOverrides
     from raytracer.scene.transform import Triple
@@ -100,6 +101,7 @@ def preview(
     light: str | Triple | None = None,
     threads: int = 0,
     tone: ToneSettings | Mapping[str, Any] | None = None,
+    annotations: Annotations | Mapping[str, Any] | None = None,
     watch: bool = False,
     offscreen: int | None = None,
     screenshot: str | Path | None = None,
@@ -132,6 +134,8 @@ def preview(
         threads: threads on the CPU; 0 takes every core that the process may use.
         tone: initial exposure and tone curve; a dictionary has some of them by name, and None takes
             those of the scene.
+        annotations: what is drawn over saved pictures, as for `render`; legend, scale bar, axes and
+            texts are shown in the window too while the camera rests, on the CPU.
         watch: reload the scene when its file, or one that it names, changes.
         offscreen: number of drag events to simulate without a display, before the picture is
             finished and the preview ends; needs EGL.
@@ -183,10 +187,14 @@ def preview(
     def load(step: Notice) -> LoadedScene:
         """Load the scene again, on the same device."""
         device = loaded_scene.job.device
-        return LoadedScene.load(source, overrides, device, threads, step, frame=frame)
+        return LoadedScene.load(
+            source, overrides, device, threads, step, frame=frame, annotations=annotations
+        )
 
     watching = Watch(file, load) if file is not None else None
-    loaded_scene = LoadedScene.load(source, overrides, backend, threads, notice, outputs, frame)
+    loaded_scene = LoadedScene.load(
+        source, overrides, backend, threads, notice, outputs, frame, annotations
+    )
     if notice is not None:
         notice("")  # from here on the window shows the progress
     for sentence in loaded_scene.job.warnings:

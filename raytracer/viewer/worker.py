@@ -313,6 +313,8 @@ class Worker:
         else:  # bloom takes longer than a draft
             tone = replace(request.tone, bloom=0.0) if self._film.draft else request.tone
             film.develop_into(tone, picture)
+        if job.plan is not None and not self._film.draft and hasattr(picture, "pixels"):
+            job.plan.draw_fixed(picture.pixels, request.buffers.view, job.space)
         seconds = perf_counter() - start if start else 0.0
         size, draft = self._film.size, self._film.draft
         frame = Frame(request, picture, size, film.samples, rate, seconds, draft)

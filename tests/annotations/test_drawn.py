@@ -234,3 +234,13 @@ def test_letters_that_the_font_lacks_are_told_of() -> None:
 def test_values_in_texts(text: str, problem: str) -> None:
     with pytest.raises(SceneError, match=problem):
         picture(Annotations(texts=[raytracer.TextLabel(text)]))
+
+
+@pytest.mark.parametrize("size", [(1, 1), (7, 300), (300, 7)])
+def test_annotations_of_tiny_pictures(size: tuple[int, int]) -> None:
+    drawn = raytracer.Annotations(
+        legend=Legend(), axes=Axes(), texts=[raytracer.TextLabel("x²")], outline=raytracer.Outline()
+    )
+    pixels = picture(drawn, scales=[SPEED], width=size[0], height=size[1]).pixels()
+    assert pixels.shape == (size[1], size[0], 4)
+    assert (pixels[..., 3] == 255).all()

@@ -20,7 +20,7 @@ def test_a_row_for_each_key() -> None:
         inside = {
             name for name, key in table.keys.items() if name in SCENE.keys or key.default == {}
         }
-        assert set(table.keys) - inside - {"generate", "arrays", "transform"} <= names
+        assert set(table.keys) - inside - {"generate", "arrays", "transform", "keyframes"} <= names
 
 
 def test_a_row_says_range_default_and_option() -> None:

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image as Pillow
 
-import raytracer
+import raytracer.film.png
 from raytracer import Camera, Scene
+from raytracer.cli import main
 from raytracer.errors import SceneError, UserError
 from raytracer.scene.packing.pack import pack_with_camera
 from raytracer.scene.views import VIEWS
@@ -150,6 +152,8 @@ def test_look_at_moves_a_fitted_camera_across() -> None:
         ({"view": "x", "direction": (1, 2, 3)}, r"camera\.view: leave out either the view or the"),
         ({"view": "x", "position": (1, 2, 3), "fit": True}, r"camera\.view: leave out either"),
         ({"up": "w"}, r"camera\.up: there is no axis 'w'"),
+        ({"up": "-Z"}, r"camera\.up: there is no axis '-Z'; did you mean '-z'"),
+        ({"view": "X"}, r"camera\.view: there is no view 'X'; did you mean 'x'"),
         ({"zoom": 0}, r"camera\.zoom: 0 is out of range"),
         ({"zoom": True}, r"camera\.zoom: True is not a number"),
     ],
@@ -238,6 +242,43 @@ def test_the_light_of_a_look_comes_from_where_it_is_told() -> None:
     assert halves((1, 0, 0)).tolist()[0] == -1  # it travels to the right, so it comes from the left
     scene = Scene(spheres=ball.spheres, lights=[], camera=Camera(view="front"))
     assert raytracer.render(scene, light="camera", **size).to_uint8()[16, 16, 0] > 200
+
+
+def test_the_camera_of_a_file_makes_the_same_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a picture, of what the commands print, and of a scene file."""
+    monkeypatch.chdir(tmp_path)
+    Path("a.xyz").write_text("3\n\nO 0 0 0\nH 1 0.2 0\nC 0 3 0.5\n")
+    Path("other.xyz").write_text("1\n\nO 9 9 9\n")
+    size = ["--size", "24x18", "--spp", "1", "--backend", "cpu", "-q"]
+
+    def picture(*options: str) -> Any:
+        assert main(["render", "a.xyz", *size, "-o", "b.png", *options]) == 0
+        return raytracer.film.png.read_metadata(Path("b.png"))
+
+    assert main(["render", "a.xyz", *size, "-o", "first.png", "--view", "iso", "--zoom", "2"]) == 0
+    digest = raytracer.film.png.read_metadata(Path("first.png"))["scene"]["digest"]  # type: ignore[index]
+    capsys.readouterr()
+    assert main(["info", "first.png"]) == 0
+    Path("camera.toml").write_text(capsys.readouterr().out.partition("\n\n")[2])
+    assert picture("--camera", "first.png")["scene"]["digest"] == digest
+    assert picture("--camera", "camera.toml")["scene"]["digest"] == digest
+    assert picture("--camera", "first.png", "--zoom", "2")["scene"]["digest"] != digest
+    for name, text, words in [
+        ("none.toml", "title = 'a'", "none.toml: has no table [camera]"),
+        ("bad.toml", "[camera]\nviev = 'x'\nzoom = 'a'", "bad.toml: camera.zoom: must be a number"),
+        ("bad.json", '{"camera": {"zoom": 0}}', "bad.json: camera.zoom: must be at least 0.01"),
+        ("a.png", "", "a.png: is not a PNG file"),
+    ]:
+        Path(name).write_text(text)
+        assert main(["render", "a.xyz", *size, "--camera", name]) == 2
+        assert words in capsys.readouterr().err
+    Pillow.new("RGB", (2, 2)).save("p.png")
+    assert main(["render", "a.xyz", *size, "--camera", "p.png"]) == 2
+    assert "p.png: says no camera" in capsys.readouterr().err
+    assert main(["render", "a.xyz", *size, "--camera", "gone.toml"]) == 2
+    assert not Path("a-2.png").exists()
 
 
 def test_every_view_has_a_row_in_the_guide() -> None:

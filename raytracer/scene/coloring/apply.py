@@ -17,6 +17,7 @@ from raytracer.scene.coloring.limits import least_positive, limits_of
 from raytracer.scene.coloring.scale import MISSING, STEPS, ColorScale, distinct, name_of
 from raytracer.scene.coloring.style import KEYS, SetStyle, StyleSettings
 from raytracer.scene.elements import Element, table
+from raytracer.scene.held import held_names, held_range
 from raytracer.scene.particles.labels import element_symbols, looks
 from raytracer.warning import warn
 
@@ -74,19 +75,21 @@ def styled_sets(
     return made, scales
 
 
-def styled(scene: Scene, settings: StyleSettings) -> Scene:
+def styled(scene: Scene, settings: StyleSettings, radius: float | str | None = None) -> Scene:
     """Return a scene whose particles have other colours, or of which some are shown.
 
     Args:
         scene: its sets that come from files or objects are changed; without such, all are.
-        settings: what to change; without any, the scene itself is returned.
+        settings: what to change.
+        radius: a number or an expression over columns; None keeps the radii.
 
     Raises:
         SceneError: as for `styled_sets`.
     """
     of_data = [spheres.source != "" for spheres in scene.spheres]
     meant = of_data if any(of_data) else [True] * len(of_data)
-    styles = [SetStyle(settings) if each else None for each in meant]
+    size = None if radius is None else str(radius)
+    styles = [SetStyle(settings, size) if each else None for each in meant]
     sets, scales = styled_sets(scene.spheres, styles)
     kept = () if scales else scene.color_scales
     return replace(scene, spheres=sets, color_scales=(*kept, *scales))
@@ -105,7 +108,7 @@ def _sized(spheres: SphereSet, style: SetStyle) -> SphereSet:
     if style.settings.select is not None:
         spheres = _selected(spheres, style.settings.select, style.named("select"))
     if style.radius is not None:
-        spheres = _with_radius(spheres, style.radius, style.named("radius"))
+        spheres = with_radius(spheres, style.radius, style.named("radius"))
     return spheres
 
 
@@ -144,8 +147,22 @@ def _ranges(condition: str, columns: Columns) -> str:
     return f": {'; '.join(found)}" if found else ""
 
 
-def _with_radius(spheres: SphereSet, text: str, place: str) -> SphereSet:
-    values = evaluate(text, spheres.columns, place)
+def with_radius(spheres: SphereSet, text: str, place: str) -> SphereSet:
+    """Return a set with the radii of an expression.
+
+    Args:
+        spheres: the set; its arrays are shared.
+        text: an expression over columns.
+        place: what messages call it.
+
+    Raises:
+        SceneError: the expression is wrong, or its values are no radii.
+    """
+    values: Any
+    try:
+        values = float(text)
+    except ValueError:
+        values = evaluate(text, spheres.columns, place)
     where = Where("", {"radius": f"'{shown(text)}'"})
     sized = copy(spheres)
     try:
@@ -211,7 +228,7 @@ def _data(sets: list[SphereSet], style: SetStyle) -> _Data:
             f"{style.named('range')}: the values of '{shown(by)}' are categories, which have no "
             "range: leave it out"
         )
-    return _Data(found, _category_names(found, by, place))
+    return _Data(found, held_names(lambda: _category_names(found, by, place)))
 
 
 def _category_names(found: list[Any], by: str, place: str) -> list[str]:
@@ -375,11 +392,12 @@ def _continuous(sets: list[SphereSet], style: SetStyle, values: list[NDArray[Any
             f"with {kind}"
         )
     wanted = settings.range or (None, None)
-    low, high = limits_of(wanted, values)
+    low, high = held_range(lambda: limits_of(wanted, values))
     if not (isfinite(low) and isfinite(high)):
         raise SceneError(f"{style.named('color_by')}: '{shown(by)}' has no finite values")
     if kind == "log":
-        low = _log_start(low, wanted[0] is None, values, style)
+        start = _log_start(low, wanted[0] is None, values, style)
+        low, _ = held_range(lambda: (start, high))
     if is_symmetric:
         high = max(abs(low), abs(high))
         low = -high

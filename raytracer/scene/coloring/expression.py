@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from raytracer.errors import SceneError, nearest, shown
+from raytracer.errors import SceneError, shown, suggestion
 from raytracer.scene.arrays import each_block
 
 if TYPE_CHECKING:
@@ -470,6 +470,8 @@ class _Compiler:
         """Return the comparison of two parts."""
         import numpy as np
 
+        self.check_quotes(left, right)
+        self.check_quotes(right, left)
         one, other = self.part(left, depth), self.part(right, depth)
         if operator in (ast.In, ast.NotIn):
             if other.kind != "list":
@@ -498,6 +500,15 @@ class _Compiler:
             raise self.wrong(f"'{shown(self.text(side))}' is a vector: use norm() or [0]")
         compare, first, second = getattr(np, name), one.of, other.of
         return lambda rows: compare(first(rows), second(rows))
+
+    def check_quotes(self, column: ast.expr, word: ast.expr) -> None:
+        """Refuse a text without quotes that is compared with a column of texts."""
+        if not (isinstance(column, ast.Name) and isinstance(word, ast.Name)):
+            return
+        if self.source.has(column.id) and not self.source.has(word.id):
+            values = self.source.value(column.id)
+            if isinstance(values, Texts):
+                raise self.wrong(f"texts stand in quotes: {column.id} == '{shown(word.id)}'")
 
     def among(
         self, node: ast.expr, part: Part, wanted: list[Any], inside: bool
@@ -548,13 +559,8 @@ class _Compiler:
                 return _constant(float(getattr(np, WHOLE[name])(every)) if every.size else 0.0)
         if name not in FUNCTIONS:
             known = [*FUNCTIONS, *WHOLE, *OTHERS]
-            near = nearest(name, known)
-            hint = (
-                f"did you mean '{near}'?"
-                if near
-                else f"known are {', '.join(dict.fromkeys(known))}"
-            )
-            raise self.wrong(f"there is no function '{shown(self.text(node.func))}'; {hint}")
+            called = self.text(node.func)
+            raise self.wrong(f"there is no function '{shown(called)}'; {suggestion(name, known)}")
         numpy_name, wanted = FUNCTIONS[name]
         function = getattr(np, numpy_name)
         if count < wanted or (count > wanted and name not in ("min", "max")):

@@ -16,6 +16,9 @@ from raytracer.files.access import is_file
 MOST_FILES = 1_000_000
 """Most files of a series."""
 
+DOCUMENTS = frozenset((".md", ".txt"))
+"""Endings of files that are rather read by people where they lie beside others."""
+
 _NUMBER = re.compile(r"%0?\d*d")
 
 _WILD = re.compile(r"[*?\[]")
@@ -116,7 +119,8 @@ def _in_folder(folder: Path) -> list[Path]:
         from raytracer.files.access import reason
 
         raise DataFileError(f"{folder}: {reason(problem)}") from None
-    files = [path for path in there if ending(path) in SUFFIXES and is_file(path)]
+    known = frozenset(SUFFIXES) - DOCUMENTS
+    files = [path for path in there if ending(path) in known and is_file(path)]
     endings = sorted({ending(path) for path in files})
     if not files:
         raise DataFileError(f"{folder}: is a folder without particle files; name a file")

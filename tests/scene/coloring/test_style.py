@@ -270,6 +270,21 @@ def test_in_python(atoms: Path) -> None:
     assert (by_path.array == by_scene.array).all()
 
 
+def test_radius_by_an_expression(atoms: Path) -> None:
+    size: dict[str, Any] = {"width": 24, "height": 24, "samples": 1}
+    radii = load(atoms).styled(radius="0.5*vdw").spheres[0].radius
+    assert radii.tolist() == [0.75, 0.6, 0.6, 0.885, 0.885, 0.885]  # type: ignore[union-attr]
+    assert load(atoms).styled(radius=2).spheres[0].radius == 2
+    by_setting = raytracer.render(str(atoms), radius="0.5*vdw", **size)
+    by_scene = raytracer.render(load(atoms).styled(radius="0.5*vdw"), **size)
+    assert (by_setting.array == by_scene.array).all()
+    assert (by_setting.array != raytracer.render(str(atoms), radius="0.5", **size).array).any()
+    with pytest.raises(UserError, match="radius: there is no column 'vdv'; did you mean 'vdw'"):
+        raytracer.render(str(atoms), radius="vdv", **size)
+    with pytest.raises(UserError, match="color: is one colour for all; leave out either"):
+        raytracer.render(str(atoms), color="red", color_by="speed", **size)
+
+
 def test_albedo_is_the_colour_of_the_map() -> None:
     matplotlib = pytest.importorskip("matplotlib")
     values = np.linspace(0.0, 1.0, 50)
@@ -314,6 +329,7 @@ def test_albedo_is_the_colour_of_the_map() -> None:
         ({"palette": "jmool"}, "there is no palette 'jmool'; did you mean 'jmol'"),
         ({"palette": {"Q": "red"}}, "'Q' is neither an element nor a label"),
         ({"select": "charge"}, "is no condition"),
+        ({"select": "species == O"}, "texts stand in quotes: species == 'O'"),
         ({"select": "z > 7"}, "no particle .* fulfils 'z > 7': z is 0 to 0"),
         ({"select": "species == 'X'"}, "species is O, H, C"),
         ({"color_by": 3}, "color_by: 3 is no text"),

@@ -1,0 +1,1 @@
+"""Animations: trajectories and moving cameras, rendered to movies and numbered pictures."""

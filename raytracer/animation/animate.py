@@ -1,0 +1,460 @@
+"""Animations: a trajectory, a moving camera, or both, as pictures or as a movie."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import ExitStack
+from contextvars import copy_context
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer._version import __version__
+from raytracer.animation.movie import (
+    PICTURES,
+    MovieWriter,
+    VideoWriter,
+    check_movie,
+    no_transparency,
+    warn_of_size,
+    write_picture,
+)
+from raytracer.animation.shots import Plan, Renderer, Shot, on_threads
+from raytracer.animation.source import chosen_frames, source_of
+from raytracer.animation.store import FrameStore
+from raytracer.errors import OutputError, UserError
+from raytracer.files import output
+from raytracer.files.access import path_of
+from raytracer.film.image import Image
+from raytracer.film.tone_settings import ToneSettings
+from raytracer.scene.animation import AnimationSettings
+
+if TYPE_CHECKING:
+    from raytracer.animation.source import FrameSource
+    from raytracer.scene.annotations import Annotations
+
+STILL_SECONDS = 6.0
+"""Seconds of the animation of a scene that stands still, where nothing says how long it is."""
+
+MOST_SHOTS = 1_000_000
+"""Most frames of an animation."""
+
+WAITING = 2
+"""Most rendered frames that wait to be written."""
+
+Pixels = NDArray[np.uint8]
+
+FrameCall = Callable[[int, int], None]
+"""Called with the number of finished frames, and that of all frames."""
+
+_NUMBER = re.compile(r"#+|%0?(\d*)d")
+
+
+class Animation:
+    """Frames that are rendered when they are asked for.
+
+    It has a length and gives pictures in a loop; `save` writes a movie.
+
+    >>> for image in raytracer.animate("trajectory.gsd"):
+    ...     print(image.statistics.covered)
+    >>> raytracer.animate("scene.toml", turntable="8s").save("movie.mp4")
+
+    Args:
+        source: the frames that are read.
+        settings: of the animation.
+        overrides: settings of view and render by name; None keeps the scene's.
+        tone: exposure and curve.
+        backend: by name.
+        threads: on the CPU.
+        annotations: what is drawn over the pictures.
+    """
+
+    def __init__(
+        self,
+        source: FrameSource,
+        settings: AnimationSettings,
+        overrides: dict[str, Any],
+        tone: ToneSettings | Mapping[str, Any] | None = None,
+        backend: str = "auto",
+        threads: int = 0,
+        annotations: Annotations | Mapping[str, Any] | None = None,
+    ) -> None:
+        self.settings = settings
+        frames = chosen_frames(settings.frames, source.count, source.name)
+        shots, duration = _shots(frames, settings, source.name)
+        self._plan = Plan(
+            source, shots, settings, overrides, tone, backend, threads, duration, annotations
+        )
+        self.seconds: list[float] = []
+
+    def __len__(self) -> int:
+        return len(self._plan.shots)
+
+    def __repr__(self) -> str:
+        return f"<Animation: {len(self)} frames, {self.duration:g} s>"
+
+    @property
+    def duration(self) -> float:
+        """Seconds of the animation."""
+        return self._plan.duration
+
+    def __iter__(self) -> Iterator[Image]:
+        """Render the frames, one after another; the next one is read meanwhile."""
+        with Renderer(self._plan) as renderer:
+            for _, image in renderer.images(self._plan.shots, None):
+                yield image
+
+    def save(
+        self,
+        path: str | Path,
+        *,
+        poster: bool = True,
+        resume: bool = True,
+        progress: FrameCall | None = None,
+    ) -> Path:
+        """Write a movie, a moving picture, or numbered pictures.
+
+        The first frame is written first, as `NAME.poster.png` beside a movie. Finished frames are
+        kept in the folder `NAME.frames` until the movie is complete: where a run was ended, the
+        same call goes on, and writes the same bytes.
+
+        Args:
+            path: `.mp4`, `.mov`, `.mkv`, `.webm` (PyAV, `pip install 'raytracer[video]'`), `.gif`,
+                `.webp`; or numbered pictures, `frames/####.png` or `frames/####.exr`.
+            poster: whether to write the first frame beside a movie.
+            resume: whether to take finished frames of an earlier run.
+            progress: called with the numbers of finished and of all frames.
+
+        Returns:
+            The path.
+
+        Raises:
+            UserError: it cannot be written.
+        """
+        target = path_of(path)
+        if _NUMBER.search(target.name):
+            _Pictures(self._plan, target, resume, progress).run(self)
+        else:
+            _Movie(self._plan, target, poster, resume, progress).run(self)
+        return target
+
+
+def animate(
+    scene: object,
+    *,
+    backend: str = "auto",
+    threads: int = 0,
+    tone: ToneSettings | Mapping[str, Any] | None = None,
+    annotations: Annotations | Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> Animation:
+    """Return an animation of a trajectory, of a scene whose camera moves, or of both.
+
+    Args:
+        scene: the path of a scene or particle file, of a series of files (`snap_*.h5`) or a folder
+            of them; a `Scene`; a sequence with a `Scene`, or what `Scene.from_object` takes, for
+            each frame; an array (T, N, 3).
+        backend: "auto", "cpu", "cuda", or "cuda:1"; see `render`.
+        threads: threads on the CPU; 0 takes every core that the process may use.
+        tone: exposure and curve, as for `render`; an automatic exposure is metered in the first
+            frame.
+        annotations: what is drawn over the pictures; see `render`. In texts {frame} is the number
+            of the trajectory's frame and {time} the seconds from the start.
+        **settings: those of `AnimationSettings` (`frames`, `fps`, `turntable`, `keyframes`, ...)
+            and those of `render` (`width`, `samples`, `view`, `background`, ...); what is None is
+            that of the scene.
+
+    Raises:
+        UserError: the scene or an argument cannot be rendered.
+        TypeError: there is no argument of that name.
+    """
+    from raytracer.fields import definitions
+    from raytracer.scene.coloring.style import StyleSettings
+    from raytracer.scene.view_settings import ViewSettings
+    from raytracer.settings import RenderSettings
+
+    source = source_of(scene)
+    own = definitions(AnimationSettings)
+    known = {name for kind in (RenderSettings, ViewSettings, StyleSettings)
+             for name in definitions(kind)}  # fmt: skip
+    for name in settings:
+        if name not in own and name not in known:
+            from raytracer.errors import shown, suggestion
+
+            raise TypeError(
+                f"animate() got an unexpected keyword argument '{shown(name)}'; "
+                f"{suggestion(name, [*own, *known])}"
+            )
+    said = {name: value for name, value in settings.items() if name in own and value is not None}
+    overrides = {name: value for name, value in settings.items() if name in known}
+    base = source.animation or AnimationSettings()
+    return Animation(source, replace(base, **said), overrides, tone, backend, threads, annotations)
+
+
+def _shots(frames: list[int], settings: AnimationSettings, name: str) -> tuple[list[Shot], float]:
+    """Return what is shown, and the duration in seconds.
+
+    Args:
+        frames: of the trajectory, that were chosen.
+        settings: of the animation.
+        name: of the source, for messages.
+    """
+    seconds = settings.duration
+    if len(frames) == 1 and not settings.moves and settings.duration is None:
+        raise UserError(
+            f"{name}: is one frame and the camera stands still, so nothing moves: say for example "
+            "--turntable 8s, or give a trajectory"
+        )
+    if seconds is None and len(frames) == 1:
+        turn = settings.turn
+        seconds = turn.seconds if turn is not None else None
+        if settings.keyframes:
+            seconds = max(seconds or 0.0, settings.keyframes[-1].time)
+        seconds = seconds or STILL_SECONDS
+    count = len(frames) if seconds is None else max(round(seconds * settings.fps), 1)
+    if count > MOST_SHOTS:
+        raise UserError(f"{name}: the animation has {count:,} frames; at most {MOST_SHOTS:,}")
+    chosen = [frames[index * len(frames) // count] for index in range(count)]
+    shots = [Shot(index, frame, index / settings.fps) for index, frame in enumerate(chosen)]
+    return shots, count / settings.fps
+
+
+def _digest(plan: Plan) -> str:
+    """Return a hash of all that frames depend on, 16 digits; that of nothing known is unique."""
+    signature = plan.source.signature()
+    if signature is None:
+        import secrets
+
+        return secrets.token_hex(8)
+    movie = ("quality", "codec")
+    settings = {name: value for name, value in asdict(plan.settings).items() if name not in movie}
+    known = [
+        __version__, signature, settings, plan.overrides, repr(plan.tone), plan.backend,
+        repr(plan.annotations), [asdict(shot) for shot in plan.shots],
+    ]  # fmt: skip
+    text = json.dumps(known, sort_keys=True, default=repr)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+class _Job:
+    """One call of `Animation.save`: which frames are finished, and the others rendered."""
+
+    def __init__(self, plan: Plan, target: Path, progress: FrameCall | None) -> None:
+        self.plan, self.target, self.progress = plan, target, progress
+        self.done = 0
+
+    def has(self, shot: Shot) -> bool:
+        """Whether a frame is finished."""
+        raise NotImplementedError
+
+    def begin(self, renderer: Renderer) -> None:
+        """Look at what will be rendered."""
+
+    def exposure(self) -> float | None:
+        """Return the exposure of an earlier run, or None."""
+        return None
+
+    def keep(self, shot: Shot, image: Image, renderer: Renderer) -> None:
+        """Write a frame that was rendered; on a thread of its own."""
+        raise NotImplementedError
+
+    def take(self, shot: Shot) -> None:
+        """Use a frame that was finished before; on the same thread."""
+
+    def render(self, animation: Animation, bits: int | None) -> None:
+        """Render all frames that are not finished, and pass all on in their order."""
+        shots = self.plan.shots
+        missing = [shot for shot in shots if not self.has(shot)]
+        with ExitStack() as stack:
+            writer = stack.enter_context(on_threads("movie"))
+            waiting: list[Future[None]] = []
+            images: Iterator[tuple[Shot, Image]] = iter(())
+            if missing:
+                renderer = stack.enter_context(Renderer(self.plan, self.exposure()))
+                self.begin(renderer)
+                images = renderer.images(missing, bits)
+                animation.seconds = renderer.seconds
+            unfinished = {shot.index for shot in missing}
+            for shot in shots:
+                if shot.index in unfinished:
+                    _, image = next(images)
+                    run = copy_context().run  # warnings go where those of this thread go
+                    waiting.append(writer.submit(run, self.keep, shot, image, renderer))
+                else:
+                    waiting.append(writer.submit(copy_context().run, self.take, shot))
+                while len(waiting) > WAITING:
+                    self._finish(waiting.pop(0))
+            for each in waiting:
+                self._finish(each)
+
+    def _finish(self, task: Future[None]) -> None:
+        task.result()
+        self.done += 1
+        if self.progress is not None:
+            self.progress(self.done, len(self.plan.shots))
+
+
+class _Movie(_Job):
+    """A movie or a moving picture, with the folder of its finished frames."""
+
+    def __init__(
+        self, plan: Plan, target: Path, poster: bool, resume: bool, progress: FrameCall | None
+    ) -> None:
+        super().__init__(plan, target, progress)
+        check_movie(target, plan.settings.codec, bool(plan.overrides.get("transparent")))
+        files = output.OutputSet()
+        files.reads(*plan.source.files())
+        output.check_file(files.writes(target, "the movie"))
+        self.poster = target.with_suffix(".poster.png") if poster else None
+        if self.poster is not None:
+            output.check_picture(files.writes(self.poster, "the poster"))
+        self.resume = resume
+        self.is_picture = target.suffix.lower() in PICTURES
+        self._digest = _digest(plan)
+        self._known = plan.source.signature() is not None
+        self._video: MovieWriter | None = None
+        self._file: BinaryIO | None = None
+
+    def run(self, animation: Animation) -> None:
+        """Render and write."""
+        self.store = FrameStore(self.target, self._digest)
+        if not self.resume:
+            self.store.remove()
+            self.store = FrameStore(self.target, self._digest)
+        try:
+            with output.replacing(self.target) as self._file:
+                self.render(animation, 8)
+                if self._video is not None:
+                    self._video.close()
+                else:
+                    settings = self.plan.settings
+                    write_picture(
+                        self._file, self.target, self.store, len(self.plan.shots), settings.fps,
+                        settings.quality,
+                    )  # fmt: skip
+        except BaseException:
+            if not self._known:
+                self.store.remove()
+            self.store.discard_if_empty()
+            raise
+        self.store.remove()
+
+    def begin(self, renderer: Renderer) -> None:
+        warn_of_size(self.target, (renderer.settings.width, renderer.settings.height))
+
+    def has(self, shot: Shot) -> bool:
+        return self.store.has(shot.index)
+
+    def exposure(self) -> float | None:
+        found = self.store.noted().get("exposure")
+        return float(found) if isinstance(found, (int, float)) else None
+
+    def keep(self, shot: Shot, image: Image, renderer: Renderer) -> None:
+        if shot.index == 0:
+            if renderer.exposure is not None:
+                self.store.note({"exposure": renderer.exposure})
+            if self.poster is not None:
+                image.save(self.poster)
+        pixels = image.to_uint8()
+        self.store.write(shot.index, pixels)
+        self._encode(pixels)
+
+    def take(self, shot: Shot) -> None:
+        if not self.is_picture:
+            self._encode(self.store.read(shot.index))
+
+    def _encode(self, pixels: Pixels) -> None:
+        """Add a frame to the movie."""
+        if self.is_picture:
+            return
+        if self._video is None:
+            assert self._file is not None
+            height, width, channels = pixels.shape
+            if channels > 3:
+                raise no_transparency(self.target)
+            settings = self.plan.settings
+            self._video = VideoWriter(
+                self._file, self.target, (width, height), settings.fps, settings.codec,
+                settings.quality,
+            )  # fmt: skip
+        self._video.add(pixels)
+
+
+class _Pictures(_Job):
+    """Numbered pictures: PNG, or films as OpenEXR."""
+
+    def __init__(self, plan: Plan, target: Path, resume: bool, progress: FrameCall | None) -> None:
+        super().__init__(plan, target, progress)
+        suffix = target.suffix.lower()
+        if suffix not in (".png", ".exr"):
+            raise OutputError(f"{target}: numbered pictures end in .png or .exr")
+        if plan.settings.codec is not None:
+            raise UserError(f"{target}: numbered pictures have no codec: leave --codec out")
+        folder = target.parent
+        if not folder.exists():
+            try:
+                folder.mkdir()
+            except OSError as error:
+                raise OutputError(f"{folder}: cannot be made ({error.strerror})") from None
+        if suffix == ".exr":
+            from raytracer.film import film_file
+
+            film_file.check_target(target.with_name("0.exr"), False)
+        self.is_film = suffix == ".exr"
+        self._digest = _digest(plan)
+        self._resume = resume
+        output.check_file(self.path(plan.shots[0]))
+
+    def run(self, animation: Animation) -> None:
+        """Render and write."""
+        self.render(animation, None if self.is_film else 8)
+
+    def path(self, shot: Shot) -> Path:
+        """Return the name of a picture."""
+        digits = max(len(str(len(self.plan.shots) - 1)), 1)
+
+        def number(found: re.Match[str]) -> str:
+            width = len(found[0]) if found[0].startswith("#") else int(found[1] or 0)
+            return f"{shot.index:0{max(width, digits if width else 0)}d}"
+
+        return self.target.with_name(_NUMBER.sub(number, self.target.name, count=1))
+
+    def has(self, shot: Shot) -> bool:
+        return bool(self._resume and self._about(shot).get("digest") == self._digest)
+
+    def exposure(self) -> float | None:
+        found = self._about(self.plan.shots[0])
+        there = found.get("digest") == self._digest and self._resume
+        value = found.get("exposure") if there else None
+        return float(value) if isinstance(value, (int, float)) else None
+
+    def keep(self, shot: Shot, image: Image, renderer: Renderer) -> None:
+        about: dict[str, Any] = {"frame": shot.index, "of": len(self.plan.shots)}
+        about |= {"digest": self._digest, "exposure": renderer.exposure}
+        image.metadata["animation"] = about
+        path = self.path(shot)
+        if self.is_film:
+            image.film.metadata |= {"animation": about}
+            image.film.save(path)
+        else:
+            image.save(path)
+
+    def _about(self, shot: Shot) -> dict[str, Any]:
+        """Return what a picture of an earlier run says of itself, or {}."""
+        path = self.path(shot)
+        if not path.is_file() or self.is_film:
+            return {}
+        from raytracer.film import png
+
+        try:
+            found = (png.read_metadata(path) or {}).get("animation")
+        except UserError:
+            return {}
+        return found if isinstance(found, dict) else {}

@@ -1,0 +1,177 @@
+"""A camera that is fitted once, to several frames and all directions that it will look from.
+
+A camera fitted to one frame sees all that is within the cone (or the box) behind its eye. A camera
+of the same direction that has the eyes of several such cameras in its picture has all their cones
+in it, and so all their spheres.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from math import atan, degrees, hypot, radians, tan
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.scene.camera import Camera
+from raytracer.scene.packing import framing
+from raytracer.scene.packing.pack import place, render_space
+from raytracer.scene.packing.pose import aimed, pose
+
+if TYPE_CHECKING:
+    from raytracer.scene.scene import Scene
+
+Point = NDArray[np.float64]
+
+
+class Fitted(NamedTuple):
+    """A camera fitted to one frame from one direction.
+
+    Args:
+        eye: (3,), scene units.
+        half: half the height of the picture of an orthographic camera, scene units.
+        middle: of the spheres of the frame, (3,), scene units.
+    """
+
+    eye: Point
+    half: float
+    middle: Point
+
+
+def fit(
+    scenes: Iterable[tuple[Scene, Point | None]],
+    camera: Camera,
+    directions: Callable[[Camera], Sequence[Point]],
+    aspect: float,
+) -> Camera:
+    """Return a camera that sees the spheres of all scenes, from all directions.
+
+    Args:
+        scenes: the frames, one looked at after another, each with the point in it that the camera
+            follows; None if it follows nothing.
+        camera: of the scene; one with a position of its own that is not fitted stays, and looks at
+            the middle of the first scene where it says nothing else.
+        directions: returns where from a camera will look, from the spheres to its eye: its own
+            direction first, then those of its way around.
+        aspect: width of the picture by its height.
+
+    Returns:
+        A camera with position, target and `up`.
+    """
+    found: list[list[Fitted]] = []
+    ways: Sequence[Point] = ()
+    pivot: Point | None = None
+    own = camera
+    for scene, point in scenes:
+        sets = [s for s in scene.spheres if s.count]
+        space = render_space(sets)
+        spheres = place(sets, space)
+        if not ways:
+            own = aimed(camera, spheres, space)
+            if not own.fit:
+                return _zoomed(own)
+            ways = directions(own)
+            found = [[] for _ in ways]
+            pivot = point
+            if point is None and own.look_at is not None and own.position is None:
+                pivot = np.array(own.look_at, np.float64)
+        center = np.asarray(space.center, np.float64)
+        middle = framing.middle(spheres) * space.scale + center if sets else center
+        moved = np.zeros(3) if point is None or pivot is None else point - pivot
+        for each, way in zip(found, ways, strict=True):
+            from_there = replace(own, position=None, look_at=None, direction=_triple(way), zoom=1.0)
+            stand = pose(from_there, spheres, space, aspect)
+            eye = stand.eye * space.scale + center - moved
+            each.append(Fitted(eye, stand.half * space.scale, middle - moved))
+    if len(ways) == 1 and pivot is None:
+        return _zoomed(_still(found[0], own, ways[0], aspect))
+    if pivot is None:
+        pivot = np.mean([each.middle for frames in found for each in frames], axis=0)
+    return _zoomed(_around(found, own, ways, aspect, pivot))
+
+
+def _zoomed(camera: Camera) -> Camera:
+    """Return a camera with its zoom in its field of view, or in its height."""
+    if camera.zoom == 1.0:
+        return camera
+    if camera.height is not None:
+        return replace(camera, height=camera.height / camera.zoom, zoom=1.0)
+    angle = 2.0 * degrees(atan(tan(radians(camera.vertical_fov) / 2.0) / camera.zoom))
+    return replace(camera, vertical_fov=angle, zoom=1.0)
+
+
+def _still(found: list[Fitted], camera: Camera, direction: Point, aspect: float) -> Camera:
+    """Return the camera of one direction that has all eyes in its picture."""
+    axes = framing.basis(direction, np.array(camera.upward, np.float64))
+    middle = np.mean([each.middle for each in found], axis=0)
+    eyes = np.array([each.eye for each in found])
+    across, above, along = eyes @ axes.right, eyes @ axes.up, eyes @ -axes.forward
+    if camera.type == "orthographic":
+        halves = np.array([each.half for each in found])
+        right, left = (across + halves * aspect).max(), (across - halves * aspect).min()
+        top, bottom = (above + halves).max(), (above - halves).min()
+        half = max((top - bottom) / 2.0, (right - left) / 2.0 / aspect)
+        eye = (right + left) / 2.0 * axes.right + (top + bottom) / 2.0 * axes.up
+        eye = eye - along.max() * axes.forward
+        return _camera(camera, eye, _ahead(eye, middle, axes), half)
+    tangent = tan(radians(camera.vertical_fov) / 2.0)
+    x, depth_x = _apex(across, along, tangent * aspect)
+    y, depth_y = _apex(above, along, tangent)
+    eye = x * axes.right + y * axes.up - max(depth_x, depth_y) * axes.forward
+    return _camera(camera, eye, _ahead(eye, middle, axes), 0.0)
+
+
+def _apex(side: NDArray[np.float64], along: NDArray[np.float64], tangent: float) -> Point:
+    """Return place and depth of the apex of the narrowest wedge that holds points.
+
+    Args:
+        side: of the points, across the wedge, (F,).
+        along: towards the apex, (F,).
+        tangent: of half the wedge's angle.
+    """
+    right, left = (side + along * tangent).max(), (side - along * tangent).min()
+    return np.array([(right + left) / 2.0, (right - left) / 2.0 / tangent])
+
+
+def _around(
+    found: list[list[Fitted]],
+    camera: Camera,
+    directions: Sequence[Point],
+    aspect: float,
+    pivot: Point,
+) -> Camera:
+    """Return the camera that looks at a point, from where it sees all in all directions."""
+    tangent = tan(radians(camera.vertical_fov) / 2.0)
+    distance = half = 0.0
+    for frames, direction in zip(found, directions, strict=True):
+        axes = framing.basis(direction, np.array(camera.upward, np.float64))
+        for each in frames:
+            way = each.eye - pivot
+            x, y, along = abs(way @ axes.right), abs(way @ axes.up), float(way @ -axes.forward)
+            if camera.type == "orthographic":
+                half = max(half, float(y) + each.half, float(x) / aspect + each.half)
+                distance = max(distance, along)
+            else:
+                distance = max(distance, along + max(float(x) / aspect, float(y)) / tangent)
+    back = directions[0] / hypot(*directions[0])
+    return _camera(camera, pivot + back * distance, pivot, half)
+
+
+def _ahead(eye: Point, middle: Point, axes: framing.Basis) -> Point:
+    """Return the point on the axis of a view that is as deep as the middle of the spheres."""
+    depth = float((middle - eye) @ axes.forward)
+    return eye + axes.forward * max(depth, 1e-3 * hypot(*(middle - eye)) or 1.0)
+
+
+def _camera(camera: Camera, eye: Point, target: Point, half: float) -> Camera:
+    height = 2.0 * half if camera.type == "orthographic" else None
+    return replace(
+        camera, position=_triple(eye), look_at=_triple(target), height=height, fit=False,
+        direction=None,
+    )  # fmt: skip
+
+
+def _triple(point: Point) -> tuple[float, float, float]:
+    return float(point[0]), float(point[1]), float(point[2])

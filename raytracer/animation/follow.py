@@ -1,0 +1,71 @@
+"""The point that a camera follows: the mean of all centres, or one particle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.errors import DataFileError, SceneError
+from raytracer.files.access import opened
+from raytracer.scene.animation import CENTER
+from raytracer.scene.particles.read import source_of
+
+if TYPE_CHECKING:
+    from raytracer.scene.scene import Scene, SphereSet
+
+IDS = ("id", "ids", "identifier", "particle_id", "particleids", "particle_identifier")
+"""Columns that number the particles of a file, in small letters."""
+
+
+def followed(scene: Scene, target: str | int) -> NDArray[np.float64]:
+    """Return the point that a camera follows, float64 (3,), scene units.
+
+    Args:
+        scene: a frame.
+        target: "center", or the id of a particle of the first set that has a file; where the file
+            has no ids, its number.
+
+    Raises:
+        UserError: there is no such particle.
+    """
+    sets = [spheres for spheres in scene.spheres if spheres.count]
+    if target == CENTER:
+        if not sets:
+            return np.zeros(3)
+        total = sum(_placed(s, s.centers.mean(axis=0, dtype=np.float64)) * s.count for s in sets)
+        return np.asarray(total / sum(s.count for s in sets), np.float64)
+    number = int(target)
+    chosen = next((s for s in sets if s.file is not None), sets[0] if sets else None)
+    if chosen is None:
+        raise SceneError(f"animation.follow: the scene has no particles, so none is {number}")
+    row = _row(chosen, number)
+    if row is None or row >= chosen.count:
+        raise DataFileError(
+            f"{chosen.source or 'the scene'}: animation.follow: there is no particle {number} "
+            f"among {chosen.count:,}"
+        )
+    return _placed(chosen, np.asarray(chosen.centers[row], np.float64))
+
+
+def _row(spheres: SphereSet, number: int) -> int | None:
+    """Return the row of a particle; None if no particle has this id."""
+    if spheres.file is None:
+        return number
+    file = spheres.file
+    with (
+        opened(file.path) as stream,
+        source_of(stream, inner=file.inner, frame=file.frame) as source,
+    ):
+        name = next((each for each in source.columns if each.lower() in IDS), None)
+        if name is None:
+            return number
+        rows = np.flatnonzero(np.asarray(source.load([name])[name]) == number)
+        return int(rows[0]) if len(rows) else None
+
+
+def _placed(spheres: SphereSet, point: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a point of a set in scene space."""
+    placed = spheres.transform.linear() @ point + np.asarray(spheres.transform.translate)
+    return np.asarray(placed, np.float64)

@@ -1,0 +1,281 @@
+"""Movie files: encoded by PyAV, or by Pillow for GIF and WebP."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.errors import OutputError, UserError, suggestion
+from raytracer.warning import warn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from raytracer.animation.store import FrameStore
+
+Pixels = NDArray[np.uint8]
+
+CONTAINERS = {".mp4": "mp4", ".m4v": "mp4", ".mov": "mov", ".mkv": "matroska", ".webm": "webm"}
+"""Formats of movies by the ending of their names."""
+
+PICTURES = (".gif", ".webp")
+"""Endings of moving pictures, which Pillow writes."""
+
+THREADS = 4
+"""Threads of an encoder. Their number changes the bytes of a movie, so it does not follow that of
+the cores."""
+
+PALETTE_FRAMES = 12
+"""Most frames of which the palette of a GIF is made."""
+
+
+class Encoder(NamedTuple):
+    """An encoder of FFmpeg.
+
+    Args:
+        names: in the order in which they are tried.
+        best, worst: constant rate factors of quality 100 and 0.
+        options: further ones.
+    """
+
+    names: tuple[str, ...]
+    best: float
+    worst: float
+    options: dict[str, str]
+
+
+ENCODERS = {
+    "h264": Encoder(("libx264",), 9.0, 45.0, {"preset": "medium"}),
+    "h265": Encoder(
+        ("libx265",), 11.0, 47.0, {"preset": "medium", "x265-params": "log-level=none"}
+    ),
+    "av1": Encoder(("libsvtav1", "libaom-av1"), 12.0, 60.0, {"preset": "8"}),
+    "vp9": Encoder(
+        ("libvpx-vp9",), 12.0, 60.0,
+        {"b": "0", "row-mt": "1", "cpu-used": "4", "deadline": "good"},
+    ),
+}  # fmt: skip
+"""Encoders by codec."""
+
+
+class MovieWriter(ABC):
+    """Writes the frames of a movie, in their order."""
+
+    @abstractmethod
+    def add(self, pixels: Pixels) -> None:
+        """Add a frame, uint8 (h, w, 3)."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Write the rest; the file stays open."""
+
+
+def check_movie(path: Path, codec: str | None, transparent: bool) -> None:
+    """Refuse a movie that cannot be written, before anything is rendered.
+
+    Args:
+        path: of the movie.
+        codec: one of `CODECS`, or None.
+        transparent: whether its background is left out.
+
+    Raises:
+        UserError: the ending is unknown, PyAV or its codec is missing.
+    """
+    suffix = path.suffix.lower()
+    if suffix in PICTURES:
+        if codec is not None:
+            raise UserError(f"{path}: a {suffix} has no codec to choose: leave --codec out")
+        if transparent and suffix == ".gif":
+            raise UserError(f"{path}: a GIF keeps no soft edges: use .webp, or ####.png")
+        return
+    if suffix not in CONTAINERS:
+        known = [*CONTAINERS, *PICTURES, ".png", ".exr"]
+        raise OutputError(
+            f"{path}: a movie ends in {', '.join([*CONTAINERS, *PICTURES])}; numbered pictures are "
+            f"named as 'frames/####.png' or .exr; {suggestion(suffix, known)}"
+        )
+    if transparent:
+        raise no_transparency(path)
+    chosen = codec or default_codec(path)
+    if suffix == ".webm" and chosen not in ("vp9", "av1"):
+        raise UserError(f"{path}: a .webm holds vp9 or av1, not {chosen}: use .mp4 or .mkv")
+    _encoder_name(path, chosen)
+
+
+def no_transparency(path: Path) -> UserError:
+    """Return the error about a movie whose background is left out."""
+    return UserError(f"{path}: a movie has no transparency: use .webp, or ####.png")
+
+
+def default_codec(path: Path) -> str:
+    """Return the codec of a movie that was given none."""
+    return "vp9" if path.suffix.lower() == ".webm" else "h264"
+
+
+def _library(path: Path) -> Any:
+    """Return PyAV. Raises UserError: it is not installed."""
+    os.environ.setdefault("SVT_LOG", "1")  # errors alone; it is read when the library is loaded
+    try:
+        import av
+    except ImportError:
+        raise UserError(
+            f"{path}: movies need PyAV: pip install 'raytracer[video]', or write a .gif, a .webp "
+            "or numbered pictures (####.png) without it"
+        ) from None
+    return av
+
+
+def _encoder_name(path: Path, codec: str) -> str:
+    """Return the name of the encoder. Raises UserError: this PyAV has none."""
+    av = _library(path)
+    for name in ENCODERS[codec].names:
+        if name in av.codecs_available:
+            return name
+    others = [each for each, one in ENCODERS.items() if set(one.names) & set(av.codecs_available)]
+    listed = f"use --codec {' or '.join(others)}" if others else "install another build of it"
+    raise UserError(f"{path}: this PyAV has no encoder of {codec}: {listed}")
+
+
+def even(size: tuple[int, int]) -> tuple[int, int]:
+    """Return the size of a movie in pixels, even in both directions as 4:2:0 has it."""
+    width, height = size
+    return width + width % 2, height + height % 2
+
+
+def warn_of_size(path: Path, size: tuple[int, int]) -> None:
+    """Say that a movie has another size than its frames."""
+    if path.suffix.lower() in CONTAINERS and even(size) != size:
+        width, height = even(size)
+        warn(
+            f"{path}: a movie has an even width and height: its last row or column is doubled, to "
+            f"{width}x{height} pixels"
+        )
+
+
+class VideoWriter(MovieWriter):
+    """A movie of PyAV: planar YUV 4:2:0, BT.709, limited range.
+
+    Args:
+        file: where it is written, seekable.
+        path: its final name.
+        size: of the frames, width and height in pixels; a movie of an odd size gets one row or one
+            column more.
+        fps: frames in a second.
+        codec: one of `CODECS`; None is that of the ending.
+        quality: 1 to 100.
+
+    Raises:
+        UserError: this PyAV lacks the codec.
+    """
+
+    def __init__(
+        self, file: BinaryIO, path: Path, size: tuple[int, int], fps: float, codec: str | None,
+        quality: int,
+    ) -> None:  # fmt: skip
+        self._av = _library(path)
+        codec = codec or default_codec(path)
+        encoder = ENCODERS[codec]
+        self._size = even(size)
+        factor = encoder.worst + (encoder.best - encoder.worst) * quality / 100.0
+        options = encoder.options | {"crf": f"{factor:.0f}"}
+        kind = CONTAINERS[path.suffix.lower()]
+        ways = {"movflags": "+faststart"} if kind in ("mp4", "mov") else {}
+        self._container: Any = self._av.open(file, "w", format=kind, options=ways)
+        stream = self._container.add_stream(
+            _encoder_name(path, codec), rate=Fraction(fps).limit_denominator(1001), options=options
+        )
+        stream.width, stream.height = self._size
+        stream.pix_fmt = "yuv420p"
+        context = stream.codec_context
+        context.thread_count = THREADS
+        # BT.709, limited range: what players take high definition for.
+        context.color_primaries = context.color_trc = context.colorspace = 1
+        context.color_range = 1
+        if codec == "h265" and kind in ("mp4", "mov"):
+            context.codec_tag = "hvc1"  # the tag that QuickTime knows
+        self._stream = stream
+
+    def add(self, pixels: Pixels) -> None:
+        height, width = pixels.shape[:2]
+        more = ((0, self._size[1] - height), (0, self._size[0] - width), (0, 0))
+        if any(after for _, after in more):
+            pixels = np.pad(pixels, more, mode="edge")
+        whole = np.ascontiguousarray(pixels[..., :3])
+        frame = self._av.VideoFrame.from_ndarray(whole, format="rgb24")
+        frame = frame.reformat(
+            format="yuv420p", src_colorspace="ITU709", dst_colorspace="ITU709",
+            src_color_range="JPEG", dst_color_range="MPEG",
+        )  # fmt: skip
+        for packet in self._stream.encode(frame):
+            self._container.mux(packet)
+
+    def close(self) -> None:
+        for packet in self._stream.encode():
+            self._container.mux(packet)
+        self._container.close()
+
+
+def write_picture(
+    file: BinaryIO, path: Path, store: FrameStore, count: int, fps: float, quality: int
+) -> None:
+    """Write a GIF or an animated WebP of the frames that a store has, without end.
+
+    Args:
+        file: where it is written.
+        path: its final name.
+        store: the frames.
+        count: how many.
+        fps: frames in a second.
+        quality: 1 to 100, of a WebP; from 100 on without loss.
+    """
+    from PIL import Image
+
+    is_gif = path.suffix.lower() == ".gif"
+    palette = _palette(store, count) if is_gif else None
+
+    def pictures() -> Iterator[Any]:
+        for index in range(count):
+            picture = Image.fromarray(store.read(index))
+            if palette is not None:
+                dither = Image.Dither.FLOYDSTEINBERG
+                picture = picture.convert("RGB").quantize(palette=palette, dither=dither)
+            yield picture
+
+    frames = pictures()
+    options: dict[str, Any] = {"duration": durations(count, fps, 10 if is_gif else 1), "loop": 0}
+    if not is_gif:
+        options |= {"quality": quality, "lossless": quality == 100, "method": 4}
+    else:
+        options |= {"optimize": False}
+    picture = next(frames)
+    picture.save(
+        file, format="GIF" if is_gif else "WEBP", save_all=True, append_images=frames, **options
+    )
+
+
+def _palette(store: FrameStore, count: int) -> Any:
+    """Return a picture with one palette for all frames: another one each would flicker."""
+    from PIL import Image
+
+    chosen = sorted({round(k * (count - 1) / (PALETTE_FRAMES - 1)) for k in range(PALETTE_FRAMES)})
+    parts = [np.asarray(store.read(index))[::3, ::3, :3] for index in chosen]
+    sheet = Image.fromarray(np.ascontiguousarray(np.concatenate(parts, axis=0)))
+    return sheet.quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+
+
+def durations(count: int, fps: float, unit: int) -> list[int]:
+    """Return how long each frame is shown, in milliseconds.
+
+    Args:
+        count: number of frames.
+        fps: frames in a second.
+        unit: of the format, milliseconds; times are rounded so that their sum is right.
+    """
+    ends = [round(1000.0 * (index + 1) / fps / unit) * unit for index in range(count)]
+    return [max(end - start, unit) for start, end in zip([0, *ends], ends, strict=False)]

@@ -1,0 +1,221 @@
+"""The path of the camera: where it stands at each time of an animation.
+
+Keyframes, or the scene's own camera, say where it stands; turntable, orbit, dolly and zoom move it
+from there about the point that it looks at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import acos, atan, cos, degrees, pi, radians, sin, tan
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.scene.camera import Camera
+
+if TYPE_CHECKING:
+    from raytracer.scene.animation import AnimationSettings, Keyframe
+
+Point = NDArray[np.float64]
+
+STEEPEST = 89.5
+"""Degrees of elevation at which an orbit ends: over the pole `up` says nothing."""
+
+SAME = 1e-9
+"""Sine of the angle between two directions that are taken as the same, or as opposite."""
+
+
+def eased(share: float, ease: str) -> float:
+    """Return how much of a motion is done.
+
+    Args:
+        share: of its time, 0 to 1.
+        ease: one of `EASINGS`.
+    """
+    share = min(max(share, 0.0), 1.0)
+    if ease == "smooth":
+        return share * share * (3.0 - 2.0 * share)
+    if ease == "in":
+        return share * share
+    if ease == "out":
+        return share * (2.0 - share)
+    return share
+
+
+@dataclass(frozen=True)
+class Stand:
+    """A camera that moves: where it is from what it looks at, and how large the picture is.
+
+    Args:
+        target: the point in the middle of the picture, float64 (3,), scene units.
+        offset: from there to the eye, float64 (3,).
+        up: which way is up, float64 (3,).
+        half: tangent of half the field of view; of an orthographic camera half its height.
+    """
+
+    target: Point
+    offset: Point
+    up: Point
+    half: float
+
+    @classmethod
+    def of(cls, camera: Camera) -> Stand:
+        """Return that of a camera with a position and a target."""
+        position, target = np.array(camera.position, float), np.array(camera.look_at, float)
+        half = tan(radians(camera.vertical_fov) / 2.0)
+        if camera.height is not None:
+            half = camera.height / 2.0
+        up = np.array(camera.upward, float)
+        return cls(target, position - target, up / np.linalg.norm(up), half)
+
+    def camera(self, like: Camera) -> Camera:
+        """Return it as a camera of the type of another one."""
+        eye, target, up = (
+            (float(p[0]), float(p[1]), float(p[2]))
+            for p in (self.target + self.offset, self.target, self.up)
+        )
+        perspective = like.type == "perspective"
+        return replace(
+            like,
+            position=eye,
+            look_at=target,
+            up=up,
+            vertical_fov=degrees(2.0 * atan(self.half)) if perspective else like.vertical_fov,
+            height=None if perspective else 2.0 * self.half,
+            fit=False,
+            direction=None,
+        )
+
+
+def turned(stand: Stand, azimuth: float, elevation: float) -> Stand:
+    """Return a camera that went around its target.
+
+    Args:
+        stand: where it was.
+        azimuth: degrees to the right, about `up`.
+        elevation: degrees upwards, at most until it nearly looks down.
+    """
+    offset = _about(stand.offset, stand.up, radians(azimuth))
+    side = np.cross(stand.up, offset)
+    length = float(np.linalg.norm(side))
+    if elevation and length > 0.0:
+        distance = float(np.linalg.norm(offset))
+        now = 90.0 - degrees(acos(min(max(float(offset @ stand.up) / distance, -1.0), 1.0)))
+        wanted = min(max(now + elevation, -STEEPEST), STEEPEST)
+        offset = _about(offset, side / length, radians(now - wanted))
+    return replace(stand, offset=offset)
+
+
+def _about(vector: Point, axis: Point, angle: float) -> Point:
+    """Return a vector turned about an axis of length 1, by the right hand (Rodrigues)."""
+    along = float(axis @ vector) * (1.0 - cos(angle))
+    return vector * cos(angle) + np.cross(axis, vector) * sin(angle) + axis * along
+
+
+def between(one: Stand, other: Stand, share: float) -> Stand:
+    """Return a camera on its way: its direction on a great circle, its distance in equal ratios.
+
+    Args:
+        one, other: where it starts and ends.
+        share: of the way, 0 to 1.
+    """
+    lengths = [float(np.linalg.norm(stand.offset)) for stand in (one, other)]
+    direction = _slerp(one.offset / lengths[0], other.offset / lengths[1], one.up, share)
+    return Stand(
+        one.target + (other.target - one.target) * share,
+        direction * lengths[0] ** (1.0 - share) * lengths[1] ** share,
+        _slerp(one.up, other.up, one.offset / lengths[0], share),
+        one.half ** (1.0 - share) * other.half**share,
+    )
+
+
+def _slerp(one: Point, other: Point, by: Point, share: float) -> Point:
+    """Return a direction between two ones on a great circle, of opposite ones about `by`."""
+    cosine = min(max(float(one @ other), -1.0), 1.0)
+    axis = np.cross(one, other)
+    length = float(np.linalg.norm(axis))
+    if length < SAME:
+        if cosine > 0.0:
+            return one
+        axis, length = by - one * float(by @ one), 1.0
+        axis = axis / (float(np.linalg.norm(axis)) or 1.0)
+        return _about(one, axis, pi * share)
+    return _about(one, axis / length, acos(cosine) * share)
+
+
+class CameraPath:
+    """The motion of a camera.
+
+    Args:
+        camera: where it stands at first, with position and target.
+        settings: how it moves.
+        frames: number of frames.
+        duration: of the animation, seconds.
+    """
+
+    def __init__(
+        self, camera: Camera, settings: AnimationSettings, frames: int, duration: float
+    ) -> None:
+        self._camera, self._settings = camera, settings
+        self._frames, self._duration = frames, duration
+        self._keys = _stands(camera, settings.keyframes)
+
+    def at(self, frame: int, time: float, moved: Point | None = None) -> Camera:
+        """Return the camera of a frame.
+
+        Args:
+            frame: its number, from 0.
+            time: seconds from the start.
+            moved: way of what the camera follows since the first frame, scene units, (3,).
+        """
+        settings = self._settings
+        stand = self._keyed(time)
+        share = frame / max(self._frames - 1, 1)
+        progress = eased(share, settings.ease)
+        stand = turned(stand, self._azimuth(time), 0.0)
+        if settings.orbit is not None:
+            azimuth, elevation = settings.orbit
+            stand = turned(stand, azimuth * progress, elevation * progress)
+        if settings.dolly is not None:
+            stand = replace(stand, offset=stand.offset * settings.dolly**progress)
+        if settings.zoom_to is not None:
+            stand = replace(stand, half=stand.half / settings.zoom_to**progress)
+        if moved is not None:
+            stand = replace(stand, target=stand.target + moved)
+        return stand.camera(self._camera)
+
+    def _azimuth(self, time: float) -> float:
+        """Return the angle of the turntable; the frame after the last one closes the circle."""
+        turn = self._settings.turn
+        if turn is None:
+            return 0.0
+        if turn.seconds is not None:
+            return turn.degrees * time / turn.seconds
+        return turn.degrees * eased(time / self._duration, self._settings.ease)
+
+    def _keyed(self, time: float) -> Stand:
+        """Return where the keyframes put the camera, which rests before and after them."""
+        keys = self._keys
+        for (start, one, _), (end, other, ease) in pairwise(keys):
+            if time < end:
+                return between(one, other, eased((time - start) / (end - start), ease))
+        return keys[-1][1]
+
+
+def _stands(camera: Camera, keyframes: object) -> list[tuple[float, Stand, str]]:
+    """Return the time, the camera and the easing of each keyframe; the camera's own without any."""
+    found: list[tuple[float, Stand, str]] = []
+    now = camera
+    keys: tuple[Keyframe, ...] = tuple(keyframes)  # type: ignore[arg-type]
+    for key in keys:
+        said = {
+            name: getattr(key, name)
+            for name in ("position", "look_at", "up", "vertical_fov", "height")
+            if getattr(key, name) is not None
+        }
+        now = replace(now, **said)
+        found.append((key.time, Stand.of(now), key.ease))
+    return found or [(0.0, Stand.of(camera), "linear")]

@@ -1,0 +1,355 @@
+"""Rendering of the frames of an animation, one after another.
+
+While one frame is rendered, the next one is read, packed and its tree is built on a thread of its
+own; compiled code lets the other threads run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.animation.fit import fit
+from raytracer.animation.follow import followed
+from raytracer.animation.path import CameraPath, Stand, turned
+from raytracer.film.film import Film, measure
+from raytracer.film.image import Image
+from raytracer.film.tone_settings import ToneSettings
+from raytracer.pipeline import Job, columns_of, dressed, prepare, take_style
+from raytracer.scene.camera import Camera
+from raytracer.scene.held import Held, holding
+from raytracer.scene.packing.pack import retake
+from raytracer.scene.packing.pose import pose
+from raytracer.scene.packing.render_space import Space
+from raytracer.settings import LARGEST_SEED, RenderSettings
+from raytracer.warning import collected, warn
+
+if TYPE_CHECKING:
+    from raytracer.animation.source import FrameSource
+    from raytracer.backends.base import Device, ProgressCall
+    from raytracer.scene.animation import AnimationSettings
+    from raytracer.scene.annotations import Annotations
+    from raytracer.scene.scene import Scene
+
+FIT_FRAMES = 12
+"""Most frames that a camera is fitted to."""
+
+FIT_DIRECTIONS = 12
+"""Directions that a camera is fitted to which goes around."""
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A frame of the animation.
+
+    Args:
+        index: its number, from 0.
+        frame: number of the frame of the trajectory that it shows.
+        time: seconds from the start.
+    """
+
+    index: int
+    frame: int
+    time: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the frames of an animation are made of.
+
+    Args:
+        source: the frames that are read.
+        shots: what is shown, in order.
+        settings: of the animation.
+        overrides: settings of the render by name; None keeps the scene's.
+        tone: exposure and curve; None takes those of the scene, a dictionary replaces some.
+        backend: by name.
+        threads: on the CPU; 0 takes every core that the process may use.
+        duration: seconds of the animation.
+        annotations: what is drawn over the pictures; see `prepare`.
+    """
+
+    source: FrameSource
+    shots: Sequence[Shot]
+    settings: AnimationSettings
+    overrides: dict[str, Any]
+    tone: ToneSettings | Mapping[str, Any] | None
+    backend: str
+    threads: int
+    duration: float
+    annotations: Annotations | Mapping[str, Any] | None = None
+
+
+class Prepared(NamedTuple):
+    """A shot on the device, ready to be rendered, and the warnings about it."""
+
+    shot: Shot
+    job: Job
+    warnings: list[str]
+
+
+class Renderer:
+    """Renders shots; also a context manager.
+
+    The first frame decides what holds for all of them: the looks that follow from particles, the
+    camera, and the exposure if it is metered.
+
+    Args:
+        plan: of the animation.
+        exposure: stops of an earlier run that was ended; None meters the first shot.
+
+    Attributes:
+        exposure: stops of all frames if the exposure is metered; None until it was.
+        seconds: of rendering alone, of each shot so far.
+    """
+
+    def __init__(self, plan: Plan, exposure: float | None = None) -> None:
+        self.plan = plan
+        self.exposure = exposure
+        self.seconds: list[float] = []
+        self._held = Held()
+        self._device: Device | None = None
+        self._job: Job | None = None  # of the frame that was read last
+        self._frame: int | None = None
+        self._said: set[str] = set()
+        self._overrides = dict(plan.overrides)
+        self._style = take_style(self._overrides)
+        first = self._load(plan.shots[0].frame)
+        self.settings = first.render
+        self.tone = ToneSettings.of(plan.tone, first.tone)
+        aspect = self.settings.width / self.settings.height
+        camera = first.camera or Camera()
+        self._origin = self._point(first)
+        start = self._fitted(first, camera, aspect)
+        if self._origin is not None:
+            start = replace(Stand.of(start), target=self._origin).camera(start)
+        frames = len(plan.shots)
+        self._path = CameraPath(start, plan.settings, frames, plan.duration)
+
+    def images(
+        self, shots: Sequence[Shot], bits: int | None, progress: ProgressCall | None = None
+    ) -> Iterator[tuple[Shot, Image]]:
+        """Yield the pictures of shots, in order.
+
+        Args:
+            shots: of the plan; others are left out.
+            bits: 8 to develop on the device, without the film; None keeps the film.
+            progress: called with the fraction of the current shot.
+        """
+        with ThreadPoolExecutor(1, "frames") as reader:
+            following: Future[Prepared] | None = None
+            try:
+                for place, shot in enumerate(shots):
+                    ready = (following or reader.submit(self._prepare, shot)).result()
+                    more = shots[place + 1 : place + 2]
+                    following = reader.submit(self._prepare, more[0]) if more else None
+                    for sentence in ready.warnings:
+                        self._warn(sentence)
+                    yield shot, self._render(ready.job, bits, progress)
+                    if not more or more[0].frame != shot.frame:
+                        ready.job.scene.close()
+            finally:
+                if following is not None:
+                    following.cancel()
+
+    def __enter__(self) -> Renderer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Release the device's memory."""
+        if self._job is not None:
+            self._job.scene.close()
+
+    def _warn(self, sentence: str) -> None:
+        """Pass a warning on, one about each frame once."""
+        key = sentence.partition(": frame ")[0] if ": frame " in sentence else sentence
+        rest = sentence.partition(": frame ")[2].partition(": ")[2]
+        if (key + rest) not in self._said:
+            self._said.add(key + rest)
+            warn(sentence)
+
+    def _load(self, frame: int) -> Scene:
+        """Return a frame, with the looks that are held."""
+        with holding(self._held), collected() as warnings:
+            scene = self._read(frame)
+        for sentence in warnings:
+            self._warn(sentence)
+        return scene
+
+    def _read(self, frame: int) -> Scene:
+        """Return a frame with what the call says of colours, camera, background and light."""
+        source = self.plan.source
+        columns = columns_of(self._style, self._overrides)
+        scene = source.load(frame, columns)
+        release = bool(columns) and len(source.files()) > 0
+        scene, settings = dressed(scene, self._style, self._overrides, release)
+        return replace(scene, render=settings)
+
+    def _fitted(self, first: Scene, camera: Camera, aspect: float) -> Camera:
+        """Return the camera before it moves."""
+        frames = list(dict.fromkeys(shot.frame for shot in self.plan.shots))
+        last = len(frames) - 1
+        few = min(FIT_FRAMES, len(frames))
+        others = [frames[round(k * last / max(few - 1, 1))] for k in range(1, few)]
+        is_fitted = bool(camera.fit) and self.plan.settings.fit_to == "frames"
+        if not is_fitted and not first.color_scales:
+            others = []
+
+        def scenes() -> Iterator[tuple[Scene, NDArray[np.float64] | None]]:
+            yield first, self._origin
+            for frame in others:
+                scene = self._load(frame)  # also for the ranges of its colours
+                if is_fitted:
+                    yield scene, self._point(scene)
+
+        looked = scenes()
+        found = fit(looked, camera, self._directions, aspect)
+        for _ in looked:
+            pass
+        self._held.freeze()
+        return found
+
+    def _directions(self, camera: Camera) -> list[NDArray[np.float64]]:
+        """Return where from a camera looks that is fitted: all around if it goes around."""
+        backward = np.array(camera.backward(), np.float64)
+        settings = self.plan.settings
+        if (settings.turntable is None and settings.orbit is None) or settings.keyframes:
+            return [backward]
+        up = np.array(camera.upward, np.float64)
+        stand = Stand(np.zeros(3), backward, up / np.linalg.norm(up), 1.0)
+        azimuth, elevation = settings.orbit or (0.0, 0.0)
+        if settings.turn is not None:
+            azimuth += settings.turn.degrees
+        shares = [k / FIT_DIRECTIONS for k in range(FIT_DIRECTIONS + 1)]
+        return [turned(stand, azimuth * share, elevation * share).offset for share in shares]
+
+    def _point(self, scene: Scene) -> NDArray[np.float64] | None:
+        """Return the point of a frame that the camera follows, or None."""
+        follow = self.plan.settings.follow
+        return None if follow is None else followed(scene, follow)
+
+    def _camera(self, shot: Shot, scene: Scene) -> Camera:
+        """Return the camera of a shot."""
+        point = self._point(scene)
+        moved = None if point is None or self._origin is None else point - self._origin
+        return self._path.at(shot.index, shot.time, moved)
+
+    def _prepare(self, shot: Shot) -> Prepared:
+        """Read and pack a shot and build its tree, or turn the camera about the frame at hand."""
+        with collected() as warnings:
+            job = self._job
+            if job is not None and self._frame == shot.frame:
+                return Prepared(shot, self._retaken(job, shot), warnings)
+            with holding(self._held):
+                scene = self._read(shot.frame)
+            scene = replace(scene, camera=self._camera(shot, scene))
+            again = any(
+                each.frame == shot.frame and each.index != shot.index for each in self.plan.shots
+            )
+            self._job = self._made(scene, shot, again)
+            self._frame = shot.frame
+            self._device = self._job.device
+        return Prepared(shot, self._job, warnings)
+
+    def _made(self, scene: Scene, shot: Shot, again: bool) -> Job:
+        """Return the job of a frame that was read.
+
+        again: whether other shots show the frame, so that it is kept.
+        """
+        plan = self.plan
+        return prepare(
+            scene,
+            {"seed": self._seed(shot)},
+            backend=self._device or plan.backend,
+            threads=plan.threads,
+            keep=again,
+            annotations=plan.annotations,
+            values=_values(shot),
+        )
+
+    def _retaken(self, job: Job, shot: Shot) -> Job:
+        """Return the job of the same spheres from another camera."""
+        assert job.kept is not None
+        scene, buffers = job.kept
+        settings = self.settings.override(seed=self._seed(shot))
+        scene = replace(scene, camera=self._camera(shot, scene), render=settings)
+        x, y, z = (float(v) for v in buffers.center)
+        assert scene.camera is not None
+        stand = pose(
+            scene.camera,
+            (buffers.x, buffers.y, buffers.z, buffers.radius),
+            Space((x, y, z), buffers.scale),
+            settings.width / settings.height,
+        )
+        view = retake(buffers, scene, settings, stand).view
+        state = hashlib.blake2b(job.digest.encode(), digest_size=16)
+        for array in (view.camera, view.lights, view.frame):
+            state.update(array.tobytes())
+        shown = {name: value for name, value in vars(scene.camera).items() if value is not None}
+        shown = {name: value for name, value in vars(scene.camera).items() if value is not None}
+        own = job.about["scene"] | {"digest": state.hexdigest()}
+        return replace(
+            _labelled(job, shot, scene.camera), settings=settings, view=view, frames=[],
+            camera=scene.camera,
+            about=job.about | {"scene": own, "camera": shown}, timings=dict(job.timings),
+        )  # fmt: skip
+
+    def _seed(self, shot: Shot) -> int:
+        """Return the seed of a shot's noise."""
+        moving = self.plan.settings.grain == "moving"
+        return (self.settings.seed + moving * shot.index) % (LARGEST_SEED + 1)
+
+    def _render(self, job: Job, bits: int | None, progress: ProgressCall | None) -> Image:
+        """Render a shot, with the exposure of the first one."""
+        settings: RenderSettings = job.settings
+        with job.film(Film.blank(settings.width, settings.height)) as on_device:
+            tone = self.tone
+            stops = self.exposure
+            if tone.automatic and stops is None:
+                image = job.render(on_device, progress=progress)
+                histogram = measure(image.film, tone, job.threads)
+                self.exposure = stops = tone.stops(histogram)
+                image = replace(image, settings=replace(tone, exposure=stops))
+            else:
+                if tone.automatic and stops is not None:
+                    tone = replace(tone, exposure=stops)
+                image = job.render(
+                    on_device, tone=tone, bits=bits, keep_film=bits is None, progress=progress
+                )
+        self.seconds.append(job.frames[-1])
+        return image
+
+
+def _values(shot: Shot) -> dict[str, Any]:
+    """Return what texts over a picture may name."""
+    return {"frame": shot.frame, "time": shot.time}
+
+
+def _labelled(job: Job, shot: Shot, camera: Camera) -> Job:
+    """Return a job whose texts over the picture know the frame, and where its camera looks."""
+    plan = job.plan
+    if plan is None:
+        return job
+    plan = replace(plan, values=plan.values | _values(shot))
+    x, y, z = camera.look_at if camera.look_at is not None else (0.0, 0.0, 0.0)
+    plan = replace(plan, target=(float(x), float(y), float(z)))
+    return replace(job, plan=plan)
+
+
+@contextmanager
+def on_threads(name: str) -> Iterator[ThreadPoolExecutor]:
+    """Give a thread whose waiting tasks are dropped if the block is left by an exception."""
+    pool = ThreadPoolExecutor(1, name)
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(wait=True, cancel_futures=True)
+        raise
+    pool.shutdown(wait=True)

@@ -1,0 +1,212 @@
+"""What is animated: the frames of a file, scenes made in Python, or one scene."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from raytracer.arguments import is_a
+from raytracer.errors import DataFileError, SceneError, UserError, naming, shown
+from raytracer.files.access import STANDARD_INPUT, is_path, opened, path_of
+from raytracer.scene.animation import AnimationSettings
+from raytracer.scene.load import SCENE_SUFFIXES, check, load, read_table
+from raytracer.scene.particles.data_file import split_inner
+from raytracer.scene.particles.read import frame_count
+from raytracer.scene.scene import Scene
+
+
+class FrameSource(ABC):
+    """Something with frames.
+
+    Attributes:
+        count: number of frames.
+        name: for messages.
+    """
+
+    count: int
+    name: str
+
+    @abstractmethod
+    def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
+        """Return a frame.
+
+        Args:
+            frame: its number, from 0.
+            columns: to read from the file with the spheres.
+
+        Raises:
+            UserError: it cannot be read.
+        """
+
+    @property
+    def animation(self) -> AnimationSettings | None:
+        """What a scene says of its animation, or None."""
+        return None
+
+    def files(self) -> list[Path]:
+        """Return the files that are read."""
+        return []
+
+    def signature(self) -> str | None:
+        """Return what changes with what is animated; None if that is not known."""
+        return None
+
+
+class FileSource(FrameSource):
+    """A scene or particle file, or a series of files.
+
+    Raises:
+        UserError: there is no such file, or it is wrong.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.name = str(path)
+        self._data: list[Path] = []
+        self._animation: AnimationSettings | None = None
+        self.count = self._count()
+
+    @property
+    def animation(self) -> AnimationSettings | None:
+        return self._animation
+
+    def files(self) -> list[Path]:
+        return [path for path in (self.path, *self._data) if path.is_file()]
+
+    def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
+        return load(self.path, frame if self.count > 1 else None, columns=columns)
+
+    def signature(self) -> str | None:
+        if self.path == STANDARD_INPUT:
+            return None
+        state = hashlib.sha256()
+        for path in (self.path, *self._data):
+            file, _ = split_inner(path)
+            if not file.is_file():  # a pattern or a folder, whose files follow
+                continue
+            status = file.stat()
+            text = f"{file.absolute()}\0{status.st_size}\0{status.st_mtime_ns}\0"
+            state.update(text.encode("utf-8", "surrogateescape"))
+        return state.hexdigest()
+
+    def _count(self) -> int:
+        """Return the number of frames, and remember which files they are read from."""
+        if self.path.suffix.lower() not in SCENE_SUFFIXES:
+            self._data = self._files(self.path)
+            return frame_count(self.path)
+        with opened(self.path, error=SceneError) as file:
+            values = read_table(file, self.path.suffix.lower())
+        check(values, str(self.path))
+        said = values.get("animation")
+        if said is not None:
+            with naming(str(self.path)):
+                self._animation = AnimationSettings(**said)
+        return self._count_in(values)
+
+    def _count_in(self, values: dict[str, Any]) -> int:
+        """Return the number of frames of a scene's data files, of those that hold several."""
+        counts: dict[str, int] = {}
+        for each in values.get("spheres", ()):
+            for key in ("file", "topology"):
+                if each.get(key) is not None:
+                    self._data += self._files(self.path.parent / each[key])
+            name = each.get("file")
+            if name is not None and each.get("frame") is None:
+                counts[name] = frame_count(self.path.parent / name, name)
+        several = {name: count for name, count in counts.items() if count > 1}
+        if len(set(several.values())) > 1:
+            listed = ", ".join(f"{shown(name)} {count:,}" for name, count in several.items())
+            raise SceneError(
+                f"{self.path}: its files hold different numbers of frames ({listed}): say "
+                "frame = NUMBER in the sets that stand still"
+            )
+        return next(iter(several.values()), 1)
+
+    @staticmethod
+    def _files(path: Path) -> list[Path]:
+        """Return the files that a path names."""
+        from raytracer.scene.particles.series import series_of
+
+        series = series_of(path)
+        return [path] if series is None else series.files
+
+
+class SceneSource(FrameSource):
+    """One scene, or one scene for each frame.
+
+    Args:
+        scenes: a `Scene`, or what `Scene.from_object` takes, for each frame.
+    """
+
+    def __init__(self, scenes: Sequence[Any]) -> None:
+        self._scenes = scenes
+        self.name = "the scenes"
+        self.count = len(scenes)
+
+    @property
+    def animation(self) -> AnimationSettings | None:
+        first = self._scenes[0]
+        return first.animation if is_a(first, Scene) else None
+
+    def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
+        made = self._scenes[frame]
+        return made if is_a(made, Scene) else Scene.from_object(made)
+
+
+def source_of(value: Any) -> FrameSource:
+    """Return what is to be animated.
+
+    Args:
+        value: a `Scene`, a path, a sequence of scenes, or an array (T, N, 3).
+
+    Raises:
+        UserError: it is nothing of that kind.
+    """
+    if is_path(value):
+        return FileSource(path_of(value, "scene"))
+    if is_a(value, Scene):
+        return SceneSource([value])
+    if is_a(value, (list, tuple)) or getattr(value, "ndim", 0) == 3:
+        if len(value) == 0:
+            raise UserError("scene: holds no frames")
+        return SceneSource(value)
+    if is_a(value, (str, bytes)) or value is None:
+        raise UserError("scene: give a raytracer.Scene, a path, or a sequence of scenes")
+    return SceneSource([value])
+
+
+def chosen_frames(text: str | None, count: int, name: str) -> list[int]:
+    """Return the numbers of the frames that a text says.
+
+    Args:
+        text: "START:END:STEP" as in Python, or one number; None is all frames.
+        count: number of frames.
+        name: of the file, for messages.
+
+    Raises:
+        UserError: it is nothing of that kind, or no frame is chosen.
+    """
+    if text is None:
+        return list(range(count))
+    parts = text.strip().split(":")
+    try:
+        numbers = [int(part) if part.strip() else None for part in parts]
+    except ValueError:
+        numbers = []
+    if not 1 <= len(numbers) <= 3 or numbers == [None] or (len(numbers) == 3 and numbers[2] == 0):
+        raise UserError(
+            f"frames: '{shown(text, 40)}' is not START:END:STEP, as 0:500:5 or ::10, nor the "
+            "number of a frame"
+        )
+    if len(numbers) == 1 and numbers[0] is not None:
+        from raytracer.scene.particles.frames import checked
+
+        return [checked(numbers[0], count, name)]
+    found = list(range(count))[slice(*numbers)]
+    if not found:
+        there = "1 frame" if count == 1 else f"{count:,} frames, 0 to {count - 1:,}"
+        raise DataFileError(f"{name}: there is no frame in {shown(text, 40)}: it holds {there}")
+    return found

@@ -1,0 +1,103 @@
+"""Finished frames of a movie, kept beside it until it is complete, so that a run can go on.
+
+A frame is a PNG whose name has its number and the digest of everything that it depends on. It
+appears under that name when it is complete.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.errors import OutputError
+from raytracer.film import png
+from raytracer.resources import thread_count
+
+_NAME = re.compile(r"\d{6,}-[0-9a-f]{16}(\.png|\.json)(\.\d+\.new)?")
+
+
+class FrameStore:
+    """The folder of finished frames of a movie: NAME.frames beside it.
+
+    Args:
+        movie: path of the movie.
+        digest: of all that the frames depend on, 16 hexadecimal digits.
+
+    Raises:
+        OutputError: the folder cannot be made.
+    """
+
+    def __init__(self, movie: Path, digest: str) -> None:
+        self.folder = movie.with_name(f"{movie.name}.frames")
+        self._digest = digest
+        try:
+            self.folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise OutputError(
+                f"{self.folder}: cannot be made ({error.strerror}): it keeps finished frames"
+            ) from None
+
+    def path(self, index: int) -> Path:
+        """Return where a frame is kept."""
+        return self.folder / f"{index:06d}-{self._digest}.png"
+
+    def has(self, index: int) -> bool:
+        """Whether a frame is finished."""
+        return self.path(index).is_file()
+
+    def write(self, index: int, pixels: NDArray[np.uint8]) -> None:
+        """Keep a frame, uint8 (h, w, 3 or 4). Raises OutputError: the disk is full."""
+        self._replace(self.path(index), png.encode(pixels, {}, thread_count(1)))
+
+    def read(self, index: int) -> NDArray[np.uint8]:
+        """Return a frame that is kept, uint8 (h, w, 3 or 4)."""
+        from PIL import Image
+
+        with Image.open(self.path(index)) as picture:
+            return np.asarray(picture)
+
+    def note(self, values: dict[str, Any]) -> None:
+        """Keep what was found in the first frame and holds for all of them."""
+        self._replace(self._notes, json.dumps(values).encode())
+
+    def noted(self) -> dict[str, Any]:
+        """Return what `note` kept, or {}."""
+        try:
+            found = json.loads(self._notes.read_text())
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def remove(self) -> None:
+        """Remove the frames, and the folder if nothing else is in it."""
+        with suppress(OSError):
+            for path in list(self.folder.iterdir()):
+                if _NAME.fullmatch(path.name):
+                    path.unlink(missing_ok=True)
+            self.folder.rmdir()
+
+    def discard_if_empty(self) -> None:
+        """Remove the folder if no frame was finished."""
+        with suppress(OSError):
+            self.folder.rmdir()
+
+    @property
+    def _notes(self) -> Path:
+        return self.folder / f"{0:06d}-{self._digest}.json"
+
+    def _replace(self, path: Path, data: bytes) -> None:
+        new = path.with_name(f"{path.name}.{os.getpid()}.new")
+        try:
+            new.write_bytes(data)
+            new.replace(path)
+        except OSError as error:
+            with suppress(OSError):
+                new.unlink(missing_ok=True)
+            raise OutputError(f"{path}: cannot be written ({error.strerror})") from None

@@ -1,0 +1,173 @@
+"""`raytracer animate`.
+
+What the command needs beyond its options is imported when it runs: its help takes no time.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from raytracer.commands.options import (
+    SettingsCommand,
+    animation_options,
+    annotation_options,
+    backend_option,
+    render_options,
+    scene_path,
+    style_options,
+    take_animation,
+    take_annotations,
+    take_render,
+    take_tone,
+    take_view,
+    threads_option,
+    tone_options,
+    view_options,
+)
+from raytracer.errors import counted, escaped
+from raytracer.resources import require_start
+
+if TYPE_CHECKING:
+    from raytracer.animation.animate import Animation
+
+
+@click.command(
+    cls=SettingsCommand,
+    settings={
+        "output": animation_options,
+        "backend": (view_options, style_options, render_options),
+        "threads": tone_options,
+        "poster": annotation_options,
+    },
+)
+@click.argument("scene", metavar="SCENE|DATA")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="The movie (.mp4, .mov, .mkv, .webm, .gif, .webp) or numbered pictures "
+    "('frames/####.png', .exr); default: NAME.mp4 in the current folder.",
+)
+@backend_option
+@threads_option
+@click.option("--poster/--no-poster", default=True, show_default=True,
+              help="Write the first frame as NAME.poster.png before the others.")  # fmt: skip
+@click.option("--resume/--fresh", default=True, show_default=True,
+              help="Take the finished frames of a run that was ended.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
+@click.option("--progress/--no-progress", default=None, help="Show a progress bar; default: on "
+              "a terminal, if rendering takes longer than a second.")  # fmt: skip
+def animate(scene: str, **options: Any) -> None:
+    """Render the frames of a trajectory, or a scene that the camera goes around, to a movie.
+
+    \b
+    Examples:
+      raytracer animate trajectory.gsd -o movie.mp4
+      raytracer animate trajectory.xyz --frames 0:500:5 --fps 25 --turntable 20s
+      raytracer animate three_balls --turntable 8s -o turntable.mp4
+      raytracer animate "snap_*.h5" --duration 10 --codec h265 -o collapse.mkv
+      raytracer animate trajectory.dump --follow center --grain moving -o drift.webm
+      raytracer animate scene.toml -o 'frames/####.png'
+
+    The camera is fitted once, to all frames. Finished frames are kept beside the movie until it is
+    complete: after Ctrl-C or a kill, the same command goes on. Keyframes of the camera are set in
+    a scene file: [[animation.keyframes]].
+    """
+    require_start()
+    run(scene, options)
+
+
+def run(scene: str, options: dict[str, Any]) -> None:
+    """Render, write, print a summary."""
+    from raytracer.animation.animate import animate as animation_of
+    from raytracer.commands.report import print_lines
+    from raytracer.progress import FrameBar
+    from raytracer.scene.load import check_there
+    from raytracer.warning import collected, passed_to
+
+    start = time.perf_counter()
+    tone, settings = take_tone(options), take_animation(options)
+    annotations = take_annotations(options)
+    overrides = take_view(options) | take_render(options)
+    quiet, as_json = options["quiet"], options["as_json"]
+    path = scene_path(scene)
+    check_there(path, 0)
+    target = Path(options["output"] or f"{_stem(scene)}.mp4")
+    with collected() as warnings:
+        animation = animation_of(
+            path, tone=tone, backend=options["backend"], threads=options["threads"],
+            annotations=annotations, **overrides, **settings,
+        )  # fmt: skip
+    said = list(warnings)
+
+    def tell(sentence: str) -> None:
+        """Print a warning of a frame as soon as it is there."""
+        if sentence not in said:
+            said.append(sentence)
+            if not (quiet or as_json):
+                print_lines(f"raytracer: warning: {sentence}", sys.stderr)
+
+    with passed_to(tell), FrameBar(False if quiet else options["progress"]) as bar:
+        try:
+            animation.save(
+                target, poster=options["poster"], resume=options["resume"], progress=bar.frames
+            )
+        except BaseException:
+            bar.__exit__(None, None, None)
+            _tell_of_rest(target, quiet)
+            raise
+    _report(animation, target, said, time.perf_counter() - start, options)
+
+
+def _stem(scene: str) -> str:
+    """Return the name of a movie that was given none."""
+    from raytracer.commands.picture import stem_of
+
+    return stem_of(scene)
+
+
+def _tell_of_rest(target: Path, quiet: bool) -> None:
+    """Say how many frames are finished of a movie that was ended."""
+    folder = target.with_name(f"{target.name}.frames")
+    count = len(list(folder.glob("*.png"))) if folder.is_dir() else 0
+    if count and not quiet:
+        print(
+            f"raytracer: {counted(count, 'finished frame')} kept in {escaped(str(folder))}: the "
+            "same command goes on from there",
+            file=sys.stderr,
+        )
+
+
+def _report(
+    animation: Animation, target: Path, warnings: list[str], seconds: float, options: dict[str, Any]
+) -> None:
+    """Print what was written."""
+    from raytracer.commands.report import print_json, print_lines
+
+    rendered = animation.seconds
+    if options["as_json"]:
+        print_json({
+            "output": str(target),
+            "frames": len(animation),
+            "rendered": len(rendered),
+            "duration": animation.duration,
+            "fps": animation.settings.fps,
+            "timings": {"render": sum(rendered), "total": seconds},
+            "warnings": warnings,
+        })  # fmt: skip
+    elif not options["quiet"]:
+        size = target.stat().st_size if target.is_file() else 0
+        shown = f"{size / 1e6:.1f} MB, " if size else ""
+        again = len(animation) - len(rendered)
+        kept = f", {again} of them from an earlier run" if again else ""
+        print_lines(
+            f"wrote {target}: {shown}{counted(len(animation), 'frame')}{kept}, "
+            f"{animation.duration:.3g} s at {animation.settings.fps:g} frames/s, "
+            f"in {seconds:.1f} s, {sum(rendered):.1f} s of it rendering"
+        )

@@ -1,0 +1,49 @@
+"""Cameras from files: the table `[camera]` of a scene file, or the camera of a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from raytracer.errors import DataFileError, SceneError, UserError, naming
+from raytracer.field_types import Mistakes
+from raytracer.files.access import opened
+from raytracer.film.png import read_metadata
+from raytracer.scene import tables
+from raytracer.scene.camera import Camera
+from raytracer.scene.load import SCENE_SUFFIXES, read_table
+
+
+def camera_of(name: str) -> Camera:
+    """Return the camera of a scene file, or of a picture of this program.
+
+    Args:
+        name: of the file; of a scene file only the camera is read, so it may hold nothing else.
+
+    Raises:
+        UserError: it holds no camera, or one with mistakes.
+    """
+    path = Path(name)
+    if path.suffix.lower() in SCENE_SUFFIXES:
+        return _of_scene(path)
+    about = read_metadata(path) or {}
+    try:
+        return Camera(**about["camera"])
+    except (KeyError, TypeError, UserError):
+        raise DataFileError(
+            f"{name}: says no camera: name a picture that raytracer made, or a scene file with "
+            "[camera]"
+        ) from None
+
+
+def _of_scene(path: Path) -> Camera:
+    """Return the camera of a scene file."""
+    suffix = path.suffix.lower()
+    with opened(path, error=SceneError) as file, naming(file.source):
+        values = read_table(file, suffix).get("camera")
+        if values is None:
+            raise SceneError("has no table [camera]")
+        mistakes = Mistakes(toml=suffix == ".toml")
+        tables.CAMERA.find_mistakes(values, "camera", mistakes)
+        if mistakes.sentences:
+            raise SceneError(*mistakes.sentences)
+        return Camera(**values)

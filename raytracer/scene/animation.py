@@ -1,0 +1,350 @@
+"""What a scene file and the command say of an animation: frames, time, motion of the camera."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from raytracer.arguments import is_a, items, plain, real
+from raytracer.errors import SceneError, UserError, shown, shown_value
+from raytracer.field_types import Choice, Integer, Kind, Mistakes, Number, Schema, Text, Vector3
+from raytracer.fields import Defined, check_fields, define, definitions
+from raytracer.scene.kinds import Table, Tables
+
+if TYPE_CHECKING:
+    from raytracer.scene.transform import Triple
+
+EASINGS = ("linear", "smooth", "in", "out")
+"""How motion begins and ends: evenly, slowly at both ends, slowly at the beginning or the end."""
+
+CODECS = ("h264", "h265", "av1", "vp9")
+"""Codecs of movies."""
+
+CENTER = "center"
+"""What `follow` calls the mean of the centres."""
+
+_TURN = re.compile(r"\s*(-?\d+(?:\.\d*)?|-?\.\d+)\s*(s|sec|seconds?|deg|degrees?|°)?\s*")
+
+MOST_SECONDS = 1e6
+"""Longest animation."""
+
+MOST_DEGREES = 1e6
+"""Most degrees of a turn."""
+
+
+class Turn(NamedTuple):
+    """A turn of the camera: seconds of one revolution, or degrees over the whole animation."""
+
+    seconds: float | None
+    degrees: float
+
+
+def parse_turn(value: Any, name: str, error: type[UserError]) -> Turn:
+    """Return the turn that a text or a number says: "8s" a revolution, 360 degrees in all.
+
+    Raises:
+        UserError: of the class `error`.
+    """
+    own = plain(value)
+    found = _TURN.fullmatch(own) if is_a(own, str) else None
+    unit = (found[2] or "") if found else ""
+    if found is None and is_a(own, str):
+        raise error(
+            f"{name}: '{shown(str(own), 40)}' is neither seconds of a revolution, as 8s, nor "
+            "degrees over the animation, as 360"
+        )
+    number = real(
+        float(found[1]) if found else value, name, -MOST_DEGREES, MOST_DEGREES, error=error
+    )
+    if not unit.startswith("s"):
+        return Turn(None, number)
+    if not 0.01 <= abs(number) <= MOST_SECONDS:
+        raise error(f"{name}: a revolution takes 0.01 s or more; a negative one turns backwards")
+    return Turn(abs(number), 360.0 if number > 0.0 else -360.0)
+
+
+class TurnValue(Kind):
+    """Seconds of a revolution ("8s"), or degrees over the whole animation."""
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> str | float:
+        parse_turn(value, name, error)
+        own = plain(value)
+        return str(own) if is_a(own, str) else float(own)
+
+    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
+        if type(value) not in (int, float, str):
+            mistakes.must_be(place, 'degrees, or seconds of a revolution as "8s"', value)
+            return
+        try:
+            parse_turn(value, place, SceneError)
+        except SceneError as mistake:
+            mistakes.add(place, str(mistake).removeprefix(f"{place}: "))
+
+    def schema(self) -> Schema:
+        return {"anyOf": [{"type": "number"}, {"type": "string"}]}
+
+    def values(self) -> str:
+        return 'degrees, or `"8s"`'
+
+    def option(self) -> dict[str, Any]:
+        return {"metavar": "SECONDSs|DEGREES"}
+
+
+class AnglesValue(Kind):
+    """Two angles in degrees."""
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[float, float]:
+        own = plain(value)
+        parts = own.split(",") if is_a(own, str) else items(value, name, error)
+        try:
+            one, other = (float(plain(part)) for part in parts)
+        except (TypeError, ValueError):
+            raise error(
+                f"{name}: {shown_value(value)} is not two angles in degrees, as 90,20"
+            ) from None
+        return (
+            real(one, name, -MOST_DEGREES, MOST_DEGREES, error=error),
+            real(other, name, -180.0, 180.0, error=error),
+        )
+
+    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
+        if type(value) is not list or len(value) != 2:
+            mistakes.must_be(place, "two angles in degrees", value)
+            return
+        for index, number in enumerate(value):
+            Number(-MOST_DEGREES, MOST_DEGREES).find_mistakes(number, f"{place}[{index}]", mistakes)
+
+    def schema(self) -> Schema:
+        return {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
+
+    def values(self) -> str:
+        return "two angles in degrees"
+
+    def option(self) -> dict[str, Any]:
+        return {"metavar": "AZIMUTH,ELEVATION"}
+
+
+class FollowValue(Kind):
+    """The centre of all particles, or the number of one."""
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> str | int:
+        own = plain(value)
+        if is_a(own, str) and own == CENTER:
+            return CENTER
+        try:
+            number = int(own) if not is_a(own, bool) else -1
+            number = number if float(own) == number else -1
+        except Exception:  # whatever a foreign object raises
+            number = -1
+        if number < 0:
+            raise error(
+                f"{name}: {shown_value(value)} is neither '{CENTER}' nor the number of a particle"
+            )
+        return number
+
+    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
+        if value != CENTER and (type(value) is not int or value < 0):
+            mistakes.must_be(place, f"'{CENTER}' or the number of a particle", value)
+
+    def schema(self) -> Schema:
+        return {"anyOf": [{"const": CENTER}, {"type": "integer", "minimum": 0}]}
+
+    def values(self) -> str:
+        return f'`"{CENTER}"`, or the number of a particle'
+
+    def option(self) -> dict[str, Any]:
+        return {"metavar": f"{CENTER}|NUMBER"}
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Keyframe(Defined):
+    """The camera at one time of an animation. What it does not say is as before.
+
+    Raises:
+        SceneError: a value is out of range.
+    """
+
+    time: float = field(
+        metadata=define(Number(0.0, MOST_SECONDS), "Seconds from the start of the animation.")
+    )
+    position: Triple | None = field(
+        default=None,
+        metadata=define(Vector3(), "Eye point in scene units.", default_text="as before"),
+    )
+    look_at: Triple | None = field(
+        default=None,
+        metadata=define(
+            Vector3(), "The point in the middle of the picture.", default_text="as before"
+        ),
+    )
+    up: Triple | None = field(
+        default=None, metadata=define(Vector3(), "Which way is up.", default_text="as before")
+    )
+    vertical_fov: float | None = field(
+        default=None,
+        metadata=define(
+            Number(0.001, 179.0),
+            "Full angle of the picture's height in degrees.",
+            default_text="as before",
+        ),
+    )
+    height: float | None = field(
+        default=None,
+        metadata=define(
+            Number(0.0, above=True),
+            "Height of the picture of an orthographic camera, in scene units.",
+            default_text="as before",
+        ),
+    )
+    ease: str = field(
+        default="smooth",
+        metadata=define(
+            Choice(EASINGS, "easing"), "How the motion from the keyframe before begins and ends."
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        check_fields(self, "keyframe")
+
+
+class KeyframesValue(Tables):
+    """Keyframes, [[animation.keyframes]]."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            Table("Keyframe", "The camera at one time of an animation.", definitions(Keyframe))
+        )
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[Keyframe, ...]:
+        made: list[Keyframe] = []
+        for index, each in enumerate(items(value, name, error)):
+            if is_a(each, Keyframe):
+                made.append(each)
+            elif is_a(each, dict):
+                try:
+                    made.append(Keyframe(**each))
+                except (SceneError, TypeError) as mistake:
+                    text = str(mistake).removeprefix("keyframe.")
+                    raise error(f"{name}[{index}].{text}") from None
+            else:
+                raise error(f"{name}[{index}]: {shown_value(each)} is no keyframe")
+        times = [each.time for each in made]
+        if any(later <= one for one, later in pairwise(times)):
+            raise error(f"{name}: the times of keyframes must increase")
+        return tuple(made)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class AnimationSettings(Defined):
+    """Frames, time and motion of the camera; the names are those of `[animation]` in a scene file.
+
+    Raises:
+        SceneError: a value is out of range.
+    """
+
+    frames: str | None = field(
+        default=None,
+        metadata=define(
+            Text(),
+            "Frames of a trajectory to show, as START:END:STEP; END is excluded.",
+            "Negative numbers count from the end, parts may be left out: `::10` is every tenth.",
+            default_text="all",
+        ),
+    )
+    fps: float = field(
+        default=30.0, metadata=define(Number(0.01, 1000.0), "Frames in a second of the movie.")
+    )
+    duration: float | None = field(
+        default=None,
+        metadata=define(
+            Number(0.0, MOST_SECONDS, above=True),
+            "Seconds of the movie; frames of a trajectory are then shown longer or left out.",
+            default_text="one picture for each frame of a trajectory; else that of the turntable "
+            "or of the keyframes, or 6 s",
+        ),
+    )
+    turntable: str | float | None = field(
+        default=None,
+        metadata=define(
+            TurnValue(),
+            "The camera goes around: seconds of a revolution, or degrees over the animation.",
+        ),
+    )
+    orbit: tuple[float, float] | None = field(
+        default=None,
+        metadata=define(
+            AnglesValue(), "The camera goes around and up by these angles until the end."
+        ),
+    )
+    dolly: float | None = field(
+        default=None,
+        metadata=define(
+            Number(1e-6, 1e6), "Factor of the camera's distance at the end: 0.5 comes nearer."
+        ),
+    )
+    zoom_to: float | None = field(
+        default=None,
+        metadata=define(Number(1e-6, 1e6), "Magnification at the end: 2 shows half the width."),
+    )
+    ease: str = field(
+        default="linear",
+        metadata=define(
+            Choice(EASINGS, "easing"),
+            "How orbit, dolly, zoom_to and a turntable in degrees begin and end.",
+        ),
+    )
+    follow: str | int | None = field(
+        default=None,
+        metadata=define(
+            FollowValue(),
+            "What the camera moves along with and looks at: the mean of all centres, or a particle "
+            "by its id in the file, or its number where there is none.",
+            default_text="nothing",
+        ),
+    )
+    fit_to: str = field(
+        default="frames",
+        metadata=define(
+            Choice(("frames", "first"), "fit"),
+            "What a fitted camera frames: up to 12 frames, evenly spread, or the first one.",
+        ),
+    )
+    grain: str = field(
+        default="still",
+        metadata=define(
+            Choice(("still", "moving"), "grain"),
+            "Whether the noise of the samples is the same in all frames, or another in each.",
+        ),
+    )
+    quality: int = field(
+        default=75, metadata=define(Integer(1, 100), "Quality of the movie's compression.")
+    )
+    codec: str | None = field(
+        default=None,
+        metadata=define(
+            Choice(CODECS, "codec"), "Codec of the movie.", default_text="h264, of .webm vp9"
+        ),
+    )
+    keyframes: Sequence[Keyframe] = field(
+        default=(),
+        metadata=define(KeyframesValue(), "The camera at some times, in their order."),
+    )
+
+    def __post_init__(self) -> None:
+        check_fields(self, "animation")
+
+    @property
+    def turn(self) -> Turn | None:
+        """The turntable, or None."""
+        if self.turntable is None:
+            return None
+        return parse_turn(self.turntable, "animation.turntable", SceneError)
+
+    @property
+    def moves(self) -> bool:
+        """Whether the camera moves by itself."""
+        motions = (self.turntable, self.orbit, self.dolly, self.zoom_to)
+        return any(each is not None for each in motions) or len(self.keyframes) > 0

@@ -1,0 +1,384 @@
+"""Animations: which frames there are, what is in them, and runs that are ended and go on."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image as Pillow
+
+import raytracer
+from raytracer.animation.movie import durations
+from raytracer.cli import main
+from raytracer.files import output
+from raytracer.scene.annotations import TextLabel
+
+SMALL: dict[str, Any] = {"width": 32, "height": 18, "samples": 1, "backend": "cpu"}
+OPTIONS = ["--width", "32", "--height", "18", "--samples", "1", "--backend", "cpu"]
+FRAMES = 6
+
+
+@pytest.fixture
+def trajectory(tmp_path: Path) -> Path:
+    """Three atoms that move apart; from frame 3 on a fourth one."""
+    text = ""
+    for k in range(FRAMES):
+        atoms = [("O", 0.0, 0.0), ("H", 1.0 + k, 0.3), ("H", -1.0 - k, 0.3)]
+        atoms += [("N", 0.0, 2.0)] if k >= 3 else []
+        text += f"{len(atoms)}\n{k}\n" + "".join(f"{s} {x} {y} 0\n" for s, x, y in atoms)
+    path = tmp_path / "water.xyz"
+    path.write_text(text)
+    return path
+
+
+@pytest.fixture
+def ball() -> raytracer.Scene:
+    return raytracer.Scene.from_arrays([[0.0, 0, 0], [2.0, 0, 0]], 0.7, ["red", "blue"])
+
+
+def position_of(image: raytracer.Image) -> NDArray[np.float64]:
+    assert image.camera is not None
+    return np.array(image.camera.position, np.float64)
+
+
+def target_of(image: raytracer.Image) -> NDArray[np.float64]:
+    assert image.camera is not None
+    return np.array(image.camera.look_at, np.float64)
+
+
+def decoded(path: Path) -> list[NDArray[np.uint8]]:
+    """The frames of a movie, (h, w, 3)."""
+    if path.suffix in (".gif", ".webp"):
+        found = []
+        with Pillow.open(path) as picture:
+            for index in range(picture.n_frames):  # type: ignore[attr-defined]
+                picture.seek(index)
+                found.append(np.asarray(picture.convert("RGB")))
+        return found
+    av = pytest.importorskip("av")
+    with av.open(str(path)) as container:
+        return [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+
+
+def test_frames_are_the_pictures_of_the_same_camera(trajectory: Path) -> None:
+    animation = raytracer.animate(trajectory, frames="::2", **SMALL)
+    images = list(animation)
+    assert len(images) == len(animation) == 3
+    cameras = {image.camera for image in images}
+    assert len(cameras) == 1
+    (camera,) = cameras
+    for image, k in zip(images, (0, 2, 4), strict=True):
+        alone = raytracer.render(trajectory, frame=k, camera=camera, **SMALL)
+        np.testing.assert_array_equal(image.to_uint8(), alone.to_uint8())
+        assert image.statistics.covered > 0
+
+
+def test_the_camera_sees_all_frames(trajectory: Path) -> None:
+    for fit_to, inside in (("frames", True), ("first", False)):
+        *_, last = raytracer.animate(trajectory, fit_to=fit_to, background="white", **SMALL)
+        pixels = last.to_uint8()
+        edges = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
+        assert bool((edges == 255).all()) == inside
+
+
+@pytest.mark.parametrize(
+    ("name", "codec"),
+    [("a.mp4", None), ("a.mkv", "h265"), ("a.webm", None), ("a.mp4", "av1"), ("a.gif", None),
+     ("a.webp", None)],
+)  # fmt: skip
+def test_a_movie_has_the_frames(
+    trajectory: Path, tmp_path: Path, name: str, codec: str | None
+) -> None:
+    if not name.endswith(("gif", "webp")):
+        pytest.importorskip("av")
+    # Large areas of strong colours, which a wrong matrix or range would change.
+    scene = {"background": "#3060c0", "color": "orange", "radius": 1.5, "look": "flat"}
+    options = SMALL | scene | {"width": 128, "height": 72, "quality": 95, "codec": codec}
+    animation = raytracer.animate(trajectory, fps=10.0, **options)
+    path = animation.save(tmp_path / name)
+    found, wanted = decoded(path), [image.to_uint8() for image in animation]
+    assert len(found) == FRAMES
+    for one, other in zip(found, wanted, strict=True):
+        assert one.shape == other.shape
+        np.testing.assert_allclose(one.mean(axis=(0, 1)), other.mean(axis=(0, 1)), atol=3.0)
+    with Pillow.open(tmp_path / "a.poster.png") as poster:
+        np.testing.assert_array_equal(np.asarray(poster), wanted[0])
+    assert not (tmp_path / f"{name}.frames").exists()
+
+
+def test_a_run_that_was_ended_goes_on_to_the_same_bytes(trajectory: Path, tmp_path: Path) -> None:
+    pytest.importorskip("av")
+    options = SMALL | {"tone": raytracer.ToneSettings(exposure="auto"), "grain": "moving"}
+
+    def stop(done: int, total: int) -> None:
+        assert total == FRAMES
+        if done == 3:
+            raise KeyboardInterrupt
+
+    whole = raytracer.animate(trajectory, **options).save(tmp_path / "whole.mp4")
+    path = tmp_path / "a.mp4"
+    with pytest.raises(KeyboardInterrupt):
+        raytracer.animate(trajectory, **options).save(path, progress=stop)
+    output.tidy()
+    assert not path.exists()
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "a.mp4.frames", "a.poster.png", "water.xyz", "whole.mp4", "whole.poster.png",
+    ]  # fmt: skip
+    finished = len(list((tmp_path / "a.mp4.frames").glob("*.png")))
+    assert 3 <= finished < FRAMES
+    again = raytracer.animate(trajectory, **options)
+    again.save(path)
+    assert len(again.seconds) == FRAMES - finished
+    assert path.read_bytes() == whole.read_bytes()
+    assert not (tmp_path / "a.mp4.frames").exists()
+
+
+def test_frames_of_other_settings_are_not_taken(trajectory: Path, tmp_path: Path) -> None:
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    path = tmp_path / "a.gif"
+    with pytest.raises(KeyboardInterrupt):
+        raytracer.animate(trajectory, **SMALL).save(path, progress=stop)
+    for changes in ({"samples": 2}, {"background": "red"}, {"frames": "1:"}):
+        animation = raytracer.animate(trajectory, **SMALL | changes)
+        assert shutil.copytree(path.with_name("a.gif.frames"), tmp_path / "b.gif.frames")
+        animation.save(tmp_path / "b.gif")
+        assert len(animation.seconds) == len(animation)
+    trajectory.write_text(trajectory.read_text())  # it has changed since
+    animation = raytracer.animate(trajectory, **SMALL)
+    animation.save(path)
+    assert len(animation.seconds) == FRAMES
+
+
+@pytest.mark.parametrize("suffix", [".png", ".exr"])
+def test_numbered_pictures(trajectory: Path, tmp_path: Path, suffix: str) -> None:
+    if suffix == ".exr":
+        pytest.importorskip("OpenEXR")
+    animation = raytracer.animate(trajectory, frames="1:4", **SMALL)
+    animation.save(tmp_path / "out" / f"f_###{suffix}")
+    names = [f"f_{k:03d}{suffix}" for k in range(3)]
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == names
+    if suffix == ".png":
+        (tmp_path / "out" / names[1]).unlink()
+        animation.save(tmp_path / "out" / f"f_###{suffix}")
+        assert len(animation.seconds) == 1
+        with Pillow.open(tmp_path / "out" / names[2]) as picture:
+            np.testing.assert_array_equal(np.asarray(picture), list(animation)[2].to_uint8())
+
+
+def test_a_turntable_comes_back(ball: raytracer.Scene) -> None:
+    images = list(raytracer.animate(ball, turntable="1s", fps=4.0, **SMALL))
+    assert len(images) == 4
+    positions = np.array([position_of(image) for image in images])
+    middle = np.array([1.0, 0.0, 0.0])
+    lengths = np.linalg.norm(positions - middle, axis=1)
+    np.testing.assert_allclose(lengths, lengths[0])
+    np.testing.assert_allclose((positions[:2] + positions[2:]) / 2 - middle,
+                               [[0, positions[0, 1], 0]] * 2, atol=1e-9)  # fmt: skip
+    # From the other side red and blue have changed places, and light comes along.
+    assert images[0].to_uint8()[..., 0].sum() != images[2].to_uint8()[..., 0].sum()
+
+
+def test_slow_motion_and_the_colour_of_a_sequence(ball: raytracer.Scene) -> None:
+    other = raytracer.Scene.from_arrays([[0.0, 0, 0], [2.0, 0, 0]], 0.7, ["lime", "lime"])
+    images = list(raytracer.animate([ball, other], duration=1.0, fps=4.0, **SMALL))
+    shown = [image.to_uint8() for image in images]
+    np.testing.assert_array_equal(shown[0], shown[1])
+    np.testing.assert_array_equal(shown[2], shown[3])
+    assert (shown[1] != shown[2]).any()
+
+
+def test_grain(ball: raytracer.Scene) -> None:
+    options = SMALL | {"duration": 0.5, "fps": 4.0, "zoom_to": 1.0, "look": "soft"}
+    still = [image.to_uint8() for image in raytracer.animate(ball, **options)]
+    np.testing.assert_array_equal(still[0], still[1])
+    moving = [i.to_uint8() for i in raytracer.animate(ball, grain="moving", **options)]
+    assert (moving[0] != moving[1]).any()
+    np.testing.assert_array_equal(still[0], moving[0])
+
+
+def test_an_array_of_frames_and_looks_that_are_held() -> None:
+    """The radius follows from the spacing of the first frame."""
+    rng = np.random.default_rng(3)
+    first = rng.uniform(size=(50, 3))
+    series = np.stack([first, first * 4.0])
+    images = list(raytracer.animate(series, **SMALL))
+    alone = raytracer.Scene.from_object(series[0]).spheres[0].radius
+    camera = images[1].camera
+    scene = raytracer.Scene.from_arrays(series[1], alone)
+    wanted = raytracer.render(scene, camera=camera, look="soft", **SMALL)
+    np.testing.assert_array_equal(images[1].to_uint8(), wanted.to_uint8())
+
+
+def test_following_keeps_a_particle_in_the_middle(trajectory: Path) -> None:
+    for target, x in ((1, [1.0 + k for k in range(FRAMES)]), ("center", [0.0] * FRAMES)):
+        images = list(raytracer.animate(trajectory, follow=target, **SMALL))
+        found = [target_of(image)[0] for image in images]
+        np.testing.assert_allclose(found, x, atol=1e-12)
+        offsets = [position_of(image) - target_of(image) for image in images]
+        np.testing.assert_allclose(offsets, [offsets[0]] * FRAMES, atol=1e-9)
+
+
+def test_particles_are_followed_by_their_ids(tmp_path: Path) -> None:
+    path = tmp_path / "a.dump"
+    text = ""
+    for k in range(3):
+        rows = [f"{i} 1 {i + 10 * k} 0 0\n" for i in (1, 2, 3)]
+        rows = rows[k:] + rows[:k]  # LAMMPS writes them in any order
+        head = f"ITEM: TIMESTEP\n{k}\nITEM: NUMBER OF ATOMS\n3\nITEM: BOX BOUNDS pp pp pp\n"
+        text += head + "0 9\n0 9\n0 9\nITEM: ATOMS id type x y z\n" + "".join(rows)
+    path.write_text(text)
+    with raytracer.warning.collected():
+        images = list(raytracer.animate(path, follow=3, **SMALL))
+    np.testing.assert_allclose([target_of(image)[0] for image in images], [3.0, 13.0, 23.0])
+
+
+def test_settings_of_a_scene_file(trajectory: Path, tmp_path: Path) -> None:
+    scene = tmp_path / "a.toml"
+    scene.write_text(
+        '[[spheres]]\nfile = "water.xyz"\n[animation]\nfps = 5\nframes = "1:"\n'
+        "[[animation.keyframes]]\ntime = 0\nposition = [0, 0, 20]\nlook_at = [0, 0, 0]\n"
+        '[[animation.keyframes]]\ntime = 0.8\nposition = [20, 0, 0]\nease = "linear"\n'
+    )
+    images = list(raytracer.animate(scene, **SMALL))
+    assert len(images) == FRAMES - 1
+    positions = np.array([position_of(image) for image in images])
+    angles = np.radians([0.0, 22.5, 45.0, 67.5, 90.0])
+    wanted = 20.0 * np.stack([np.sin(angles), 0 * angles, np.cos(angles)], axis=1)
+    np.testing.assert_allclose(positions, wanted, atol=1e-9)
+    loaded = raytracer.load(scene, 0)
+    assert loaded.animation is not None
+    assert loaded.animation.keyframes[1].time == 0.8
+
+
+def test_the_command(trajectory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.webp"
+    arguments = ["animate", str(trajectory), "-o", str(path), "--frames", ":3", *OPTIONS]
+    assert main([*arguments, "--turntable", "90", "--quality", "80"]) == 0
+    said = capsys.readouterr()
+    assert "3 frames, 0.1 s at 30 frames/s" in said.out
+    assert said.err == ""
+    assert len(decoded(path)) == 3
+
+
+def test_options_of_an_animation_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scene = tmp_path / "a.toml"
+    scene.write_text(
+        "[render]\nwidth = 16\nheight = 9\nsamples = 1\n[[spheres]]\ncenters = [[0, 0, 0]]\n"
+        "radius = 1\n"
+    )
+    path = tmp_path / "a.gif"
+    assert main(["animate", str(scene), "-o", str(path), "--turntable", "1s", "--fps=3"]) == 0
+    assert "3 frames, 1 s at 3 frames/s" in capsys.readouterr().out
+
+
+def test_colours_are_those_of_all_frames(trajectory: Path) -> None:
+    """The ends of the scale are held; a text over the picture names the frame."""
+    options = SMALL | {"color_by": "x", "map": ["blue", "red"], "look": "flat", "radius": 0.6}
+    first, *_, last = raytracer.animate(trajectory, background="white", **options)
+    reds = [image.to_uint8().astype(int)[..., 0] for image in (first, last)]
+    blues = [image.to_uint8().astype(int)[..., 2] for image in (first, last)]
+    ends = [(blue - red).max() for red, blue in zip(reds, blues, strict=True)]
+    assert ends[0] < 100 < ends[1]  # x goes to 1 in the first frame, to 6 in the last one
+
+
+def test_labels_name_the_frame(trajectory: Path) -> None:
+    options = SMALL | {"width": 160, "height": 90, "color": "white", "background": "white"}
+    said = {"texts": [TextLabel("{frame} {time:.1f}")]}
+    shown = [
+        [i.to_uint8() for i in raytracer.animate(trajectory, annotations=each, **options)]
+        for each in (said, None)
+    ]
+    marks = [(one != other).any() for one, other in zip(*shown, strict=True)]
+    assert all(marks)
+    assert (shown[0][1] != shown[0][2]).any()
+
+
+def test_the_command_says_what_an_interrupt_leaves(
+    trajectory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    from raytracer.progress import FrameBar
+
+    def stop(self: FrameBar, done: int, total: int) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(FrameBar, "frames", stop)
+    path = tmp_path / "a.gif"
+    arguments = ["animate", str(trajectory), "-o", str(path), *OPTIONS]
+    assert main(arguments) == 130
+    said = capsys.readouterr().err
+    assert f"kept in {path}.frames: the same command goes on from there" in said
+    assert not path.exists()
+    monkeypatch.undo()
+    assert main(arguments) == 0
+    assert "of them from an earlier run" in capsys.readouterr().out
+    assert len(decoded(path)) == FRAMES
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--frames", "9:"], "there is no frame in 9:: it holds 6 frames, 0 to 5"),
+        (["--frames", "7"], "there is no frame 7: it holds 6 frames"),
+        (["--frames", "a"], "'a' is not START:END:STEP"),
+        (["--frames", "0"], "is one frame and the camera stands still"),
+        (["--turntable", "8x"], "'8x' is neither seconds of a revolution"),
+        (["--follow", "40"], "there is no particle 40 among 3"),
+        (["--transparent"], "a GIF keeps no soft edges"),
+        (["--codec", "av1"], "a .gif has no codec to choose"),
+        (["-o", "a.avi"], "a movie ends in .mp4"),
+        (["-o", "a##.jpg"], "numbered pictures end in .png or .exr"),
+        (["-o", "nowhere/a.gif"], "there is no folder nowhere"),
+        (["--fps", "0"], "animation.fps: 0 is out of range"),
+        (["--poster", "--quality", "0"], "animation.quality: 0 is not between 1 and 100"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    trajectory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch, arguments: list[str], words: str,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    assert main(["animate", str(trajectory), "-o", "a.gif", *OPTIONS, *arguments]) == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert said.count("\n") == 1
+    assert [p.name for p in tmp_path.iterdir()] == ["water.xyz"]
+
+
+def test_a_missing_library_is_named(
+    trajectory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "av", None)
+    animation = raytracer.animate(trajectory, **SMALL)
+    with pytest.raises(raytracer.UserError, match=r"pip install 'raytracer\[video\]'"):
+        animation.save(tmp_path / "a.mp4")
+
+
+def test_a_codec_that_this_build_lacks(
+    trajectory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    av = pytest.importorskip("av")
+    monkeypatch.setattr(av, "codecs_available", {"libvpx-vp9"})
+    animation = raytracer.animate(trajectory, codec="av1", **SMALL)
+    with pytest.raises(raytracer.UserError, match="no encoder of av1: use --codec vp9"):
+        animation.save(tmp_path / "a.mp4")
+
+
+def test_an_odd_size_is_made_even(trajectory: Path, tmp_path: Path) -> None:
+    pytest.importorskip("av")
+    animation = raytracer.animate(trajectory, frames=":2", **SMALL | {"width": 33})
+    with pytest.warns(raytracer.RaytracerWarning, match="to 34x18 pixels"):
+        animation.save(tmp_path / "a.mp4")
+    assert decoded(tmp_path / "a.mp4")[0].shape == (18, 34, 3)
+
+
+def test_durations_add_up() -> None:
+    assert durations(3, 30.0, 10) == [30, 40, 30]
+    assert sum(durations(100, 24.0, 10)) == 4170
