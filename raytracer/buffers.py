@@ -39,6 +39,11 @@ FLAT_FIELDS: tuple[Any, ...] = (
 )
 """Fields of a Frame as the first films hashed them."""
 
+FLAT_LIGHT: tuple[Any, ...] = (
+    *(("vector", "f4", 3), ("kind", "i4"), ("color", "f4", 3), ("falloff", "i4")),
+)
+"""Fields of a Light as the first films hashed them."""
+
 
 def _no_ids() -> NDArray[np.int32]:
     import numpy as np
@@ -52,6 +57,14 @@ def _no_large() -> NDArray[np.void]:
     from raytracer.layout import dtype
 
     return np.zeros(0, dtype("LargeSphere"))
+
+
+def _no_emitters() -> NDArray[np.void]:
+    import numpy as np
+
+    from raytracer.layout import dtype
+
+    return np.zeros(0, dtype("Emitter"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +87,7 @@ class SceneBuffers:
         large_id: int32 (G,), ascending: indices of the large spheres, which are not in the tree and
             are the last in leaf order.
         large: structured (G,), `LargeSphere`: the large spheres, in the same order.
+        emitters: structured (E,), `Emitter`: the spheres that send out light; made of the others.
     """
 
     x: NDArray[np.float32]
@@ -91,6 +105,7 @@ class SceneBuffers:
     scale: float
     large_id: NDArray[np.int32] = field(default_factory=_no_ids)
     large: NDArray[np.void] = field(default_factory=_no_large)
+    emitters: NDArray[np.void] = field(default_factory=_no_emitters)
 
     @property
     def count(self) -> int:
@@ -181,8 +196,9 @@ class SceneBuffers:
 
         for name in ("x", "y", "z", "radius", "color", "color_id", "material_id"):
             yield name, getattr(self, name)
-        for name in ("camera", "lights", "materials"):
-            yield name, getattr(self, name)
+        yield "camera", self.camera
+        yield from _light_arrays(self.lights)
+        yield "materials", self.materials
         yield "frame", _flat(self.frame)
         yield from _later_fields(self.frame)
         yield "center", self.center
@@ -223,6 +239,19 @@ def build_bvh(buffers: SceneBuffers, threads: int = 0) -> Bvh:
         buffers.columns, thread_count(threads), buffers.large_id.tolist()
     )
     return Bvh(nodes, order, spheres)
+
+
+def _light_arrays(lights: NDArray[np.void]) -> Iterator[tuple[str, NDArray[np.generic]]]:
+    """Yield the fields that the first films hashed, and the others where one says something."""
+    import numpy as np
+
+    first = np.zeros(len(lights), list(FLAT_LIGHT))
+    for name in first.dtype.names or ():
+        first[name] = lights[name]
+    yield "lights", first
+    if lights["extent"].any() or not lights["shadow"].all():
+        for name in ("extent", "u", "v", "normal", "shadow"):
+            yield f"lights.{name}", np.ascontiguousarray(lights[name])
 
 
 def _flat(frame: NDArray[np.void]) -> NDArray[np.void]:

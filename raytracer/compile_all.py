@@ -78,7 +78,7 @@ def jobs(root: Path, architectures: Sequence[str]) -> list[Job]:
         Job(kernel, arch, tuple(sorted(macros_without(missing).items())))
         for kernel in products(root)
         for arch in architectures
-        for missing in (every_variant() if kernel.name in PRODUCTION else [()])
+        for missing in (every_variant(kernel.name) if kernel.name in PRODUCTION else [()])
     ]
     for variant in (variant for op in operations(root) for variant in discover(op, root)):
         made += [

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         integrator: str | None
         ao_samples: int | None
         ao_distance: float | None
+        clamp_indirect: float | None
         dpi: float | None
         noise: float | None
         denoise: bool | None
@@ -40,7 +41,7 @@ FILTERS = ("point", "box", "tent", "gaussian")
 FILTER_RADII = {"point": 0.0, "box": 0.5, "tent": 1.0, "gaussian": 1.5}
 """Default half width of each filter in pixels."""
 
-INTEGRATORS = ("direct", "ao")
+INTEGRATORS = ("direct", "ao", "path")
 """Integrators: the words of the kernels' `IntegratorKind`."""
 
 
@@ -150,7 +151,7 @@ class RenderSettings(Defined):
         default=4,
         metadata=define(
             Integer(0, 1024),
-            "Maximum number of mirror bounces; 0 shows no reflections.",
+            "Maximum number of bounces: in mirrors, and of paths; 0 shows direct light alone.",
             flag="--depth",
         ),
     )
@@ -175,8 +176,9 @@ class RenderSettings(Defined):
         default=None,
         metadata=define(
             Choice(INTEGRATORS, "integrator"),
-            "How light is computed: direct light alone, or with ambient occlusion (ao): "
-            "ambient light reaches a surface only from directions in which nothing is in the way.",
+            "How light is computed: direct light alone; with ambient occlusion (ao): ambient light "
+            "reaches a surface only from directions in which nothing is in the way; or along paths "
+            "of many bounces (path), with glass, metal and light between surfaces.",
             default_text="that of the look",
         ),
     )
@@ -192,6 +194,14 @@ class RenderSettings(Defined):
             Number(0.0, above=True),
             "Length of occlusion rays in scene units, with integrator ao.",
             default_text="unlimited",
+        ),
+    )
+    clamp_indirect: float = field(
+        default=0.0,
+        metadata=define(
+            Number(0.0),
+            "Largest radiance of a contribution after two or more bounces, with integrator path; "
+            "removes bright specks and some light. 0 changes nothing.",
         ),
     )
     dpi: float | None = field(
@@ -263,6 +273,8 @@ class RenderSettings(Defined):
             values["ao_distance"] = min(distance, UNLIMITED)
         else:  # no part of the picture, nor of its digest
             values["ao_samples"], values["ao_distance"] = 0, 0.0
+        if self.resolved_integrator != "path":
+            values["clamp_indirect"] = 0.0
         return values | {"filter": self.filter_code, "filter_radius": self.resolved_filter_radius}
 
     def override(self, **changes: Any) -> RenderSettings:

@@ -76,7 +76,7 @@ class View:
 
     @property
     def max_depth(self) -> int:
-        """Largest number of mirror bounces."""
+        """Largest number of bounces."""
         return self._number("max_depth")
 
     @property
@@ -110,6 +110,13 @@ class View:
         phong = self.materials["kind"] == code("MaterialKind", "phong")
         is_mirror = phong & (self.materials["phong"]["mirror"] > 0)
         return self.max_depth > 0 and bool(is_mirror.any())
+
+    @property
+    def needs_path_tracing(self) -> bool:
+        """Whether it has paths, materials other than Phong's, or lights with an extent."""
+        from raytracer import _core
+
+        return bool(_core.needs_path_tracing(self.lights, self.materials, self.frame))
 
     @property
     def integrator(self) -> str:
@@ -148,7 +155,7 @@ class View:
         return self._but(filter=code("FilterKind", "point"))
 
     def with_depth(self, max_depth: int) -> View:
-        """Return the view with another largest number of mirror bounces."""
+        """Return the view with another largest number of bounces."""
         return self._but(max_depth=max_depth)
 
     def with_shadows(self, shadows: bool) -> View:

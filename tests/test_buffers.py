@@ -35,7 +35,8 @@ def test_digest_is_that_of_the_content(packed: SceneBuffers) -> None:
     assert len(packed.digest()) == 32
 
 
-@pytest.mark.parametrize("name", [f.name for f in fields(SceneBuffers)])
+# the table of emitters is made of the others
+@pytest.mark.parametrize("name", [f.name for f in fields(SceneBuffers) if f.name != "emitters"])
 def test_digest_sees_every_array(packed: SceneBuffers, name: str) -> None:
     value = getattr(packed, name)
     if name == "scale":

@@ -18,7 +18,7 @@ from raytracer.scene.materials import MATERIALS
 from raytracer.settings import FILTERS, INTEGRATORS
 
 # Sizes in bytes that files and buffers rely on; the static_assert in structs.h says the same.
-SIZES = {"Camera": 64, "Light": 32, "Material": 32, "Node": 80}
+SIZES = {"Camera": 64, "Light": 80, "Material": 32, "Node": 80}
 SIZES |= {"Film": 32, "Sampler": 32, "Integrator": 32, "Environment": 64, "SceneInfo": 32}
 SIZES |= {"Frame": 192}
 
@@ -33,7 +33,9 @@ def test_fields_tile_the_struct(name: str) -> None:
     """No hidden padding: it is named, and sizes are multiples of 16."""
     size, fields = layout.table()[name]
     end = 0
-    for _, kind, count, offset in fields:
+    for field, kind, count, offset in fields:
+        if name == "Material" and field in MATERIALS:
+            end = 0  # the parameters of all kinds are in the same place
         assert offset == end
         numbers = layout.dtype(kind) if kind in layout.table() else np.dtype(kind)
         end += numbers.itemsize * count

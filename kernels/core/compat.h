@@ -1,13 +1,16 @@
 // The only file that asks which compiler, side or instruction set is at work.
 #pragma once
 
-// RT_HD: inlined everywhere. RT_COLD: rarely called; its registers are not those of the caller.
+// RT_HD: inlined everywhere. RT_COLD: rarely called; its registers are not those of the caller. RT_TABLE: an array
+// of constants in global memory.
 #if defined(__CUDACC__)
 #define RT_HD __host__ __device__ __forceinline__
 #define RT_DEVICE __device__ __forceinline__
+#define RT_TABLE static __device__ const
 #define RT_COLD static __host__ __device__ __noinline__
 #else
 #define RT_HD inline __attribute__((always_inline))
+#define RT_TABLE static const
 #define RT_COLD static __attribute__((noinline, cold))
 #endif
 
@@ -26,17 +29,28 @@ typedef long long int64_t;
 typedef unsigned long long uint64_t;
 #endif
 
-// Code that is compiled once per instruction set lives in a namespace of its own: two copies of one
-// inline function under one name would let the linker hand AVX-512 code to a CPU without it.
+// Whether paths are traced, and with them materials other than Phong's and lights with an extent. Scenes without
+// any of these are rendered by code that knows none.
+#if !defined(RT_PATH_TRACING)
+#define RT_PATH_TRACING 0
+#endif
+
+// Code that is compiled once per instruction set, with and without paths, lives in a namespace of its own: two
+// copies of one inline function under one name would let the linker hand AVX-512 code to a CPU without it.
+#if RT_PATH_TRACING
+#define RT_NS_OF(name) name##_paths
+#else
+#define RT_NS_OF(name) name
+#endif
 #if defined(RT_ISA_AVX512)
 #define RT_LANES 16
-#define RT_NS rt_avx512
+#define RT_NS RT_NS_OF(rt_avx512)
 #elif defined(RT_ISA_AVX2)
 #define RT_LANES 8
-#define RT_NS rt_avx2
+#define RT_NS RT_NS_OF(rt_avx2)
 #elif defined(RT_ISA_PORTABLE)
 #define RT_LANES 0  // 8 lanes as the compiler's plain vectors
-#define RT_NS rt_portable
+#define RT_NS RT_NS_OF(rt_portable)
 #else
 #define RT_LANES 0
 #define RT_NS rt

@@ -95,16 +95,28 @@ template <class F> RT_HD Sample2d<F> sample_2d(uint32_t seed, UintOf<F> x, UintO
   return {unit_float(reverse_bits(u)), unit_float(reverse_bits(v))};
 }
 
-// A unit vector about `normal` with density cosine / pi; p: a point of the unit square. The basis is that of
-// Duff et al., JCGT 6(1), 2017, which has no singularity.
-template <class F> RT_HD Vec3<F> cosine_hemisphere(Vec3<F> normal, Sample2d<F> p) {
+// An orthonormal basis with a given unit vector as its z axis (Duff et al., JCGT 6(1), 2017), without singularity.
+template <class F>
+struct Basis {
+  Vec3<F> x, y, z;
+
+  RT_HD Vec3<F> to_local(Vec3<F> v) const { return {dot(v, x), dot(v, y), dot(v, z)}; }
+  RT_HD Vec3<F> to_world(Vec3<F> v) const { return fma3(v.x, x, fma3(v.y, y, v.z * z)); }
+};
+
+template <class F> RT_HD Basis<F> basis_about(Vec3<F> normal) {
   const F sign = select(normal.z < F(0.0f), F(-1.0f), F(1.0f));
   const F a = F(-1.0f) / (sign + normal.z), b = normal.x * normal.y * a;
-  const Vec3<F> tangent = {fma_(sign * normal.x * normal.x, a, F(1.0f)), sign * b, F(0.0f) - sign * normal.x};
-  const Vec3<F> bitangent = {b, fma_(normal.y * normal.y, a, sign), F(0.0f) - normal.y};
+  return {{fma_(sign * normal.x * normal.x, a, F(1.0f)), sign * b, F(0.0f) - sign * normal.x},
+          {b, fma_(normal.y * normal.y, a, sign), F(0.0f) - normal.y},
+          normal};
+}
+
+// A unit vector about `normal` with density cosine / pi; p: a point of the unit square.
+template <class F> RT_HD Vec3<F> cosine_hemisphere(Vec3<F> normal, Sample2d<F> p) {
   const SinCos<F> phi = sincos_turns(p.v);
   const F radius = sqrt_(p.u), height = sqrt_(max_(F(1.0f) - p.u, F(0.0f)));
-  return normalize(fma3(radius * phi.cos, tangent, fma3(radius * phi.sin, bitangent, height * normal)));
+  return normalize(basis_about(normal).to_world({radius * phi.cos, radius * phi.sin, height}));
 }
 
 }  // namespace RT_NS

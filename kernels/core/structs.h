@@ -9,17 +9,25 @@
   F(float, forward, 3) F(float, pad0, 1)       /* unit */                                         \
   F(float, right, 3) F(float, pad1, 1) F(float, up, 3) F(float, pad2, 1)
 
+// extent: of a point the radius, of a directional light the square of the sine of half its angle, of others the
+// area; 0: none. u and v: half the sides of a rectangle, semi-axes of a disk; normal: unit, where these shine.
 #define RT_LIGHT(F)                                                                               \
-  F(float, vector, 3) F(int32_t, kind, 1)      /* point: position; directional: towards it */     \
-  F(float, color, 3) F(int32_t, falloff, 1)    /* color: linear */
+  F(float, vector, 3) F(int32_t, kind, 1)      /* directional: towards it; others: centre */      \
+  F(float, color, 3) F(int32_t, falloff, 1)    /* color: linear */                                \
+  F(float, u, 3) F(float, extent, 1) F(float, v, 3) F(int32_t, shadow, 1) /* shadow: whether it casts any */ \
+  F(float, normal, 3) F(float, pad, 1)
 
 // Parameters of a material by its kind: at most kMaterialFloats numbers, float32 each.
 #define RT_PHONG(F)                                                                               \
   F(float, ambient, 1) F(float, diffuse, 1) F(float, specular, 1) F(float, shininess, 1)          \
   F(float, mirror, 1) F(float, pad, 2)
 
+#define RT_PRINCIPLED(F)                                                                          \
+  F(float, roughness, 1) F(float, metallic, 1) F(float, ior, 1) F(float, specular, 1)             \
+  F(float, coat, 1) F(float, transmission, 1) F(float, emission, 1)
+
 // The parameters of all kinds are in the same place; the name of a kind is its word in MaterialKind.
-#define RT_MATERIAL_PARAMETERS(F) F(PhongParameters, phong, 1)
+#define RT_MATERIAL_PARAMETERS(F) F(PhongParameters, phong, 1) F(PrincipledParameters, principled, 1)
 #define RT_MATERIAL(F) RT_MATERIAL_PARAMETERS(F) F(int32_t, kind, 1)
 
 // the picture and the rectangle of it that is rendered, x1 and y1 exclusive; pixels
@@ -36,7 +44,8 @@
   F(int32_t, kind, 1)                          /* IntegratorKind */                               \
   F(int32_t, max_depth, 1) F(int32_t, shadows, 1)                                                 \
   F(int32_t, ao_samples, 1) F(float, ao_distance, 1) /* occlusion rays per surface; in render space */ \
-  F(int32_t, pad, 3)
+  F(float, clamp_indirect, 1)                  /* most radiance of an indirect contribution; 0: any */ \
+  F(int32_t, pad, 2)
 
 #define RT_ENVIRONMENT(F)                                                                         \
   F(float, background_bottom, 3) F(int32_t, background_kind, 1) /* linear RGB; BackgroundKind */  \
@@ -48,7 +57,9 @@
 #define RT_SCENEINFO(F)                                                                           \
   F(int32_t, light_count, 1) F(int32_t, material_count, 1)                                        \
   F(int32_t, color_mode, 1) F(int32_t, material_mode, 1) /* ColorMode, MaterialMode */            \
-  F(int32_t, large_count, 1) F(int32_t, pad, 3) /* large_count: spheres beside the tree */
+  F(int32_t, large_count, 1)                   /* spheres beside the tree */                      \
+  F(int32_t, emitter_count, 1) F(float, emitter_scale, 1) /* one by the sum of their weights */   \
+  F(int32_t, pad, 1)
 
 #define RT_FRAME(F)                                                                               \
   F(Film, film, 1) F(Sampler, sampler, 1) F(Integrator, integrator, 1)                            \
@@ -57,14 +68,22 @@
 // what a CUDA launch receives by value: device pointers, then the part of the picture it renders
 #define RT_RENDERARGS(F)                                                                          \
   F(uint64_t, nodes, 1) F(uint64_t, spheres, 1) F(uint64_t, order, 1) F(uint64_t, color, 1)       \
-  F(uint64_t, color_id, 1) F(uint64_t, material_id, 1) F(uint64_t, film, 1)                       \
+  F(uint64_t, color_id, 1) F(uint64_t, material_id, 1) F(uint64_t, emitters, 1)                   \
+  F(uint64_t, film, 1)                                                                            \
   F(int64_t, sphere_count, 1) F(int32_t, tile_begin, 1) F(int32_t, tile_end, 1)                   \
-  F(int32_t, sample_begin, 1) F(int32_t, sample_count, 1) F(int32_t, tiles_x, 1) F(int32_t, pad, 3)
+  F(int32_t, sample_begin, 1) F(int32_t, sample_count, 1) F(int32_t, tiles_x, 1) F(int32_t, pad, 1)
 
 // A sphere too large for a float32 centre and radius, as geom/large_sphere.h tests it; prim: its leaf position
 #define RT_LARGESPHERE(F)                                                                         \
   F(float, normal, 3) F(float, curvature, 1) F(float, height, 1)                                  \
   F(uint32_t, prim, 1) F(float, pad, 2)
+
+// A sphere that sends out light. It is chosen with probability `share` by Walker's alias method: entry i of the table
+// stands for itself below `threshold` and above for entry `alias`.
+#define RT_EMITTER(F)                                                                             \
+  F(float, center, 3) F(float, radius, 1)      /* in render space */                              \
+  F(float, radiance, 3) F(float, share, 1)     /* linear RGB */                                   \
+  F(float, threshold, 1) F(uint32_t, alias, 1) F(float, pad, 2)
 
 // 8-wide node, boxes quantised to 8 bits on a power-of-two grid (after Ylitie, Karras, Laine 2017).
 // exponent: cell size 2^(e-127); bit i of `inner`: slot i is a node; its index is child_base + rank
@@ -126,6 +145,9 @@ struct Light {
 struct PhongParameters {
   RT_PHONG(RT_FIELD)
 };
+struct PrincipledParameters {
+  RT_PRINCIPLED(RT_FIELD)
+};
 constexpr int32_t kMaterialFloats = 7;
 struct Material {
   union {
@@ -161,6 +183,9 @@ struct Node {
 struct LargeSphere {
   RT_LARGESPHERE(RT_FIELD)
 };
+struct Emitter {
+  RT_EMITTER(RT_FIELD)
+};
 struct FirstHit {
   RT_FIRSTHIT(RT_FIELD)
 };
@@ -170,18 +195,18 @@ struct ToneArgs {
 struct FilmHistogram {
   RT_FILMHISTOGRAM(RT_FIELD)
 };
-static_assert(sizeof(Camera) == 64 && sizeof(Light) == 32 && sizeof(Material) == 32);
+static_assert(sizeof(Camera) == 64 && sizeof(Light) == 80 && sizeof(Material) == 32);
 static_assert(sizeof(Film) == 32 && sizeof(Sampler) == 32 && sizeof(Integrator) == 32);
 static_assert(sizeof(Environment) == 64 && sizeof(SceneInfo) == 32 && sizeof(Frame) == 192);
 static_assert(sizeof(RenderArgs) == 96 && sizeof(Node) == 80);
-static_assert(sizeof(LargeSphere) == 32 && sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 128 &&
+static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 128 &&
               sizeof(FilmHistogram) == 1072);
 }  // namespace rt
 
 // every struct with its list, for code that walks all of them
 #define RT_STRUCTS(S)                                                                             \
-  S(Camera, RT_CAMERA) S(Light, RT_LIGHT) S(PhongParameters, RT_PHONG) S(Material, RT_MATERIAL)             \
+  S(Camera, RT_CAMERA) S(Light, RT_LIGHT) S(PhongParameters, RT_PHONG) S(PrincipledParameters, RT_PRINCIPLED) S(Material, RT_MATERIAL)             \
   S(Film, RT_FILM) S(Sampler, RT_SAMPLER) S(Integrator, RT_INTEGRATOR) S(Environment, RT_ENVIRONMENT)              \
   S(SceneInfo, RT_SCENEINFO) S(Frame, RT_FRAME)                                                   \
-  S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE) S(LargeSphere, RT_LARGESPHERE) S(FirstHit, RT_FIRSTHIT)            \
+  S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE) S(LargeSphere, RT_LARGESPHERE) S(Emitter, RT_EMITTER) S(FirstHit, RT_FIRSTHIT)            \
   S(ToneArgs, RT_TONEARGS) S(FilmHistogram, RT_FILMHISTOGRAM)

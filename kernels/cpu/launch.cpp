@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "../integrator/integrators.h"
 #include "floats.h"
 #include "threads.h"
 #if defined(__linux__)
@@ -13,7 +14,7 @@
 #endif
 
 #define RT_ISA_ROW(name) \
-  Isa{#name, rt_##name::render_tile, rt_##name::first_hit_row, rt_##name::measure_rows, rt_##name::tone_map_rows}
+  Isa{#name, rt_##name::render_tile, rt_##name##_paths::render_tile, rt_##name::first_hit_row, rt_##name::measure_rows, rt_##name::tone_map_rows}
 
 namespace rt {
 namespace {
@@ -114,7 +115,8 @@ int64_t render(const SceneView& scene, int64_t first, double budget, int threads
   using Clock = std::chrono::steady_clock;
   const Tiles tiles{scene.frame->film, tile_pixels};
   const int64_t count = tiles.count();
-  const auto render_tile = current_isa().render;
+  const bool paths = needs_path_tracing(*scene.frame, scene.lights, scene.materials);
+  const auto render_tile = paths ? current_isa().render_paths : current_isa().render;
   const auto start = Clock::now();
   std::atomic<int64_t> next{first};
   auto work = [&](int) {

@@ -8,6 +8,7 @@ namespace rt {
 struct Isa {
   const char* name;
   void (*render)(const SceneView&, Scratch&, TileRect);
+  void (*render_paths)(const SceneView&, Scratch&, TileRect);
   void (*first_hits)(const SceneView&, FirstHit* row, int y);
   void (*measure)(const ToneRows&, RowHistogram&);
   void (*tone_map)(const ToneRows&, RowHistogram&);

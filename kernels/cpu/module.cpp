@@ -19,6 +19,7 @@
 #include "io/crc32.h"
 #include "io/read_file.h"
 #include "floats.h"
+#include "../integrator/integrators.h"
 #include "launch.h"
 #include "scene_check.h"
 #include "signal_timer.h"
@@ -37,6 +38,7 @@ template <class T, int N> using Out = nb::ndarray<T, nb::numpy, nb::ndim<N>, nb:
 // fields, which takes NumPy longer than all else that happens to a view in a frame.
 template <class T> class Structs {
  public:
+  // Without the format, which NumPy does not give for a union.
   explicit Structs(nb::handle array) {
     if (PyObject_GetBuffer(array.ptr(), &view_, PyBUF_C_CONTIGUOUS) != 0) throw nb::python_error();
     const char* problem = nullptr;
@@ -126,6 +128,7 @@ template <class T> const char* kind() {
 #define RT_ROW_Camera(type, name, count) RT_ROW(Camera, name, count)
 #define RT_ROW_Light(type, name, count) RT_ROW(Light, name, count)
 #define RT_ROW_PhongParameters(type, name, count) RT_ROW(PhongParameters, name, count)
+#define RT_ROW_PrincipledParameters(type, name, count) RT_ROW(PrincipledParameters, name, count)
 #define RT_ROW_Material(type, name, count) RT_ROW(Material, name, count)
 #define RT_ROW_Film(type, name, count) RT_ROW(Film, name, count)
 #define RT_ROW_Sampler(type, name, count) RT_ROW(Sampler, name, count)
@@ -136,6 +139,7 @@ template <class T> const char* kind() {
 #define RT_ROW_RenderArgs(type, name, count) RT_ROW(RenderArgs, name, count)
 #define RT_ROW_Node(type, name, count) RT_ROW(Node, name, count)
 #define RT_ROW_LargeSphere(type, name, count) RT_ROW(LargeSphere, name, count)
+#define RT_ROW_Emitter(type, name, count) RT_ROW(Emitter, name, count)
 #define RT_ROW_FirstHit(type, name, count) RT_ROW(FirstHit, name, count)
 #define RT_ROW_ToneArgs(type, name, count) RT_ROW(ToneArgs, name, count)
 #define RT_ROW_FilmHistogram(type, name, count) RT_ROW(FilmHistogram, name, count)
@@ -243,14 +247,15 @@ template <class T, int N> In<T, N> unchanging(nb::handle array, const char* name
 class Scene {
  public:
   Scene(nb::object nodes, In<float, 2> spheres, nb::object order, In<float, 2> color, nb::object color_id,
-        nb::object material_id, nb::object large)
+        nb::object material_id, nb::object large, nb::object emitters)
       : nodes_(unchanging<uint8_t, 2>(nodes, "nodes")),
         spheres_(spheres),
         order_(unchanging<int32_t, 1>(order, "order")),
         color_(color),
         color_id_(unchanging<int32_t, 1>(color_id, "color_id")),
         material_id_(unchanging<int32_t, 1>(material_id, "material_id")),
-        large_(Structs<rt::LargeSphere>(large).all()) {
+        large_(Structs<rt::LargeSphere>(large).all()),
+        emitters_(Structs<rt::Emitter>(emitters).all()) {
     if (nodes_.shape(1) != sizeof(rt::Node) || spheres.shape(1) != rt::kPrimitiveFloats ||
         order_.shape(0) != spheres.shape(0))
       throw nb::value_error("nodes, spheres and order are not those of one build_bvh");
@@ -258,7 +263,7 @@ class Scene {
     check_aligned(spheres.data());
     check_aligned(color.data());
     tables_.order = order_.data(), tables_.color = color.data(), tables_.color_id = color_id_.data();
-    tables_.material_id = material_id_.data(), tables_.large = large_.data();
+    tables_.material_id = material_id_.data(), tables_.large = large_.data(), tables_.emitters = emitters_.data();
     tables_.nodes = nodes_.shape(0) ? (const rt::Node*)nodes_.data() : nullptr;
     tables_.spheres = spheres.data(), tables_.sphere_count = (int64_t)spheres.shape(0);
     lengths_ = {.nodes = (int64_t)nodes_.shape(0),
@@ -267,6 +272,7 @@ class Scene {
                 .color_ids = (int64_t)color_id_.shape(0),
                 .material_ids = (int64_t)material_id_.shape(0),
                 .large = (int64_t)large_.size(),
+                .emitters = (int64_t)emitters_.size(),
                 .materials = 0};
     const char* problem;
     {
@@ -279,7 +285,7 @@ class Scene {
   int64_t nbytes() const {
     return (int64_t)(nodes_.nbytes() + spheres_.nbytes() + order_.nbytes() + color_.nbytes() + color_id_.nbytes() +
                      material_id_.nbytes()) +
-           (int64_t)(large_.size() * sizeof(rt::LargeSphere));
+           (int64_t)(large_.size() * sizeof(rt::LargeSphere) + emitters_.size() * sizeof(rt::Emitter));
   }
 
   int64_t render(nb::object camera, nb::object lights, nb::object materials, nb::object frame, Out<float, 3> film,
@@ -335,19 +341,31 @@ class Scene {
   In<float, 2> color_;
   In<int32_t, 1> color_id_, material_id_;
   std::vector<rt::LargeSphere> large_;
+  std::vector<rt::Emitter> emitters_;
   rt::SceneView tables_{};
   rt::SceneLengths lengths_{};
 };
 
 // The check of a view for scenes in the memory of a device, whose indices were checked when they were packed.
 void check_view(nb::object camera, nb::object lights, nb::object materials, nb::object frame, int64_t spheres,
-                int64_t colors, int64_t color_ids, int64_t material_ids, int64_t least_materials, int64_t large) {
-  const rt::SceneLengths lengths = {0, spheres, colors, color_ids, material_ids, large, least_materials};
+                int64_t colors, int64_t color_ids, int64_t material_ids, int64_t least_materials, int64_t large,
+                int64_t emitters) {
+  const rt::SceneLengths lengths = {0, spheres, colors, color_ids, material_ids, large, emitters, least_materials};
   Structs<rt::Camera>(camera).one();
   const Structs<rt::Frame> frames(frame);
   if (lights.is_none()) return raise(rt::view_problem(unlit(frames.one()), lengths, 0, 1));
   const int64_t light_count = Structs<rt::Light>(lights).count();
   raise(rt::view_problem(frames.one(), lengths, light_count, Structs<rt::Material>(materials).count()));
+}
+
+bool needs_path_tracing(nb::object lights, nb::object materials, nb::object frame) {
+  const Structs<rt::Light> light(lights);
+  const Structs<rt::Material> material(materials);
+  const Structs<rt::Frame> frames(frame);
+  const rt::Frame& f = frames.one();
+  if (light.count() < f.scene.light_count || material.count() < f.scene.material_count)
+    throw nb::value_error("lights, materials: fewer than the frame says");
+  return rt::needs_path_tracing(f, light.data(), material.data());
 }
 
 void check_histogram(const Out<uint8_t, 1>& histogram) {
@@ -439,11 +457,13 @@ NB_MODULE(_core, m) {
       m, "Scene",
       "Spheres, their tree and their looks, checked once. The arrays are kept; those of indices are copied if they "
       "are writable.")
-      .def(nb::init<nb::object, In<float, 2>, nb::object, In<float, 2>, nb::object, nb::object, nb::object>(),
+      .def(nb::init<nb::object, In<float, 2>, nb::object, In<float, 2>, nb::object, nb::object, nb::object,
+                    nb::object>(),
            "nodes"_a, "spheres"_a.noconvert(), "order"_a, "color"_a.noconvert(), "color_id"_a, "material_id"_a,
-           "large"_a,
+           "large"_a, "emitters"_a,
            "nodes uint8 (M, 80), spheres float32 (N, 4), order int32 (N,), color float32 (K, 3), color_id and "
-           "material_id int32 (N,) or (0,), large LargeSphere (G,). Raises ValueError if the arrays do not fit "
+           "material_id int32 (N,) or (0,), large LargeSphere (G,), emitters Emitter (E,). Raises ValueError if the "
+           "arrays do not fit "
            "together or an index in one points outside of another.")
       .def_prop_ro("nbytes", &Scene::nbytes, "Bytes of all arrays.")
       .def("render", &Scene::render, "camera"_a, "lights"_a, "materials"_a, "frame"_a, "film"_a.noconvert(),
@@ -453,9 +473,11 @@ NB_MODULE(_core, m) {
       .def("first_hits", &Scene::first_hits, "camera"_a, "frame"_a, "out"_a.noconvert(), "threads"_a,
            "What the rays through the pixels' centres meet first: FirstHit as uint8 (h, w, 48).");
   m.def("check_view", check_view, "camera"_a, "lights"_a.none(), "materials"_a.none(), "frame"_a, "spheres"_a,
-        "colors"_a, "color_ids"_a, "material_ids"_a, "least_materials"_a, "large"_a,
+        "colors"_a, "color_ids"_a, "material_ids"_a, "least_materials"_a, "large"_a, "emitters"_a,
         "Raises ValueError for a view that does not fit a scene with arrays of these lengths, whose material ids ask "
         "for `least_materials`. lights None: for first hits, which look at neither lights nor materials.");
+  m.def("needs_path_tracing", needs_path_tracing, "lights"_a, "materials"_a, "frame"_a,
+        "Whether a picture has paths, materials other than Phong's, or lights with an extent or without shadows.");
   m.def("tile_count", [](nb::object frame) { return rt::tile_count(Structs<rt::Frame>(frame).one().film); }, "frame"_a);
   m.def("tile", rt::tile_size, "Side of a tile in pixels.");
   m.def("set_tile", rt::set_tile_size, "pixels"_a, "Side of a tile in pixels, 8 to 64; no effect on the picture.");

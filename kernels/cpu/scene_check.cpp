@@ -59,6 +59,7 @@ const char* view_problem(const Frame& f, const SceneLengths& n, int64_t lights, 
     return "frame: there is no such mode of colours or materials";
   if (f.scene.light_count < 0 || lights < f.scene.light_count) return "lights: fewer than the frame says";
   if (f.scene.large_count < 0 || n.large < f.scene.large_count) return "large: fewer than the frame says";
+  if (f.scene.emitter_count < 0 || n.emitters < f.scene.emitter_count) return "emitters: fewer than the frame says";
   if (f.scene.material_count < 0 || materials < std::max(f.scene.material_count, 1))
     return "materials: fewer than the frame says";
   if (n.colors < (f.scene.color_mode == kColorPerSphere ? n.spheres : 1)) return "color: fewer than the frame says";
@@ -78,6 +79,8 @@ const char* scene_problem(const SceneView& s, SceneLengths& n) {
   if (n.materials > INT32_MAX) return "material_id: points behind the materials";
   for (int64_t i = 0; i < n.large; ++i)
     if (s.large[i].prim >= s.sphere_count) return "large: points behind the spheres";
+  for (int64_t i = 0; i < n.emitters; ++i)
+    if (s.emitters[i].alias >= n.emitters) return "emitters: an alias points behind the emitters";
   return nodes_problem(s, n.nodes);
 }
 

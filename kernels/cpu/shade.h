@@ -16,6 +16,7 @@ RT_HD PathState<FW> load_paths(const rt::Scratch& k, const rt::Wave& w, int at) 
   p.ray = {load3(w.ox, w.oy, w.oz, at), load3(w.dx, w.dy, w.dz, at)};
   p.prim = load<UW>(w.prim + at);
   p.sample = w.sample, p.depth = w.depth;
+  p.scatter_pdf = RT_PATH_TRACING && w.depth ? load<FW>(w.scatter_pdf + at) : FW(0.0f);
   if (w.depth == 0) {
     p.throughput = {FW(1.0f), FW(1.0f), FW(1.0f)};
     p.x = load<UW>(k.x + at), p.y = load<UW>(k.y + at);
@@ -144,6 +145,7 @@ RT_HD void queue_steps(const rt::Wave& w, int at, uint32_t mask, const PathStep<
   store_packed(next.throughput[0] + n, p.throughput.x, mask),
       store_packed(next.throughput[1] + n, p.throughput.y, mask);
   store_packed(next.throughput[2] + n, p.throughput.z, mask);
+  if (RT_PATH_TRACING) store_packed(next.scatter_pdf + n, p.scatter_pdf, mask);
   store_packed(next.prim + n, p.prim, mask), store_packed(next.self + n, step.self, mask);
   store_packed(next.slot + n, load<UW>(w.slot + at), mask);
   next.count += __builtin_popcount(mask);
@@ -166,10 +168,10 @@ RT_HD uint32_t unblocked(const rt::SceneView& s, Vec3<FW> origin, Vec3<FW> direc
 
 // What the sky sends to the surfaces of a vector. Its rays go all ways: each is traced alone, at once.
 RT_HD void shade_sky_rays(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, int at, uint32_t hits,
-                          const PathState<FW>& p, const Surface<FW>& f) {
+                          const PathState<FW>& p, const Surface<FW>& f, Vec3<FW> ambient) {
   const rt::Integrator& integrator = s.frame->integrator;
   for (int ray = 0; ray < sky_rays(integrator); ++ray) {
-    const SkySample<FW> a = shade_sky(*s.frame, p, f, ray);
+    const SkySample<FW> a = shade_sky(*s.frame, p, f, ambient, ray);
     uint32_t seen = hits & bits(a.contributes);
     if (s.frame->scene.large_count)
       seen &= ~bits(large_occluded<FW>(s.large, s.frame->scene.large_count, f.point.position, a.wi, p.prim,
@@ -177,6 +179,8 @@ RT_HD void shade_sky_rays(const rt::SceneView& s, rt::Scratch& k, const rt::Wave
     add_radiance(k, w, at, unblocked(s, f.point.position, a.wi, p.prim, sky_distance(integrator), seen), a.radiance);
   }
 }
+
+#if !RT_PATH_TRACING  // shade_paths.h
 
 // Adds what the wave's rays see to the tile, and fills the next bounce.
 inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w, rt::Wave& next) {
@@ -191,10 +195,11 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
     if (w.depth == 0) store(k.alpha + at, path_coverage(p));
     if (!hits) continue;
     Surface<FW> f = load_surfaces(s, p, hits);
+    const Vec3<FW> ambient = shade_ambient(s.frame->environment, p, f);
     if (sky_rays(s.frame->integrator))
-      shade_sky_rays(s, k, w, at, hits, p, f);
+      shade_sky_rays(s, k, w, at, hits, p, f, ambient);
     else
-      add_radiance(k, w, at, hits, shade_ambient(s.frame->environment, p, f));
+      add_radiance(k, w, at, hits, ambient);
     if ((k.queued += kWide) > rt::kShadowBatch) flush_shadows(s, k, w, begin, at), begin = at, k.queued = kWide;
     shade_lights(s, k, w, at, hits, p, f, direct);
     uint32_t going_on = hits & bits(path_continues(*s.frame, p, f));
@@ -202,5 +207,7 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
   }
   flush_shadows(s, k, w, begin, w.count);
 }
+
+#endif
 
 }  // namespace RT_NS

@@ -19,6 +19,7 @@ struct Wave {
   float dx[kRayStride], dy[kRayStride], dz[kRayStride];
   float t[kRayStride];
   float throughput[3][kRayStride];  // RGB; of camera rays it is 1 and not stored
+  float scatter_pdf[kRayStride];    // of the direction, where paths are traced; not stored of camera rays
   uint32_t prim[kRayStride], self[kRayStride], slot[kRayStride];  // slot: the camera ray it came from
   int count;
   int depth;  // 0: camera rays; slot i is ray i
@@ -64,3 +65,6 @@ struct TileRect {
 RT_ISA_ENTRIES(rt_portable)
 RT_ISA_ENTRIES(rt_avx2)
 RT_ISA_ENTRIES(rt_avx512)
+RT_ISA_ENTRIES(rt_portable_paths)
+RT_ISA_ENTRIES(rt_avx2_paths)
+RT_ISA_ENTRIES(rt_avx512_paths)

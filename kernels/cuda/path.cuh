@@ -19,6 +19,7 @@ RT_DEVICE rt::SceneTables scene_tables(const rt::RenderArgs& a, const rt::Camera
           lights,
           materials,
           large,
+          (const rt::Emitter*)a.emitters,
           &frame};
 }
 
@@ -72,10 +73,10 @@ RT_DEVICE Vec3<float> add_lights(const rt::SceneTables& s, const Traversal& trav
 // What the sky sends to a surface, added to `radiance`.
 template <class Traversal>
 RT_DEVICE Vec3<float> add_sky(const rt::SceneTables& s, const Traversal& traversal, const PathState<float>& p,
-                              const Surface<float>& f, Vec3<float> radiance) {
+                              const Surface<float>& f, Vec3<float> ambient, Vec3<float> radiance) {
   const rt::Integrator& integrator = s.frame->integrator;
   for (int ray = 0; ray < sky_rays(integrator); ++ray) {
-    const SkySample<float> a = shade_sky(*s.frame, p, f, ray);
+    const SkySample<float> a = shade_sky(*s.frame, p, f, ambient, ray);
     if (!a.contributes || path_occluded(s, traversal, f.point.position, a.wi, p.prim, sky_distance(integrator)))
       continue;
     radiance = radiance + a.radiance;
@@ -94,10 +95,11 @@ RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal
       break;
     }
     const Surface<float> f = path_surface(s, p, traversal.primitive(p.prim));
+    const Vec3<float> ambient = shade_ambient(s.frame->environment, p, f);
     if (sky_rays(s.frame->integrator))
-      radiance = add_sky(s, traversal, p, f, radiance);
+      radiance = add_sky(s, traversal, p, f, ambient, radiance);
     else
-      radiance = radiance + shade_ambient(s.frame->environment, p, f);
+      radiance = radiance + ambient;
     radiance = add_lights(s, traversal, p, f, radiance);
     if (!path_continues(*s.frame, p, f)) break;
     PathStep<float> step = next_step(*s.frame, p, f);

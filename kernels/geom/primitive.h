@@ -62,6 +62,9 @@ template <class F> RT_HD SurfacePoint<F> primitive_surface(const Sphere<F>& s, V
   return sphere_surface(s.center, s.radius, origin, direction);
 }
 
+// Bound of the distance of a surface point from the surface.
+template <class F> RT_HD F primitive_error(const Sphere<F>& s) { return surface_error(s.center, s.radius); }
+
 // t at which a ray from a surface point hits the same primitive again, if it stays inside
 template <class F> RT_HD F hit_again(const Sphere<F>& s, const SurfacePoint<F>& p, Vec3<F> direction) {
   return inner_chord(s.radius, dot(direction, p.normal));

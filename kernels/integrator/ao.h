@@ -26,14 +26,14 @@ RT_HD Vec3<F> sky_direction(const rt::Frame& frame, const PathState<F>& p, Vec3<
   return cosine_hemisphere(normal, point);
 }
 
-// ray: 0 to ao_samples - 1
+// ray: 0 to ao_samples - 1; ambient: what the surface shows of the whole sky
 template <class F> RT_HD SkySample<F> shade_sky(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f,
-                                                int32_t ray) {
+                                                Vec3<F> ambient, int32_t ray) {
   const rt::Integrator& integrator = frame.integrator;
   SkySample<F> a;
   a.wi = sky_direction(frame, p, f.point.normal, ray);
   a.contributes = !(f.point.inside & (hit_again(f.primitive, f.point, a.wi) < F(integrator.ao_distance)));
-  a.radiance = F(1.0f / (float)integrator.ao_samples) * shade_ambient(frame.environment, p, f);
+  a.radiance = F(1.0f / (float)integrator.ao_samples) * ambient;
   return a;
 }
 

@@ -3,11 +3,20 @@
 #pragma once
 #include "ao.h"
 
-#define RT_INTEGRATOR_KIND(E) E(kIntegratorDirect, "direct") E(kIntegratorAo, "ao")
+#define RT_INTEGRATOR_KIND(E) E(kIntegratorDirect, "direct") E(kIntegratorAo, "ao") E(kIntegratorPath, "path")
 
 namespace RT_NS {
 
 RT_ENUM(IntegratorKind, RT_INTEGRATOR_KIND)
+
+// Whether a picture needs what RT_PATH_TRACING adds: paths, materials other than Phong's, lights with an extent or
+// without shadows.
+RT_HD bool needs_path_tracing(const rt::Frame& frame, const rt::Light* lights, const rt::Material* materials) {
+  bool needed = frame.integrator.kind == kIntegratorPath;
+  for (int i = 0; i < frame.scene.light_count; ++i) needed |= lights[i].extent > 0.0f || !lights[i].shadow;
+  for (int i = 0; i < frame.scene.material_count; ++i) needed |= materials[i].kind != kMaterialPhong;
+  return needed;
+}
 
 // Rays to the sky that leave each surface (shade_sky); 0: its ambient light comes without any (shade_ambient).
 RT_HD int32_t sky_rays(const rt::Integrator& integrator) {

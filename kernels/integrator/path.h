@@ -19,11 +19,12 @@ struct PathState {
   UintOf<F> x, y;      // pixel
   uint32_t sample;     // of the pixel
   int depth;           // 0 for camera rays
+  F scatter_pdf;       // of the ray's direction, per solid angle; 0: it was certain. Of use where paths are traced
 };
 
 template <class F> RT_HD PathState<F> path_start(Ray<F> ray, UintOf<F> prim, UintOf<F> x, UintOf<F> y,
                                                  uint32_t sample) {
-  return {ray, {F(1.0f), F(1.0f), F(1.0f)}, prim, x, y, sample, 0};
+  return {ray, {F(1.0f), F(1.0f), F(1.0f)}, prim, x, y, sample, 0, F(0.0f)};
 }
 
 // 1 if a camera ray meets something. An opaque background is in the radiance and not in the coverage, which
@@ -67,7 +68,7 @@ struct PathStep {
 template <class F> RT_HD PathStep<F> path_step(const PathState<F>& p, const Surface<F>& f, Vec3<F> wi, Vec3<F> weight) {
   F again_t = hit_again(f.primitive, f.point, wi);
   UintOf<F> again = select(f.point.inside, p.prim, UintOf<F>(kNoPrim));
-  PathState<F> next = {{f.point.position, wi}, p.throughput * weight, again, p.x, p.y, p.sample, p.depth + 1};
+  PathState<F> next = {{f.point.position, wi}, p.throughput * weight, again, p.x, p.y, p.sample, p.depth + 1, F(0.0f)};
   return {next, p.prim, select(f.point.inside, again_t, F(kInfinity))};
 }
 

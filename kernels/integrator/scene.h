@@ -5,7 +5,7 @@
 
 namespace rt {
 
-// On a GPU order, colours and their numbers lie in global memory, the rest in constant memory.
+// On a GPU order, colours, their numbers and emitters lie in global memory, the rest in constant memory.
 struct SceneTables {
   const int32_t* order;     // leaf position -> sphere
   const float* color;       // linear RGB
@@ -15,6 +15,7 @@ struct SceneTables {
   const Light* lights;
   const Material* materials;
   const LargeSphere* large;  // Frame::scene.large_count of them; the last spheres in leaf order
+  const Emitter* emitters;  // Frame::scene.emitter_count of them
   const Frame* frame;
 };
 

@@ -1,12 +1,15 @@
 // How a surface scatters light, by the kind of its material: evaluated for a direction to a light, sampled for
 // the direction in which a path goes on, and the density of these samples. A kind adds its parameters to Bsdf
 // and a case to each function. wi: towards the light, wo: towards the viewer, normal: towards the viewer; all
-// unit.
+// unit. Values are pi times the BSDF times the cosine: with light of unit colour, the reflected radiance.
 #pragma once
 #include "../core/enums.h"
 #include "phong.h"
+#if RT_PATH_TRACING
+#include "principled.h"
+#endif
 
-#define RT_MATERIAL_KIND(E) E(kMaterialPhong, "phong")
+#define RT_MATERIAL_KIND(E) E(kMaterialPhong, "phong") E(kMaterialPrincipled, "principled")
 
 namespace RT_NS {
 
@@ -16,17 +19,38 @@ template <class F>
 struct Bsdf {
   Vec3<F> albedo;
   Phong<F> phong;  // kMaterialPhong
+#if RT_PATH_TRACING
+  Principled<F> principled;  // kMaterialPrincipled
+  MaskOf<F> is_principled;
+#endif
 };
 
+#if RT_PATH_TRACING
+
+// material `id` of a table
+template <class F> RT_HD Bsdf<F> load_bsdf(const rt::Material* table, UintOf<F> id, Vec3<F> albedo) {
+  const UintOf<F> at = id * UintOf<F>((uint32_t)(sizeof(rt::Material) / sizeof(float)));
+  const F kind = lookup(table->parameters + rt::kMaterialFloats, at);
+  return {albedo, load_phong<F>(table, id), load_principled<F>(table, id),
+          as_uint(kind) == UintOf<F>((uint32_t)kMaterialPrincipled)};
+}
+
 // the only material of a scene
+template <class F> RT_HD Bsdf<F> load_bsdf(const rt::Material* material, Vec3<F> albedo) {
+  return load_bsdf<F>(material, UintOf<F>(0u), albedo);
+}
+
+#else
+
 template <class F> RT_HD Bsdf<F> load_bsdf(const rt::Material* material, Vec3<F> albedo) {
   return {albedo, load_phong<F>(material)};
 }
 
-// material `id` of a table
 template <class F> RT_HD Bsdf<F> load_bsdf(const rt::Material* table, UintOf<F> id, Vec3<F> albedo) {
   return {albedo, load_phong<F>(table, id)};
 }
+
+#endif
 
 // reflected radiance for ambient light, which comes from everywhere alike, times `weight`
 template <class F> RT_HD Vec3<F> bsdf_ambient(const Bsdf<F>& b, Vec3<F> light, Vec3<F> weight) {

@@ -1,11 +1,13 @@
 // Lights by their kinds: sampled from a point of a surface, evaluated for a ray, and the density of the samples.
-// wi points from the surface towards the light, unit; distances are in render space.
+// wi points from the surface towards the light, unit; distances are in render space. Lights with an extent:
+// area_light.h.
 #pragma once
 #include "../core/enums.h"
 #include "../core/structs.h"
 #include "../core/vec.h"
 
-#define RT_LIGHT_KIND(E) E(kLightPoint, "point") E(kLightDirectional, "directional")
+#define RT_LIGHT_KIND(E) \
+  E(kLightPoint, "point") E(kLightDirectional, "directional") E(kLightRectangle, "rectangle") E(kLightDisk, "disk")
 
 namespace RT_NS {
 
@@ -16,24 +18,17 @@ struct LightSample {
   Vec3<F> wi;     // unit
   F distance;     // to the light; kInfinity for a directional one
   F attenuation;  // factor on the light's colour
+  F pdf;          // of the direction, per solid angle; 0: it is the only one
 };
 
+// A light without extent.
 template <class F> RT_HD LightSample<F> light_sample(const rt::Light& light, Vec3<F> position) {
   Vec3<F> v = splat3<F>(light.vector);
-  if (light.kind == kLightDirectional) return {v, F(kInfinity), F(1.0f)};
+  if (light.kind == kLightDirectional) return {v, F(kInfinity), F(1.0f), F(0.0f)};
   Vec3<F> to = v - position;
   F distance2 = dot(to, to);
   F inv = F(1.0f) / sqrt_(distance2);
-  return {inv * to, distance2 * inv, light.falloff == kFalloffInverseSquare ? inv * inv : F(1.0f)};
-}
-
-// Density per solid angle with which light_sample draws a direction. Points and directions have no extent: the
-// one direction to them is certain, and no ray meets them otherwise.
-template <class F> RT_HD F light_pdf(const rt::Light& light, Vec3<F> position, Vec3<F> wi) { return F(0.0f); }
-
-// radiance that a ray from `position` meets in the light itself
-template <class F> RT_HD Vec3<F> light_eval(const rt::Light& light, Vec3<F> position, Vec3<F> wi) {
-  return {F(0.0f), F(0.0f), F(0.0f)};
+  return {inv * to, distance2 * inv, light.falloff == kFalloffInverseSquare ? inv * inv : F(1.0f), F(0.0f)};
 }
 
 }  // namespace RT_NS

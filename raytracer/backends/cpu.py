@@ -53,6 +53,7 @@ class CpuScene(DeviceScene):
             color_id=buffers.color_id,
             material_id=buffers.material_id,
             large=buffers.large,
+            emitters=buffers.emitters,
         )
 
     @property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from raytracer.arguments import whole
 from raytracer.errors import SceneError, escaped, shown
 from raytracer.scene.colors import RGB, linear_to_srgb
-from raytracer.scene.materials import Material
+from raytracer.scene.materials import AnyMaterial
 from raytracer.scene.particles.read import read_row
 from raytracer.scene.particles.source import Value
 from raytracer.scene.transform import Vector
@@ -51,7 +51,7 @@ class SphereInfo:
     radius: float
     color: RGB
     material_name: str
-    material: Material
+    material: AnyMaterial
     source: str = ""
     values: dict[str, Value] = field(default_factory=dict)
     note: str = ""

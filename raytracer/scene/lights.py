@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from math import hypot
+from math import hypot, pi, radians, sin
 from typing import TYPE_CHECKING, ClassVar
 
 from raytracer.errors import SceneError
-from raytracer.field_types import Choice, Number, Vector3
+from raytracer.field_types import Choice, Number, Truth, Vector3
 from raytracer.fields import Defined, check_fields, define
 from raytracer.layout import code
 from raytracer.scene.colors import RGB, Color, parse_color, srgb_to_linear
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 FALLOFFS = ("none", "inverse-square")
 """Falloff of point lights: the words of the kernels' `Falloff`."""
+
+_SHADOW = define(Truth(), "Whether spheres cast shadows in this light.")
+_NO_LENGTH = "light.direction: has no length; say where the light travels"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -56,6 +59,15 @@ class PointLight(Defined):
             "How the light fades with distance; inverse-square has its intensity at one unit.",
         ),
     )
+    radius: float = field(
+        default=0.0,
+        metadata=define(
+            Number(0.0),
+            "Radius of the lamp in scene units; larger ones cast softer shadows.",
+            "What arrives does not depend on it.",
+        ),
+    )
+    shadow: bool = field(default=True, metadata=_SHADOW)
 
     def __post_init__(self) -> None:
         check_fields(self, "light")
@@ -82,6 +94,8 @@ class PointLight(Defined):
         unit = space.scale if self.falloff == "inverse-square" else 1.0
         entry["kind"] = code("LightKind", self.type)
         entry["vector"] = position
+        entry["extent"] = self.radius / space.scale
+        entry["shadow"] = self.shadow
         entry["falloff"] = code("Falloff", self.falloff)
         entry["color"] = _radiance(self, unit)
 
@@ -116,11 +130,20 @@ class DirectionalLight(Defined):
             "1 shows a white, fully diffuse surface that faces the light as white.",
         ),
     )
+    angle: float = field(
+        default=0.0,
+        metadata=define(
+            Number(0.0, 180.0),
+            "Angle that the light covers in the sky, in degrees; larger ones cast softer shadows.",
+            "The sun covers 0.53. What arrives does not depend on it.",
+        ),
+    )
+    shadow: bool = field(default=True, metadata=_SHADOW)
 
     def __post_init__(self) -> None:
         check_fields(self, "light")
         if hypot(*self.direction) == 0.0:
-            raise SceneError("light.direction: has no length; say where the light travels")
+            raise SceneError(_NO_LENGTH)
 
     def pack(self, entry: NDArray[np.void], space: Space) -> None:
         """Write the light into a struct of the kernels.
@@ -136,6 +159,8 @@ class DirectionalLight(Defined):
 
         entry["kind"] = code("LightKind", self.type)
         entry["vector"] = -np.asarray(self.direction) / hypot(*self.direction)
+        entry["extent"] = sin(radians(self.angle) / 2.0) ** 2
+        entry["shadow"] = self.shadow
         entry["color"] = _radiance(self)
 
     def rotated(
@@ -151,9 +176,182 @@ class DirectionalLight(Defined):
         return replace(self, direction=_triple(towards / hypot(*towards)))
 
 
-Light = PointLight | DirectionalLight
+@dataclass(frozen=True, repr=False, eq=False)
+class _FlatLight(Defined):
+    """Light from one side of a flat surface, with a radiance of color * intensity (linear RGB).
 
-LIGHTS: dict[str, type[Light]] = {light.type: light for light in (PointLight, DirectionalLight)}
+    The camera does not see it, and it is no obstacle; mirrors, glass and metal show it.
+    """
+
+    type: ClassVar[str]
+    position: Triple = field(metadata=define(Vector3(), "Centre of the surface, in scene units."))
+    direction: Triple = field(
+        metadata=define(Vector3(), "Direction in which the surface shines; any length.")
+    )
+    color: Color = field(default="#ffffff", metadata=define(ColorValue(), "Colour of the light."))
+    intensity: float = field(
+        default=1.0,
+        metadata=define(
+            Number(0.0),
+            "Linear factor of the radiance, without unit.",
+            "With 1, a white, fully diffuse surface that sees nothing but the light is white.",
+        ),
+    )
+    shadow: bool = field(default=True, metadata=_SHADOW)
+
+    def __post_init__(self) -> None:
+        check_fields(self, "light")
+        if hypot(*self.direction) == 0.0:
+            raise SceneError(_NO_LENGTH)
+
+    def _pack(self, entry: NDArray[np.void], space: Space, half: tuple[float, float]) -> None:
+        """Write all but the area; half: half the sides, or the semi-axes, in scene units."""
+        import numpy as np
+
+        position = space.point(self.position)
+        if not np.abs(position).max() < LARGEST:
+            raise SceneError(
+                "light.position: is too far from the spheres for 32-bit numbers; "
+                'a light that is far away has type = "directional"'
+            )
+        normal, across, up = self._axes()
+        entry["kind"] = code("LightKind", self.type)
+        entry["vector"] = position
+        entry["shadow"] = self.shadow
+        entry["color"] = _radiance(self)
+        entry["normal"] = normal
+        entry["u"] = across * (half[0] / space.scale)
+        entry["v"] = up * (half[1] / space.scale)
+
+    def _axes(self) -> NDArray[np.float64]:
+        """Return where the surface shines, and the axes of its width and height, float64 (3, 3)."""
+        import numpy as np
+
+        normal = np.asarray(self.direction, np.float64) / hypot(*self.direction)
+        return axes_about(normal, self._up())
+
+    def _up(self) -> Triple:
+        return (0.0, 1.0, 0.0)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class RectangleLight(_FlatLight):
+    """Light from one side of a rectangle, a window or a softbox.
+
+    The camera does not see it, and it is no obstacle; mirrors, glass and metal show it.
+
+    Raises:
+        SceneError: a value is out of range, or the direction has no length.
+    """
+
+    type: ClassVar[str] = "rectangle"
+    width: float = field(
+        default=1.0, metadata=define(Number(0.0, above=True), "Width in scene units.")
+    )
+    height: float = field(
+        default=1.0, metadata=define(Number(0.0, above=True), "Height in scene units.")
+    )
+    up: Triple = field(
+        default=(0.0, 1.0, 0.0),
+        metadata=define(Vector3(), "Direction of the height, as far as it lies in the rectangle."),
+    )
+
+    def pack(self, entry: NDArray[np.void], space: Space) -> None:
+        """Write the light into a struct of the kernels.
+
+        Args:
+            entry: a Light, structured ().
+            space: render space.
+
+        Raises:
+            SceneError: the light is too far or too bright for float32.
+        """
+        self._pack(entry, space, (self.width / 2.0, self.height / 2.0))
+        entry["extent"] = self.width * self.height / space.scale**2
+
+    def rotated(self, rotation: NDArray[np.float64], pivot: NDArray[np.float64]) -> RectangleLight:
+        """Return the light turned about a point.
+
+        Args:
+            rotation: float64 (3, 3).
+            pivot: scene units, float64 (3,).
+        """
+        return replace(
+            self,
+            position=_triple(pivot + rotation @ (self.position - pivot)),
+            direction=_triple(rotation @ self.direction),
+            up=_triple(rotation @ self.up),
+        )
+
+    def _up(self) -> Triple:
+        return self.up
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class DiskLight(_FlatLight):
+    """Light from one side of a disk.
+
+    The camera does not see it, and it is no obstacle; mirrors, glass and metal show it.
+
+    Raises:
+        SceneError: a value is out of range, or the direction has no length.
+    """
+
+    type: ClassVar[str] = "disk"
+    radius: float = field(
+        default=0.5, metadata=define(Number(0.0, above=True), "Radius in scene units.")
+    )
+
+    def pack(self, entry: NDArray[np.void], space: Space) -> None:
+        """Write the light into a struct of the kernels.
+
+        Args:
+            entry: a Light, structured ().
+            space: render space.
+
+        Raises:
+            SceneError: the light is too far or too bright for float32.
+        """
+        self._pack(entry, space, (self.radius, self.radius))
+        entry["extent"] = pi * (self.radius / space.scale) ** 2
+
+    def rotated(self, rotation: NDArray[np.float64], pivot: NDArray[np.float64]) -> DiskLight:
+        """Return the light turned about a point.
+
+        Args:
+            rotation: float64 (3, 3).
+            pivot: scene units, float64 (3,).
+        """
+        return replace(
+            self,
+            position=_triple(pivot + rotation @ (self.position - pivot)),
+            direction=_triple(rotation @ self.direction),
+        )
+
+
+def axes_about(normal: NDArray[np.float64], up: Triple) -> NDArray[np.float64]:
+    """Return a unit vector and two axes across it, the second next to `up`, float64 (3, 3).
+
+    Args:
+        normal: unit, float64 (3,).
+        up: any length; where it is parallel to the normal, another axis takes its place.
+    """
+    import numpy as np
+
+    for candidate in (up, (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)):
+        across = np.cross(normal, candidate)
+        length = float(np.linalg.norm(across))
+        if length > 1e-6 * hypot(*candidate):
+            break
+    across = across / length
+    return np.stack([normal, across, np.cross(across, normal)])
+
+
+Light = PointLight | DirectionalLight | RectangleLight | DiskLight
+
+LIGHTS: dict[str, type[Light]] = {
+    light.type: light for light in (PointLight, DirectionalLight, RectangleLight, DiskLight)
+}
 """Kinds of light by their names in scene files, the words of the kernels' `LightKind`."""
 
 
@@ -174,7 +372,7 @@ class Ambient(Defined):
         check_fields(self, "ambient")
 
 
-def _radiance(light: Light, unit: float = 1.0) -> NDArray[np.float64]:
+def _radiance(light: Light | _FlatLight, unit: float = 1.0) -> NDArray[np.float64]:
     """Return colour times intensity as linear light, float64 (3,).
 
     Args:

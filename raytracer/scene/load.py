@@ -33,7 +33,7 @@ from raytracer.scene.camera import Camera
 from raytracer.scene.colors import parse_color
 from raytracer.scene.elements import Element, symbol_of, table
 from raytracer.scene.lights import LIGHTS, Ambient, Light
-from raytracer.scene.materials import DEFAULT, MATERIALS, Material
+from raytracer.scene.materials import DEFAULT, MATERIALS, AnyMaterial
 from raytracer.scene.particles.compressed import is_compressed, stem
 from raytracer.scene.particles.data_file import may_be_series, split_inner
 from raytracer.scene.particles.read import (
@@ -486,7 +486,7 @@ class _Composer:
             made.append(self.make(f"lights[{index}]", LIGHTS[light["type"]], fields))
         return made
 
-    def materials(self) -> dict[str, Material]:
+    def materials(self) -> dict[str, AnyMaterial]:
         """Make the materials."""
         made = {}
         for name, values in self.content.get("materials", {}).items():

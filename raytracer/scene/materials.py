@@ -61,14 +61,75 @@ class Material(Defined):
         check_fields(self, "material")
 
 
-MATERIALS: dict[str, type[Material]] = {Material.type: Material}
+@dataclass(frozen=True, repr=False, eq=False)
+class Principled(Defined):
+    """How a surface scatters light: coat, metal, dielectric over a diffuse base, and glass.
+
+    The names and meanings are those of glTF and of Blender's Principled BSDF; the base colour is
+    the sphere's own. Microfacets have the GGX distribution; light that a rough metal scatters more
+    than once is not lost (Kulla, Conty 2017). Mirror images, refraction and light between surfaces
+    need integrator `path`; with `direct` and `ao` the material shows lights and ambient light.
+    B. Walter et al., "Microfacet Models for Refraction through Rough Surfaces", EGSR 2007.
+
+    Raises:
+        SceneError: a value is out of range.
+    """
+
+    type: ClassVar[str] = "principled"
+    roughness: float = field(
+        default=0.5,
+        metadata=define(
+            Number(0.0, 1.0), "From 0, a mirror, to 1; the highlight's width is its square."
+        ),
+    )
+    metallic: float = field(
+        default=0.0,
+        metadata=define(Number(0.0, 1.0), "Share of metal, which reflects in the sphere's colour."),
+    )
+    ior: float = field(
+        default=1.5,
+        metadata=define(
+            Number(1.0, 4.0), "Index of refraction of the dielectric and of the glass."
+        ),
+    )
+    specular: float = field(
+        default=1.0,
+        metadata=define(
+            Number(0.0, 1.0), "Factor of the reflection of the dielectric; not of glass."
+        ),
+    )
+    coat: float = field(
+        default=0.0, metadata=define(Number(0.0, 1.0), "Share of a smooth clear coat of index 1.5.")
+    )
+    transmission: float = field(
+        default=0.0,
+        metadata=define(
+            Number(0.0, 1.0),
+            "Share of glass, which takes the place of the diffuse base.",
+            "Light takes on the sphere's colour on its way in and out.",
+        ),
+    )
+    emission: float = field(
+        default=0.0,
+        metadata=define(Number(0.0), "Radiance that the sphere sends out, times its colour."),
+    )
+
+    def __post_init__(self) -> None:
+        check_fields(self, "material")
+
+
+AnyMaterial = Material | Principled
+
+MATERIALS: dict[str, type[AnyMaterial]] = {
+    material.type: material for material in (Material, Principled)
+}
 """Kinds of material by their names in scene files, the words of the kernels' `MaterialKind`."""
 
 DEFAULT = Material.type
 """The kind of a material that does not say it."""
 
 
-def pack_material(material: Material, entry: NDArray[np.void]) -> None:
+def pack_material(material: AnyMaterial, entry: NDArray[np.void]) -> None:
     """Write a material into a struct of the kernels.
 
     Args:

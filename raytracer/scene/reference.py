@@ -103,15 +103,34 @@ def _merged(tables: list[Table]) -> dict[str, Definition]:
     merged = {"type": Definition(_Listed(types), first.summary, default=first.default)}
     for keys in types.values():
         for name, key in keys.items():
-            of = [each for each, its in types.items() if name in its]
-            text = f"{key.summary} {key.details}".rstrip()
-            if len(of) < len(types):
-                text = f"Type {', '.join(of)}: {text[0].lower()}{text[1:]}"
-            merged.setdefault(
-                name,
-                Definition(key.kind, text, default_text=key.default_text, default=key.default),
-            )
+            if name not in merged:
+                own = {each: its[name] for each, its in types.items() if name in its}
+                text, default = _by_types(own, every=len(own) == len(types))
+                merged[name] = Definition(
+                    key.kind, text, default_text=default or key.default_text, default=key.default
+                )
     return merged
+
+
+def _by_types(own: dict[str, Definition], *, every: bool) -> tuple[str, str]:
+    """Return what a key means by type, and its default where that depends on the type, else "".
+
+    own: definitions by type. every: whether these are all types.
+    """
+    meanings: dict[str, list[str]] = {}
+    for each, key in own.items():
+        meanings.setdefault(f"{key.summary} {key.details}".rstrip(), []).append(each)
+    if every and len(meanings) == 1:
+        text = next(iter(meanings))
+    else:
+        text = " ".join(
+            f"Type {', '.join(of)}: {meaning[0].lower()}{meaning[1:]}"
+            for meaning, of in meanings.items()
+        )
+    defaults = {each: "required" if k.required else k.default_words for each, k in own.items()}
+    if len(set(defaults.values())) == 1:
+        return text, ""
+    return text, ", ".join(f"{each} {default}" for each, default in defaults.items())
 
 
 class _Listed(Kind):

@@ -29,8 +29,16 @@ from raytracer.scene.arrays import (
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import COLOR_SPACES, DEFAULT_COLOR, OPAQUE, parse_color
-from raytracer.scene.lights import LIGHTS, Ambient, DirectionalLight, Light, PointLight
-from raytracer.scene.materials import MATERIALS, Material
+from raytracer.scene.lights import (
+    LIGHTS,
+    Ambient,
+    DirectionalLight,
+    DiskLight,
+    Light,
+    PointLight,
+    RectangleLight,
+)
+from raytracer.scene.materials import MATERIALS, AnyMaterial, Material, Principled
 from raytracer.scene.particles.data_file import Data, DataFile
 from raytracer.scene.spacing import default_radius
 from raytracer.scene.transform import Transform
@@ -54,9 +62,12 @@ __all__ = [
     "Background",
     "Camera",
     "DirectionalLight",
+    "DiskLight",
     "Light",
     "Material",
     "PointLight",
+    "Principled",
+    "RectangleLight",
     "Scene",
     "SphereSet",
     "Transform",
@@ -94,7 +105,7 @@ class Scene:
     lights: Sequence[Light] | None = None
     ambient: Ambient | None = None
     background: Background = field(default_factory=Background)
-    materials: Mapping[str, Material] = field(default_factory=dict)
+    materials: Mapping[str, AnyMaterial] = field(default_factory=dict)
     render: RenderSettings = field(default_factory=RenderSettings)
     title: str = ""
     caption: str = ""
@@ -148,7 +159,7 @@ class Scene:
         *,
         color_id: Any = None,
         color_space: str = "srgb",
-        material: str | Material = "default",
+        material: str | AnyMaterial = "default",
         columns: Mapping[str, Any] | None = None,
         **scene: Any,
     ) -> Scene:
@@ -162,7 +173,7 @@ class Scene:
                 taken too and ignored, with a warning where it is below 1.
             color_id: integers (N,) into the palette `colors`.
             color_space: "srgb" or "linear": what the numbers of `colors` are.
-            material: a `Material` or the name of one in `materials`.
+            material: a `Material`, a `Principled` or the name of one in `materials`.
             columns: further values of the spheres by name, arrays (N,) or (N, K), to colour, size
                 and select by.
             **scene: any other argument of `Scene`.
@@ -190,7 +201,7 @@ class Scene:
         *,
         arrays: Mapping[str, str] | None = None,
         labels: str | None = None,
-        material: str | Material = "default",
+        material: str | AnyMaterial = "default",
         **scene: Any,
     ) -> Scene:
         """Return a scene of an object of another package, with a fitted camera and the look soft.
@@ -208,7 +219,7 @@ class Scene:
             arrays: the object's own names by "centers", "radii", "diameters", "colors", "x", "y",
                 "z", "r", "g", "b".
             labels: "elements" or "types": what the labels of atoms are; None decides by them.
-            material: a `Material` or the name of one in `materials`.
+            material: a `Material`, a `Principled` or the name of one in `materials`.
             **scene: any other argument of `Scene`.
 
         Raises:
@@ -304,7 +315,7 @@ class Scene:
 
         return camera_of(self, self.render.override(width=width, height=height))
 
-    def material_of(self, spheres: SphereSet) -> Material:
+    def material_of(self, spheres: SphereSet) -> AnyMaterial:
         """Return the material of a sphere set.
 
         Raises:
@@ -351,7 +362,7 @@ class SphereSet:
             it, is taken too; there is no transparency yet, an alpha below 1 is warned of.
         color_id: integers (N,) into the palette.
         color_space: "srgb" or "linear": what the numbers of `color` are.
-        material: a `Material`, or the name of one of the scene's.
+        material: a `Material`, a `Principled`, or the name of one of the scene's.
         transform: from own units to scene units; None leaves them as they are.
         source: file the arrays came from, for messages.
         names: the file's own names of "centers", "radius" and "color", for messages.
@@ -372,7 +383,7 @@ class SphereSet:
         *,
         color_id: Any = None,
         color_space: str = "srgb",
-        material: str | Material = "default",
+        material: str | AnyMaterial = "default",
         transform: Transform | None = None,
         source: str = "",
         names: Mapping[str, str] | None = None,
@@ -385,7 +396,7 @@ class SphereSet:
             raise SceneError(
                 f"color_space: {shown_value(color_space)} is neither 'srgb' nor 'linear'"
             )
-        if not is_a(material, (str, Material)):
+        if not is_a(material, (str, *MATERIALS.values())):
             raise SceneError(f"material: {shown_value(material)} is neither a Material nor a name")
         if transform is not None:
             of_kind(transform, "transform", Transform)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from raytracer.film.tone_settings import ToneSettings
     from raytracer.scene.background import Background
     from raytracer.scene.camera import Camera
-    from raytracer.scene.materials import Material
+    from raytracer.scene.materials import AnyMaterial
     from raytracer.scene.scene import Scene
     from raytracer.scene.transform import Triple
 
@@ -49,7 +49,7 @@ def view_tables(
     camera: Camera,
     scene: Scene,
     edits: Edits,
-    materials: Mapping[str, Material],
+    materials: Mapping[str, AnyMaterial],
     tone: ToneSettings,
 ) -> str:
     """Return camera and edits as tables that replace those of a scene file.

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from raytracer.scene.background import Background
 from raytracer.scene.lights import DirectionalLight, Light
+from raytracer.scene.materials import Material
 from raytracer.scene.packing.lighting import ambient_of, key_lights, towards_key
 from raytracer.settings import LOOKS
 from raytracer.viewer.vectors import Vector, rotation, triple
 
 if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
-    from raytracer.scene.materials import Material
+    from raytracer.scene.materials import AnyMaterial
     from raytracer.scene.packing.framing import Basis
     from raytracer.scene.scene import Scene
 
@@ -86,7 +87,7 @@ class Edits:
     def with_shininess(self, materials: NDArray[np.void], which: list[int], factor: float) -> Edits:
         """Return edits with the shininess of some materials multiplied, within `SHININESS`.
 
-        materials: as for `polish`. which: their numbers in this table.
+        materials: structured (M,), `Material`. which: numbers in this table, of Phong's materials.
         """
         changed = dict(self.shininess)
         for index in which:
@@ -103,7 +104,7 @@ class Edits:
             names, current = list(LOOKS), settings.look
         else:
             names = list(INTEGRATOR_LOOKS.values())
-            current = INTEGRATOR_LOOKS[settings.resolved_integrator]
+            current = INTEGRATOR_LOOKS.get(settings.resolved_integrator, names[-1])
         return replace(self, look=names[(names.index(current) + 1) % len(names)])
 
     def next_background(self, step: int = 1) -> Edits:
@@ -111,16 +112,18 @@ class Edits:
         return replace(self, background=(self.background + step) % len(BACKGROUNDS))
 
 
-def named_materials(edits: Edits, scene: Scene, buffers: SceneBuffers) -> dict[str, Material]:
+def named_materials(edits: Edits, scene: Scene, buffers: SceneBuffers) -> dict[str, AnyMaterial]:
     """Return the named materials whose shininess was changed, by name."""
-    changed: dict[str, Material] = {}
+    changed: dict[str, AnyMaterial] = {}
     packed, first = edits.scale_shininess(buffers.materials), 0
     for spheres in scene.spheres:
         if spheres.count and isinstance(spheres.material, str):
             index = int(buffers.material_id[first]) if len(buffers.material_id) else 0
             if index in edits.shininess:
                 shown = float(packed["phong"]["shininess"][index])
-                changed[spheres.material] = replace(scene.material_of(spheres), shininess=shown)
+                own = scene.material_of(spheres)
+                assert isinstance(own, Material)  # others have no shininess to edit
+                changed[spheres.material] = replace(own, shininess=shown)
         first += spheres.count
     return changed
 

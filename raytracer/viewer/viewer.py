@@ -14,6 +14,7 @@ import numpy as np
 
 from raytracer.errors import SceneError, UserError
 from raytracer.film.tone_settings import CURVES, MAX_STOPS, ToneSettings
+from raytracer.layout import code
 from raytracer.scene.camera import Camera
 from raytracer.scene.describe import describe
 from raytracer.viewer import as_toml, edits, view
@@ -314,6 +315,10 @@ class Viewer:
             is_named = name in self.loaded_scene.scene.materials
             owner = f" of {name}" if is_named else " of its material"
             indices = [int(ids[self.picked.id])]
+        indices = [i for i in indices if materials["kind"][i] == code("MaterialKind", "phong")]
+        if not indices:
+            self.notify("shininess: principled materials have none; edit roughness in the file")
+            return
         self._set_edits(self.edits.with_shininess(materials, indices, factor))
         shininess = self.edits.scale_shininess(materials)["phong"]["shininess"][indices[0]]
         self.notify(f"shininess{owner} {shininess:.3g}")

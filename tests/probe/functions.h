@@ -2,6 +2,7 @@
 // writes its outputs, over the number type F. Whole numbers travel as the bits of a float. What is the same for
 // all rows is in Uniform. Both compilers take the list and the bodies from here: cpu.cpp, cuda.cu.
 #pragma once
+#define RT_PATH_TRACING 1
 #include "bvh/node.h"
 #include "core/sampling.h"
 #include "film/tone_map.h"
@@ -10,8 +11,10 @@
 #include "integrator/camera.h"
 #include "integrator/direct.h"
 #include "shade/background.h"
+#include "shade/area_light.h"
 #include "shade/bsdf.h"
 #include "shade/light.h"
+#include "shade/scattering.h"
 #if defined(__CUDACC__)
 #include "cuda/traverse_single.cuh"
 #else
@@ -29,7 +32,9 @@
   E(large_height, 3, 1) E(large_nearest, 6, 2) E(large_surface, 6, 7)                             \
   S(node_cell, 1, 1) S(leaf_range, 1, 2) S(box_hits, 7, 1)                                        \
   E(phong_eval, 14, 2) E(bsdf_eval, 17, 3) E(bsdf_sample, 7, 6) E(bsdf_pdf, 10, 1) \
-  E(bsdf_ambient, 14, 3) E(light_sample, 3, 5) E(light_pdf, 6, 1) E(light_eval, 6, 3) E(light_arrival, 10, 4) \
+  E(bsdf_ambient, 14, 3) E(light_sample, 3, 5) E(light_arrival, 10, 4)  \
+  E(area_light_sample, 5, 6) E(area_light_hit, 6, 3) E(fresnel_dielectric, 2, 2) E(ggx_albedo, 2, 2) \
+  E(principled_eval, 16, 4) E(principled_sample, 16, 7)                                           \
   E(background_row, 1, 3) E(background_direction, 3, 3) E(camera_ray, 2, 6)                       \
   E(tone_curve, 3, 3) E(srgb_encode, 1, 1) E(dither_threshold, 2, 1) E(tone_map_pixel, 6, 6)       \
   E(pixel_light, 4, 3)
@@ -128,6 +133,11 @@ PROBE(box_hits) { out[0] = as_float(intersect_boxes(u.node, single_ray(read3(in)
 
 // ---- shade; ambient, diffuse, specular, shininess, mirror, then normal, wo, wi
 template <class F> RT_HD Phong<F> read_phong(const F* in) { return {in[0], in[1], in[2], in[3], in[4]}; }
+template <class F> RT_HD Bsdf<F> phong_bsdf(Vec3<F> albedo, const Phong<F>& phong) {
+  Bsdf<F> bsdf;
+  bsdf.albedo = albedo, bsdf.phong = phong, bsdf.is_principled = splat_mask<F>(false);
+  return bsdf;
+}
 PROBE(phong_eval) {
   const Vec3<F> normal = read3(in + 5), wi = read3(in + 11);
   const PhongValue<F> terms = phong_eval(read_phong(in), normal, read3(in + 8), wi, dot(normal, wi));
@@ -136,26 +146,62 @@ PROBE(phong_eval) {
 // albedo before these
 PROBE(bsdf_eval) {
   const Vec3<F> normal = read3(in + 8), wi = read3(in + 14);
-  write3(out, bsdf_eval({read3(in), read_phong(in + 3)}, normal, read3(in + 11), wi, dot(normal, wi)));
+  write3(out, bsdf_eval(phong_bsdf(read3(in), read_phong(in + 3)), normal, read3(in + 11), wi, dot(normal, wi)));
 }
 // mirror, normal, ray
 // mirror, normal, wo, wi
 PROBE(bsdf_pdf) {
   const F zero(0.0f);
-  const Bsdf<F> bsdf = {{zero, zero, zero}, {zero, zero, zero, zero, in[0]}};
+  const Bsdf<F> bsdf = phong_bsdf<F>({zero, zero, zero}, {zero, zero, zero, zero, in[0]});
   out[0] = bsdf_pdf(bsdf, read3(in + 1), read3(in + 4), read3(in + 7));
 }
 // albedo, material, light, weight
-PROBE(bsdf_ambient) { write3(out, bsdf_ambient({read3(in), read_phong(in + 3)}, read3(in + 8), read3(in + 11))); }
+PROBE(bsdf_ambient) {
+  write3(out, bsdf_ambient(phong_bsdf(read3(in), read_phong(in + 3)), read3(in + 8), read3(in + 11)));
+}
 PROBE(bsdf_sample) {
   const F zero(0.0f);
-  const Bsdf<F> bsdf = {{zero, zero, zero}, {zero, zero, zero, zero, in[0]}};
+  const Bsdf<F> bsdf = phong_bsdf<F>({zero, zero, zero}, {zero, zero, zero, zero, in[0]});
   const BsdfSample<F> s = bsdf_sample(bsdf, read3(in + 1), read3(in + 4));
   write3(out, s.wi), write3(out + 3, s.weight);
 }
+// position, point of the unit square
+PROBE(area_light_sample) {
+  const LightSample<F> s = area_light_sample(u.light, read3(in), Sample2d<F>{in[3], in[4]});
+  write3(out, s.wi), out[3] = s.distance, out[4] = s.attenuation, out[5] = s.pdf;
+}
+// position, direction
+PROBE(area_light_hit) {
+  const LightHit<F> hit = area_light_hit(u.light, read3(in), read3(in + 3));
+  out[0] = hit.t, out[1] = hit.radiance, out[2] = hit.pdf;
+}
+// cosine, relative index -> reflected share, cosine of the refracted ray
+PROBE(fresnel_dielectric) {
+  const Fresnel<F> f = fresnel_dielectric(in[0], in[1]);
+  out[0] = f.reflected, out[1] = f.cos_t;
+}
+// roughness, cosine
+PROBE(ggx_albedo) {
+  const GgxAlbedo<F> a = ggx_albedo(in[0], in[1]);
+  out[0] = a.all, out[1] = a.grazing;
+}
+// roughness, metallic, ior, specular, coat, transmission, albedo, whether inside, wo (in the frame of the normal)
+template <class F> RT_HD PrincipledShading<F> read_principled(const F* in) {
+  const Principled<F> m = {in[0], in[1], in[2], in[3], in[4], in[5], F(0.0f)};
+  return principled_shading(m, read3(in + 6), in[12], in[9] > F(0.0f));
+}
+// then wi
+PROBE(principled_eval) {
+  const BsdfValue<F> b = principled_eval(read_principled(in), read3(in + 10), read3(in + 13));
+  write3(out, b.value), out[3] = b.pdf;
+}
+// then a point of the unit square and the number that chooses the lobe
+PROBE(principled_sample) {
+  const PrincipledSample<F> s =
+      principled_sample(read_principled(in), read3(in + 10), Sample2d<F>{in[13], in[14]}, in[15]);
+  write3(out, s.i), write3(out + 3, s.weight), out[6] = s.pdf;
+}
 // position
-PROBE(light_pdf) { out[0] = light_pdf(u.light, read3(in), read3(in + 3)); }
-PROBE(light_eval) { write3(out, light_eval(u.light, read3(in), read3(in + 3))); }
 PROBE(light_sample) {
   const LightSample<F> s = light_sample(u.light, read3(in));
   write3(out, s.wi), out[3] = s.distance, out[4] = s.attenuation;
@@ -167,9 +213,8 @@ PROBE(light_arrival) {
   const Primitive<F> sphere = {read3(in), in[3]};
   PathState<F> path = {};
   path.ray = {read3(in + 4), read3(in + 7)}, path.throughput = {one, one, one};
-  const Surface<F> surface = {sphere,
-                              primitive_surface(sphere, path.ray.origin, path.ray.direction),
-                              {{one, one, one}, {zero, one, zero, one, zero}}};
+  const Surface<F> surface = {sphere, primitive_surface(sphere, path.ray.origin, path.ray.direction),
+                              phong_bsdf<F>({one, one, one}, {zero, one, zero, one, zero})};
   const DirectSample<F> a = shade_light(u.frame.integrator, u.light, path, surface);
   out[0] = truth<F>(a.contributes), write3(out + 1, a.radiance);
 }

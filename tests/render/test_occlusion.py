@@ -204,7 +204,7 @@ def test_cuda_agrees_with_the_cpu(cuda: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"integrator": "path"}, "render.integrator: there is no integrator 'path'"),
+        ({"integrator": "paths"}, "render.integrator: there is no integrator 'paths'"),
         ({"ao_samples": 0}, "render.ao_samples: 0 is not between 1 and 64"),
         ({"ao_samples": 65}, "render.ao_samples: 65 is not between 1 and 64"),
         ({"ao_distance": 0}, "render.ao_distance: 0 is out of range"),

@@ -74,6 +74,7 @@ def test_every_sphere_is_as_it_is_packed() -> None:
         np.testing.assert_allclose(found.radius, buffers.radius[index] * buffers.scale, rtol=2e-7)
         np.testing.assert_allclose(srgb_to_linear(found.color), colors[index], atol=2e-7)
         packed = buffers.materials[buffers.material_id[index]]
+        assert isinstance(found.material, Material)
         assert found.material.diffuse == pytest.approx(packed["phong"]["diffuse"])
         assert found.material.shininess == packed["phong"]["shininess"]
         own = scene.spheres[found.set_index]

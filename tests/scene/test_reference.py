@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from raytracer.errors import UserError
+from raytracer.scene.lights import LIGHTS
 from raytracer.scene.reference import markdown, rows
 from raytracer.scene.tables import SCENE
 
@@ -26,8 +27,19 @@ def test_a_row_for_each_key() -> None:
 def test_a_row_says_range_default_and_option() -> None:
     (depth,) = (row for row in rows("render") if row.key == "render.max_depth")
     assert (depth.option, depth.default, depth.values) == ("--depth", "4", "0 to 1,024")
-    (kind,) = (row for row in rows("lights") if row.key == "lights[].type")
-    assert (kind.default, kind.values) == ("required", '`"point"`, `"directional"`')
+    lights = {row.key: row for row in rows("lights")}
+    kind = lights["lights[].type"]
+    assert (kind.default, kind.values) == ("required", ", ".join(f'`"{name}"`' for name in LIGHTS))
+
+
+def test_a_row_says_what_a_key_means_for_each_type() -> None:
+    lights = {row.key: row for row in rows("lights")}
+    radius, angle = lights["lights[].radius"], lights["lights[].angle"]
+    assert radius.default == '`"point"` 0, `"disk"` 0.5'
+    assert radius.meaning.startswith('Type `"point"`: radius of the lamp')
+    assert radius.meaning.endswith('Type `"disk"`: radius in scene units.')
+    assert angle.default == "0"
+    assert lights["lights[].color"].meaning == "Colour of the light."
 
 
 def test_the_command_prints_the_table() -> None:

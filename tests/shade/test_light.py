@@ -38,12 +38,3 @@ def test_directional_light(probe: Probe) -> None:
     assert (found[:, :3] == vector).all()
     assert (found[:, 3] == np.float32(3e38)).all()
     assert (found[:, 4] == 1).all()
-
-
-@pytest.mark.parametrize("kind", ["point", "directional"])
-def test_lights_without_extent_are_met_by_no_ray(probe: Probe, kind: str) -> None:
-    """Not even along the direction to them, so that sampling surfaces adds nothing of theirs."""
-    light = {"kind": code("LightKind", kind), "vector": (0.0, 0.0, 1.0)}
-    towards = probe("light_sample", POSITION, light=light)[:, :3]
-    assert (probe("light_pdf", POSITION, towards, light=light) == 0).all()
-    assert (probe("light_eval", POSITION, towards, light=light) == 0).all()

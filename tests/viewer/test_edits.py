@@ -219,8 +219,13 @@ def test_looks_in_turn() -> None:
     assert Edits().next_look(explicit).look == "plain"
 
 
-def test_every_integrator_has_a_look() -> None:
-    assert set(edits.INTEGRATOR_LOOKS) == set(INTEGRATORS)
+def test_every_integrator_of_a_look_stands_for_one() -> None:
+    """From others, here path, a scene with lights of its own goes on to the first of them."""
+    assert set(edits.INTEGRATOR_LOOKS) == {look.integrator for look in LOOKS.values()}
+    lit = balls(lights=LIGHTS[3])
+    for integrator in set(INTEGRATORS) - set(edits.INTEGRATOR_LOOKS):
+        paths = replace(lit, render=replace(lit.render, integrator=integrator))
+        assert Edits().next_look(paths).look == "plain"
     for integrator, look in edits.INTEGRATOR_LOOKS.items():
         assert LOOKS[look].integrator == integrator
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 LIST = "render_list"  # every sphere for every ray, out of constant memory
 THREADS = "render_thread"  # each camera ray walks the tree alone
 PACKETS = "render_packet"  # the camera rays of a tile walk the tree together
-PRODUCTION = (LIST, THREADS, PACKETS)
+PATHS = "render_path"  # camera rays as PACKETS, any material, light and integrator
+PRODUCTION = (LIST, THREADS, PACKETS, PATHS)
 
 MAX_LISTED = 20
 """Spheres up to which testing all of them is faster than a tree (crossover at about 24)."""
@@ -62,14 +63,16 @@ def kernel_for(
 
 def missing_features(view: View) -> tuple[str, ...]:
     """Which of FEATURES a picture does not need."""
-    if view.integrator != "direct":
+    if view.integrator != "direct" or view.needs_path_tracing:
         return ()  # other integrators have one variant: their rays take most of the time
     needed = (view.large_count > 0, view.mirrors, False)
     return tuple(name for name, is_needed in zip(FEATURES, needed, strict=True) if not is_needed)
 
 
-def every_variant() -> list[tuple[str, ...]]:
-    """The sets of features that a kernel is compiled without, the empty one first."""
+def every_variant(kernel: str) -> list[tuple[str, ...]]:
+    """The sets of features that a kernel of PRODUCTION is compiled without, the empty one first."""
+    if kernel == PATHS:
+        return [()]
     *others, integrators = FEATURES
     without = [chosen for n in range(len(others) + 1) for chosen in combinations(others, n)]
     return [(), *((*chosen, integrators) for chosen in without)]

@@ -55,7 +55,7 @@ def compile_production(ordinal: int) -> None:
     arch = compiler.architecture(primary_context(ordinal).device.compute_capability())
     if nvcc := compiler.find_nvcc():
         compiler.nvcc_version(nvcc)  # asked for once, not by every thread
-    jobs = [(production(name), missing) for name in PRODUCTION for missing in every_variant()]
+    jobs = [(production(name), missing) for name in PRODUCTION for missing in every_variant(name)]
     with ThreadPoolExecutor(min(len(jobs), thread_count())) as pool:
         list(pool.map(lambda job: _cubin(job[0], job[1], arch), jobs))
 

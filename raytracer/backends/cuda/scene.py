@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from raytracer import layout
 from raytracer.backends.base import DeviceScene
 from raytracer.backends.cuda import launch
-from raytracer.backends.cuda.choose import kernel_for, missing_features, sample
+from raytracer.backends.cuda.choose import PATHS, kernel_for, missing_features, sample
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.first_hits import first_hits
 from raytracer.backends.cuda.kernel import (
@@ -111,6 +111,8 @@ class CudaScene(DeviceScene):
 
     def _kernel_name(self, view: View) -> str:
         """Return the render kernel for a view; it is cached for the last camera."""
+        if view.needs_path_tracing:
+            return PATHS
         camera, height = view.camera, view.height
         if self._named is None or self._named[0] is not camera or self._named[1] != height:
             name = kernel_for(self.count, self._node_count, self._sample, camera, height)
@@ -160,7 +162,7 @@ class CudaScene(DeviceScene):
         self._memory.close()
 
 
-SPHERE_ARRAYS = ("nodes", "spheres", "order", "color", "color_id", "material_id")
+SPHERE_ARRAYS = ("nodes", "spheres", "order", "color", "color_id", "material_id", "emitters")
 
 
 def sphere_arrays(buffers: SceneBuffers, tree: Bvh) -> dict[str, NDArray[Any]]:
@@ -172,6 +174,7 @@ def sphere_arrays(buffers: SceneBuffers, tree: Bvh) -> dict[str, NDArray[Any]]:
         "color": buffers.color,
         "color_id": buffers.color_id,
         "material_id": buffers.material_id,
+        "emitters": buffers.emitters,
     }
 
 
@@ -185,6 +188,7 @@ def lengths_of(buffers: SceneBuffers) -> dict[str, int]:
         "material_ids": len(material_id),
         "least_materials": int(material_id.max()) + 1 if len(material_id) else 0,
         "large": len(buffers.large),
+        "emitters": len(buffers.emitters),
     }
 
 

@@ -15,7 +15,8 @@ from raytracer.errors import SceneError, naming
 from raytracer.scene.arrays import blocks, each_block
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import DEFAULT_COLOR, linear_rgb
-from raytracer.scene.materials import Material, pack_material
+from raytracer.scene.materials import AnyMaterial, Material, pack_material
+from raytracer.scene.packing.emitters import pack_emitters
 from raytracer.scene.packing.large_spheres import candidates, describe_large
 from raytracer.scene.packing.lighting import ambient_of, environment, pack_lights
 from raytracer.scene.packing.pose import Pose, posed
@@ -86,10 +87,13 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
     lights = pack_lights(scene.lights, space, stand.axes, settings)
     exact = [(number, *_exact(sets, space, number)) for number in candidates(spheres[3])]
     large_id, large = describe_large(exact, spheres[3])
+    emitters, emitter_scale = pack_emitters(spheres, color, color_id, materials, material_id)
     frame = _pack_frame(
         replace(scene, camera=stated),
         settings,
         space.scale,
+        emitter_count=len(emitters),
+        emitter_scale=emitter_scale,
         large_count=len(large),
         color_mode=code("ColorMode", color_mode),
         light_count=len(lights),
@@ -101,13 +105,13 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
     buffers = SceneBuffers(
         *spheres, color, color_id, material_id, camera, lights, materials, frame,
         center=np.asarray(space.center, np.float64), scale=space.scale,
-        large_id=large_id, large=large,
+        large_id=large_id, large=large, emitters=emitters,
     ).check()  # fmt: skip
     return buffers, stated
 
 
 def _pack_frame(
-    scene: Scene, settings: RenderSettings, scale: float, **tables: int
+    scene: Scene, settings: RenderSettings, scale: float, **tables: float
 ) -> NDArray[np.void]:
     """Return the whole picture as one frame, structured (1,).
 
@@ -196,8 +200,11 @@ def retake(
     with naming(scene.source):
         space = Space((x, y, z), buffers.scale)
         lights = pack_lights(scene.lights, space, stand.axes, settings)
-        same = ("color_mode", "material_count", "material_mode", "large_count")
-        tables = {name: int(buffers.frame["scene"][name][0]) for name in same}
+        same = (
+            *("color_mode", "material_count", "material_mode"),
+            *("large_count", "emitter_count", "emitter_scale"),
+        )
+        tables = {name: buffers.frame["scene"][name][0] for name in same}
         frame = _pack_frame(scene, settings, buffers.scale, light_count=len(lights), **tables)
         camera = stand.pack(settings.width / settings.height)
     return replace(buffers, camera=camera, lights=lights, frame=frame)
@@ -418,7 +425,7 @@ def _pack_materials(scene: Scene) -> tuple[NDArray[np.void], NDArray[np.int32]]:
     from raytracer.layout import dtype
 
     sets = [s for s in scene.spheres if s.count]
-    used: dict[Material, int] = {}
+    used: dict[AnyMaterial, int] = {}
     of_set = [used.setdefault(scene.material_of(s), len(used)) for s in sets]
     if not used:
         used[Material()] = 0

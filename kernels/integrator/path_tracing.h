@@ -1,0 +1,216 @@
+// The `path` integrator: unidirectional path tracing (Kajiya 1986). At each surface all lights are sampled and the
+// path goes on in a direction out of the material's own distribution; a light with an extent that it then meets counts
+// by multiple importance sampling (Veach, Guibas 1995, power heuristic). Light from afar, the background and the ambient
+// light, comes with the paths that leave the scene. From the fifth bounce on paths end by Russian roulette.
+//
+// Lights with an extent are no obstacles: a ray takes their light along and goes on. The camera does not see them.
+//
+// `direct` and `ao` are rendered by these functions too where a scene has materials other than Phong's or lights with
+// an extent: then no path goes on but along Phong's mirrors, and light counts as sampled at the surfaces alone.
+#pragma once
+#include "../shade/emitter.h"
+#include "../shade/scattering.h"
+#include "integrators.h"
+
+namespace RT_NS {
+
+constexpr int kRouletteDepth = 5;
+
+RT_HD bool traces_paths(const rt::Integrator& integrator) { return integrator.kind == kIntegratorPath; }
+
+// Whether spheres are in the way of a light. Where none are, its samples count in full: paths meet spheres.
+RT_HD bool casts_shadows(const rt::Frame& frame, const rt::Light& light) {
+  return frame.integrator.shadows && light.shadow;
+}
+
+// Whether a ray leaves from a path's next surface.
+template <class F> RT_HD bool path_goes_on(const rt::Integrator& integrator, const PathState<F>& p) {
+  return traces_paths(integrator) && p.depth < integrator.max_depth;
+}
+
+// Veach's power heuristic with an exponent of 2: weight of a sample with density a that density b could have drawn.
+template <class F> RT_HD F power_heuristic(F a, F b) {
+  const F ratio = b / max_(a, F(1e-30f));
+  return F(1.0f) / fma_(ratio, ratio, F(1.0f));
+}
+
+// bounces: between the light and the camera. One bounce is direct light.
+template <class F> RT_HD Vec3<F> clamped(const rt::Integrator& integrator, int bounces, Vec3<F> radiance) {
+  if (bounces < 2 || !(integrator.clamp_indirect > 0.0f)) return radiance;
+  const F limit(integrator.clamp_indirect);
+  return min_(F(1.0f), limit / max_(largest(radiance), F(1e-30f))) * radiance;
+}
+
+// Radiance from afar along a ray that meets nothing.
+template <class F> RT_HD Vec3<F> shade_sky_miss(const rt::Frame& frame, const PathState<F>& p) {
+  if (p.depth == 0 || !traces_paths(frame.integrator)) return shade_miss(frame, p);
+  const Vec3<F> sky = splat3<F>(frame.environment.ambient) +
+                      background(frame.environment, background_height_direction(frame.environment, p.ray.direction));
+  return clamped(frame.integrator, p.depth, p.throughput * sky);
+}
+
+// Radiance from a light with an extent that a ray crosses before t; a directional one is as far as a ray can go.
+template <class F>
+RT_HD Vec3<F> shade_crossing(const rt::Frame& frame, const rt::Light& light, const PathState<F>& p, F t) {
+  const LightHit<F> hit = area_light_hit(light, p.ray.origin, p.ray.direction);
+  const MaskOf<F> certain = !(p.scatter_pdf > F(0.0f));
+  const F shared = casts_shadows(frame, light) ? power_heuristic(p.scatter_pdf, hit.pdf) : F(0.0f);
+  const F weight = select(certain, F(1.0f), shared);
+  const F seen = select((hit.t >= F(0.0f)) & (hit.t <= t), hit.radiance * weight, F(0.0f));
+  return clamped(frame.integrator, p.depth, seen * (p.throughput * splat3<F>(light.color)));
+}
+
+// The scattering of a surface, once for all its lights and the next ray.
+template <class F>
+RT_HD Scattering<F> path_scattering(const PathState<F>& p, const Surface<F>& f) {
+  return scattering(f.bsdf, f.point.normal, F(-1.0f) * p.ray.direction, f.point.inside);
+}
+
+// The light that the surface itself sends out.
+template <class F>
+RT_HD Vec3<F> shade_emission(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f,
+                             const Scattering<F>& s) {
+  const MaskOf<F> emits = largest(s.emission) > F(0.0f);
+  F weight(1.0f);
+  if (frame.scene.emitter_count && p.depth > 0 && any(emits)) {
+    const F pdf = emitter_pdf(bounding_sphere(f.primitive), s.emission, F(frame.scene.emitter_scale), p.ray.origin);
+    const F shared = frame.integrator.shadows ? power_heuristic(p.scatter_pdf, pdf) : F(0.0f);
+    weight = select(p.scatter_pdf > F(0.0f), shared, weight);
+  }
+  return clamped(frame.integrator, p.depth, select3(emits, weight * (p.throughput * s.emission), s.emission));
+}
+
+// Ambient light, where no paths are traced to what is around.
+template <class F>
+RT_HD Vec3<F> shade_path_ambient(const rt::Frame& frame, const PathState<F>& p, const Scattering<F>& s) {
+  return p.throughput * (splat3<F>(frame.environment.ambient) * scattering_ambient(s));
+}
+
+// Which directions from a surface point begin inside the primitive, and where they leave it.
+template <class F>
+struct Entry {
+  MaskOf<F> enters;
+  F t;
+};
+
+template <class F> RT_HD Entry<F> enter(const Surface<F>& f, Vec3<F> wi) {
+  const F cosine = dot(wi, f.point.normal);
+  const MaskOf<F> inward = select(f.point.inside, cosine, F(0.0f) - cosine) > F(0.0f);
+  SurfacePoint<F> facing = f.point;  // its normal on the side of wi
+  facing.normal = select(cosine < F(0.0f), F(-1.0f), F(1.0f)) * f.point.normal;
+  return {inward, hit_again(f.primitive, facing, wi)};
+}
+
+// The point from which a ray in direction wi starts: on the side of the surface to which it goes.
+template <class F> RT_HD Vec3<F> start_point(const Surface<F>& f, Vec3<F> wi) {
+  const F across = select(dot(wi, f.point.normal) < F(0.0f), F(-2.0f) * primitive_error(f.primitive), F(0.0f));
+  return fma3(across, f.point.normal, f.point.position);
+}
+
+// The sample of a light; each light of a surface has random numbers of its own.
+template <class F>
+RT_HD LightSample<F> sample_light(const rt::Frame& frame, const rt::Light& light, int32_t number, const PathState<F>& p,
+                                  Vec3<F> position) {
+  if (!has_extent(light)) return light_sample(light, position);
+  const uint32_t seed = frame.sampler.seed + 0x9e3779b9u * (uint32_t)number;
+  return area_light_sample(light, position, sample_2d<F>(seed, p.x, p.y, p.sample, (uint32_t)p.depth, kUseLight));
+}
+
+// What a light sends to a surface and on along the path, unless something is in the way.
+template <class F>
+struct LitSample {
+  Vec3<F> origin;
+  LightSample<F> sample;
+  MaskOf<F> contributes;  // before anything but the surface's own primitive is tested
+  Vec3<F> radiance;
+};
+
+template <class F>
+RT_HD LitSample<F> shade_sample(const rt::Frame& frame, const LightSample<F>& sample, Vec3<F> color, bool shadows,
+                                const PathState<F>& p, const Surface<F>& f, const Scattering<F>& s) {
+  LitSample<F> a;
+  a.sample = sample;
+  const ScatteringValue<F> v = scattering_eval(s, sample.wi);
+  // could a path that goes on find this light?
+  const F other = path_goes_on(frame.integrator, p) && shadows ? v.pdf : F(0.0f);
+  const F weight = select(sample.pdf > F(0.0f), power_heuristic(sample.pdf, other), F(1.0f));
+  const Vec3<F> value = weight * v.value + Vec3<F>{v.highlight, v.highlight, v.highlight};
+  a.radiance = clamped(frame.integrator, p.depth + 1, (sample.attenuation * p.throughput) * (color * value));
+  a.contributes = largest(a.radiance) > F(0.0f);
+  if (shadows) {
+    const Entry<F> entry = enter(f, sample.wi);
+    a.contributes = a.contributes & !(entry.enters & (entry.t < sample.distance));
+  }
+  a.origin = start_point(f, sample.wi);
+  return a;
+}
+
+// Number of the light samples of a surface: one of each light, and one of the spheres that send out light.
+RT_HD int32_t light_samples(const rt::Frame& frame) {
+  return frame.scene.light_count + (frame.scene.emitter_count ? 1 : 0);
+}
+
+// Whether there are shadows in the light of that number.
+RT_HD bool casts_shadows(const rt::SceneTables& scene, int32_t number) {
+  const rt::Frame& frame = *scene.frame;
+  return number < frame.scene.light_count ? casts_shadows(frame, scene.lights[number]) : frame.integrator.shadows != 0;
+}
+
+// number: 0 to light_samples - 1
+template <class F>
+RT_HD LitSample<F> shade_path_light(const rt::SceneTables& scene, int32_t number, const PathState<F>& p,
+                                    const Surface<F>& f, const Scattering<F>& s) {
+  const rt::Frame& frame = *scene.frame;
+  const bool shadows = casts_shadows(scene, number);
+  const Vec3<F> position = f.point.position;
+  if (number < frame.scene.light_count) {
+    const rt::Light& light = scene.lights[number];
+    return shade_sample(frame, sample_light(frame, light, number, p, position), splat3<F>(light.color), shadows, p, f,
+                        s);
+  }
+  const uint32_t depth = (uint32_t)p.depth, seed = frame.sampler.seed + 0x9e3779b9u * (uint32_t)number;
+  const F choice = sample_1d<F>(seed + 0x9e3779b9u, p.x, p.y, p.sample, depth, kUseLight);
+  const Sample2d<F> u = sample_2d<F>(seed, p.x, p.y, p.sample, depth, kUseLight);
+  const EmitterSample<F> e = emitter_sample(scene.emitters, frame.scene.emitter_count, position, choice, u);
+  return shade_sample(frame, e.sample, e.radiance, shadows, p, f, s);
+}
+
+// A path after a surface.
+template <class F>
+struct ScatterStep {
+  PathStep<F> step;
+  MaskOf<F> continues;
+};
+
+template <class F>
+RT_HD ScatterStep<F> scatter_path(const rt::Frame& frame, const PathState<F>& p, const Surface<F>& f,
+                                  const Scattering<F>& s) {
+  if (!traces_paths(frame.integrator))
+    return {next_step(frame, p, f),
+            (select(f.bsdf.is_principled, F(0.0f), F(1.0f)) > F(0.0f)) & path_continues(frame, p, f)};
+  const uint32_t seed = frame.sampler.seed, depth = (uint32_t)p.depth;
+  const Sample2d<F> u = sample_2d<F>(seed, p.x, p.y, p.sample, depth, kUseBsdf);
+  // the number of the filter of the next bounce, which has none
+  const F lobe = sample_1d<F>(seed, p.x, p.y, p.sample, depth + 1, kUseFilter);
+  const ScatteringSample<F> b = scattering_sample(s, u, lobe);
+  const Entry<F> entry = enter(f, b.wi);
+  Vec3<F> throughput = p.throughput * b.weight;
+  MaskOf<F> alive = (largest(throughput) > F(0.0f)) & splat_mask<F>(path_goes_on(frame.integrator, p));
+  if (p.depth + 1 >= kRouletteDepth) {
+    // inside glass radiance is less by the square of its index, which has nothing to do with what is worth tracing
+    const F scale = select(entry.enters & f.bsdf.is_principled, f.bsdf.principled.ior * f.bsdf.principled.ior, F(1.0f));
+    const F survival = min_(largest(throughput) * scale, F(1.0f));
+    const F chance = sample_1d<F>(seed, p.x, p.y, p.sample, depth, kUseTermination);
+    alive = alive & (chance < survival);
+    throughput = (F(1.0f) / max_(survival, F(1e-20f))) * throughput;
+  }
+  PathState<F> next = p;
+  next.ray = {start_point(f, b.wi), b.wi};
+  next.throughput = throughput;
+  next.prim = select(entry.enters, p.prim, UintOf<F>(kNoPrim));
+  next.depth = p.depth + 1;
+  next.scatter_pdf = b.pdf;
+  return {{next, p.prim, select(entry.enters, entry.t, F(kInfinity))}, alive};
+}
+
+}  // namespace RT_NS

@@ -1,0 +1,70 @@
+// Spheres that send out light, sampled as lights: one is chosen by its power, by Walker's alias method (1977), and on
+// it a direction in the cone that it covers.
+#pragma once
+#include "../geom/primitive.h"
+#include "area_light.h"
+
+namespace RT_NS {
+
+// Proportional to the power of a sphere: emitters are chosen by it.
+template <class F> RT_HD F emitter_weight(Vec3<F> radiance, F radius) {
+  return max_(radiance.x, max_(radiance.y, radiance.z)) * (radius * radius);
+}
+
+template <class F>
+struct EmitterSample {
+  LightSample<F> sample;  // attenuation: of `radiance`
+  Vec3<F> radiance;
+};
+
+// The cone in which a point sees a sphere.
+template <class F>
+struct SphereCone {
+  Vec3<F> axis;
+  F distance2, versine;  // versine: 1 - cosine of half the angle
+};
+
+template <class F> RT_HD SphereCone<F> sphere_cone(const Sphere<F>& sphere, Vec3<F> position) {
+  const Vec3<F> to = sphere.center - position;
+  const F distance2 = max_(dot(to, to), F(1e-30f));
+  const F sin2 = min_(sphere.radius * sphere.radius / distance2, F(1.0f));
+  return {(F(1.0f) / sqrt_(distance2)) * to, distance2, sin2 / (F(1.0f) + sqrt_(F(1.0f) - sin2))};
+}
+
+// Density per solid angle of emitter_sample in a direction that meets an emitter. scale: Frame::scene.emitter_scale
+template <class F> RT_HD F emitter_pdf(const Sphere<F>& sphere, Vec3<F> radiance, F scale, Vec3<F> position) {
+  return emitter_weight(radiance, sphere.radius) * scale * F(0.5f * kInvPi) / sphere_cone(sphere, position).versine;
+}
+
+// choice: in [0, 1), which emitter; u: where on it
+template <class F>
+RT_HD EmitterSample<F> emitter_sample(const rt::Emitter* table, int32_t count, Vec3<F> position, F choice,
+                                      const Sample2d<F>& u) {
+  using U = UintOf<F>;
+  const float* fields = (const float*)table;
+  const uint32_t stride = (uint32_t)(sizeof(rt::Emitter) / sizeof(float));
+  const F x = choice * F((float)count);
+  const U last((uint32_t)(count - 1));
+  const U i = select(x < F((float)(count - 1)), to_uint(x), last);
+  const F part = x - to_float(i);
+  const U first = i * U(stride);
+  const U chosen = select(part < gather(fields + 8, first), i, as_uint(gather(fields + 9, first)));
+  const U at = chosen * U(stride);
+  const Sphere<F> sphere = {{gather(fields, at), gather(fields + 1, at), gather(fields + 2, at)},
+                            gather(fields + 3, at)};
+  const Vec3<F> radiance = {gather(fields + 4, at), gather(fields + 5, at), gather(fields + 6, at)};
+  const F share = gather(fields + 7, at);
+
+  const SphereCone<F> cone = sphere_cone(sphere, position);
+  const F down = u.u * cone.versine, cosine = F(1.0f) - down;
+  const F sin2 = down * (F(2.0f) - down), sine = sqrt_(sin2);
+  const SinCos<F> phi = sincos_turns(u.v);
+  const Vec3<F> wi = normalize(basis_about(cone.axis).to_world({sine * phi.cos, sine * phi.sin, cosine}));
+  const F half2 = fma_(sphere.radius, sphere.radius, F(0.0f) - cone.distance2 * sin2);
+  const F t = fma_(sqrt_(cone.distance2), cosine, F(0.0f) - sqrt_(max_(half2, F(0.0f))));
+  // the emitter itself is not in the way
+  const F gap = max_(F(1e-3f) * sphere.radius, F(1e-5f) * max_(max_abs(sphere.center), max_abs(position)));
+  return {{wi, t - gap, (cone.versine + cone.versine) / share, share * F(0.5f * kInvPi) / cone.versine}, radiance};
+}
+
+}  // namespace RT_NS

@@ -1,0 +1,293 @@
+// The `principled` material: a clear coat over a mixture of metal, of a dielectric over a diffuse base, and of glass,
+// all with GGX microfacets. Parameters have the names and meanings of glTF and of Blender.
+//
+// Energy: light that leaves a rough metal or dielectric after more than one bounce is added as a diffuse lobe (Kulla,
+// Conty 2017), the base gets what the layer above does not reflect, on the way in and out (Kelemen, Szirmay-Kalos
+// 2001), and what is below the coat the lesser of what the coat lets in and out, so that a white metal reflects all
+// and nothing reflects more than all. Light that bounces between the microfacets of rough glass is lost.
+//
+// All of it is reciprocal, light through glass with the factor of the squares of the indices.
+//
+// Values are pi times the BSDF times the cosine to wi: with light of unit colour, the reflected radiance. Directions
+// are in the frame of the surface: o towards the viewer, o.z > 0; i towards the light, i.z < 0 beyond the surface.
+#pragma once
+#include "../core/structs.h"
+#include "ggx.h"
+
+namespace RT_NS {
+
+template <class F>
+struct Principled {
+  F roughness, metallic, ior, specular, coat, transmission, emission;
+};
+
+// material `id` of a table
+template <class F> RT_HD Principled<F> load_principled(const rt::Material* table, UintOf<F> id) {
+  const float* m = table->parameters;
+  const UintOf<F> at = id * UintOf<F>((uint32_t)(sizeof(rt::Material) / sizeof(float)));
+  return {lookup(m, at),     lookup(m + 1, at), lookup(m + 2, at), lookup(m + 3, at),
+          lookup(m + 4, at), lookup(m + 5, at), lookup(m + 6, at)};
+}
+
+// The coat is a smooth varnish of index 1.5.
+constexpr float kCoatAlpha = 0.0025f;
+constexpr float kCoatReflectance = 0.04f;
+
+template <class F> RT_HD F coat_albedo(F coat, F cosine) {
+  return coat * fma_(F(1.0f - kCoatReflectance), pow5(F(1.0f) - min_(abs_(cosine), F(1.0f))), F(kCoatReflectance));
+}
+
+// The Fresnel factor of a layer at cosine c: f0 + (f90 - f0)(1 - c)^5.
+template <class F>
+struct Reflectance {
+  Vec3<F> f0;
+  F f90;
+};
+
+// What does not depend on wi.
+template <class F>
+struct PrincipledShading {
+  F alpha, ior;
+  MaskOf<F> inside;
+  F coat;          // share of the coat, which is on the outside alone
+  F through;       // part of the light that it lets through on the viewer's side
+  F glass;         // share of glass
+  MaskOf<F> smooth;  // glass without roughness: its directions are certain
+  F eta;           // of glass: index beyond the surface by that of the viewer's side
+  Vec3<F> tint;    // of light through glass, each time it crosses a surface
+  Reflectance<F> layer;  // of metal and dielectric, each times its share
+  F roughness, lost_o, lost_average;  // light lost after one bounce, to the viewer and on average
+  Vec3<F> multiple;  // factor of the lobe of more bounces
+  Vec3<F> diffuse;   // factor of the diffuse base
+  F dielectric_f0, dielectric_f90, dielectric_multiple, average;  // what the layer over the base reflects
+  F spread2, per_log;  // of the samples of the lobe of more bounces, see multiple_pdf
+  F p_coat, p_layer, p_diffuse, p_multiple, p_glass;  // probabilities of the lobes
+};
+
+template <class F> RT_HD F largest(Vec3<F> v) { return max_(v.x, max_(v.y, v.z)); }
+
+// Part of the light lost after one bounce that further bounces return, by the mean Fresnel factor (Kulla, Conty).
+template <class F> RT_HD F multiple_bounces(F mean, F average) {
+  return average * mean * mean / (F(1.0f) - mean * (F(1.0f) - average));
+}
+
+// Share of light that the dielectric does not reflect. a: its albedo for a direction, or on average.
+template <class F> RT_HD F base_share(const PrincipledShading<F>& s, const GgxAlbedo<F>& a) {
+  const F one(1.0f);
+  return one - fma_(one - a.all, s.dielectric_multiple, a.with(s.dielectric_f0, s.dielectric_f90));
+}
+
+// The light of more bounces comes from directions in which one bounce loses light. Where the surface is almost smooth
+// these are close to the horizon, cosine^2 near alpha^2, and a cosine distribution would hardly find them. Samples are
+// drawn with 1 / (cosine^2 + alpha^2) over cosine^2: pi times the density per solid angle.
+template <class F> RT_HD F multiple_pdf(const PrincipledShading<F>& s, F cosine) {
+  return cosine * s.per_log / fma_(cosine, cosine, s.spread2);
+}
+
+// cosine^2 of such a sample; u: in [0, 1)
+template <class F> RT_HD F multiple_sample(const PrincipledShading<F>& s, F u) {
+  const F power = exp2_(u * F(1.44269504f) / s.per_log);
+  return min_(s.spread2 * (power - F(1.0f)), F(1.0f));
+}
+
+// Part of the light that the coat lets through to and from what is below it, on the outside.
+template <class F> RT_HD F coat_cover(const PrincipledShading<F>& s, F cos_i) {
+  return min_(s.through, select(s.inside, F(1.0f), F(1.0f) - coat_albedo(s.coat, cos_i)));
+}
+
+// The same for light that crosses the surface, and the coat once.
+template <class F> RT_HD F coat_crossing(const PrincipledShading<F>& s, F cos_i) {
+  return select(s.inside, F(1.0f) - coat_albedo(s.coat, cos_i), s.through);
+}
+
+template <class F>
+RT_HD PrincipledShading<F> principled_shading(const Principled<F>& m, Vec3<F> albedo, F cos_o, MaskOf<F> inside) {
+  PrincipledShading<F> s;
+  const F one(1.0f), zero(0.0f);
+  s.roughness = m.roughness;
+  s.alpha = max_(m.roughness * m.roughness, F(kLeastAlpha));
+  s.inside = inside;
+  s.coat = m.coat;
+  const F coat_o = select(inside, zero, coat_albedo(m.coat, cos_o));
+  s.through = one - coat_o;
+  s.glass = (one - m.metallic) * m.transmission;
+  s.smooth = !(m.roughness * m.roughness > F(kLeastAlpha));
+  s.eta = select(inside, one / m.ior, m.ior);
+  s.tint = {sqrt_(albedo.x), sqrt_(albedo.y), sqrt_(albedo.z)};
+
+  const F solid = (one - m.metallic) * (one - m.transmission);  // share of the dielectric over a diffuse base
+  const F root = (m.ior - one) / (m.ior + one);
+  s.dielectric_f0 = min_(root * root * m.specular, one), s.dielectric_f90 = min_(m.specular, one);
+  const F f0 = solid * s.dielectric_f0;
+  s.layer = {{fma_(m.metallic, albedo.x, f0), fma_(m.metallic, albedo.y, f0), fma_(m.metallic, albedo.z, f0)},
+             fma_(solid, s.dielectric_f90, m.metallic)};
+  const GgxAlbedo<F> once = ggx_albedo(m.roughness, cos_o), average = ggx_average_albedo(m.roughness);
+  s.lost_o = one - once.all, s.lost_average = max_(one - average.all, F(1e-6f));
+
+  const F grazing(1.0f / 21.0f);  // mean of (1 - cosine)^5
+  s.dielectric_multiple =
+      multiple_bounces(fma_(grazing, s.dielectric_f90 - s.dielectric_f0, s.dielectric_f0), average.all);
+  const Vec3<F> mean = fma3(grazing, Vec3<F>{one, one, one} - albedo, albedo);
+  const F again = solid * s.dielectric_multiple;
+  s.multiple = {fma_(m.metallic, multiple_bounces(mean.x, average.all), again),
+                fma_(m.metallic, multiple_bounces(mean.y, average.all), again),
+                fma_(m.metallic, multiple_bounces(mean.z, average.all), again)};
+
+  s.spread2 = s.alpha * s.alpha;
+  s.per_log = F(1.44269504f) / log2_(one + one / s.spread2);
+
+  const F base_o = base_share(s, once);
+  s.average = base_share(s, average);
+  s.diffuse = (solid * base_o / max_(s.average, F(1e-6f))) * albedo;
+
+  const Vec3<F> layer_o = {once.with(s.layer.f0.x, s.layer.f90), once.with(s.layer.f0.y, s.layer.f90),
+                           once.with(s.layer.f0.z, s.layer.f90)};
+  const F rest = s.through;
+  s.p_coat = coat_o;
+  s.p_layer = rest * largest(layer_o);
+  s.p_diffuse = rest * solid * base_o * largest(albedo);
+  s.p_multiple = rest * largest(s.multiple) * s.lost_o;
+  s.p_glass = rest * s.glass;
+  const F sum = s.p_coat + s.p_layer + s.p_diffuse + s.p_multiple + s.p_glass;
+  const F scale = select(sum > zero, one / max_(sum, F(1e-20f)), zero);
+  s.p_coat = s.p_coat * scale, s.p_layer = s.p_layer * scale;
+  s.p_diffuse = s.p_diffuse * scale, s.p_multiple = s.p_multiple * scale, s.p_glass = s.p_glass * scale;
+  return s;
+}
+
+template <class F>
+struct BsdfValue {
+  Vec3<F> value;
+  F pdf;  // of sampling that direction, per solid angle
+};
+
+// Metal, dielectric, diffuse base and coat, for i.z > 0.
+template <class F>
+RT_HD BsdfValue<F> principled_reflection(const PrincipledShading<F>& s, Vec3<F> o, Vec3<F> i) {
+  const F one(1.0f);
+  const Vec3<F> m = normalize(o + i);
+  const F cosine = min_(max_(dot(o, m), F(0.0f)), one), grazing = pow5(one - cosine);
+  const F cos_i = max_(i.z, F(0.0f));
+  const F shape = F(0.5f) * cos_i * ggx_density(s.alpha, m) * ggx_visible_both(s.alpha, o.z, cos_i);
+  const GgxAlbedo<F> once = ggx_albedo(s.roughness, cos_i);
+  const F again = cos_i * s.lost_o * (one - once.all) / s.lost_average;
+  const F base = cos_i * base_share(s, once);
+  const F cover = coat_cover(s, cos_i);
+  const Vec3<F> f90 = {s.layer.f90, s.layer.f90, s.layer.f90};
+  Vec3<F> value = shape * fma3(grazing, f90 - s.layer.f0, s.layer.f0) + again * s.multiple + base * s.diffuse;
+  const F coat = select(s.inside, F(0.0f), s.coat) * fma_(F(1.0f - kCoatReflectance), grazing, F(kCoatReflectance)) *
+                 (F(0.5f) * cos_i * ggx_density(F(kCoatAlpha), m) * ggx_visible_both(F(kCoatAlpha), o.z, cos_i));
+  value = cover * value + Vec3<F>{coat, coat, coat};
+  const F quarter = F(0.25f / kPi) / max_(cosine, F(1e-7f));
+  const F wide = fma_(s.p_diffuse, cos_i, s.p_multiple * multiple_pdf(s, cos_i)) * F(1.0f / kPi);
+  const F pdf =
+      fma_(s.p_layer * quarter, ggx_pdf(s.alpha, o, m), fma_(s.p_coat * quarter, ggx_pdf(F(kCoatAlpha), o, m), wide));
+  return {value, pdf};
+}
+
+// Glass (Walter et al. 2007), on either side.
+template <class F> RT_HD BsdfValue<F> principled_glass(const PrincipledShading<F>& s, Vec3<F> o, Vec3<F> i) {
+  const F one(1.0f);
+  const MaskOf<F> reflects = i.z > F(0.0f);
+  const F eta = select(reflects, one, s.eta);
+  Vec3<F> m = normalize(fma3(eta, i, o));
+  m = select(m.z < F(0.0f), F(-1.0f), one) * m;
+  const F o_dot_m = dot(o, m), i_dot_m = dot(i, m);
+  const MaskOf<F> valid = (o_dot_m > F(0.0f)) & ((reflects & (i_dot_m > F(0.0f))) | (!reflects & (i_dot_m < F(0.0f))));
+  const F r = fresnel_dielectric(max_(o_dot_m, F(0.0f)), s.eta).reflected;
+  const F cos_i = abs_(i.z);
+  // light that passes spreads over another solid angle: the factor between those of normal and direction
+  const F bend = fma_(s.eta, i_dot_m, o_dot_m);
+  const F spread = select(reflects, F(0.25f) / max_(o_dot_m, F(1e-7f)),
+                          s.eta * s.eta * abs_(i_dot_m) / max_(bend * bend, F(1e-12f)));
+  const F chosen = select(reflects, r, one - r) * spread;
+  const F shape = chosen * max_(o_dot_m, F(0.0f)) * (F(2.0f) * cos_i) * ggx_density(s.alpha, m) *
+                  ggx_visible_both(s.alpha, o.z, cos_i);
+  const F by_eta2 = one / (s.eta * s.eta);  // radiance is less where the index is, by its square
+  const Vec3<F> color = {select(reflects, one, by_eta2 * s.tint.x), select(reflects, one, by_eta2 * s.tint.y),
+                         select(reflects, one, by_eta2 * s.tint.z)};
+  const F cover = select(reflects, coat_cover(s, cos_i), coat_crossing(s, cos_i));
+  const F value = select(valid, cover * s.glass * shape, F(0.0f));
+  const F pdf = select(valid, s.p_glass * chosen * ggx_pdf(s.alpha, o, m) * F(1.0f / kPi), F(0.0f));
+  return {value * color, pdf};
+}
+
+// Smooth glass has no value: no direction but that of its sample is one of its.
+template <class F> RT_HD BsdfValue<F> principled_eval(const PrincipledShading<F>& s, Vec3<F> o, Vec3<F> i) {
+  const MaskOf<F> faces = i.z > F(0.0f);
+  const F one(1.0f), zero(0.0f);
+  BsdfValue<F> sum = {{zero, zero, zero}, zero};
+  if (any(faces)) {
+    const BsdfValue<F> b = principled_reflection(s, o, i);
+    const F on = select(faces, one, zero);
+    sum = {{select(faces, b.value.x, zero), select(faces, b.value.y, zero), select(faces, b.value.z, zero)},
+           on * select(faces, b.pdf, zero)};
+  }
+  const MaskOf<F> rough = (s.glass > zero) & !s.smooth;
+  if (any(rough)) {
+    const BsdfValue<F> g = principled_glass(s, o, i);
+    sum.value = sum.value +
+                Vec3<F>{select(rough, g.value.x, zero), select(rough, g.value.y, zero), select(rough, g.value.z, zero)};
+    sum.pdf = sum.pdf + select(rough, g.pdf, zero);
+  }
+  return sum;
+}
+
+// Share of ambient light that is reflected, where none of it is traced.
+template <class F> RT_HD Vec3<F> principled_albedo(const PrincipledShading<F>& s) {
+  const Vec3<F> layer = (F(1.0f) - s.lost_o) * s.layer.f0 + s.lost_o * s.multiple;
+  return s.through * (layer + s.average * s.diffuse + s.glass * s.tint);
+}
+
+template <class F>
+struct PrincipledSample {
+  Vec3<F> i;
+  Vec3<F> weight;  // value by density
+  F pdf;           // 0: the direction was certain
+};
+
+// u: a point of the unit square, lobe: a number in [0, 1) that chooses the lobe
+template <class F>
+RT_HD PrincipledSample<F> principled_sample(const PrincipledShading<F>& s, Vec3<F> o, Sample2d<F> u, F lobe) {
+  const F one(1.0f), zero(0.0f);
+  const F after_coat = s.p_coat, after_layer = after_coat + s.p_layer, after_diffuse = after_layer + s.p_diffuse;
+  const F after_multiple = after_diffuse + s.p_multiple;
+  const MaskOf<F> coat = lobe < after_coat, layer = !coat & (lobe < after_layer);
+  const MaskOf<F> wide = !coat & !layer & (lobe < after_multiple), glass = !coat & !layer & !wide;
+  const F alpha = select(coat, F(kCoatAlpha), s.alpha);
+  Vec3<F> m = ggx_sample(alpha, o, u);
+  const MaskOf<F> certain = glass & s.smooth;
+  m = {select(certain, zero, m.x), select(certain, zero, m.y), select(certain, one, m.z)};
+  const F cosine = max_(dot(o, m), zero);
+  Vec3<F> i = fma3(cosine + cosine, m, F(-1.0f) * o);
+
+  // Which side of the glass: the rest of the number that chose the lobe.
+  const Fresnel<F> f = fresnel_dielectric(cosine, s.eta);
+  const F rest = (lobe - after_multiple) / max_(s.p_glass, F(1e-20f));
+  const MaskOf<F> passes = glass & !(rest < f.reflected);
+  const F inverse = one / s.eta;
+  const Vec3<F> refracted = fma3(F(0.0f) - inverse, o, fma_(cosine, inverse, F(0.0f) - f.cos_t) * m);
+  i = {select(passes, refracted.x, i.x), select(passes, refracted.y, i.y), select(passes, refracted.z, i.z)};
+  const F cosine2 = select(lobe < after_diffuse, one - u.u, multiple_sample(s, u.u));
+  const F root = sqrt_(max_(one - cosine2, zero));
+  const SinCos<F> phi = sincos_turns(u.v);
+  i = {select(wide, root * phi.cos, i.x), select(wide, root * phi.sin, i.y), select(wide, sqrt_(cosine2), i.z)};
+  i = normalize(i);
+
+  const BsdfValue<F> b = principled_eval(s, o, i);
+  // A direction on the wrong side of the surface carries nothing.
+  const MaskOf<F> valid = select(passes, F(0.0f) - i.z, i.z) > zero;
+  const F scale = select(valid & (b.pdf > zero), F(1.0f / kPi) / max_(b.pdf, F(1e-20f)), zero);
+  const F cover = select(passes, coat_crossing(s, i.z), coat_cover(s, i.z));
+  const F sure = select(valid, cover * s.glass / max_(s.p_glass, F(1e-20f)), zero);
+  const F by_eta2 = inverse * inverse;
+  PrincipledSample<F> a;
+  a.i = i;
+  a.weight = {select(certain, sure * select(passes, by_eta2 * s.tint.x, one), scale * b.value.x),
+              select(certain, sure * select(passes, by_eta2 * s.tint.y, one), scale * b.value.y),
+              select(certain, sure * select(passes, by_eta2 * s.tint.z, one), scale * b.value.z)};
+  a.pdf = select(certain, zero, b.pdf);
+  return a;
+}
+
+}  // namespace RT_NS

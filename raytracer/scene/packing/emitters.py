@@ -1,0 +1,92 @@
+"""Spheres that send out light, as the kernels choose among them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from raytracer.layout import code, dtype
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from raytracer.scene.packing.framing import Spheres
+
+
+def pack_emitters(
+    spheres: Spheres,
+    color: NDArray[np.float32],
+    color_id: NDArray[np.int32],
+    materials: NDArray[np.void],
+    material_id: NDArray[np.int32],
+) -> tuple[NDArray[np.void], float]:
+    """Return the table of emitters, structured (E,), and one by the sum of their weights.
+
+    An emitter's weight is its largest radiance of a channel, times its radius squared.
+
+    Args:
+        spheres: x, y, z and radius in render space, float32 (N,) each.
+        color: linear RGB, float32 (K, 3): one, one for each sphere, or a palette.
+        color_id: int32 (N,) into a palette, or (0,).
+        materials: structured (M,), `Material`.
+        material_id: int32 (N,), or (0,) where all spheres have the first material.
+    """
+    import numpy as np
+
+    emission = np.where(
+        materials["kind"] == code("MaterialKind", "principled"),
+        materials["principled"]["emission"],
+        np.float32(0.0),
+    )
+    nothing = np.zeros(0, dtype("Emitter")), 0.0
+    if not emission.any() or not len(spheres[0]):
+        return nothing
+    if len(material_id):
+        number = np.flatnonzero(emission[material_id] > 0)
+        strength = emission[material_id[number]]
+    else:
+        number = np.arange(len(spheres[0]))
+        strength = np.full(len(number), emission[0])
+    if len(color) == 1:
+        albedo = np.broadcast_to(color, (len(number), 3))
+    else:
+        albedo = color[color_id[number] if len(color_id) else number]
+    radiance = albedo * strength[:, None]
+    radius = spheres[3][number]
+    weight = radiance.max(axis=1).astype(np.float64) * radius.astype(np.float64) ** 2
+    lit = weight > 0
+    if not lit.any():
+        return nothing
+    number, radiance, radius, weight = number[lit], radiance[lit], radius[lit], weight[lit]
+    total = float(weight.sum())
+    emitters = np.zeros(len(number), dtype("Emitter"))
+    emitters["center"] = np.stack([axis[number] for axis in spheres[:3]], axis=1)
+    emitters["radius"] = radius
+    emitters["radiance"] = radiance
+    emitters["share"] = weight / total
+    emitters["threshold"], emitters["alias"] = alias_table(weight / total)
+    return emitters, 1.0 / total
+
+
+def alias_table(share: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return threshold and alias of each entry, to draw entries by their shares in constant time.
+
+    A. J. Walker, "An Efficient Method for Generating Discrete Random Variables", ACM TOMS 3(3),
+    1977; with the construction of M. D. Vose, IEEE TSE 17(9), 1991.
+
+    Args:
+        share: probabilities, float64 (E,), with sum 1.
+    """
+    import numpy as np
+
+    rest = (share * len(share)).tolist()
+    alias = list(range(len(rest)))
+    small = [i for i, part in enumerate(rest) if part < 1.0]
+    large = [i for i, part in enumerate(rest) if part >= 1.0]
+    threshold = [1.0] * len(rest)
+    while small and large:
+        less, more = small.pop(), large.pop()
+        threshold[less], alias[less] = rest[less], more
+        rest[more] -= 1.0 - rest[less]
+        (small if rest[more] < 1.0 else large).append(more)
+    return np.array(threshold), np.array(alias)

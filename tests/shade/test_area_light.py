@@ -1,0 +1,183 @@
+"""Lights with an extent as functions: irradiance in closed form, samples against what rays meet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from raytracer.layout import code
+from reference.radiometry import polygon_irradiance, sphere_irradiance
+from reference.scene import Array, unit
+from support.probe import Probe
+
+SIDE = 128
+NORMAL = unit((0.3, 1.0, -0.2))
+"""Of the surface that the light falls on, at the origin."""
+
+Light = dict[str, Any]
+
+
+def point(center: Array, radius: float, falloff: str = "none") -> Light:
+    return {
+        "kind": code("LightKind", "point"),
+        "falloff": code("Falloff", falloff),
+        "vector": center,
+        "extent": radius,
+    }
+
+
+def directional(towards: Array, angle: float) -> Light:
+    """angle: in degrees, of the whole cone."""
+    extent = np.sin(np.radians(angle) / 2) ** 2
+    return {"kind": code("LightKind", "directional"), "vector": towards, "extent": extent}
+
+
+def flat(kind: str, center: Array, u: Array, v: Array) -> Light:
+    area = float(np.linalg.norm(np.cross(u, v))) * (np.pi if kind == "disk" else 4)
+    normal = unit(np.cross(u, v))
+    return {
+        "kind": code("LightKind", kind),
+        "vector": center, "u": u, "v": v, "normal": normal, "extent": area,
+    }  # fmt: skip
+
+
+CENTER = np.array([0.8, 2.0, 0.5])
+U, V = np.array([1.1, 0.2, 0.0]), np.array([-0.1, 0.55, 0.9])
+V = V - (V @ U) / (U @ U) * U
+if np.cross(U, V) @ CENTER > 0:
+    V = -V  # it shines towards the origin
+ROUND = np.linalg.norm(V) / np.linalg.norm(U) * U
+
+LIGHTS: dict[str, Light] = {
+    "point": point(CENTER, 0.7),
+    "fading point": point(CENTER, 0.7, "inverse-square"),
+    "sun": directional(unit(CENTER), 0.53),
+    "overcast": directional(unit(CENTER), 180.0),
+    "rectangle": flat("rectangle", CENTER, U, V),
+    "disk": flat("disk", CENTER, ROUND, V),
+}
+
+
+def points() -> Array:
+    """The centres of the cells of the unit square, (SIDE^2, 2)."""
+    line = (np.arange(SIDE) + 0.5) / SIDE
+    return np.stack(np.meshgrid(line, line, indexing="ij"), axis=-1).reshape(-1, 2)
+
+
+def samples(probe: Probe, light: Light, position: Any = (0, 0, 0)) -> Array:
+    """Rows of wi, distance, attenuation and density, (n, 6)."""
+    found = probe("area_light_sample", [position], points(), light=light).astype(np.float64)
+    assert np.isfinite(found).all()
+    return found
+
+
+def irradiance(
+    probe: Probe, light: Light, normal: Array = NORMAL, position: Any = (0, 0, 0)
+) -> float:
+    """By samples; of a light of colour 1, divided by pi."""
+    found = samples(probe, light, position)
+    return float((found[:, 4] * np.maximum(found[:, :3] @ normal, 0)).mean())
+
+
+# ---- what arrives
+
+
+@pytest.mark.parametrize("falloff", ["none", "inverse-square"])
+def test_light_of_a_sphere_does_not_depend_on_its_radius(probe: Probe, falloff: str) -> None:
+    """A surface that sees all of it gets what it gets from a point, times the cosine."""
+    distance = float(np.linalg.norm(CENTER))
+    wanted = float(unit(CENTER) @ NORMAL) / (distance**2 if falloff == "inverse-square" else 1)
+    for radius in (1e-4, 0.05, 0.4, 0.9):
+        found = irradiance(probe, point(CENTER, radius, falloff))
+        assert found == pytest.approx(wanted, rel=2e-4)
+
+
+def test_light_of_a_sphere_that_the_horizon_cuts(probe: Probe) -> None:
+    center, radius = np.array([2.0, 0.5, 0.0]), 1.2
+    distance = float(np.linalg.norm(center))
+    for normal in (unit((0, 1, 0)), unit((-0.5, 1, 0.3)), unit((-0.2, 1, 0.8))):
+        cosine = float(unit(center) @ normal)
+        wanted = float(sphere_irradiance(cosine, distance, radius)) * (distance / radius) ** 2
+        found = irradiance(probe, point(center, radius), normal)
+        assert found == pytest.approx(wanted / np.pi, rel=2e-3)
+
+
+@pytest.mark.parametrize("angle", [0.05, 0.53, 20.0, 180.0])
+def test_light_of_a_cone_does_not_depend_on_its_angle(probe: Probe, angle: float) -> None:
+    found = irradiance(probe, directional(NORMAL, angle), NORMAL)
+    assert found == pytest.approx(1, rel=2e-4)
+
+
+def test_light_of_a_rectangle(probe: Probe) -> None:
+    corners = [CENTER + a * U + b * V for a, b in ((1, 1), (-1, 1), (-1, -1), (1, -1))]
+    wanted = polygon_irradiance((0, 0, 0), NORMAL, corners) / np.pi
+    found = irradiance(probe, LIGHTS["rectangle"])
+    assert found == pytest.approx(wanted, rel=1e-3)
+
+
+@pytest.mark.parametrize("aside", [0.0, 0.6, 3.0])
+def test_light_of_a_disk(probe: Probe, aside: float) -> None:
+    """Parallel to the surface at a height of 1, its axis at a distance from the point."""
+    light = flat("disk", np.array([aside, 1.0, 0]), np.array([0.8, 0, 0]), np.array([0, 0, 0.8]))
+    z = 1 + aside**2 + 0.8**2
+    wanted = (1 - (z - 2 * 0.8**2) / np.sqrt(z**2 - 4 * (0.8 * aside) ** 2)) / 2
+    found = irradiance(probe, light, np.array([0.0, 1.0, 0.0]))
+    assert found == pytest.approx(wanted, rel=1e-3)
+
+
+def test_nothing_shines_backwards(probe: Probe) -> None:
+    behind = 2 * CENTER
+    for name in ("rectangle", "disk"):
+        assert (samples(probe, LIGHTS[name], behind)[:, 4] == 0).all()
+        wi = unit(CENTER - behind + points()[:, :1] * U)
+        assert (probe("area_light_hit", [behind], wi, light=LIGHTS[name])[:, 0] < 0).all()
+
+
+def test_a_surface_within_a_lamp(probe: Probe) -> None:
+    """It gets light from the hemisphere about the lamp's centre, and nothing is in the way."""
+    light = point(CENTER, 10.0)
+    found = samples(probe, light)
+    assert (found[:, 3] == 0).all()
+    assert irradiance(probe, light, unit(CENTER)) == pytest.approx(1, rel=1e-3)
+    hit = probe("area_light_hit", [[0, 0, 0]], found[:, :3], light=light)
+    assert (hit[:, 0] == 0).all()
+    np.testing.assert_allclose(hit[:, 2], found[:, 5], rtol=1e-5)
+
+
+# ---- samples and rays
+
+
+@pytest.mark.parametrize("name", LIGHTS)
+def test_a_ray_along_a_sample_meets_the_light(probe: Probe, name: str) -> None:
+    """At its distance, with its density and the radiance that the sample's factor stands for."""
+    light = LIGHTS[name]
+    for position in ((0, 0, 0), (-0.4, 0.1, 0.3)):
+        drawn = samples(probe, light, position)
+        hit = probe("area_light_hit", [position], drawn[:, :3], light=light).astype(np.float64)
+        edge = (np.abs(points() - 0.5) > 0.49).any(axis=1)  # may miss by rounding
+        assert np.abs(np.linalg.norm(drawn[:, :3], axis=1) - 1).max() < 1e-6
+        t, radiance, pdf = hit[~edge].T
+        assert (t >= 0).all()
+        # Where the ray grazes a sphere, the distance has half the digits.
+        assert np.abs(t / drawn[~edge, 3] - 1).max() < (2e-3 if "point" in name else 1e-5)
+        np.testing.assert_allclose(pdf, drawn[~edge, 5], rtol=1e-4)
+        np.testing.assert_allclose(radiance / (np.pi * pdf), drawn[~edge, 4], rtol=1e-3)
+
+
+@pytest.mark.parametrize("name", LIGHTS)
+def test_density_integrates_to_one(probe: Probe, name: str) -> None:
+    """Over directions in which rays meet the light, within a cone that holds it."""
+    light = LIGHTS[name]
+    top = np.cos(np.radians(0.3)) if name == "sun" else 0.0
+    axis = unit(CENTER) if name in ("sun", "overcast") else NORMAL  # no rows along the edge
+    z, turn = 1 - (1 - top) * points()[:, 0], 2 * np.pi * points()[:, 1]
+    sine = np.sqrt(np.maximum(1 - z**2, 0))
+    across = unit(np.cross(axis, (1, 0, 0)))
+    frame = np.stack([across, np.cross(axis, across), axis])
+    wi = np.stack([sine * np.cos(turn), sine * np.sin(turn), z], axis=-1) @ frame
+    hit = probe("area_light_hit", [[0, 0, 0]], wi, light=light).astype(np.float64)
+    found = np.where(hit[:, 0] >= 0, hit[:, 2], 0).mean() * 2 * np.pi * (1 - top)
+    assert found == pytest.approx(1, abs=0.01)
+    assert name == "overcast" or 0.01 < (hit[:, 0] >= 0).mean() < 0.9

@@ -1,0 +1,316 @@
+"""The principled material as functions: energy, reciprocity, densities, Fresnel and Snell."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from reference import radiometry
+from reference.scene import Array, unit
+from support.probe import Floats, Probe
+
+HALF_ULP = 2.0**-24
+SAMPLES = 1 << 13
+LATTICE = 1.2207440846057596 ** -np.arange(1, 4)
+"""Steps of a sequence of low discrepancy in three dimensions (Roberts 2018)."""
+
+COSINES = (0.05, 0.15, 0.4, 0.7, 1.0)
+ROUGHNESSES = (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
+INDICES = (1.0, 1.5, 4.0)
+
+
+class Surface(NamedTuple):
+    """Parameters of the material in the order of the kernels."""
+
+    roughness: float = 0.5
+    metallic: float = 0.0
+    ior: float = 1.5
+    specular: float = 1.0
+    coat: float = 0.0
+    transmission: float = 0.0
+
+
+class Sampled(NamedTuple):
+    """Directions drawn, (n, 3), with their weights, (n, 3), and densities, (n,)."""
+
+    wi: Array
+    weight: Array
+    pdf: Array
+
+
+def at(cosine: float, turn: float = 0.0) -> Array:
+    """A unit vector at a cosine to the normal, (3,)."""
+    sine = np.sqrt(1 - cosine**2)
+    return np.array([sine * np.cos(turn), sine * np.sin(turn), cosine])
+
+
+def row(surface: Surface, wo: Array, color: object = (1, 1, 1), inside: bool = False) -> Floats:
+    """What both functions take before wi or the random numbers, (1, 13)."""
+    return np.concatenate([surface, np.asarray(color, float), [inside], wo]).astype("f4")[None]
+
+
+def sample(
+    probe: Probe,
+    surface: Surface,
+    wo: Array,
+    color: object = (1, 1, 1),
+    *,
+    inside: bool = False,
+    seed: int | None = None,
+) -> Sampled:
+    """Directions at the points of a lattice, or at random ones."""
+    if seed is None:
+        numbers = (0.5 + np.arange(SAMPLES)[:, None] * LATTICE) % 1.0
+    else:
+        numbers = np.random.default_rng(seed).random((5 * SAMPLES, 3))
+    numbers = np.minimum(numbers, 1 - HALF_ULP)
+    found = probe("principled_sample", row(surface, wo, color, inside), numbers).astype(np.float64)
+    assert np.isfinite(found).all()
+    return Sampled(found[:, :3], found[:, 3:6], found[:, 6])
+
+
+def evaluate(
+    probe: Probe, surface: Surface, wo: Array, wi: Array, *, inside: bool = False
+) -> tuple[Array, Array]:
+    """Values, (n, 3), and densities, (n,)."""
+    found = probe("principled_eval", row(surface, wo, (1, 1, 1), inside), wi).astype(np.float64)
+    return found[:, :3], found[:, 3]
+
+
+def albedo(probe: Probe, surface: Surface, cosine: float, *, inside: bool = False) -> float:
+    """Share of light that leaves, reflected and through, but for the factor eta^2 of radiance."""
+    drawn = sample(probe, surface, at(cosine), inside=inside)
+    eta = 1 / surface.ior if inside else surface.ior
+    share = np.where(drawn.wi[:, 2] < 0, eta**2, 1.0) * drawn.weight[:, 0]
+    return float(share.mean())
+
+
+# ---- Fresnel, Snell and tables
+
+
+def test_fresnel_and_snell(probe: Probe) -> None:
+    cosine = np.tile(np.linspace(1e-3, 1, 500), 6).astype("f4")
+    eta = np.repeat([1.1, 1.5, 4.0, 1 / 1.1, 1 / 1.5, 1 / 4.0], 500).astype("f4")
+    found = probe("fresnel_dielectric", cosine, eta).astype(np.float64)
+    wanted = radiometry.fresnel_dielectric(cosine.astype(np.float64), eta.astype(np.float64))
+    sine2 = (1 - cosine.astype(np.float64) ** 2) / eta.astype(np.float64) ** 2
+    clear = np.abs(sine2 - 1) > 1e-3  # the angle of total reflection has no derivative
+    assert np.abs(found[:, 0] - wanted)[clear].max() < 2e-5
+    assert np.abs(found[:, 1] - np.sqrt(np.maximum(1 - sine2, 0)))[clear].max() < 2e-5
+    assert (found[sine2 > 1.001, 0] == 1).all()
+
+
+def test_albedo_of_the_table(probe: Probe) -> None:
+    """One bounce of GGX, by roughness and cosine, against quadrature."""
+    for roughness in (0.2, 0.45, 0.7, 1.0):
+        cosine = np.linspace(0.05, 1, 20)
+        found = probe("ggx_albedo", roughness, cosine)[:, 0]
+        wanted = radiometry.ggx_albedo(cosine, roughness**2)
+        assert np.abs(found - wanted).max() < 4e-3
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_smooth_glass(probe: Probe, inside: bool) -> None:
+    """The mirror direction by Fresnel's share, the refracted one else, with the glass' colour."""
+    glass = Surface(0.0, transmission=1.0)
+    eta = 1 / 1.5 if inside else 1.5
+    for cosine in (0.2, 0.5, 0.8, 0.95):
+        drawn = sample(probe, glass, at(cosine, 0.7), (0.25, 1.0, 0.81), inside=inside)
+        through = drawn.wi[:, 2] < 0
+        reflected = float(radiometry.fresnel_dielectric(cosine, eta))
+        assert np.abs((~through).mean() - reflected) <= 1.5 / SAMPLES
+        mirrored = at(cosine, 0.7 + np.pi)
+        assert np.abs(drawn.wi[~through] - mirrored).max(initial=0) < 1e-6
+        if through.any():
+            below = -at(np.sqrt(1 - (1 - cosine**2) / eta**2), 0.7)
+            assert np.abs(drawn.wi[through] - below).max() < 1e-6
+            wanted = np.array([0.5, 1.0, 0.9]) / eta**2
+            assert np.abs(drawn.weight[through] / wanted - 1).max() < 1e-5
+        assert np.abs(drawn.weight[~through] - 1).max(initial=0) < 1e-5
+        assert (drawn.pdf == 0).all()
+        assert (evaluate(probe, glass, at(cosine), drawn.wi, inside=inside)[1] == 0).all()
+
+
+# ---- energy
+
+
+def test_white_metal_reflects_all(probe: Probe) -> None:
+    for roughness, cosine in product(ROUGHNESSES, COSINES):
+        found = albedo(probe, Surface(roughness, metallic=1.0), cosine)
+        assert found == pytest.approx(1, abs=0.01), (roughness, cosine)
+
+
+def test_a_white_base_below_a_dielectric_reflects_all(probe: Probe) -> None:
+    """So does any mixture of it with white metal, whatever the index."""
+    for roughness, cosine, ior, metallic in product(
+        ROUGHNESSES[1::2], COSINES[::2], INDICES, (0.0, 0.5)
+    ):
+        found = albedo(probe, Surface(roughness, metallic, ior), cosine)
+        assert 0.99 < found < 1.005, (roughness, cosine, ior, metallic)
+
+
+def test_a_coat_adds_no_light(probe: Probe) -> None:
+    """It takes some, of what bounces between it and the surface below it: at most 5%."""
+    for roughness, cosine, metallic in product(ROUGHNESSES[::2], COSINES, (0.0, 1.0)):
+        found = albedo(probe, Surface(roughness, metallic, coat=1.0), cosine)
+        assert 0.95 < found < 1.005, (roughness, cosine, metallic)
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_clear_glass_passes_all(probe: Probe, inside: bool) -> None:
+    for ior, cosine in product(INDICES, COSINES):
+        found = albedo(probe, Surface(0.0, ior=ior, transmission=1.0), cosine, inside=inside)
+        assert found == pytest.approx(1, abs=1e-5)
+
+
+# Shares of light that glass of index 1.5 scatters at once, mean over cosine-distributed viewers
+# outside and inside; the rest bounces between facets and is lost.
+ROUGH_GLASS = {
+    0.2: (0.999, 0.994),
+    0.4: (0.984, 0.929),
+    0.6: (0.951, 0.783),
+    0.8: (0.887, 0.617),
+    1.0: (0.798, 0.480),
+}
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_rough_glass_loses_what_bounces_between_facets(probe: Probe, inside: bool) -> None:
+    for roughness, shares in ROUGH_GLASS.items():
+        glass = Surface(roughness, transmission=1.0)
+        cosines = np.sqrt((np.arange(8) + 0.5) / 8)
+        found = [albedo(probe, glass, float(cosine), inside=inside) for cosine in cosines]
+        assert max(found) < 1.001
+        assert np.mean(found) == pytest.approx(shares[inside], abs=0.01), roughness
+
+
+def test_no_mixture_adds_light(probe: Probe) -> None:
+    for numbers in np.random.default_rng(3).random((30, 7)):
+        roughness, metallic, ior, specular, coat, transmission, cosine = numbers
+        mixture = Surface(roughness, metallic, 1 + 3 * ior, specular, coat, transmission)
+        for inside in (False, True):
+            assert albedo(probe, mixture, 0.05 + 0.95 * cosine, inside=inside) < 1.006, mixture
+
+
+def test_no_sample_weighs_much(probe: Probe) -> None:
+    """Fireflies: the density of samples follows the values, down to the horizon."""
+    kinds = Surface(metallic=1.0), Surface(), Surface(transmission=1.0), Surface(0.5, 0.5, coat=1.0)
+    for roughness, cosine, kind in product((0.05, 0.1, 0.3, 1.0), (0.02, 0.15, 0.7), kinds):
+        drawn = sample(probe, kind._replace(roughness=roughness), at(cosine))
+        eta2 = np.where(drawn.wi[:, 2] < 0, 1.5**2, 1.0)
+        assert (eta2 * drawn.weight[:, 0]).max() < 5, (roughness, cosine, kind)
+
+
+# ---- reciprocity
+
+MIXTURES = (
+    Surface(0.4, metallic=1.0),
+    Surface(0.7),
+    Surface(0.3, 0.3, 2.0, 0.5),
+    Surface(0.5, coat=1.0),
+    Surface(0.5, transmission=1.0),
+    Surface(0.6, 0.2, 1.4, 0.8, 0.7, 0.6),
+)
+
+
+def pairs(count: int = 400) -> tuple[Array, Array]:
+    """Two directions above the surface each, (n, 3)."""
+    vectors = unit(np.random.default_rng(4).normal(size=(2, count, 3)))
+    vectors[..., 2] = np.abs(vectors[..., 2]) + 0.02
+    one, other = unit(vectors)
+    return one, other
+
+
+def values(probe: Probe, surface: Surface, wo: Array, wi: Array, *, inside: bool) -> Array:
+    """The BSDF times pi of pairs of directions, (n,)."""
+    fixed = np.array([*surface, 1, 1, 1, inside])
+    rows = np.concatenate([np.broadcast_to(fixed, (len(wo), 10)), wo, wi], axis=1)
+    found = probe("principled_eval", rows).astype(np.float64)
+    return np.asarray(found[:, 0] / np.abs(wi[:, 2]))
+
+
+@pytest.mark.parametrize("surface", MIXTURES)
+def test_reciprocity(probe: Probe, surface: Surface) -> None:
+    """Reflection is the same with light and viewer exchanged, on both sides."""
+    one, other = pairs()
+    for inside in (False, True):
+        there = values(probe, surface, one, other, inside=inside)
+        back = values(probe, surface, other, one, inside=inside)
+        np.testing.assert_allclose(there, back, rtol=2e-3, atol=1e-5)
+        assert there.max() > 0.05
+
+
+@pytest.mark.parametrize("surface", [s for s in MIXTURES if s.transmission])
+def test_reciprocity_of_light_through_glass(probe: Probe, surface: Surface) -> None:
+    """Exchanged, it is more by the square of the index; the frame's z is on the viewer's side."""
+    one, other = pairs()
+    below = [1, 1, -1]
+    into = values(probe, surface, one, other * below, inside=False)
+    out = values(probe, surface, other, one * below, inside=True)
+    np.testing.assert_allclose(into * surface.ior**2, out, rtol=5e-3, atol=1e-4)
+    assert into.max() > 0.05
+
+
+# ---- samples and their density
+
+ROUGH = (
+    Surface(0.5, metallic=1.0),
+    Surface(0.8),
+    Surface(0.6, 0.3, 2.0, 0.5),
+    Surface(0.6, transmission=1.0),
+    Surface(0.7, 0.2, 1.4, 0.8, 0.0, 0.6),
+)
+BINS = 8
+
+
+def grid(side: int) -> tuple[Array, Array]:
+    """Directions of all bins, (2 * BINS * BINS, side^2, 3), and the solid angle of each."""
+    z = -1 + (np.arange(2 * BINS * side) + 0.5) / (BINS * side)
+    turn = 2 * np.pi * (np.arange(BINS * side) + 0.5) / (BINS * side)
+    sine = np.sqrt(1 - z**2)
+    wi = np.stack(
+        np.broadcast_arrays(sine[:, None] * np.cos(turn), sine[:, None] * np.sin(turn), z[:, None]),
+        axis=-1,
+    )
+    wi = wi.reshape(2 * BINS, side, BINS, side, 3).transpose(0, 2, 1, 3, 4)
+    solid = 4 * np.pi / (2 * BINS * BINS * side**2)
+    return wi.reshape(2 * BINS * BINS, side**2, 3), np.asarray(solid)
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("surface", ROUGH)
+def test_samples_have_their_density(probe: Probe, surface: Surface, inside: bool) -> None:
+    """Chi-squared over bins of the sphere; the density integrates to what is above the surface."""
+    wo = at(0.6, 0.3)
+    drawn = sample(probe, surface, wo, inside=inside, seed=7)
+    valid = drawn.weight[:, 0] > 0
+    wi, solid = grid(16)
+    pdf = evaluate(probe, surface, wo, wi.reshape(-1, 3), inside=inside)[1]
+    expected = len(valid) * pdf.reshape(len(wi), -1).sum(axis=1) * solid
+    assert expected.sum() / len(valid) == pytest.approx(valid.mean(), abs=0.01)
+    z = np.minimum(((drawn.wi[:, 2] + 1) * BINS).astype(int), 2 * BINS - 1)
+    turn = np.arctan2(drawn.wi[:, 1], drawn.wi[:, 0]) / (2 * np.pi) % 1.0
+    place = z * BINS + np.minimum((turn * BINS).astype(int), BINS - 1)
+    counted = np.bincount(place[valid], minlength=len(wi))
+    enough = expected > 10
+    chi2 = ((counted - expected) ** 2 / np.maximum(expected, 1e-9))[enough].sum()
+    assert (chi2 - enough.sum()) / np.sqrt(2 * enough.sum()) < 5
+    assert counted[~enough].sum() < expected[~enough].sum() + 6 * np.sqrt(
+        expected[~enough].sum() + 1
+    )
+
+
+@pytest.mark.parametrize("surface", [*ROUGH, Surface(0.5, coat=1.0)])
+def test_weights_are_values_by_densities(probe: Probe, surface: Surface) -> None:
+    wo = at(0.7, 2.0)
+    drawn = sample(probe, surface, wo)
+    value, pdf = evaluate(probe, surface, wo, drawn.wi)
+    valid = drawn.weight[:, 0] > 0
+    assert valid.mean() > 0.7
+    # The direction is that of the sample, rounded, which a narrow highlight shows.
+    np.testing.assert_allclose(pdf[valid], drawn.pdf[valid], rtol=5e-3)
+    weight = value[valid] / (np.pi * pdf[valid, None])
+    np.testing.assert_allclose(weight, drawn.weight[valid], rtol=5e-3, atol=1e-5)
