@@ -39,6 +39,8 @@ if TYPE_CHECKING:
         SimulationBox,
         TextLabel,
     )
+    from raytracer.scene.coloring.scale import ColorScale
+    from raytracer.scene.columns import Columns
     from raytracer.scene.load import load
     from raytracer.scene.scene import (
         Ambient,
@@ -67,6 +69,8 @@ __all__ = [
     "Axes",
     "Background",
     "Camera",
+    "ColorScale",
+    "Columns",
     "DepthCue",
     "DirectionalLight",
     "DiskLight",
@@ -112,6 +116,8 @@ _HOMES = {
     "Axes": "raytracer.scene.annotations",
     "Background": "raytracer.scene.scene",
     "Camera": "raytracer.scene.scene",
+    "ColorScale": "raytracer.scene.coloring.scale",
+    "Columns": "raytracer.scene.columns",
     "DepthCue": "raytracer.scene.annotations",
     "DirectionalLight": "raytracer.scene.scene",
     "DiskLight": "raytracer.scene.scene",

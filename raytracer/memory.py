@@ -60,6 +60,12 @@ HITS_PEAK = 4 * HITS
 # Denoising: its library, bytes per pixel of its network up to a limit, beyond which it works in
 # tiles, and of the film without noise, the guides and the copies that it reads and writes.
 DENOISER, NETWORK, MOST_NETWORK, DENOISED = 16 * MIB, 600, 2900 * MIB, 120
+OVERLAY = 16
+"""Bytes a pixel of what is drawn over a picture: fading, outlines, and a copy of the picture."""
+
+STRIP_RAYS, MOST_STRIP = 1600, 72 * MIB
+"""Bytes a pixel, and most bytes, of the first hits and edges of a strip of the picture."""
+
 # Bloom, per pixel: the light, what is spread, a mirrored plane and its transform, and a copy of the
 # film.
 BLOOM = 200
@@ -112,6 +118,7 @@ class Output:
         denoise: whether noise is removed.
         bloom: whether the picture has bloom.
         parts: whether the noise is measured, with a second film.
+        drawn: whether anything is drawn over the picture.
     """
 
     bits: int = 8
@@ -125,6 +132,7 @@ class Output:
     denoise: bool = False
     bloom: bool = False
     parts: bool = False
+    drawn: bool = False
 
 
 @dataclass(frozen=True)
@@ -187,6 +195,8 @@ class Need:
     def _finishing(self, pixels: int) -> int:
         """Return the bytes of what is done to light before the tone curve."""
         size = BLOOM * pixels if self.output.bloom else 0
+        if self.output.drawn:
+            size += OVERLAY * pixels + min(STRIP_RAYS * pixels, MOST_STRIP)
         if self.output.denoise:
             size += DENOISER + min(NETWORK * pixels, MOST_NETWORK) + DENOISED * pixels
         return size

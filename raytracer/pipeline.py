@@ -221,7 +221,8 @@ def prepare(
         memory.require_count(loaded.count, device.max_spheres, device.name)
     spheres = counted(loaded.count, "sphere")
     with stage("pack", f"packing {spheres}"):
-        need = _need(loaded, settings, crop, threads, memory_of or memory.Output())
+        made = replace(memory_of or memory.Output(), drawn=plan is not None)
+        need = _need(loaded, settings, crop, threads, made)
         if keep:
             need = replace(need, kept=memory.PACKED * loaded.count)
         elif is_path(scene):

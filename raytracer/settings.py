@@ -199,7 +199,7 @@ class RenderSettings(Defined):
     clamp_indirect: float = field(
         default=0.0,
         metadata=define(
-            Number(0.0),
+            Number(0.0, 1e12),
             "Largest radiance of a contribution after two or more bounces, with integrator path; "
             "removes bright specks and some light. 0 changes nothing.",
         ),

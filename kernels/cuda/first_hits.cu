@@ -42,6 +42,7 @@ extern "C" __global__ void __launch_bounds__(128) first_hits(const __grid_consta
                                   nullptr,
                                   nullptr,
                                   c_large,
+                                  nullptr,
                                   &c_frame};
   rt::SurfacePoint<float> point =
       rt::surface_point<float>(c_large, c_frame.scene.large_count, prim, primitive, ray.origin, ray.direction);

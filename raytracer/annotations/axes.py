@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from raytracer.annotations.sheet import BLACK
 from raytracer.drawing.fonts import CAP_HEIGHT
 from raytracer.drawing.shapes import Disk, Line, Polygon, Text
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 COLORS: tuple[RGB, ...] = ((0.84, 0.15, 0.16), (0.13, 0.59, 0.19), (0.16, 0.33, 0.85))
 """sRGB of x, y and z."""
+
+LIGHT: tuple[RGB, ...] = ((1.0, 0.42, 0.4), (0.36, 0.84, 0.42), (0.47, 0.65, 1.0))
+"""The same in front of a dark background."""
 
 SHAFT = 0.07
 """Width of a shaft, as a part of an axis."""
@@ -43,10 +47,11 @@ def draw(sheet: Sheet, axes: Axes, projection: Projection) -> None:
     directions = projection.directions(np.eye(3))
     shift_x, shift_y = _shift(axes.place, directions, reach)
     middle = x + reach + shift_x, y + reach + shift_y
+    colors = COLORS if sheet.ink(None) == BLACK else LIGHT
     for axis in np.argsort(directions[:, 2], kind="stable"):
         across, up = float(directions[axis, 0]), float(directions[axis, 1])
-        _arrow(sheet, middle, (across * length, -up * length), length, COLORS[axis])
-        _name(sheet, middle, (across * length, -up * length), size, names[axis], COLORS[axis])
+        _arrow(sheet, middle, (across * length, -up * length), length, colors[axis])
+        _name(sheet, middle, (across * length, -up * length), size, names[axis], colors[axis])
 
 
 def _shift(place: str, directions: NDArray[np.float64], reach: float) -> Point:

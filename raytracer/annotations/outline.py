@@ -65,10 +65,12 @@ def _near(edges: NDArray[np.bool_], radius: int) -> NDArray[np.bool_]:
         edges: (h, w): whether there is one half a step after each ray of a row.
         radius: in rays.
     """
+    near = np.zeros_like(edges)
+    if not edges.any():
+        return near
     height, width = edges.shape
     sums = np.zeros((height, width + 1), np.int32)
     np.cumsum(edges, axis=1, out=sums[:, 1:])
-    near = np.zeros_like(edges)
     columns = np.arange(width)
     for shift in range(-radius, radius + 1):
         half = sqrt(radius * radius - shift * shift)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from raytracer.arguments import text
 from raytracer.errors import SceneError, counted, shown, suggestion
 from raytracer.scene.arrays import each_block
 from raytracer.scene.coloring.element_tables import RADII, radii_of_elements
@@ -101,7 +102,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     def unit(self, name: str) -> str:
         """Return the unit of a column as its file states it, or ""."""
-        found = self._find(name)
+        found = self._find(text(name, "name"))
         return found.about.unit if found else ""
 
     @property

@@ -94,7 +94,7 @@ class PointLight(Defined):
         unit = space.scale if self.falloff == "inverse-square" else 1.0
         entry["kind"] = code("LightKind", self.type)
         entry["vector"] = position
-        entry["extent"] = self.radius / space.scale
+        entry["extent"] = _length("radius", self.radius, space)
         entry["shadow"] = self.shadow
         entry["falloff"] = code("Falloff", self.falloff)
         entry["color"] = _radiance(self, unit)
@@ -205,7 +205,7 @@ class _FlatLight(Defined):
             raise SceneError(_NO_LENGTH)
 
     def _pack(self, entry: NDArray[np.void], space: Space, half: tuple[float, float]) -> None:
-        """Write all but the area; half: half the sides, or the semi-axes, in scene units."""
+        """Write all but the area; half: half the sides, or the semi-axes, in render space."""
         import numpy as np
 
         position = space.point(self.position)
@@ -220,8 +220,7 @@ class _FlatLight(Defined):
         entry["shadow"] = self.shadow
         entry["color"] = _radiance(self)
         entry["normal"] = normal
-        entry["u"] = across * (half[0] / space.scale)
-        entry["v"] = up * (half[1] / space.scale)
+        entry["u"], entry["v"] = across * half[0], up * half[1]
 
     def _axes(self) -> NDArray[np.float64]:
         """Return where the surface shines, and the axes of its width and height, float64 (3, 3)."""
@@ -266,8 +265,9 @@ class RectangleLight(_FlatLight):
         Raises:
             SceneError: the light is too far or too bright for float32.
         """
-        self._pack(entry, space, (self.width / 2.0, self.height / 2.0))
-        entry["extent"] = self.width * self.height / space.scale**2
+        width, height = (_length(name, getattr(self, name), space) for name in ("width", "height"))
+        self._pack(entry, space, (width / 2.0, height / 2.0))
+        entry["extent"] = width * height
 
     def rotated(self, rotation: NDArray[np.float64], pivot: NDArray[np.float64]) -> RectangleLight:
         """Return the light turned about a point.
@@ -312,8 +312,9 @@ class DiskLight(_FlatLight):
         Raises:
             SceneError: the light is too far or too bright for float32.
         """
-        self._pack(entry, space, (self.radius, self.radius))
-        entry["extent"] = pi * (self.radius / space.scale) ** 2
+        radius = _length("radius", self.radius, space)
+        self._pack(entry, space, (radius, radius))
+        entry["extent"] = pi * radius**2
 
     def rotated(self, rotation: NDArray[np.float64], pivot: NDArray[np.float64]) -> DiskLight:
         """Return the light turned about a point.
@@ -391,6 +392,17 @@ def _radiance(light: Light | _FlatLight, unit: float = 1.0) -> NDArray[np.float6
             "in the scene's unit of length; give less, or set the exposure"
         )
     return color
+
+
+def _length(name: str, length: float, space: Space) -> float:
+    """Return a length of a light in render space.
+
+    Raises:
+        SceneError: it is too large for float32.
+    """
+    if not length / space.scale < LARGEST:
+        raise SceneError(f"light.{name}: {length:g} is too large for 32-bit numbers; give less")
+    return length / space.scale
 
 
 @lru_cache(1024)

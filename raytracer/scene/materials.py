@@ -111,7 +111,7 @@ class Principled(Defined):
     )
     emission: float = field(
         default=0.0,
-        metadata=define(Number(0.0), "Radiance that the sphere sends out, times its colour."),
+        metadata=define(Number(0.0, 1e12), "Radiance that the sphere sends out, times its colour."),
     )
 
     def __post_init__(self) -> None:

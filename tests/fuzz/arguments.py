@@ -397,6 +397,7 @@ def calls(folder: Path) -> dict[str, Call]:
         made = raytracer.render(scene, backend="cpu", width=2, height=2, samples=1, threads=1)
         made.tonemap(**options).save(picture)
 
+    colored = Scene.from_arrays([[0, 0, 0], [1, 0, 0]], 0.5, columns={"t": [1.0, 2.0]})
     return {
         "Camera": (
             lambda **a: small(Scene([balls()], camera=Camera(**a))),
@@ -432,6 +433,39 @@ def calls(folder: Path) -> dict[str, Call]:
         "Scene": (lambda **a: small(Scene(**a)), parts),
         "Scene.from_arrays": (lambda **a: small(Scene.from_arrays(**a)), arrays),
         "Scene.describe": (scene.describe, {"prim_id": 0}),
+        "Scene.styled": (
+            lambda **a: small(colored.styled(**a)),
+            {
+                "color_by": "t",
+                "map": "magma",
+                "range": (0.0, "p99"),
+                "color_scale": "linear",
+                "color_steps": 4,
+                "color_threshold": 1.0,
+                "missing_color": "red",
+                "color_label": "t",
+                "color_unit": "K",
+                "select": "t < 5",
+                "radius": "0.5*radius",
+            },
+        ),
+        "ColorScale": (
+            lambda **a: raytracer.ColorScale(**a).rgb([0.5, 1.0]),
+            {
+                "map": ["red", "#fff"],
+                "kind": "linear",
+                "low": 0.0,
+                "high": 1.0,
+                "label": "t",
+                "unit": "",
+                "missing": "gray",
+                "steps": None,
+                "threshold": None,
+                "names": (),
+            },
+        ),
+        "ColorScale.rgb": (raytracer.ColorScale().rgb, {"values": [0.0, 1.0]}),
+        "Columns": (colored.columns.unit, {"name": "t"}),
         "load": (raytracer.load, {"path": folder / "missing.toml"}),
         "render": (raytracer.render, render),
         "preview": (raytracer.preview, preview),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import Any
 
@@ -332,19 +333,19 @@ def test_more_bounces_add_light(backend: str) -> None:
 
 
 def test_light_without_shadow(backend: str) -> None:
-    """What a ball hides is lit as if it were not there, by every bounce's own light."""
-    light = RectangleLight((0, 3.0, 0), (0, -1, 0), width=3, height=3)
-    floor = ball((0, -1001, 0), 1000.0, DIFFUSE)
-    roof = ball((0, 1.5, 0), 0.9, Material(ambient=0, diffuse=0.0, specular=0.0))
+    """What a black ball hides is lit as if the ball was not there, though paths end on it."""
+    metal = ball((0, 0, 0), 1.0, Principled(roughness=0.4, metallic=1.0))
+    screen = ball((0, 1.9, 0.9), 0.9, Material(ambient=0, diffuse=0.0, specular=0.0))
     common: dict[str, Any] = {"samples": 256, "filter": "point", "max_depth": 1}
-    camera = Camera(position=(0, 0, 4), look_at=(0, -1.0, 0), vertical_fov=20.0)
-    unlit = shoot(scene(floor, roof, lights=(light,), camera=camera), backend=backend, **common)
-    free = RectangleLight((0, 3.0, 0), (0, -1, 0), width=3, height=3, shadow=False)
-    found = shoot(scene(floor, roof, lights=(free,), camera=camera), backend=backend, **common)
-    alone = shoot(scene(floor, lights=(light,), camera=camera), backend=backend, **common)
-    rows = slice(18, 24)  # near the viewer
-    assert unlit[rows].mean() < 0.9 * alone[rows].mean()
-    assert found[rows].mean() == pytest.approx(alone[rows].mean(), rel=0.01)
+    found = {}
+    for shadow, others in itertools.product((True, False), ((screen,), ())):
+        light = RectangleLight((0, 4, 2), (0, -2, -1), width=3, height=3, shadow=shadow)
+        shown = scene(metal, *others, lights=(light,))
+        image = shoot(shown, backend=backend, **common)
+        found[shadow, len(others)] = image[5:12].mean()
+    assert found[True, 1] < 0.5 * found[True, 0]
+    assert found[False, 0] == pytest.approx(found[True, 0], rel=0.03)
+    assert found[False, 1] == pytest.approx(found[False, 0], rel=1e-3)
 
 
 def test_clamping_takes_light_away(backend: str) -> None:

@@ -7,7 +7,19 @@ from typing import Any
 
 import pytest
 
-from raytracer import Background, Camera, DirectionalLight, Material, PointLight
+from raytracer import (
+    Background,
+    Camera,
+    DirectionalLight,
+    DiskLight,
+    Material,
+    PointLight,
+    Principled,
+    RectangleLight,
+    Scene,
+    SphereSet,
+    render,
+)
 from raytracer.errors import SceneError
 from raytracer.scene.scene import Ambient
 
@@ -26,6 +38,21 @@ from raytracer.scene.scene import Ambient
         (Camera, {"direction": (0, 0, 0)}, r"camera\.direction"),
         (Camera, {"direction": (0, 0, 1), "position": (1, 1, 1)}, r"camera\.direction"),
         (Camera, {"fit": False}, r"camera\.position"),
+        (Principled, {"roughness": 1.5}, r"material\.roughness"),
+        (Principled, {"ior": 0.9}, r"material\.ior"),
+        (Principled, {"emission": 1e30}, r"material\.emission"),
+        (DirectionalLight, {"direction": (0, 1, 0), "angle": 181}, r"light\.angle"),
+        (RectangleLight, {"position": (0, 0, 0), "direction": (0, 0, 0)}, r"light\.direction"),
+        (
+            RectangleLight,
+            {"position": (0,) * 3, "direction": (0, 1, 0), "width": 0},
+            r"light\.width",
+        ),
+        (
+            DiskLight,
+            {"position": (0, 0, 0), "direction": (0, 1, 0), "radius": -1},
+            r"light\.radius",
+        ),
         (Camera, {"vertical_fov": 180}, r"camera\.vertical_fov"),
         (Camera, {"vertical_fov": 0}, r"camera\.vertical_fov"),
         (Camera, {"type": "orthographic", "position": (1, 1, 1)}, r"camera\.height"),
@@ -88,3 +115,42 @@ def test_items_without_an_end_are_refused(make: Any) -> None:
     ):
         with pytest.raises(SceneError):
             build()
+
+
+@pytest.mark.parametrize(
+    ("light", "field"),
+    [
+        (PointLight((0, 0, 3), radius=1e30), "radius"),
+        (RectangleLight((0, 0, 3), (0, 0, -1), height=1e30), "height"),
+        (DiskLight((0, 0, 3), (0, 0, -1), radius=1e30), "radius"),
+    ],
+)
+def test_a_light_larger_than_numbers(light: Any, field: str) -> None:
+    scene = Scene([SphereSet([[0, 0, 0]], 1)], lights=[light])
+    with pytest.raises(SceneError, match=rf"lights\[0\]\.{field}: 1e\+30 is too large"):
+        render(scene, width=4, height=4, samples=1)
+
+
+@pytest.mark.parametrize(
+    "light",
+    [
+        PointLight((0, 0, 3), radius=1e-30),
+        PointLight((0, 0, 3), radius=1e15),
+        DirectionalLight((0, 0, -1), angle=1e-9),
+        RectangleLight((0, 0, 3), (0, 0, -1), width=1e-20, height=1e-20),
+        DiskLight((0, 0, 3), (0, 0, -1), radius=1e15),
+    ],
+)
+@pytest.mark.parametrize("integrator", ["direct", "path"])
+def test_lights_of_odd_sizes(light: Any, integrator: str) -> None:
+    """Numbers stay finite, and what a tiny point or sun sends is that of one without extent."""
+    material = Principled(roughness=0.3, metallic=0.5)
+    scene = Scene([SphereSet([[0, 0, 0]], 1, material=material)], lights=[light])
+    image = render(scene, width=16, height=16, samples=8, integrator=integrator)
+    assert image.statistics.non_finite == 0
+    if getattr(light, "radius", 0) == 1e-30:
+        point = Scene(
+            [SphereSet([[0, 0, 0]], 1, material=material)], lights=[PointLight((0, 0, 3))]
+        )
+        other = render(point, width=16, height=16, samples=8, integrator=integrator)
+        assert abs(image.array - other.array).max() < 1e-4

@@ -214,7 +214,7 @@ def test_a_call_changes_what_the_scene_says() -> None:
     [
         ({"view": "fornt"}, r"view: there is no view 'fornt'; did you mean 'front'"),
         ({"camera": "front"}, r"camera: got a str where a Camera belongs"),
-        ({"lights": ["sun"]}, r"lights: got a str where a PointLight or DirectionalLight belongs"),
+        ({"lights": ["sun"]}, r"lights: got a str where a PointLight or DirectionalLight"),
         ({"background": "skyy"}, r"background: there is no colour named 'skyy'"),
         ({"radius": 0}, r"radius: 0 is out of range"),
         ({"light": "lower"}, r"render\.light: there is no light 'lower'"),

@@ -25,6 +25,8 @@ CAMERA = raytracer.Camera(position=(0, 0, 9), look_at=(0, 0, 0))
         ({"screenshot": "x.jpg"}, OutputError, "PNG"),
         ({"screenshot": "nowhere/x.png"}, OutputError, "there is no folder"),
         ({"look": "foo"}, SceneError, r"render\.look: there is no look 'foo'"),
+        ({"view": "fornt"}, UserError, "view: there is no view 'fornt'; did you mean 'front'"),
+        ({"veiw": "front"}, TypeError, "'veiw'; did you mean 'view'"),
         ({"width": 0}, SceneError, r"render\.width"),
     ],
 )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from raytracer.errors import SceneError, counted, shown
+from raytracer.errors import SceneError, UserError, counted, shown
 from raytracer.scene.arrays import Where, check_radius
 from raytracer.scene.coloring.element_tables import colors_of_elements
 from raytracer.scene.coloring.expression import Texts, evaluate, names_in, texts_of
@@ -18,6 +18,7 @@ from raytracer.scene.coloring.scale import MISSING, STEPS, ColorScale, distinct,
 from raytracer.scene.coloring.style import KEYS, SetStyle, StyleSettings
 from raytracer.scene.elements import Element, table
 from raytracer.scene.held import held_names, held_range
+from raytracer.scene.kinds import Expression
 from raytracer.scene.particles.labels import element_symbols, looks
 from raytracer.warning import warn
 
@@ -88,7 +89,7 @@ def styled(scene: Scene, settings: StyleSettings, radius: float | str | None = N
     """
     of_data = [spheres.source != "" for spheres in scene.spheres]
     meant = of_data if any(of_data) else [True] * len(of_data)
-    size = None if radius is None else str(radius)
+    size = None if radius is None else str(Expression().checked(radius, "radius", UserError))
     styles = [SetStyle(settings, size) if each else None for each in meant]
     sets, scales = styled_sets(scene.spheres, styles)
     kept = () if scales else scene.color_scales

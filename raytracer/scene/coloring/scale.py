@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite, log
+from math import log
 from typing import TYPE_CHECKING, Any
 
-from raytracer.errors import SceneError, suggestion
-from raytracer.scene.arrays import each_block
+from raytracer.arguments import items, one_of, real, text, whole
+from raytracer.errors import SceneError
+from raytracer.scene.arrays import Where, as_array, each_block
 from raytracer.scene.coloring import maps, ticks
+from raytracer.scene.coloring.kinds import Map
 from raytracer.scene.coloring.ticks import Tick
 from raytracer.scene.colors import RGB, Color, parse_color, srgb_to_linear
 
@@ -74,12 +76,23 @@ class ColorScale:
     names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not isinstance(self.map, str):
-            object.__setattr__(self, "map", tuple(self.map))
-        if self.kind not in KINDS:
-            raise SceneError(f"scale: {self.kind!r} is not known; {suggestion(self.kind, KINDS)}")
-        if not (isfinite(self.low) and isfinite(self.high)):
-            raise SceneError(f"range: {self.low:g} to {self.high:g} is not finite")
+        checked: dict[str, Any] = {
+            "map": Map().checked(self.map, "map", SceneError),
+            "kind": one_of(self.kind, "kind", KINDS, "kind"),
+            "low": real(self.low, "low"),
+            "high": real(self.high, "high"),
+            "label": text(self.label, "label"),
+            "unit": text(self.unit, "unit"),
+            "names": tuple(text(name, "names") for name in items(self.names, "names")),
+        }
+        if self.steps is not None:
+            checked["steps"] = whole(self.steps, "steps", 1, 256)
+        if self.threshold is not None:
+            checked["threshold"] = real(self.threshold, "threshold", 0.0, above=True)
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        if isinstance(self.map, dict):
+            raise SceneError("map: of a scale is a name or a list of colours, one for each name")
         if self.low > self.high:
             raise SceneError(
                 f"range: {self.low:g} is above {self.high:g}; write the lower end first (a map "
@@ -148,8 +161,10 @@ class ColorScale:
         """
         import numpy as np
 
-        array = np.asarray(values)
-        if self.kind == "categorical":
+        array = as_array(values, "values", Where())
+        if array.ndim != 1 or array.dtype.kind not in ("iufbSU" if self.is_categorical else "iufb"):
+            raise SceneError("values: give an array (N,) of numbers, or of names of categories")
+        if self.is_categorical:
             return self._category_ids(array)
         result = np.empty(array.shape, np.int32)
         count = len(self.palette) - 1
@@ -217,7 +232,7 @@ class ColorScale:
         import numpy as np
 
         numbers = np.asarray(values, np.float64)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
             if self.kind == "log":
                 numbers = np.log(np.where(numbers > 0.0, numbers, np.nan))
             elif self.kind == "symlog":

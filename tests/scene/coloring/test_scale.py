@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raytracer.errors import SceneError
+from raytracer.errors import SceneError, UserError
 from raytracer.scene.coloring import maps
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.colors import linear_to_srgb
@@ -97,7 +97,12 @@ def test_ticks(arguments: dict[str, Any], texts: list[str]) -> None:
         ({"low": 5.0, "high": 1.0}, "range: 5 is above 1; write the lower end first"),
         ({"kind": "log", "low": 0.0}, "range: 0 has no logarithm"),
         ({"map": "virids"}, "there is no colour map named 'virids'; did you mean 'viridis'"),
-        ({"kind": "lin"}, "scale: 'lin' is not known"),
+        ({"kind": "lin"}, "there is no kind 'lin'; did you mean 'linear'"),
+        ({"low": float("nan")}, "low: nan"),
+        ({"map": 5}, "map: 5 is neither"),
+        ({"map": {"a": "red"}}, "map: of a scale"),
+        ({"steps": 0, "kind": "discrete"}, "steps: 0"),
+        ({"names": 3}, "names: 3 is no list"),
         ({"missing": "nocolour"}, "there is no colour named 'nocolour'"),
     ],
 )
@@ -122,3 +127,9 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SceneError, match=r"pip install 'raytracer\[maps\]' those of matplotlib"):
         maps.table("some_map")
     assert len(maps.table("magma")) == 256
+
+
+@pytest.mark.parametrize("values", ["x", [["a"]], 3.0, [object()], np.eye(3)])
+def test_what_has_no_colours(values: Any) -> None:
+    with pytest.raises(UserError, match="values"):
+        ColorScale().rgb(values)
