@@ -270,8 +270,8 @@ def test_a_tone_that_is_none_is_refused_whatever_it_does() -> None:
     """Also a text whose methods all raise, which `isinstance` would call."""
 
     class Raising(str):
-        @property
-        def __class__(self) -> Any:  # type: ignore[misc]
+        @property  # type: ignore[misc]
+        def __class__(self) -> Any:
             raise RuntimeError("no such use")
 
     for value in (Raising("agx"), 3, [1]):
