@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     )
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.columns import Columns
+    from raytracer.scene.ground import Ground
     from raytracer.scene.load import load
     from raytracer.scene.scene import (
         Ambient,
@@ -75,6 +76,7 @@ __all__ = [
     "DirectionalLight",
     "DiskLight",
     "Film",
+    "Ground",
     "Image",
     "Keyframe",
     "Labels",
@@ -122,6 +124,7 @@ _HOMES = {
     "DirectionalLight": "raytracer.scene.scene",
     "DiskLight": "raytracer.scene.scene",
     "Film": "raytracer.film.film",
+    "Ground": "raytracer.scene.ground",
     "Image": "raytracer.film.image",
     "Keyframe": "raytracer.scene.animation",
     "Labels": "raytracer.scene.annotations",

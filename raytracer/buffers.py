@@ -23,6 +23,9 @@ else:
     except ImportError:
         from hashlib import blake2b
 
+SOLID = 2.0**60
+"""Radius of the record of a ground, in render space: the largest length there."""
+
 DIGEST_BLOCK = 1 << 23
 """Bytes of a leaf of the digest: large enough for threads to work without the GIL."""
 
@@ -86,7 +89,9 @@ class SceneBuffers:
         scale: power of two, scene units a render-space unit.
         large_id: int32 (G,), ascending: indices of the large spheres, which are not in the tree and
             are the last in leaf order.
-        large: structured (G,), `LargeSphere`: the large spheres, in the same order.
+        large: structured (G,), `LargeSphere`: the large spheres, in the same order; the ground, a
+            plane, is the last of them, with number N. Where there is one, arrays of colours, of
+            their ids and of material ids have a row more.
         emitters: structured (E,), `Emitter`: the spheres that send out light; made of the others.
     """
 
@@ -113,9 +118,27 @@ class SceneBuffers:
         return int(self.x.shape[0])
 
     @property
+    def has_ground(self) -> bool:
+        """Whether the last large sphere is the ground."""
+        return len(self.large_id) > 0 and int(self.large_id[-1]) == self.count
+
+    @property
+    def rows(self) -> int:
+        """Number of surfaces: spheres and ground."""
+        return self.count + self.has_ground
+
+    @property
     def columns(self) -> tuple[NDArray[np.float32], ...]:
         """Numbers of the primitives' records, in the order of `unpack_primitive` in the kernels."""
-        return self.x, self.y, self.z, self.radius
+        import numpy as np
+
+        spheres = self.x, self.y, self.z, self.radius
+        if not self.has_ground:
+            return spheres
+        # Its record is that of a solid without end; only the chord inside of it is computed by it.
+        record = (0.0, 0.0, 0.0, SOLID)
+        pairs = zip(spheres, record, strict=True)
+        return tuple(np.append(column, np.float32(number)) for column, number in pairs)
 
     @property
     def view(self) -> View:
@@ -147,10 +170,10 @@ class SceneBuffers:
         from raytracer import layout
 
         modes, info = layout.enum("ColorMode"), self.frame["scene"][0]
-        count, color_mode = self.count, int(info["color_mode"])
+        count, color_mode = self.rows, int(info["color_mode"])
         by_material = int(info["material_mode"]) == layout.code("MaterialMode", "indexed")
         for name in ("x", "y", "z", "radius"):
-            _check_array(name, getattr(self, name), np.float32, (count,))
+            _check_array(name, getattr(self, name), np.float32, (self.count,))
         colors = count if color_mode == modes["per-sphere"] else len(self.color)
         _check_array("color", self.color, np.float32, (colors, 3))
         _check_array(

@@ -293,7 +293,7 @@ class NumberOr(Number):
 
     Args:
         word: for example "auto".
-        low, high: limits of the number.
+        low, high: limits of the number; it is finite in any case.
         unit: what the number counts.
     """
 
@@ -310,11 +310,11 @@ class NumberOr(Number):
             number = nan if is_truth(own) else float(own)
         except Exception:  # whatever a foreign object raises
             number = nan
-        if self.low <= number <= self.high:
+        if self.low <= number <= self.high and abs(number) != inf:
             return number
+        limits = "" if self.high == inf else f" between {self.low:g} and {self.high:g}"
         raise error(
-            f"{name}: {shown_value(value)} is neither '{self.word}' nor {self.unit} between "
-            f"{self.low:g} and {self.high:g}"
+            f"{name}: {shown_value(value)} is neither '{self.word}' nor {self.unit}{limits}"
         )
 
     def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
@@ -327,7 +327,8 @@ class NumberOr(Number):
         return {"anyOf": [super().schema(), {"const": self.word}]}
 
     def values(self) -> str:
-        return f'{self.low:g} to {self.high:g}, or `"{self.word}"`'
+        numbers = self.unit if self.high == inf else f"{self.low:g} to {self.high:g}"
+        return f'{numbers}, or `"{self.word}"`'
 
     def option(self) -> dict[str, Any]:
         return {"metavar": f"{self.unit.upper()}|{self.word}"}

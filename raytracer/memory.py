@@ -60,14 +60,15 @@ HITS_PEAK = 4 * HITS
 # Denoising: its library, bytes per pixel of its network up to a limit, beyond which it works in
 # tiles, and of the film without noise, the guides and the copies that it reads and writes.
 DENOISER, NETWORK, MOST_NETWORK, DENOISED = 16 * MIB, 600, 2900 * MIB, 120
-# Bloom, per pixel: the light, what is spread, their sum and a copy of the film.
 OVERLAY = 16
 """Bytes a pixel of what is drawn over a picture: fading, outlines, and a copy of the picture."""
 
 STRIP_RAYS, MOST_STRIP = 1600, 72 * MIB
 """Bytes a pixel, and most bytes, of the first hits and edges of a strip of the picture."""
 
-BLOOM = 80
+# Bloom, per pixel: the light, what is spread, a mirrored plane and its transform, and a copy of the
+# film.
+BLOOM = 200
 # A thread of the renderer: two waves of rays, and shadow rays for each of up to eight lights.
 SCRATCH = MIB // 2
 QUEUE = 310_000
@@ -292,7 +293,7 @@ def _tell(total: int) -> None:
 def device(need: Need) -> int:
     """Return the bytes that a render allocates on a GPU: scene, film, and picture or first hits."""
     pixels = need.width * need.height
-    hits = min(48 * pixels, HITS) if need.output.aovs else 0
+    hits = min(48 * pixels, HITS) if need.output.aovs or need.output.denoise else 0
     picture = need.output.bits // 2 * pixels
     return need.looks + need.hierarchy + FILM * pixels + max(picture, hits)
 

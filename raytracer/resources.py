@@ -28,7 +28,7 @@ NO_THREADS = (
 """Message for a lack of threads."""
 
 
-START_SPACE, START_DATA = 96 << 20, 48 << 20
+START_SPACE, START_DATA = 96 << 20, 52 << 20
 """Bytes of address space and of writable memory that the import of NumPy needs. Its linear algebra
 ends the process if there is less."""
 

@@ -109,6 +109,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     "particles": ("spheres",),
     "atoms": ("spheres",),
     "settings": ("render",),
+    "floor": ("ground",),
+    "plane": ("ground",),
     "sky": ("background",),
     "world": ("background",),
     "name": ("title",),

@@ -18,6 +18,7 @@
 #include "../integrator/integrators.h"
 #include "io/crc32.h"
 #include "io/read_file.h"
+#include "io/text_table.h"
 #include "floats.h"
 #include "../integrator/integrators.h"
 #include "launch.h"
@@ -431,6 +432,42 @@ nb::tuple read_file(int descriptor, int64_t offset,
   return nb::make_tuple(count, crc);
 }
 
+// Cells are rows of five numbers: kind, start, width, offset, bytes; see `TextCell`.
+nb::tuple parse_rows(In<uint8_t, 1> text, const std::string& split, In<int32_t, 2> cells, int64_t first,
+                     Out<double, 2> numbers, Out<uint8_t, 2> texts, Out<uint8_t, 1> lacking,
+                     const std::vector<std::string>& records, const std::string& stop, int threads) {
+  const size_t count = cells.shape(0), rows = numbers.shape(0);
+  if (cells.shape(1) != 5 || lacking.shape(0) != count || texts.shape(0) != rows)
+    throw nb::value_error("cells, numbers, texts and lacking do not fit each other");
+  if (first < 0 || (size_t)first > rows) throw nb::value_error("there is no such first row");
+  if (text.shape(0) && text.data()[text.shape(0) - 1] != '\n') throw nb::value_error("the text ends within a line");
+  rt::TextLayout layout{rt::CellSplit::kSpaces, 0, {}, {}, nullptr};
+  if (split == "fixed") layout.split = rt::CellSplit::kFixed;
+  if (split.size() == 1) layout.split = rt::CellSplit::kSeparator, layout.separator = split[0];
+  for (size_t i = 0; i < count; ++i) {
+    const int32_t* c = cells.data() + 5 * i;
+    const bool is_text = c[0] == (int32_t)rt::CellKind::kText, is_skipped = c[0] == (int32_t)rt::CellKind::kSkipped;
+    const size_t end = (size_t)c[3] + (is_text ? (size_t)c[4] : 1);
+    if (c[0] < 0 || c[0] > 3 || c[1] < 0 || c[2] < 0 || c[3] < 0 || c[4] < 0 ||
+        (!is_skipped && end > (is_text ? texts.shape(1) : numbers.shape(1))))
+      throw nb::value_error("a cell lies outside of its rows");
+    layout.cells.push_back({(rt::CellKind)c[0], c[1], c[2], c[3], c[4]});
+  }
+  for (const std::string& record : records) {
+    if (record.size() != 6) throw nb::value_error("a record has six letters");
+    layout.records.push_back(record.c_str());
+  }
+  if (stop.size() == 6) layout.stop = stop.c_str();
+  rt::TextRows found;
+  {
+    nb::gil_scoped_release release;
+    found = rt::parse_rows(layout, text.data(), text.shape(0), (int64_t)rows - first,
+                           numbers.data() + (size_t)first * numbers.shape(1), numbers.shape(1),
+                           texts.data() + (size_t)first * texts.shape(1), texts.shape(1), lacking.data(), threads);
+  }
+  return nb::make_tuple(found.rows, found.consumed, found.stopped);
+}
+
 uint32_t crc32_of(uint32_t crc, In<uint8_t, 1> data) { return rt::crc32(crc, data.data(), data.shape(0)); }
 
 std::vector<std::string> isas() {
@@ -492,6 +529,10 @@ NB_MODULE(_core, m) {
   m.def(
       "read_file", read_file, "descriptor"_a, "offset"_a, "out"_a.noconvert(), "crc"_a, "threads"_a,
       "Fills out, uint8 (N,), from an open file -> bytes that there were, CRC-32 of what had `crc` followed by these.");
+  m.def("parse_rows", parse_rows, "text"_a.noconvert(), "split"_a, "cells"_a.noconvert(), "first"_a,
+        "numbers"_a.noconvert(), "texts"_a.noconvert(), "lacking"_a.noconvert(), "records"_a, "stop"_a, "threads"_a,
+        "Rows of a text, uint8 (N,), into numbers, float64 (R, K), and texts, uint8 (R, B), from row `first` on -> "
+        "rows (-1 if the text is not regular), bytes of them, whether a line `stop` ended them.");
   m.def("crc32", crc32_of, "crc"_a, "data"_a.noconvert(), "CRC-32 of what had `crc` followed by data, uint8 (N,).");
   m.def("isas", isas, "Usable instruction sets, best first.");
   m.def("isa", [] { return std::string(rt::current_isa().name); });

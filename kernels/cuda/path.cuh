@@ -84,6 +84,8 @@ RT_DEVICE Vec3<float> add_sky(const rt::SceneTables& s, const Traversal& travers
   return radiance;
 }
 
+#if !RT_PATH_TRACING  // trace_paths.cuh
+
 // Radiance and coverage of a path whose camera ray meets p.prim.
 template <class Traversal>
 RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal, PathState<float> p) {
@@ -108,5 +110,7 @@ RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal
   }
   return make_float4(radiance.x, radiance.y, radiance.z, coverage);
 }
+
+#endif
 
 }  // namespace RT_NS

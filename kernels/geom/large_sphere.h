@@ -7,7 +7,7 @@
 //     height(p) = (|p - c|^2 - r^2) / (2 |c|) = k/2 |p|^2 - n . p + h,   h = (|c|^2 - r^2) / (2 |c|)
 // which is positive outside, zero on the surface and close to the distance from it. All terms have the
 // magnitude of p, so that the error near O is a few half-ulps of |p| instead of r. h is computed exactly and
-// rounded once (raytracer/scene/packing/large_spheres.py).
+// rounded once (raytracer/scene/packing/large_spheres.py). With k = 0 it is a plane: the ground of a scene.
 #pragma once
 #include "primitive.h"
 #include "../core/structs.h"

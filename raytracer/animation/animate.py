@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from contextvars import copy_context
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -107,8 +107,11 @@ class Animation:
 
     def __iter__(self) -> Iterator[Image]:
         """Render the frames, one after another; the next one is read meanwhile."""
-        with Renderer(self._plan) as renderer:
-            for _, image in renderer.images(self._plan.shots, None):
+        with (
+            Renderer(self._plan) as renderer,
+            closing(renderer.images(self._plan.shots, None)) as images,
+        ):
+            for _, image in images:
                 yield image
 
     def save(
@@ -279,7 +282,8 @@ class _Job:
             if missing:
                 renderer = stack.enter_context(Renderer(self.plan, self.exposure()))
                 self.begin(renderer)
-                images = renderer.images(missing, bits)
+                # Closed before the renderer: it waits for the frame that is being read.
+                images = stack.enter_context(closing(renderer.images(missing, bits)))
                 animation.seconds = renderer.seconds
             unfinished = {shot.index for shot in missing}
             for shot in shots:

@@ -7,9 +7,11 @@ own; compiled code lets the other threads run.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,6 +30,7 @@ from raytracer.scene.held import Held, holding
 from raytracer.scene.packing.pack import retake
 from raytracer.scene.packing.pose import pose
 from raytracer.scene.packing.render_space import Space
+from raytracer.scene.particles.compressed import keeping_unpacked
 from raytracer.settings import LARGEST_SEED, RenderSettings
 from raytracer.warning import collected, warn
 
@@ -111,6 +114,17 @@ class Renderer:
     """
 
     def __init__(self, plan: Plan, exposure: float | None = None) -> None:
+        # Threads and loops of others keep their own variables; this one's are for reading.
+        self._context, self._kept = copy_context(), ExitStack()
+        self._context.run(self._kept.enter_context, keeping_unpacked())
+        try:
+            self._context.run(self._begin, plan, exposure)
+        except BaseException:
+            self._context.run(self._kept.close)
+            raise
+
+    def _begin(self, plan: Plan, exposure: float | None) -> None:
+        """Read the first frame, and fit the camera."""
         self.plan = plan
         self.exposure = exposure
         self.seconds: list[float] = []
@@ -119,6 +133,7 @@ class Renderer:
         self._job: Job | None = None  # of the frame that was read last
         self._frame: int | None = None
         self._said: set[str] = set()
+        self._uses = Counter(shot.frame for shot in plan.shots)
         self._overrides = dict(plan.overrides)
         self._style = take_style(self._overrides)
         first = self._load(plan.shots[0].frame)
@@ -135,7 +150,7 @@ class Renderer:
 
     def images(
         self, shots: Sequence[Shot], bits: int | None, progress: ProgressCall | None = None
-    ) -> Iterator[tuple[Shot, Image]]:
+    ) -> Generator[tuple[Shot, Image]]:
         """Yield the pictures of shots, in order.
 
         Args:
@@ -147,9 +162,9 @@ class Renderer:
             following: Future[Prepared] | None = None
             try:
                 for place, shot in enumerate(shots):
-                    ready = (following or reader.submit(self._prepare, shot)).result()
+                    ready = (following or self._ahead(reader, shot)).result()
                     more = shots[place + 1 : place + 2]
-                    following = reader.submit(self._prepare, more[0]) if more else None
+                    following = self._ahead(reader, more[0]) if more else None
                     for sentence in ready.warnings:
                         self._warn(sentence)
                     yield shot, self._render(ready.job, bits, progress)
@@ -159,11 +174,16 @@ class Renderer:
                 if following is not None:
                     following.cancel()
 
+    def _ahead(self, reader: ThreadPoolExecutor, shot: Shot) -> Future[Prepared]:
+        """Prepare a shot on the thread that reads."""
+        return reader.submit(self._context.run, self._prepare, shot)
+
     def __enter__(self) -> Renderer:
         return self
 
     def __exit__(self, *_: object) -> None:
         """Release the device's memory."""
+        self._context.run(self._kept.close)
         if self._job is not None:
             self._job.scene.close()
 
@@ -250,10 +270,7 @@ class Renderer:
             with holding(self._held):
                 scene = self._read(shot.frame)
             scene = replace(scene, camera=self._camera(shot, scene))
-            again = any(
-                each.frame == shot.frame and each.index != shot.index for each in self.plan.shots
-            )
-            self._job = self._made(scene, shot, again)
+            self._job = self._made(scene, shot, self._uses[shot.frame] > 1)
             self._frame = shot.frame
             self._device = self._job.device
         return Prepared(shot, self._job, warnings)
@@ -292,7 +309,6 @@ class Renderer:
         state = hashlib.blake2b(job.digest.encode(), digest_size=16)
         for array in (view.camera, view.lights, view.frame):
             state.update(array.tobytes())
-        shown = {name: value for name, value in vars(scene.camera).items() if value is not None}
         shown = {name: value for name, value in vars(scene.camera).items() if value is not None}
         own = job.about["scene"] | {"digest": state.hexdigest()}
         return replace(

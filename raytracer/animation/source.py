@@ -108,15 +108,18 @@ class FileSource(FrameSource):
 
     def _count_in(self, values: dict[str, Any]) -> int:
         """Return the number of frames of a scene's data files, of those that hold several."""
-        counts: dict[str, int] = {}
+        stated: dict[str, int] = {}
+        free: dict[str, int] = {}
         for each in values.get("spheres", ()):
             for key in ("file", "topology"):
                 if each.get(key) is not None:
                     self._data += self._files(self.path.parent / each[key])
-            name = each.get("file")
-            if name is not None and each.get("frame") is None:
+            if (name := each.get("file")) is not None:
+                counts = free if each.get("frame") is None else stated
                 counts[name] = frame_count(self.path.parent / name, name)
-        several = {name: count for name, count in counts.items() if count > 1}
+        several = {name: count for name, count in free.items() if count > 1}
+        # Sets that state their frame stand still beside those that do not.
+        several = several or {name: count for name, count in stated.items() if count > 1}
         if len(set(several.values())) > 1:
             listed = ", ".join(f"{shown(name)} {count:,}" for name, count in several.items())
             raise SceneError(

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
+from raytracer.layout import constant
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -36,6 +38,9 @@ class Closeable:
 class DeviceScene(Closeable, ABC):
     """The spheres of a scene and their tree, in the memory of a device; no view is part of it."""
 
+    def __init__(self, buffers: SceneBuffers) -> None:
+        self._ground = buffers.count if buffers.has_ground else None
+
     @property
     @abstractmethod
     def nbytes(self) -> int:
@@ -45,13 +50,21 @@ class DeviceScene(Closeable, ABC):
         """Return the kernel that renders a view and its resources, for records; {} on the CPU."""
         return {}
 
-    @abstractmethod
     def first_hits(self, view: View) -> NDArray[np.void]:
         """Return the first hits of the rays through the pixels' centres.
 
         Returns:
-            Structured (h, w), dtype FirstHit, in render space, of the view's crop.
+            Structured (h, w), dtype FirstHit, in render space, of the view's crop. The ground has a
+            depth, but no id.
         """
+        hits = self._first_hits(view)
+        if self._ground is not None:
+            hits["id"][hits["id"] == self._ground] = constant("kNoSphere")
+        return hits
+
+    @abstractmethod
+    def _first_hits(self, view: View) -> NDArray[np.void]:
+        """Return the first hits; the id of the ground is the number of the spheres."""
 
 
 class Picture(Protocol):

@@ -44,6 +44,7 @@ class CpuScene(DeviceScene):
         Raises:
             ValueError: arrays that do not fit together.
         """
+        super().__init__(buffers)
         self._threads = threads
         self._arrays: Any = core().Scene(
             nodes=tree.nodes,
@@ -68,7 +69,7 @@ class CpuScene(DeviceScene):
         """Bytes of all arrays."""
         return int(self._arrays.nbytes) if self._arrays is not None else 0
 
-    def first_hits(self, view: View) -> NDArray[np.void]:
+    def _first_hits(self, view: View) -> NDArray[np.void]:
         """Return the first hits; see `DeviceScene.first_hits`."""
         import numpy as np
 

@@ -255,7 +255,7 @@ def view_options() -> list[click.Option]:
 
 VIEW_OPTIONS = (
     "camera", "view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent",
-    "radius", "color",
+    "ground", "radius", "color",
 )  # fmt: skip
 """Settings of the view that are options."""
 
@@ -375,7 +375,7 @@ def take_animation(options: dict[str, Any]) -> dict[str, Any]:
     return {name: options.pop(name) for name in list(options) if name in names}
 
 
-PREVIEW_SETTINGS = ("look", "light", "integrator", "ao_samples", "ao_distance")
+PREVIEW_SETTINGS = ("look", "light", "integrator", "ao_samples", "ao_distance", "denoise")
 """Settings of a render that the preview takes beside size and samples."""
 
 
@@ -395,6 +395,7 @@ def preview_options() -> list[click.Option]:
             panel=TONE_PANEL,
         ),
         _option(tone["tone"], _typed(tone["tone"]), "Initial tone curve.", panel=TONE_PANEL),
+        _option(tone["bloom"], _typed(tone["bloom"]), "Bloom at rest.", panel=TONE_PANEL),
     ]
 
 

@@ -183,6 +183,7 @@ def contents_of(file: str, frame: int | None = None) -> dict[str, Any]:
         "sets": [_sphere_set(index, scene) for index in range(len(scene.spheres))],
         "camera": camera,
         "camera_toml": found.to_toml(),
+        "ground": {} if scene.ground is None else _fields(scene.ground),
         "lights": _lights(scene),
         "materials": {name: _fields(material) for name, material in scene.materials.items()},
         "render": asdict(scene.render),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import UserError, shown_value, suggestion
+from raytracer.settings import UNLIMITED
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,10 +76,8 @@ def from_hits(
     """
     import numpy as np
 
-    from raytracer.layout import constant
-
     values: NDArray[Any] = np.ascontiguousarray(hits[name])
-    no_hit = hits["id"] == constant("kNoSphere")
+    no_hit = hits["depth"] >= UNLIMITED  # the ground has no id, but a depth
     if name == "depth":
         values[no_hit] = 0.0
         values = (values.astype(np.float64) * scale).astype(np.float32)

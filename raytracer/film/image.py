@@ -283,6 +283,8 @@ class Image:
         statistics = self._statistics(histogram).to_dict()
         del statistics["bins"]  # many numbers, and Film.statistics() has them
         about = self.metadata | {"tone": asdict(self.settings), "statistics": statistics}
+        if self.denoise:
+            about["denoised"] = True
         software, description = f"raytracer {__version__}", json.dumps(about | {"timings": timings})
         if kind is not None and kind.name in ("SVG", "PDF"):
             overlay = self.overlay or self._blank_overlay()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 from raytracer.arguments import is_a, mapping
-from raytracer.errors import UserError, suggestion, type_name
+from raytracer.errors import UserError, shown, suggestion, type_name
 from raytracer.field_types import Choice, Number, NumberOr, Percentiles, Words
 from raytracer.fields import Defined, check_fields, define, definitions
 
@@ -117,18 +117,17 @@ class ToneSettings(Defined):
             UserError: a value is invalid, or of another type.
         """
         base = scenes or cls()
-        if is_a(given, Mapping):
-            values = mapping(given, "tone", UserError)
-            names = definitions(cls)
-            for name in values:
-                if name not in names:
-                    raise UserError(f"tone: {suggestion(name, names)}")
-            return replace(base, **values)
         if given is None:
             return base
-        if not is_a(given, cls):
+        if is_a(given, cls):
+            return cast(ToneSettings, given)
+        if not is_a(given, Mapping):
             raise UserError(f"tone: give ToneSettings or a dictionary, not a {type_name(given)}")
-        return cast(ToneSettings, given)
+        changes, names = mapping(given, "tone", UserError), definitions(cls)
+        for name in changes:
+            if name not in names:
+                raise UserError(f"tone: there is no '{shown(name)}'; {suggestion(name, names)}")
+        return replace(base, **changes)
 
     @property
     def automatic(self) -> bool:

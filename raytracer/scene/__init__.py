@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from raytracer.scene.background import Background
     from raytracer.scene.camera import Camera
+    from raytracer.scene.ground import Ground
     from raytracer.scene.lights import Ambient, DirectionalLight, Light, PointLight
     from raytracer.scene.materials import Material
     from raytracer.scene.scene import Scene, SphereSet
@@ -18,6 +19,7 @@ _HOMES = {
     "Background": "background",
     "Camera": "camera",
     "DirectionalLight": "lights",
+    "Ground": "ground",
     "Light": "lights",
     "Material": "materials",
     "PointLight": "lights",
@@ -31,6 +33,7 @@ __all__ = [
     "Background",
     "Camera",
     "DirectionalLight",
+    "Ground",
     "Light",
     "Material",
     "PointLight",

@@ -32,6 +32,7 @@ from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import parse_color
 from raytracer.scene.elements import Element, symbol_of, table
+from raytracer.scene.ground import Ground
 from raytracer.scene.lights import LIGHTS, Ambient, Light
 from raytracer.scene.materials import DEFAULT, MATERIALS, AnyMaterial
 from raytracer.scene.particles.compressed import is_compressed, stem
@@ -350,6 +351,7 @@ class _Composer:
             "render": self.make("", RenderSettings, content.get("render", {})),
             "tone": self.make("", ToneSettings, content.get("tone", {})),
             "background": self.make("", Background, content.get("background", {})),
+            "ground": self.make_if("", Ground, content.get("ground")),
             "camera": self.make_if("", Camera, content.get("camera")),
             "ambient": self.make_if("", Ambient, content.get("ambient")),
             "lights": self.lights(),
@@ -568,11 +570,25 @@ class _Composer:
         return _inline(place, plain_values(values), options)
 
     def frame_of(self, path: Path, name: str, own: int | None) -> int | None:
-        """Return the frame to read of a data file: that of the whole scene, or the set's own."""
+        """Return the frame to read of a data file: that of the whole scene, or the set's own.
+
+        A set that states its frame stands still beside others that hold several.
+        """
         if self.frame is None or frame_count(path, name) == 1:
+            return own
+        if own is not None and self.others_move:
             return own
         self.moves = True
         return self.frame
+
+    @cached_property
+    def others_move(self) -> bool:
+        """Whether a set without a frame of its own has a file that holds several."""
+        return any(
+            frame_count(self.path.parent / values["file"], values["file"]) > 1
+            for values in self.content.get("spheres", ())
+            if values.get("file") is not None and values.get("frame") is None
+        )
 
 
 def style_of(values: Values, place: str) -> SetStyle | None:

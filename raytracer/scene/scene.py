@@ -29,6 +29,7 @@ from raytracer.scene.arrays import (
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import COLOR_SPACES, DEFAULT_COLOR, OPAQUE, parse_color
+from raytracer.scene.ground import Ground
 from raytracer.scene.lights import (
     LIGHTS,
     Ambient,
@@ -63,6 +64,7 @@ __all__ = [
     "Camera",
     "DirectionalLight",
     "DiskLight",
+    "Ground",
     "Light",
     "Material",
     "PointLight",
@@ -85,6 +87,7 @@ class Scene:
         ambient: light from all directions; None takes that of the look where `lights` is None,
             otherwise 0.1.
         background: what rays see that meet nothing.
+        ground: a plane below the spheres; None is no ground.
         materials: materials that sphere sets name; "default" may be redefined here.
         render: settings used unless `raytracer.render` is told otherwise.
         tone: exposure and tone curve of its pictures, unless `raytracer.render` is told otherwise.
@@ -114,6 +117,7 @@ class Scene:
     animation: AnimationSettings | None = None
     tone: ToneSettings = field(default_factory=ToneSettings)
     annotations: Annotations | None = None
+    ground: Ground | None = None
 
     def __post_init__(self) -> None:
         self.spheres = _parts("spheres", self.spheres, SphereSet)
@@ -128,6 +132,8 @@ class Scene:
             of_kind(self.ambient, "ambient", Ambient)
         of_kind(self.background, "background", Background)
         of_kind(self.render, "render", RenderSettings)
+        if self.ground is not None:
+            of_kind(self.ground, "ground", Ground)
         of_kind(self.tone, "tone", ToneSettings)
         if self.annotations is not None:
             from raytracer.scene.annotations import Annotations as Kind
@@ -149,6 +155,16 @@ class Scene:
                 self.material_of(spheres)
             except SceneError as error:
                 raise SceneError(f"spheres[{index}].material: {error}") from None
+        if self.ground is not None:
+            try:
+                material = self.material_of(self.ground)
+            except SceneError as error:
+                raise SceneError(f"ground.material: {error}") from None
+            if getattr(material, "emission", 0) or getattr(material, "transmission", 0):
+                raise SceneError(
+                    "ground.material: sends out light or lets it through, which a ground cannot; "
+                    "choose another material"
+                )
 
     @classmethod
     def from_arrays(
@@ -315,20 +331,31 @@ class Scene:
 
         return camera_of(self, self.render.override(width=width, height=height))
 
-    def material_of(self, spheres: SphereSet) -> AnyMaterial:
-        """Return the material of a sphere set.
+    def surfaces(self) -> list[SphereSet]:
+        """Return the sphere sets that are not empty, and the ground, unless there are no spheres.
+
+        The ground is a set of one sphere, of which only colour and material have a meaning.
+        """
+        sets = [spheres for spheres in self.spheres if spheres.count]
+        if self.ground is None or not sets:
+            return sets
+        ground = self.ground
+        return [*sets, SphereSet([[0.0, 0.0, 0.0]], 1.0, ground.color, material=ground.material)]
+
+    def material_of(self, surface: SphereSet | Ground) -> AnyMaterial:
+        """Return the material of a sphere set or of the ground.
 
         Raises:
-            SceneError: the set names a material that the scene does not have.
+            SceneError: it names a material that the scene does not have.
         """
-        material = spheres.material
+        material = surface.material
         if not isinstance(material, str):
             return material
         if material in self.materials:
             return self.materials[material]
         if material == "default":
             return Material()
-        hint = suggestion(material, [*self.materials, "default"])
+        hint = suggestion(material, {**self.materials, "default": None})
         raise SceneError(f"there is no material named '{shown(material)}'; {hint}")
 
 

@@ -15,6 +15,7 @@ from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.background import Background
 from raytracer.scene.camera import CAMERA_TYPES, Camera
 from raytracer.scene.colors import COLOR_SPACES
+from raytracer.scene.ground import Ground
 from raytracer.scene.kinds import (
     ColorValue,
     Constant,
@@ -195,6 +196,7 @@ ELEMENT = Table(
 )
 
 BACKGROUND = Table("Background", "What is seen where there is no sphere.", definitions(Background))
+GROUND = Table("Ground", "A plane without end that spheres stand on.", definitions(Ground))
 AMBIENT = Table("Ambient", "Light that reaches everything alike.", definitions(Ambient))
 MATERIAL = Variants(
     {
@@ -245,6 +247,7 @@ SCENE = Table(
         "tone": _key(TONE, "Exposure and tone curve of the picture.", default={}),
         "camera": _key(CAMERA, "Where the picture is taken from.", "fitted"),
         "background": _key(BACKGROUND, "What is seen where there is no sphere.", default={}),
+        "ground": _key(GROUND, "A plane below the spheres.", "none"),
         "ambient": _key(AMBIENT, "Light that reaches everything alike."),
         "lights": _key(Tables(LIGHT), "Lights, each of one of the types.", "those of the look"),
         "materials": _key(

@@ -1,19 +1,20 @@
-"""Settings of a call that take the place of a scene's own: camera, background, light, spheres."""
+"""Settings of a call that take the place of a scene's own: camera, background, ground, ..."""
 
 from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, field, replace
-from math import hypot, radians, tan
+from math import hypot, inf, radians, tan
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import is_a
 from raytracer.errors import SceneError, UserError
-from raytracer.field_types import Axis, Choice, Kind, Number, Truth, Vector3, Words
+from raytracer.field_types import Axis, Choice, Kind, Number, NumberOr, Truth, Vector3, Words
 from raytracer.fields import Defined, check_fields, define
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import Color, parse_color
+from raytracer.scene.ground import BELOW, Ground
 from raytracer.scene.kinds import ColorValue, Expression
 from raytracer.scene.lights import LIGHTS, Light
 from raytracer.scene.views import AXES, VIEWS
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         camera: Camera | None
         background: Color | Background | None
         transparent: bool | None
+        ground: bool | float | str | Ground | None
         lights: Sequence[Light] | None
         radius: float | str | None
         color: Color | None
@@ -68,6 +70,23 @@ class ColorOrBackground(ColorValue):
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         return value if is_a(value, Background) else super().checked(value, name, error)
+
+
+class GroundOrHeight(NumberOr):
+    """The height of the ground, or whether there is one, or in Python a `Ground`."""
+
+    def __init__(self) -> None:
+        super().__init__(BELOW, -inf, inf, "a finite height")
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        if is_a(value, (Ground, bool)):
+            return value
+        return (
+            False if is_a(value, str) and value == "none" else super().checked(value, name, error)
+        )
+
+    def option(self) -> dict[str, Any]:
+        return {"metavar": f"{self.word}|HEIGHT|none"}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -116,6 +135,12 @@ class ViewSettings(Defined):
     transparent: bool | None = field(
         default=None, metadata=define(Truth(), "Leave the background out: an alpha channel.")
     )
+    ground: bool | float | str | Ground | None = field(
+        default=None,
+        metadata=define(
+            GroundOrHeight(), "A plane below the spheres, or at a height along the up axis."
+        ),
+    )
     lights: Sequence[Light] | None = field(
         default=None,
         metadata=define(Parts(*LIGHTS.values(), many=True), "Lights instead of the scene's."),
@@ -147,6 +172,8 @@ class ViewSettings(Defined):
             changes["camera"] = self._camera(self.camera or scene.camera or Camera())
         if self.background is not None or self.transparent is not None:
             changes["background"] = self._background(scene.background)
+        if self.ground is not None:
+            changes["ground"] = self._ground(scene.ground)
         if self.lights is not None:
             changes["lights"] = self.lights
         if self.radius is not None or self.color is not None:
@@ -184,6 +211,15 @@ class ViewSettings(Defined):
         if self.transparent is None:
             return background
         return replace(background, transparent=self.transparent)
+
+    def _ground(self, ground: Ground | None) -> Ground | None:
+        """Return the ground with these settings; None is none."""
+        if self.ground is False:
+            return None
+        if is_a(self.ground, Ground):
+            return self.ground  # type: ignore[return-value]
+        ground = ground or Ground()
+        return ground if self.ground is True else replace(ground, height=self.ground)  # type: ignore[arg-type]
 
     def _spheres(self, sets: Sequence[SphereSet]) -> list[SphereSet]:
         """Return sphere sets with radius and colour; without data files, a single set."""

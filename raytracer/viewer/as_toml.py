@@ -113,6 +113,8 @@ def tone_options(tone: ToneSettings, scenes: ToneSettings) -> str:
         words.append(f"--exposure {exposure}")
     if tone.tone != scenes.tone:
         words.append(f"--tone {tone.tone}")
+    if tone.bloom != scenes.bloom:
+        words.append(f"--bloom {tone.bloom!r}")
     return " ".join(words)
 
 

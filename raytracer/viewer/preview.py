@@ -97,6 +97,7 @@ def preview(
     integrator: str | None = None,
     ao_samples: int | None = None,
     ao_distance: float | None = None,
+    denoise: bool | None = None,
     light: str | Triple | None = None,
     threads: int = 0,
     tone: ToneSettings | Mapping[str, Any] | None = None,
@@ -128,6 +129,7 @@ def preview(
         integrator: "direct" or "ao"; None takes the scene's, or that of the look.
         ao_samples: occlusion rays per surface and sample; None takes the scene's.
         ao_distance: length of occlusion rays in scene units; None takes the scene's.
+        denoise: whether noise is removed from the picture at rest; None takes the scene's.
         light: where the directional light of the look comes from; None takes the scene's.
         threads: threads on the CPU; 0 takes every core that the process may use.
         tone: initial exposure and tone curve; a dictionary has some of them by name, and None takes
@@ -173,6 +175,7 @@ def preview(
     overrides: dict[str, Any] = {"width": width, "height": height, "samples": samples}
     overrides |= {"look": look, "integrator": integrator}
     overrides |= {"ao_samples": ao_samples, "ao_distance": ao_distance, "light": light}
+    overrides["denoise"] = denoise
     RenderSettings().override(**overrides)  # a mistake is said before a display is missing
     given: dict[str, Any] = dict(view_settings)
     take_style(given)

@@ -8,12 +8,14 @@ so a draft samples the centres of pixels. The finished picture starts again from
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from raytracer.film.aovs import GUIDES
 from raytracer.film.film import Film
 
 if TYPE_CHECKING:
-    from raytracer.backends.base import DeviceFilm
+    from raytracer.backends.base import DeviceFilm, Picture
     from raytracer.viewer.messages import RenderRequest, Size
 
 InterruptCheck = Callable[[float], None]
@@ -39,6 +41,7 @@ class ProgressiveFilm:
         self.size: Size = (0, 0)
         self.draft = False
         self.can_yield = False
+        self._clean: Film | None = None  # without noise, until samples are added
 
     @property
     def samples(self) -> int:
@@ -67,10 +70,12 @@ class ProgressiveFilm:
             self.drop()
             self.film, self.size = request.loaded_scene.job.film(Film.blank(*size)), size
         self.film.clear()
+        self._clean = None
 
     def expose(self, request: RenderRequest, count: int, check: InterruptCheck) -> None:
         """Add samples; if the pass is interrupted, the contents of the film are undefined."""
         assert self.film is not None
+        self._clean = None
         view = request.buffers.view
         if self.draft:
             view = view.through_centers()
@@ -102,3 +107,21 @@ class ProgressiveFilm:
             else:
                 self.film.restore(sums)
             raise
+
+    def develop_without_noise(self, request: RenderRequest, picture: Picture) -> None:
+        """Develop the film without its noise, which it keeps; takes a second or two.
+
+        Args:
+            request: of the film.
+            picture: of the device.
+        """
+        from raytracer.film.denoise import denoised
+
+        assert self.film is not None
+        job = replace(request.loaded_scene.job, view=request.buffers.view)
+        if self._clean is None:
+            host = self.film.to_host()
+            job.find_aovs(host, tuple(GUIDES))
+            self._clean = denoised(host, job.threads)
+        with job.film(self._clean) as clean:
+            clean.develop_into(request.tone, picture)

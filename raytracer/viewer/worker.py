@@ -308,9 +308,11 @@ class Worker:
         with self._changed:
             picture = self._free_pictures.pop() if self._free_pictures else None
         picture = picture or job.device.picture()
-        # Bloom takes longer than a draft.
-        tone = replace(request.tone, bloom=0.0) if self._film.draft else request.tone
-        film.develop_into(tone, picture)
+        if job.settings.denoise and self._film.finished(request):
+            self._film.develop_without_noise(request, picture)
+        else:  # bloom takes longer than a draft
+            tone = replace(request.tone, bloom=0.0) if self._film.draft else request.tone
+            film.develop_into(tone, picture)
         if job.plan is not None and not self._film.draft and hasattr(picture, "pixels"):
             job.plan.draw_fixed(picture.pixels, request.buffers.view, job.space)
         seconds = perf_counter() - start if start else 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from time import sleep
 from typing import Any
 
@@ -348,3 +349,28 @@ def test_frames_say_how_they_were_made(window: Window) -> None:
         assert shown.request is request
         assert np.isfinite(shown.rate)
         assert shown.finished == (shown.size == SIZE and shown.samples == 30)
+
+
+def test_noise_is_removed_at_rest_alone(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once, of the finished film; another exposure takes the same light."""
+    from raytracer.film import denoise
+
+    asked: list[Any] = []
+
+    def filtered(color: Any, guides: Any, **_: Any) -> Any:
+        asked.append(guides)
+        return color * np.float32(0) + np.float32(0.5)
+
+    monkeypatch.setattr(denoise, "filtered", filtered)
+    monkeypatch.setattr(denoise, "require_denoiser", lambda: None)
+    loaded_scene = loaded_scene_of(balls(), denoise=True)
+    request = request_of(loaded_scene, samples=5)
+    window.worker.show(request)
+    frame = window.finish(request)
+    assert np.ptp(frame.picture.pixels[..., :3]) <= 1
+    assert len(asked) == 1
+    assert asked[0][0].shape == (SIZE[1], SIZE[0], 3)
+    brighter = replace(request, tone=ToneSettings(exposure=1.0))
+    window.worker.show(brighter)
+    assert window.finish(brighter).picture.pixels[..., 0].min() > 250
+    assert len(asked) == 1

@@ -49,8 +49,9 @@ class CudaScene(DeviceScene):
         self, number: int, buffers: SceneBuffers, tree: Bvh, kernel: Kernel | None = None
     ) -> None:
         """Keep the arrays; `upload` allocates the memory."""
+        super().__init__(buffers)
         self.number = number
-        self.count = buffers.count
+        self.count = buffers.rows
         self.large = buffers.large
         self.few_spheres = tree.spheres if tree.spheres.nbytes <= CONSTANT_BYTES else None
         self.pacer = launch.Pacer(_first_samples(number))
@@ -144,7 +145,7 @@ class CudaScene(DeviceScene):
         arguments["tiles_x"] = picture.tiles_x
         return arguments
 
-    def first_hits(self, view: View) -> NDArray[np.void]:
+    def _first_hits(self, view: View) -> NDArray[np.void]:
         """Return the first hits; see `DeviceScene.first_hits`.
 
         Raises:
@@ -182,7 +183,7 @@ def lengths_of(buffers: SceneBuffers) -> dict[str, int]:
     """Return the lengths of the arrays and the number of materials in use, to check views."""
     material_id = buffers.material_id
     return {
-        "spheres": buffers.count,
+        "spheres": buffers.rows,
         "colors": len(buffers.color),
         "color_ids": len(buffers.color_id),
         "material_ids": len(material_id),

@@ -190,6 +190,19 @@ def up_of_ground(spheres: Spheres) -> Vector | None:
     return AXES[("-" if offset[axis] < 0.0 else "") + "xyz"[axis]]
 
 
+def lowest(spheres: Spheres, up: Vector) -> float:
+    """Return the height of the lowest point of the spheres, all of them, along a unit vector.
+
+    Args:
+        spheres: x, y, z, radius in render space, float32 (N,) each.
+        up: the axis.
+    """
+    import numpy as np
+
+    (reach,), _ = _reach(spheres, [-np.array(up, np.float64)], everything=True)
+    return -reach
+
+
 def within(numbers: NDArray[np.intp], rows: slice) -> NDArray[np.intp]:
     """Return which of some numbers, ascending, are in a block of rows, counted from its start."""
     import numpy as np

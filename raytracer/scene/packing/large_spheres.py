@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from raytracer.scene.transform import Vector
+
     Point = tuple[Fraction, Fraction, Fraction]
 
 RATIO = 3.0e5
@@ -42,13 +44,14 @@ MOST = constant("kMaxLargeSpheres")
 
 
 def describe_large(
-    spheres: Sequence[tuple[int, Point, Fraction]], radius: NDArray[np.float32]
+    spheres: Sequence[tuple[int, Point, Fraction]], radius: NDArray[np.float32], most: int = MOST
 ) -> tuple[NDArray[np.int32], NDArray[np.void]]:
     """Return the large spheres: their numbers, ascending, and their description for kernels.
 
     Args:
         spheres: of `candidates`: number, centre and radius in render space, without a rounding.
         radius: of all spheres in render space, float32 (N,).
+        most: how many are described.
 
     Returns:
         int32 (G,) and structured (G,), `LargeSphere`.
@@ -58,7 +61,7 @@ def describe_large(
     from raytracer.layout import dtype
 
     near = [(number, c, r) for number, c, r in spheres if abs(_gap(c, r)) < NEAR * r]
-    near = sorted(sorted(near, key=lambda each: abs(_gap(*each[1:])))[:MOST])
+    near = sorted(sorted(near, key=lambda each: abs(_gap(*each[1:])))[:most])
     _warn_of_others(spheres, {number for number, _, _ in near}, radius)
     table = np.zeros(len(near), dtype("LargeSphere"))
     for row, (_, center, size) in enumerate(near):
@@ -68,6 +71,23 @@ def describe_large(
         table[row]["height"] = float(_power(center, size)) / (2.0 * length)
         table[row]["prim"] = len(radius) - len(near) + row
     return np.array([number for number, _, _ in near], np.int32), table
+
+
+def plane(up: Vector, height: float) -> NDArray[np.void]:
+    """Return a plane as a sphere without curvature, structured (1,), `LargeSphere`.
+
+    Args:
+        up: unit vector at right angles to it; what is below is inside.
+        height: of the plane along it, in render space.
+    """
+    import numpy as np
+
+    from raytracer.layout import dtype
+
+    table = np.zeros(1, dtype("LargeSphere"))
+    table["normal"] = [-x for x in up]
+    table["height"] = -height
+    return table
 
 
 def _warn_of_others(

@@ -16,9 +16,10 @@ from raytracer.scene.arrays import blocks, each_block
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import DEFAULT_COLOR, linear_rgb
 from raytracer.scene.materials import AnyMaterial, Material, pack_material
+from raytracer.scene.packing import framing
 from raytracer.scene.packing.emitters import pack_emitters
-from raytracer.scene.packing.large_spheres import candidates, describe_large
-from raytracer.scene.packing.lighting import ambient_of, environment, pack_lights
+from raytracer.scene.packing.large_spheres import MOST, candidates, describe_large, plane
+from raytracer.scene.packing.lighting import ambient_of, background_up, environment, pack_lights
 from raytracer.scene.packing.pose import Pose, posed
 from raytracer.scene.packing.render_space import LARGEST, Space, affine, fitted_space
 from raytracer.settings import LOOKS, RenderSettings
@@ -78,15 +79,22 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
     sets = [s for s in scene.spheres if s.count]
     space = render_space(sets)
     spheres = place(sets, space)
-    color, color_id, color_mode = pack_colors(sets)
-    materials, material_id = _pack_materials(scene)
+    surfaces = scene.surfaces()
+    color, color_id, color_mode = pack_colors(surfaces)
+    materials, material_id = _pack_materials(scene, surfaces)
     aspect = settings.width / settings.height
     stand, stated = posed(scene.camera or Camera(), spheres, space, aspect)
     _warn_of(stand.outliers, spheres, space)
     camera = stand.pack(aspect)
     lights = pack_lights(scene.lights, space, stand.axes, settings)
     exact = [(number, *_exact(sets, space, number)) for number in candidates(spheres[3])]
-    large_id, large = describe_large(exact, spheres[3])
+    has_ground = len(surfaces) > len(sets)
+    large_id, large = describe_large(exact, spheres[3], MOST - has_ground)
+    if has_ground:
+        ground = _plane_of(scene, stated, spheres, space)
+        large_id = np.append(large_id, np.int32(len(spheres[0])))
+        large = np.concatenate([large, ground])
+        large["prim"] = np.arange(len(large), dtype=np.uint32) + (len(spheres[0]) + 1 - len(large))
     emitters, emitter_scale = pack_emitters(spheres, color, color_id, materials, material_id)
     frame = _pack_frame(
         replace(scene, camera=stated),
@@ -129,6 +137,23 @@ def _pack_frame(
         **environment(scene.background, ambient, scene.camera),
         **tables,
     )
+
+
+def _plane_of(scene: Scene, camera: Camera, spheres: Spheres, space: Space) -> NDArray[np.void]:
+    """Return the ground of a scene in render space, structured (1,), `LargeSphere`.
+
+    Raises:
+        SceneError: it is too far from the spheres for float32.
+    """
+    assert scene.ground is not None
+    up, height = background_up(scene.background, camera), scene.ground.height
+    if isinstance(height, str):
+        return plane(up, framing.lowest(spheres, up))
+    middle = sum(axis * x for axis, x in zip(up, space.center, strict=True))
+    placed = (height - middle) / space.scale
+    if not abs(placed) < LARGEST:
+        raise SceneError("ground.height: is too far from the spheres for 32-bit numbers; move it")
+    return plane(up, placed)
 
 
 def _warn_of(outliers: Outliers | None, spheres: Spheres, space: Space) -> None:
@@ -418,13 +443,14 @@ def _indexed(sets: Sequence[SphereSet], count: int, colors: int) -> _Packed:
     return palette, ids, INDEXED
 
 
-def _pack_materials(scene: Scene) -> tuple[NDArray[np.void], NDArray[np.int32]]:
+def _pack_materials(
+    scene: Scene, sets: Sequence[SphereSet]
+) -> tuple[NDArray[np.void], NDArray[np.int32]]:
     """Return the different materials in use, and which sphere has which unless all are alike."""
     import numpy as np
 
     from raytracer.layout import dtype
 
-    sets = [s for s in scene.spheres if s.count]
     used: dict[AnyMaterial, int] = {}
     of_set = [used.setdefault(scene.material_of(s), len(used)) for s in sets]
     if not used:
@@ -440,7 +466,7 @@ def _pack_materials(scene: Scene) -> tuple[NDArray[np.void], NDArray[np.int32]]:
 
 def packed_looks(scene: Scene) -> int:
     """Return the bytes that colours, colour ids and material ids will take when packed."""
-    sets = [s for s in scene.spheres if s.count]
+    sets = scene.surfaces()
     count = sum(s.count for s in sets)
     same = len({scene.material_of(s) for s in sets}) < 2
     return color_bytes(sets) + (0 if same else 4 * count)

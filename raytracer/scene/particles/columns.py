@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from raytracer.errors import DataFileError, shown, suggestion
-from raytracer.scene.arrays import distinct
+from raytracer.scene.arrays import blocks, distinct
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.source import (
@@ -26,6 +26,9 @@ ATOMIC_NUMBERS = ("Z", "numbers", "atomic_numbers", "atomic_number")
 TYPES = ("type", "types", "particle_type", "typeid")
 LABELS = (*SPECIES, *ATOMIC_NUMBERS, *TYPES)
 """Columns that hold labels, the likeliest first."""
+
+MOST_TYPES = 1 << 16
+"""Integers below this are looked up in a table."""
 
 NUMBERS = ("number", "integer")
 """Kinds of columns that are numbers."""
@@ -191,6 +194,8 @@ def label_ids(values: NDArray[Any], source: str) -> tuple[list[str], NDArray[Any
     if values.dtype.kind == "S":
         width = -(-max(values.dtype.itemsize, 1) // 8) * 8
         return distinct(values.astype(f"S{width}"), source)
+    if len(values) and values.dtype.kind in "iu" and 0 <= values.min() <= values.max() < MOST_TYPES:
+        return _type_ids(values)
     known, first, inverse = np.unique(values, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty(len(order), np.int32)
@@ -198,6 +203,26 @@ def label_ids(values: NDArray[Any], source: str) -> tuple[list[str], NDArray[Any
     names = [f"{known[place]:.15g}" if known.dtype.kind == "f" else str(known[place])
              for place in order]  # fmt: skip
     return names, rank[inverse.reshape(-1)]
+
+
+def _type_ids(values: NDArray[Any]) -> tuple[list[str], NDArray[Any]]:
+    """Return what `label_ids` does for small integers: without sorting, block by block."""
+    import numpy as np
+
+    places = np.full(int(values.max()) + 1, -1, np.int32)  # of each value among the names
+    ids = np.empty(len(values), np.int32)
+    names: list[str] = []
+    for rows in blocks(len(values)):
+        block = values[rows]
+        places.take(block, out=ids[rows], mode="clip")
+        if ids[rows].min() < 0:
+            known, first = np.unique(block, return_index=True)
+            for value in known[np.argsort(first)].tolist():
+                if places[value] < 0:
+                    places[value] = len(names)
+                    names.append(str(value))
+            places.take(block, out=ids[rows], mode="clip")
+    return names, ids
 
 
 def scaled_colors(values: NDArray[Any], source: str, what: str) -> NDArray[Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
@@ -29,8 +30,27 @@ MAGIC = {
 }
 """Module that unpacks, and ending, by the first bytes of a file."""
 
+MOST_KEPT = 4
+"""Most unpacked files that are kept: a set has its trajectory and its topology."""
+
 SUFFIXES = tuple(suffix for _, suffix in MAGIC.values())
 """Endings of compressed files."""
+
+
+_kept: ContextVar[dict[tuple[str, int, int], OpenFile] | None] = ContextVar("kept", default=None)
+
+
+@contextmanager
+def keeping_unpacked() -> Iterator[None]:
+    """Unpack each file once in the block, also where it is opened for each frame of it."""
+    kept: dict[tuple[str, int, int], OpenFile] = {}
+    token = _kept.set(kept)
+    try:
+        yield
+    finally:
+        _kept.reset(token)
+        for content in kept.values():
+            content.file.close()
 
 
 @contextmanager
@@ -53,14 +73,25 @@ def unpacked(file: OpenFile) -> Iterator[OpenFile]:
     from tempfile import TemporaryFile
 
     module, suffix = found
-    with TemporaryFile() as copy:
+    kept, key = _kept.get(), (str(file.path.absolute()), file.size, file.modified)
+    if kept is not None and key in kept:
+        yield kept[key]
+        return
+    with ExitStack() as stack:
+        copy: Any = TemporaryFile()  # noqa: SIM115 - it may be kept
+        if kept is None:
+            stack.enter_context(copy)
         with reading(file.source, suffix), _stream(file, module) as stream:
             _copy(stream, copy, file)
         copy.flush()
         copy.seek(0)
         path = file.path.with_suffix("") if file.path.suffix.lower() == suffix else file.path
-        content: Any = copy
-        yield OpenFile(content, path, file.source)
+        content = OpenFile(copy, path, file.source)
+        if kept is not None:
+            kept[key] = content
+            if len(kept) > MOST_KEPT:
+                kept.pop(next(iter(kept))).file.close()
+        yield content
     file.file.seek(0)
 
 

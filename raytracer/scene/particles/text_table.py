@@ -11,7 +11,8 @@ from raytracer.errors import DataFileError, SceneError, shown
 from raytracer.files.access import OpenFile
 from raytracer.scene.arrays import distinct
 from raytracer.scene.colors import parse_color
-from raytracer.scene.particles.lines import pick_line
+from raytracer.scene.particles.lines import count_lines, pick_line
+from raytracer.scene.particles.regular_text import Rows, table_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,6 +52,9 @@ def read_columns(
     """
     import numpy as np
 
+    regular = _regular(file, list(numbers.values()), list(texts.values()), width, options)
+    if regular is not None:
+        return regular.numbers, regular.texts
     kinds: list[Any] = [("numbers", "f8", (len(numbers),))] if numbers else []
     kinds += [(f"text{place}", f"S{width}") for place in range(len(texts))]
     table = load_table(
@@ -66,6 +70,18 @@ def read_columns(
     values = table["numbers"] if numbers else np.empty((len(table), 0))
     words = [table[f"text{place}"] for place in range(len(texts))]
     return values.reshape(len(table), len(numbers)), words
+
+
+def _regular(
+    file: OpenFile, numbers: list[int], texts: list[int], width: int, options: Mapping[str, Any]
+) -> Rows | None:
+    """Return what the compiled parser reads, or None; arguments as for `read_columns`."""
+    file.require_short_lines()
+    most = options.get("max_rows")
+    return table_rows(
+        file, numbers, dict.fromkeys(texts, width), options.get("delimiter"), options["skiprows"],
+        count_lines(file) if most is None else most,
+    )  # fmt: skip
 
 
 def load_table(file: OpenFile, names: list[str], **options: Any) -> NDArray[Any]:

@@ -32,13 +32,13 @@ def frame_starts(file: OpenFile) -> list[int]:
         DataFileError: the file is damaged.
     """
     starts, place = [], 0
-    while (end := _end_of(file, place)) is not None:
+    while (end := end_of(file, place)) is not None:
         starts.append(place)
         place = end
     return [*starts, place] if starts else [0, file.size]
 
 
-def _end_of(file: OpenFile, place: int) -> int | None:
+def end_of(file: OpenFile, place: int) -> int | None:
     """Return where a frame ends; None if it does not end within the file."""
     head = os.pread(file.file.fileno(), _HEAD.size + _PACKING + 8, place)
     if len(head) < _HEAD.size:

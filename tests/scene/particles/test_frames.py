@@ -194,6 +194,22 @@ def test_frames_of_a_scene_file(tmp_path: Path) -> None:
     assert raytracer.load(scene, 3).describe(4).values["species"] == "H"
 
 
+def test_a_set_with_a_frame_stands_still_beside_others(tmp_path: Path) -> None:
+    write(tmp_path / "a.xyz", "".join(xyz(points_of(k), k) for k in range(4)))
+    text = '[[spheres]]\nfile = "a.xyz"\n[[spheres]]\nfile = "a.xyz"\nframe = 2\n'
+    scene = write(tmp_path / "a.toml", text)
+    sets = raytracer.load(scene, 3).spheres
+    np.testing.assert_array_equal(sets[0].centers, points_of(3))
+    np.testing.assert_array_equal(sets[1].centers, points_of(2))
+    assert len(raytracer.animate(scene)) == 4
+    write(tmp_path / "b.xyz", "".join(xyz(points_of(k), k) for k in range(3)))
+    write(scene, '[[spheres]]\nfile = "a.xyz"\n[[spheres]]\nfile = "b.xyz"\n')
+    with pytest.raises(
+        raytracer.UserError, match=r"different numbers of frames \(a.xyz 4, b.xyz 3\)"
+    ):
+        raytracer.animate(scene)
+
+
 def test_the_row_of_a_sphere_is_that_of_its_frame(tmp_path: Path) -> None:
     text = "{n}\nProperties=pos:R:3:charge:R:1\n"
     pieces = []
@@ -300,3 +316,30 @@ def test_check_says_how_many_frames(tmp_path: Path, capsys: pytest.CaptureFixtur
         said = capsys.readouterr().out
         assert f"frames {count}" in " ".join(said.split())
         assert "particles 7" in " ".join(said.split())
+
+
+def test_a_compressed_trajectory_is_unpacked_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import gzip
+
+    from raytracer.scene.particles import compressed
+
+    text = "".join(xyz(points_of(k), k) for k in range(4))
+    path = write(tmp_path / "a.xyz.gz", gzip.compress(text.encode()))
+    copied: list[int] = []
+    copy = compressed._copy
+
+    def count(*arguments: Any) -> None:
+        copied.append(1)
+        copy(*arguments)
+
+    monkeypatch.setattr(compressed, "_copy", count)
+    with compressed.keeping_unpacked():
+        for k in (3, 0, 2):
+            np.testing.assert_array_equal(centers(path, k), points_of(k))
+    assert len(copied) == 1
+    images = list(raytracer.animate(path, width=8, height=8, samples=1, backend="cpu"))
+    assert len(images) == 4
+    assert len(copied) == 3  # to count the frames, and to read them
+    np.testing.assert_array_equal(centers(path, 1), points_of(1))

@@ -71,11 +71,20 @@ class Source(LoadedSource):
                 columns[name] = self._answer[name]
         return columns
 
+    @property
+    def _frame_bytes(self) -> int:
+        """Bytes of the frame, where that is known; otherwise of the file."""
+        if not self.has_pieces:
+            return self.file.size
+        from raytracer.scene.particles.xtc import end_of
+
+        return end_of(self.file, 0) or self.file.size
+
     @cached_property
     def _answer(self) -> dict[str, NDArray[Any]]:
         """The arrays of the other process."""
         library("chemfiles", self.name, "md")
-        require_room(self.name, MEMORY * self.file.size)
+        require_room(self.name, MEMORY * self._frame_bytes)
         variant = f"{self.variant}#{self.frame}"
         return parsed(self.file, "chemfiles", variant, self.variant)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError, shown, suggestion
@@ -69,13 +70,17 @@ class Source(ParticleSource):
                 "to set others, name all in a first line, for example '# x y z radius'"
             )))  # fmt: skip
 
-    @property
+    @cached_property
     def columns(self) -> Mapping[str, Column]:
         layout = self.layout
         if not layout.named:
             return {}
+        cells = layout.cells(layout.first)
+        places = {name: place for place, name in reversed(list(enumerate(layout.columns)))}
         return {
-            name: Column("text" if _is_text(layout, name) else "number", (), naming.unit(name))
+            name: Column(
+                "text" if _holds_text(cells, places[name]) else "number", (), naming.unit(name)
+            )
             for name in layout.columns
             if name
         }
@@ -83,7 +88,7 @@ class Source(ParticleSource):
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         if not names:
             return {}
-        texts = [name for name in names if _is_text(self.layout, name)]
+        texts = [name for name in names if self.columns[name].kind == "text"]
         numbers = [name for name in names if name not in texts]
         table, words = _read(self.file, self.layout, numbers, texts, TEXT_BYTES)
         columns: dict[str, NDArray[Any]] = dict(zip(texts, words, strict=True))
@@ -273,8 +278,11 @@ def _label(layout: TableLayout, chosen: Mapping[str, str]) -> str | None:
 
 def _is_text(layout: TableLayout, column: str) -> bool:
     """Whether a column holds texts, by its first row."""
-    cells = layout.cells(layout.first)
-    place = layout.columns.index(column)
+    return _holds_text(layout.cells(layout.first), layout.columns.index(column))
+
+
+def _holds_text(cells: Sequence[str], place: int) -> bool:
+    """Whether a cell of the first row is a text."""
     try:
         float(cells[place].replace(",", "."))
     except (ValueError, IndexError):

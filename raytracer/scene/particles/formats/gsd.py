@@ -19,6 +19,9 @@ COLUMNS = ("diameter", "mass", "charge", "velocity", "orientation", "body", "ima
            "moment_inertia", "angmom")  # fmt: skip
 """Quantities of particles besides position and type; those that the file has are columns."""
 
+MEMORY = 256
+"""Bytes of memory for each particle of a frame; all quantities together have fewer."""
+
 TYPE_BYTES = 64
 """Bytes of the name of a type."""
 
@@ -56,7 +59,8 @@ class Source(LoadedSource):
     def read(self) -> dict[str, NDArray[Any]]:
         if not self._file.nframes:
             raise DataFileError(f"{self.name}: holds no frames")
-        require_room(self.name, min(self.file.size, 1 << 62))
+        count = self._chunk("particles/N")
+        require_room(self.name, MEMORY * (int(count[0]) if count is not None and len(count) else 0))
         position = self._chunk("particles/position")
         if position is None or position.ndim != 2 or position.shape[1] != 3:
             raise DataFileError(f"{self.name}: frame {self.frame} has no positions of particles")

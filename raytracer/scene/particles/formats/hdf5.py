@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import DataFileError, shown
@@ -204,29 +205,42 @@ class Source(ColumnSource):
             seen.add(group.id)
             if _coordinates(self._datasets(group)) or _has_axes(self._datasets(group)):
                 yield group
-            for name in group:
+            for inner in self._members(group).values():
                 looked += 1
                 if looked > MOST_OBJECTS:
                     return
-                inner = _member(group, name)
                 if depth < DEPTH and _is_group(inner):
                     pending.append((inner, depth + 1))
+
+    def _members(self, group: Any) -> dict[str, Any]:
+        """Return the groups and datasets in a group by name; each group is looked into once."""
+        known = self._known.get(group.name)
+        if known is None:
+            names = islice(group, MOST_OBJECTS)
+            known = self._known[group.name] = {name: _member(group, name) for name in names}
+        return known
+
+    @cached_property
+    def _known(self) -> dict[str, dict[str, Any]]:
+        """What `_members` found, by the names of groups."""
+        return {}
 
     def _datasets(self, group: Any) -> list[tuple[str, Any, bool]]:
         """Return the datasets of a group: name, dataset, and whether its first axis is time."""
         found = []
-        for place, name in enumerate(group):
-            if place >= MOST_OBJECTS:
-                break
-            member = _member(group, name)
+        for name, member in self._members(group).items():
             if _is_group(member):
-                value = _member(member, VALUE)
+                value = self._members(member).get(VALUE)
                 if value is not None and not _is_group(value) and value.ndim >= 2:
                     found.append((name, value, True))
             elif member is not None and member.shape:
                 found.append((name, member, member.ndim == 3 and member.shape[2] == 3
                               and naming.usual("centers", [name]) is not None))  # fmt: skip
         return found
+
+
+_HARD, _SOFT = 0, 1
+"""Kinds of links in HDF5; those of others lead out of the file."""
 
 
 class _OtherFile(Exception):  # noqa: N818 - the caller decides whether it is an error
@@ -277,13 +291,16 @@ def _walked(group: Any, path: str, links: int) -> Any:
 
 def _followed(group: Any, name: str, links: int) -> Any:
     """Return a member of a group. Raises _OtherFile."""
-    link = group.get(name, getlink=True)
-    kind = type(link).__name__
-    if kind == "ExternalLink":
+    try:
+        kind = group.id.links.get_info(name.encode("utf-8", "surrogateescape")).type
+    except (KeyError, RuntimeError):  # there is none
+        return None
+    if kind == _SOFT:
+        path = group.get(name, getlink=True).path
+        return _walked(group, path, links - 1) if links > 0 else None
+    if kind != _HARD:
         raise _OtherFile
-    if kind == "SoftLink":
-        return _walked(group, link.path, links - 1) if links > 0 else None
-    found = None if link is None else group.get(name)
+    found = group.get(name)
     return found if found is None or _is_group(found) or hasattr(found, "shape") else None
 
 

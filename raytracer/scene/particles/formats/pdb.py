@@ -5,6 +5,7 @@ Of an atom at several places (alternate locations) the first one is taken.
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,15 @@ from raytracer.errors import DataFileError
 from raytracer.memory import require_room
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.fixed_columns import optional, vectors, words
+from raytracer.scene.particles.lines import count_lines, starts_with
 from raytracer.scene.particles.loaded import LoadedSource
+from raytracer.scene.particles.regular_text import (
+    NUMBER,
+    OPTIONAL,
+    TEXT,
+    FixedCell,
+    fixed_rows,
+)
 from raytracer.scene.particles.source import Box
 
 if TYPE_CHECKING:
@@ -23,7 +32,27 @@ if TYPE_CHECKING:
 MEMORY = 8
 """Bytes of memory for each byte of the file while it is parsed."""
 
-_RECORDS = (b"ATOM  ", b"HETATM")
+_RECORDS = ("ATOM  ", "HETATM")
+
+_CELLS = {
+    "name": FixedCell(TEXT, 12, 16),
+    "alternate": FixedCell(TEXT, 16, 17),
+    "residue": FixedCell(TEXT, 17, 20),
+    "chain": FixedCell(TEXT, 21, 22),
+    "x": FixedCell(NUMBER, 30, 38),
+    "y": FixedCell(NUMBER, 38, 46),
+    "z": FixedCell(NUMBER, 46, 54),
+    "occupancy": FixedCell(OPTIONAL, 54, 60),
+    "b_factor": FixedCell(OPTIONAL, 60, 66),
+    "element": FixedCell(TEXT, 76, 78),
+}
+"""Columns of an atom."""
+
+_LEAST_BYTES = 54
+"""Letters of the shortest line of an atom: up to its z."""
+
+_ROW_BYTES = 5 * 8 + 12
+"""Bytes of memory of an atom."""
 
 
 class Source(LoadedSource):
@@ -32,13 +61,11 @@ class Source(LoadedSource):
     has_pieces = True
     surrounded = True  # by the cell before the models, and the bonds behind them
 
-    @property
+    @cached_property
     def frames(self) -> int | None:
-        return max(sum(line.startswith(b"MODEL ") for line in self._lines), 1)
+        return max(sum(1 for _ in starts_with(self.file, b"MODEL ")), 1)
 
     def frame_starts(self) -> Sequence[int]:
-        from raytracer.scene.particles.lines import starts_with
-
         starts = list(starts_with(self.file, b"MODEL "))
         if not starts:
             return [0, self.file.size]
@@ -48,7 +75,8 @@ class Source(LoadedSource):
     @cached_property
     def box(self) -> Box | None:
         """The cell of the record CRYST1; a cube of 1 angstrom stands for none."""
-        line = next((line for line in self._lines if line.startswith(b"CRYST1")), b"")
+        start = next(iter(starts_with(self.file, b"CRYST1")), None)
+        line = b"" if start is None else os.pread(self.file.file.fileno(), 54, start)
         places = ((6, 15), (15, 24), (24, 33), (33, 40), (40, 47), (47, 54))
         try:
             a, b, c, alpha, beta, gamma = (float(line[i:j]) for i, j in places)
@@ -63,43 +91,72 @@ class Source(LoadedSource):
     def read(self) -> dict[str, NDArray[Any]]:
         import numpy as np
 
-        places: list[int] = []
-        for place, line in enumerate(self._lines):
-            if line.startswith(_RECORDS):
-                places.append(place)
-            elif line.startswith(b"ENDMDL"):
-                break
-        if not places:
-            raise DataFileError(f"{self.name}: there are no atoms (records ATOM and HETATM)")
-        rows = [self._lines[place] for place in places]
-        numbers = [place + 1 for place in places]
-        columns: dict[str, NDArray[Any]] = {
-            "name": words(rows, 12, 16),
-            "alternate": words(rows, 16, 17),
-            "residue": words(rows, 17, 20),
-            "chain": words(rows, 21, 22),
-            "position": vectors(rows, 30, 8, self.name, numbers),
-        }
-        for name, (start, stop) in {"occupancy": (54, 60), "b_factor": (60, 66)}.items():
-            values = optional(rows, start, stop)
-            if values is not None:
-                columns[name] = values
-        symbols = words(rows, 76, 78)
+        columns, atoms = self._regular(), None
+        if columns is None:
+            columns, atoms = self._line_by_line()
+        symbols = columns.pop("element")
         if self.variant == "names":  # types of atoms of AutoDock stand where the elements do
-            symbols[:] = b""
+            symbols = np.zeros_like(symbols)
         blank = symbols == b""
         if blank.any():
             guesses = elements_of(columns["name"][blank], columns["residue"][blank])
             symbols = symbols.astype("S4")
             symbols[blank] = guesses
         columns["element"] = symbols
-        kept = np.ones(len(rows), bool)
+        kept = np.ones(len(symbols), bool)
         alternate = np.flatnonzero(columns.pop("alternate") != b"")
-        if len(alternate):  # the first place of each atom: chain, residue and name tell which
-            atoms = np.array([rows[row][12:16] + rows[row][17:27] for row in alternate])
+        if len(alternate) and atoms is not None:  # the first place of each atom
             kept[alternate] = False
-            kept[alternate[np.unique(atoms, return_index=True)[1]]] = True
+            kept[alternate[np.unique(atoms[alternate], return_index=True)[1]]] = True
         return columns if kept.all() else {name: each[kept] for name, each in columns.items()}
+
+    def _regular(self) -> dict[str, NDArray[Any]] | None:
+        """Return the columns by the compiled parser; None of what it does not take.
+
+        Alternate places are not sorted out here.
+        """
+        most = min(count_lines(self.file), self.file.size // _LEAST_BYTES + 1)
+        require_room(self.name, most * _ROW_BYTES)
+        self.file.require_short_lines()
+        rows = fixed_rows(self.file, _CELLS, _RECORDS, "ENDMDL", most)
+        if rows is None or not len(rows.numbers):
+            return None
+        texts = [name for name, cell in _CELLS.items() if cell.kind == TEXT]
+        columns: dict[str, NDArray[Any]] = dict(zip(texts, rows.texts, strict=True))
+        if (columns["alternate"] != b"").any():
+            return None
+        columns["position"] = rows.numbers[:, :3]
+        for place, name in enumerate(("occupancy", "b_factor"), 3):
+            if name not in rows.lacking:
+                columns[name] = rows.numbers[:, place]
+        return columns
+
+    def _line_by_line(self) -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
+        """Return the columns, and what tells an atom from others: chain, residue and name."""
+        import numpy as np
+
+        starts = tuple(record.encode() for record in _RECORDS)
+        places: list[int] = []
+        for place, line in enumerate(self._lines):
+            if line.startswith(starts):
+                places.append(place)
+            elif line.startswith(b"ENDMDL"):
+                break
+        if not places:
+            raise DataFileError(f"{self.name}: there are no atoms (records ATOM and HETATM)")
+        rows = [self._lines[place] for place in places]
+        columns: dict[str, NDArray[Any]] = {
+            name: words(rows, cell.start, cell.stop)
+            for name, cell in _CELLS.items()
+            if cell.kind == TEXT
+        }
+        numbers = [place + 1 for place in places]
+        columns["position"] = vectors(rows, 30, 8, self.name, numbers)
+        for name in ("occupancy", "b_factor"):
+            values = optional(rows, _CELLS[name].start, _CELLS[name].stop)
+            if values is not None:
+                columns[name] = values
+        return columns, np.array([row[12:16] + row[17:27] for row in rows])
 
     @cached_property
     def _lines(self) -> list[bytes]:

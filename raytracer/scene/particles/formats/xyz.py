@@ -22,6 +22,7 @@ from raytracer.scene.particles.columns import ATOMIC_NUMBERS, LABELS, SPECIES, T
 from raytracer.scene.particles.integers import whole
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.lines import aside, has_ink, has_lines, pick_line
+from raytracer.scene.particles.regular_text import table_rows
 from raytracer.scene.particles.source import (
     Box,
     Column,
@@ -380,8 +381,10 @@ def _check_names(names: Mapping[str, str], columns: Mapping[str, Property], sour
             raise DataFileError(f"{source}: there is no property named '{name}'; {hint}")
 
 
-def _table(file: OpenFile, count: int, used: Mapping[str, tuple[str, Property]]) -> NDArray[Any]:
-    """Read the columns in use as a structured array (N,)."""
+def _table(
+    file: OpenFile, count: int, used: Mapping[str, tuple[str, Property]]
+) -> Mapping[str, NDArray[Any]]:
+    """Read the columns in use, each (N,) or (N, K), by their parts."""
     import numpy as np
 
     parts = sorted(used.items(), key=lambda item: item[1][1].first)
@@ -397,10 +400,13 @@ def _table(file: OpenFile, count: int, used: Mapping[str, tuple[str, Property]])
         axes = list("xyz") if part == "centers" else [name] * column.width
         labels.extend(axes)
     if count == 0:
-        return np.zeros(0, fields)
+        return _by_name(np.zeros(0, fields))
     # A line has a letter or more for each column, and one after it. Line 1 may say too many.
     most = min(count, file.size // (2 * len(places)) + 1)
     require_room(file.source, most * np.dtype(fields).itemsize)
+    regular = _regular(file, parts, np.dtype(fields), most)
+    if regular is not None and len(next(iter(regular.values()))) == count:
+        return regular
     table = load_table(
         file,
         labels,
@@ -415,7 +421,45 @@ def _table(file: OpenFile, count: int, used: Mapping[str, tuple[str, Property]])
             f"{file.source}: line 1 says {count} atoms, but there are {len(table)}; "
             "is it cut short?"
         )
-    return table
+    return _by_name(table)
+
+
+def _regular(
+    file: OpenFile,
+    parts: Sequence[tuple[str, tuple[str, Property]]],
+    dtype: np.dtype[Any],
+    most: int,
+) -> Mapping[str, NDArray[Any]] | None:
+    """Return the columns by the compiled parser, or None."""
+    numbers: list[int] = []
+    texts: dict[int, int] = {}
+    for part, (_, column) in parts:
+        kind = dtype[part]
+        if kind.base.kind != "S":
+            numbers += range(column.first, column.first + column.width)
+        elif column.width == 1 and column.first not in texts:
+            texts[column.first] = kind.itemsize
+        else:
+            return None
+    file.require_short_lines()
+    rows = table_rows(file, numbers, texts, None, 2, most)
+    if rows is None:
+        return None
+    found: dict[str, NDArray[Any]] = {}
+    words, place = iter(rows.texts), 0
+    for part, (_, column) in parts:
+        if dtype[part].base.kind == "S":
+            found[part] = next(words)
+        else:
+            values = rows.numbers[:, place : place + column.width]
+            found[part] = values if column.width > 1 else values[:, 0]
+            place += column.width
+    return found
+
+
+def _by_name(table: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """Return the fields of records."""
+    return {name: table[name] for name in table.dtype.names or ()}
 
 
 def _colors(values: NDArray[Any], column: Property, source: str) -> NDArray[Any]:

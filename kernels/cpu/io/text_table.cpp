@@ -1,0 +1,302 @@
+#include "text_table.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "../threads.h"
+
+namespace rt {
+
+// Bytes of text for which a thread pays.
+static constexpr size_t kLeastBytes = 1 << 18;
+
+// Powers of ten that are exact in float64.
+static constexpr double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+static constexpr int kMostPower = 22;
+
+static bool is_digit(uint8_t c) { return (uint8_t)(c - '0') < 10; }
+static bool is_blank(uint8_t c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+// The number of digits, point and exponent in [begin, end), which begins with a digit or a point.
+static bool convert(const uint8_t* begin, const uint8_t* end, double& out) {
+#if defined(__cpp_lib_to_chars) && __cpp_lib_to_chars >= 201611L
+  const auto found = std::from_chars((const char*)begin, (const char*)end, out);
+  return found.ec == std::errc() && found.ptr == (const char*)end;
+#else
+  const std::string copy((const char*)begin, (const char*)end);  // strtod reads to a null
+  char* last = nullptr;
+  out = std::strtod(copy.c_str(), &last);
+  return last == copy.c_str() + copy.size() && std::isfinite(out);
+#endif
+}
+
+// nan, inf and infinity, in any case.
+static bool parse_word(const uint8_t* p, const uint8_t* end, double& out) {
+  char word[9] = {};
+  if (end - p > 8) return false;
+  for (int i = 0; p + i < end; ++i) word[i] = (char)(p[i] | 0x20);
+  const bool infinite = !std::strcmp(word, "inf") || !std::strcmp(word, "infinity");
+  if (!infinite && std::strcmp(word, "nan")) return false;
+  out = infinite ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+  return true;
+}
+
+// Reads the number at p, up to the first letter that is none of one; false if there is none. At `end` or
+// before it there is such a letter.
+static bool parse_number(const uint8_t*& p, const uint8_t* end, double& out) {
+  const bool negative = *p == '-';
+  if (negative || *p == '+') ++p;
+  const uint8_t* const begin = p;
+  uint64_t mantissa = 0;
+  while (is_digit(*p)) mantissa = mantissa * 10 + (uint64_t)(*p++ - '0');
+  int64_t digits = p - begin;
+  int64_t power = 0;
+  if (*p == '.') {
+    const uint8_t* const point = ++p;
+    while (is_digit(*p)) mantissa = mantissa * 10 + (uint64_t)(*p++ - '0');
+    power = point - p;
+    digits -= power;
+  }
+  bool found = digits > 0;
+  if (!found) {
+    while (p < end && (uint8_t)((*p | 0x20) - 'a') < 26) ++p;
+    found = parse_word(begin, p, out);
+  } else {
+    if ((*p | 0x20) == 'e') {
+      const uint8_t* const letter = p++;
+      const bool down = *p == '-';
+      if (down || *p == '+') ++p;
+      int64_t exponent = 0;
+      const uint8_t* const first = p;
+      while (is_digit(*p) && p - first < 6) exponent = exponent * 10 + (*p++ - '0');
+      if (p == first || is_digit(*p)) return p = letter, false;
+      power += down ? -exponent : exponent;
+    }
+    // Both factors are exact, so that their product or quotient is rounded once.
+    const bool exact = digits <= 19 && mantissa <= (uint64_t(1) << 53) && power >= -kMostPower && power <= kMostPower;
+    if (exact)
+      out = power < 0 ? (double)mantissa / kPowers[-power] : (double)mantissa * kPowers[power];
+    else
+      found = convert(begin, p, out);
+  }
+  if (negative) out = -out;
+  return found;
+}
+
+namespace {
+
+// Lines of one thread: where they begin and end, and what came of them.
+struct Part {
+  const uint8_t *begin, *end;
+  int64_t lines = 0, first = 0, limit = 0;
+  int64_t rows = 0;
+  const uint8_t* reached = nullptr;
+  bool regular = true, stopped = false;
+};
+
+class Parser {
+ public:
+  Parser(const TextLayout& layout, double* numbers, size_t number_count, uint8_t* texts, size_t text_bytes,
+         uint8_t* lacking)
+      : layout_(layout),
+        numbers_(numbers),
+        count_(number_count),
+        texts_(texts),
+        bytes_(text_bytes),
+        lacking_(lacking) {}
+
+  // Counts the lines of a part, and looks whether it has letters that this parser leaves alone.
+  static void look(Part& part) {
+    int64_t lines = 0, returns = 0, pairs = 0;
+    const uint8_t *p = part.begin, *end = part.end;
+    bool strange = false;
+    while (p < end) {  // in blocks whose counts fit the loop's vector lanes
+      const uint8_t* stop = p + std::min<int64_t>(end - p, 1 << 14);
+      int32_t l = 0, r = 0, two = 0, odd = 0;
+      for (const uint8_t* q = p; q < stop; ++q) {
+        const uint8_t c = *q;
+        l += c == '\n';
+        r += c == '\r';
+        odd |= (c >= 0x7f) | ((c < ' ') & (c != '\n') & (c != '\r') & (c != '\t'));
+      }
+      if (r)
+        for (const uint8_t* q = p; q < stop; ++q) two += q[0] == '\r' && q + 1 < end && q[1] == '\n';
+      lines += l, returns += r, pairs += two;
+      strange |= odd != 0;
+      p = stop;
+    }
+    part.lines = lines;
+    part.regular = !strange && returns == pairs;
+  }
+
+  void parse(Part& part) const {
+    const uint8_t* p = part.begin;
+    while (p < part.end && part.rows < part.limit) {
+      const uint8_t* end = (const uint8_t*)std::memchr(p, '\n', (size_t)(part.end - p));
+      bool is_row = true;
+      if (!parse_line(p, end, part.first + part.rows, is_row, part.stopped)) {
+        part.regular = false;
+        return;
+      }
+      if (part.stopped) break;
+      part.rows += is_row;
+      p = end + 1;
+    }
+    part.reached = p;
+  }
+
+  // Moves rows to where those before them end.
+  void move(int64_t from, int64_t to, int64_t rows) const {
+    if (from == to || !rows) return;
+    std::memmove(numbers_ + to * (int64_t)count_, numbers_ + from * (int64_t)count_,
+                 (size_t)rows * count_ * sizeof(double));
+    std::memmove(texts_ + to * (int64_t)bytes_, texts_ + from * (int64_t)bytes_, (size_t)rows * bytes_);
+  }
+
+ private:
+  bool parse_line(const uint8_t* p, const uint8_t* end, int64_t row, bool& is_row, bool& stopped) const {
+    if (layout_.split == CellSplit::kFixed) return parse_fixed(p, end, row, is_row, stopped);
+    if (layout_.split == CellSplit::kSpaces)
+      while (is_blank(*p)) ++p;
+    else if (*p == '\r' && p + 1 == end)
+      ++p;
+    is_row = p != end;
+    if (!is_row) return true;
+    return layout_.split == CellSplit::kSpaces ? parse_spaced(p, end, row) : parse_separated(p, end, row);
+  }
+
+  bool parse_spaced(const uint8_t* p, const uint8_t* end, int64_t row) const {
+    for (const TextCell& cell : layout_.cells) {
+      if (p == end) return false;
+      const uint8_t* const start = p;
+      if (cell.kind == CellKind::kNumber) {
+        if (!parse_number(p, end, number(row, cell)) || *p > ' ') return false;
+      } else {
+        while (*p > ' ') ++p;
+        if (cell.kind == CellKind::kText) keep(row, cell, start, p);
+      }
+      while (is_blank(*p)) ++p;
+    }
+    return true;
+  }
+
+  bool parse_separated(const uint8_t* p, const uint8_t* end, int64_t row) const {
+    const uint8_t separator = (uint8_t)layout_.separator;
+    const uint8_t* const last = end[-1] == '\r' ? end - 1 : end;
+    for (const TextCell& cell : layout_.cells) {
+      if (p > last) return false;
+      const uint8_t* stop = p;
+      if (cell.kind == CellKind::kNumber) {
+        while (*stop == ' ') ++stop;
+        if (stop == last || !parse_number(stop, last, number(row, cell))) return false;
+        while (*stop == ' ') ++stop;
+        if (stop != last && *stop != separator) return false;
+      } else {
+        while (stop < last && *stop != separator) ++stop;
+        if (cell.kind == CellKind::kText) {
+          if (stop > p && (is_blank(*p) || is_blank(stop[-1]))) return false;
+          keep(row, cell, p, stop);
+        }
+      }
+      p = stop + 1;
+    }
+    return true;
+  }
+
+  bool parse_fixed(const uint8_t* p, const uint8_t* end, int64_t row, bool& is_row, bool& stopped) const {
+    const auto begins = [&](const char* word) { return end - p >= 6 && !std::memcmp(p, word, 6); };
+    stopped = layout_.stop && begins(layout_.stop);
+    is_row = !stopped && std::any_of(layout_.records.begin(), layout_.records.end(), begins);
+    if (!is_row) return true;
+    for (size_t i = 0; i < layout_.cells.size(); ++i) {
+      const TextCell& cell = layout_.cells[i];
+      const uint8_t *start = std::min(p + cell.start, end), *stop = std::min(p + cell.start + cell.width, end);
+      while (start < stop && is_blank(*start)) ++start;
+      while (start < stop && is_blank(stop[-1])) --stop;
+      if (cell.kind == CellKind::kText) {
+        keep(row, cell, start, stop);
+        continue;
+      }
+      double& value = number(row, cell);
+      if (start < stop && parse_cell(start, stop, value)) continue;
+      if (cell.kind != CellKind::kOptional) return false;
+      value = std::numeric_limits<double>::quiet_NaN();
+      __atomic_store_n(&lacking_[i], (uint8_t)1, __ATOMIC_RELAXED);
+    }
+    return true;
+  }
+
+  // A number that another one may follow without a space in between.
+  static bool parse_cell(const uint8_t* start, const uint8_t* stop, double& out) {
+    uint8_t copy[32] = {};
+    const size_t length = (size_t)(stop - start);
+    if (length >= sizeof copy) return false;
+    std::memcpy(copy, start, length);
+    const uint8_t* p = copy;
+    return parse_number(p, copy + length, out) && p == copy + length;
+  }
+
+  double& number(int64_t row, const TextCell& cell) const { return numbers_[row * (int64_t)count_ + cell.offset]; }
+
+  void keep(int64_t row, const TextCell& cell, const uint8_t* start, const uint8_t* stop) const {
+    uint8_t* to = texts_ + row * (int64_t)bytes_ + cell.offset;
+    const size_t length = std::min((size_t)(stop - start), (size_t)cell.bytes);
+    std::memcpy(to, start, length);
+    std::memset(to + length, 0, (size_t)cell.bytes - length);
+  }
+
+  const TextLayout& layout_;
+  double* numbers_;
+  size_t count_;
+  uint8_t* texts_;
+  size_t bytes_;
+  uint8_t* lacking_;
+};
+
+}  // namespace
+
+TextRows parse_rows(const TextLayout& layout, const uint8_t* text, size_t size, int64_t capacity, double* numbers,
+                    size_t number_count, uint8_t* texts, size_t text_bytes, uint8_t* lacking, int threads) {
+  const uint8_t* const end = text + size;
+  const size_t most = std::max<size_t>(1, std::min((size_t)std::max(threads, 1), size / kLeastBytes));
+  std::vector<Part> parts;
+  const uint8_t* begin = text;
+  for (size_t i = 1; i <= most && begin < end; ++i) {
+    const uint8_t* stop = end;
+    if (i < most) {
+      const uint8_t* const middle = std::max(text + size / most * i, begin);
+      stop = (const uint8_t*)std::memchr(middle, '\n', (size_t)(end - middle)) + 1;
+    }
+    parts.push_back({begin, stop});
+    begin = stop;
+  }
+  const Parser parser(layout, numbers, number_count, texts, text_bytes, lacking);
+  ThreadPool pool((int)std::max<size_t>(1, parts.size()));
+  pool.each((int64_t)parts.size(), [&](int64_t i, int) { Parser::look(parts[(size_t)i]); });
+  int64_t first = 0;
+  for (Part& part : parts) {
+    if (!part.regular) return {-1, 0, false};
+    part.first = first;
+    part.limit = std::max<int64_t>(0, std::min(part.lines, capacity - first));
+    first += part.lines;
+  }
+  pool.each((int64_t)parts.size(), [&](int64_t i, int) { parser.parse(parts[(size_t)i]); });
+  TextRows result{0, 0, false};
+  for (const Part& part : parts) {
+    if (!part.regular) return {-1, 0, false};
+    parser.move(part.first, result.rows, part.rows);
+    result.rows += part.rows;
+    result.consumed = part.reached - text;
+    result.stopped = part.stopped;
+    if (part.stopped || part.reached < part.end) break;
+  }
+  return result;
+}
+
+}  // namespace rt

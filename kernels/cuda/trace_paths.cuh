@@ -1,0 +1,64 @@
+// A path of any material and light, one thread (CUDA): as path.cuh, which has the traversal's interface.
+#pragma once
+#include "path.cuh"
+#include "../integrator/path_tracing.h"
+
+namespace RT_NS {
+
+// What the lights send to a surface of any material, added to `radiance`.
+template <class Traversal>
+RT_DEVICE Vec3<float> add_path_lights(const rt::SceneTables& s, const Traversal& traversal, const PathState<float>& p,
+                                      const Surface<float>& f, const Scattering<float>& scattering,
+                                      Vec3<float> radiance) {
+  for (int i = 0; i < light_samples(*s.frame); ++i) {
+    const LitSample<float> a = shade_path_light(s, i, p, f, scattering);
+    if (!a.contributes) continue;
+    if (casts_shadows(s, i) && path_occluded(s, traversal, a.origin, a.sample.wi, p.prim, a.sample.distance)) continue;
+    radiance = radiance + a.radiance;
+  }
+  return radiance;
+}
+
+// One surface of a path, and the ray from there; returns whether the path goes on to a next surface.
+template <class Traversal>
+RT_DEVICE bool path_bounce(const rt::SceneTables& s, const Traversal& traversal, PathState<float>& p,
+                           Vec3<float>& radiance) {
+  const rt::Frame& frame = *s.frame;
+  const Surface<float> f = path_surface(s, p, traversal.primitive(p.prim));
+  const Scattering<float> scattering = path_scattering(p, f);
+  radiance = radiance + shade_emission(frame, p, f, scattering);
+  if (!traces_paths(frame.integrator)) {
+    const Vec3<float> ambient = shade_path_ambient(frame, p, scattering);
+    if (sky_rays(frame.integrator))
+      radiance = add_sky(s, traversal, p, f, ambient, radiance);
+    else
+      radiance = radiance + ambient;
+  }
+  radiance = add_path_lights(s, traversal, p, f, scattering, radiance);
+  const ScatterStep<float> next = scatter_path(frame, p, f, scattering);
+  if (!next.continues) return false;
+  p = next.step.path;
+  float t = next.step.t;
+  path_intersect_closest(s, traversal, p.ray, next.step.self, t, p.prim);
+  if (traces_paths(frame.integrator))
+    for (int i = 0; i < frame.scene.light_count; ++i)
+      if (has_extent(s.lights[i])) radiance = radiance + shade_crossing(frame, s.lights[i], p, t);
+  if (p.prim != kNoPrim) return true;
+  radiance = radiance + shade_sky_miss(frame, p);
+  return false;
+}
+
+// Radiance and coverage of a path whose camera ray meets p.prim.
+template <class Traversal>
+RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal, PathState<float> p) {
+  if (p.prim == kNoPrim) {
+    const Vec3<float> radiance = shade_miss(*s.frame, p);
+    return make_float4(radiance.x, radiance.y, radiance.z, 0.0f);
+  }
+  Vec3<float> radiance = vec3(0.0f, 0.0f, 0.0f);
+  while (path_bounce(s, traversal, p, radiance)) {
+  }
+  return make_float4(radiance.x, radiance.y, radiance.z, 1.0f);
+}
+
+}  // namespace RT_NS

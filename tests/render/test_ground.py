@@ -1,0 +1,247 @@
+"""The ground: a plane, compared with a float64 ray caster of a plane and spheres."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import raytracer
+from raytracer.scene.packing.pack import pack
+from reference import View, camera_rays
+from reference.scene import unit
+
+WIDTH, HEIGHT = 120, 90
+VIEW = View((1.5, 2.4, 7.0), (0.0, 0.3, 0.0), vertical_fov=50.0)
+SUN = unit((0.7, -1.0, -0.3))
+CENTERS = np.array([[0.0, 0.5, 0.0], [1.3, 0.1, 0.6], [-1.4, 0.9, -0.5]])
+RADII = np.array([0.8, 0.5, 0.6])
+NO_ID = 2**32 - 1
+Array = NDArray[np.float64]
+
+
+def turned(up: Array) -> Array:
+    """A rotation that takes y to another axis."""
+    side = unit(np.cross(up, (0.3, 0.1, 1.0)))
+    return np.stack([np.cross(up, side), up, side], axis=1)
+
+
+def scene_of(rotation: Array, shift: Array, height: float | str, **options: Any) -> raytracer.Scene:
+    def moved(point: Any) -> tuple[float, ...]:
+        return tuple((rotation @ np.asarray(point) + shift).tolist())
+
+    return raytracer.Scene(
+        spheres=[raytracer.SphereSet([moved(c) for c in CENTERS], RADII, "white")],
+        camera=raytracer.Camera(
+            position=moved(VIEW.position), look_at=moved(VIEW.look_at), vertical_fov=50.0,
+            up=tuple(rotation[:, 1].tolist()),
+        ),
+        lights=[raytracer.DirectionalLight(tuple((rotation @ SUN).tolist()), intensity=1.0)],
+        ambient=raytracer.Ambient(intensity=0.2),
+        materials={
+            "default": raytracer.Material(diffuse=0.8, specular=0.0),
+            "mirror": raytracer.Material(mirror=1.0, specular=0.0),
+        },
+        ground=raytracer.Ground(height, options.pop("color", "white"), **options),
+    )  # fmt: skip
+
+
+def spheres_along(origin: Array, direction: Array) -> Array:
+    """Distance to the first sphere of each ray, infinite without a hit; (N,)."""
+    nearest = np.full(len(direction), np.inf)
+    for center, radius in zip(CENTERS, RADII, strict=True):
+        to = center - origin
+        middle = (to * direction).sum(axis=1)
+        half2 = radius**2 - ((to - middle[:, None] * direction) ** 2).sum(axis=1)
+        t = middle - np.sqrt(np.maximum(half2, 0.0))
+        nearest = np.where((half2 > 0.0) & (t > 1e-9), np.minimum(nearest, t), nearest)
+    return nearest
+
+
+def expected(height: float) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """Depth and radiance of the ground where rays through pixel centres meet it first.
+
+    Also which pixels show it well away from the edges of spheres and of shadows.
+    """
+    origin, direction = camera_rays(VIEW, WIDTH, HEIGHT)
+    origin, direction = (
+        np.broadcast_to(a, (*direction.shape,)).reshape(-1, 3) for a in (origin, direction)
+    )
+    with np.errstate(divide="ignore"):
+        t = (height - origin[:, 1]) / direction[:, 1]
+    seen = (t > 0.0) & (t < spheres_along(origin, direction))
+    point = origin + np.where(seen, t, 0.0)[:, None] * direction
+    towards = np.broadcast_to(-SUN, point.shape)
+    lit = np.isinf(spheres_along(point, towards))
+    radiance = 0.2 + np.where(lit, 0.8 * -SUN[1], 0.0)
+    shape = HEIGHT, WIDTH
+    sure = seen.reshape(shape).copy()
+    for mask in (seen.reshape(shape), lit.reshape(shape)):
+        for axis in (0, 1):
+            edge = np.diff(mask, axis=axis)
+            low, high = [slice(None)] * 2, [slice(None)] * 2
+            low[axis], high[axis] = slice(None, -1), slice(1, None)
+            sure[tuple(low)] &= ~edge
+            sure[tuple(high)] &= ~edge
+    return t.reshape(shape), radiance.reshape(shape), sure
+
+
+def render(scene: raytracer.Scene, **settings: Any) -> raytracer.Image:
+    options: dict[str, Any] = {"width": WIDTH, "height": HEIGHT, "samples": 1, "filter": "point"}
+    return raytracer.render(scene, aovs=("id", "depth", "normal", "position"), **options | settings)
+
+
+@pytest.mark.parametrize("up", [(0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.36, -0.48, 0.8)])
+@pytest.mark.parametrize("height", [-0.4, -3.0, "below"])
+def test_it_is_a_plane(backend: str, up: tuple[float, float, float], height: float | str) -> None:
+    rotation, shift = turned(np.array(up)), np.array([40.0, -20.0, 7.0])
+    own = height if isinstance(height, str) else height + float(shift @ up)
+    film = render(scene_of(rotation, shift, own), backend=backend).film
+    place = -0.4 if isinstance(height, str) else height  # the second sphere reaches lowest
+    depth, radiance, sure = expected(place)
+    assert 2000 < np.count_nonzero(sure) < np.count_nonzero(film.aovs["id"] == NO_ID)
+    assert (film.aovs["id"][sure] == NO_ID).all()
+    assert set(film.aovs["id"][film.aovs["id"] != NO_ID]) == {0, 1, 2}
+    near = sure & (depth < 100.0)
+    np.testing.assert_allclose(film.aovs["depth"][near], depth[near], rtol=2e-5)
+    np.testing.assert_allclose(film.aovs["normal"][sure] @ up, 1.0, atol=1e-6)
+    heights = (film.aovs["position"].astype(np.float64) - shift) @ up
+    np.testing.assert_allclose(heights[near], place, atol=5e-5)
+    np.testing.assert_allclose(film.sums[sure][:, 1], radiance[sure], rtol=2e-4)
+    assert (film.coverage[sure] == 1.0).all()
+
+
+def test_it_is_seen_from_below_and_hides_the_light() -> None:
+    scene = scene_of(np.eye(3), np.zeros(3), 3.0)
+    film = render(scene).film
+    hidden = film.aovs["depth"] > 0
+    spheres = film.aovs["id"] != NO_ID
+    assert spheres.any()
+    assert (hidden & ~spheres).any()
+    np.testing.assert_allclose(film.sums[spheres][:, 1], 0.2, rtol=1e-5)  # the sun is above it
+
+
+def test_occlusion_comes_from_the_ground() -> None:
+    """A ball on a plane sees half a sky from its sides: less light below than without a ground."""
+    scene = scene_of(np.eye(3), np.zeros(3), "below")
+    scene.lights, scene.ambient = (), raytracer.Ambient(intensity=1.0)
+    settings: dict[str, Any] = {"integrator": "ao", "samples": 16}
+    film = render(scene, **settings).film
+    bare = render(scene, ground=False, **settings).film
+    sphere = film.aovs["id"] == 0
+    downwards = sphere & (film.aovs["normal"][..., 1] < 0.0)
+    assert film.sums[downwards][:, 1].mean() < 0.6 * bare.sums[downwards][:, 1].mean()
+    far = (film.aovs["id"] == NO_ID) & (film.aovs["depth"] > 30.0)
+    np.testing.assert_allclose(film.sums[far][:, 1].mean() / film.samples, 1.0, rtol=0.02)
+
+
+def test_a_mirror_shows_the_spheres_upside_down() -> None:
+    scene = scene_of(np.eye(3), np.zeros(3), -0.4, material="mirror")
+    scene.background = raytracer.Background("black")
+    film = render(scene, max_depth=1).film
+    below = scene_of(np.eye(3), np.zeros(3), -0.4)
+    flipped = CENTERS * (1.0, -1.0, 1.0) - (0.0, 0.8, 0.0)
+    below.spheres = [raytracer.SphereSet(flipped, RADII, "white")]
+    below.lights = [raytracer.DirectionalLight(tuple((SUN * (1.0, -1.0, 1.0)).tolist()))]
+    below.ground, below.background = None, scene.background
+    ground = film.aovs["id"] == NO_ID
+    seen = np.where(ground, film.sums[..., 1], 0.0)
+    wanted = np.where(ground, render(below).film.sums[..., 1], 0.0)
+    assert np.count_nonzero(wanted) > 300
+    assert np.mean(np.abs(seen - wanted) > 0.02) < 0.02  # shadow edges, which differ by roundings
+
+
+def test_the_file_the_option_and_python_show_the_same(tmp_path: Any) -> None:
+    from raytracer.cli import main
+
+    text = 'spheres = [{ centers = [[0, 1, 0]], radius = 1, color = "red" }]\n'
+    (tmp_path / "with.toml").write_text(text + '[ground]\nheight = -0.25\ncolor = "#d9d9d9"\n')
+    (tmp_path / "without.toml").write_text(text)
+    size: dict[str, Any] = {"width": 40, "height": 30, "samples": 2, "backend": "cpu"}
+    own = raytracer.render(tmp_path / "with.toml", **size)
+    asked = raytracer.render(tmp_path / "without.toml", ground=-0.25, **size)
+    given = raytracer.render(tmp_path / "without.toml", ground=raytracer.Ground(-0.25), **size)
+    for other in (asked, given):
+        np.testing.assert_array_equal(own.film.sums, other.film.sums)
+    bare = raytracer.render(tmp_path / "without.toml", **size)
+    without = raytracer.render(tmp_path / "with.toml", ground=False, **size)
+    np.testing.assert_array_equal(bare.film.sums, without.film.sums)
+    assert own.metadata["spheres"] == 1
+    assert own.metadata["scene"]["digest"] not in ("", bare.metadata["scene"]["digest"])
+    options = ["--width", "40", "--height", "30", "--samples", "2", "--backend", "cpu", "-q"]
+    picture, film = tmp_path / "a.png", tmp_path / "a.npz"
+    command = ["render", str(tmp_path / "without.toml"), "--ground", "-0.25", *options]
+    assert main([*command, "-o", str(picture), "--film", str(film)]) == 0
+    np.testing.assert_array_equal(raytracer.Film.load(film).sums, own.film.sums)
+
+
+def test_colours_of_many_spheres_stay_theirs() -> None:
+    """The row of the ground is the last one of each table."""
+    rng = np.random.default_rng(2)
+    colors = rng.integers(0, 256, (300, 3), np.uint8)
+    scene = raytracer.Scene.from_arrays(rng.random((300, 3)), 0.03, colors)
+    size: dict[str, Any] = {"width": 60, "height": 40, "samples": 1, "backend": "cpu"}
+    names = ("id", "albedo")
+    bare = raytracer.render(scene, aovs=names, **size).film.aovs
+    film = raytracer.render(scene, aovs=names, ground="below", **size).film.aovs
+    np.testing.assert_array_equal(film["id"], bare["id"])
+    hit = bare["id"] != NO_ID
+    np.testing.assert_array_equal(film["albedo"][hit], bare["albedo"][hit])
+    buffers = pack(raytracer.Scene(scene.spheres, ground=raytracer.Ground()))
+    assert (buffers.count, buffers.rows, len(buffers.color)) == (300, 301, 301)
+
+
+def test_beside_large_spheres_there_are_as_many_as_kernels_take() -> None:
+    sets = [raytracer.SphereSet([[0.0, 0.0, 0.0]], 1.0)]
+    sets += [raytracer.SphereSet([[0.0, -1e7 - 3 - i, 0.0]], 1e7) for i in range(16)]
+    with pytest.warns(raytracer.RaytracerWarning, match="at most 16 large ones"):
+        buffers = pack(raytracer.Scene(sets, ground=raytracer.Ground(0.0)))
+    assert len(buffers.large) == 16
+    assert buffers.has_ground
+    assert buffers.large["prim"].tolist() == list(range(2, 18))
+
+
+def test_without_spheres_there_is_no_ground() -> None:
+    buffers = pack(raytracer.Scene(ground=raytracer.Ground()))
+    assert not buffers.has_ground
+    assert buffers.rows == 0
+
+
+def test_paths_bounce_off_it() -> None:
+    """A white ball on a white plane under a white sky: light comes back from below."""
+    scene = scene_of(np.eye(3), np.zeros(3), "below")
+    scene.lights, scene.ambient = (), raytracer.Ambient(intensity=1.0)
+    scene.materials = {"default": raytracer.Material(diffuse=1.0, specular=0.0)}
+    scene.background = raytracer.Background("black")
+    settings: dict[str, Any] = {"integrator": "path", "max_depth": 8, "samples": 16}
+    film = render(scene, **settings).film
+    dark = render(scene, ground=raytracer.Ground(color="black"), **settings).film
+    downwards = (film.aovs["id"] == 0) & (film.aovs["normal"][..., 1] < -0.3)
+    assert np.isfinite(film.sums).all()
+    bright = film.sums[downwards][:, 1].mean() / film.samples
+    assert dark.sums[downwards][:, 1].mean() / film.samples < 0.6 * bright < bright <= 1.05
+
+
+@pytest.mark.parametrize(
+    "material", [raytracer.Principled(emission=1.0), raytracer.Principled(transmission=1.0)]
+)
+def test_it_is_neither_a_lamp_nor_of_glass(material: raytracer.Principled) -> None:
+    with pytest.raises(raytracer.UserError, match=r"ground\.material: sends out light or lets it"):
+        raytracer.Scene(materials={"m": material}, ground=raytracer.Ground(material="m"))
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"height": "under"}, r"ground\.height: 'under' is neither 'below' nor a finite height"),
+        ({"height": float("inf")}, r"ground\.height: inf is neither"),
+        ({"color": "gras"}, r"ground\.color: there is no colour named 'gras'"),
+        ({"material": "chrom"}, r"ground\.material: there is no material named 'chrom'"),
+        ({"height": 1e30}, r"ground\.height: is too far from the spheres"),
+    ],
+)
+def test_what_is_wrong_is_named(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(raytracer.UserError, match=message):
+        pack(raytracer.Scene.from_arrays(np.eye(3), 0.1, ground=raytracer.Ground(**fields)))
