@@ -100,7 +100,7 @@ FORMATS = (
         "LAMMPS data",
         "lammps_data",
         (".data", ".lmp", ".lammps"),
-        pattern=r"(?:[^\n]*\n)?(?:\s|#[^\n]*\n)*\d+[ \t]+atoms\b",
+        pattern=r"[^\n]*\n(?:\s|#[^\n]*\n)*\d+[ \t]+atoms\b",
     ),
     Format("GROMACS", "gro", (".gro",), pattern=_GRO),
     Format("VASP structure", "poscar", (".vasp", ".poscar", ".contcar"), pattern=_POSCAR),
