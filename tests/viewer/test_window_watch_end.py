@@ -36,9 +36,9 @@ load, receive = LoadedScene.load, Viewer.receive
 stop, submit = Worker.stop, Viewer._submit
 join = Watch.join
 
-def loading(*arguments):
+def loading(*arguments, **named):
     before(len(scenes))
-    loaded = load(*arguments)
+    loaded = load(*arguments, **named)
     scenes.append(loaded)
     after(len(scenes))
     return loaded
