@@ -56,8 +56,7 @@ RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal
     return make_float4(radiance.x, radiance.y, radiance.z, 0.0f);
   }
   Vec3<float> radiance = vec3(0.0f, 0.0f, 0.0f);
-  while (path_bounce(s, traversal, p, radiance)) {
-  }
+  while (path_bounce(s, traversal, p, radiance)) {}
   return make_float4(radiance.x, radiance.y, radiance.z, 1.0f);
 }
 
