@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raytracer.errors import MemoryNeedError, shown
+from raytracer.errors import DataFileError, MemoryNeedError, shown
 from raytracer.files.access import OpenFile, opened
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.read import source_of
 from raytracer.scene.particles.source import Column
+from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +49,11 @@ def _frame_count(stream: OpenFile, inner: str) -> int:
     from raytracer.scene.particles.frames import frames_of
 
     with source_of(stream, inner=inner) as source:
-        return frames_of(source, stream).count
+        try:
+            return frames_of(source, stream).count
+        except DataFileError as error:  # the first frame is sound: it is what is shown
+            warn(f"{error}; only the first frame is counted")
+            return 1
 
 
 def _summary(stream: OpenFile, file: DataFile, frames: int) -> dict[str, Any]:
