@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import hypot, pi, radians, sin
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from raytracer.errors import SceneError
 from raytracer.field_types import Choice, Number, Truth, Vector3
@@ -204,6 +204,19 @@ class _FlatLight(Defined):
         if hypot(*self.direction) == 0.0:
             raise SceneError(_NO_LENGTH)
 
+    def rotated(self, rotation: NDArray[np.float64], pivot: NDArray[np.float64]) -> Self:
+        """Return the light turned about a point.
+
+        Args:
+            rotation: float64 (3, 3).
+            pivot: scene units, float64 (3,).
+        """
+        return replace(
+            self,
+            position=_triple(pivot + rotation @ (self.position - pivot)),
+            direction=_triple(rotation @ self.direction),
+        )
+
     def _pack(self, entry: NDArray[np.void], space: Space, half: tuple[float, float]) -> None:
         """Write all but the area; half: half the sides, or the semi-axes, in render space."""
         import numpy as np
@@ -269,19 +282,10 @@ class RectangleLight(_FlatLight):
         self._pack(entry, space, (width / 2.0, height / 2.0))
         entry["extent"] = width * height
 
-    def rotated(self, rotation: NDArray[np.float64], pivot: NDArray[np.float64]) -> RectangleLight:
-        """Return the light turned about a point.
-
-        Args:
-            rotation: float64 (3, 3).
-            pivot: scene units, float64 (3,).
-        """
-        return replace(
-            self,
-            position=_triple(pivot + rotation @ (self.position - pivot)),
-            direction=_triple(rotation @ self.direction),
-            up=_triple(rotation @ self.up),
-        )
+    def rotated(self, rotation: NDArray[np.float64], pivot: NDArray[np.float64]) -> Self:
+        """Return the light and its height turned; see `DiskLight.rotated`."""
+        turned = super().rotated(rotation, pivot)
+        return replace(turned, up=_triple(rotation @ self.up))
 
     def _up(self) -> Triple:
         return self.up
@@ -315,19 +319,6 @@ class DiskLight(_FlatLight):
         radius = _length("radius", self.radius, space)
         self._pack(entry, space, (radius, radius))
         entry["extent"] = pi * radius**2
-
-    def rotated(self, rotation: NDArray[np.float64], pivot: NDArray[np.float64]) -> DiskLight:
-        """Return the light turned about a point.
-
-        Args:
-            rotation: float64 (3, 3).
-            pivot: scene units, float64 (3,).
-        """
-        return replace(
-            self,
-            position=_triple(pivot + rotation @ (self.position - pivot)),
-            direction=_triple(rotation @ self.direction),
-        )
 
 
 def axes_about(normal: NDArray[np.float64], up: Triple) -> NDArray[np.float64]:
