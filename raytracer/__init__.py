@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     )
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.columns import Columns
+    from raytracer.scene.clip import Clip
     from raytracer.scene.ground import Ground
     from raytracer.scene.load import load
     from raytracer.scene.scene import (
@@ -70,6 +71,7 @@ __all__ = [
     "Axes",
     "Background",
     "Camera",
+    "Clip",
     "ColorScale",
     "Columns",
     "DepthCue",
@@ -124,6 +126,7 @@ _HOMES = {
     "DirectionalLight": "raytracer.scene.scene",
     "DiskLight": "raytracer.scene.scene",
     "Film": "raytracer.film.film",
+    "Clip": "raytracer.scene.clip",
     "Ground": "raytracer.scene.ground",
     "Image": "raytracer.film.image",
     "Keyframe": "raytracer.scene.animation",

@@ -70,6 +70,12 @@ def _no_emitters() -> NDArray[np.void]:
     return np.zeros(0, dtype("Emitter"))
 
 
+def _all_opaque() -> NDArray[np.uint16]:
+    import numpy as np
+
+    return np.zeros(0, np.uint16)
+
+
 @dataclass(frozen=True, eq=False)
 class SceneBuffers:
     """A packed scene; every array is C-contiguous.
@@ -93,6 +99,7 @@ class SceneBuffers:
             plane, is the last of them, with number N. Where there is one, arrays of colours, of
             their ids and of material ids have a row more.
         emitters: structured (E,), `Emitter`: the spheres that send out light; made of the others.
+        opacity: uint16 (N,), or (0,) where all is opaque: 65535 is opacity 1.
     """
 
     x: NDArray[np.float32]
@@ -111,6 +118,7 @@ class SceneBuffers:
     large_id: NDArray[np.int32] = field(default_factory=_no_ids)
     large: NDArray[np.void] = field(default_factory=_no_large)
     emitters: NDArray[np.void] = field(default_factory=_no_emitters)
+    opacity: NDArray[np.uint16] = field(default_factory=_all_opaque)
 
     @property
     def count(self) -> int:
@@ -180,6 +188,8 @@ class SceneBuffers:
             "color_id", self.color_id, np.int32, (count if color_mode == modes["indexed"] else 0,)
         )
         _check_array("material_id", self.material_id, np.int32, (count if by_material else 0,))
+        translucent = count if len(self.opacity) else 0
+        _check_array("opacity", self.opacity, np.uint16, (translucent,))
         for name, struct in (("lights", "Light"), ("materials", "Material")):
             length = int(info[f"{struct.lower()}_count"])
             _check_array(name, getattr(self, name), layout.dtype(struct), (length,))
@@ -229,6 +239,8 @@ class SceneBuffers:
         if len(self.large) or len(self.large_id):  # else the hash is that of earlier versions
             yield "large_id", self.large_id
             yield "large", self.large
+        if len(self.opacity):
+            yield "opacity", self.opacity
 
 
 @dataclass(frozen=True)

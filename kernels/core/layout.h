@@ -14,6 +14,7 @@
 #define RT_OFFSET_Integrator(type, name, count) RT_OFFSET(Integrator, name),
 #define RT_OFFSET_Environment(type, name, count) RT_OFFSET(Environment, name),
 #define RT_OFFSET_SceneInfo(type, name, count) RT_OFFSET(SceneInfo, name),
+#define RT_OFFSET_Clip(type, name, count) RT_OFFSET(Clip, name),
 #define RT_OFFSET_Frame(type, name, count) RT_OFFSET(Frame, name),
 #define RT_OFFSET_RenderArgs(type, name, count) RT_OFFSET(RenderArgs, name),
 #define RT_OFFSET_Node(type, name, count) RT_OFFSET(Node, name),

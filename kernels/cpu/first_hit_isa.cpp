@@ -11,15 +11,14 @@ void first_hit_row(const rt::SceneView& s, rt::FirstHit* row, int y) {
     Ray<float> ray = camera_ray<float>(*s.camera, frame.film, frame.sampler, (uint32_t)x, (uint32_t)y, 0u);
     float t = kInfinity;
     uint32_t prim = kNoPrim;
-    intersect_closest(s, ray.origin, ray.direction, kNoPrim, t, prim);
+    intersect_closest(s, ray.origin, ray.direction, kNoPrim, t, prim, center_hits(s, ray.origin, ray.direction));
     rt::FirstHit& out = row[x - frame.film.x0];
     if (prim == kNoPrim) {
       out = no_hit();
       continue;
     }
     int32_t sphere = s.order[prim];
-    SurfacePoint<float> point = surface_point<float>(s.large, frame.scene.large_count, prim, load_primitive(s, prim),
-                                                     ray.origin, ray.direction);
+    const SurfacePoint<float> point = first_surface(s, prim, load_primitive(s, prim), ray.origin, ray.direction);
     out = first_hit(point, t, load_albedo<float>(s, (uint32_t)sphere), (uint32_t)sphere);
   }
 }

@@ -54,6 +54,18 @@ template <class F> RT_HD MaskOf<F> occludes(const Sphere<F>& s, const Chord<F>& 
   return sphere_occludes(c, s.radius, t_max);
 }
 
+// Where the line of a ray is inside a primitive, which is a convex solid.
+template <class F>
+struct Interval {
+  F near, far;
+};
+
+// of a line that reaches the primitive
+template <class F> RT_HD Interval<F> primitive_interval(const Sphere<F>& s, const Chord<F>& c) {
+  const F half = sqrt_(max_(c.half2, F(0.0f)));
+  return {c.mid - half, c.mid + half};
+}
+
 // A bounding sphere for culling, relative to the same origin as the primitive.
 template <class F> RT_HD Sphere<F> bounding_sphere(const Sphere<F>& s) { return s; }
 
