@@ -126,6 +126,12 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         """The simulation box of the file in the set's own units, or None."""
         return self._data.box
 
+    @property
+    def has_ids(self) -> bool:
+        """Whether the data number their particles; `id` counts the rows where they do not."""
+        found = self._find("id")
+        return found is not None and bool(found.made_of)
+
     def has(self, name: str) -> bool:
         """Whether there is a column of this name."""
         return self._find(name) is not None
