@@ -26,6 +26,7 @@ LAYERS = [
     {"scene", "backends"},
     {"annotations"},
     {"passes"},
+    {"farm"},
     {"pipeline", "progress"},
     {"animation", "benchmark", "viewer"},
     {"ops", "compile_all"},

@@ -30,6 +30,9 @@ EXPECTED: dict[str, tuple[str, ...]] = {
     "id": ("id", "ids", "particle_id", "particleids", "particle_ids", "identifier",
            "particle_identifier", "serial", "tag", "atom_id"),
     "mass": ("mass", "masses", "particle_mass", "m"),
+    "resid": ("residue_id", "residue_number", "resids", "resnum", "residue_ids"),
+    "resname": ("residue", "residue_name", "resnames"),
+    "beta": ("b_factor", "bfactor", "tempfactor", "tempfactors"),
     "velocity": ("velocity", "velocities", "vel", "vels", "v", "velo"),
     "vx": ("vx", "v_x", "velocity_x", "velocities_x", "vel_x", "velx", "velocity_0"),
     "vy": ("vy", "v_y", "velocity_y", "velocities_y", "vel_y", "vely", "velocity_1"),
@@ -124,10 +127,13 @@ class Columns(Mapping[str, "NDArray[Any]"]):
     @property
     def box(self) -> Box | None:
         """The simulation box of the file in the set's own units, or None."""
-        if self._spheres.file is None and self._data.origin is None:
-            return None
-        with self._open() as source:
-            return source.box
+        return self._data.box
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether the data number their particles; `id` counts the rows where they do not."""
+        found = self._find("id")
+        return found is not None and bool(found.made_of)
 
     def has(self, name: str) -> bool:
         """Whether there is a column of this name."""
@@ -280,8 +286,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
     @contextmanager
     def _open(self) -> Iterator[ParticleSource]:
         """Open the file of the set again."""
-        from raytracer.files.access import opened
-        from raytracer.scene.particles.read import source_of
+        from raytracer.scene.particles.read import reopened
 
         if self._data.origin is not None:
             yield self._data.origin
@@ -294,10 +299,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
             )
         if problem := file.problem():
             raise SceneError(f"{self._spheres.source}: {problem}")
-        with (
-            opened(file.path) as stream,
-            source_of(stream, inner=file.inner, frame=file.frame) as found,
-        ):
+        with reopened(file) as found:
             yield found
 
     def _read(self, name: str) -> NDArray[Any] | Texts:

@@ -20,6 +20,7 @@ from raytracer.scene.elements import Element, table
 from raytracer.scene.held import held_names, held_range
 from raytracer.scene.kinds import Expression
 from raytracer.scene.particles.labels import element_symbols, looks
+from raytracer.scene.periodic import replicated, wrapped
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def styled_sets(
         for place, spheres in zip(places, colored, strict=True):
             made[place] = spheres
         scales.append(scale)
-    return made, scales
+    return [_repeated(s, style) for s, style in zip(made, styles, strict=True)], scales
 
 
 def styled(scene: Scene, settings: StyleSettings, radius: float | str | None = None) -> Scene:
@@ -90,10 +91,18 @@ def styled(scene: Scene, settings: StyleSettings, radius: float | str | None = N
     of_data = [spheres.source != "" for spheres in scene.spheres]
     meant = of_data if any(of_data) else [True] * len(of_data)
     size = None if radius is None else str(Expression().checked(radius, "radius", UserError))
-    styles = [SetStyle(settings, size) if each else None for each in meant]
+    styles = [SetStyle(_for_set(settings, s, scene), size) if each else None
+              for s, each in zip(scene.spheres, meant, strict=True)]  # fmt: skip
     sets, scales = styled_sets(scene.spheres, styles)
     kept = () if scales else scene.color_scales
     return replace(scene, spheres=sets, color_scales=(*kept, *scales))
+
+
+def _for_set(settings: StyleSettings, spheres: SphereSet, scene: Scene) -> StyleSettings:
+    """Return the settings of a set: one without a box, beside others with one, stays put."""
+    if spheres.box is not None or not any(each.box for each in scene.spheres):
+        return settings
+    return replace(settings, wrap=None, replicate=None)
 
 
 def _same(one: StyleSettings, other: StyleSettings) -> bool:
@@ -105,12 +114,21 @@ def _same(one: StyleSettings, other: StyleSettings) -> bool:
 
 
 def _sized(spheres: SphereSet, style: SetStyle) -> SphereSet:
-    """Return the particles of a set that are selected, with their radii."""
+    """Return the particles of a set that are selected, with their places and radii."""
+    if style.settings.wrap:
+        spheres = wrapped(spheres, style.named("wrap"))
     if style.settings.select is not None:
         spheres = _selected(spheres, style.settings.select, style.named("select"))
     if style.radius is not None:
         spheres = with_radius(spheres, style.radius, style.named("radius"))
     return spheres
+
+
+def _repeated(spheres: SphereSet, style: SetStyle | None) -> SphereSet:
+    """Return a set with its periodic images."""
+    if style is None or style.settings.replicate is None:
+        return spheres
+    return replicated(spheres, style.settings.replicate, style.named("replicate"))
 
 
 def _selected(spheres: SphereSet, condition: str, place: str) -> SphereSet:
@@ -217,7 +235,8 @@ def _data(sets: list[SphereSet], style: SetStyle) -> _Data:
         and settings.range is None
         and all(spheres.columns.is_label(by) for spheres in sets)
     )
-    if not has_texts and kind != "categorical" and not is_label:
+    by_category = kind is None and _names_numbers(settings.map)
+    if not (has_texts or by_category or is_label or kind == "categorical"):
         return _Data(found, None)
     if has_texts and kind not in (None, "categorical"):
         raise SceneError(
@@ -230,6 +249,12 @@ def _data(sets: list[SphereSet], style: SetStyle) -> _Data:
             "range: leave it out"
         )
     return _Data(found, held_names(lambda: _category_names(found, by, place)))
+
+
+def _names_numbers(colors: Any) -> bool:
+    """Whether a map gives colours to numbers by their names: {"1": ..., "2": ...}."""
+    names = colors if isinstance(colors, Mapping) else ()
+    return any(name.removeprefix("-").replace(".", "", 1).isdecimal() for name in names)
 
 
 def _category_names(found: list[Any], by: str, place: str) -> list[str]:
