@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.columns import Columns
     from raytracer.scene.clip import Clip
+    from raytracer.scene.environment import Environment
     from raytracer.scene.ground import Ground
     from raytracer.scene.load import load
     from raytracer.scene.scene import (
@@ -78,6 +79,7 @@ __all__ = [
     "DirectionalLight",
     "DiskLight",
     "Film",
+    "Environment",
     "Ground",
     "Image",
     "Keyframe",
@@ -127,6 +129,7 @@ _HOMES = {
     "DiskLight": "raytracer.scene.scene",
     "Film": "raytracer.film.film",
     "Clip": "raytracer.scene.clip",
+    "Environment": "raytracer.scene.environment",
     "Ground": "raytracer.scene.ground",
     "Image": "raytracer.film.image",
     "Keyframe": "raytracer.scene.animation",

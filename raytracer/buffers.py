@@ -70,6 +70,14 @@ def _no_emitters() -> NDArray[np.void]:
     return np.zeros(0, dtype("Emitter"))
 
 
+def _no_sky() -> NDArray[np.void]:
+    import numpy as np
+
+    from raytracer.layout import dtype
+
+    return np.zeros(0, dtype("SkyTexel"))
+
+
 def _all_opaque() -> NDArray[np.uint16]:
     import numpy as np
 
@@ -99,6 +107,7 @@ class SceneBuffers:
             plane, is the last of them, with number N. Where there is one, arrays of colours, of
             their ids and of material ids have a row more.
         emitters: structured (E,), `Emitter`: the spheres that send out light; made of the others.
+        sky: structured (M,), `SkyTexel`: the image of the environment, row by row; (0,) without.
         opacity: uint16 (N,), or (0,) where all is opaque: 65535 is opacity 1.
     """
 
@@ -119,6 +128,7 @@ class SceneBuffers:
     large: NDArray[np.void] = field(default_factory=_no_large)
     emitters: NDArray[np.void] = field(default_factory=_no_emitters)
     opacity: NDArray[np.uint16] = field(default_factory=_all_opaque)
+    sky: NDArray[np.void] = field(default_factory=_no_sky)
 
     @property
     def count(self) -> int:
@@ -241,6 +251,8 @@ class SceneBuffers:
             yield "large", self.large
         if len(self.opacity):
             yield "opacity", self.opacity
+        if len(self.sky):
+            yield "sky", self.sky["radiance"]
 
 
 @dataclass(frozen=True)

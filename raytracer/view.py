@@ -116,7 +116,7 @@ class View:
         """Whether it has paths, materials other than Phong's, or lights with an extent."""
         from raytracer import _core
 
-        return bool(_core.needs_path_tracing(self.lights, self.materials, self.frame))
+        return bool(_core.needs_path_tracing(self.camera, self.lights, self.materials, self.frame))
 
     @property
     def integrator(self) -> str:

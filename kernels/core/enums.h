@@ -5,7 +5,8 @@
 #pragma once
 #include "compat.h"
 
-#define RT_CAMERA_KIND(E) E(kCameraPerspective, "perspective") E(kCameraOrthographic, "orthographic")
+#define RT_CAMERA_KIND(E) \
+  E(kCameraPerspective, "perspective") E(kCameraOrthographic, "orthographic") E(kCameraPanorama, "panorama")
 #define RT_FALLOFF(E) E(kFalloffNone, "none") E(kFalloffInverseSquare, "inverse-square")
 #define RT_FILTER_KIND(E) \
   E(kFilterPoint, "point") E(kFilterBox, "box") E(kFilterTent, "tent") E(kFilterGaussian, "gaussian")

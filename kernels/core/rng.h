@@ -22,6 +22,7 @@ template <class U> RT_HD U pixel_key(uint32_t seed, U x, U y, uint32_t dimension
 // What a random number decides: its use and its bounce make its dimension.
 enum SampleUse : uint32_t { kUseFilter = 0, kUseLight = 1, kUseBsdf = 2, kUseTermination = 3 };
 constexpr uint32_t kSampleUses = 4;
+constexpr uint32_t kCenterSample = 0xffffffffu;  // no sample: the pixel's centre, as seen without any random number
 constexpr uint32_t kShuffle = 0x40000000u;  // keys of shuffles, beyond those of numbers
 
 }  // namespace RT_NS

@@ -7,6 +7,7 @@
 #include "compat.h"
 
 #define RT_FIELD_LISTS
+#include "../geom/clip.h"
 #include "../integrator/ao.h"
 #include "../integrator/camera.h"
 #include "../integrator/direct.h"
@@ -15,6 +16,7 @@
 #include "../shade/light.h"
 #include "../shade/phong.h"
 #include "../shade/principled.h"
+#include "../shade/sky.h"
 #undef RT_FIELD_LISTS
 
 // The parameters of all kinds of material are in the same place, float32 each; the name of a kind is its word in
@@ -44,13 +46,10 @@
   F(int32_t, emitter_count, 1) F(float, emitter_scale, 1) /* one by the sum of their weights */   \
   F(int32_t, translucent, 1)                   /* whether any surface is not opaque */
 
-// Half-spaces a x + b y + c z <= d, in render space; their intersection is what is kept, or what is removed.
-#define RT_CLIP(F)                                                                                \
-  F(float, clip_planes, 24) F(int32_t, clip_count, 1) F(int32_t, clip_removes, 1) F(int32_t, pad, 2)
-
 #define RT_FRAME(F)                                                                               \
   F(Film, film, 1) F(Sampler, sampler, 1) F(Integrator, integrator, 1)                            \
-  F(Environment, environment, 1) F(SceneInfo, scene, 1) F(Clip, clip, 1)
+  F(Environment, environment, 1) F(SceneInfo, scene, 1) F(Clip, clip, 1)   \
+  F(Sky, sky, 1)
 
 // what a CUDA launch receives by value: device pointers, then the part of the picture it renders
 #define RT_RENDERARGS(F)                                                                          \
@@ -59,7 +58,7 @@
   F(uint64_t, film, 1)                                                                            \
   F(int64_t, sphere_count, 1) F(int32_t, tile_begin, 1) F(int32_t, tile_end, 1)                   \
   F(int32_t, sample_begin, 1) F(int32_t, sample_count, 1) F(int32_t, tiles_x, 1) F(int32_t, pad, 1) \
-  F(uint64_t, opacity, 1) F(uint64_t, pad1, 1)
+  F(uint64_t, opacity, 1) F(uint64_t, sky, 1)
 
 // A sphere too large for a float32 centre and radius, as geom/large_sphere.h tests it; prim: its leaf position
 #define RT_LARGESPHERE(F)                                                                         \
@@ -169,6 +168,12 @@ struct Environment {
 struct SceneInfo {
   RT_SCENEINFO(RT_FIELD)
 };
+struct Sky {
+  RT_SKY(RT_FIELD)
+};
+struct SkyTexel {
+  RT_SKYTEXEL(RT_FIELD)
+};
 struct Clip {
   RT_CLIP(RT_FIELD)
 };
@@ -199,7 +204,7 @@ struct FilmHistogram {
 static_assert(sizeof(Camera) % 16 == 0 && sizeof(Light) % 16 == 0 && sizeof(Material) % 16 == 0);
 static_assert(sizeof(Integrator) % 16 == 0 && sizeof(Environment) % 16 == 0 && sizeof(Frame) % 16 == 0);
 static_assert(sizeof(Film) == 32 && sizeof(Sampler) == 32 && sizeof(SceneInfo) == 32);
-static_assert(sizeof(Clip) == 112 && sizeof(RenderArgs) == 112 && sizeof(Node) == 80);
+static_assert(sizeof(Clip) == 112 && sizeof(Sky) == 32 && sizeof(SkyTexel) == 32 && sizeof(RenderArgs) == 112 && sizeof(Node) == 80);
 static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 128 &&
               sizeof(FilmHistogram) == 1072);
 }  // namespace rt
@@ -208,7 +213,7 @@ static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(First
 #define RT_STRUCTS(S)                                                                             \
   S(Camera, RT_CAMERA) S(Light, RT_LIGHT) S(PhongParameters, RT_PHONG) S(PrincipledParameters, RT_PRINCIPLED) S(Material, RT_MATERIAL)             \
   S(Film, RT_FILM) S(Sampler, RT_SAMPLER) S(Integrator, RT_INTEGRATOR) S(Environment, RT_ENVIRONMENT)              \
-  S(SceneInfo, RT_SCENEINFO) S(Clip, RT_CLIP) S(Frame, RT_FRAME)                                                   \
+  S(SceneInfo, RT_SCENEINFO) S(Clip, RT_CLIP) S(Sky, RT_SKY) S(SkyTexel, RT_SKYTEXEL) S(Frame, RT_FRAME)                                                   \
   S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE) S(LargeSphere, RT_LARGESPHERE) S(Emitter, RT_EMITTER) S(FirstHit, RT_FIRSTHIT)            \
   S(ToneArgs, RT_TONEARGS) S(FilmHistogram, RT_FILMHISTOGRAM)
 
@@ -224,6 +229,8 @@ static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(First
 #define RT_MEMBER_Environment(type, name, count) RT_MEMBER(Environment, name)
 #define RT_MEMBER_SceneInfo(type, name, count) RT_MEMBER(SceneInfo, name)
 #define RT_MEMBER_Clip(type, name, count) RT_MEMBER(Clip, name)
+#define RT_MEMBER_Sky(type, name, count) RT_MEMBER(Sky, name)
+#define RT_MEMBER_SkyTexel(type, name, count) RT_MEMBER(SkyTexel, name)
 #define RT_MEMBER_Frame(type, name, count) RT_MEMBER(Frame, name)
 #define RT_MEMBER_RenderArgs(type, name, count) RT_MEMBER(RenderArgs, name)
 #define RT_MEMBER_Node(type, name, count) RT_MEMBER(Node, name)

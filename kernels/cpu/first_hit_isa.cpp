@@ -8,7 +8,7 @@ namespace RT_NS {
 void first_hit_row(const rt::SceneView& s, rt::FirstHit* row, int y) {
   const rt::Frame& frame = *s.frame;
   for (int x = frame.film.x0; x < frame.film.x1 && !is_cancelled(s); ++x) {
-    Ray<float> ray = camera_ray<float>(*s.camera, frame.film, frame.sampler, (uint32_t)x, (uint32_t)y, 0u);
+    Ray<float> ray = center_ray(*s.camera, frame, (uint32_t)x, (uint32_t)y);
     float t = kInfinity;
     uint32_t prim = kNoPrim;
     intersect_closest(s, ray.origin, ray.direction, kNoPrim, t, prim, center_hits(s, ray.origin, ray.direction));

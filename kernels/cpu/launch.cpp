@@ -115,7 +115,7 @@ int64_t render(const SceneView& scene, int64_t first, double budget, int threads
   using Clock = std::chrono::steady_clock;
   const Tiles tiles{scene.frame->film, tile_pixels};
   const int64_t count = tiles.count();
-  const bool paths = needs_path_tracing(*scene.frame, scene.lights, scene.materials);
+  const bool paths = needs_path_tracing(*scene.frame, *scene.camera, scene.lights, scene.materials);
   const auto render_tile = paths ? current_isa().render_paths : current_isa().render;
   const auto start = Clock::now();
   std::atomic<int64_t> next{first};

@@ -233,7 +233,7 @@ template <class T, int N> In<T, N> unchanging(nb::handle array, const char* name
 class Scene {
  public:
   Scene(nb::object nodes, In<float, 2> spheres, nb::object order, In<float, 2> color, nb::object color_id,
-        nb::object material_id, nb::object large, nb::object emitters, nb::object opacity)
+        nb::object material_id, nb::object large, nb::object emitters, nb::object opacity, nb::object sky)
       : nodes_(unchanging<uint8_t, 2>(nodes, "nodes")),
         spheres_(spheres),
         order_(unchanging<int32_t, 1>(order, "order")),
@@ -242,7 +242,8 @@ class Scene {
         material_id_(unchanging<int32_t, 1>(material_id, "material_id")),
         large_(Structs<rt::LargeSphere>(large).all()),
         emitters_(Structs<rt::Emitter>(emitters).all()),
-        opacity_(unchanging<uint16_t, 1>(opacity, "opacity", sizeof(uint16_t))) {
+        opacity_(unchanging<uint16_t, 1>(opacity, "opacity", sizeof(uint16_t))),
+        sky_(Structs<rt::SkyTexel>(sky).all()) {
     if (nodes_.shape(1) != sizeof(rt::Node) || spheres.shape(1) != rt::kPrimitiveFloats ||
         order_.shape(0) != spheres.shape(0))
       throw nb::value_error("nodes, spheres and order are not those of one build_bvh");
@@ -251,6 +252,7 @@ class Scene {
     check_aligned(color.data());
     tables_.order = order_.data(), tables_.color = color.data(), tables_.color_id = color_id_.data();
     tables_.material_id = material_id_.data(), tables_.large = large_.data(), tables_.emitters = emitters_.data();
+    tables_.sky = sky_.data();
     tables_.opacity = opacity_.shape(0) ? opacity_.data() : nullptr;
     tables_.nodes = nodes_.shape(0) ? (const rt::Node*)nodes_.data() : nullptr;
     tables_.spheres = spheres.data(), tables_.sphere_count = (int64_t)spheres.shape(0);
@@ -262,6 +264,7 @@ class Scene {
                 .large = (int64_t)large_.size(),
                 .emitters = (int64_t)emitters_.size(),
                 .opacities = (int64_t)opacity_.shape(0),
+                .texels = (int64_t)sky_.size(),
                 .materials = 0};
     const char* problem;
     {
@@ -274,7 +277,8 @@ class Scene {
   int64_t nbytes() const {
     return (int64_t)(nodes_.nbytes() + spheres_.nbytes() + order_.nbytes() + color_.nbytes() + color_id_.nbytes() +
                      material_id_.nbytes() + opacity_.nbytes()) +
-           (int64_t)(large_.size() * sizeof(rt::LargeSphere) + emitters_.size() * sizeof(rt::Emitter));
+           (int64_t)(large_.size() * sizeof(rt::LargeSphere) + emitters_.size() * sizeof(rt::Emitter) +
+                     sky_.size() * sizeof(rt::SkyTexel));
   }
 
   int64_t render(nb::object camera, nb::object lights, nb::object materials, nb::object frame, Out<float, 3> film,
@@ -332,6 +336,7 @@ class Scene {
   std::vector<rt::LargeSphere> large_;
   std::vector<rt::Emitter> emitters_;
   In<uint16_t, 1> opacity_;
+  std::vector<rt::SkyTexel> sky_;
   rt::SceneView tables_{};
   rt::SceneLengths lengths_{};
 };
@@ -339,9 +344,9 @@ class Scene {
 // The check of a view for scenes in the memory of a device, whose indices were checked when they were packed.
 void check_view(nb::object camera, nb::object lights, nb::object materials, nb::object frame, int64_t spheres,
                 int64_t colors, int64_t color_ids, int64_t material_ids, int64_t least_materials, int64_t large,
-                int64_t emitters, int64_t opacities) {
+                int64_t emitters, int64_t opacities, int64_t texels) {
   const rt::SceneLengths lengths = {0,     spheres,  colors,    color_ids,      material_ids,
-                                    large, emitters, opacities, least_materials};
+                                    large, emitters, opacities, texels, least_materials};
   Structs<rt::Camera>(camera).one();
   const Structs<rt::Frame> frames(frame);
   if (lights.is_none()) return raise(rt::view_problem(unlit(frames.one()), lengths, 0, 1));
@@ -349,14 +354,14 @@ void check_view(nb::object camera, nb::object lights, nb::object materials, nb::
   raise(rt::view_problem(frames.one(), lengths, light_count, Structs<rt::Material>(materials).count()));
 }
 
-bool needs_path_tracing(nb::object lights, nb::object materials, nb::object frame) {
+bool needs_path_tracing(nb::object camera, nb::object lights, nb::object materials, nb::object frame) {
   const Structs<rt::Light> light(lights);
   const Structs<rt::Material> material(materials);
   const Structs<rt::Frame> frames(frame);
   const rt::Frame& f = frames.one();
   if (light.count() < f.scene.light_count || material.count() < f.scene.material_count)
     throw nb::value_error("lights, materials: fewer than the frame says");
-  return rt::needs_path_tracing(f, light.data(), material.data());
+  return rt::needs_path_tracing(f, Structs<rt::Camera>(camera).one(), light.data(), material.data());
 }
 
 void check_histogram(const Out<uint8_t, 1>& histogram) {
@@ -488,9 +493,9 @@ NB_MODULE(_core, m) {
           nb::init<nb::object, In<float, 2>, nb::object, In<float, 2>, nb::object, nb::object, nb::object, nb::object,
                    nb::object>(),
           "nodes"_a, "spheres"_a.noconvert(), "order"_a, "color"_a.noconvert(), "color_id"_a, "material_id"_a,
-          "large"_a, "emitters"_a, "opacity"_a,
+          "large"_a, "emitters"_a, "opacity"_a, "sky"_a,
           "nodes uint8 (M, 80), spheres float32 (N, 4), order int32 (N,), color float32 (K, 3), color_id and "
-          "material_id int32 (N,) or (0,), large LargeSphere (G,), emitters Emitter (E,), opacity uint16 (N,) or (0,). "
+          "material_id int32 (N,) or (0,), large LargeSphere (G,), emitters Emitter (E,), opacity uint16 (N,) or (0,), sky SkyTexel (M,). "
           "Raises ValueError if the "
           "arrays do not fit "
           "together or an index in one points outside of another.")
@@ -502,10 +507,10 @@ NB_MODULE(_core, m) {
       .def("first_hits", &Scene::first_hits, "camera"_a, "frame"_a, "out"_a.noconvert(), "threads"_a,
            "What the rays through the pixels' centres meet first: FirstHit as uint8 (h, w, 48).");
   m.def("check_view", check_view, "camera"_a, "lights"_a.none(), "materials"_a.none(), "frame"_a, "spheres"_a,
-        "colors"_a, "color_ids"_a, "material_ids"_a, "least_materials"_a, "large"_a, "emitters"_a, "opacities"_a,
+        "colors"_a, "color_ids"_a, "material_ids"_a, "least_materials"_a, "large"_a, "emitters"_a, "opacities"_a, "texels"_a,
         "Raises ValueError for a view that does not fit a scene with arrays of these lengths, whose material ids ask "
         "for `least_materials`. lights None: for first hits, which look at neither lights nor materials.");
-  m.def("needs_path_tracing", needs_path_tracing, "lights"_a, "materials"_a, "frame"_a,
+  m.def("needs_path_tracing", needs_path_tracing, "camera"_a, "lights"_a, "materials"_a, "frame"_a,
         "Whether a picture needs the kernels of path tracing, as opposed to those of Phong's materials alone.");
   m.def("tile_count", [](nb::object frame) { return rt::tile_count(Structs<rt::Frame>(frame).one().film); }, "frame"_a);
   m.def("tile", rt::tile_size, "Side of a tile in pixels.");

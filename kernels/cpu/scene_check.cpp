@@ -10,6 +10,7 @@
 namespace rt {
 namespace {
 
+constexpr int kLargestSky = 2048;
 constexpr int kFarthest = 1 << 24;  // pixels from the origin, in both directions
 
 // One more than the largest number, as unsigned; without a branch for each, so that the loop is vectorised.
@@ -69,6 +70,9 @@ const char* view_problem(const Frame& f, const SceneLengths& n, int64_t lights, 
   if (f.scene.material_mode == kMaterialIndexed && materials < n.materials)
     return "material_id: points behind the materials";
   if (n.opacities && n.opacities < n.spheres) return "opacity: fewer than spheres";
+  const int64_t side = f.sky.sky_size;
+  if (side < 0 || side > kLargestSky || (side & (side - 1)) || side * side > n.texels)
+    return "sky: fewer texels than the frame says, or no square of a power of two";
   if (f.clip.clip_count < 0 || f.clip.clip_count > kMostClipPlanes) return "clip: more planes than there is room for";
   return nullptr;
 }
@@ -84,6 +88,8 @@ const char* scene_problem(const SceneView& s, SceneLengths& n) {
     if (s.large[i].prim >= s.sphere_count) return "large: points behind the spheres";
   for (int64_t i = 0; i < n.emitters; ++i)
     if (s.emitters[i].alias >= n.emitters) return "emitters: an alias points behind the emitters";
+  for (int64_t i = 0; i < n.texels; ++i)
+    if (s.sky[i].alias >= n.texels) return "sky: an alias points behind the texels";
   return nodes_problem(s, n.nodes);
 }
 

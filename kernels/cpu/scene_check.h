@@ -6,7 +6,7 @@ namespace rt {
 
 // lengths of the arrays of a scene; materials: how many its spheres' numbers ask for
 struct SceneLengths {
-  int64_t nodes, spheres, colors, color_ids, material_ids, large, emitters, opacities, materials;
+  int64_t nodes, spheres, colors, color_ids, material_ids, large, emitters, opacities, texels, materials;
 };
 
 // Both return nullptr, or what is wrong as a sentence.

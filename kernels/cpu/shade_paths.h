@@ -29,8 +29,8 @@ inline void shade_wave(const rt::SceneView& s, rt::Scratch& k, const rt::Wave& w
       for (int i = 0; i < frame.scene.light_count; ++i)
         if (has_extent(s.lights[i]))
           add_radiance(k, w, at, live, shade_crossing(frame, s.lights[i], p, load<FW>(w.t + at)));
-    if (live & ~hits) add_radiance(k, w, at, live & ~hits, shade_sky_miss(frame, p));
-    if (w.depth == 0) store(k.alpha + at, path_coverage(p));
+    if (live & ~hits) add_radiance(k, w, at, live & ~hits, shade_sky_miss(s, p));
+    if (w.depth == 0) store(k.alpha + at, camera_coverage(frame, p));
     if (!hits) continue;
     const Surface<FW> f = load_surfaces(s, p, hits);
     const Scattering<FW> scattering = path_scattering(p, f);

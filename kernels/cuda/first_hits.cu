@@ -24,7 +24,7 @@ extern "C" __global__ void __launch_bounds__(128) first_hits(const __grid_consta
   rt::FirstHit& out = ((rt::FirstHit*)args.film)[(size_t)(y - film.y0) * (film.x1 - film.x0) + (x - film.x0)];
   out = rt::no_hit();
   if (args.sphere_count == 0) return;
-  rt::Ray<float> ray = rt::camera_ray<float>(c_camera, film, c_frame.sampler, (uint32_t)x, (uint32_t)y, 0u);
+  rt::Ray<float> ray = rt::center_ray(c_camera, c_frame, (uint32_t)x, (uint32_t)y);
   const rt::SceneTables tables = {(const int32_t*)args.order,
                                   (const float*)args.color,
                                   (const int32_t*)args.color_id,
@@ -33,6 +33,7 @@ extern "C" __global__ void __launch_bounds__(128) first_hits(const __grid_consta
                                   nullptr,
                                   nullptr,
                                   c_large,
+                                  nullptr,
                                   nullptr,
                                   (const uint16_t*)args.opacity,
                                   &c_frame};

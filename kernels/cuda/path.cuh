@@ -21,6 +21,7 @@ RT_DEVICE rt::SceneTables scene_tables(const rt::RenderArgs& a, const rt::Camera
           materials,
           large,
           (const rt::Emitter*)a.emitters,
+          (const rt::SkyTexel*)a.sky,
           (const uint16_t*)a.opacity,
           &frame};
 }

@@ -45,7 +45,7 @@ RT_DEVICE bool path_bounce(const rt::SceneTables& s, const Traversal& traversal,
     for (int i = 0; i < frame.scene.light_count; ++i)
       if (has_extent(s.lights[i])) radiance = radiance + shade_crossing(frame, s.lights[i], p, t);
   if (p.prim != kNoPrim) return true;
-  radiance = radiance + shade_sky_miss(frame, p);
+  radiance = radiance + shade_sky_miss(s, p);
   return false;
 }
 
@@ -53,8 +53,8 @@ RT_DEVICE bool path_bounce(const rt::SceneTables& s, const Traversal& traversal,
 template <class Traversal>
 RT_DEVICE float4 trace_path(const rt::SceneTables& s, const Traversal& traversal, PathState<float> p) {
   if (p.prim == kNoPrim) {
-    const Vec3<float> radiance = shade_miss(*s.frame, p);
-    return make_float4(radiance.x, radiance.y, radiance.z, 0.0f);
+    const Vec3<float> radiance = shade_sky_miss(s, p);
+    return make_float4(radiance.x, radiance.y, radiance.z, camera_coverage(*s.frame, p));
   }
   Vec3<float> radiance = vec3(0.0f, 0.0f, 0.0f);
   while (path_bounce(s, traversal, p, radiance)) {}

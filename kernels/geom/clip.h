@@ -3,7 +3,14 @@
 //
 // The intersection is convex, so that a ray has one interval in which nothing is hit, and an end. A solid that the ray
 // is inside of at the far end of the interval is hit there.
-#pragma once
+#if defined(RT_FIELD_LISTS)  // of core/structs.h
+
+// Half-spaces a x + b y + c z <= d, in render space; their intersection is what is kept, or what is removed.
+#define RT_CLIP(F)                                                                                \
+  F(float, clip_planes, 24) F(int32_t, clip_count, 1) F(int32_t, clip_removes, 1) F(int32_t, pad, 2)
+
+#elif !defined(RT_GEOM_CLIP_H)
+#define RT_GEOM_CLIP_H
 #include "../core/structs.h"
 #include "primitive.h"
 
@@ -110,3 +117,4 @@ RT_HD ClippedPoint<F> clipped_surface(const rt::Clip& clip, const Primitive<F>& 
 }
 
 }  // namespace RT_NS
+#endif

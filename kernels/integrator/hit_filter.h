@@ -12,7 +12,6 @@ namespace RT_NS {
 
 constexpr uint32_t kOpaque = 65535;  // opacity 1
 constexpr uint32_t kPresence = 0x80000000u;  // keys of presence, beyond those of numbers and shuffles
-constexpr uint32_t kCenterSample = 0xffffffffu;  // no sample: what is at least half opaque is there
 
 struct AllHits {
   static constexpr bool kAcceptsAll = true;
@@ -53,7 +52,7 @@ struct SampleHits {
   static constexpr bool kAcceptsAll = false;
   const rt::SceneTables* scene;
   UintOf<F> x, y;
-  uint32_t sample;  // or kCenterSample
+  uint32_t sample;  // kCenterSample: what is at least half opaque is there
   ClipSpan<F> span;
 
   template <class G> RT_HD ClipSpan<G> span_of() const { return {G(span.begin), G(span.end), G(span.last)}; }

@@ -16,6 +16,7 @@
 #define RT_INTEGRATOR_PATH_TRACING_H
 #include "../shade/emitter.h"
 #include "../shade/scattering.h"
+#include "../shade/sky.h"
 #include "integrators.h"
 
 namespace RT_NS {
@@ -47,8 +48,31 @@ template <class F> RT_HD Vec3<F> clamped(const rt::Integrator& integrator, int b
   return min_(F(1.0f), limit / max_(largest(radiance), F(1e-30f))) * radiance;
 }
 
+// Whether the camera sees the image of the sky, as a thing like others.
+RT_HD bool shows_sky(const rt::Frame& frame) { return frame.sky.sky_size > 0 && frame.sky.sky_visible; }
+
+// 1 where a camera ray meets something.
+template <class F> RT_HD F camera_coverage(const rt::Frame& frame, const PathState<F>& p) {
+  return shows_sky(frame) ? F(1.0f) : path_coverage(p);
+}
+
+// Radiance from the image of the sky along a ray that meets nothing; one that was sampled counts by its share.
+template <class F>
+RT_HD Vec3<F> shade_image_miss(const rt::SceneTables& scene, const PathState<F>& p) {
+  const rt::Frame& frame = *scene.frame;
+  const SkyLight<F> light = sky_light(scene.sky, frame, p.ray.direction);
+  F weight(1.0f);
+  if (p.depth > 0 && traces_paths(frame.integrator)) {
+    const F shared = frame.integrator.shadows ? power_heuristic(p.scatter_pdf, light.pdf) : F(0.0f);
+    weight = select(p.scatter_pdf > F(0.0f), shared, weight);
+  }
+  return clamped(frame.integrator, p.depth, weight * (p.throughput * light.radiance));
+}
+
 // Radiance from afar along a ray that meets nothing.
-template <class F> RT_HD Vec3<F> shade_sky_miss(const rt::Frame& frame, const PathState<F>& p) {
+template <class F> RT_HD Vec3<F> shade_sky_miss(const rt::SceneTables& scene, const PathState<F>& p) {
+  const rt::Frame& frame = *scene.frame;
+  if (frame.sky.sky_size && (p.depth > 0 || frame.sky.sky_visible)) return shade_image_miss(scene, p);
   if (p.depth == 0 || !traces_paths(frame.integrator)) return shade_miss(frame, p);
   const Vec3<F> sky = splat3<F>(frame.environment.ambient) +
                       background(frame.environment, background_height_direction(frame.environment, p.ray.direction));
@@ -151,9 +175,12 @@ RT_HD LitSample<F> shade_sample(const rt::Frame& frame, const LightSample<F>& sa
   return a;
 }
 
-// Number of the light samples of a surface: one of each light, and one of the spheres that send out light.
+// Whether the image of the sky is sampled as a light.
+RT_HD bool samples_sky(const rt::Frame& frame) { return frame.sky.sky_size > 0 && traces_paths(frame.integrator); }
+
+// Number of the light samples of a surface: one of each light, one of the spheres that send out light, one of the sky.
 RT_HD int32_t light_samples(const rt::Frame& frame) {
-  return frame.scene.light_count + (frame.scene.emitter_count ? 1 : 0);
+  return frame.scene.light_count + (frame.scene.emitter_count ? 1 : 0) + (samples_sky(frame) ? 1 : 0);
 }
 
 // Whether there are shadows in the light of that number.
@@ -177,6 +204,13 @@ RT_HD LitSample<F> shade_path_light(const rt::SceneTables& scene, int32_t number
   const uint32_t depth = (uint32_t)p.depth, seed = frame.sampler.seed + 0x9e3779b9u * (uint32_t)number;
   const F choice = sample_1d<F>(seed + 0x9e3779b9u, p.x, p.y, p.sample, depth, kUseLight);
   const Sample2d<F> u = sample_2d<F>(seed, p.x, p.y, p.sample, depth, kUseLight);
+  if (number > frame.scene.light_count || !frame.scene.emitter_count) {
+    const F other = sample_1d<F>(seed + 2u * 0x9e3779b9u, p.x, p.y, p.sample, depth, kUseLight);
+    const SkyLightSample<F> sky = sky_light_sample(scene.sky, frame, choice, other, u);
+    const F attenuation = F(kInvPi) / max_(sky.light.pdf, F(1e-20f));
+    const LightSample<F> sample = {sky.wi, F(kInfinity), attenuation, sky.light.pdf};
+    return shade_sample(frame, sample, sky.light.radiance, shadows, p, f, s);
+  }
   const EmitterSample<F> e = emitter_sample(scene.emitters, frame.scene.emitter_count, position, choice, u);
   LitSample<F> a = shade_sample(frame, e.sample, e.radiance, shadows, p, f, s);
   if (frame.scene.translucent)

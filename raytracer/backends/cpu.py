@@ -56,6 +56,7 @@ class CpuScene(DeviceScene):
             large=buffers.large,
             emitters=buffers.emitters,
             opacity=buffers.opacity,
+            sky=buffers.sky,
         )
 
     @property

@@ -281,6 +281,7 @@ def view_options() -> list[click.Option]:
 VIEW_OPTIONS = (
     "camera", "view", "up", "ortho", "zoom", "look_at", "fit", "background", "transparent",
     "ground", "radius", "color", "opacity", "clip", "cut",
+    "environment", "material", "aperture", "focus",
 )  # fmt: skip
 """Settings of the view that are options."""
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from raytracer.scene.background import Background
     from raytracer.scene.camera import Camera
     from raytracer.scene.clip import Clip
+    from raytracer.scene.environment import Environment
     from raytracer.scene.ground import Ground
     from raytracer.scene.lights import Ambient, DirectionalLight, Light, PointLight
     from raytracer.scene.materials import Material
@@ -21,6 +22,7 @@ _HOMES = {
     "Camera": "camera",
     "Clip": "clip",
     "DirectionalLight": "lights",
+    "Environment": "environment",
     "Ground": "ground",
     "Light": "lights",
     "Material": "materials",
@@ -36,6 +38,7 @@ __all__ = [
     "Camera",
     "Clip",
     "DirectionalLight",
+    "Environment",
     "Ground",
     "Light",
     "Material",

@@ -16,7 +16,7 @@ from raytracer.scene.views import AXES, PLAIN_UP, VIEW_UP, VIEWS, looking, stand
 if TYPE_CHECKING:
     from raytracer.scene.transform import Triple
 
-CAMERA_TYPES = ("perspective", "orthographic")
+CAMERA_TYPES = ("perspective", "orthographic", "panorama")
 """Kinds of camera: the words of the kernels' `CameraKind`."""
 
 PARALLEL = 1e-6
@@ -108,6 +108,23 @@ class Camera(Defined):
             "Factor of the size of what is shown, from the same place: 2 shows half of it.",
         ),
     )
+    aperture: float = field(
+        default=0.0,
+        metadata=define(
+            Number(0.0, 1.0),
+            "Diameter of the lens, by the distance that is in focus; 0: all is in focus.",
+            variant="perspective",
+        ),
+    )
+    focus: Triple | None = field(
+        default=None,
+        metadata=define(
+            Vector3(),
+            "A point that is in focus, in scene units; all at its depth is.",
+            default_text="`look_at`",
+            variant="perspective",
+        ),
+    )
 
     def __post_init__(self) -> None:
         check_fields(self, "camera")
@@ -121,6 +138,11 @@ class Camera(Defined):
             raise SceneError("camera.height: a fitted camera finds its own height; leave it out")
         if self.type == "orthographic" and not self.fit and self.height is None:
             raise SceneError("camera.height: an orthographic camera needs a height, or fit = true")
+        if self.type == "panorama" and self.fit:
+            raise SceneError("camera.position: a panorama is taken from a position; give one")
+        if self.type != "perspective" and (self.aperture or self.focus is not None):
+            name = "aperture" if self.aperture else "focus"
+            raise SceneError(f"camera.{name}: only a perspective camera has a lens; leave it out")
         if self.direction is not None and not self.fit:
             raise SceneError("camera.direction: only a fitted camera has one; use look_at")
         if self.view is not None and not self.fit:
@@ -189,9 +211,15 @@ class Camera(Defined):
 
     def to_toml(self) -> str:
         """Return the table `[camera]` of a scene file, with all digits of its numbers."""
-        size = "height" if self.type == "orthographic" else "vertical_fov"
-        names = ("type", "view", "direction", "position", "look_at", "up", size, "zoom")
+        own = {
+            "perspective": ("vertical_fov", "aperture", "focus"),
+            "orthographic": ("height",),
+            "panorama": (),
+        }[self.type]
+        names = ("type", "view", "direction", "position", "look_at", "up", *own, "zoom")
         values = {name: getattr(self, name) for name in names}
+        if not values.get("aperture"):
+            values.pop("aperture", None)
         if values["zoom"] == 1.0:
             del values["zoom"]
         if self.fit:  # the default without a position

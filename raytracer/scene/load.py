@@ -33,6 +33,7 @@ from raytracer.scene.camera import Camera
 from raytracer.scene.colors import parse_color
 from raytracer.scene.elements import Element, symbol_of, table
 from raytracer.scene.ground import Ground
+from raytracer.scene.presets import PRESETS
 from raytracer.scene.lights import LIGHTS, Ambient, Light
 from raytracer.scene.materials import DEFAULT, MATERIALS, AnyMaterial
 from raytracer.scene.particles.compressed import is_compressed, stem
@@ -54,6 +55,7 @@ from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
     from raytracer.scene.clip import Clip
+    from raytracer.scene.environment import Environment
     from os import PathLike
 
     from raytracer.scene.animation import AnimationSettings
@@ -370,6 +372,7 @@ class _Composer:
             "background": self.make("", Background, content.get("background", {})),
             "ground": self.make_if("", Ground, content.get("ground")),
             "clip": self.clip(),
+            "environment": self.environment(),
             "camera": self.make_if("", Camera, content.get("camera")),
             "ambient": self.make_if("", Ambient, content.get("ambient")),
             "lights": self.lights(),
@@ -402,6 +405,17 @@ class _Composer:
         from raytracer.scene.clip import Clip as Kind
 
         return self.make_if("", Kind, self.content["clip"])
+
+    def environment(self) -> Environment | None:
+        """Return the light from all around, if the file has any."""
+        values = self.content.get("environment")
+        if values is None:
+            return None
+        from raytracer.scene.environment import Environment as Kind
+
+        if values.get("image") is not None:
+            values = {**values, "folder": str(self.path.parent)}
+        return self.make_if("", Kind, values)
 
     @cached_property
     def styles(self) -> list[SetStyle | None]:
@@ -556,10 +570,10 @@ class _Composer:
         place = f"spheres[{index}]"
         known = self.content.get("materials", {})
         material = values.get("material", "default")
-        if material != "default" and material not in known:
+        if material not in (*known, *PRESETS, "default"):
             unknown = f"{place}.material: there is no material named '{shown(material)}'"
             if len(self.problems) < MOST_HINTS:
-                unknown += f"; {suggestion(material, [*known, 'default'])}"
+                unknown += f"; {suggestion(material, [*known, 'default', *PRESETS])}"
             self.problems.append(unknown)
         problem = contradiction(values)
         if problem:

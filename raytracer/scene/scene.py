@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from raytracer.scene.animation import AnimationSettings
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.clip import Clip
+    from raytracer.scene.environment import Environment
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.columns import Columns
     from raytracer.scene.describe import SphereInfo
@@ -100,6 +101,7 @@ class Scene:
         animation: frames, time and motion of the camera for `raytracer.animate`; None says nothing.
         annotations: what is drawn over the picture: legend, scale bar, axes, box and others.
         clip: planes that part what is shown from what is left out; None shows all.
+        environment: light from all around; None takes the ambient light and the background.
 
     Raises:
         SceneError: a part is of the wrong kind or names an unknown material.
@@ -121,6 +123,7 @@ class Scene:
     annotations: Annotations | None = None
     ground: Ground | None = None
     clip: Clip | None = None
+    environment: Environment | None = None
 
     def __post_init__(self) -> None:
         self.spheres = _parts("spheres", self.spheres, SphereSet)
@@ -141,6 +144,10 @@ class Scene:
             from raytracer.scene.clip import Clip as ClipKind
 
             of_kind(self.clip, "clip", ClipKind)
+        if self.environment is not None:
+            from raytracer.scene.environment import Environment as EnvironmentKind
+
+            of_kind(self.environment, "environment", EnvironmentKind)
         of_kind(self.tone, "tone", ToneSettings)
         if self.annotations is not None:
             from raytracer.scene.annotations import Annotations as Kind
@@ -345,11 +352,20 @@ class Scene:
 
         The ground is a set of one sphere, of which only colour and material have a meaning.
         """
-        sets = [spheres for spheres in self.spheres if spheres.count]
+        sets = [self._coloured(spheres) for spheres in self.spheres if spheres.count]
         if self.ground is None or not sets:
             return sets
         ground = self.ground
         return [*sets, SphereSet([[0.0, 0.0, 0.0]], 1.0, ground.color, material=ground.material)]
+
+    def _coloured(self, spheres: SphereSet) -> SphereSet:
+        """Return a set in the colour of its ready-made material, if it has none of its own."""
+        name = spheres.material
+        if spheres.has_color or not isinstance(name, str) or name in self.materials:
+            return spheres
+        from raytracer.scene.presets import PRESETS
+
+        return spheres.in_color(PRESETS[name].color) if name in PRESETS else spheres
 
     def material_of(self, surface: SphereSet | Ground) -> AnyMaterial:
         """Return the material of a sphere set or of the ground.
@@ -364,7 +380,11 @@ class Scene:
             return self.materials[material]
         if material == "default":
             return Material()
-        hint = suggestion(material, {**self.materials, "default": None})
+        from raytracer.scene.presets import PRESETS
+
+        if material in PRESETS:
+            return PRESETS[material].material()
+        hint = suggestion(material, {**self.materials, "default": None, **PRESETS})
         raise SceneError(f"there is no material named '{shown(material)}'; {hint}")
 
 
@@ -398,7 +418,8 @@ class SphereSet:
             it, is taken too: the alpha is the opacity, unless `opacity` says another.
         color_id: integers (N,) into the palette.
         color_space: "srgb" or "linear": what the numbers of `color` are.
-        material: a `Material`, a `Principled`, or the name of one of the scene's.
+        material: a `Material`, a `Principled`, or a name: of one of the scene's, or ready-made
+            (`raytracer.scene.presets`).
         transform: from own units to scene units; None leaves them as they are.
         source: file the arrays came from, for messages.
         names: the file's own names of "centers", "radius" and "color", for messages.
@@ -455,6 +476,7 @@ class SphereSet:
         self.color_id: NDArray[np.int32] | None = None
         self._alpha: NDArray[np.float32] | None = None
         self._set_color(color, color_id, where)
+        self.has_color = color is not None
         self.opacity: float | NDArray[np.float32] | None
         self.opacity = (
             self._own_alpha() if opacity is None else _opacity(opacity, self.count, where)
@@ -562,6 +584,15 @@ class SphereSet:
         if box is not None:
             moved._data = self._data._replace(box=box)
         return moved
+
+    def in_color(self, color: str) -> SphereSet:
+        """Return the set with one colour for all spheres; the other arrays are shared."""
+        import numpy as np
+
+        same = copy(self)
+        same.color, same.color_id = np.array([parse_color(color)], np.float32), None
+        same.color_space, same.has_color = "srgb", True
+        return same
 
     def release_columns(self) -> None:
         """Forget the columns of the file that were read; `columns` reads them again."""

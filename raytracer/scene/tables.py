@@ -16,6 +16,7 @@ from raytracer.scene.background import Background
 from raytracer.scene.camera import CAMERA_TYPES, Camera
 from raytracer.scene.colors import COLOR_SPACES
 from raytracer.scene.ground import Ground
+from raytracer.scene.presets import PRESET_NAMES
 from raytracer.scene.kinds import (
     ColorValue,
     Constant,
@@ -55,7 +56,7 @@ RENDER = Table("Render", "How the picture is sampled.", definitions(RenderSettin
 
 TONE = Table("Tone", "Exposure and tone curve of the picture.", definitions(ToneSettings))
 
-PERSPECTIVE, ORTHOGRAPHIC = CAMERA_TYPES
+PERSPECTIVE, ORTHOGRAPHIC, PANORAMA = CAMERA_TYPES
 
 CAMERA = Variants(
     {
@@ -178,7 +179,11 @@ SPHERES = Table(
         "color_space": _key(
             Choice(COLOR_SPACES), "What the numbers of colours are.", default="srgb"
         ),
-        "material": _key(Text(), "Name of a material.", default="default"),
+        "material": _key(
+            Text(),
+            f"Name of a material: of one under [materials], or {PRESET_NAMES}.",
+            default="default",
+        ),
         "opacity": _key(
             Number(0.0, 1.0),
             "Opacity of all spheres of the set; goes before the alpha of colours.",
@@ -209,6 +214,11 @@ ELEMENT = Table(
 BACKGROUND = Table("Background", "What is seen where there is no sphere.", definitions(Background))
 GROUND = Table("Ground", "A plane without end that spheres stand on.", definitions(Ground))
 CLIP = Table("Clip", "Planes that cut the spheres open.", Keys("raytracer.scene.clip", "Clip"))
+ENVIRONMENT = Table(
+    "Environment",
+    "Light from all around, of one colour, a gradient or an image.",
+    Keys("raytracer.scene.environment", "Environment"),
+)
 AMBIENT = Table("Ambient", "Light that reaches everything alike.", definitions(Ambient))
 MATERIAL = Variants(
     {
@@ -261,6 +271,9 @@ SCENE = Table(
         "background": _key(BACKGROUND, "What is seen where there is no sphere.", default={}),
         "ground": _key(GROUND, "A plane below the spheres.", "none"),
         "clip": _key(CLIP, "Planes that part what is shown from what is left out.", "all is shown"),
+        "environment": _key(
+            ENVIRONMENT, "Light from all around.", "the ambient light and the background"
+        ),
         "ambient": _key(AMBIENT, "Light that reaches everything alike."),
         "lights": _key(Tables(LIGHT), "Lights, each of one of the types.", "those of the look"),
         "materials": _key(

@@ -17,6 +17,7 @@ from raytracer.scene.colors import Color, parse_color
 from raytracer.scene.ground import BELOW, Ground
 from raytracer.scene.kinds import ColorValue, Expression
 from raytracer.scene.lights import LIGHTS, Light
+from raytracer.scene.presets import PRESET_NAMES
 from raytracer.scene.views import AXES, VIEWS
 from raytracer.settings import LOOKS
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from typing import TypedDict
 
     from raytracer.scene.clip import Clip
+    from raytracer.scene.environment import Environment
     from raytracer.scene.scene import Scene, SphereSet
     from raytracer.scene.transform import Triple
     from raytracer.settings import RenderSettings
@@ -48,6 +50,10 @@ if TYPE_CHECKING:
         opacity: float | None
         clip: str | Clip | None
         cut: str | None
+        environment: str | Environment | None
+        material: str | None
+        aperture: float | None
+        focus: Triple | None
 
 
 class Parts(Kind):
@@ -69,6 +75,10 @@ class Parts(Kind):
         return tuple(of_kind(each, name, self.kinds, error) for each in items(value, name, error))
 
 
+OF_PARTICLES = ("radius", "color", "opacity", "material")
+"""Settings of the particles of data files."""
+
+
 class ColorOrBackground(ColorValue):
     """A colour, or in Python a `Background`."""
 
@@ -83,6 +93,15 @@ class ClipOrCondition(Text):
         from raytracer.scene.clip import Clip as ClipKind
 
         return value if is_a(value, ClipKind) else super().checked(value, name, error)
+
+
+class EnvironmentOrImage(Text):
+    """A colour or the file of an image, or in Python an `Environment`."""
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        from raytracer.scene.environment import Environment as Around
+
+        return value if is_a(value, Around) else super().checked(value, name, error)
 
 
 class GroundOrHeight(NumberOr):
@@ -186,6 +205,28 @@ class ViewSettings(Defined):
         default=None,
         metadata=define(Text(), 'Cut a part of space away instead: "x > 0 and y > 0 and z > 0".'),
     )
+    environment: str | Environment | None = field(
+        default=None,
+        metadata=define(
+            EnvironmentOrImage(), "Light from all around: a colour, or the file of an image."
+        ),
+    )
+    material: str | None = field(
+        default=None,
+        metadata=define(
+            Text(),
+            "Material of all particles of data files: a name of the scene's, or " + PRESET_NAMES,
+        ),
+    )
+    aperture: float | None = field(
+        default=None,
+        metadata=define(
+            Number(0.0, 1.0), "Diameter of the camera's lens by the distance that is in focus."
+        ),
+    )
+    focus: Triple | None = field(
+        default=None, metadata=define(Vector3(), "A point that is in focus, in scene units.")
+    )
 
     def __post_init__(self) -> None:
         check_fields(self, error=UserError)
@@ -207,13 +248,15 @@ class ViewSettings(Defined):
             changes["lights"] = self.lights
         if self.clip is not None or self.cut is not None:
             changes["clip"] = self._clip()
-        if any(each is not None for each in (self.radius, self.color, self.opacity)):
+        if self.environment is not None:
+            changes["environment"] = self._environment()
+        if any(getattr(self, name) is not None for name in OF_PARTICLES):
             changes["spheres"] = self._spheres(scene.spheres)
         return replace(scene, **changes) if changes else scene
 
     @property
     def _moves(self) -> bool:
-        names = ("view", "up", "ortho", "zoom", "look_at", "fit")
+        names = ("view", "up", "ortho", "zoom", "look_at", "fit", "aperture", "focus")
         return any(getattr(self, name) is not None for name in names)
 
     def _camera(self, camera: Camera) -> Camera:
@@ -222,7 +265,7 @@ class ViewSettings(Defined):
         if self.view is not None:
             changes = {"view": self.view, "position": None, "direction": None, "look_at": None}
             changes |= {"fit": camera.fit or True, "height": None}
-        for name in ("up", "zoom", "look_at"):
+        for name in ("up", "zoom", "look_at", "aperture", "focus"):
             if (value := getattr(self, name)) is not None:
                 changes[name] = value
         if self.fit is not None:
@@ -252,6 +295,18 @@ class ViewSettings(Defined):
         ground = ground or Ground()
         return ground if self.ground is True else replace(ground, height=self.ground)  # type: ignore[arg-type]
 
+    def _environment(self) -> Environment:
+        """Return the light from all around."""
+        from raytracer.scene.environment import Environment as Around
+
+        if is_a(self.environment, Around):
+            return self.environment  # type: ignore[return-value]
+        name = str(self.environment)
+        try:
+            return Around(color=parse_color(name))
+        except SceneError:
+            return Around(image=name)
+
     def _clip(self) -> Clip:
         """Return the planes that clip.
 
@@ -270,7 +325,7 @@ class ViewSettings(Defined):
         """Return sphere sets with radius, colour and opacity; without data files, a single set."""
         of_files = [spheres for spheres in sets if spheres.source]
         if not of_files and len(sets) > 1:
-            name = next(n for n in ("radius", "color", "opacity") if getattr(self, n) is not None)
+            name = next(n for n in OF_PARTICLES if getattr(self, n) is not None)
             raise SceneError(
                 f"{name}: the scene has {len(sets)} sets of spheres and none from a data file: "
                 f"set {name} under [[spheres]], in the set that is meant"
@@ -294,6 +349,8 @@ class ViewSettings(Defined):
             spheres.color_id, spheres.color_space = None, "srgb"
         if self.opacity is not None:
             spheres.opacity = self.opacity
+        if self.material is not None:
+            spheres.material = self.material
         return spheres
 
 

@@ -164,7 +164,7 @@ class CudaScene(DeviceScene):
 
 
 SPHERE_ARRAYS = (
-    *("nodes", "spheres", "order", "color", "color_id", "material_id", "emitters", "opacity"),
+    *("nodes", "spheres", "order", "color", "color_id", "material_id", "emitters", "opacity", "sky"),
 )
 
 
@@ -179,6 +179,7 @@ def sphere_arrays(buffers: SceneBuffers, tree: Bvh) -> dict[str, NDArray[Any]]:
         "material_id": buffers.material_id,
         "emitters": buffers.emitters,
         "opacity": buffers.opacity,
+        "sky": buffers.sky,
     }
 
 
@@ -194,6 +195,7 @@ def lengths_of(buffers: SceneBuffers) -> dict[str, int]:
         "large": len(buffers.large),
         "emitters": len(buffers.emitters),
         "opacities": len(buffers.opacity),
+        "texels": len(buffers.sky),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from raytracer.layout import code, dtype
+from raytracer.scene.packing.alias import alias_table
 from raytracer.scene.packing.surfaces import OPAQUE
 
 if TYPE_CHECKING:
@@ -77,27 +78,3 @@ def no_emitters() -> tuple[NDArray[np.void], float]:
     import numpy as np
 
     return np.zeros(0, dtype("Emitter")), 0.0
-
-
-def alias_table(share: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return threshold and alias of each entry, to draw entries by their shares in constant time.
-
-    A. J. Walker, "An Efficient Method for Generating Discrete Random Variables", ACM TOMS 3(3),
-    1977; with the construction of M. D. Vose, IEEE TSE 17(9), 1991.
-
-    Args:
-        share: probabilities, float64 (E,), with sum 1.
-    """
-    import numpy as np
-
-    rest = (share * len(share)).tolist()
-    alias = list(range(len(rest)))
-    small = [i for i, part in enumerate(rest) if part < 1.0]
-    large = [i for i, part in enumerate(rest) if part >= 1.0]
-    threshold = [1.0] * len(rest)
-    while small and large:
-        less, more = small.pop(), large.pop()
-        threshold[less], alias[less] = rest[less], more
-        rest[more] -= 1.0 - rest[less]
-        (small if rest[more] < 1.0 else large).append(more)
-    return np.array(threshold), np.array(alias)

@@ -22,6 +22,7 @@ from raytracer.scene.packing.large_spheres import MOST, candidates, describe_lar
 from raytracer.scene.packing.lighting import ambient_of, background_up, environment, pack_lights
 from raytracer.scene.packing.pose import Pose, posed
 from raytracer.scene.packing.render_space import LARGEST, Space, affine, fitted_space
+from raytracer.scene.packing.sky import pack_sky
 from raytracer.scene.packing.surfaces import pack_clip, pack_opacity
 from raytracer.settings import LOOKS, RenderSettings
 from raytracer.view import frame_of
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
 
 SAMPLE = 1 << 14
 """Most spheres looked at for centre and scale; the middle of more is the same to a percent."""
+
+SKY_FIELDS = ("sky_x", "sky_size", "sky_visible")
+"""Fields of the kernels' `Sky`."""
 
 UNIFORM, PER_SPHERE, INDEXED = "uniform", "per-sphere", "indexed"
 """Words of the kernels' `ColorMode`."""
@@ -99,6 +103,7 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
         large[-1]["fade_begin"], large[-1]["fade_end"] = _fading(scene, spheres)
     opacity = pack_opacity(surfaces, [scene.material_of(s) for s in surfaces])
     clip = pack_clip(scene.clip, space)
+    sky, around = pack_sky(scene.environment, background_up(scene.background, stated))
     # Emitters that are cut are found by the paths that meet them: their samples know no planes.
     emitters, emitter_scale = (
         no_emitters()
@@ -120,6 +125,7 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
             len(opacity) > 0 or (has_ground and scene.ground is not None and scene.ground.fade > 0)
         ),
         **clip,
+        **around,
     )
     for ids in (color_id, material_id, opacity):
         ids.setflags(write=False)  # a backend checks them once, and copies those that may change
@@ -127,6 +133,7 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
         *spheres, color, color_id, material_id, camera, lights, materials, frame,
         center=np.asarray(space.center, np.float64), scale=space.scale,
         large_id=large_id, large=large, emitters=emitters, opacity=opacity,
+        sky=sky,
     ).check()  # fmt: skip
     return buffers, stated
 
@@ -255,6 +262,7 @@ def retake(
             *("large_count", "emitter_count", "emitter_scale", "translucent"),
         )
         tables = {name: buffers.frame["scene"][name][0] for name in same}
+        tables |= {name: buffers.frame["sky"][name][0] for name in SKY_FIELDS}
         clip = pack_clip(scene.clip, space)
         frame = _pack_frame(
             scene, settings, buffers.scale, light_count=len(lights), **tables, **clip

@@ -35,6 +35,8 @@ class Pose:
         half: tangent of half the vertical field of view, or, orthographic, half the height of the
             picture in render space.
         outliers: the spheres that a fitted camera leaves out; None if it frames all.
+        aperture: diameter of the lens by the distance that is in focus; 0: a pinhole.
+        focus: float64 (3,), a point that is in focus; None: the middle of the spheres.
     """
 
     kind: str
@@ -42,6 +44,8 @@ class Pose:
     axes: framing.Basis
     half: float
     outliers: framing.Outliers | None = None
+    aperture: float = 0.0
+    focus: NDArray[np.float64] | None = None
 
     def pack(self, aspect: float) -> NDArray[np.void]:
         """Return the camera as the kernels take it, structured (1,), `Camera`.
@@ -61,13 +65,24 @@ class Pose:
         with np.errstate(over="ignore"):  # an infinity is refused below, in a sentence
             packed["origin"] = self.eye
             packed["forward"] = self.axes.forward
-            packed["right"] = self.axes.right * (self.half * aspect)
-            packed["up"] = self.axes.up * self.half
+            wide, high = (1.0, 1.0) if self.kind == "panorama" else (self.half * aspect, self.half)
+            packed["right"] = self.axes.right * wide
+            packed["up"] = self.axes.up * high
+            packed["focus_distance"] = self.focus_distance
+            packed["lens_radius"] = 0.5 * self.aperture * self.focus_distance
         if not all(np.isfinite(packed[name]).all() for name in ("origin", "right", "up")):
             raise SceneError(
                 "camera.position: too far from the spheres for 32-bit numbers; move it"
             )
         return packed
+
+    @property
+    def focus_distance(self) -> float:
+        """Distance along the view of what is in focus; 0 for a pinhole."""
+        if not self.aperture:
+            return 0.0
+        away = -self.eye if self.focus is None else self.focus - self.eye
+        return max(float(away @ self.axes.forward), 1e-3)
 
     def camera(self, given: Camera, space: Space) -> Camera:
         """Return it as a camera in scene units that looks at the middle of the spheres' depth.
@@ -144,7 +159,7 @@ def _stand(camera: Camera, spheres: framing.Spheres, space: Space, aspect: float
     outliers = None
     if camera.fit or camera.position is None:
         everything = camera.fit == "all"
-        if camera.type == "perspective":
+        if camera.type != "orthographic":
             eye, outliers = framing.perspective(spheres, axes, half, aspect, everything)
         else:
             eye, half, outliers = framing.orthographic(spheres, axes, aspect, everything)
@@ -155,7 +170,11 @@ def _stand(camera: Camera, spheres: framing.Spheres, space: Space, aspect: float
         eye = space.point(camera.position)
         if camera.height is not None and camera.type == "orthographic":
             half = camera.height / 2.0 / space.scale
-    return Pose(camera.type, eye, axes, half / camera.zoom, outliers)
+    focus = camera.look_at if camera.focus is None else camera.focus
+    return Pose(
+        camera.type, eye, axes, half / camera.zoom, outliers,
+        aperture=camera.aperture, focus=None if focus is None else space.point(focus),
+    )  # fmt: skip
 
 
 def _alike(one: Pose, other: Pose) -> bool:

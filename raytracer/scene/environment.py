@@ -1,0 +1,104 @@
+"""The environment: light from all around, of one colour, a gradient or an image."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import SceneError
+from raytracer.field_types import Number, Text, Truth
+from raytracer.fields import Defined, check_fields, define
+from raytracer.scene.colors import Color, parse_color, srgb_to_linear
+from raytracer.scene.kinds import ColorValue
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Environment(Defined):
+    """Light from all around, in place of the ambient light and of the background's light.
+
+    With the integrator `path` it lights the spheres; with the others mirrors show it, and the
+    ambient light stays as it is. The background behind the spheres is still that of the scene,
+    unless `visible` is set.
+
+    Raises:
+        SceneError: a value is out of range, or they contradict each other.
+    """
+
+    image: str | None = field(
+        default=None,
+        metadata=define(
+            Text(),
+            "File of an equirectangular picture: .exr, .hdr, .png, .jpg or .tiff, twice as wide as "
+            "high; relative to the scene file.",
+        ),
+    )
+    color: Color | None = field(
+        default=None, metadata=define(ColorValue(), "One colour all around, instead of an image.")
+    )
+    bottom: Color | None = field(
+        default=None, metadata=define(ColorValue(), "Colour of the nadir of a gradient; needs `top`.")
+    )
+    top: Color | None = field(
+        default=None,
+        metadata=define(ColorValue(), "Colour of the zenith of a gradient; needs `bottom`."),
+    )
+    intensity: float = field(
+        default=1.0, metadata=define(Number(0.0, 1e9), "Factor of the radiance.")
+    )
+    rotation: float = field(
+        default=0.0,
+        metadata=define(
+            Number(-360.0, 360.0),
+            "Degrees by which it is turned about the up axis of the background.",
+            "With 0 the middle of an image lies towards +x, or +z where x is up.",
+        ),
+    )
+    visible: bool = field(
+        default=False,
+        metadata=define(Truth(), "Whether it is seen behind the spheres, instead of the background."),
+    )
+    folder: str = ""
+    """Where a relative `image` lies."""
+
+    def __post_init__(self) -> None:
+        check_fields(self, "environment")
+        if (self.bottom is None) != (self.top is None):
+            missing = "bottom" if self.bottom is None else "top"
+            raise SceneError(f"environment.{missing}: a gradient needs both a bottom and a top")
+        said = [self.image, self.color, self.top]
+        if sum(each is not None for each in said) != 1:
+            raise SceneError(
+                "environment: give one of `image`, `color`, and the gradient of `bottom` and `top`"
+            )
+
+    @property
+    def path(self) -> Path:
+        """The file of the image."""
+        assert self.image is not None
+        return Path(self.folder) / self.image
+
+    def equirectangular(self) -> NDArray[np.float32]:
+        """Return the radiance, linear RGB, float32 (h, w, 3): row 0 is the zenith.
+
+        Raises:
+            UserError: the image cannot be read.
+        """
+        import numpy as np
+
+        if self.image is not None:
+            from raytracer.scene.environment_image import read_radiance
+
+            rows: Any = read_radiance(self.path)
+        elif self.color is not None:
+            rows = np.array([[srgb_to_linear(parse_color(self.color))]])
+        else:
+            assert self.top is not None and self.bottom is not None
+            top, bottom = (np.array(srgb_to_linear(parse_color(c))) for c in (self.top, self.bottom))
+            height = 0.5 + 0.5 * np.cos((np.arange(256) + 0.5) * np.pi / 256)  # of the rows' middles
+            rows = (bottom + height[:, None] * (top - bottom))[:, None, :]
+        return np.asarray(rows * self.intensity, np.float32)

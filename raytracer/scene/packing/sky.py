@@ -1,0 +1,149 @@
+"""The environment as the kernels take it: an octahedral map with the table to sample it."""
+
+from __future__ import annotations
+
+from math import cos, hypot, radians, sin
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import UserError
+from raytracer.layout import dtype
+from raytracer.scene.packing.alias import alias_table
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from raytracer.scene.environment import Environment
+    from raytracer.scene.transform import Vector
+
+LARGEST = 1024
+"""Most texels of a side: 2 for each degree, 32 MB."""
+
+PER_TEXEL = 2
+"""Points of the image, along each side of a texel, whose mean it takes."""
+
+
+def pack_sky(environment: Environment | None, up: Vector) -> tuple[NDArray[np.void], dict[str, Any]]:
+    """Return the texels, structured (M,), `SkyTexel`, row by row, and the fields of `Frame`.
+
+    Args:
+        environment: of the scene; None: no texels.
+        up: the up axis of the background, unit.
+
+    Raises:
+        UserError: its image cannot be read, or holds no light that float32 can.
+    """
+    import numpy as np
+
+    if environment is None:
+        return np.zeros(0, dtype("SkyTexel")), {}
+    image = environment.equirectangular()
+    if not np.isfinite(image).all():
+        raise UserError("environment.intensity: is too bright for 32-bit numbers; give less")
+    size = side_of(image)
+    radiance, weight = octahedral(image, size)
+    texels = np.zeros(size * size, dtype("SkyTexel"))
+    texels["radiance"] = radiance.reshape(-1, 3)
+    total = float(weight.sum())
+    share = weight.ravel() / total if total > 0.0 else np.full(size * size, 1.0 / size**2)
+    texels["share"] = share * size**2
+    texels["threshold"], texels["alias"] = alias_table(share)
+    fields = {
+        "sky_x": sky_x(up, environment.rotation),
+        "sky_size": size,
+        "sky_visible": int(environment.visible),
+    }
+    return texels, fields
+
+
+def side_of(image: NDArray[np.float32]) -> int:
+    """Return the texels of a side: a power of two with about as many texels as the image."""
+    height, width = image.shape[:2]
+    if width == 1:
+        return 2 if height == 1 else 256
+    size = 64
+    while size < LARGEST and size * size < height * width:
+        size *= 2
+    return size
+
+
+def octahedral(image: NDArray[np.float32], size: int) -> tuple[Any, NDArray[np.float64]]:
+    """Return the map of an equirectangular image, and the light of each texel.
+
+    E. Praun, H. Hoppe, "Spherical Parametrization and Remeshing", ACM TOG 22(3), 2003.
+
+    Args:
+        image: linear RGB, float32 (h, w, 3); row 0 is the zenith.
+        size: texels of a side.
+
+    Returns:
+        linear RGB, float32 (size, size, 3); luminance times solid angle, float64 (size, size).
+    """
+    import numpy as np
+
+    radiance = np.zeros((size, size, 3), np.float64)
+    weight = np.zeros((size, size))
+    for row in range(PER_TEXEL):
+        for column in range(PER_TEXEL):
+            across, down = ((part + 0.5) / PER_TEXEL for part in (column, row))
+            u, v = np.meshgrid((np.arange(size) + across) / size, (np.arange(size) + down) / size)
+            direction, distance = directions(u, v)
+            seen = look_up(image, direction)
+            radiance += seen
+            weight += seen @ np.array([0.2126, 0.7152, 0.0722]) / distance**3
+    return (radiance / PER_TEXEL**2).astype(np.float32), weight
+
+
+def directions(u: NDArray[np.float64], v: NDArray[np.float64]) -> tuple[Any, Any]:
+    """Return the unit directions of points of the map, (..., 3), z up, and their distances.
+
+    The distance is that of the point of the octahedron from its centre.
+    """
+    import numpy as np
+
+    x, y = 2.0 * u - 1.0, 2.0 * v - 1.0
+    z = 1.0 - np.abs(x) - np.abs(y)
+    x, y = (
+        np.where(z < 0, np.copysign(1.0 - np.abs(y), x), x),
+        np.where(z < 0, np.copysign(1.0 - np.abs(x), y), y),
+    )
+    point = np.stack([x, y, z], axis=-1)
+    distance = np.sqrt((point**2).sum(axis=-1))
+    return point / distance[..., None], distance
+
+
+def look_up(image: NDArray[np.float32], direction: Any) -> Any:
+    """Return the radiance of directions (..., 3), interpolated between the middles of pixels."""
+    import numpy as np
+
+    height, width = image.shape[:2]
+    latitude = np.arccos(np.clip(direction[..., 2], -1.0, 1.0)) / np.pi
+    # As seen from the inside: what lies to the right of the middle is on the side of -y.
+    longitude = 0.5 - np.arctan2(direction[..., 1], direction[..., 0]) / (2.0 * np.pi)
+    y = np.clip(latitude * height - 0.5, 0.0, height - 1.0)
+    x = longitude * width - 0.5
+    y0, x0 = np.floor(y).astype(np.int64), np.floor(x).astype(np.int64)
+    down, across = (y - y0)[..., None], (x - x0)[..., None]
+    y1, columns = np.minimum(y0 + 1, height - 1), (x0 % width, (x0 + 1) % width)
+    upper, lower = (
+        image[rows, columns[0]] * (1.0 - across) + image[rows, columns[1]] * across
+        for rows in (y0, y1)
+    )
+    return upper * (1.0 - down) + lower * down
+
+
+def sky_x(up: Vector, rotation: float) -> Vector:
+    """Return the direction of the middle of the image, unit.
+
+    Args:
+        up: unit.
+        rotation: degrees about it.
+    """
+    ahead = (1.0, 0.0, 0.0) if abs(up[0]) < 0.9 else (0.0, 0.0, 1.0)
+    along = sum(a * b for a, b in zip(ahead, up, strict=True))
+    x, y, z = (a - along * b for a, b in zip(ahead, up, strict=True))
+    length = hypot(x, y, z)
+    x, y, z = x / length, y / length, z / length
+    side = (up[1] * z - up[2] * y, up[2] * x - up[0] * z, up[0] * y - up[1] * x)
+    c, s = cos(radians(rotation)), sin(radians(rotation))
+    return (c * x + s * side[0], c * y + s * side[1], c * z + s * side[2])

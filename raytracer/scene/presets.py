@@ -1,0 +1,50 @@
+"""Materials by name, ready to use: `material = "gold"` where a scene defines no such material."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from raytracer.scene.materials import Principled
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A material and the colour of spheres that have none of their own.
+
+    Args:
+        parameters: of a `Principled`.
+        color: sRGB.
+    """
+
+    parameters: dict[str, float]
+    color: str
+
+    def material(self) -> Principled:
+        """Return the material."""
+        from raytracer.scene.materials import Principled as Kind
+
+        return Kind(**self.parameters)
+
+
+# Colours of metals: reflectance at normal incidence in sRGB, from measured indices of refraction
+# (physicallybased.info); steel and chrome as polished alloys.
+PRESETS = {
+    "plastic": Preset({"roughness": 0.3, "ior": 1.5}, "#d9d9d9"),
+    "rubber": Preset({"roughness": 0.9, "ior": 1.5, "specular": 0.3}, "#4d4d4d"),
+    "ceramic": Preset({"roughness": 0.5, "ior": 1.5, "coat": 1.0}, "#f2efe9"),
+    "gold": Preset({"roughness": 0.2, "metallic": 1.0}, "#ffe29b"),
+    "silver": Preset({"roughness": 0.15, "metallic": 1.0}, "#fcfaf5"),
+    "copper": Preset({"roughness": 0.2, "metallic": 1.0}, "#fad0c0"),
+    "steel": Preset({"roughness": 0.35, "metallic": 1.0}, "#c4c7c7"),
+    "chrome": Preset({"roughness": 0.03, "metallic": 1.0}, "#d8dadb"),
+    "glass": Preset({"roughness": 0.0, "transmission": 1.0, "ior": 1.5}, "#ffffff"),
+    "frosted": Preset({"roughness": 0.4, "transmission": 1.0, "ior": 1.5}, "#ffffff"),
+    "water": Preset({"roughness": 0.0, "transmission": 1.0, "ior": 1.333}, "#f4fbff"),
+    "wax": Preset({"roughness": 0.6, "ior": 1.44, "specular": 0.7}, "#efe0bd"),
+}
+"""Presets by name."""
+
+PRESET_NAMES = ", ".join(PRESETS)
+"""Their names, for help and messages."""
