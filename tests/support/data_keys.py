@@ -34,6 +34,16 @@ def slices(axis: str, low: float, high: float, keep: str = "below") -> Effect:
     return check
 
 
+def turns(before: Shown, after: Shown) -> bool:
+    """The camera looks another way."""
+    return bool(before["forward"] != after["forward"])
+
+
+def keeps(name: str) -> Effect:
+    """A view is kept."""
+    return lambda _, after: name in after["views"]
+
+
 MIDDLE = ("pick", 120, 80)
 COLOURED = ("color-by", "mass")
 SLICED = ("slice", "x", 0.5)
@@ -72,11 +82,10 @@ DATA_EFFECTS: dict[str, tuple[Effect, tuple[tuple[Any, ...], ...]]] = {
     "CTRL+R": (asks("movie"), ()),
     "CTRL+Z": (becomes("selected", 0), (SELECTED,)),
     "CTRL+Y": (becomes("selected", 2), (SELECTED, ("undo",))),
-    "_0": (lambda before, after: before["forward"] != after["forward"], ()),
-    **{f"_{n}": (lambda before, after: before["forward"] != after["forward"],
-                 (("orbit", 0.5, 0.1), ("keep-view", str(n)), ("reset",))) for n in range(1, 10)},
-    **{f"CTRL+_{n}": ((lambda n: lambda before, after: str(n) in after["views"])(n), ())
+    "_0": (turns, ()),
+    **{f"_{n}": (turns, (("orbit", 0.5, 0.1), ("keep-view", str(n)), ("reset",)))
        for n in range(1, 10)},
+    **{f"CTRL+_{n}": (keeps(str(n)), ()) for n in range(1, 10)},
     "TAB": (becomes("panel", True), ()),
     "F11": (becomes("full_screen", True), ()),
 }  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -85,10 +84,10 @@ def test_a_key(window: Remote, key: str) -> None:
 
 
 def test_the_time_line_is_dragged_and_its_button_plays(window: Remote, display: Display) -> None:
-    camera = window.state.camera
+    eye = window.state.eye
     drag(window, display, (200, HEIGHT - 23), (WIDTH - 30, HEIGHT - 23))
     window.until(lambda s: s.shown["number"] == FRAMES - 1, "the last frame")
-    assert np.allclose(window.state.camera.position, camera.position)
+    assert np.allclose(window.state.eye, eye)
     display.xdotool("mousemove", 24, HEIGHT - 23, "click", 1)
     window.until(lambda s: s.shown["playing"], "the button")
     display.xdotool("click", 1)

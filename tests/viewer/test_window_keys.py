@@ -267,7 +267,9 @@ def test_keys_do_nothing_else_while_a_size_is_typed(window: Remote) -> None:
     after = window.state
     assert after.prompt == ""
     np.testing.assert_array_equal(after.pivot, before.pivot)
-    assert replace(after, pivot=before.pivot, prompt=None, rest=before.rest) == before
+    shown, rest = before.shown, before.rest
+    assert replace(after, pivot=before.pivot, prompt=None, rest=rest, shown=shown) == before
+    assert after.shown == {**shown, "question": "size of the PNG, and samples"}
 
 
 def test_a_key_is_forgotten_when_another_window_gets_the_keyboard(window: Remote) -> None:
