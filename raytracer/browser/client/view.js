@@ -1,0 +1,202 @@
+// View: picture, panel, time line and texts of one session, over any transport.
+//
+// A transport has `send(message)`, and calls `receive(message, bytes)` and `connected(yes, why)` of
+// the view. Messages are objects; those that carry a picture or a file come with their bytes.
+
+const MAX_SIDE = 8192;
+const CLIENT_ACTIONS = { "ask-size": "askSize", "toggle-help": "toggleHelp", "toggle-overlay": "togglePanel" };
+
+class View {
+  // root: an empty element that the view fills.
+  constructor(root, transport) {
+    this.transport = transport;
+    this.full = [1, 1]; // pixels of the finished picture
+    this.frames = []; // the last frames drawn: their headers and when
+    this.root = root;
+    root.classList.add("rt-view");
+    this.stage = element("div", "rt-stage", root, { tabIndex: 0 });
+    this.stage.setAttribute("role", "application");
+    this.stage.setAttribute("aria-label", "the scene; H lists the keys");
+    const act = (name, values) => this.act(name, values);
+    this.picture = new Picture(this.stage, (header) => this.onDrawn(header));
+    this.status = element("div", "rt-status", this.stage);
+    this.notice = element("div", "rt-notice", this.stage);
+    this.notice.setAttribute("role", "status");
+    this.alarm = element("div", "rt-alarm", this.stage);
+    this.help = element("div", "rt-help", this.stage, { hidden: true });
+    this.opener = button("☰", this.stage, "panel", () => this.togglePanel());
+    this.opener.className = "rt-opener";
+    this.panel = new Panel(root, act, (width, height, samples) => this.save(width, height, samples));
+    this.timeline = new Timeline(this.stage, act);
+    this.pointer = new Pointer(this.stage, (message) => this.onPointer(message));
+    this.keys = new Keys(this.stage, (control, amount) => this.onKey(control, amount));
+    this.resizes = new ResizeObserver((entries) => this.measure(entries[0]));
+    this.resizes.observe(this.stage);
+  }
+
+  send(message) {
+    this.transport.send(message);
+  }
+
+  // From the server
+
+  connected(yes, why = "") {
+    this.alarm.textContent = yes ? "" : why;
+    this.root.classList.toggle("rt-lost", !yes);
+    if (yes) this.sendSize();
+  }
+
+  receive(message, bytes) {
+    if (message.type === "frame") this.picture.receive(message, bytes);
+    else if (message.type === "state") this.show(message.state);
+    else if (message.type === "hello") this.onHello(message);
+    else if (message.type === "text") this.copy(message.text);
+    else if (message.type === "file") download(message.name, message.mime, bytes);
+    else if (message.type === "error") this.tell(message.sentence);
+  }
+
+  onHello({ controls, mouse }) {
+    this.keys.set(controls);
+    this.fillHelp(controls, mouse);
+  }
+
+  onDrawn(header) {
+    this.full = header.full;
+    this.send({ type: "ack", frame: header.number });
+    this.frames.push({ at: performance.now(), ...header });
+    if (this.frames.length > 1000) this.frames.splice(0, 500);
+    this.header = header;
+    this.showStatus();
+    this.root.dataset.frame = header.number;
+    this.root.dataset.finished = header.finished;
+  }
+
+  show(state) {
+    this.state = state;
+    this.panel.show(state);
+    this.timeline.show(state);
+    this.tell(state.notice);
+    this.alarm.textContent = state.error;
+    this.showStatus();
+  }
+
+  showStatus() {
+    const { state, header } = this;
+    if (!state) return;
+    const count = state.spheres.toLocaleString("en");
+    const lines = [`${state.name}   ${count} ${state.spheres === 1 ? "sphere" : "spheres"}`];
+    if (state.loading) lines.push("loading …");
+    else if (header) lines.push(progressOf(header));
+    this.status.textContent = lines.join("\n");
+  }
+
+  tell(text) {
+    this.notice.textContent = text;
+  }
+
+  // To the server
+
+  act(name, values = {}) {
+    this.send({ type: "act", name, values });
+  }
+
+  save(width, height, samples) {
+    this.send({ type: "save", width, height, samples });
+  }
+
+  onPointer(message) {
+    if (message.type === "pick") {
+      const [width, height] = this.full;
+      const [x, y] = [Math.floor(message.x * width), Math.floor(message.y * height)];
+      this.act("pick", { x, y, go: message.go, reach: Math.round(4 * this.density) });
+      return;
+    }
+    const { kind, x, y } = message;
+    if (kind === "orbit") this.act("orbit", { right: -x * Math.PI, up: -y * Math.PI });
+    else if (kind === "light") this.act("turn-light", { right: x * Math.PI, up: y * Math.PI });
+    else if (kind === "pan") this.act("pan", { right: -x, up: -y });
+    else this.act(kind, { amount: x });
+  }
+
+  onKey(control, amount) {
+    const own = CLIENT_ACTIONS[control.action];
+    if (own) this[own]();
+    else if (control.action === "cancel" && !this.help.hidden) this.toggleHelp();
+    else this.act(control.action, amount);
+  }
+
+  measure(entry) {
+    this.density = window.devicePixelRatio || 1;
+    const exact = entry && entry.devicePixelContentBoxSize && entry.devicePixelContentBoxSize[0];
+    const size = exact
+      ? [exact.inlineSize, exact.blockSize]
+      : [this.stage.clientWidth * this.density, this.stage.clientHeight * this.density];
+    this.size = size.map((side) => Math.min(Math.max(Math.round(side), 1), MAX_SIDE));
+    clearTimeout(this.sizing);
+    this.sizing = setTimeout(() => this.sendSize(), 60);
+  }
+
+  sendSize() {
+    if (this.size) this.send({ type: "size", width: this.size[0], height: this.size[1] });
+  }
+
+  // Of this page alone
+
+  togglePanel() {
+    this.root.classList.toggle("rt-closed");
+    this.stage.focus({ preventScroll: true });
+  }
+
+  toggleHelp() {
+    this.help.hidden = !this.help.hidden;
+  }
+
+  askSize() {
+    this.root.classList.remove("rt-closed");
+    this.panel.width.focus();
+  }
+
+  async copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      this.tell("the camera was copied");
+    } catch {
+      download("camera.toml", "text/plain", text);
+    }
+  }
+
+  fillHelp(controls, mouse) {
+    this.help.replaceChildren();
+    const groups = new Map();
+    for (const { group, label, help } of [...mouse, ...controls]) {
+      if (!help || label === "Q") continue;
+      if (!groups.has(group)) groups.set(group, []);
+      groups.get(group).push([label, help]);
+    }
+    for (const [group, rows] of groups) {
+      const table = element("table", "", this.help);
+      element("caption", "", table, { textContent: group });
+      for (const [label, help] of rows) {
+        const row = table.insertRow();
+        element("kbd", "", row.insertCell(), { textContent: label });
+        row.insertCell().textContent = help;
+      }
+    }
+  }
+
+  close() {
+    this.resizes.disconnect();
+    this.root.replaceChildren();
+  }
+}
+
+function progressOf({ finished, draft, samples, of }) {
+  if (finished) return `${of} ${of === 1 ? "sample" : "samples"} per pixel, finished`;
+  return draft ? "quick draft, samples follow" : `${samples} of ${of} samples per pixel`;
+}
+
+function download(name, mime, bytes) {
+  const address = URL.createObjectURL(new Blob([bytes], { type: mime }));
+  element("a", "", null, { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+}
