@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from raytracer.browser.encoding import Encoded, encoded
 from raytracer.browser.messages import Ack, Act, Message, Save, Size
+from raytracer.browser.rings import rings
 from raytracer.errors import RaytracerError, UserError
 from raytracer.viewer.controls import CONTROLS, MOUSE
 
@@ -238,9 +239,10 @@ class Host:
         if self._save is not None:
             raise UserError("a picture is being saved: wait for it, or cancel it")
         path = Path(self._folder.name) / "picture.png"
-        size = {"width": message.width, "height": message.height, "samples": message.samples}
-        given = {name: value for name, value in size.items() if value is not None}
-        self._session.do("save", path=str(path), **given)
+        viewer = self._session.viewer
+        width, height = viewer.size
+        size = message.width or width, message.height or height
+        viewer.save(size, message.samples or viewer.samples, path)
         self._save = outlet, path
 
     def _send_saved(self) -> None:
@@ -280,7 +282,7 @@ class Host:
         file = self._file_of(picture)
         if file is None:
             return
-        header = _header(picture, file)
+        header = _header(picture, file) | {"rings": rings(self._session.viewer)}
         for client in ready:
             client.outlet.send(header, file.data)
             client.latest = picture.number

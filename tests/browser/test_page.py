@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-WIDTH, HEIGHT, PANEL = 512, 200, 272
+WIDTH, HEIGHT, PANEL = 672, 200, 272
 STAGE = (WIDTH - PANEL, HEIGHT)  # of the picture
 SAMPLES = 2
 ATOMS = "5\nstep {0}\nO 0 0 {0}\nC 3 0 0\nN -3 0 0\nH 0 3 0\nH 0 -3 0\n"
@@ -44,7 +44,7 @@ def atoms(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def site(chromium: Browser, atoms: Path) -> Iterator[Site]:
     """The server of that file."""
-    with Site(atoms, backend="cpu", threads=1, samples=SAMPLES) as serving:
+    with Site(atoms, frame=0, backend="cpu", threads=1, samples=SAMPLES) as serving:
         yield serving
 
 
@@ -104,8 +104,9 @@ def drag(page: Page, right: int, down: int, button: str = "left") -> None:
 
 
 def test_the_finished_picture_is_that_of_render(page: Page, atoms: Path) -> None:
+    width, height = STAGE
     image = raytracer.render(
-        atoms, width=STAGE[0], height=STAGE[1], samples=SAMPLES, backend="cpu"
+        atoms, frame=0, width=width, height=height, samples=SAMPLES, backend="cpu"
     )
     np.testing.assert_array_equal(shown(page), image.to_uint8()[..., :3])
 
@@ -132,6 +133,7 @@ def test_drags_and_the_wheel_move_the_camera(page: Page, site: Site) -> None:
 
 
 def test_double_click_picks_and_goes_there(page: Page, site: Site) -> None:
+    finished(page, lambda: page.keyboard.press("z"))  # the first atom is in the middle
     finished(page, lambda: page.mouse.dblclick(STAGE[0] // 2, STAGE[1] // 2))
     page.wait_for_selector(".rt-picks:not(:empty)")
     assert "O" in page.inner_text(".rt-picks")
@@ -142,10 +144,10 @@ def test_double_click_picks_and_goes_there(page: Page, site: Site) -> None:
 
 
 def test_the_panel_changes_the_look_and_the_colours(page: Page, site: Site) -> None:
-    for name, value in (("set-look", "soft"), ("set-background", "white"), ("color-by", "x")):
+    for name, value in (("set-look", "plain"), ("set-background", "white"), ("color-by", "x")):
         finished(page, lambda: page.select_option(f"select[name={name}]", value))  # noqa: B023
     state = site.call(lambda session: session.state())
-    assert (state["look"], state["background"], state["color"]["by"]) == ("soft", "white", "x")
+    assert (state["look"], state["background"], state["color"]["by"]) == ("plain", "white", "x")
     page.fill("input[name=set-range]", "-1,1")
     finished(page, lambda: page.keyboard.press("Enter"))
     color = site.call(lambda session: session.state())["color"]
@@ -222,7 +224,7 @@ def test_the_picture_has_the_pixels_of_the_screen(chromium: Browser, site: Site)
 
 
 def test_the_end_of_the_server_is_said(chromium: Browser, atoms: Path) -> None:
-    with Site(atoms, backend="cpu", threads=1, samples=1) as serving:
+    with Site(atoms, frame=0, backend="cpu", threads=1, samples=1) as serving:
         page = chromium.new_page(viewport={"width": WIDTH, "height": HEIGHT})
         page.goto(serving.address)
         page.wait_for_selector(FINISHED)

@@ -217,11 +217,7 @@ def test_a_saved_picture_is_sent_to_who_asked() -> None:
             assert (file["name"], file["mime"], file["data"]) == (
                 "fake.png", "image/png", b"a picture",
             )  # fmt: skip
-            name, _, named = site.session.done[0]
-            assert name == "save"
-            assert {k: v for k, v in named.items() if k != "path"} == {
-                "width": 640, "height": 480, "samples": 9,
-            }  # fmt: skip
+            assert site.session.viewer.saved == [((640, 480), 9)]
 
     run(test)
 
@@ -259,7 +255,7 @@ def test_two_pages_see_one_state_and_a_lost_one_finds_it_again() -> None:
                 pass
             await first.send_str('{"type":"save"}')
             first._response.connection.transport.abort()  # type: ignore[union-attr]
-            await until(lambda: ("save" in [each[0] for each in site.session.done]))
+            await until(lambda: len(site.session.viewer.saved) > 0)
             await second.send_str(SIZE)
             number = site.session.publish(draft=False, finished=True)
             finished = await next_of(second, "frame")

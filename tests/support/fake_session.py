@@ -14,6 +14,25 @@ from raytracer.viewer.session import Picture
 STATE: dict[str, Any] = {"name": "fake.xyz", "spheres": 3, "saving": None, "look": "plain"}
 
 
+class FakeViewer:
+    """Nothing is picked; pictures are saved at once."""
+
+    size, samples = (16, 12), 4
+
+    class data:  # noqa: N801 - as of a viewer
+        """What is picked."""
+
+        picks: tuple[int, ...] = ()
+
+    def __init__(self) -> None:
+        self.saved: list[tuple[tuple[int, int], int]] = []
+
+    def save(self, size: tuple[int, int], samples: int, path: Path) -> None:
+        """Keep what was asked for."""
+        self.saved.append((size, samples))
+        path.write_bytes(b"a picture")
+
+
 class FakeSession:
     """Keeps what it is told; `publish` makes pictures."""
 
@@ -24,6 +43,7 @@ class FakeSession:
         self.moving = False
         self.failure: BaseException | None = None
         self.closed = False
+        self.viewer = FakeViewer()
         self.values = dict(STATE)
         self._number = 0
         self._ready: Picture | None = None
@@ -53,8 +73,6 @@ class FakeSession:
             raise UserError("nonsense: there is no such action")
         if name == "defect":
             raise ZeroDivisionError("a defect")
-        if name == "save":
-            Path(named["path"]).write_bytes(b"a picture")
         self.done.append((name, values, named))
         self.values["look"] = named.get("name", self.values["look"])
         return "[camera]\n" if name == "print-camera" else None

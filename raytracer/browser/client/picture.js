@@ -45,16 +45,17 @@ class Picture {
     this.context.imageSmoothingQuality = "medium";
     this.context.globalCompositeOperation = "copy";
     this.context.drawImage(bitmap, 0, 0, width, height);
-    this.drawRing(header.ring || []);
+    this.drawRings(header.rings);
   }
 
-  // ring: corners as fractions of the picture from its upper left.
-  drawRing(ring) {
-    const points = ring.map((corner) => corner.join(",")).join(" ");
+  // rings: corners of polygons, as fractions of the picture from its upper left.
+  drawRings(rings) {
     this.ring.replaceChildren();
-    if (!points) return;
-    for (const name of ["rt-ring-edge", "rt-ring-line"]) {
-      this.ring.append(svg("polygon", { class: name, points }));
+    for (const ring of rings) {
+      const points = ring.map((corner) => corner.join(",")).join(" ");
+      for (const name of ["rt-ring-edge", "rt-ring-line"]) {
+        this.ring.append(svg("polygon", { class: name, points }));
+      }
     }
   }
 }

@@ -4,6 +4,7 @@
 // the view. Messages are objects; those that carry a picture or a file come with their bytes.
 
 const MAX_SIDE = 8192;
+const NOTICE_MS = 5000;
 const CLIENT_ACTIONS = { "ask-size": "askSize", "toggle-help": "toggleHelp", "toggle-overlay": "togglePanel" };
 
 class View {
@@ -31,7 +32,11 @@ class View {
     this.pointer = new Pointer(this.stage, (message) => this.onPointer(message));
     this.keys = new Keys(this.stage, (control, amount) => this.onKey(control, amount));
     this.resizes = new ResizeObserver((entries) => this.measure(entries[0]));
-    this.resizes.observe(this.stage);
+    try {
+      this.resizes.observe(this.stage, { box: "device-pixel-content-box" });
+    } catch {
+      this.resizes.observe(this.stage); // Safari knows no device pixels
+    }
   }
 
   send(message) {
@@ -52,7 +57,7 @@ class View {
     else if (message.type === "hello") this.onHello(message);
     else if (message.type === "text") this.copy(message.text);
     else if (message.type === "file") download(message.name, message.mime, bytes);
-    else if (message.type === "error") this.tell(message.sentence);
+    else if (message.type === "error") this.complain(message.sentence);
   }
 
   onHello({ controls, mouse }) {
@@ -72,10 +77,11 @@ class View {
   }
 
   show(state) {
+    const told = this.state ? this.state.notice : "";
     this.state = state;
     this.panel.show(state);
     this.timeline.show(state);
-    this.tell(state.notice);
+    if (state.notice !== told) this.tell(state.notice);
     this.alarm.textContent = state.error;
     this.showStatus();
   }
@@ -91,7 +97,14 @@ class View {
   }
 
   tell(text) {
+    clearTimeout(this.telling);
     this.notice.textContent = text;
+  }
+
+  // A sentence that is no part of the state, which removes its own.
+  complain(text) {
+    this.tell(text);
+    this.telling = setTimeout(() => this.tell(""), NOTICE_MS);
   }
 
   // To the server
@@ -127,10 +140,11 @@ class View {
 
   measure(entry) {
     this.density = window.devicePixelRatio || 1;
-    const exact = entry && entry.devicePixelContentBoxSize && entry.devicePixelContentBoxSize[0];
-    const size = exact
-      ? [exact.inlineSize, exact.blockSize]
-      : [this.stage.clientWidth * this.density, this.stage.clientHeight * this.density];
+    const plain = [this.stage.clientWidth, this.stage.clientHeight].map((side) => side * this.density);
+    const exact = entry.devicePixelContentBoxSize && entry.devicePixelContentBoxSize[0];
+    const sides = exact ? [exact.inlineSize, exact.blockSize] : plain;
+    // Where the two differ by more than rounding, the density is not that of the screen.
+    const size = plain.map((side, i) => (Math.abs(side - sides[i]) < 2 ? sides[i] : side));
     this.size = size.map((side) => Math.min(Math.max(Math.round(side), 1), MAX_SIDE));
     clearTimeout(this.sizing);
     this.sizing = setTimeout(() => this.sendSize(), 60);
@@ -159,7 +173,7 @@ class View {
   async copy(text) {
     try {
       await navigator.clipboard.writeText(text);
-      this.tell("the camera was copied");
+      this.complain("the camera was copied");
     } catch {
       download("camera.toml", "text/plain", text);
     }
