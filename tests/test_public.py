@@ -27,6 +27,7 @@ LAYERS = [
     {"annotations"},
     {"passes"},
     {"pipeline", "progress"},
+    {"farm"},
     {"animation", "benchmark", "viewer"},
     {"ops", "compile_all"},
     {"commands"},

@@ -59,6 +59,13 @@ threads_option = click.option(
     "--threads", type=int, default=0, help="CPU threads; default: every core, or RAYTRACER_THREADS."
 )
 
+WORKER_OPTIONS = (
+    click.option("--workers", type=int, metavar="N",
+                 help="Render by N processes of this machine: a GPU or a share of the cores each."),
+    click.option("--farm", metavar="tcp://HOST:PORT",
+                 help="Render by the workers of a Dask cluster; the address of its scheduler."),
+)  # fmt: skip
+
 frame_option = click.option(
     "--frame", type=int, metavar="N",
     help="Frame of a trajectory, from 0, or from -1 backwards; default: the first.",
@@ -78,6 +85,13 @@ PICTURE_OPTIONS = (
     click.option("--histogram", metavar="FILE.png",
                  help="Plot the luminance before and after the tone curve."),
 )  # fmt: skip
+
+
+def worker_options(function: Function) -> Function:
+    """Add the options of workers that render together."""
+    for option in reversed(WORKER_OPTIONS):
+        function = option(function)
+    return function
 
 
 def picture_options(function: Function) -> Function:

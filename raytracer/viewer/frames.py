@@ -273,9 +273,9 @@ class FrameLoader:
                 self._counting &= not counting
                 self._busy = wanted is not None
             message = self._counted() if wanted is None else self._loaded(*wanted)
-            self._busy = False
             if message is not None:
                 self._post(message)
+            self._busy = False  # after its message: who is not busy has nothing to tell
 
     def _counted(self) -> Message | None:
         try:
