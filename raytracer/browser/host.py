@@ -7,7 +7,6 @@ always the latest, so that no client sees a queue of stale pictures.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -45,6 +44,9 @@ MAX_TICK = 0.25
 FILE_ARGUMENTS = {"path"}
 """Arguments that name files of this machine. A page gets files sent, and names none."""
 
+OF_WINDOWS = ("ask-", "toggle-help", "toggle-overlay", "close")
+"""Starts of the names of actions that open texts of a window, or close it."""
+
 Result = TypeVar("Result")
 
 
@@ -80,7 +82,7 @@ class Host:
 
     def __init__(self, open_session: Callable[[Callable[[], None]], Session]) -> None:
         self.failure: BaseException | None = None
-        self.on_failure: Callable[[], None] = lambda: None
+        self.on_failure: Callable[[], object] = _nothing
         self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._clients: dict[Outlet, _Client] = {}
         self._picture: Picture | None = None  # the latest
@@ -226,6 +228,8 @@ class Host:
 
     def _act(self, outlet: Outlet, message: Act) -> None:
         values = message.values
+        if message.name.replace("_", "-").startswith(OF_WINDOWS):
+            raise UserError(f"{message.name}: is an action of windows")
         if isinstance(values, list):
             text = self._session.do(message.name, *values)
         else:
@@ -310,7 +314,9 @@ class Host:
         if self._encoding != picture.number:
             self._encoding = picture.number
             future = self._encoder.submit(encoded, picture)
-            future.add_done_callback(lambda done: self._calls.put(lambda: self._keep(picture, done)))
+            future.add_done_callback(
+                lambda done: self._calls.put(lambda: self._keep(picture, done))
+            )
         return None
 
     def _keep(self, picture: Picture, done: Future[Encoded]) -> None:

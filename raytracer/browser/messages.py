@@ -39,7 +39,7 @@ class Act(_Message):
     values: (
         Annotated[dict[str, Value], Field(max_length=16)]
         | Annotated[list[Number], Field(max_length=16)]
-    ) = {}  # noqa: RUF012 - pydantic copies it
+    ) = {}
 
 
 class Size(_Message):

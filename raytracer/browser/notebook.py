@@ -28,6 +28,7 @@ def show(scene: object, *, height: int = 480, **settings: Any) -> SceneWidget:
 
     Raises:
         UserError: the scene or a setting cannot be shown, or the extra `notebook` is missing.
+        TypeError: there is no such setting.
     """
     least, most = HEIGHTS
     if not least <= whole(height, "height", error=UserError) <= most:
@@ -36,13 +37,7 @@ def show(scene: object, *, height: int = 480, **settings: Any) -> SceneWidget:
         import anywidget  # noqa: F401
     except ImportError:
         raise UserError("show: needs anywidget: pip install 'raytracer[notebook]'") from None
-    from raytracer.browser.serve import START_SIZE
+    from raytracer.browser.opening import opener
     from raytracer.browser.widget import SceneWidget
-    from raytracer.viewer.session import Session
 
-    settings = {"size": START_SIZE, "say": _ignore} | settings
-    return SceneWidget(lambda wake: Session.open(scene, wake=wake, **settings), height)
-
-
-def _ignore(_: str) -> None:
-    """Print nothing: what the session says is shown in the view."""
+    return SceneWidget(opener("show", scene, settings), height)

@@ -15,11 +15,7 @@ from raytracer.errors import UserError
 from raytracer.process import SIGNALS, Terminated
 
 if TYPE_CHECKING:
-    from raytracer.browser.host import Host
     from raytracer.browser.server import Server
-
-START_SIZE = (800, 600)
-"""Width and height of the first picture, until a browser tells its own."""
 
 
 def serve(
@@ -46,17 +42,17 @@ def serve(
     Raises:
         UserError: the scene or a setting cannot be shown, the port is in use, or the extra `serve`
             is missing.
+        TypeError: there is no such setting.
     """
     truth(open_browser, "open_browser", UserError)
     function(say, "say")
     check_port(port)
     require_library()
     from raytracer.browser.host import Host
+    from raytracer.browser.opening import opener
     from raytracer.browser.server import Server
-    from raytracer.viewer.session import Session
 
-    settings = {"size": START_SIZE, "say": _ignore} | settings
-    host = Host(lambda wake: Session.open(scene, wake=wake, **settings))
+    host = Host(opener("serve", scene, settings))
     if (notice := settings.get("notice")) is not None:
         notice("")  # from here on the page shows the progress
     server = Server(host, security.new_token())
@@ -81,9 +77,7 @@ def require_library() -> None:
     try:
         import aiohttp  # noqa: F401
     except ImportError:
-        raise UserError(
-            "serve: needs aiohttp: pip install 'raytracer[serve]'"
-        ) from None
+        raise UserError("serve: needs aiohttp: pip install 'raytracer[serve]'") from None
 
 
 def ssh_line(port: int) -> str:
@@ -152,7 +146,3 @@ def _open(address: str) -> None:
 
     with suppress(webbrowser.Error):
         webbrowser.open(address)
-
-
-def _ignore(_: str) -> None:
-    """Print nothing: what the session says is shown in the page."""

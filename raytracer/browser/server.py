@@ -86,10 +86,14 @@ class Server:
 
     async def stop(self) -> None:
         """Take leave of the clients and close the port."""
-        leaving = [each.close(code=REFUSED, message=b"the server has ended") for each in self.sockets]
+        leaving = [
+            each.close(code=REFUSED, message=b"the server has ended") for each in self.sockets
+        ]
         if leaving:
             with suppress(TimeoutError):
-                await asyncio.wait_for(asyncio.gather(*leaving, return_exceptions=True), CLOSE_SECONDS)
+                await asyncio.wait_for(
+                    asyncio.gather(*leaving, return_exceptions=True), CLOSE_SECONDS
+                )
         if self._runner is not None:
             await self._runner.cleanup()
 

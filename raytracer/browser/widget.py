@@ -19,6 +19,17 @@ if TYPE_CHECKING:
     from raytracer.viewer.session import Session
 
 
+class _Outlet:
+    """Sends messages to the page of a widget."""
+
+    def __init__(self, widget: SceneWidget) -> None:
+        self._widget = widget
+
+    def send(self, message: dict[str, Any], data: bytes | None = None) -> None:
+        """Send a message; may be called by any thread."""
+        self._widget.send(message, [] if data is None else [data])
+
+
 class SceneWidget(anywidget.AnyWidget):
     """An interactive view, as `raytracer.show` returns it.
 
@@ -37,9 +48,10 @@ class SceneWidget(anywidget.AnyWidget):
     def __init__(self, open_session: Callable[[Callable[[], None]], Session], height: int) -> None:
         super().__init__(height=height)
         self._host = Host(open_session)
+        self._outlet = _Outlet(self)
         self.on_msg(self._take)
 
-    def do(self, name: str, /, *arguments: Any, **named: Any) -> str | None:
+    def do(self, name: str, /, *arguments: Any, **named: Any) -> Any:
         """Perform an action of the view, such as `orbit`, `set-look` or `color-by`.
 
         Returns:
@@ -69,11 +81,11 @@ class SceneWidget(anywidget.AnyWidget):
         """Take a message of the page."""
         kind = content.get("type") if isinstance(content, dict) else None
         if kind == "open":
-            self._host.join(self)
+            self._host.join(self._outlet)
         elif kind == "close":
-            self._host.leave(self)
+            self._host.leave(self._outlet)
         else:
             try:
-                self._host.receive(self, parse(content))
+                self._host.receive(self._outlet, parse(content))
             except UserError as error:
-                self.send({"type": "error", "sentence": str(error)})
+                self._outlet.send({"type": "error", "sentence": str(error)})

@@ -131,10 +131,10 @@ def test_only_a_page_of_the_server_opens_a_socket() -> None:
             assert (await site.browser.get(address, headers=headers)).status == 403
         # A name that resolves to 127.0.0.1, whose page has the right token.
         evil = {"Host": f"evil.example:{site.server.port}"}
-        origin = {"Origin": f"http://evil.example:{site.server.port}"}
+        page = {"Origin": f"http://evil.example:{site.server.port}"}
         for path in ("/", "/socket"):
             whole = f"{site.base}{path}?token={TOKEN}"
-            assert (await site.browser.get(whole, headers=upgrade | evil | origin)).status == 403
+            assert (await site.browser.get(whole, headers=upgrade | evil | page)).status == 403
         # The other end of a tunnel has another port, and perhaps another name of this machine.
         far = {"Host": "localhost:9000", "Origin": "http://localhost:9000"}
         async with site.connect(**far) as page:
@@ -209,6 +209,17 @@ def test_a_page_names_no_file() -> None:
     run(test)
 
 
+def test_a_page_opens_no_texts_of_a_window() -> None:
+    async def test(site: Site) -> None:
+        async with site.connect() as page:
+            for name in ("close", "ask-size", "ask_size", "toggle-help"):
+                await page.send_str(json.dumps({"type": "act", "name": name}))
+                assert "windows" in (await next_of(page, "error"))["sentence"]
+        assert site.session.done == []
+
+    run(test)
+
+
 def test_a_saved_picture_is_sent_to_who_asked() -> None:
     async def test(site: Site) -> None:
         async with site.connect() as page:
@@ -254,7 +265,7 @@ def test_two_pages_see_one_state_and_a_lost_one_finds_it_again() -> None:
             while (await next_of(second, "state"))["state"]["look"] != "soft":
                 pass
             await first.send_str('{"type":"save"}')
-            first._response.connection.transport.abort()  # type: ignore[union-attr]
+            first._response.connection.transport.abort()
             await until(lambda: len(site.session.viewer.saved) > 0)
             await second.send_str(SIZE)
             number = site.session.publish(draft=False, finished=True)

@@ -13,6 +13,7 @@ class Panel {
     this.makeColor();
     this.makeSelection();
     this.makeView();
+    this.makeMotion();
     this.makePicture();
   }
 
@@ -45,8 +46,8 @@ class Panel {
     const part = this.section("Colour");
     this.choice(part, "By", "color-by", "by", ({ color }) =>
       [color.by, withOwn(color.by, color.columns)], "the scene's own");
-    this.choice(part, "Map", "set-map", "name", ({ color }) => [color.map, color.maps]);
-    this.text(part, "Range", "set-range", "text", "low,high or p1,p99",
+    this.choice(part, "Map", "set-map", "name", ({ color }) => [color.map, color.maps], "default");
+    this.text(part, "Range", "set-range", "ends", "low,high or p1,p99",
       ({ color }) => rangeText(color));
     const legend = this.row(part, "Legend");
     this.toggle(legend, "toggle-legend", "draw a legend", (state) => state.color.legend);
@@ -108,11 +109,29 @@ class Panel {
     });
   }
 
+  // Keyframes and movies; the files are written on the machine of the server.
+  makeMotion() {
+    const part = this.section("Motion");
+    const row = this.row(part, "Camera");
+    this.button(row, "keyframe", "keep this camera at this time", "keyframe");
+    const count = element("output", "rt-value", row);
+    const clear = this.button(row, "clear", "forget all keyframes", "clear-keyframes");
+    const files = this.row(part, "");
+    this.button(files, "animate", "render a movie beside the server", "animate");
+    const written = this.button(files, "export", "write a scene file with the keyframes",
+      "export-keyframes");
+    this.fields.push(({ keyframes }) => {
+      count.textContent = keyframes || "";
+      clear.disabled = written.disabled = !keyframes;
+    });
+  }
+
   makePicture() {
     const part = this.section("Picture");
     const size = this.row(part, "Size");
     const number = (title, least, most) =>
-      element("input", "", size, { type: "number", title, min: least, max: most, step: 1 });
+      element("input", "", size,
+        { type: "number", name: title.split(" ")[0], title, min: least, max: most, step: 1 });
     this.width = number("width in pixels", 1, 16384);
     element("span", "", size, { textContent: "×" });
     this.height = number("height in pixels", 1, 16384);
@@ -136,10 +155,17 @@ class Panel {
     this.save(value(this.width), value(this.height), value(this.samples));
   }
 
+  // Open the section of a field and go to it.
+  focus(name) {
+    const field = this.root.querySelector(`[name="${name}"]`);
+    field.closest("details").open = true;
+    field.focus();
+  }
+
   // Parts
 
   section(title) {
-    const part = element("details", "rt-section", this.root, { open: true });
+    const part = element("details", "rt-section", this.root, { open: title !== "Motion" });
     element("summary", "", part, { textContent: title });
     return part;
   }

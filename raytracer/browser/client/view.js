@@ -5,7 +5,10 @@
 
 const MAX_SIDE = 8192;
 const NOTICE_MS = 5000;
-const CLIENT_ACTIONS = { "ask-size": "askSize", "toggle-help": "toggleHelp", "toggle-overlay": "togglePanel" };
+const FIELDS = { // actions that ask, and the field of the panel where one answers
+  "ask-size": "width", "ask-color": "color-by", "ask-map": "set-map", "ask-range": "set-range",
+  "ask-selection": "select",
+};
 
 class View {
   // root: an empty element that the view fills.
@@ -61,8 +64,9 @@ class View {
   }
 
   onHello({ controls, mouse }) {
-    this.keys.set(controls);
-    this.fillHelp(controls, mouse);
+    const own = controls.filter(({ action }) => action !== "close"); // a browser closes its pages
+    this.keys.set(own);
+    this.fillHelp(own, mouse);
   }
 
   onDrawn(header) {
@@ -132,10 +136,12 @@ class View {
   }
 
   onKey(control, amount) {
-    const own = CLIENT_ACTIONS[control.action];
-    if (own) this[own]();
-    else if (control.action === "cancel" && !this.help.hidden) this.toggleHelp();
-    else this.act(control.action, amount);
+    const { action } = control;
+    if (FIELDS[action]) this.ask(FIELDS[action]);
+    else if (action === "toggle-overlay") this.togglePanel();
+    else if (action === "toggle-help" || (action === "cancel" && !this.help.hidden)) this.toggleHelp();
+    else if (action === "ask-movie") this.act("animate");
+    else if (action !== "close") this.act(action, amount);
   }
 
   measure(entry) {
@@ -165,9 +171,9 @@ class View {
     this.help.hidden = !this.help.hidden;
   }
 
-  askSize() {
+  ask(field) {
     this.root.classList.remove("rt-closed");
-    this.panel.width.focus();
+    this.panel.focus(field);
   }
 
   async copy(text) {
@@ -183,7 +189,7 @@ class View {
     this.help.replaceChildren();
     const groups = new Map();
     for (const { group, label, help } of [...mouse, ...controls]) {
-      if (!help || label === "Q") continue;
+      if (!help) continue;
       if (!groups.has(group)) groups.set(group, []);
       groups.get(group).push([label, help]);
     }
