@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any
 from raytracer.arguments import function, truth, whole
 from raytracer.browser import security
 from raytracer.errors import UserError
-from raytracer.process import SIGNALS, Terminated
 
 if TYPE_CHECKING:
     from raytracer.browser.server import Server
+
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals that end the server."""
 
 
 def serve(
@@ -63,7 +66,7 @@ def serve(
     if host.failure is not None:
         raise host.failure
     if stop not in (None, signal.SIGINT):
-        raise Terminated(stop)
+        signal.raise_signal(stop)  # for whoever handles it in this process
 
 
 def check_port(port: int | None) -> None:

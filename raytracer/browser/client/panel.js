@@ -92,11 +92,11 @@ class Panel {
     this.button(fits, "fit", "show all spheres except a ground ball", "fit-all");
     this.button(fits, "to picked", "go to the picked sphere", "fit-picked");
     this.button(fits, "reset", "reset to the scene", "reset");
-    const axes = this.row(part, "Along");
+    const axes = this.row(part, "");
     for (const name of ["x", "-x", "y", "-y", "z", "-z", "iso"]) {
       this.button(axes, name, `view ${name}`, "view", { name });
     }
-    const kinds = this.row(part, "Camera");
+    const kinds = this.row(part, "");
     const kind = this.button(kinds, "", "perspective or orthographic", "toggle-projection");
     this.fields.push((state) => { kind.textContent = state.projection; });
     this.toggle(kinds, "toggle-turntable", "turntable", (state) => state.turning);
