@@ -91,6 +91,10 @@ class Animation:
     ) -> None:
         self.settings = settings
         frames = chosen_frames(settings.frames, source.count, source.name)
+        if settings.smoothing > 1 or settings.unwrap:
+            from raytracer.animation.tracks import TrackedSource
+
+            source = TrackedSource(source, frames, settings.smoothing, settings.unwrap)
         shots, duration = _shots(frames, settings, source.name)
         self._plan = Plan(
             source, shots, settings, overrides, tone, backend, threads, duration, annotations

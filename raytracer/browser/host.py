@@ -198,7 +198,7 @@ class Host:
                 "mouse": [vars(each) for each in MOUSE],
             }
         )
-        outlet.send({"type": "state", "state": self._session.state()})
+        outlet.send({"type": "state", "state": self._current_state()})
 
     def _leave(self, outlet: Outlet) -> None:
         self._clients.pop(outlet, None)
@@ -265,11 +265,15 @@ class Host:
         if not self._clients or now < self._state_due:
             return
         self._state_due = now + STATE_INTERVAL
-        state = self._session.state()
+        state = self._current_state()
         if state != self._state:
             self._state = state
             for outlet in self._clients:
                 outlet.send({"type": "state", "state": state})
+
+    def _current_state(self) -> dict[str, Any]:
+        """Return the state for pages: a pick makes no new picture, so it has the rings too."""
+        return self._session.state() | {"rings": rings(self._session.viewer)}
 
     def _send_picture(self) -> None:
         """Send the latest picture to the clients that are ready for it."""

@@ -200,6 +200,7 @@ def test_the_settings_of_a_call_are_the_first_content(tmp_path: Path) -> None:
         assert session.state()["color"]["by"] == "charge"
         assert until(session, "hidden") == 2
         assert (session.state()["color"]["low"], session.state()["color"]["high"]) == (2.0, 4.0)
+        wait_for(lambda: until(session, "frame", "count") == 2, "the number of frames")
         session.do("step", 1)
         assert until(session, "frame", "number") == 1
         assert (session.state()["color"]["low"], session.state()["color"]["high"]) == (2.0, 4.0)

@@ -82,6 +82,9 @@ class View {
 
   show(state) {
     const told = this.state ? this.state.notice : "";
+    const picks = ({ picks }) => picks.map((pick) => pick.id).join();
+    // While the camera moves, the rings of a picture come with it.
+    if (!this.state || picks(state) !== picks(this.state)) this.picture.drawRings(state.rings);
     this.state = state;
     this.panel.show(state);
     this.timeline.show(state);
