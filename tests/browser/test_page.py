@@ -140,7 +140,7 @@ def test_double_click_picks_and_goes_there(page: Page, site: Site) -> None:
     np.testing.assert_allclose(camera(site)[1], np.zeros(3), atol=1e-6)
     page.wait_for_selector(".rt-ring-line", state="attached")
     page.keyboard.press("Escape")
-    page.wait_for_function("!document.querySelector('.rt-picks').textContent")
+    page.wait_for_function("() => !document.querySelector('.rt-picks').textContent")
 
 
 def test_the_panel_changes_the_look_and_the_colours(page: Page, site: Site) -> None:
@@ -154,7 +154,7 @@ def test_the_panel_changes_the_look_and_the_colours(page: Page, site: Site) -> N
     assert (color["low"], color["high"]) == (-1.0, 1.0)
     page.fill("input[name=select]", "nonsense >")
     page.keyboard.press("Enter")
-    page.wait_for_function("document.querySelector('.rt-notice').textContent.includes('nonsense')")
+    page.wait_for_selector(".rt-notice:has-text('nonsense')")
 
 
 def test_keys_and_the_help(page: Page, site: Site) -> None:
@@ -172,7 +172,7 @@ def test_keys_and_the_help(page: Page, site: Site) -> None:
 def test_the_time_line_shows_frames(page: Page, site: Site) -> None:
     assert page.inner_text(".rt-time .rt-value") == "0 of 2"
     finished(page, lambda: page.click("button[title='one frame on']"))
-    page.wait_for_function("document.querySelector('.rt-frames').value === '1'")
+    page.wait_for_function("() => document.querySelector('.rt-frames').value === '1'")
     finished(page, lambda: page.fill(".rt-frames", "2"))
     assert site.call(lambda session: session.state())["frame"]["number"] == 2
     finished(page, lambda: page.fill(".rt-frames", "0"))

@@ -11,7 +11,13 @@ import numpy as np
 from raytracer.errors import UserError
 from raytracer.viewer.session import Picture
 
-STATE: dict[str, Any] = {"name": "fake.xyz", "spheres": 3, "saving": None, "look": "plain", "picks": []}
+STATE: dict[str, Any] = {
+    "name": "fake.xyz",
+    "spheres": 3,
+    "saving": None,
+    "look": "plain",
+    "picks": [],
+}
 
 
 class FakeViewer:
