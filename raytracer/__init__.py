@@ -140,6 +140,7 @@ _HOMES = {
     "RectangleLight": "raytracer.scene.scene",
     "RenderSettings": "raytracer.settings",
     "ScaleBar": "raytracer.scene.annotations",
+    "CapsuleSet": "raytracer.scene.capsules",
     "Scene": "raytracer.scene.scene",
     "SimulationBox": "raytracer.scene.annotations",
     "SphereSet": "raytracer.scene.scene",

@@ -1,6 +1,7 @@
 // What shading reads of a scene, on both sides: tables by number. How rays find spheres is not here.
 #pragma once
 #include "../core/enums.h"
+#include "../geom/primitive.h"
 #include "../shade/bsdf.h"
 
 namespace rt {
@@ -23,17 +24,18 @@ struct SceneTables {
 
 namespace RT_NS {
 
-// linear RGB of a sphere
+// linear RGB of a sphere, or of a row of colours
 template <class F> RT_HD Vec3<F> load_albedo(const rt::SceneTables& s, UintOf<F> sphere) {
   if (s.frame->scene.color_mode == kColorUniform) return gather3<F>(s.color, UintOf<F>(0u));
   return gather3<F>(s.color, s.frame->scene.color_mode == kColorPerSphere ? sphere : gather(s.color_id, sphere));
 }
 
-// The BSDF at a point of the sphere at leaf position `prim`.
-template <class F> RT_HD Bsdf<F> load_bsdf(const rt::SceneTables& s, UintOf<F> prim) {
+// The BSDF at a point of the primitive, which is at leaf position `prim`.
+template <class F> RT_HD Bsdf<F> load_bsdf(const rt::SceneTables& s, UintOf<F> prim, const Primitive<F>& primitive,
+                                           const SurfacePoint<F>& point) {
   const bool uniform = s.frame->scene.color_mode == kColorUniform && s.frame->scene.material_mode == kMaterialUniform;
   const UintOf<F> sphere = uniform ? prim : gather(s.order, prim);  // with one look for all, no number is needed
-  const Vec3<F> albedo = load_albedo<F>(s, sphere);
+  const Vec3<F> albedo = load_albedo<F>(s, color_row(primitive, point, sphere));
   if (s.frame->scene.material_mode == kMaterialUniform) return load_bsdf<F>(s.materials, albedo);
   return load_bsdf<F>(s.materials, gather(s.material_id, sphere), albedo);
 }
