@@ -66,6 +66,7 @@ def render(
     scene: object,
     *,
     frame: int | None = None,
+    format: str | None = None,  # noqa: A002
     backend: str = "auto",
     crop: Crop | None = None,
     threads: int = 0,
@@ -88,6 +89,7 @@ def render(
         scene: a Scene, the path of a scene or particle file, or an object that holds particles:
             an array, or one of another package (`Scene.from_object`).
         frame: of a trajectory, from 0, or from -1 backwards; see `load`.
+        format: the ending that says the format of a file, or of standard input; see `load`.
         backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or "cuda:1" for the
             GPU with number 1.
         crop: x0, y0, x1, y1 in pixels, half open: render only that part.
@@ -130,6 +132,7 @@ def render(
             scene,
             dict(settings),
             frame=frame,
+            format=format,
             backend=backend,
             crop=crop,
             threads=threads,
@@ -150,6 +153,7 @@ def prepare(
     overrides: dict[str, Any] | None = None,
     *,
     frame: int | None = None,
+    format: str | None = None,  # noqa: A002
     backend: str | Device = "auto",
     crop: Crop | None = None,
     threads: int = 0,
@@ -168,7 +172,7 @@ def prepare(
         scene: a Scene, the path of a scene or particle file, or an object that holds particles:
             an array, or one of another package (`Scene.from_object`).
         overrides: settings by name, also those of the view; None keeps the scene's.
-        frame: of a trajectory; see `load`.
+        frame, format: of a file; see `load`.
         backend: by name, or the device of an earlier job.
         crop: x0, y0, x1, y1 in pixels, half open, for the estimate of memory.
         threads: threads on the CPU; 0 takes every core that the process may use.
@@ -204,7 +208,7 @@ def prepare(
         changes = dict(overrides or {})
         style = take_style(changes)
         columns = columns_of(style, changes)
-        loaded = _loaded(scene, frame, columns)
+        loaded = _loaded(scene, frame, columns, format)
         inputs = _inputs(scene, loaded)
         if outputs is not None:
             outputs.reads(*inputs)
@@ -655,18 +659,26 @@ def _styled(scene: Scene, style: StyleSettings, changes: Mapping[str, Any]) -> S
         return styled(scene, style)
 
 
-def _loaded(scene: object, frame: int | None = None, columns: Sequence[str] = ()) -> Scene:
+def _loaded(
+    scene: object,
+    frame: int | None = None,
+    columns: Sequence[str] = (),
+    format: str | None = None,  # noqa: A002
+) -> Scene:
     """Return a scene: loaded from a path, made of an object, or itself. Raises UserError.
 
     Args:
         scene: a path, an object or a scene.
         frame: of a trajectory.
         columns: to read from a file together with the spheres.
+        format: of a file.
     """
     if is_path(scene):
         from raytracer.scene.load import load
 
-        return load(scene, frame, columns=columns)
+        return load(scene, frame, columns=columns, format=format)
+    if format is not None:
+        raise UserError("format: goes with the path of a file; this scene is none")
     if frame is not None:
         raise UserError("frame: goes with the path of a file; this scene has no frames")
     from raytracer.scene.scene import Scene as SceneType

@@ -23,6 +23,10 @@ SUFFIXES = {
     "ladders": {".cuh", ".cu"},
 }
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
+# Where core/structs.h takes the lists of fields of headers, and nothing else of them.
+LISTS = re.compile(
+    r"^#define RT_FIELD_LISTS\n(.*?)^#undef RT_FIELD_LISTS\n", re.MULTILINE | re.DOTALL
+)
 SOURCES = sorted(
     path for path in ROOT.rglob("*") if path.suffix in {".h", ".hpp", ".cpp", ".cuh", ".cu"}
 )
@@ -34,7 +38,7 @@ def layer(path: Path) -> str:
 
 def included(path: Path) -> list[Path]:
     """What a file includes by name in quotes, as files."""
-    names = INCLUDE.findall(path.read_text(encoding="utf-8"))
+    names = INCLUDE.findall(LISTS.sub("", path.read_text(encoding="utf-8")))
     return [(path.parent / name).resolve() for name in names]
 
 
@@ -53,6 +57,19 @@ def test_includes_go_one_way(path: Path) -> None:
     for target in included(path):
         assert target.is_file(), f"{target}: give the path from the including file"
         assert layer(target) in allowed(unit), f"kernels/{unit} must not include {target}"
+
+
+def test_lists_of_fields_are_all_that_structs_take_from_headers_above() -> None:
+    """Each list stands in one header, before the guard of its functions."""
+    structs = ROOT / "core" / "structs.h"
+    [block] = LISTS.findall(structs.read_text(encoding="utf-8"))
+    listed = {(structs.parent / name).resolve() for name in INCLUDE.findall(block)}
+    with_lists = {path for path in SOURCES if "defined(RT_FIELD_LISTS)" in path.read_text("utf-8")}
+    assert listed == with_lists
+    for path in listed:
+        head = path.read_text(encoding="utf-8").split("#elif !defined(")[0]
+        lines = re.sub(r"//.*|\\\n", "", head).split("\n")
+        assert {line.split(" ")[0] for line in lines if line.strip()} == {"#if", "#define"}
 
 
 def test_every_folder_has_a_place() -> None:

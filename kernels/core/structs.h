@@ -1,34 +1,30 @@
 // Every struct that Python and the kernels share, listed once: type, name, count. Kinds and modes: enums.h.
 // Sizes are multiples of 16; padding is named. layout.h turns the lists into offsets, Python into dtypes.
+//
+// What a scene says of camera, light, materials and integrators is listed at the head of the header that reads it, so
+// that a new value is declared beside its use. Those headers include this one, and this one takes their lists alone.
 #pragma once
 #include "compat.h"
 
-// position and axes in render space; right and up carry the half extents of the picture
-#define RT_CAMERA(F)                                                                              \
-  F(float, origin, 3) F(int32_t, kind, 1)      /* kind: CameraKind */                             \
-  F(float, forward, 3) F(float, pad0, 1)       /* unit */                                         \
-  F(float, right, 3) F(float, pad1, 1) F(float, up, 3) F(float, pad2, 1)
+#define RT_FIELD_LISTS
+#include "../integrator/ao.h"
+#include "../integrator/camera.h"
+#include "../integrator/direct.h"
+#include "../integrator/path_tracing.h"
+#include "../shade/background.h"
+#include "../shade/light.h"
+#include "../shade/phong.h"
+#include "../shade/principled.h"
+#undef RT_FIELD_LISTS
 
-// extent: of a point the radius, of a directional light the square of the sine of half its angle, of others the
-// area; 0: none. u and v: half the sides of a rectangle, semi-axes of a disk; normal: unit, where these shine.
-#define RT_LIGHT(F)                                                                               \
-  F(float, vector, 3) F(int32_t, kind, 1)      /* directional: towards it; others: centre */      \
-  F(float, color, 3) F(int32_t, falloff, 1)    /* color: linear */                                \
-  F(float, u, 3) F(float, extent, 1) F(float, v, 3) F(int32_t, shadow, 1) /* shadow: whether it casts any */ \
-  F(float, normal, 3) F(float, pad, 1)
-
-// Parameters of a material by its kind: at most kMaterialFloats numbers, float32 each.
-#define RT_PHONG(F)                                                                               \
-  F(float, ambient, 1) F(float, diffuse, 1) F(float, specular, 1) F(float, shininess, 1)          \
-  F(float, mirror, 1) F(float, pad, 2)
-
-#define RT_PRINCIPLED(F)                                                                          \
-  F(float, roughness, 1) F(float, metallic, 1) F(float, ior, 1) F(float, specular, 1)             \
-  F(float, coat, 1) F(float, transmission, 1) F(float, emission, 1)
-
-// The parameters of all kinds are in the same place; the name of a kind is its word in MaterialKind.
+// The parameters of all kinds of material are in the same place, float32 each; the name of a kind is its word in
+// MaterialKind.
 #define RT_MATERIAL_PARAMETERS(F) F(PhongParameters, phong, 1) F(PrincipledParameters, principled, 1)
 #define RT_MATERIAL(F) RT_MATERIAL_PARAMETERS(F) F(int32_t, kind, 1)
+
+// kind: IntegratorKind
+#define RT_INTEGRATOR_FIELDS(F) F(int32_t, kind, 1) F(int32_t, max_depth, 1) RT_DIRECT(F) RT_AO(F) RT_PATH(F)
+#define RT_INTEGRATOR(F) RT_INTEGRATOR_FIELDS(F) F(int32_t, pad, kIntegratorPad)
 
 // the picture and the rectangle of it that is rendered, x1 and y1 exclusive; pixels
 #define RT_FILM(F)                                                                                \
@@ -39,19 +35,6 @@
   F(int32_t, sample_begin, 1) F(int32_t, sample_count, 1) F(uint32_t, seed, 1)                    \
   F(int32_t, filter, 1)                        /* FilterKind */                                   \
   F(float, filter_radius, 1) F(float, pad, 3)  /* in pixels */
-
-#define RT_INTEGRATOR(F)                                                                          \
-  F(int32_t, kind, 1)                          /* IntegratorKind */                               \
-  F(int32_t, max_depth, 1) F(int32_t, shadows, 1)                                                 \
-  F(int32_t, ao_samples, 1) F(float, ao_distance, 1) /* occlusion rays per surface; in render space */ \
-  F(float, clamp_indirect, 1)                  /* most radiance of an indirect contribution; 0: any */ \
-  F(int32_t, pad, 2)
-
-#define RT_ENVIRONMENT(F)                                                                         \
-  F(float, background_bottom, 3) F(int32_t, background_kind, 1) /* linear RGB; BackgroundKind */  \
-  F(float, background_top, 3) F(float, pad0, 1)                                                   \
-  F(float, ambient, 3) F(float, pad1, 1)                                                          \
-  F(float, background_up, 3) F(float, pad2, 1) /* unit: the up axis of what mirrors reflect */
 
 // how the tables of the scene are read
 #define RT_SCENEINFO(F)                                                                           \
@@ -129,6 +112,9 @@
 #define RT_FIELD_3 [3]
 #define RT_FIELD_8 [8]
 #define RT_FIELD_256 [256]
+#define RT_FIELD_kIntegratorPad [kIntegratorPad]
+
+#define RT_COUNT(type, name, count) +count  // numbers of 4 bytes in a list
 
 namespace rt {
 // pixels of a tile, one to a thread of a warp; RenderArgs numbers tiles by rows of these
@@ -148,7 +134,10 @@ struct PhongParameters {
 struct PrincipledParameters {
   RT_PRINCIPLED(RT_FIELD)
 };
-constexpr int32_t kMaterialFloats = 7;
+union MaterialParameters {
+  RT_MATERIAL_PARAMETERS(RT_FIELD)
+};
+constexpr int32_t kMaterialFloats = (int32_t)(sizeof(MaterialParameters) / sizeof(float)) | 3;  // and the kind: 4 k
 struct Material {
   union {
     RT_MATERIAL_PARAMETERS(RT_FIELD)
@@ -162,6 +151,7 @@ struct Film {
 struct Sampler {
   RT_SAMPLER(RT_FIELD)
 };
+constexpr int32_t kIntegratorPad = 4 - (0 RT_INTEGRATOR_FIELDS(RT_COUNT)) % 4;
 struct Integrator {
   RT_INTEGRATOR(RT_FIELD)
 };
@@ -195,9 +185,9 @@ struct ToneArgs {
 struct FilmHistogram {
   RT_FILMHISTOGRAM(RT_FIELD)
 };
-static_assert(sizeof(Camera) == 64 && sizeof(Light) == 80 && sizeof(Material) == 32);
-static_assert(sizeof(Film) == 32 && sizeof(Sampler) == 32 && sizeof(Integrator) == 32);
-static_assert(sizeof(Environment) == 64 && sizeof(SceneInfo) == 32 && sizeof(Frame) == 192);
+static_assert(sizeof(Camera) % 16 == 0 && sizeof(Light) % 16 == 0 && sizeof(Material) % 16 == 0);
+static_assert(sizeof(Integrator) % 16 == 0 && sizeof(Environment) % 16 == 0 && sizeof(Frame) % 16 == 0);
+static_assert(sizeof(Film) == 32 && sizeof(Sampler) == 32 && sizeof(SceneInfo) == 32);
 static_assert(sizeof(RenderArgs) == 96 && sizeof(Node) == 80);
 static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(FirstHit) == 48 && sizeof(ToneArgs) == 128 &&
               sizeof(FilmHistogram) == 1072);
@@ -210,3 +200,23 @@ static_assert(sizeof(LargeSphere) == 32 && sizeof(Emitter) == 48 && sizeof(First
   S(SceneInfo, RT_SCENEINFO) S(Frame, RT_FRAME)                                                   \
   S(RenderArgs, RT_RENDERARGS) S(Node, RT_NODE) S(LargeSphere, RT_LARGESPHERE) S(Emitter, RT_EMITTER) S(FirstHit, RT_FIRSTHIT)            \
   S(ToneArgs, RT_TONEARGS) S(FilmHistogram, RT_FILMHISTOGRAM)
+
+// RT_MEMBER(struct, field) for each field of a list: who walks the lists defines it
+#define RT_MEMBER_Camera(type, name, count) RT_MEMBER(Camera, name)
+#define RT_MEMBER_Light(type, name, count) RT_MEMBER(Light, name)
+#define RT_MEMBER_PhongParameters(type, name, count) RT_MEMBER(PhongParameters, name)
+#define RT_MEMBER_PrincipledParameters(type, name, count) RT_MEMBER(PrincipledParameters, name)
+#define RT_MEMBER_Material(type, name, count) RT_MEMBER(Material, name)
+#define RT_MEMBER_Film(type, name, count) RT_MEMBER(Film, name)
+#define RT_MEMBER_Sampler(type, name, count) RT_MEMBER(Sampler, name)
+#define RT_MEMBER_Integrator(type, name, count) RT_MEMBER(Integrator, name)
+#define RT_MEMBER_Environment(type, name, count) RT_MEMBER(Environment, name)
+#define RT_MEMBER_SceneInfo(type, name, count) RT_MEMBER(SceneInfo, name)
+#define RT_MEMBER_Frame(type, name, count) RT_MEMBER(Frame, name)
+#define RT_MEMBER_RenderArgs(type, name, count) RT_MEMBER(RenderArgs, name)
+#define RT_MEMBER_Node(type, name, count) RT_MEMBER(Node, name)
+#define RT_MEMBER_LargeSphere(type, name, count) RT_MEMBER(LargeSphere, name)
+#define RT_MEMBER_Emitter(type, name, count) RT_MEMBER(Emitter, name)
+#define RT_MEMBER_FirstHit(type, name, count) RT_MEMBER(FirstHit, name)
+#define RT_MEMBER_ToneArgs(type, name, count) RT_MEMBER(ToneArgs, name)
+#define RT_MEMBER_FilmHistogram(type, name, count) RT_MEMBER(FilmHistogram, name)

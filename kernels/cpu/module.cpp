@@ -12,7 +12,7 @@
 #include <type_traits>
 
 #include "bvh/build.h"
-#include "../core/layout.h"
+#include "../core/structs.h"
 #include "../film/histogram.h"
 #include "../integrator/first_hit.h"
 #include "../integrator/integrators.h"
@@ -125,29 +125,14 @@ template <class T> const char* kind() {
   return "u1";
 }
 
-#define RT_ROW(S, name, count) fields.append(nb::make_tuple(#name, kind<decltype(rt::S::name)>(), count, offsetof(rt::S, name)));
-#define RT_ROW_Camera(type, name, count) RT_ROW(Camera, name, count)
-#define RT_ROW_Light(type, name, count) RT_ROW(Light, name, count)
-#define RT_ROW_PhongParameters(type, name, count) RT_ROW(PhongParameters, name, count)
-#define RT_ROW_PrincipledParameters(type, name, count) RT_ROW(PrincipledParameters, name, count)
-#define RT_ROW_Material(type, name, count) RT_ROW(Material, name, count)
-#define RT_ROW_Film(type, name, count) RT_ROW(Film, name, count)
-#define RT_ROW_Sampler(type, name, count) RT_ROW(Sampler, name, count)
-#define RT_ROW_Integrator(type, name, count) RT_ROW(Integrator, name, count)
-#define RT_ROW_Environment(type, name, count) RT_ROW(Environment, name, count)
-#define RT_ROW_SceneInfo(type, name, count) RT_ROW(SceneInfo, name, count)
-#define RT_ROW_Frame(type, name, count) RT_ROW(Frame, name, count)
-#define RT_ROW_RenderArgs(type, name, count) RT_ROW(RenderArgs, name, count)
-#define RT_ROW_Node(type, name, count) RT_ROW(Node, name, count)
-#define RT_ROW_LargeSphere(type, name, count) RT_ROW(LargeSphere, name, count)
-#define RT_ROW_Emitter(type, name, count) RT_ROW(Emitter, name, count)
-#define RT_ROW_FirstHit(type, name, count) RT_ROW(FirstHit, name, count)
-#define RT_ROW_ToneArgs(type, name, count) RT_ROW(ToneArgs, name, count)
-#define RT_ROW_FilmHistogram(type, name, count) RT_ROW(FilmHistogram, name, count)
+template <class T> constexpr size_t numbers = sizeof(T) / sizeof(std::remove_all_extents_t<T>);
+
+#define RT_MEMBER(S, name)                                                                                  \
+  fields.append(nb::make_tuple(#name, kind<decltype(rt::S::name)>(), numbers<decltype(rt::S::name)>, offsetof(rt::S, name)));
 #define RT_STRUCT_ROWS(S, LIST)                              \
   {                                                          \
     nb::list fields;                                         \
-    LIST(RT_ROW_##S) structs[#S] = nb::make_tuple(sizeof(rt::S), fields); \
+    LIST(RT_MEMBER_##S) structs[#S] = nb::make_tuple(sizeof(rt::S), fields); \
   }
 
 nb::dict layout() {

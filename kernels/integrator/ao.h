@@ -1,6 +1,12 @@
 // The `ao` integrator: as `direct`, but the ambient light comes from a sky, and what is in the way of the sky
 // keeps it off: ambient occlusion (Zhukov, Iones, Kronin 1998) by rays with the density of a cosine.
-#pragma once
+#if defined(RT_FIELD_LISTS)  // of core/structs.h
+
+// occlusion rays per surface, and their length in render space
+#define RT_AO(F) F(int32_t, ao_samples, 1) F(float, ao_distance, 1)
+
+#elif !defined(RT_INTEGRATOR_AO_H)
+#define RT_INTEGRATOR_AO_H
 #include "direct.h"
 
 namespace RT_NS {
@@ -38,3 +44,5 @@ template <class F> RT_HD SkySample<F> shade_sky(const rt::Frame& frame, const Pa
 }
 
 }  // namespace RT_NS
+
+#endif  // RT_INTEGRATOR_AO_H

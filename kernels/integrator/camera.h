@@ -1,5 +1,14 @@
 // Camera rays.
-#pragma once
+#if defined(RT_FIELD_LISTS)  // of core/structs.h
+
+// position and axes in render space; right and up carry the half extents of the picture
+#define RT_CAMERA(F)                                                                              \
+  F(float, origin, 3) F(int32_t, kind, 1)      /* kind: CameraKind */                             \
+  F(float, forward, 3) F(float, pad0, 1)       /* unit */                                         \
+  F(float, right, 3) F(float, pad1, 1) F(float, up, 3) F(float, pad2, 1)
+
+#elif !defined(RT_INTEGRATOR_CAMERA_H)
+#define RT_INTEGRATOR_CAMERA_H
 #include "../core/enums.h"
 #include "../core/sampling.h"
 #include "../core/structs.h"
@@ -30,3 +39,5 @@ RT_HD Ray<F> camera_ray(const rt::Camera& cam, const rt::Film& film, const rt::S
 }
 
 }  // namespace RT_NS
+
+#endif  // RT_INTEGRATOR_CAMERA_H

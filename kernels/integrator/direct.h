@@ -1,6 +1,11 @@
 // The `direct` integrator: ambient light and direct light at each surface, and mirrors (Whitted 1980). A
 // scheduler adds in this order: ambient, then the lights by number, then what the mirror shows.
-#pragma once
+#if defined(RT_FIELD_LISTS)  // of core/structs.h
+
+#define RT_DIRECT(F) F(int32_t, shadows, 1)
+
+#elif !defined(RT_INTEGRATOR_DIRECT_H)
+#define RT_INTEGRATOR_DIRECT_H
 #include "../shade/light.h"
 #include "path.h"
 
@@ -46,3 +51,5 @@ template <class F> RT_HD PathStep<F> next_step(const PathState<F>& p, const Surf
 }
 
 }  // namespace RT_NS
+
+#endif  // RT_INTEGRATOR_DIRECT_H

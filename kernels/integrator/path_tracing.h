@@ -7,7 +7,13 @@
 //
 // `direct` and `ao` are rendered by these functions too where a scene has materials other than Phong's or lights with
 // an extent: then no path goes on but along Phong's mirrors, and light counts as sampled at the surfaces alone.
-#pragma once
+#if defined(RT_FIELD_LISTS)  // of core/structs.h
+
+// clamp_indirect: most radiance of an indirect contribution; 0: any
+#define RT_PATH(F) F(float, clamp_indirect, 1)
+
+#elif !defined(RT_INTEGRATOR_PATH_TRACING_H)
+#define RT_INTEGRATOR_PATH_TRACING_H
 #include "../shade/emitter.h"
 #include "../shade/scattering.h"
 #include "integrators.h"
@@ -217,3 +223,5 @@ RT_HD ScatterStep<F> scatter_path(const rt::Frame& frame, const PathState<F>& p,
 }
 
 }  // namespace RT_NS
+
+#endif  // RT_INTEGRATOR_PATH_TRACING_H

@@ -1,7 +1,16 @@
 // What a ray sees that hits nothing: a gradient from `bottom` to `top`. Behind the spheres it is vertical in
 // the picture; a mirror shows it as an environment about the scene's up axis, so that reflections stay where
 // they are while the camera turns.
-#pragma once
+#if defined(RT_FIELD_LISTS)  // of core/structs.h
+
+#define RT_ENVIRONMENT(F)                                                                         \
+  F(float, background_bottom, 3) F(int32_t, background_kind, 1) /* linear RGB; BackgroundKind */  \
+  F(float, background_top, 3) F(float, pad0, 1)                                                   \
+  F(float, ambient, 3) F(float, pad1, 1)                                                          \
+  F(float, background_up, 3) F(float, pad2, 1) /* unit: the up axis of what mirrors reflect */
+
+#elif !defined(RT_SHADE_BACKGROUND_H)
+#define RT_SHADE_BACKGROUND_H
 #include "../core/enums.h"
 #include "../core/structs.h"
 #include "../core/vec.h"
@@ -30,3 +39,5 @@ template <class F> RT_HD F background_height_direction(const rt::Environment& e,
 }
 
 }  // namespace RT_NS
+
+#endif  // RT_SHADE_BACKGROUND_H

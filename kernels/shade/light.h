@@ -1,7 +1,18 @@
 // Lights by their kinds: sampled from a point of a surface, evaluated for a ray, and the density of the samples.
 // wi points from the surface towards the light, unit; distances are in render space. Lights with an extent:
 // area_light.h.
-#pragma once
+#if defined(RT_FIELD_LISTS)  // of core/structs.h
+
+// extent: of a point the radius, of a directional light the square of the sine of half its angle, of others the
+// area; 0: none. u and v: half the sides of a rectangle, semi-axes of a disk; normal: unit, where these shine.
+#define RT_LIGHT(F)                                                                               \
+  F(float, vector, 3) F(int32_t, kind, 1)      /* directional: towards it; others: centre */      \
+  F(float, color, 3) F(int32_t, falloff, 1)    /* color: linear */                                \
+  F(float, u, 3) F(float, extent, 1) F(float, v, 3) F(int32_t, shadow, 1) /* shadow: whether it casts any */ \
+  F(float, normal, 3) F(float, pad, 1)
+
+#elif !defined(RT_SHADE_LIGHT_H)
+#define RT_SHADE_LIGHT_H
 #include "../core/enums.h"
 #include "../core/structs.h"
 #include "../core/vec.h"
@@ -32,3 +43,5 @@ template <class F> RT_HD LightSample<F> light_sample(const rt::Light& light, Vec
 }
 
 }  // namespace RT_NS
+
+#endif  // RT_SHADE_LIGHT_H

@@ -1,6 +1,13 @@
 // Phong's reflection model (Phong 1975): diffuse and specular terms for one light.
 // wi: towards the light, wo: towards the viewer, normal: towards the viewer; all unit.
-#pragma once
+#if defined(RT_FIELD_LISTS)  // of core/structs.h
+
+#define RT_PHONG(F)                                                                               \
+  F(float, ambient, 1) F(float, diffuse, 1) F(float, specular, 1) F(float, shininess, 1)          \
+  F(float, mirror, 1)
+
+#elif !defined(RT_SHADE_PHONG_H)
+#define RT_SHADE_PHONG_H
 #include "../core/structs.h"
 #include "../core/vec.h"
 
@@ -54,3 +61,5 @@ template <class F> RT_HD Vec3<F> reflect(Vec3<F> direction, Vec3<F> normal) {
 }
 
 }  // namespace RT_NS
+
+#endif  // RT_SHADE_PHONG_H

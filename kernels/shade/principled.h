@@ -10,7 +10,14 @@
 //
 // Values are pi times the BSDF times the cosine to wi: with light of unit colour, the reflected radiance. Directions
 // are in the frame of the surface: o towards the viewer, o.z > 0; i towards the light, i.z < 0 beyond the surface.
-#pragma once
+#if defined(RT_FIELD_LISTS)  // of core/structs.h
+
+#define RT_PRINCIPLED(F)                                                                          \
+  F(float, roughness, 1) F(float, metallic, 1) F(float, ior, 1) F(float, specular, 1)             \
+  F(float, coat, 1) F(float, transmission, 1) F(float, emission, 1)
+
+#elif !defined(RT_SHADE_PRINCIPLED_H)
+#define RT_SHADE_PRINCIPLED_H
 #include "../core/structs.h"
 #include "ggx.h"
 
@@ -291,3 +298,5 @@ RT_HD PrincipledSample<F> principled_sample(const PrincipledShading<F>& s, Vec3<
 }
 
 }  // namespace RT_NS
+
+#endif  // RT_SHADE_PRINCIPLED_H

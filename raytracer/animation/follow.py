@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, SceneError
-from raytracer.files.access import opened
 from raytracer.scene.animation import CENTER
-from raytracer.scene.particles.read import source_of
+from raytracer.scene.particles.read import reopened
 
 if TYPE_CHECKING:
     from raytracer.scene.scene import Scene, SphereSet
@@ -54,10 +53,7 @@ def _row(spheres: SphereSet, number: int) -> int | None:
     if spheres.file is None:
         return number
     file = spheres.file
-    with (
-        opened(file.path) as stream,
-        source_of(stream, inner=file.inner, frame=file.frame) as source,
-    ):
+    with reopened(file) as source:
         name = next((each for each in source.columns if each.lower() in IDS), None)
         if name is None:
             return number

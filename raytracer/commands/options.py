@@ -64,6 +64,11 @@ frame_option = click.option(
     help="Frame of a trajectory, from 0, or from -1 backwards; default: the first.",
 )  # fmt: skip
 
+format_option = click.option(
+    "--format", metavar="ENDING",
+    help="Format of the file, or of standard input: xyz, csv, ...; default: by name and content.",
+)  # fmt: skip
+
 PICTURE_OPTIONS = (
     click.option("--bits", type=click.Choice(["8", "16"]), default="8", show_default=True,
                  help="Bits per channel, of a PNG or TIFF."),
@@ -178,7 +183,8 @@ def flags_of(make: Options) -> set[str]:
     if make is style_options:
         from raytracer.scene.coloring import SETTINGS
 
-        return {flag(name) for name in SETTINGS}
+        switches = {f"--no-{name}" for name, kind in SETTINGS.items() if kind is bool}
+        return {flag(name) for name in SETTINGS} | switches
     if make is animation_options:
         from raytracer.fields import definitions
         from raytracer.scene.animation import AnimationSettings
@@ -275,7 +281,7 @@ class StyleOption(SettingOption):
         return super().get_help_record(ctx)
 
 
-STYLE_PANEL = "Colours by data, selection"
+STYLE_PANEL = "Colours by data, selection, periodic images"
 
 
 def style_options() -> list[click.Option]:
@@ -283,7 +289,9 @@ def style_options() -> list[click.Option]:
     from raytracer.scene.coloring import SETTINGS
 
     return [
-        StyleOption([f"--{name.replace('_', '-')}", name], type=kind, panel=STYLE_PANEL)
+        StyleOption([f"{flag(name)}/--no-{name}", name], default=None, panel=STYLE_PANEL)
+        if kind is bool
+        else StyleOption([flag(name), name], type=kind, panel=STYLE_PANEL)
         for name, kind in SETTINGS.items()
     ]
 

@@ -16,6 +16,7 @@ from raytracer.commands.options import (
     SettingsCommand,
     annotation_options,
     backend_option,
+    format_option,
     frame_option,
     picture_options,
     render_options,
@@ -84,6 +85,7 @@ def numbers(
     "folder, or NAME-2.png if that is of another scene.",
 )
 @frame_option
+@format_option
 @backend_option
 @threads_option
 @picture_options
@@ -169,6 +171,7 @@ class Task(NamedTuple):
     annotations: dict[str, Any] | None
     output: str | None
     frame: int | None
+    format: str | None
     backend: str
     threads: int
     tone: dict[str, Any]
@@ -319,6 +322,7 @@ class Task(NamedTuple):
                 self.path,
                 self.overrides,
                 frame=self.frame,
+                format=self.format,
                 backend=self.backend,
                 crop=crop,
                 threads=self.threads,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from raytracer.commands.group import Group
-from raytracer.commands.options import frame_option
+from raytracer.commands.options import format_option, frame_option
 from raytracer.resources import require_start
 
 if TYPE_CHECKING:
@@ -35,8 +35,9 @@ def scene() -> None:
 @scene.command(short_help="Print the contents of a scene file, or its mistakes.")
 @click.argument("file", metavar="FILE")
 @frame_option
+@format_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-def check(file: str, frame: int | None, as_json: bool) -> None:
+def check(file: str, frame: int | None, format: str | None, as_json: bool) -> None:  # noqa: A002
     """Read a scene or particle file with all its data; print its contents, or its mistakes.
 
     \b
@@ -49,7 +50,7 @@ def check(file: str, frame: int | None, as_json: bool) -> None:
     from raytracer.warning import collected
 
     with collected() as warnings:
-        contents = contents_of(file, frame)
+        contents = contents_of(file, frame, format)
     if as_json:
         print_json(contents | {"warnings": warnings})
         return
@@ -152,7 +153,7 @@ def generate(
         print_lines(str(path))
 
 
-def contents_of(file: str, frame: int | None = None) -> dict[str, Any]:
+def contents_of(file: str, frame: int | None = None, ending: str | None = None) -> dict[str, Any]:
     """Load a scene with all its data and pack it; returns its contents as JSON types.
 
     Raises:
@@ -164,7 +165,7 @@ def contents_of(file: str, frame: int | None = None) -> dict[str, Any]:
     from raytracer.scene.load import load
     from raytracer.scene.packing.pack import camera_of, pack, packed_looks
 
-    scene = load(file, frame)
+    scene = load(file, frame, format=ending)
     need = memory.Need(scene.count, 1, 1, looks=packed_looks(scene)).stages["pack"]
     memory.require_room(file, need, "to be checked")
     buffers = pack(scene)

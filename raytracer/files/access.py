@@ -80,7 +80,13 @@ class OpenFile:
         file: the binary stream, at its start.
         path: of the argument.
         source: its name in messages.
+
+    Attributes:
+        ending: the ending that says its format, where the user states it; "" leaves it to the name
+            and the content.
     """
+
+    ending = ""
 
     def __init__(self, file: BufferedReader, path: Path, source: str) -> None:
         status = os.fstat(file.fileno())

@@ -124,10 +124,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
     @property
     def box(self) -> Box | None:
         """The simulation box of the file in the set's own units, or None."""
-        if self._spheres.file is None and self._data.origin is None:
-            return None
-        with self._open() as source:
-            return source.box
+        return self._data.box
 
     def has(self, name: str) -> bool:
         """Whether there is a column of this name."""
@@ -280,8 +277,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
     @contextmanager
     def _open(self) -> Iterator[ParticleSource]:
         """Open the file of the set again."""
-        from raytracer.files.access import opened
-        from raytracer.scene.particles.read import source_of
+        from raytracer.scene.particles.read import reopened
 
         if self._data.origin is not None:
             yield self._data.origin
@@ -294,10 +290,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
             )
         if problem := file.problem():
             raise SceneError(f"{self._spheres.source}: {problem}")
-        with (
-            opened(file.path) as stream,
-            source_of(stream, inner=file.inner, frame=file.frame) as found,
-        ):
+        with reopened(file) as found:
             yield found
 
     def _read(self, name: str) -> NDArray[Any] | Texts:

@@ -14,7 +14,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import whole
+from raytracer.arguments import text, whole
 from raytracer.errors import (
     DataFileError,
     SceneError,
@@ -45,10 +45,10 @@ from raytracer.scene.particles.read import (
     read,
     read_open,
 )
-from raytracer.scene.particles.registry import SUFFIXES, by_content, start_of
+from raytracer.scene.particles.registry import SUFFIXES, by_content, start_of, stated
 from raytracer.scene.scene import Scene, SphereSet
 from raytracer.scene.transform import Transform
-from raytracer.scene.views import VIEW_UP
+from raytracer.scene.views import up_of_data
 from raytracer.settings import RenderSettings
 from raytracer.warning import collected, warn
 
@@ -90,7 +90,11 @@ MOST_PATH = 200
 
 
 def load(
-    path: str | PathLike[str], frame: int | None = None, *, columns: Sequence[str] = ()
+    path: str | PathLike[str],
+    frame: int | None = None,
+    *,
+    columns: Sequence[str] = (),
+    format: str | None = None,  # noqa: A002
 ) -> Scene:
     """Read a scene file, or make a scene of a particle file.
 
@@ -104,6 +108,8 @@ def load(
         columns: names of columns that will be needed: they are read at once with the spheres,
             where `Scene.columns` would read a file of text a second time. Those that a file does
             not have are left out.
+        format: the ending of files of its format ("xyz"), for a file, or for standard input ("-"),
+            whose content does not tell; None decides by the name and the content.
 
     Returns:
         The scene, with the arrays of all its data files.
@@ -115,6 +121,7 @@ def load(
     target = path_of(path)
     if frame is not None:
         frame = whole(frame, "frame", error=UserError)
+    ending = "" if format is None else ending_of(format)
     check_there(target, frame)
     one = OneFile(target, str(target), frame)
     if may_be_series(target, frame):
@@ -124,6 +131,7 @@ def load(
         opened(target, error=SceneError, standard_input=True) as file,
         naming(file.source),
     ):
+        file.ending = ending
         suffix = _scene_suffix(file)
         if suffix:
             return compose(read_table(file, suffix), Path(file.source), frame, columns)
@@ -133,14 +141,22 @@ def load(
         one.mark(data)
         if len(data.centers) == 0:
             raise DataFileError(f"{file.source}: holds no particles, so there is nothing to show")
+        up = up_of_data(data.box, data.gravity)
         return Scene(
             spheres=(SphereSet.of_particles(data),),
             render=RenderSettings(look="soft"),
-            # Those who write cells have z up, as OVITO does.
-            camera=None if data.box is None else Camera(up=VIEW_UP),
+            camera=None if up is None else Camera(up=up),
             title=stem(target),
             source=file.source,
         )
+
+
+def ending_of(name: str) -> str:
+    """Return a format that a user states as an ending: ".xyz" of "xyz". Raises DataFileError."""
+    ending = f".{text(name, 'format', UserError).lower().removeprefix('.')}"
+    if ending not in SCENE_SUFFIXES:
+        stated(ending)
+    return ending
 
 
 def _scene_suffix(file: OpenFile) -> str:
@@ -148,8 +164,8 @@ def _scene_suffix(file: OpenFile) -> str:
 
     What is on standard input and is neither particles nor JSON is TOML.
     """
-    if not file.is_standard_input:
-        suffix = file.path.suffix.lower()
+    if file.ending or not file.is_standard_input:
+        suffix = file.ending or file.path.suffix.lower()
         return suffix if suffix in SCENE_SUFFIXES else ""
     start = start_of(file)
     if is_compressed(start) or by_content(start):
@@ -628,13 +644,13 @@ def style_of(values: Values, place: str) -> SetStyle | None:
         place: of the set: "spheres[0]".
     """
     color, radius = values.get("color"), values.get("radius")
-    texts = {name: values.get(name) for name in ("palette", "select")}
-    if type(color) is not dict and type(radius) is not str and not any(texts.values()):
+    own = {name: values.get(name) for name in ("palette", "select", "wrap", "replicate")}
+    if type(color) is not dict and type(radius) is not str and not any(own.values()):
         return None
     from raytracer.scene.coloring.style import KEYS, SetStyle, StyleSettings
 
     said = {KEYS[key]: value for key, value in color.items()} if type(color) is dict else {}
-    settings = StyleSettings(**said, **texts)
+    settings = StyleSettings(**said, **own)
     return SetStyle(settings, radius if type(radius) is str else None, place)
 
 

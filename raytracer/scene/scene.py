@@ -43,6 +43,7 @@ from raytracer.scene.materials import MATERIALS, AnyMaterial, Material, Principl
 from raytracer.scene.particles.data_file import Data, DataFile
 from raytracer.scene.spacing import default_radius
 from raytracer.scene.transform import Transform
+from raytracer.scene.views import up_of_data
 from raytracer.settings import RenderSettings
 from raytracer.warning import warn
 
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     from raytracer.scene.columns import Columns
     from raytracer.scene.describe import SphereInfo
     from raytracer.scene.particles.labels import Labels
-    from raytracer.scene.particles.source import Particles
+    from raytracer.scene.particles.source import Box, Particles
 
 __all__ = [
     "Ambient",
@@ -254,6 +255,8 @@ class Scene:
         data = particles_of(particles, arrays, labels)
         spheres = SphereSet.of_particles(data, radius, color, material=material)
         scene.setdefault("render", RenderSettings(look="soft"))
+        up = up_of_data(data.box, data.gravity)
+        scene.setdefault("camera", None if up is None else Camera(up=up))
         return cls(spheres=(spheres,), **scene)
 
     def __repr__(self) -> str:
@@ -501,7 +504,7 @@ class SphereSet:
             labels=data.labels,
             **options,
         )
-        spheres._data = Data(spheres.count, data.extra, data.about, data.origin)
+        spheres._data = Data(spheres.count, data.extra, data.about, data.origin, data.box)
         return spheres
 
     @property
@@ -513,6 +516,11 @@ class SphereSet:
     def total(self) -> int:
         """Number of particles of the file, of which the set may show a part."""
         return self._data.total
+
+    @property
+    def box(self) -> Box | None:
+        """The simulation box in the set's own units, or None; after images were added, of all."""
+        return self._data.box
 
     @property
     def kept(self) -> list[NDArray[Any]]:
@@ -545,10 +553,23 @@ class SphereSet:
         taken.rows = rows if self.rows is None else self.rows[rows]
         return taken
 
+    def at(self, centers: NDArray[Any], box: Box | None = None) -> SphereSet:
+        """Return the set with other centres.
+
+        Args:
+            centers: (N, 3), own units, checked.
+            box: the box that takes the place of the old one; None keeps that.
+        """
+        moved = copy(self)
+        moved.centers = centers
+        if box is not None:
+            moved._data = self._data._replace(box=box)
+        return moved
+
     def release_columns(self) -> None:
         """Forget the columns of the file that were read; `columns` reads them again."""
         if self.file is not None:
-            self._data = Data(self._data.total, {}, self._data.about)
+            self._data = self._data._replace(arrays={})
 
     def __repr__(self) -> str:
         origin = f" from {self.source}" if self.source else ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from raytracer.field_types import Choice, Integer, Kind, Number, Schema, Text, Vector3
+from raytracer.field_types import Choice, Integer, Kind, Number, Schema, Text, Truth, Vector3
 from raytracer.fields import Definition, definitions
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.background import Background
@@ -167,6 +167,12 @@ SPHERES = Table(
             "Show only the particles that fulfil a condition: \"type == 'O' and z > 3\", "
             '"every 10", "random 0.1".',
             "all",
+        ),
+        "wrap": _key(Truth(), "Move particles into the periodic box of the file.", default=False),
+        "replicate": _key(
+            Later("raytracer.scene.periodic", "REPLICATE"),
+            "Number of boxes along each edge of the file's periodic box: [2, 2, 1] shows four.",
+            "[1, 1, 1]",
         ),
         "colors": _key(Rows(ColorValue()), "A colour for each inline centre.", every="color"),
         "color_space": _key(

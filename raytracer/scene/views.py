@@ -23,6 +23,9 @@ from math import hypot
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from raytracer.scene.particles.source import Box
     from raytracer.scene.transform import Triple, Vector
 
 AXES: dict[str, Vector] = {
@@ -87,6 +90,31 @@ def frame(up: Triple) -> Frame:
     size = hypot(*level)
     a, b, c = (v / size for v in level)
     return Frame((a, b, c), (x, y, z), (b * z - c * y, c * x - a * z, a * y - b * x))
+
+
+def up_of_data(box: Box | None, gravity: Sequence[float] | None) -> Vector | None:
+    """Return which way is up where the data say it, or None.
+
+    It is against gravity; across a slab, whose box repeats itself along two edges and not along the
+    third; in any other box z, as in OVITO.
+
+    Args:
+        box: the simulation box, or None.
+        gravity: the direction in which things fall, (3,), or None.
+    """
+    if gravity is not None:
+        x, y, z = gravity
+        return (0.0 - x, 0.0 - y, 0.0 - z)
+    if box is None:
+        return None
+    if box.periodic.count(False) != 1:
+        return VIEW_UP
+    across = box.periodic.index(False)
+    a, b = (box.edges[(across + step) % 3] for step in (1, 2))
+    normal = (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+    length = hypot(*normal)
+    x, y, z = (part / length + 0.0 for part in normal) if length else VIEW_UP
+    return (x, y, z)
 
 
 def standard_direction(up: Triple) -> Vector:

@@ -127,6 +127,41 @@ def test_standard_input_is_what_its_start_says(
     assert load(Path("-")).count == count  # it was kept
 
 
+def test_the_format_of_standard_input_may_be_stated(standard_input: io.BytesIO) -> None:
+    standard_input.write(b"0 0 0\n1 0 0\n2 0 0\n")  # the start of it could be anything
+    standard_input.seek(0)
+    with pytest.warns(RaytracerWarning, match="the first three are taken as x, y and z"):
+        scene = load("-", format="txt")
+    assert scene.spheres[0].centers[:, 0].tolist() == [0, 1, 2]
+
+
+def test_the_format_of_a_file_may_be_stated(tmp_path: Path) -> None:
+    path = tmp_path / "a.xyz"
+    path.write_text("x,y,z,mass\n0,0,0,5\n1,0,0,7\n")
+    scene = load(path, format=".CSV")
+    assert scene.columns["mass"].tolist() == [5, 7]  # from the file opened again
+    scene_file = tmp_path / "scene.txt"
+    scene_file.write_text("[[spheres]]\ncenters = [[0, 0, 0]]\n")
+    assert load(scene_file, format="toml").count == 1
+
+
+@pytest.mark.parametrize(
+    ("stated", "message"),
+    [
+        ("xzy", "format: 'xzy' is not the ending of a format; did you mean 'xyz'?"),
+        ("png", "format: 'png' is one of pictures, and this is that of the data: the ending of"),
+        (3, "format: 3 is no text"),
+        ("gsd", "a.xyz: "),
+    ],
+)
+def test_a_format_that_is_none(stated: object, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.xyz"
+    path.write_text("1\n\nH 0 0 0\n")
+    with pytest.raises(UserError) as caught:
+        load(path, format=stated)  # type: ignore[arg-type]
+    assert message in str(caught.value)
+
+
 def test_standard_input_has_a_limit(
     standard_input: io.BytesIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,8 @@ SETTINGS: dict[str, type] = {
     "color_unit": str,
     "palette": str,
     "select": str,
+    "wrap": bool,
+    "replicate": str,
 }
 """Names of the settings, which `style.StyleSettings` defines, and their types as options.
 

@@ -20,6 +20,7 @@ from raytracer.scene.elements import Element, table
 from raytracer.scene.held import held_names, held_range
 from raytracer.scene.kinds import Expression
 from raytracer.scene.particles.labels import element_symbols, looks
+from raytracer.scene.periodic import replicated, wrapped
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def styled_sets(
         for place, spheres in zip(places, colored, strict=True):
             made[place] = spheres
         scales.append(scale)
-    return made, scales
+    return [_repeated(s, style) for s, style in zip(made, styles, strict=True)], scales
 
 
 def styled(scene: Scene, settings: StyleSettings, radius: float | str | None = None) -> Scene:
@@ -90,10 +91,18 @@ def styled(scene: Scene, settings: StyleSettings, radius: float | str | None = N
     of_data = [spheres.source != "" for spheres in scene.spheres]
     meant = of_data if any(of_data) else [True] * len(of_data)
     size = None if radius is None else str(Expression().checked(radius, "radius", UserError))
-    styles = [SetStyle(settings, size) if each else None for each in meant]
+    styles = [SetStyle(_for_set(settings, s, scene), size) if each else None
+              for s, each in zip(scene.spheres, meant, strict=True)]  # fmt: skip
     sets, scales = styled_sets(scene.spheres, styles)
     kept = () if scales else scene.color_scales
     return replace(scene, spheres=sets, color_scales=(*kept, *scales))
+
+
+def _for_set(settings: StyleSettings, spheres: SphereSet, scene: Scene) -> StyleSettings:
+    """Return the settings of a set: one without a box, beside others with one, stays put."""
+    if spheres.box is not None or not any(each.box for each in scene.spheres):
+        return settings
+    return replace(settings, wrap=None, replicate=None)
 
 
 def _same(one: StyleSettings, other: StyleSettings) -> bool:
@@ -105,12 +114,21 @@ def _same(one: StyleSettings, other: StyleSettings) -> bool:
 
 
 def _sized(spheres: SphereSet, style: SetStyle) -> SphereSet:
-    """Return the particles of a set that are selected, with their radii."""
+    """Return the particles of a set that are selected, with their places and radii."""
+    if style.settings.wrap:
+        spheres = wrapped(spheres, style.named("wrap"))
     if style.settings.select is not None:
         spheres = _selected(spheres, style.settings.select, style.named("select"))
     if style.radius is not None:
         spheres = with_radius(spheres, style.radius, style.named("radius"))
     return spheres
+
+
+def _repeated(spheres: SphereSet, style: SetStyle | None) -> SphereSet:
+    """Return a set with its periodic images."""
+    if style is None or style.settings.replicate is None:
+        return spheres
+    return replicated(spheres, style.settings.replicate, style.named("replicate"))
 
 
 def _selected(spheres: SphereSet, condition: str, place: str) -> SphereSet:

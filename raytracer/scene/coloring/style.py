@@ -7,10 +7,11 @@ from dataclasses import MISSING, dataclass, field
 from typing import TYPE_CHECKING
 
 from raytracer.errors import UserError
-from raytracer.field_types import Choice, Integer, Number, Text
+from raytracer.field_types import Choice, Integer, Number, Text, Truth
 from raytracer.fields import Defined, Definition, check_fields, define, definitions
 from raytracer.scene.coloring.kinds import Map, Palette, Range
 from raytracer.scene.kinds import ColorValue, Table
+from raytracer.scene.periodic import REPLICATE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
         color_unit: str | None
         palette: str | Mapping[str, Color] | None
         select: str | None
+        wrap: bool | None
+        replicate: int | str | Sequence[int] | None
 
 
 SCALES = ("linear", "log", "symlog", "symmetric", "discrete", "categorical")
@@ -44,7 +47,7 @@ MOST_STEPS = 256
 
 @dataclass(frozen=True, repr=False, eq=False)
 class StyleSettings(Defined):
-    """Colours of particles by their data, and which particles are shown; None keeps the scene's.
+    """Colours of particles by their data, selection and images; None keeps the scene's.
 
     Raises:
         UserError: a value is of the wrong kind or out of range.
@@ -123,6 +126,23 @@ class StyleSettings(Defined):
             "Show only the particles that fulfil a condition: type == 'O' and z > 3, every 10, "
             "random 0.1.",
             default_text="all",
+        ),
+    )
+
+    wrap: bool | None = field(
+        default=None,
+        metadata=define(
+            Truth(),
+            "Move particles into the periodic box, before anything else is done with them.",
+            default_text="false",
+        ),
+    )
+    replicate: tuple[int, int, int] | None = field(
+        default=None,
+        metadata=define(
+            REPLICATE,
+            "Number of boxes along each edge of the periodic box: [2, 2, 1] shows four.",
+            default_text="one",
         ),
     )
 

@@ -43,21 +43,27 @@ def hoomd_box(sizes: Iterable[float]) -> Box | None:
     x, y, z, xy, xz, yz = map(float, sizes)
     if not (x and y):
         return None
-    z = z or 1.0
+    is_flat, z = not z, z or 1.0
     edges = ((x, 0.0, 0.0), (xy * y, y, 0.0), (xz * z, yz * z, z))
     low = [-sum(edge[axis] for edge in edges) / 2.0 for axis in range(3)]
-    return Box((low[0], low[1], low[2]), edges)
+    return Box((low[0], low[1], low[2]), edges, (True, True, not is_flat))
 
 
-def cell_box(cell: Any) -> Box | None:
-    """Return the box of a cell, (3, 3), one edge a row; None if it has no volume."""
+def cell_box(cell: Any, periodic: Any = (True, True, True)) -> Box | None:
+    """Return the box of a cell; None if it has no volume.
+
+    Args:
+        cell: (3, 3), one edge a row.
+        periodic: (3,), whether it repeats itself along each edge.
+    """
     import numpy as np
 
     edges = np.asarray(cell, np.float64)
     if edges.shape != (3, 3) or not np.isfinite(edges).all() or not np.linalg.det(edges):
         return None
     a, b, c = (tuple(row) for row in edges.tolist())
-    return Box((0.0, 0.0, 0.0), (a, b, c))
+    x, y, z = map(bool, periodic)
+    return Box((0.0, 0.0, 0.0), (a, b, c), (x, y, z))
 
 
 def _cos(angle: float) -> float:

@@ -11,7 +11,7 @@ from raytracer.files.access import OpenFile, is_file
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from raytracer.scene.particles.source import Column, ParticleSource
+    from raytracer.scene.particles.source import Box, Column, ParticleSource
 
 
 class DataFile(NamedTuple):
@@ -25,6 +25,7 @@ class DataFile(NamedTuple):
         inner: path of the particles in the file, for formats with several sets, or "".
         frame: number of the frame, from 0; None is the first one.
         series: number of files of the series of which this is one; 0 if it is no part of one.
+        ending: the ending that says its format, where the user stated it; see `OpenFile`.
     """
 
     path: Path
@@ -34,11 +35,13 @@ class DataFile(NamedTuple):
     inner: str = ""
     frame: int | None = None
     series: int = 0
+    ending: str = ""
 
     @classmethod
     def of(cls, file: OpenFile, inner: str = "", frame: int | None = None) -> DataFile:
         """Return what an open file is."""
-        return cls(file.path.absolute(), file.size, file.modified, inner=inner, frame=frame)
+        return cls(file.path.absolute(), file.size, file.modified, inner=inner, frame=frame,
+                   ending=file.ending)  # fmt: skip
 
     def using(self, names: Iterable[str]) -> DataFile:
         """Return the same file with other arrays, properties or columns in use."""
@@ -85,9 +88,11 @@ class Data(NamedTuple):
         arrays: columns in memory, for all particles, by name.
         about: the columns of the file, None as long as they were not looked up.
         origin: the object, whose columns are in memory already.
+        box: the simulation box, in the unit of length of the file; None if there is none.
     """
 
     total: int
     arrays: dict[str, NDArray[Any]]
     about: Mapping[str, Column] | None = None
     origin: ParticleSource | None = None
+    box: Box | None = None

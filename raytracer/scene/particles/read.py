@@ -148,7 +148,7 @@ def read_open(
         if wanted:
             found.also = wanted(found.columns)
         result = found.particles(names or {})
-        result.box = found.box
+        result.box, result.gravity = found.box, found.gravity
         result.notes += found.notes
         if wanted:
             _add_columns(result, found)
@@ -181,7 +181,7 @@ def read_object(
     found = object_source(value)
     with reading(found.name, "particles"):
         result = found.particles(names or {})
-        result.box = found.box
+        result.box, result.gravity = found.box, found.gravity
     _complete(result, elements, meaning)
     result.origin = found
     return result
@@ -261,8 +261,9 @@ def source_of(
         DataFileError: the file is of no known format, or damaged, or there is no such frame.
     """
     with unpacked(file) as content:
-        suffix = content.path.suffix.lower()
-        found = registry.format_of(content, suffix, others)
+        suffix = file.ending or content.path.suffix.lower()
+        found = registry.stated(suffix) if file.ending else None
+        found = found or registry.format_of(content, suffix, others)
         with reading(file.source, suffix or found.name):
             if frame is None:
                 yield found.open(content, inner)
@@ -271,6 +272,15 @@ def source_of(
 
             with at_frame(found, content, file, inner, frame) as source:
                 yield source
+
+
+@contextmanager
+def reopened(file: DataFile) -> Iterator[ParticleSource]:
+    """Give the columns of a file that was read before. Raises DataFileError as `source_of`."""
+    with opened(file.path) as stream:
+        stream.ending = file.ending
+        with source_of(stream, inner=file.inner, frame=file.frame) as source:
+            yield source
 
 
 def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
@@ -288,10 +298,7 @@ def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
     Raises:
         Exception: of any kind, if the file is damaged.
     """
-    with (
-        opened(file.path) as stream,
-        source_of(stream, inner=file.inner, frame=file.frame) as source,
-    ):
+    with reopened(file) as source:
         pairs = source.row(row, count, file.used)
         return {name: value for name, value in pairs if name not in file.used}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import NamedTuple
 
-from raytracer.errors import DataFileError
+from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles.source import ParticleSource
 
@@ -170,9 +170,34 @@ SUFFIXES = tuple(suffix for each in FORMATS for suffix in each.suffixes)
 """Endings of the particle files that can be read."""
 
 
+PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".avif", ".exr", ".svg", ".pdf")
+"""Endings of pictures."""
+
+
 def by_suffix(suffix: str) -> Format | None:
     """Return the format of files with this ending (lower case), or None."""
     return next((each for each in FORMATS if suffix in each.suffixes), None)
+
+
+def stated(suffix: str) -> Format:
+    """Return the format that a user names by its ending, whatever the file holds.
+
+    Args:
+        suffix: in lower case, with its dot.
+
+    Raises:
+        DataFileError: there is none; the sentence names the nearest.
+    """
+    found = by_suffix(suffix)
+    if found is None:
+        if suffix in PICTURES:
+            raise DataFileError(
+                f"format: '{shown(suffix[1:])}' is one of pictures, and this is that of the data: "
+                "the ending of a picture's name says its format, as in '--output NAME.jpg'"
+            )
+        hint = suggestion(suffix[1:], [each[1:] for each in SUFFIXES])
+        raise DataFileError(f"format: '{shown(suffix[1:])}' is not the ending of a format; {hint}")
+    return found
 
 
 def by_magic(start: bytes) -> Format | None:

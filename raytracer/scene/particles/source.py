@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from raytracer.files.access import OpenFile
@@ -52,15 +53,18 @@ def plain_value(value: Any) -> Value:
 
 
 class Box(NamedTuple):
-    """The periodic cell of a frame, in the length unit of the file.
+    """The simulation box of a frame, in the length unit of the file.
 
     Args:
         origin: (3,), the corner from which the edges start.
         edges: (3, 3), one edge vector a row.
+        periodic: whether the box repeats itself along each edge; so it does where the file is
+            silent.
     """
 
     origin: tuple[float, float, float]
     edges: tuple[tuple[float, float, float], ...]
+    periodic: tuple[bool, bool, bool] = (True, True, True)
 
 
 def no_atoms(source: str) -> tuple[str, str]:
@@ -98,7 +102,8 @@ class Particles:
         names: the file's own names of "centers", "radius" and "color", for messages.
         columns: the columns of the file that hold these.
         file: the file itself.
-        box: the periodic cell, if the file has one.
+        box: the simulation box, if the file has one.
+        gravity: the direction in which things fall, (3,), if the file says it.
         labels: of coordinate files; they give radii and colours where the file has none.
         notes: warnings. One about "radius" or "color" does not matter where the scene file sets
             that part.
@@ -116,11 +121,22 @@ class Particles:
     columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
     file: DataFile | None = None
     box: Box | None = None
+    gravity: Sequence[float] | None = None
     labels: Labels | None = None
     notes: Notes = field(default_factory=list)
     extra: dict[str, NDArray[Any]] = field(default_factory=dict)
     about: Mapping[str, Column] | None = None
     origin: ParticleSource | None = None
+
+
+def direction_of(values: Sequence[Any]) -> list[float] | None:
+    """Return three numbers or texts as a direction, or None if they are none."""
+    try:
+        numbers = [float(value) for value in values]
+    except (TypeError, ValueError):
+        return None
+    is_direction = len(numbers) == 3 and any(numbers) and all(map(isfinite, numbers))
+    return numbers if is_direction else None
 
 
 class ParticleSource(ABC):
@@ -192,6 +208,11 @@ class ParticleSource(ABC):
     @property
     def box(self) -> Box | None:
         """The periodic cell of the frame, or None."""
+        return None
+
+    @property
+    def gravity(self) -> Sequence[float] | None:
+        """The direction in which things fall, (3,), not 0, or None if the file does not say it."""
         return None
 
     @property

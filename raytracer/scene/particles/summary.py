@@ -40,6 +40,7 @@ def summary(file: DataFile) -> dict[str, Any]:
         DataFileError: the file cannot be read any more.
     """
     with opened(file.path) as stream:
+        stream.ending = file.ending
         frames = file.series or _frame_count(stream, file.inner)
         return _summary(stream, file, frames)
 

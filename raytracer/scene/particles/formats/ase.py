@@ -31,7 +31,7 @@ class Source(LoadedSource):
     def box(self) -> Box | None:
         from raytracer.scene.particles.cell import cell_box
 
-        return cell_box(self._answer["cell"])
+        return cell_box(self._answer["cell"], self._answer["pbc"])
 
     def go_to(self, frame: int) -> None:
         super().go_to(frame)
@@ -68,6 +68,7 @@ def parse(path: str, variant: str) -> dict[str, NDArray[Any]]:
     if chosen is None:
         raise ValueError("there are no atoms")
     found = {"frames": np.array(frames), "cell": np.array(chosen.cell)}
+    found["pbc"] = np.array(chosen.pbc)
     results = chosen.calc.results if chosen.calc is not None else {}
     for key, values in {**results, **chosen.arrays}.items():
         array = np.asarray(values)

@@ -203,9 +203,10 @@ class Source(ColumnSource):
         """
         rows = [self._numbers(start + axis) for axis in range(3)]
         widths = {len(row) for row in rows}
+        periodic = _periodic(title)
         if title[:2] == ["abc", "origin"] and widths == {4}:
             a, b, c = ((row[0], row[1], row[2]) for row in rows)
-            return Box((rows[0][3], rows[1][3], rows[2][3]), (a, b, c))
+            return Box((rows[0][3], rows[1][3], rows[2][3]), (a, b, c), periodic)
         if widths not in ({2}, {3}):
             raise DataFileError(
                 f"{self.name}: line {start + 1}: a box has two or three numbers in each of three "
@@ -216,7 +217,7 @@ class Source(ColumnSource):
         xl, xh = xl - min(0.0, xy, xz, xy + xz), xh - max(0.0, xy, xz, xy + xz)
         yl, yh = yl - min(0.0, yz), yh - max(0.0, yz)
         edges = ((xh - xl, 0.0, 0.0), (xy, yh - yl, 0.0), (xz, yz, zh - zl))
-        return Box((xl, yl, zl), edges)
+        return Box((xl, yl, zl), edges, periodic)
 
     def _numbers(self, line: int) -> list[float]:
         """Return the numbers on a line of the head, counted from 0."""
@@ -311,3 +312,12 @@ class Source(ColumnSource):
                 f"{self.name}: {self._atoms} atoms are announced, but more lines follow, which are "
                 f"left out, the first of them '{shown(line.strip())}'"
             )
+
+
+def _periodic(title: Sequence[str]) -> tuple[bool, bool, bool]:
+    """Return along which edges a box repeats itself: "pp" in the words of its title."""
+    kinds = [word for word in title if len(word) == 2 and set(word) <= set("pfsm")]
+    if len(kinds) != 3:
+        return True, True, True
+    a, b, c = (word == "pp" for word in kinds)
+    return a, b, c

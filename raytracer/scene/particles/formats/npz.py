@@ -10,12 +10,15 @@ from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.files.npz import Archive, Header, read_header
 from raytracer.scene.arrays import Where, floats
 from raytracer.scene.particles import naming
+from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.source import (
+    Box,
     Column,
     Notes,
     Particles,
     ParticleSource,
     Value,
+    direction_of,
     kind_of,
     more_frames,
     plain_value,
@@ -94,6 +97,31 @@ class Source(ParticleSource):
     def _array(self, archive: Archive, name: str) -> NDArray[Any]:
         """Return an array, of one whose first axis is time the frame."""
         return archive.item(name, self.frame) if self._moves(name) else archive.array(name)
+
+    @property
+    def box(self) -> Box | None:
+        """The array `box`: three lengths, or three edges, (3, 3)."""
+        import numpy as np
+
+        values = self._few("box")
+        if values is None or values.shape not in ((3,), (3, 3)):
+            return None
+        return cell_box(np.diag(values) if values.ndim == 1 else values)
+
+    @property
+    def gravity(self) -> Sequence[float] | None:
+        values = self._few("gravity")
+        return None if values is None else direction_of(values.tolist())
+
+    def _few(self, name: str) -> NDArray[Any] | None:
+        """Return an array of a few numbers, or None if there is none of that name."""
+        with Archive(self.file) as archive:
+            if name not in archive.members or name not in self._headers:
+                return None
+            header = self._headers[name]
+            if header.dtype.kind not in "iuf" or not 1 <= len(header.shape) <= 2:
+                return None
+            return archive.array(name) if max(header.shape) <= 3 else None
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         with Archive(self.file) as archive:

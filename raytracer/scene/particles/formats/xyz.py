@@ -30,6 +30,7 @@ from raytracer.scene.particles.source import (
     Particles,
     ParticleSource,
     Value,
+    direction_of,
     more_frames,
 )
 from raytracer.scene.particles.text_table import (
@@ -123,12 +124,18 @@ class Source(ParticleSource):
 
     @property
     def box(self) -> Box | None:
-        text = _pairs(self.comment, self.name).get("Lattice")
+        pairs = _pairs(self.comment, self.name)
+        text = pairs.get("Lattice")
         if text is None:
             return None
         _check_lattice(text, self.name)
         a, b, c, d, e, f, g, h, i = map(float, text.split())
-        return Box((0.0, 0.0, 0.0), ((a, b, c), (d, e, f), (g, h, i)))
+        edges = ((a, b, c), (d, e, f), (g, h, i))
+        return Box((0.0, 0.0, 0.0), edges, _periodic(pairs.get("pbc", "")))
+
+    @property
+    def gravity(self) -> Sequence[float] | None:
+        return direction_of(_pairs(self.comment, self.name).get("gravity", "").split())
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         kept = {name: self.properties[name] for name in names}
@@ -359,6 +366,15 @@ def _pairs(comment: str, source: str) -> dict[str, str]:
         if word := _WORD.match(comment, at):
             pairs[key[1]], at = word[0], word.end()
     return pairs
+
+
+def _periodic(text: str) -> tuple[bool, bool, bool]:
+    """Return along which edges a cell repeats itself: those that pbc="T T F" does not deny."""
+    words = text.replace(",", " ").strip("[]() ").lower().split()
+    if len(words) != 3:
+        return True, True, True
+    a, b, c = (word not in ("f", "0", "false") for word in words)
+    return a, b, c
 
 
 def _check_lattice(text: str, source: str) -> None:

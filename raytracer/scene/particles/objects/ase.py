@@ -25,7 +25,7 @@ class Source(ObjectSource):
 
     @property
     def box(self) -> Box | None:
-        return cell_box(self.value.cell)
+        return cell_box(self.value.cell, self.value.pbc)
 
     def entries(self) -> Mapping[str, Entry]:
         import numpy as np

@@ -45,7 +45,8 @@ class Source(ObjectSource):
             return None
         matrix = np.asarray(self._data.cell, np.float64)  # (3, 4): edges and origin as columns
         a, b, c, origin = (tuple(column) for column in matrix.T.tolist())
-        return Box(origin, (a, b, c))
+        x, y, z = map(bool, getattr(self._data.cell, "pbc", (True, True, True)))
+        return Box(origin, (a, b, c), (x, y, z))
 
     @property
     def bonds(self) -> NDArray[np.int64] | None:

@@ -1,0 +1,153 @@
+"""Periodic boxes: particles moved into the box, and shown again in the boxes beside it."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from raytracer.arguments import is_a, items, plain, whole
+from raytracer.errors import SceneError, UserError, shown_value
+from raytracer.field_types import Kind, Mistakes, Schema
+from raytracer.memory import require_room
+from raytracer.scene.arrays import each_block
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from raytracer.scene.particles.source import Box
+    from raytracer.scene.scene import SphereSet
+
+MOST = 1000
+"""Most boxes along one edge."""
+
+ROW = 64
+"""Bytes of an image of a particle, at most: centre, radius, colour, row and label."""
+
+AXES = "abc"
+"""Names of the edges of a box."""
+
+
+class Counts(Kind):
+    """Numbers of boxes along the three edges: three whole numbers, or one for all of them."""
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[int, int, int]:
+        own = plain(value)
+        if is_a(own, str):  # on the command line
+            own = _numbers(own.lower().replace("x", ",").split(","))
+        try:
+            given = [own] if is_a(own, int) else list(items(own, name, error))
+        except UserError:
+            given = []
+        if len(given) not in (1, 3):
+            raise error(
+                f"{name}: {shown_value(value)} is no number of boxes along each edge; give three "
+                "whole numbers, as in 2,2,1"
+            )
+        a, b, c = (whole(each, name, 1, MOST, error) for each in given * (3 // len(given)))
+        return a, b, c
+
+    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
+        if type(value) is not list or len(value) != 3:
+            mistakes.must_be(place, "a list of three whole numbers", value)
+            return
+        for index, each in enumerate(value):
+            if type(each) is not int or not 1 <= each <= MOST:
+                mistakes.must_be(f"{place}[{index}]", f"a whole number from 1 to {MOST}", each)
+
+    def schema(self) -> Schema:
+        count = {"type": "integer", "minimum": 1, "maximum": MOST}
+        return {"type": "array", "items": count, "minItems": 3, "maxItems": 3}
+
+    def values(self) -> str:
+        return f"three whole numbers from 1 to {MOST}"
+
+    def option(self) -> dict[str, Any]:
+        return {"metavar": "A,B,C"}
+
+
+REPLICATE = Counts()
+"""The kind of the key `replicate`."""
+
+
+def _numbers(words: list[str]) -> list[Any]:
+    """Return words as whole numbers where they are such."""
+    return [int(word) if word.strip().isdecimal() else word for word in words]
+
+
+def wrapped(spheres: SphereSet, place: str) -> SphereSet:
+    """Return a set whose particles are moved into the periodic box, along its periodic edges.
+
+    Those that are inside keep their coordinates to the last bit.
+
+    Args:
+        spheres: the set; all but the centres is shared.
+        place: what messages call the setting.
+
+    Raises:
+        SceneError: there is no box, or it is not periodic.
+    """
+    import numpy as np
+
+    box = _box(spheres, place, "move particles into")
+    if not any(box.periodic):
+        raise SceneError(f"{place}: the box of {_name(spheres)} is not periodic; leave it out")
+    edges, origin = np.array(box.edges, np.float64), np.array(box.origin, np.float64)
+    inverse, open_edges = np.linalg.inv(edges), ~np.array(box.periodic)
+    moved = spheres.centers.copy()
+
+    def work(rows: slice) -> None:
+        centers = spheres.centers[rows].astype(np.float64)
+        boxes = np.floor((centers - origin) @ inverse)
+        boxes[:, open_edges] = 0.0
+        outside = boxes.any(axis=1)
+        moved[rows][outside] = (centers - boxes @ edges)[outside]
+
+    each_block(len(moved), work)
+    return spheres.at(moved)
+
+
+def replicated(spheres: SphereSet, counts: tuple[int, int, int], place: str) -> SphereSet:
+    """Return a set with its periodic images, in whole boxes along the edges.
+
+    The images of a particle have its row in the file, its radius and its colour. The box of the
+    new set is that of all images together.
+
+    Args:
+        spheres: the set.
+        counts: number of boxes along each edge, its own one included.
+        place: what messages call the setting.
+
+    Raises:
+        SceneError: there is no box.
+        MemoryNeedError: the images do not fit.
+    """
+    import numpy as np
+
+    box = _box(spheres, place, "repeat")
+    total = prod(counts)
+    if total == 1:
+        return spheres
+    require_room(f"{place} of {_name(spheres)}", total * spheres.count * ROW, "for the images")
+    edges = np.array(box.edges, np.float64)
+    steps = np.stack(np.meshgrid(*map(np.arange, counts), indexing="ij"), axis=-1).reshape(-1, 3)
+    images = spheres.taken(np.tile(np.arange(spheres.count), total))
+    centers: NDArray[Any] = images.centers.reshape(total, -1, 3)
+    for image, shift in zip(centers, steps @ edges, strict=True):
+        image += shift.astype(centers.dtype)
+    a, b, c = (tuple(edge) for edge in (edges * np.array(counts)[:, None]).tolist())
+    return images.at(centers.reshape(-1, 3), box._replace(edges=(a, b, c)))
+
+
+def _box(spheres: SphereSet, place: str, purpose: str) -> Box:
+    """Return the box of a set. Raises SceneError: it has none."""
+    box = spheres.box
+    if box is None:
+        raise SceneError(
+            f"{place}: {_name(spheres)} states no periodic box, so there is nothing to {purpose}"
+        )
+    return box
+
+
+def _name(spheres: SphereSet) -> str:
+    """Return what messages call the file of a set."""
+    return spheres.source or "the set"
