@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         SimulationBox,
         TextLabel,
     )
+    from raytracer.scene.capsules import CapsuleSet
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.columns import Columns
     from raytracer.scene.ground import Ground
@@ -70,6 +71,7 @@ __all__ = [
     "Axes",
     "Background",
     "Camera",
+    "CapsuleSet",
     "ColorScale",
     "Columns",
     "DepthCue",
@@ -118,6 +120,7 @@ _HOMES = {
     "Axes": "raytracer.scene.annotations",
     "Background": "raytracer.scene.scene",
     "Camera": "raytracer.scene.scene",
+    "CapsuleSet": "raytracer.scene.capsules",
     "ColorScale": "raytracer.scene.coloring.scale",
     "Columns": "raytracer.scene.columns",
     "DepthCue": "raytracer.scene.annotations",
@@ -140,7 +143,6 @@ _HOMES = {
     "RectangleLight": "raytracer.scene.scene",
     "RenderSettings": "raytracer.settings",
     "ScaleBar": "raytracer.scene.annotations",
-    "CapsuleSet": "raytracer.scene.capsules",
     "Scene": "raytracer.scene.scene",
     "SimulationBox": "raytracer.scene.annotations",
     "SphereSet": "raytracer.scene.scene",

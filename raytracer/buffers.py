@@ -296,7 +296,7 @@ class SceneBuffers:
         if len(self.large) or len(self.large_id):  # else the hash is that of earlier versions
             yield "large_id", self.large_id
             yield "large", self.large
-        if len(self.axis):
+        if len(self.axis) or len(self.end_row):
             yield "axis", self.axis
             yield "end_row", self.end_row
 

@@ -22,8 +22,12 @@ void first_hit_row(const rt::SceneView& s, rt::FirstHit* row, int y) {
     const Primitive<float> primitive = load_primitive(s, prim);
     SurfacePoint<float> point =
         surface_point<float>(s.large, frame.scene.large_count, prim, primitive, ray.origin, ray.direction);
-    const Vec3<float> albedo = load_albedo<float>(s, color_row(primitive, point, (uint32_t)sphere));
-    out = first_hit(point, t, albedo, (uint32_t)sphere);
+#if RT_CAPSULES
+    const uint32_t row = color_row(primitive, point, (uint32_t)sphere);
+#else
+    const uint32_t row = (uint32_t)sphere;
+#endif
+    out = first_hit(point, t, load_albedo<float>(s, row), (uint32_t)sphere);
   }
 }
 

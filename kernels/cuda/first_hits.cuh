@@ -41,5 +41,10 @@ extern "C" __global__ void __launch_bounds__(128) first_hits(const __grid_consta
                                   &c_frame};
   rt::SurfacePoint<float> point =
       rt::surface_point<float>(c_large, c_frame.scene.large_count, prim, primitive, ray.origin, ray.direction);
-  out = rt::first_hit(point, t, rt::load_albedo<float>(tables, rt::color_row(primitive, point, (uint32_t)sphere)), (uint32_t)sphere);
+#if RT_CAPSULES
+  const uint32_t row = rt::color_row(primitive, point, (uint32_t)sphere);
+#else
+  const uint32_t row = (uint32_t)sphere;
+#endif
+  out = rt::first_hit(point, t, rt::load_albedo<float>(tables, row), (uint32_t)sphere);
 }

@@ -116,8 +116,7 @@ template <class F> RT_HD Sphere<F> emitting_sphere(const Sphere<F>& s) { return 
 template <class F> RT_HD Sphere<F> emitting_sphere(const Capsule<F>& c) { return {c.center, c.radius}; }
 template <class F> RT_HD MaskOf<F> is_emitting_sphere(const Capsule<F>& c) { return !(dot(c.axis, c.axis) > F(0.0f)); }
 
-// The row of the colour at a surface point, given that of the primitive: half of a capsule may have one of its own.
-template <class F> RT_HD UintOf<F> color_row(const Sphere<F>&, const SurfacePoint<F>&, UintOf<F> row) { return row; }
+// The row of the colour at a surface point, given that of the capsule, whose halves may differ.
 template <class F> RT_HD UintOf<F> color_row(const Capsule<F>& c, const SurfacePoint<F>& p, UintOf<F> row) {
   const UintOf<F> other = as_uint(c.tag);
   const MaskOf<F> is_other = dot(p.position - c.center, c.axis) > F(0.0f);

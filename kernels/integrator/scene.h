@@ -30,14 +30,27 @@ template <class F> RT_HD Vec3<F> load_albedo(const rt::SceneTables& s, UintOf<F>
   return gather3<F>(s.color, s.frame->scene.color_mode == kColorPerSphere ? sphere : gather(s.color_id, sphere));
 }
 
-// The BSDF at a point of the primitive, which is at leaf position `prim`.
-template <class F> RT_HD Bsdf<F> load_bsdf(const rt::SceneTables& s, UintOf<F> prim, const Primitive<F>& primitive,
-                                           const SurfacePoint<F>& point) {
+// The BSDF at a point of the sphere at leaf position `prim`.
+template <class F> RT_HD Bsdf<F> load_bsdf(const rt::SceneTables& s, UintOf<F> prim) {
   const bool uniform = s.frame->scene.color_mode == kColorUniform && s.frame->scene.material_mode == kMaterialUniform;
   const UintOf<F> sphere = uniform ? prim : gather(s.order, prim);  // with one look for all, no number is needed
-  const Vec3<F> albedo = load_albedo<F>(s, color_row(primitive, point, sphere));
+  const Vec3<F> albedo = load_albedo<F>(s, sphere);
   if (s.frame->scene.material_mode == kMaterialUniform) return load_bsdf<F>(s.materials, albedo);
   return load_bsdf<F>(s.materials, gather(s.material_id, sphere), albedo);
 }
+
+#if RT_CAPSULES  // without, the code for spheres alone is to the bit what it was before there were capsules
+
+// The same at a point of the primitive, which may have a colour of its own there (color_row).
+template <class F>
+RT_HD Bsdf<F> load_bsdf(const rt::SceneTables& s, UintOf<F> prim, const Primitive<F>& primitive,
+                        const SurfacePoint<F>& point) {
+  const UintOf<F> number = gather(s.order, prim);
+  const Vec3<F> albedo = load_albedo<F>(s, color_row(primitive, point, number));
+  if (s.frame->scene.material_mode == kMaterialUniform) return load_bsdf<F>(s.materials, albedo);
+  return load_bsdf<F>(s.materials, gather(s.material_id, number), albedo);
+}
+
+#endif
 
 }  // namespace RT_NS

@@ -180,7 +180,9 @@ def check_centers(value: Any, where: Where) -> NDArray[np.floating[Any]]:
     bad = first_not_finite(centers)
     if bad is not None:
         row = ", ".join(f"{v:g}" for v in centers[bad])
-        raise where.wrong("centers", f"{where.noun} {bad} lies at ({row}); coordinates must be finite")
+        raise where.wrong(
+            "centers", f"{where.noun} {bad} lies at ({row}); coordinates must be finite"
+        )
     return centers
 
 
@@ -209,7 +211,9 @@ def check_radius(value: Any, count: int, where: Where) -> NDArray[np.floating[An
         if not (least > 0.0 and most < np.inf):
             good = np.isfinite(radius[rows]) & (radius[rows] > 0.0)
             bad = rows.start + int(np.argmin(good))
-            problem = f"{where.noun} {bad} has radius {radius[bad]:g}; it must be finite and positive"
+            problem = (
+                f"{where.noun} {bad} has radius {radius[bad]:g}; it must be finite and positive"
+            )
             raise where.wrong("radius", problem)
     return radius
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import SceneError, counted
-from raytracer.scene.scene import SphereSet
+from raytracer.scene.scene import Capsules, SphereSet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from raytracer.scene.transform import Transform
 
 
-class CapsuleSet:
+class CapsuleSet(Capsules):
     """Capsules that share a material and a transform: bonds, rods, edges, lines.
 
     A capsule is all that is within its radius of the segment from its start to its end.
@@ -59,7 +59,11 @@ class CapsuleSet:
     ) -> None:
         said = {name: name for name in ("starts", "ends", "radius", "color", "end_color")}
         said |= dict(names or {})
-        shared = {"color_space": color_space, "material": material, "transform": transform}
+        shared: dict[str, Any] = {
+            "color_space": color_space,
+            "material": material,
+            "transform": transform,
+        }
         if radius is None:
             raise SceneError(f"{said['radius']}: is None; give the radius of the capsules")
         self.start: SphereSet = _Ends(
@@ -88,11 +92,6 @@ class CapsuleSet:
             )
 
     @property
-    def count(self) -> int:
-        """Number of capsules."""
-        return self.start.count
-
-    @property
     def starts(self) -> NDArray[np.floating[Any]]:
         """Starts, float32 or float64 (N, 3), own units."""
         return self.start.centers
@@ -107,22 +106,12 @@ class CapsuleSet:
         """One radius, or one for each capsule, own units."""
         return self.start.radius
 
-    @property
-    def material(self) -> str | AnyMaterial:
-        """The material, or its name in the scene."""
-        return self.start.material
-
-    @property
-    def transform(self) -> Transform:
-        """From own units to scene units."""
-        return self.start.transform
-
     def __repr__(self) -> str:
         return f"<CapsuleSet: {counted(self.count, 'capsule')}>"
 
 
 class _Ends(SphereSet):
-    """The balls at one end of capsules: centres, radii, colours and materials are those of spheres."""
+    """The balls at one end of capsules: arrays, colours and material are checked as those."""
 
     noun = "capsule"
 

@@ -380,7 +380,8 @@ class _Composer:
         self.note_foreign()
         made = [self.spheres(i, s, elements) for i, s in enumerate(content.get("spheres", ()))]
         spheres = [s for s in made if s is not None]
-        capsules = [self.capsules(i, s) for i, s in enumerate(content.get("capsules", ()))]
+        rods = [self.capsules(i, s) for i, s in enumerate(content.get("capsules", ()))]
+        capsules = [c for c in rods if c is not None]
         if not self.problems:
             self.check_elements(elements)
         if self.frame is not None and not self.moves and not self.problems:
@@ -389,14 +390,12 @@ class _Composer:
             )
         if self.problems:
             raise SceneError(*(f"{self.path}: {p}" for p in self.problems))
-        if not any(each.count for each in capsules if each is not None):
+        if not any(each.count for each in capsules):
             self.require_spheres(spheres)
         texts: Values = {name: content.get(name, "") for name in ("title", "caption")}
         if any(self.styles):
             spheres, texts["color_scales"] = self.styled(spheres)
-        return Scene(
-            spheres=spheres, capsules=capsules, source=str(self.path), **texts, **parts
-        )
+        return Scene(spheres=spheres, capsules=capsules, source=str(self.path), **texts, **parts)
 
     @cached_property
     def styles(self) -> list[SetStyle | None]:

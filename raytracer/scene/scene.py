@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 
     from raytracer.scene.animation import AnimationSettings
     from raytracer.scene.annotations import Annotations
-    from raytracer.scene.capsules import CapsuleSet
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.columns import Columns
     from raytracer.scene.describe import SphereInfo
@@ -120,14 +119,11 @@ class Scene:
     tone: ToneSettings = field(default_factory=ToneSettings)
     annotations: Annotations | None = None
     ground: Ground | None = None
-    capsules: Sequence[CapsuleSet] = ()
+    capsules: Sequence[Capsules] = ()
 
     def __post_init__(self) -> None:
         self.spheres = _parts("spheres", self.spheres, SphereSet)
-        if self.capsules != ():
-            from raytracer.scene.capsules import CapsuleSet as Set
-
-            self.capsules = _parts("capsules", self.capsules, Set)
+        self.capsules = _parts("capsules", self.capsules, Capsules)
         if self.lights is not None:
             self.lights = _parts("lights", self.lights, tuple(LIGHTS.values()))
         self.materials = mapping(self.materials, "materials")
@@ -360,7 +356,7 @@ class Scene:
         ground = self.ground
         return [*sets, SphereSet([[0.0, 0.0, 0.0]], 1.0, ground.color, material=ground.material)]
 
-    def material_of(self, surface: SphereSet | CapsuleSet | Ground) -> AnyMaterial:
+    def material_of(self, surface: SphereSet | Capsules | Ground) -> AnyMaterial:
         """Return the material of a set or of the ground.
 
         Raises:
@@ -392,6 +388,34 @@ def _plain_parts(name: str, values: Any) -> Sequence[Any]:
     if not is_a(own, Sequence) or is_a(own, (str, bytes, memoryview)):
         raise SceneError(f"{name}: {shown_value(values)} is no list")
     return own if is_a(own, (list, tuple)) else items(own, name)
+
+
+class Capsules:
+    """What a scene asks of a set of capsules; they are made by `capsules.CapsuleSet`.
+
+    Attributes:
+        start, end: the balls at both ends, with the radii, and the colours of both halves.
+        has_end_colors: whether the halves have colours of their own.
+    """
+
+    start: SphereSet
+    end: SphereSet
+    has_end_colors: bool
+
+    @property
+    def count(self) -> int:
+        """Number of capsules."""
+        return self.start.count
+
+    @property
+    def material(self) -> str | AnyMaterial:
+        """The material, or its name in the scene."""
+        return self.start.material
+
+    @property
+    def transform(self) -> Transform:
+        """From own units to scene units."""
+        return self.start.transform
 
 
 class SphereSet:

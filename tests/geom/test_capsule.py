@@ -7,14 +7,13 @@ from functools import cache, cached_property
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from reference.capsule import interval
 from reference.scene import Array, unit
 from support.probe import Floats, Probe
 
 HALF_ULP = 2.0**-24
 COUNT = 4_000
-FAR = np.inf
 
 
 @dataclass(frozen=True)
@@ -66,28 +65,9 @@ class Rods:
     @cached_property
     def interval(self) -> tuple[Array, Array]:
         """Where the line of each ray enters and leaves, by the solids it is made of, (N,) each."""
-        d = unit(self.direction.astype(np.float64))
-        center, axis = self.center.astype(np.float64), self.axis.astype(np.float64)
-        first, last = np.full(len(d), FAR), np.full(len(d), -FAR)
-        radius = self.radius.astype(np.float64)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            for end in (center - axis, center + axis):
-                mid = (end * d).sum(axis=1)
-                half2 = radius**2 - np.square(end - mid[:, None] * d).sum(axis=1)
-                half = np.sqrt(np.where(half2 >= 0, half2, np.nan))
-                first, last = np.fmin(first, mid - half), np.fmax(last, mid + half)
-            u = axis / np.linalg.norm(axis, axis=1)[:, None]
-            across = d - (d * u).sum(axis=1)[:, None] * u
-            offset = center - (center * u).sum(axis=1)[:, None] * u
-            a, b = (across * across).sum(axis=1), (across * offset).sum(axis=1)
-            gap = offset - (b / a)[:, None] * across
-            root = np.sqrt((radius**2 - (gap * gap).sum(axis=1)) * a)
-            for t in ((b - root) / a, (b + root) / a):
-                s = ((t[:, None] * d - center) * u).sum(axis=1)
-                on = np.abs(s) <= np.linalg.norm(axis, axis=1)
-                first = np.fmin(first, np.where(on, t, np.nan))
-                last = np.fmax(last, np.where(on, t, np.nan))
-        return first, last
+        center, radius, axis = (part.astype(np.float64) for part in self.columns)
+        direction = unit(self.direction.astype(np.float64))
+        return interval(center, radius, axis, np.zeros(3), direction)
 
 
 @cache
@@ -107,7 +87,9 @@ def rods(thin: float, scale: float, seed: int = 5, *, aligned: float = 0.0) -> R
     radius = thin * length
     # At a point in or near them, as seen from the origin.
     aim = center + rng.uniform(-1.05, 1.05, (COUNT, 1)) * axis
-    aim += (1.3 * radius)[:, None] * unit(rng.normal(size=(COUNT, 3))) * rng.uniform(0, 1, (COUNT, 1))
+    aim += (
+        (1.3 * radius)[:, None] * unit(rng.normal(size=(COUNT, 3))) * rng.uniform(0, 1, (COUNT, 1))
+    )
     return Rods(
         center.astype(np.float32),
         radius.astype(np.float32),
@@ -192,9 +174,9 @@ def test_exit(probe: Probe, thin: float) -> None:
     r = rods(thin, 4.0, 8)
     rng = np.random.default_rng(9)
     within = rng.uniform(-1, 1, (COUNT, 1)) * r.axis
-    start = (r.center + within + 0.9 * r.radius[:, None] * unit(rng.normal(size=(COUNT, 3))) ).astype(
-        np.float32
-    )
+    start = (
+        r.center + within + 0.9 * r.radius[:, None] * unit(rng.normal(size=(COUNT, 3)))
+    ).astype(np.float32)
     moved = Rods(r.center, r.radius, r.axis, r.direction)
     sure = moved.distance(start.astype(np.float64)) < 0.95 * r.radius
     t = probe("capsule_exit", *r.columns, start, r.direction)[:, 0].astype(np.float64)

@@ -32,7 +32,7 @@ MIN_PACKET_RADIUS = 0.45
 FEATURES = ("RT_LARGE_SPHERES", "RT_MIRRORS", "RT_INTEGRATORS")
 """What kernels can be compiled without: macros of kernels/integrator/features.h."""
 
-UNMADE = {(LIST, FEATURES[1:]): FEATURES[2:]}
+UNMADE: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {(LIST, FEATURES[1:]): FEATURES[2:]}
 """Variants that are not worth a compilation, and what those are without that render their pictures:
 a few spheres on a large one, without mirrors."""
 

@@ -110,7 +110,8 @@ class CudaScene(DeviceScene):
 
     def kernel(self, view: View) -> RenderKernel:
         """Return the kernel that renders a view; its first use loads it."""
-        kernel = self._kernel or production(self._kernel_name(view))
+        own = None if self.has_capsules else self._kernel  # others read records of spheres
+        kernel = own or production(self._kernel_name(view))
         with self._context.lock:
             missing = () if self.has_capsules else missing_features(view)
             return render_kernel(self.number, kernel, variant_of(kernel.name, missing))

@@ -33,9 +33,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raytracer.scene.packing.framing import Outliers, Spheres
-    from raytracer.scene.capsules import CapsuleSet
     from raytracer.scene.packing.large_spheres import Point
-    from raytracer.scene.scene import Scene, SphereSet
+    from raytracer.scene.scene import Capsules, Scene, SphereSet
 
 SAMPLE = 1 << 14
 """Most spheres looked at for centre and scale; the middle of more is the same to a percent."""
@@ -117,7 +116,7 @@ def _packed(scene: Scene, settings: RenderSettings) -> tuple[SceneBuffers, Camer
     )
     for ids in (color_id, material_id):
         ids.setflags(write=False)  # a backend checks them once, and copies those that may change
-    of_capsules = {}
+    of_capsules: dict[str, Any] = {}
     if axis is not None:
         rows = len(solids[0]) + has_ground
         of_capsules = {"axis": axis, "end_row": _end_rows(capsules, rows, color_mode)}
@@ -342,13 +341,13 @@ def _check_placed(spheres: SphereSet, placed: Spheres) -> None:
             )
 
 
-def ends_of(capsules: Sequence[CapsuleSet]) -> list[SphereSet]:
+def ends_of(capsules: Sequence[Capsules]) -> list[SphereSet]:
     """Return the balls at both ends of capsules, as sets that are not empty."""
     return [end for c in capsules if c.count for end in (c.start, c.end)]
 
 
 def place_capsules(
-    spheres: Spheres, capsules: Sequence[CapsuleSet], space: Space
+    spheres: Spheres, capsules: Sequence[Capsules], space: Space
 ) -> tuple[Spheres, NDArray[np.float32]]:
     """Return spheres and capsules in render space, and half of the axes of the capsules.
 
@@ -373,7 +372,9 @@ def place_capsules(
         linear = each.transform.linear() / space.scale
         move = (np.asarray(each.transform.translate) - np.asarray(space.center)) / space.scale
         for k in range(3):
-            start, end = (affine(rows, linear[k], move[k]) for rows in (each.starts, each.ends))
+            start, end = (
+                affine(rows, linear[k], move[k]) for rows in (each.start.centers, each.end.centers)
+            )
             parts[k].append(np.asarray(0.5 * (start + end), np.float32))
             axis[:, k] = 0.5 * (end - start)
         parts[3].append(ends[0][3])
@@ -382,7 +383,7 @@ def place_capsules(
     return (x, y, z, radius), np.concatenate(axes)
 
 
-def _end_rows(capsules: Sequence[CapsuleSet], rows: int, mode: str) -> NDArray[np.int32]:
+def _end_rows(capsules: Sequence[Capsules], rows: int, mode: str) -> NDArray[np.int32]:
     """Return the row of the colour of each capsule's half towards its end; 0 is none of its own.
 
     Args:
