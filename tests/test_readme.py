@@ -16,7 +16,7 @@ MARKED = {
     "install-command": "python3 -m venv .venv && .venv/bin/pip install . && "
     ".venv/bin/raytracer render scenes/three_balls.toml\n",
     "test-command": 'python3 -m venv .venv && .venv/bin/pip install -e ".[test]" && '
-    ".venv/bin/pytest\n",
+    ".venv/bin/pytest -n 2 --dist worksteal\n",
 }
 
 

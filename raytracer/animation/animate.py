@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import ExitStack, closing
+from contextlib import AbstractContextManager, ExitStack, closing
 from contextvars import copy_context
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -26,18 +26,23 @@ from raytracer.animation.movie import (
     warn_of_size,
     write_picture,
 )
+from raytracer.animation.numbered import NUMBER, NumberedPictures
 from raytracer.animation.shots import Plan, Renderer, Shot, on_threads
 from raytracer.animation.source import chosen_frames, source_of
 from raytracer.animation.store import FrameStore
 from raytracer.errors import OutputError, UserError
+from raytracer.farm.choice import check_crew, crew_of
 from raytracer.files import output
 from raytracer.files.access import path_of
+from raytracer.film import png
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.animation import AnimationSettings
 
 if TYPE_CHECKING:
+    from raytracer.animation.farmed import Keeper, Rendered
     from raytracer.animation.source import FrameSource
+    from raytracer.farm.crew import Crew
     from raytracer.scene.annotations import Annotations
 
 STILL_SECONDS = 6.0
@@ -53,8 +58,6 @@ Pixels = NDArray[np.uint8]
 
 FrameCall = Callable[[int, int], None]
 """Called with the number of finished frames, and that of all frames."""
-
-_NUMBER = re.compile(r"#+|%0?(\d*)d")
 
 
 class Animation:
@@ -88,6 +91,10 @@ class Animation:
     ) -> None:
         self.settings = settings
         frames = chosen_frames(settings.frames, source.count, source.name)
+        if settings.smoothing > 1 or settings.unwrap:
+            from raytracer.animation.tracks import TrackedSource
+
+            source = TrackedSource(source, frames, settings.smoothing, settings.unwrap)
         shots, duration = _shots(frames, settings, source.name)
         self._plan = Plan(
             source, shots, settings, overrides, tone, backend, threads, duration, annotations
@@ -120,6 +127,8 @@ class Animation:
         *,
         poster: bool = True,
         resume: bool = True,
+        workers: int | None = None,
+        farm: str | None = None,
         progress: FrameCall | None = None,
     ) -> Path:
         """Write a movie, a moving picture, or numbered pictures.
@@ -133,6 +142,10 @@ class Animation:
                 `.webp`; or numbered pictures, `frames/####.png` or `frames/####.exr`.
             poster: whether to write the first frame beside a movie.
             resume: whether to take finished frames of an earlier run.
+            workers: processes of this machine that render, a GPU or a share of the cores each;
+                None renders in this process.
+            farm: address of the scheduler of a Dask cluster whose workers render, as
+                "tcp://node17:8786" (`pip install 'raytracer[farm]'`).
             progress: called with the numbers of finished and of all frames.
 
         Returns:
@@ -142,10 +155,18 @@ class Animation:
             UserError: it cannot be written.
         """
         target = path_of(path)
-        if _NUMBER.search(target.name):
-            _Pictures(self._plan, target, resume, progress).run(self)
+        check_crew(workers, farm)
+        job: _Job
+        if NUMBER.search(target.name):
+            job = _Pictures(self._plan, target, resume, progress)
         else:
-            _Movie(self._plan, target, poster, resume, progress).run(self)
+            job = _Movie(self._plan, target, poster, resume, progress)
+        if workers is not None or farm is not None:
+            job.crew = partial(crew_of, workers, farm, self._plan.backend, self._plan.threads)
+            if farm is None:
+                self._plan.source.sent()
+                job.plan = replace(job.plan, threads=0)  # each worker has its share
+        job.run(self)
         return target
 
 
@@ -247,56 +268,93 @@ def _digest(plan: Plan) -> str:
 
 
 class _Job:
-    """One call of `Animation.save`: which frames are finished, and the others rendered."""
+    """One call of `Animation.save`: which frames are finished, and the others rendered.
 
-    def __init__(self, plan: Plan, target: Path, progress: FrameCall | None) -> None:
-        self.plan, self.target, self.progress = plan, target, progress
+    Attributes:
+        crew: gives the workers that render; None renders here.
+    """
+
+    crew: Callable[[], AbstractContextManager[Crew]] | None = None
+
+    def __init__(self, plan: Plan, target: Path, resume: bool, progress: FrameCall | None) -> None:
+        self.plan, self.target, self.resume, self.progress = plan, target, resume, progress
+        self.digest = _digest(plan)
         self.done = 0
 
-    def has(self, shot: Shot) -> bool:
-        """Whether a frame is finished."""
+    @property
+    def keeper(self) -> Keeper:
+        """Where finished frames are."""
+        raise NotImplementedError
+
+    def run(self, animation: Animation) -> None:
+        """Render and write."""
         raise NotImplementedError
 
     def begin(self, renderer: Renderer) -> None:
         """Look at what will be rendered."""
 
-    def exposure(self) -> float | None:
-        """Return the exposure of an earlier run, or None."""
-        return None
+    def keep(self, shot: Shot, image: Image, exposure: float | None) -> None:
+        """Write a frame that was rendered here; on a thread of its own."""
+        self.keeper.save(shot.index, image, exposure)
 
-    def keep(self, shot: Shot, image: Image, renderer: Renderer) -> None:
-        """Write a frame that was rendered; on a thread of its own."""
-        raise NotImplementedError
+    def take(self, shot: Shot, done: Rendered | None = None) -> None:
+        """Use a frame that lies where it belongs; on the same thread.
 
-    def take(self, shot: Shot) -> None:
-        """Use a frame that was finished before; on the same thread."""
+        done: what a worker said of it; None if an earlier run rendered it.
+        """
 
     def render(self, animation: Animation, bits: int | None) -> None:
         """Render all frames that are not finished, and pass all on in their order."""
         shots = self.plan.shots
-        missing = [shot for shot in shots if not self.has(shot)]
+        missing = [shot for shot in shots if not (self.resume and self.keeper.has(shot.index))]
+        unfinished = {shot.index for shot in missing}
         with ExitStack() as stack:
             writer = stack.enter_context(on_threads("movie"))
             waiting: list[Future[None]] = []
-            images: Iterator[tuple[Shot, Image]] = iter(())
+            given: Iterator[Callable[[], None]] = iter(())
             if missing:
-                renderer = stack.enter_context(Renderer(self.plan, self.exposure()))
+                exposure = self.keeper.exposure() if self.resume else None
+                renderer = stack.enter_context(Renderer(self.plan, exposure))
                 self.begin(renderer)
                 # Closed before the renderer: it waits for the frame that is being read.
-                images = stack.enter_context(closing(renderer.images(missing, bits)))
-                animation.seconds = renderer.seconds
-            unfinished = {shot.index for shot in missing}
+                way = self._here if self.crew is None else self._by_crew
+                given = stack.enter_context(closing(way(animation, renderer, missing, bits)))
             for shot in shots:
-                if shot.index in unfinished:
-                    _, image = next(images)
-                    run = copy_context().run  # warnings go where those of this thread go
-                    waiting.append(writer.submit(run, self.keep, shot, image, renderer))
-                else:
-                    waiting.append(writer.submit(copy_context().run, self.take, shot))
+                use = next(given) if shot.index in unfinished else partial(self.take, shot)
+                # Warnings of the other thread go where those of this one go.
+                waiting.append(writer.submit(copy_context().run, use))
                 while len(waiting) > WAITING:
                     self._finish(waiting.pop(0))
             for each in waiting:
                 self._finish(each)
+
+    def _here(
+        self, animation: Animation, renderer: Renderer, shots: list[Shot], bits: int | None
+    ) -> Generator[Callable[[], None]]:
+        """Render shots in this process, and yield what writes each."""
+        animation.seconds = renderer.seconds
+        with closing(renderer.images(shots, bits)) as images:
+            for shot, image in images:
+                yield partial(self.keep, shot, image, renderer.exposure)
+
+    def _by_crew(
+        self, animation: Animation, renderer: Renderer, shots: list[Shot], bits: int | None
+    ) -> Generator[Callable[[], None]]:
+        """Let workers render shots, and yield what takes each."""
+        from raytracer.animation.farmed import rendered_by
+
+        assert self.crew is not None
+        animation.seconds = []
+        with (
+            self.crew() as crew,
+            closing(rendered_by(crew, renderer, self.keeper, shots, bits)) as finished,
+        ):
+            for shot, done in finished:
+                for sentence in done.warnings:
+                    renderer.warn(sentence)
+                if done.seconds is not None:
+                    animation.seconds.append(done.seconds)
+                yield partial(self.take, shot, done)
 
     def _finish(self, task: Future[None]) -> None:
         task.result()
@@ -311,7 +369,7 @@ class _Movie(_Job):
     def __init__(
         self, plan: Plan, target: Path, poster: bool, resume: bool, progress: FrameCall | None
     ) -> None:
-        super().__init__(plan, target, progress)
+        super().__init__(plan, target, resume, progress)
         check_movie(target, plan.settings.codec, bool(plan.overrides.get("transparent")))
         files = output.OutputSet()
         files.reads(*plan.source.files())
@@ -319,19 +377,20 @@ class _Movie(_Job):
         self.poster = target.with_suffix(".poster.png") if poster else None
         if self.poster is not None:
             output.check_picture(files.writes(self.poster, "the poster"))
-        self.resume = resume
         self.is_picture = target.suffix.lower() in PICTURES
-        self._digest = _digest(plan)
         self._known = plan.source.signature() is not None
         self._video: MovieWriter | None = None
         self._file: BinaryIO | None = None
 
+    @property
+    def keeper(self) -> FrameStore:
+        return self.store
+
     def run(self, animation: Animation) -> None:
-        """Render and write."""
-        self.store = FrameStore(self.target, self._digest)
+        self.store = FrameStore(self.target, self.digest)
         if not self.resume:
             self.store.remove()
-            self.store = FrameStore(self.target, self._digest)
+            self.store = FrameStore(self.target, self.digest)
         try:
             with output.replacing(self.target) as self._file:
                 self.render(animation, 8)
@@ -353,24 +412,23 @@ class _Movie(_Job):
     def begin(self, renderer: Renderer) -> None:
         warn_of_size(self.target, (renderer.settings.width, renderer.settings.height))
 
-    def has(self, shot: Shot) -> bool:
-        return self.store.has(shot.index)
-
-    def exposure(self) -> float | None:
-        found = self.store.noted().get("exposure")
-        return float(found) if isinstance(found, (int, float)) else None
-
-    def keep(self, shot: Shot, image: Image, renderer: Renderer) -> None:
+    def keep(self, shot: Shot, image: Image, exposure: float | None) -> None:
         if shot.index == 0:
-            if renderer.exposure is not None:
-                self.store.note({"exposure": renderer.exposure})
+            if exposure is not None:
+                self.store.note({"exposure": exposure})
             if self.poster is not None:
                 image.save(self.poster)
-        pixels = image.to_uint8()
-        self.store.write(shot.index, pixels)
-        self._encode(pixels)
+        super().keep(shot, image, exposure)
+        self._encode(image.to_uint8())
 
-    def take(self, shot: Shot) -> None:
+    def take(self, shot: Shot, done: Rendered | None = None) -> None:
+        if done is not None and shot.index == 0:
+            if done.exposure is not None:
+                self.store.note({"exposure": done.exposure})
+            if self.poster is not None:
+                text = {"Software": f"raytracer {__version__}"}
+                text |= {"raytracer": json.dumps(done.metadata)} if done.metadata else {}
+                output.write(self.poster, png.encode(self.store.read(0), text))
         if not self.is_picture:
             self._encode(self.store.read(shot.index))
 
@@ -395,7 +453,7 @@ class _Pictures(_Job):
     """Numbered pictures: PNG, or films as OpenEXR."""
 
     def __init__(self, plan: Plan, target: Path, resume: bool, progress: FrameCall | None) -> None:
-        super().__init__(plan, target, progress)
+        super().__init__(plan, target, resume, progress)
         suffix = target.suffix.lower()
         if suffix not in (".png", ".exr"):
             raise OutputError(f"{target}: numbered pictures end in .png or .exr")
@@ -411,54 +469,12 @@ class _Pictures(_Job):
             from raytracer.film import film_file
 
             film_file.check_target(target.with_name("0.exr"), False)
-        self.is_film = suffix == ".exr"
-        self._digest = _digest(plan)
-        self._resume = resume
-        output.check_file(self.path(plan.shots[0]))
+        self.pictures = NumberedPictures(target, self.digest, len(plan.shots))
+        output.check_file(self.pictures.path(0))
+
+    @property
+    def keeper(self) -> NumberedPictures:
+        return self.pictures
 
     def run(self, animation: Animation) -> None:
-        """Render and write."""
-        self.render(animation, None if self.is_film else 8)
-
-    def path(self, shot: Shot) -> Path:
-        """Return the name of a picture."""
-        digits = max(len(str(len(self.plan.shots) - 1)), 1)
-
-        def number(found: re.Match[str]) -> str:
-            width = len(found[0]) if found[0].startswith("#") else int(found[1] or 0)
-            return f"{shot.index:0{max(width, digits if width else 0)}d}"
-
-        return self.target.with_name(_NUMBER.sub(number, self.target.name, count=1))
-
-    def has(self, shot: Shot) -> bool:
-        return bool(self._resume and self._about(shot).get("digest") == self._digest)
-
-    def exposure(self) -> float | None:
-        found = self._about(self.plan.shots[0])
-        there = found.get("digest") == self._digest and self._resume
-        value = found.get("exposure") if there else None
-        return float(value) if isinstance(value, (int, float)) else None
-
-    def keep(self, shot: Shot, image: Image, renderer: Renderer) -> None:
-        about: dict[str, Any] = {"frame": shot.index, "of": len(self.plan.shots)}
-        about |= {"digest": self._digest, "exposure": renderer.exposure}
-        image.metadata["animation"] = about
-        path = self.path(shot)
-        if self.is_film:
-            image.film.metadata |= {"animation": about}
-            image.film.save(path)
-        else:
-            image.save(path)
-
-    def _about(self, shot: Shot) -> dict[str, Any]:
-        """Return what a picture of an earlier run says of itself, or {}."""
-        path = self.path(shot)
-        if not path.is_file() or self.is_film:
-            return {}
-        from raytracer.film import png
-
-        try:
-            found = (png.read_metadata(path) or {}).get("animation")
-        except UserError:
-            return {}
-        return found if isinstance(found, dict) else {}
+        self.render(animation, None if self.pictures.is_film else 8)

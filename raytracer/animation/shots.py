@@ -90,6 +90,24 @@ class Plan:
     annotations: Annotations | Mapping[str, Any] | None = None
 
 
+class Fixed(NamedTuple):
+    """What the first frame decides for all of them.
+
+    Args:
+        held: the looks that follow from particles.
+        settings: of the render.
+        tone: exposure and curve.
+        origin: the point that the camera follows, float64 (3,), scene units, or None.
+        path: of the camera.
+    """
+
+    held: Held
+    settings: RenderSettings
+    tone: ToneSettings
+    origin: NDArray[np.float64] | None
+    path: CameraPath
+
+
 class Prepared(NamedTuple):
     """A shot on the device, ready to be rendered, and the warnings about it."""
 
@@ -107,28 +125,23 @@ class Renderer:
     Args:
         plan: of the animation.
         exposure: stops of an earlier run that was ended; None meters the first shot.
+        fixed: what another renderer of the same plan found in the first frame; None reads it.
 
     Attributes:
+        fixed: what the first frame decided.
         exposure: stops of all frames if the exposure is metered; None until it was.
         seconds: of rendering alone, of each shot so far.
     """
 
-    def __init__(self, plan: Plan, exposure: float | None = None) -> None:
+    def __init__(
+        self, plan: Plan, exposure: float | None = None, fixed: Fixed | None = None
+    ) -> None:
         # Threads and loops of others keep their own variables; this one's are for reading.
         self._context, self._kept = copy_context(), ExitStack()
         self._context.run(self._kept.enter_context, keeping_unpacked())
-        try:
-            self._context.run(self._begin, plan, exposure)
-        except BaseException:
-            self._context.run(self._kept.close)
-            raise
-
-    def _begin(self, plan: Plan, exposure: float | None) -> None:
-        """Read the first frame, and fit the camera."""
         self.plan = plan
         self.exposure = exposure
         self.seconds: list[float] = []
-        self._held = Held()
         self._device: Device | None = None
         self._job: Job | None = None  # of the frame that was read last
         self._frame: int | None = None
@@ -136,17 +149,27 @@ class Renderer:
         self._uses = Counter(shot.frame for shot in plan.shots)
         self._overrides = dict(plan.overrides)
         self._style = take_style(self._overrides)
+        self._held = Held() if fixed is None else fixed.held
+        try:
+            self.fixed = fixed or self._context.run(self._begin)
+        except BaseException:
+            self._context.run(self._kept.close)
+            raise
+        self.settings, self.tone = self.fixed.settings, self.fixed.tone
+
+    def _begin(self) -> Fixed:
+        """Read the first frame, and fit the camera."""
+        plan = self.plan
         first = self._load(plan.shots[0].frame)
-        self.settings = first.render
-        self.tone = ToneSettings.of(plan.tone, first.tone)
-        aspect = self.settings.width / self.settings.height
+        settings = first.render
         camera = first.camera or Camera()
-        self._origin = self._point(first)
-        start = self._fitted(first, camera, aspect)
-        if self._origin is not None:
-            start = replace(Stand.of(start), target=self._origin).camera(start)
-        frames = len(plan.shots)
-        self._path = CameraPath(start, plan.settings, frames, plan.duration)
+        origin = self._point(first)
+        start = self._fitted(first, camera, settings.width / settings.height, origin)
+        if origin is not None:
+            start = replace(Stand.of(start), target=origin).camera(start)
+        path = CameraPath(start, plan.settings, len(plan.shots), plan.duration)
+        tone = ToneSettings.of(plan.tone, first.tone)
+        return Fixed(self._held, settings, tone, origin, path)
 
     def images(
         self, shots: Sequence[Shot], bits: int | None, progress: ProgressCall | None = None
@@ -166,13 +189,28 @@ class Renderer:
                     more = shots[place + 1 : place + 2]
                     following = self._ahead(reader, more[0]) if more else None
                     for sentence in ready.warnings:
-                        self._warn(sentence)
+                        self.warn(sentence)
                     yield shot, self._render(ready.job, bits, progress)
                     if not more or more[0].frame != shot.frame:
                         ready.job.scene.close()
             finally:
                 if following is not None:
                     following.cancel()
+
+    def image(self, shot: Shot, bits: int | None) -> Image:
+        """Return the picture of one shot; the spheres stay for others of the same frame.
+
+        Args:
+            shot: of the plan.
+            bits: 8 to develop on the device, without the film; None keeps the film.
+        """
+        before = self._job
+        ready = self._context.run(self._prepare, shot)
+        if before is not None and before.scene is not ready.job.scene:
+            before.scene.close()
+        for sentence in ready.warnings:
+            self.warn(sentence)
+        return self._render(ready.job, bits, None)
 
     def _ahead(self, reader: ThreadPoolExecutor, shot: Shot) -> Future[Prepared]:
         """Prepare a shot on the thread that reads."""
@@ -182,12 +220,15 @@ class Renderer:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
         """Release the device's memory."""
         self._context.run(self._kept.close)
         if self._job is not None:
             self._job.scene.close()
 
-    def _warn(self, sentence: str) -> None:
+    def warn(self, sentence: str) -> None:
         """Pass a warning on, one about each frame once."""
         key = sentence.partition(": frame ")[0] if ": frame " in sentence else sentence
         rest = sentence.partition(": frame ")[2].partition(": ")[2]
@@ -200,7 +241,7 @@ class Renderer:
         with holding(self._held), collected() as warnings:
             scene = self._read(frame)
         for sentence in warnings:
-            self._warn(sentence)
+            self.warn(sentence)
         return scene
 
     def _read(self, frame: int) -> Scene:
@@ -212,7 +253,9 @@ class Renderer:
         scene, settings = dressed(scene, self._style, self._overrides, release)
         return replace(scene, render=settings)
 
-    def _fitted(self, first: Scene, camera: Camera, aspect: float) -> Camera:
+    def _fitted(
+        self, first: Scene, camera: Camera, aspect: float, origin: NDArray[np.float64] | None
+    ) -> Camera:
         """Return the camera before it moves."""
         frames = list(dict.fromkeys(shot.frame for shot in self.plan.shots))
         last = len(frames) - 1
@@ -223,7 +266,7 @@ class Renderer:
             others = []
 
         def scenes() -> Iterator[tuple[Scene, NDArray[np.float64] | None]]:
-            yield first, self._origin
+            yield first, origin
             for frame in others:
                 scene = self._load(frame)  # also for the ranges of its colours
                 if is_fitted:
@@ -258,14 +301,15 @@ class Renderer:
     def _camera(self, shot: Shot, scene: Scene) -> Camera:
         """Return the camera of a shot."""
         point = self._point(scene)
-        moved = None if point is None or self._origin is None else point - self._origin
-        return self._path.at(shot.index, shot.time, moved)
+        origin = self.fixed.origin
+        moved = None if point is None or origin is None else point - origin
+        return self.fixed.path.at(shot.index, shot.time, moved)
 
     def _prepare(self, shot: Shot) -> Prepared:
         """Read and pack a shot and build its tree, or turn the camera about the frame at hand."""
         with collected() as warnings:
             job = self._job
-            if job is not None and self._frame == shot.frame:
+            if job is not None and job.kept is not None and self._frame == shot.frame:
                 return Prepared(shot, self._retaken(job, shot), warnings)
             with holding(self._held):
                 scene = self._read(shot.frame)

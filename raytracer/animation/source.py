@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,10 @@ class FrameSource(ABC):
         """Return what changes with what is animated; None if that is not known."""
         return None
 
+    def sent(self) -> FrameSource:
+        """Return what other processes read. Raises UserError: they cannot read it."""
+        return self
+
 
 class FileSource(FrameSource):
     """A scene or particle file, or a series of files.
@@ -91,6 +96,14 @@ class FileSource(FrameSource):
             text = f"{file.absolute()}\0{status.st_size}\0{status.st_mtime_ns}\0"
             state.update(text.encode("utf-8", "surrogateescape"))
         return state.hexdigest()
+
+    def sent(self) -> FrameSource:
+        if self.path == STANDARD_INPUT:
+            raise UserError("-: workers cannot read standard input: save it to a file")
+        other = copy(self)
+        other.path = self.path.absolute()
+        other._data = [path.absolute() for path in self._data]
+        return other
 
     def _count(self) -> int:
         """Return the number of frames, and remember which files they are read from."""

@@ -7,11 +7,12 @@ appears under that name when it is complete.
 from __future__ import annotations
 
 import json
-import os
 import re
+import secrets
 from contextlib import suppress
+from copy import copy
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,9 @@ from numpy.typing import NDArray
 from raytracer.errors import OutputError
 from raytracer.film import png
 from raytracer.resources import thread_count
+
+if TYPE_CHECKING:
+    from raytracer.film.image import Image
 
 _NAME = re.compile(r"\d{6,}-[0-9a-f]{16}(\.png|\.json)(\.\d+\.new)?")
 
@@ -44,6 +48,12 @@ class FrameStore:
                 f"{self.folder}: cannot be made ({error.strerror}): it keeps finished frames"
             ) from None
 
+    def in_folder(self, folder: Path) -> FrameStore:
+        """Return the same frames in another folder."""
+        other = copy(self)
+        other.folder = folder
+        return other
+
     def path(self, index: int) -> Path:
         """Return where a frame is kept."""
         return self.folder / f"{index:06d}-{self._digest}.png"
@@ -51,6 +61,10 @@ class FrameStore:
     def has(self, index: int) -> bool:
         """Whether a frame is finished."""
         return self.path(index).is_file()
+
+    def save(self, index: int, image: Image, exposure: float | None) -> None:
+        """Keep a picture; the exposure is noted apart. Raises OutputError: the disk is full."""
+        self.write(index, image.to_uint8())
 
     def write(self, index: int, pixels: NDArray[np.uint8]) -> None:
         """Keep a frame, uint8 (h, w, 3 or 4). Raises OutputError: the disk is full."""
@@ -62,6 +76,11 @@ class FrameStore:
 
         with Image.open(self.path(index)) as picture:
             return np.asarray(picture)
+
+    def exposure(self) -> float | None:
+        """Return the exposure that an earlier run metered in the first frame, or None."""
+        found = self.noted().get("exposure")
+        return float(found) if isinstance(found, (int, float)) else None
 
     def note(self, values: dict[str, Any]) -> None:
         """Keep what was found in the first frame and holds for all of them."""
@@ -93,7 +112,8 @@ class FrameStore:
         return self.folder / f"{0:06d}-{self._digest}.json"
 
     def _replace(self, path: Path, data: bytes) -> None:
-        new = path.with_name(f"{path.name}.{os.getpid()}.new")
+        # Several machines may write into the folder: numbers of processes repeat.
+        new = path.with_name(f"{path.name}.{secrets.randbits(62)}.new")
         try:
             new.write_bytes(data)
             new.replace(path)

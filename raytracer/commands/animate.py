@@ -28,6 +28,7 @@ from raytracer.commands.options import (
     threads_option,
     tone_options,
     view_options,
+    worker_options,
 )
 from raytracer.errors import counted, escaped
 from raytracer.resources import require_start
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     settings={
         "output": animation_options,
         "backend": (view_options, style_options, render_options),
-        "threads": tone_options,
+        "farm": tone_options,
         "poster": annotation_options,
     },
 )
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 )
 @backend_option
 @threads_option
+@worker_options
 @click.option("--poster/--no-poster", default=True, show_default=True,
               help="Write the first frame as NAME.poster.png before the others.")  # fmt: skip
 @click.option("--resume/--fresh", default=True, show_default=True,
@@ -74,6 +76,8 @@ def animate(scene: str, **options: Any) -> None:
       raytracer animate "snap_*.h5" --duration 10 --codec h265 -o collapse.mkv
       raytracer animate trajectory.dump --follow center --grain moving -o drift.webm
       raytracer animate scene.toml -o 'frames/####.png'
+      raytracer animate trajectory.gsd --workers 4 -o movie.mp4
+      raytracer animate trajectory.gsd --farm tcp://node17:8786 -o movie.mp4
 
     The camera is fitted once, to all frames. Finished frames are kept beside the movie until it is
     complete: after Ctrl-C or a kill, the same command goes on. Keyframes of the camera are set in
@@ -116,8 +120,9 @@ def run(scene: str, options: dict[str, Any]) -> None:
     with passed_to(tell), FrameBar(False if quiet else options["progress"]) as bar:
         try:
             animation.save(
-                target, poster=options["poster"], resume=options["resume"], progress=bar.frames
-            )
+                target, poster=options["poster"], resume=options["resume"],
+                workers=options["workers"], farm=options["farm"], progress=bar.frames,
+            )  # fmt: skip
         except BaseException:
             bar.__exit__(None, None, None)
             _tell_of_rest(target, quiet)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -59,6 +60,13 @@ threads_option = click.option(
     "--threads", type=int, default=0, help="CPU threads; default: every core, or RAYTRACER_THREADS."
 )
 
+WORKER_OPTIONS = (
+    click.option("--workers", type=int, metavar="N",
+                 help="Render by N processes of this machine: a GPU or a share of the cores each."),
+    click.option("--farm", metavar="tcp://HOST:PORT",
+                 help="Render by the workers of a Dask cluster; the address of its scheduler."),
+)  # fmt: skip
+
 frame_option = click.option(
     "--frame", type=int, metavar="N",
     help="Frame of a trajectory, from 0, or from -1 backwards; default: the first.",
@@ -78,6 +86,13 @@ PICTURE_OPTIONS = (
     click.option("--histogram", metavar="FILE.png",
                  help="Plot the luminance before and after the tone curve."),
 )  # fmt: skip
+
+
+def worker_options(function: Function) -> Function:
+    """Add the options of workers that render together."""
+    for option in reversed(WORKER_OPTIONS):
+        function = option(function)
+    return function
 
 
 def picture_options(function: Function) -> Function:
@@ -162,6 +177,10 @@ class SettingsCommand(click.Command):
             self._unneeded = [make for make in makers if words.isdisjoint(flags_of(make))]
         try:
             return super().parse_args(ctx, arguments)
+        except click.UsageError as error:
+            if type(error) is click.UsageError and (hint := _detached(args)):
+                raise click.UsageError(hint, ctx) from None
+            raise
         finally:
             self._unneeded = []
 
@@ -481,6 +500,15 @@ def attached(arguments: Sequence[str]) -> list[str]:
         f"{argument}=on" if argument in switches and place < end else argument
         for place, argument in enumerate(arguments)
     ]
+
+
+def _detached(arguments: Sequence[str]) -> str:
+    """Return what to type where the value of a switch stands behind it; "" where none does."""
+    switches = {flag(name) for name in ANNOTATIONS}
+    for word, value in pairwise(arguments):
+        if word in switches and not value.startswith("-"):
+            return f"the value of {word} goes behind an equals sign: {word}={value}"
+    return ""
 
 
 def take_annotations(options: dict[str, Any]) -> dict[str, Any] | None:

@@ -333,6 +333,26 @@ def _save_exr(film: Film, about: str, path: Path, half: bool, batch: output.Batc
             raise OSError(str(error).replace(file.name, str(path))) from error
 
 
+def read_metadata(path: str | Path) -> dict[str, Any]:
+    """Return the metadata of a film in an OpenEXR file, without its pixels; {} if it has none.
+
+    Raises:
+        UserError: it cannot be read, or OpenEXR is not installed.
+    """
+    from raytracer.film import exr_header
+
+    with opened(path, error=DataFileError) as file:
+        exr = _require_openexr(file.path)
+        exr_header.check(file)
+        with reading(file.source, "OpenEXR"), printed():
+            stored = exr.File(file.name, header_only=True)
+            about = stored.header().get("raytracer")
+        if not isinstance(about, str):
+            return {}
+        found = parse_json(about, file.source, "its metadata").get("metadata")
+    return found if isinstance(found, dict) else {}
+
+
 def _read_exr(file: OpenFile, names: Sequence[str]) -> StoredFilm:
     from raytracer.film import exr_header
 

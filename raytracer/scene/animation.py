@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from raytracer.arguments import is_a, items, plain, real
 from raytracer.errors import SceneError, UserError, shown, shown_value
-from raytracer.field_types import Choice, Integer, Kind, Mistakes, Number, Schema, Text, Vector3
+from raytracer.field_types import (
+    Choice,
+    Integer,
+    Kind,
+    Mistakes,
+    Number,
+    Schema,
+    Text,
+    Truth,
+    Vector3,
+)
 from raytracer.fields import Defined, check_fields, define, definitions
 from raytracer.scene.kinds import Table, Tables
 
@@ -22,6 +32,9 @@ EASINGS = ("linear", "smooth", "in", "out")
 
 CODECS = ("h264", "h265", "av1", "vp9")
 """Codecs of movies."""
+
+MOST_SMOOTHED = 1001
+"""Most frames of which positions are averaged."""
 
 CENTER = "center"
 """What `follow` calls the mean of the centres."""
@@ -252,6 +265,21 @@ class AnimationSettings(Defined):
             "Frames of a trajectory to show, as START:END:STEP; END is excluded.",
             "Negative numbers count from the end, parts may be left out: `::10` is every tenth.",
             default_text="all",
+        ),
+    )
+    smoothing: int = field(
+        default=1,
+        metadata=define(
+            Integer(1, MOST_SMOOTHED),
+            "Number of frames of which positions are the mean, the shown frame in the middle.",
+            "Particles are known by their ids, or by their rows where all frames have as many; "
+            "periodic boxes are respected.",
+        ),
+    )
+    unwrap: bool = field(
+        default=False,
+        metadata=define(
+            Truth(), "Let particles go on where they leave a periodic box, from the first frame on."
         ),
     )
     fps: float = field(

@@ -30,6 +30,9 @@ EXPECTED: dict[str, tuple[str, ...]] = {
     "id": ("id", "ids", "particle_id", "particleids", "particle_ids", "identifier",
            "particle_identifier", "serial", "tag", "atom_id"),
     "mass": ("mass", "masses", "particle_mass", "m"),
+    "resid": ("residue_id", "residue_number", "resids", "resnum", "residue_ids"),
+    "resname": ("residue", "residue_name", "resnames"),
+    "beta": ("b_factor", "bfactor", "tempfactor", "tempfactors"),
     "velocity": ("velocity", "velocities", "vel", "vels", "v", "velo"),
     "vx": ("vx", "v_x", "velocity_x", "velocities_x", "vel_x", "velx", "velocity_0"),
     "vy": ("vy", "v_y", "velocity_y", "velocities_y", "vel_y", "vely", "velocity_1"),
@@ -125,6 +128,12 @@ class Columns(Mapping[str, "NDArray[Any]"]):
     def box(self) -> Box | None:
         """The simulation box of the file in the set's own units, or None."""
         return self._data.box
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether the data number their particles; `id` counts the rows where they do not."""
+        found = self._find("id")
+        return found is not None and bool(found.made_of)
 
     def has(self, name: str) -> bool:
         """Whether there is a column of this name."""

@@ -130,3 +130,16 @@ def held_places(names: Iterable[str]) -> dict[str, int]:
     if held is None:
         return {name: place for place, name in enumerate(names)}
     return held.places(names)
+
+
+def steps_so_far() -> int:
+    """Return how many looks the scene of the block has taken."""
+    held = _held.get()
+    return 0 if held is None else held._next
+
+
+def go_on_from(steps: int) -> None:
+    """Go on after so many looks: several scenes of a block are each loaded from the first one."""
+    held = _held.get()
+    if held is not None:
+        held._next = steps

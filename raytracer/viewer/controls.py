@@ -17,7 +17,7 @@ class Control:
     Args:
         group: heading in the help.
         keys: pyglet's names of keys, with SHIFT+ or CTRL+ before them; the help shows the first.
-        action: name of a method of `Viewer`.
+        action: its name; see `actions`.
         help: the action in a few words.
         amount: arguments of the method.
         held: whether the action repeats while the key is down, with `amount` per second.
@@ -28,7 +28,7 @@ class Control:
     keys: tuple[str, ...]
     action: str
     help: str
-    amount: tuple[float, ...] = ()
+    amount: tuple[float | str | None, ...] = ()
     held: bool = False
     shown: str = ""
 

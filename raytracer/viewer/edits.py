@@ -99,13 +99,20 @@ class Edits:
 
     def next_look(self, scene: Scene) -> Edits:
         """Return edits with the next look; lights of the scene's own leave only its integrator."""
+        names, current = self.looks(scene), self.look_of(scene)
+        return replace(self, look=names[(names.index(current) + 1) % len(names)])
+
+    @staticmethod
+    def looks(scene: Scene) -> list[str]:
+        """Return the names of the looks that a scene can have."""
+        return list(LOOKS) if scene.lights is None else list(INTEGRATOR_LOOKS.values())
+
+    def look_of(self, scene: Scene) -> str:
+        """Return the name of the look of an edited scene."""
         settings = self.applied_to(scene).render
         if scene.lights is None:
-            names, current = list(LOOKS), settings.look
-        else:
-            names = list(INTEGRATOR_LOOKS.values())
-            current = INTEGRATOR_LOOKS.get(settings.resolved_integrator, names[-1])
-        return replace(self, look=names[(names.index(current) + 1) % len(names)])
+            return settings.look
+        return INTEGRATOR_LOOKS.get(settings.resolved_integrator, self.looks(scene)[-1])
 
     def next_background(self, step: int = 1) -> Edits:
         """Return edits with the next background."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from raytracer.scene.packing.pack import retake
 from raytracer.scene.packing.pose import with_up
 from raytracer.settings import RenderSettings
 from raytracer.viewer.collision import Colliders
+from raytracer.viewer.content import Content
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.vectors import triple
 from raytracer.viewer.view import View, space_of, spheres_of
@@ -58,6 +59,10 @@ class LoadedScene:
         colliders: the spheres that a camera collides with; they are found during loading, because
             it takes a while.
         closed: whether the memory of the device was freed.
+        content: what of the particles is shown.
+        plain: the frame with its own colours and all particles; None: `scene` is that.
+        numbers: of the spheres among all particles, int64 (N,); None: they are all.
+        selected: number of selected particles.
     """
 
     scene: Scene
@@ -66,6 +71,10 @@ class LoadedScene:
     path: Path | None
     colliders: Colliders
     closed: bool = False
+    content: Content = field(default_factory=Content)
+    plain: Scene | None = None
+    numbers: NDArray[np.int64] | None = None
+    selected: int = 0
     # Edits, size and packed scene of the latest view: moving the camera changes little of it.
     _cached: tuple[Edits, tuple[int, int], SceneBuffers] | None = None
 
@@ -122,6 +131,23 @@ class LoadedScene:
     def extent(self) -> float:
         """Radius that holds all spheres; see `view.bounding_radius`."""
         return self.colliders.extent
+
+    @property
+    def all_particles(self) -> Scene:
+        """The frame with all of its particles, also the hidden ones."""
+        return self.plain or self.scene
+
+    def number_of(self, prim_id: int) -> int:
+        """Return the number of a sphere among all particles."""
+        return prim_id if self.numbers is None else int(self.numbers[prim_id])
+
+    def id_of(self, number: int) -> int | None:
+        """Return the sphere of a particle; None if it is hidden or there is none."""
+        if self.numbers is None:
+            return number if number < self.scene.count else None
+        place = int(np.searchsorted(self.numbers, number))
+        found = place < len(self.numbers) and int(self.numbers[place]) == number
+        return place if found else None
 
     def buffers_for(self, view: View, size: tuple[int, int], edits: Edits) -> SceneBuffers:
         """Return the packed scene for a view and edits; it shares the spheres.

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from raytracer.film.tone_settings import ToneSettings
     from raytracer.scene.describe import SphereInfo
     from raytracer.settings import RenderSettings
+    from raytracer.viewer.content import Content
     from raytracer.viewer.loaded_scene import LoadedScene
 
 Size = tuple[int, int]
@@ -88,12 +89,14 @@ class Picked:
         sphere: the picked one; None where there is none.
         go: whether to centre it.
         point: the point that was hit, scene units; None without a click.
+        add: whether the picks before stay.
     """
 
     loaded_scene: LoadedScene
     sphere: SphereInfo | None
     go: bool = False
     point: tuple[float, float, float] | None = None
+    add: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,9 +115,15 @@ class Saved:
 
 @dataclass(frozen=True)
 class Refused:
-    """A task failed because of the user's input; the preview continues."""
+    """A task failed because of the user's input; the preview continues.
+
+    Args:
+        sentence: why.
+        content: what could not be shown, if that is what failed.
+    """
 
     sentence: str
+    content: Content | None = None
 
 
 @dataclass(frozen=True)
@@ -132,10 +141,25 @@ class Loaded:
 
 
 @dataclass(frozen=True)
+class Shown:
+    """A frame with a content is ready to be shown."""
+
+    loaded_scene: LoadedScene
+    content: Content
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The number of frames."""
+
+    count: int
+
+
+@dataclass(frozen=True)
 class Broken:
     """A changed scene cannot be loaded."""
 
     sentence: str
 
 
-Message = Picked | Metered | Saved | Refused | Failed | Loaded | Broken
+Message = Picked | Metered | Saved | Refused | Failed | Loaded | Shown | Counted | Broken

@@ -208,12 +208,8 @@ def letter(dpi: int, points: float) -> tuple[float, float]:
 
 def _message(viewer: Viewer) -> str:
     """Return the prompt, or the current message and the progress of a save job."""
-    if viewer.prompt is not None:
-        width, height = viewer.size
-        return (
-            f"size of the PNG, and samples: {viewer.prompt or f'{width}x{height}'}▏\n"
-            "for example 3840x2160 64; Enter saves, Esc cancels"
-        )
+    if viewer.prompt is not None and viewer.question is not None:
+        return viewer.question.lines(viewer.prompt)
     lines = [viewer.notice] if viewer.notice and not viewer.help else []
     if save_job := viewer.worker.save_job:
         if viewer.closes_after_save:

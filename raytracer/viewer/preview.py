@@ -10,7 +10,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import function, truth, whole
-from raytracer.errors import RaytracerError, UserError
+from raytracer.errors import UserError
 from raytracer.fields import check_names, takes
 from raytracer.files import output
 from raytracer.files.access import is_path, path_of
@@ -21,9 +21,10 @@ from raytracer.scene.coloring import STYLE
 from raytracer.scene.view_settings import ViewSettings
 from raytracer.settings import RenderSettings
 from raytracer.viewer import opening
-from raytracer.viewer.loaded_scene import LoadedScene, require_file
+from raytracer.viewer.frames import Frames
+from raytracer.viewer.loaded_scene import require_file
 from raytracer.viewer.messages import Saved
-from raytracer.viewer.watch import CHECK_INTERVAL, Watch
+from raytracer.viewer.watch import CHECK_INTERVAL, stamps
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -39,9 +40,9 @@ if TYPE_CHECKING:
     class ShownSettings(ViewOverrides, StyleOverrides, total=False):
         """Settings of what is shown as keyword arguments, for type checkers."""
 
-    from raytracer.viewer.messages import Message
+    from raytracer.viewer.loaded_scene import LoadedScene
     from raytracer.viewer.offscreen import Player
-    from raytracer.viewer.viewer import Viewer
+    from raytracer.viewer.session import Session
     from raytracer.viewer.window import PreviewWindow
 
 
@@ -182,19 +183,9 @@ def preview(
     ViewSettings(**given)
     overrides |= view_settings
     opening.open_display(offscreen is not None)
-    source = scene
-
-    def load(step: Notice) -> LoadedScene:
-        """Load the scene again, on the same device."""
-        device = loaded_scene.job.device
-        return LoadedScene.load(
-            source, overrides, device, threads, step, frame=frame, annotations=annotations
-        )
-
-    watching = Watch(file, load) if file is not None else None
-    loaded_scene = LoadedScene.load(
-        source, overrides, backend, threads, notice, outputs, frame, annotations
-    )
+    seen = stamps(file) if file is not None else None  # changes during the first load count
+    frames = Frames(scene, overrides, threads, annotations, frame)
+    loaded_scene = frames.first(backend, notice, outputs)
     if notice is not None:
         notice("")  # from here on the window shows the progress
     for sentence in loaded_scene.job.warnings:
@@ -209,46 +200,32 @@ def preview(
         )
         undo.callback(window.close)
         initial = ToneSettings.of(tone, loaded_scene.job.tone)
-        session = _Session(window, loaded_scene, initial, adaptive, interop, say)
+        from raytracer.viewer.presenters import presenter
+        from raytracer.viewer.session import Session
+
+        size = window.get_framebuffer_size()
+        window.switch_to()
+        # Before the render thread uses the GPU.
+        shown_by = presenter(loaded_scene.job.device, window.canvas, size, interop)
+        session = Session(
+            loaded_scene, size, initial, adaptive, window.wake, say, frames, file, seen
+        )
+        window.attach(session.viewer, shown_by)
         window.show_text(text if text is not None else offscreen is None)
         undo.pop_all()  # from here on the session closes everything
     try:
-        return session.run(watching, offscreen, target)
+        return _WindowRun(window, session).run(offscreen, target)
     finally:
         window.close()
 
 
-class _Session:
-    """A window with its render thread."""
+class _WindowRun:
+    """A window that shows a session until it is closed."""
 
-    def __init__(
-        self,
-        window: PreviewWindow,
-        loaded_scene: LoadedScene,
-        tone: ToneSettings,
-        adaptive: bool,
-        interop: bool,
-        say: Callable[[str], None],
-    ) -> None:
-        from raytracer.viewer.presenters import presenter
-        from raytracer.viewer.viewer import Viewer
-        from raytracer.viewer.worker import CPU_SLICE, Worker
-
-        if loaded_scene.job.device.can_interrupt:
-            loaded_scene.job.device.budget = CPU_SLICE
-        self.window = window
-        size = window.get_framebuffer_size()
-        window.switch_to()
-        # Before the render thread uses the GPU.
-        frames = presenter(loaded_scene.job.device, window.canvas, size, interop)
-        self.worker = Worker(window.wake, adaptive)
-        try:
-            self.viewer: Viewer = Viewer(loaded_scene, self.worker, size, tone, say=say)
-        except BaseException:
-            self.worker.stop()
-            raise
-        window.attach(self.viewer, frames)
-        self._notify_if_smaller(loaded_scene)
+    def __init__(self, window: PreviewWindow, session: Session) -> None:
+        self.window, self.session = window, session
+        self.viewer, self.worker = session.viewer, session.worker
+        self._notify_if_smaller(session.viewer.loaded_scene)
 
     def _notify_if_smaller(self, loaded_scene: LoadedScene) -> None:
         """Show a message if the window is smaller than the picture, because of the screen."""
@@ -258,15 +235,13 @@ class _Session:
             full = f"{settings.width}x{settings.height}"
             self.viewer.notify(f"{width}x{height}, because the screen is too small for {full}")
 
-    def run(
-        self, watch: Watch | None, frames: int | None, screenshot: Path | None
-    ) -> PreviewResult:
+    def run(self, frames: int | None, screenshot: Path | None) -> PreviewResult:
         """Run until the window is closed."""
         import pyglet
 
         player = self._player(frames)
-        if watch is not None:
-            self._schedule(watch)
+        if self.session.watches:
+            pyglet.clock.schedule_interval(self._look, CHECK_INTERVAL)
         self.window.wake()  # for frames and messages from before the loop
         pixels = None
         try:
@@ -274,30 +249,26 @@ class _Session:
             if screenshot is not None and self.viewer.failure is None:
                 pixels = self.window.screenshot()
         finally:
-            self._end(watch)
+            self._end()
         self._raise_failure()
         unsaved = self._finish_saving()
         if screenshot is not None:
             write_picture(screenshot, pixels)
         return replace(self._result(player), unsaved=unsaved)
 
-    def _end(self, watch: Watch | None) -> None:
+    def _look(self, _: float) -> None:
+        """Look whether the files of the scene have changed."""
+        self.session.check_files()
+
+    def _end(self) -> None:
         """End the threads and free all memory."""
         import pyglet
 
-        if watch is not None:
-            pyglet.clock.unschedule(watch.check)
-            watch.cancel()
+        pyglet.clock.unschedule(self._look)
         self.window.set_visible(False)  # the threads may need a moment to end
-        stopped = self.worker.stop()
-        if watch is not None:
-            watch.join()
-        if not stopped:  # the thread still uses the memory
-            return
-        self.window.presenter.close()
-        if not isinstance(self.viewer.failure, RaytracerError):
-            for loaded_scene in (*self.worker.loaded_scenes, *self._unshown()):
-                loaded_scene.close()
+        if self.session.stop():  # else the render thread still uses the memory
+            self.window.presenter.close()
+            self.session.free()
 
     def _player(self, frames: int | None) -> Player | None:
         if frames is None:
@@ -305,24 +276,6 @@ class _Session:
         from raytracer.viewer.offscreen import Player
 
         return Player(self.window, frames)
-
-    def _schedule(self, watch: Watch) -> None:
-        """Check the files of the scene at intervals."""
-        import pyglet
-
-        def tell(message: Message) -> None:
-            self.worker.messages.put(message)
-            self.window.wake()
-
-        pyglet.clock.schedule_interval(watch.check, CHECK_INTERVAL, tell)
-
-    def _unshown(self) -> list[LoadedScene]:
-        """Return scenes that were loaded after the window was closed."""
-        from raytracer.viewer.messages import Loaded
-
-        queue = self.worker.messages
-        messages = [queue.get() for _ in range(queue.qsize())]
-        return [message.loaded_scene for message in messages if isinstance(message, Loaded)]
 
     def _raise_failure(self) -> None:
         """Raise the error of the render thread, after printing the camera."""

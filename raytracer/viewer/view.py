@@ -330,13 +330,13 @@ def camera_of(view: View, buffers: SceneBuffers) -> Camera:
     )
 
 
-def rebased(view: View, old: SceneBuffers, new: SceneBuffers) -> View:
+def rebased(view: View, old: SceneBuffers | Space, new: SceneBuffers | Space) -> View:
     """Return the same view in the render space of another scene.
 
     Args:
         view: of the old scene.
-        old: its buffers.
-        new: buffers of the other scene.
+        old: its buffers, or its render space.
+        new: buffers or render space of the other scene.
     """
     ratio = old.scale / new.scale
     eye, pivot = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from math import exp, hypot
 from pathlib import Path
 from time import perf_counter
@@ -12,14 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from raytracer.arguments import one_of
 from raytracer.errors import SceneError, UserError
 from raytracer.film.tone_settings import CURVES, MAX_STOPS, ToneSettings
 from raytracer.layout import code
 from raytracer.scene.camera import Camera
 from raytracer.scene.describe import describe
-from raytracer.viewer import as_toml, edits, view
+from raytracer.viewer import actions, as_toml, edits, view
+from raytracer.viewer.actions import action
+from raytracer.viewer.data import DataView
+from raytracer.viewer.frames import FrameLoader, Frames
+from raytracer.viewer.history import History
+from raytracer.viewer.keyframes import CameraKeys
 from raytracer.viewer.messages import (
     Broken,
+    Counted,
     Failed,
     Frame,
     Loaded,
@@ -29,13 +36,18 @@ from raytracer.viewer.messages import (
     Refused,
     RenderRequest,
     Saved,
+    Shown,
 )
+from raytracer.viewer.named_views import NamedViews
+from raytracer.viewer.prompt import MOST_LETTERS, DataQuestions, Question
 from raytracer.viewer.save_job import SaveJob, free_name, parse_size
 from raytracer.viewer.status import PLAIN, TECHNICAL
+from raytracer.viewer.timeline import TimeLine
 
 if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
     from raytracer.scene.describe import SphereInfo
+    from raytracer.scene.packing.render_space import Space
     from raytracer.viewer.loaded_scene import Hit, LoadedScene
     from raytracer.viewer.vectors import Vector
     from raytracer.viewer.view import View
@@ -50,14 +62,17 @@ PICK_RADIUS = 4
 TURNTABLE_SPEED = 0.5
 """Radians per second of the turntable: a turn takes 12.6 seconds."""
 
+SIZE_LETTERS = "0123456789xX× "
+"""Characters of the size of a PNG."""
+
 MAX_AXIS_ERROR = 0.05
 """Sine of the angle between a requested axis and the view from which a message explains it."""
 
 
 class Viewer:
-    """The scene, camera, light, tone and texts that a window shows.
+    """The scene, camera, light, tone and texts that a window or another front end shows.
 
-    Each change submits a render request. All methods are called in the thread of the window.
+    Each change submits a render request. All methods are called in the thread of the front end.
 
     Args:
         loaded_scene: the scene.
@@ -65,6 +80,15 @@ class Viewer:
         size: width and height of the picture in pixels.
         tone: initial exposure and curve.
         say: prints a line.
+        frames: the frames of what is shown; None: the scene is the only one.
+
+    Attributes:
+        data: colours, selection and slice of the particles.
+        time: the frames of a trajectory.
+        history: undo and redo.
+        keys: keyframes of the camera.
+        views: named views.
+        questions: what is asked about the data.
 
     Raises:
         SceneError: the scene cannot be packed.
@@ -77,6 +101,7 @@ class Viewer:
         size: tuple[int, int],
         tone: ToneSettings | None = None,
         say: Callable[[str], None] = print,
+        frames: Frames | None = None,
     ) -> None:
         self.loaded_scene = loaded_scene
         self.worker = worker
@@ -89,12 +114,20 @@ class Viewer:
         self.turning = False  # whether the turntable turns
         self.overlay = PLAIN  # level of the text
         self.help, self.help_pages = 0, 1  # the page shown, 0 for none; number of pages
-        self.prompt: str | None = None  # text typed for the size of a PNG
+        self.prompt: str | None = None  # text typed as an answer to `question`
+        self.question: Question | None = None
         self.reload_error = ""  # why the changed file is not shown
         self.frame: Frame | None = None  # on the screen
         self.failure: BaseException | None = None  # of the render thread
         self.closing = False
         self.closes_after_save = False
+        self.loader = FrameLoader(frames or Frames.of(loaded_scene), worker.post)
+        self.data = DataView(self, loaded_scene.content)
+        self.time = TimeLine(self, frames.initial if frames else None)
+        self.history = History(self)
+        self.keys = CameraKeys(self)
+        self.views = NamedViews(self)
+        self.questions = DataQuestions(self)
         self._say = say
         self._notice = "", 0.0  # text, and when it ends
         self._exposure_steps: float | None = None  # stops to add to a metered exposure, when known
@@ -104,6 +137,34 @@ class Viewer:
         self._notify_of_scene()
 
     # State
+
+    def do(self, name: str, /, *values: Any, **named: Any) -> Any:
+        """Run an action.
+
+        Args:
+            name: of the action; `all_actions` lists them.
+            *values: its arguments in their order.
+            **named: its arguments by name.
+
+        Raises:
+            UserError: there is no such action, or its arguments are wrong.
+        """
+        found = actions.named(name, all_actions())
+        arguments = found.bound(values, named)
+        if found.undo:
+            self.history.record(found.name)
+        owner = getattr(self, found.owner) if found.owner else self
+        return getattr(owner, found.method)(**arguments)
+
+    @property
+    def space(self) -> Space:
+        """The render space of the view."""
+        return view.space_of(self.loaded_scene.buffers)
+
+    @property
+    def moving(self) -> bool:
+        """Whether something changes by itself, so that `tick` has to be called."""
+        return self.turning or self.time.playing
 
     @property
     def aspect(self) -> float:
@@ -151,8 +212,9 @@ class Viewer:
             self.view = view.to_all(self.view, self.loaded_scene.buffers, self.aspect)
         self.request_render()
 
+    @action(undo=True)
     def reset(self) -> None:
-        """Undo all changes to the scene's camera, light, materials and tone."""
+        """Return to the camera, light, materials and tone of the scene."""
         self.edits, self.tone, self.turning = edits.Edits(), self._initial_tone, False
         self.view = self._initial_view()
         self.request_render()
@@ -196,28 +258,34 @@ class Viewer:
 
     # Camera; `collision` says what happens at a sphere
 
+    @action(undo=True)
     def orbit(self, right: float, up: float) -> None:
         """Turn about the pivot, in radians."""
         self._turn(view.orbit(self.view, right, up))
 
+    @action(undo=True)
     def pan(self, right: float, up: float) -> None:
         """Move sideways, in heights of the picture."""
         self._move(view.pan(self.view, right, up))
 
+    @action(undo=True)
     def fly(self, forward: float) -> None:
         """Move along the view, in heights of the picture."""
         self._move(view.fly(self.view, forward))
 
+    @action(undo=True)
     def dolly(self, amount: float) -> None:
         """Multiply the distance to the pivot by e to the `amount`."""
         self._move(view.dolly(self.view, exp(amount)))
 
+    @action(undo=True)
     def zoom(self, amount: float) -> None:
         """Multiply the tangent of half the field of view by e to the `amount`."""
         self._move(view.zoom(self.view, exp(amount)))
         if not self.view.orthographic:
             self.notify(f"field of view {self.camera.vertical_fov:.3g}°")
 
+    @action(undo=True)
     def toggle_projection(self) -> None:
         """Switch between perspective and orthographic."""
         if not self.view.orthographic:
@@ -225,12 +293,14 @@ class Viewer:
         self._turn(view.toggle(self.view, self.loaded_scene.extent, self._vertical_fov))
         self.notify(self.view.pose.kind)
 
+    @action(undo=True)
     def along(self, x: float, y: float, z: float) -> None:
         """Look along an axis of the scene, a unit vector."""
         self._turn(view.along(self.view, (x, y, z)))
         if hypot(*np.cross(self.view.pose.axes.forward, (x, y, z))) > MAX_AXIS_ERROR:
             self.notify("a large sphere is in the way: look along the opposite axis")
 
+    @action(undo=True)
     def fit_all(self) -> None:
         """Fit all spheres except giants, such as a ground ball."""
         buffers = self.loaded_scene.buffers
@@ -240,10 +310,12 @@ class Viewer:
 
         self._set_view(self.loaded_scene.colliders.fitted(self.view, fit))
 
+    @action(undo=True)
     def fit_giants(self) -> None:
         """Fit all spheres."""
         self._set_view(view.to_all(self.view, self.loaded_scene.buffers, self.aspect))
 
+    @action(undo=True)
     def fit_picked(self) -> None:
         """Centre the picked sphere; of a giant, the point that was hit."""
         if self.picked is None:
@@ -254,14 +326,35 @@ class Viewer:
             sphere = self.loaded_scene.sphere(self.picked.id)
             self._turn(view.to_sphere(self.view, *sphere))
 
+    @action()
     def toggle_turntable(self) -> None:
         """Start or stop the turntable."""
         self.turning = not self.turning
 
     def tick(self, seconds: float) -> None:
-        """Advance the turntable."""
+        """Advance the turntable and the time line."""
         if self.turning:
             self.orbit(TURNTABLE_SPEED * seconds, 0.0)
+        self.time.tick(seconds)
+
+    def return_to(
+        self, shown: View, space: Space, changed: edits.Edits, tone: ToneSettings
+    ) -> None:
+        """Return to an earlier camera, light and tone.
+
+        Args:
+            shown: the view.
+            space: the render space of the view.
+            changed: light, materials and background.
+            tone: exposure and curve.
+        """
+        self.view = view.rebased(shown, space, self.space)
+        self.edits, self.tone, self.turning = changed, tone, False
+        self.request_render()
+
+    def go_to(self, changed: View) -> None:
+        """Go to a view that was kept."""
+        self._turn(changed)
 
     def _turn(self, changed: View) -> None:
         self._set_view(self.loaded_scene.colliders.turned(changed, self.view))
@@ -271,6 +364,7 @@ class Viewer:
 
     # Light, materials, background, tone
 
+    @action(undo=True)
     def turn_light(self, right: float, up: float) -> None:
         """Turn the first light about the pivot, in radians."""
         axes, buffers = self.view.pose.axes, self.loaded_scene.buffers
@@ -282,6 +376,7 @@ class Viewer:
         first = edits.turned(lights[0], axes, right, up, pivot)
         self._set_edits(replace(self.edits, lights=(first, *lights[1:])))
 
+    @action(undo=True)
     def light_from_viewer(self) -> None:
         """Replace all lights by one at the viewer's upper left, which then stays in the scene."""
         self._set_edits(
@@ -296,16 +391,38 @@ class Viewer:
         )
         self.notify("light from the viewer")
 
+    @action(undo=True)
     def next_look(self) -> None:
         """Switch to the next look: integrator and, where the scene has none, lights."""
         self._set_edits(self.edits.next_look(self.loaded_scene.scene))
         self.notify(f"look: {self.edits.look}")
 
+    @action(undo=True)
     def next_background(self) -> None:
         """Switch to the next background."""
         self._set_edits(self.edits.next_background())
         self.notify(f"background: {edits.BACKGROUND_NAMES[self.edits.background]}")
 
+    @action(undo=True)
+    def set_look(self, name: str) -> None:
+        """Take a look by name."""
+        one_of(name, "set-look: name", self.looks, "look", UserError)
+        self._set_edits(replace(self.edits, look=name))
+        self.notify(f"look: {name}")
+
+    @property
+    def looks(self) -> list[str]:
+        """Names of the looks that the scene can have."""
+        return self.edits.looks(self.loaded_scene.scene)
+
+    @action(undo=True)
+    def set_background(self, name: str) -> None:
+        """Take a background by name."""
+        names = edits.BACKGROUND_NAMES
+        one_of(name, "set-background: name", names, "background", UserError)
+        self._set_edits(replace(self.edits, background=names.index(name)))
+
+    @action(undo=True)
     def scale_shininess(self, factor: float) -> None:
         """Multiply the shininess of the picked sphere's material, or of all materials."""
         materials, ids = self.loaded_scene.buffers.materials, self.loaded_scene.buffers.material_id
@@ -323,6 +440,7 @@ class Viewer:
         shininess = self.edits.scale_shininess(materials)["phong"]["shininess"][indices[0]]
         self.notify(f"shininess{owner} {shininess:.3g}")
 
+    @action(undo=True)
     def expose(self, stops: float) -> None:
         """Brighten the picture; an automatic exposure is metered first and then fixed."""
         if not self.tone.automatic:
@@ -333,6 +451,7 @@ class Viewer:
         else:
             self._exposure_steps += stops
 
+    @action(undo=True)
     def toggle_automatic(self) -> None:
         """Switch automatic exposure on or off."""
         self._set_tone(exposure=0.0 if self.tone.automatic else "auto")
@@ -342,6 +461,7 @@ class Viewer:
         else:
             self.notify("exposure as rendered")
 
+    @action(undo=True)
     def next_curve(self) -> None:
         """Switch to the next tone curve."""
         self._set_tone(tone=CURVES[(CURVES.index(self.tone.tone) + 1) % len(CURVES)])
@@ -360,13 +480,17 @@ class Viewer:
 
     # Picking
 
-    def pick(self, x: int, y: int, go: bool = False, reach: int = PICK_RADIUS) -> None:
+    @action()
+    def pick(
+        self, x: int, y: int, go: bool = False, add: bool = False, reach: int = PICK_RADIUS
+    ) -> None:
         """Pick the sphere at a pixel, or the nearest one; the answer is a message.
 
         Args:
             x: column, from the left.
             y: row, from the top.
             go: centre the sphere too.
+            add: keep the picks before.
             reach: pixels by which the click may miss.
         """
         width, height = self.size
@@ -375,7 +499,7 @@ class Viewer:
         scene, buffers = self.loaded_scene, self._buffers
 
         def task() -> Callable[[], Message]:
-            return partial(_picked, scene, scene.hit(buffers, x, y, reach), go)
+            return partial(_picked, scene, scene.hit(buffers, x, y, reach), go, add)
 
         self.worker.run_task(task)
 
@@ -401,13 +525,32 @@ class Viewer:
 
     def _receive_picked(self, message: Picked) -> None:
         if message.loaded_scene is not self.loaded_scene:
+            self._pick_elsewhere(message)
+            return
+        if message.add and message.sphere is None:
+            self.notify("there is no sphere here")
             return
         before, self.picked, self.hit_point = self.picked, message.sphere, message.point
+        if self.picked is not None:
+            number = message.loaded_scene.number_of(self.picked.id)
+            self.data.picked(number, self.picked.lines(), message.add)
+        else:
+            self.data.picks = []
         if self.picked is None:
             ended = f"; sphere {before.id:,} is no longer picked" if before else ""
             self.notify(f"there is no sphere here{ended}")
         elif message.go:
             self.fit_picked()
+
+    def _pick_elsewhere(self, message: Picked) -> None:
+        """Take a pick of a scene that was replaced since by other colours of the same frame."""
+        before, scene = message.loaded_scene, self.loaded_scene
+        if message.sphere is None or before.all_particles is not scene.all_particles:
+            return
+        number = scene.id_of(before.number_of(message.sphere.id))
+        if number is not None:
+            again = replace(message, loaded_scene=scene, sphere=replace(message.sphere, id=number))
+            self._receive_picked(again)
 
     # Printing and saving
 
@@ -422,6 +565,7 @@ class Viewer:
         materials = edits.named_materials(self.edits, scene, buffers)
         return as_toml.view_tables(camera, scene, self.edits, materials, self.tone)
 
+    @action()
     def print_camera(self) -> str:
         """Print the tables of `camera_toml` and return them for the clipboard."""
         text = self.camera_toml()
@@ -429,18 +573,36 @@ class Viewer:
         self.notify("the camera was printed and copied")
         return text
 
+    @action()
     def ask_size(self) -> None:
         """Open the prompt for the size of a PNG; it closes the help."""
         self.help = 0
-        if self.worker.save_job is None:
-            self.prompt = ""
-        else:
+        if self.worker.save_job is not None:
             self.notify(f"{self.worker.save_job.path} is still being saved; Esc cancels it")
+            return
+        width, height = self.size
+        self.ask(
+            Question(
+                "size of the PNG, and samples",
+                "for example 3840x2160 64; Enter saves, Esc cancels",
+                self._save_typed,
+                f"{width}x{height}",
+                SIZE_LETTERS,
+            )
+        )
+
+    def _save_typed(self, text: str) -> None:
+        size, samples = parse_size(text, self.size, self.samples)
+        self.save(size, samples)
+
+    def ask(self, question: Question) -> None:
+        """Open the prompt with a question; it closes the help."""
+        self.help, self.question, self.prompt = 0, question, ""
 
     def type(self, text: str) -> None:
-        """Add characters to the prompt; those that no size has are ignored."""
-        if self.prompt is not None:
-            self.prompt += "".join(c for c in text if c in "0123456789xX× ")
+        """Add characters to the prompt; those that no answer has are ignored."""
+        if self.prompt is not None and self.question is not None:
+            self.prompt = (self.prompt + self.question.kept(text))[:MOST_LETTERS]
 
     def erase(self) -> None:
         """Remove the last character of the prompt."""
@@ -448,11 +610,11 @@ class Viewer:
             self.prompt = self.prompt[:-1]
 
     def enter(self) -> None:
-        """Close the prompt and save a picture of the size that was typed."""
+        """Close the prompt and take what was typed."""
         text, self.prompt = self.prompt or "", None
         try:
-            size, samples = parse_size(text, self.size, self.samples)
-            self.save(size, samples)
+            if self.question is not None:
+                self.question.answer(text)
         except UserError as error:
             self.notify(str(error))
 
@@ -481,14 +643,17 @@ class Viewer:
 
     # Text, closing, messages
 
+    @action()
     def toggle_overlay(self) -> None:
         """Show the next level of text: plain, technical, none."""
         self.overlay = (self.overlay + 1) % (TECHNICAL + 1)
 
+    @action()
     def toggle_help(self) -> None:
         """Show the next page of the help, or close it after the last."""
         self.help = self.help + 1 if self.help < self.help_pages else 0
 
+    @action()
     def cancel(self) -> None:
         """Close the prompt, else the help, else cancel closing, saving or the selection."""
         if self.prompt is not None:
@@ -500,9 +665,12 @@ class Viewer:
         elif self.worker.save_job is not None:
             cancelled = self.worker.save(None)
             self.notify("not saved" if cancelled else "it is being written already")
-        else:
-            self.picked = None
+        elif self.data.picks or self.picked is not None:
+            self.picked, self.data.picks = None, []
+        elif self.data.content.selection is not None:
+            self.do("select", None)
 
+    @action()
     def close(self) -> None:
         """End the preview when a picture is saved; the second call ends it at once."""
         if self.worker.save_job is not None and not self.closes_after_save:
@@ -522,15 +690,32 @@ class Viewer:
             self.closing |= self.closes_after_save
         elif isinstance(message, Refused):
             self._exposure_steps = None
+            if message.content is not None:
+                self.data.refused(message.content)
             self.closes_after_save &= self.worker.save_job is not None  # else nobody could read it
             self.notify(message.sentence)
         elif isinstance(message, Loaded):
             self._replace_scene(message.loaded_scene)
+        elif isinstance(message, Shown):
+            self._show_content(message)
+        elif isinstance(message, Counted):
+            self.time.receive_count(message.count)
         elif isinstance(message, Broken):
             self.reload_error = message.sentence
             self.notify("")  # an older message would seem to be about this change
         elif isinstance(message, Failed):
             self.failure, self.closing = message.error, True
+
+    def _show_content(self, message: Shown) -> None:
+        """Show another frame, or other particles or colours of it; the camera stays."""
+        old, self.loaded_scene = self.loaded_scene, message.loaded_scene
+        self.view = view.rebased(self.view, old.buffers, message.loaded_scene.buffers)
+        self.edits = replace(self.edits, shininess={})  # the table of materials may be another
+        self.data.numbered(message.loaded_scene)
+        self._submit(self._pack())
+        for sentence in message.loaded_scene.job.warnings[:1]:
+            self.notify(sentence)
+        self._pick_again(old)
 
     def _replace_scene(self, loaded_scene: LoadedScene) -> None:
         """Show a changed scene; edits stay unless the file changed the same thing."""
@@ -564,26 +749,40 @@ class Viewer:
         self._submit(buffers)
         self.notify(f"{loaded_scene.name} was reloaded")
         self._notify_of_scene()
-        self._pick_again()
+        self.data.numbered(loaded_scene)
+        if self.data.content != loaded_scene.content:  # something else was asked for meanwhile
+            self.data.show(self.data.content)
+        self._pick_again(old)
 
-    def _pick_again(self) -> None:
+    def _pick_again(self, old: LoadedScene) -> None:
         """Pick the sphere of the same number in a new scene."""
         before, self.picked = self.picked, None
         scene, point = self.loaded_scene, self.hit_point
         if before is None:
             return
-        if before.id >= scene.buffers.count:
-            self.notify(f"{scene.name} was reloaded; sphere {before.id:,} is gone")
+        number = scene.id_of(old.number_of(before.id))
+        if number is None:
+            if scene.content is old.content:
+                self.notify(f"{scene.name} was reloaded; sphere {before.id:,} is gone")
             return
 
         def look_up() -> Picked:
-            return Picked(scene, describe(scene.scene, before.id), point=point)
+            return Picked(scene, describe(scene.scene, number), point=point, add=True)
 
         self.worker.run_task(lambda: look_up)
 
 
-def _picked(loaded_scene: LoadedScene, hit: Hit | None, go: bool) -> Picked:
+@cache
+def all_actions() -> dict[str, actions.Action]:
+    """Return all actions by name."""
+    return actions.actions_of(
+        {"": Viewer, "data": DataView, "time": TimeLine, "views": NamedViews, "keys": CameraKeys,
+         "history": History, "questions": DataQuestions}
+    )  # fmt: skip
+
+
+def _picked(loaded_scene: LoadedScene, hit: Hit | None, go: bool, add: bool) -> Picked:
     """Look up a sphere; it may take long, because a large file may be read to its row."""
     if hit is None:
-        return Picked(loaded_scene, None, go)
-    return Picked(loaded_scene, describe(loaded_scene.scene, hit.id), go, hit.point)
+        return Picked(loaded_scene, None, go, add=add)
+    return Picked(loaded_scene, describe(loaded_scene.scene, hit.id), go, hit.point, add)

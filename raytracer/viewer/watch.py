@@ -25,6 +25,7 @@ MAX_ABSENCE = 2
 """Checks for which a file may be missing, while an editor replaces it."""
 
 Stamp = tuple[int, int]
+Stamps = dict[Path, Stamp | None]
 
 
 class Cancelled(Exception):  # noqa: N818 - no error: the scene is no longer needed
@@ -37,11 +38,14 @@ class Watch:
     Args:
         path: of a scene or particle file. Changes count from now on, even during the first load.
         load: loads the scene; its argument is called between the steps of loading, and may raise.
+        seen: stamps of its files, from which changes count; None is now.
     """
 
-    def __init__(self, path: Path, load: Callable[[Notice], LoadedScene]) -> None:
+    def __init__(
+        self, path: Path, load: Callable[[Notice], LoadedScene], seen: Stamps | None = None
+    ) -> None:
         self._path, self._load = path, load
-        self._seen = stamps(path)
+        self._seen = stamps(path) if seen is None else seen
         self._absent = 0  # checks
         self._stopped = False
         self._thread: Thread | None = None
@@ -93,7 +97,7 @@ class Watch:
             raise Cancelled
 
 
-def stamps(path: Path) -> dict[Path, Stamp | None]:
+def stamps(path: Path) -> Stamps:
     """Return the stamps of a scene file and its data files, or of a particle file."""
     path, _ = split_inner(path)
     own = {path.absolute(): stamp(path)}  # first: the names may be others a moment later

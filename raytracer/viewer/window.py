@@ -13,7 +13,7 @@ import pyglet
 from pyglet import gl
 from pyglet.window import key, mouse
 
-from raytracer.errors import RaytracerError
+from raytracer.errors import RaytracerError, UserError
 from raytracer.viewer.canvas import fence
 from raytracer.viewer.clicks import Clicks
 from raytracer.viewer.controls import Control, find
@@ -248,11 +248,11 @@ class PreviewWindow(Surface):
             return
         right, up = dx / self.height, dy / self.height
         if buttons & mouse.LEFT and modifiers & key.MOD_ACCEL:
-            self.viewer.turn_light(right * pi, up * pi)
+            self.viewer.do("turn-light", right * pi, up * pi)
         elif buttons & mouse.LEFT and not modifiers & key.MOD_SHIFT:
-            self.viewer.orbit(-right * pi, -up * pi)
+            self.viewer.do("orbit", -right * pi, -up * pi)
         else:
-            self.viewer.pan(-right, -up)
+            self.viewer.do("pan", -right, -up)
 
     def on_mouse_release(self, x: float, y: float, button: int, modifiers: int) -> None:
         """Pick the clicked sphere; a double click centres it too."""
@@ -262,17 +262,17 @@ class PreviewWindow(Surface):
         width, height = self.get_framebuffer_size()
         column, row = int(x * width / self.width), int(y * height / self.height)
         reach = round(PICK_RADIUS * self._dpi / 96)
-        self.viewer.pick(column, height - 1 - row, go=count == 2, reach=reach)
+        self.viewer.do("pick", column, height - 1 - row, go=count == 2, reach=reach)
 
     def on_mouse_scroll(self, x: int, y: int, scroll_x: float, scroll_y: float) -> None:
         """Change the distance, or with Shift the field of view; turn if sideways."""
         if self._keys.shift:
-            self.viewer.zoom(-SCROLL * (scroll_y or scroll_x))
+            self.viewer.do("zoom", -SCROLL * (scroll_y or scroll_x))
             return
         if scroll_y:
-            self.viewer.dolly(-SCROLL * scroll_y)
+            self.viewer.do("dolly", -SCROLL * scroll_y)
         if scroll_x:
-            self.viewer.orbit(SCROLL * scroll_x, 0.0)
+            self.viewer.do("orbit", SCROLL * scroll_x, 0.0)
 
     def _edit_prompt(self, symbol: int) -> None:
         if symbol in (key.RETURN, key.ENTER, key.NUM_ENTER):
@@ -283,19 +283,27 @@ class PreviewWindow(Surface):
             self.viewer.cancel()
 
     def _act(self, control: Control) -> None:
-        result = getattr(self.viewer, control.action)(*control.amount)
+        result = self._do(control.action, *control.amount)
         if control.action == "print_camera":
             with suppress(Exception):  # some displays have no clipboard; the text was printed too
                 self.set_clipboard_text(result)
-        if self.viewer.turning:
+        if self.viewer.moving:
             self._keys.tick()
 
     def _act_for(self, control: Control, seconds: float) -> None:
-        getattr(self.viewer, control.action)(*(seconds * each for each in control.amount))
+        self._do(control.action, *(seconds * float(each or 0.0) for each in control.amount))
+
+    def _do(self, name: str, *values: Any) -> Any:
+        """Run an action; what is wrong is shown as a message."""
+        try:
+            return self.viewer.do(name, *values)
+        except UserError as error:
+            self.viewer.notify(str(error))
+            return None
 
     def _animate(self, seconds: float) -> bool:
         self.viewer.tick(seconds)
-        return self.viewer.turning
+        return self.viewer.moving
 
     def _end(self) -> None:
         self._keys.stop()

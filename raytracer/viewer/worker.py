@@ -102,6 +102,11 @@ class Worker:
             self._tasks.append(task)
             self._changed.notify()
 
+    def post(self, message: Message) -> None:
+        """Put a message into the queue, and wake the window; any thread may call it."""
+        self.messages.put(message)
+        self._wake()
+
     def meter(self) -> None:
         """Post the exposure of the current picture as a message."""
         self.run_task(self._meter)
@@ -174,7 +179,7 @@ class Worker:
                 with suppress(Superseded):
                     self._step()
         except BaseException as error:
-            self._post(Failed(error))
+            self.post(Failed(error))
 
     def _step(self) -> None:
         """Do what is most urgent, or wait."""
@@ -263,7 +268,7 @@ class Worker:
                 cancelled = None
             self._save_job = None if cancelled else self._save_job
         if cancelled is not None:
-            self._post(Refused(f"{cancelled.path}: not saved, because the scene was reloaded"))
+            self.post(Refused(f"{cancelled.path}: not saved, because the scene was reloaded"))
         for scene in replaced:
             scene.close()
 
@@ -332,7 +337,7 @@ class Worker:
         except UserError as error:
             result = Refused(str(error))
         if not callable(result):
-            self._post(result)
+            self.post(result)
         elif not self._stopped:
             with suppress(RuntimeError):  # stopped at this moment
                 self._background.submit(self._perform, result)
@@ -359,8 +364,4 @@ class Worker:
         with self._changed:
             if self._save_job is save_job:
                 self._save_job = None
-        self._post(message)
-
-    def _post(self, message: Message) -> None:
-        self.messages.put(message)
-        self._wake()
+        self.post(message)

@@ -54,14 +54,20 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the files that cases begin with; each of them is made once."""
+    return tmp_path_factory.mktemp("inputs")
+
+
 @pytest.mark.parametrize(
     ("name", "count"), [(n, 100_000) for n in SMALL] + [(n, 1_000_000) for n in LARGE]
 )
-def test_estimate(name: str, count: int, tmp_path: Path) -> None:
+def test_estimate(name: str, count: int, inputs: Path) -> None:
     if "exr" in name:
         pytest.importorskip("OpenEXR")
     case = (measure.CASES | measure.GENERATED)[name]
-    found = measure.measured(name, case, count, tmp_path)
+    found = measure.measured(name, case, count, inputs)
     assert found.right, found.row()
 
 
@@ -79,10 +85,10 @@ def test_estimate(name: str, count: int, tmp_path: Path) -> None:
         ("tone, 65536x16, exr", 1000),
     ],
 )
-def test_estimate_of_films(name: str, count: int, tmp_path: Path) -> None:
+def test_estimate_of_films(name: str, count: int, inputs: Path) -> None:
     if "exr" in name:
         pytest.importorskip("OpenEXR")
-    found = measure.measured(name, measure.FILM_CASES[name], count, tmp_path)
+    found = measure.measured(name, measure.FILM_CASES[name], count, inputs)
     assert found.right, found.row()
 
 
@@ -129,25 +135,25 @@ def test_pairs_of_grains_are_given_back_before_the_next_are_found(
     assert alive == [False] * 2 * (pile.ROUNDS - 1)
 
 
-def test_estimate_of_a_film_of_few_rows(tmp_path: Path) -> None:
+def test_estimate_of_a_film_of_few_rows(inputs: Path) -> None:
     """OpenEXR compresses all of its rows at once; how small they become is not known before."""
     pytest.importorskip("OpenEXR")
     name = "resume, 65536x16, film, exr"
-    found = measure.measured(name, measure.FILM_CASES[name], 1000, tmp_path)
+    found = measure.measured(name, measure.FILM_CASES[name], 1000, inputs)
     assert found.estimate >= found.peak, found.row()
 
 
 @pytest.mark.parametrize("name", ["preview", "preview, ground"])
-def test_estimate_of_a_window(name: str, tmp_path: Path) -> None:
+def test_estimate_of_a_window(name: str, inputs: Path) -> None:
     missing(drawing_missing(dict(os.environ), headless=True))
-    found = measure.measured(name, measure.CASES[name], 1_000_000, tmp_path)
+    found = measure.measured(name, measure.CASES[name], 1_000_000, inputs)
     assert found.right, found.row()
 
 
-def test_estimate_of_a_large_window(tmp_path: Path) -> None:
+def test_estimate_of_a_large_window(inputs: Path) -> None:
     """Whether its film is copied depends on how long a pass takes."""
     missing(drawing_missing(dict(os.environ), headless=True))
-    found = measure.measured("preview", measure.CASES["preview, 4K"], 1000, tmp_path)
+    found = measure.measured("preview", measure.CASES["preview, 4K"], 1000, inputs)
     assert found.estimate >= found.peak, found.row()
 
 

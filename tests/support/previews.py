@@ -91,6 +91,10 @@ class FakeWorker:
         """Take a render request."""
         self.requests.append(request)
 
+    def post(self, message: Message) -> None:
+        """Keep a message."""
+        self.messages.put(message)
+
     def run_task(self, task: Task) -> None:
         """Take a task."""
         self.tasks.append(lambda: _answer(task))

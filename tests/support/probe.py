@@ -8,6 +8,7 @@ tests/probe/functions.h.
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import re
 import shutil
@@ -156,14 +157,16 @@ def _library(isa: str, folder: Path) -> Path:
     )
     key = digest(headers_of(SOURCES / "functions.h", root), text, version.stdout, *command)
     path = folder / f"{isa}-{key}.so"
-    if not path.is_file():
-        made = path.with_suffix(f".{os.getpid()}")
-        # Not under what checks the interpreter itself (the sanitizers of .ci/run).
-        environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
-        subprocess.run(
-            [*command, "-o", str(made)], env=environment, check=True, capture_output=True
-        )
-        made.replace(path)
+    with (folder / f"{isa}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # of several processes of the tests one compiles it
+        if not path.is_file():
+            made = path.with_suffix(f".{os.getpid()}")
+            # Not under what checks the interpreter itself (the sanitizers of .ci/run).
+            environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
+            subprocess.run(
+                [*command, "-o", str(made)], env=environment, check=True, capture_output=True
+            )
+            made.replace(path)
     return path
 
 

@@ -60,8 +60,9 @@ def test_what_has_two_ways_has_both() -> None:
     """Each amount can be taken back by another key."""
     amounts: dict[str, list[tuple[float, ...]]] = {}
     for control in CONTROLS:
-        if control.amount:
-            amounts.setdefault(control.action, []).append(control.amount)
+        numbers = [float(each) for each in control.amount if isinstance(each, (int, float))]
+        if numbers:
+            amounts.setdefault(control.action, []).append(tuple(numbers))
     for action, found in amounts.items():
         for amount in found:
             back = tuple(1.0 / a if action == "scale_shininess" else -a for a in amount)

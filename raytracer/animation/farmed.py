@@ -1,0 +1,210 @@
+"""Frames of an animation that are rendered by a crew of workers.
+
+A worker opens the trajectory once, takes over what the first frame decided, and writes frames where
+they belong: under a temporary name, renamed when they are complete. A frame that is there is not
+rendered again, so a call may be repeated. A worker that does not see the folder returns the frame
+instead. In both cases the reader compares its digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import time
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from raytracer.animation.numbered import NumberedPictures
+from raytracer.animation.shots import Fixed, Plan, Renderer, Shot
+from raytracer.animation.store import FrameStore
+from raytracer.errors import OutputError, UserError, shown
+from raytracer.farm.crew import Crew, in_order
+from raytracer.farm.shared import Shared, opened
+from raytracer.files import output
+from raytracer.files.temporary import Temporary
+from raytracer.warning import collected
+
+Keeper = FrameStore | NumberedPictures
+"""Where finished frames are."""
+
+PATIENCE = 60.0
+"""Seconds in which a file must appear that another machine has written."""
+
+
+class Rendered(NamedTuple):
+    """What a worker returns.
+
+    Args:
+        digest: of the file of the frame, BLAKE2b, hexadecimal.
+        data: the file, where the worker does not see its folder; else None.
+        seconds: of rendering; None if the frame was there already.
+        exposure: stops, if it is metered.
+        metadata: of the picture of the first frame; else {}.
+        warnings: about the frame.
+    """
+
+    digest: str
+    data: bytes | None
+    seconds: float | None
+    exposure: float | None
+    metadata: dict[str, Any]
+    warnings: list[str]
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a worker needs to render any frame.
+
+    Args:
+        plan: of the animation.
+        fixed: what the first frame decided.
+        keeper: where frames are written.
+        beacon: a file beside them; a worker that sees it sees their folder.
+        bits: 8, or None for films.
+        signature: of the files that are read, which a worker compares with its own.
+    """
+
+    plan: Plan
+    fixed: Fixed
+    keeper: Keeper
+    beacon: Path
+    bits: int | None
+    signature: str | None
+
+
+class ShotWorker:
+    """What a worker makes of an order.
+
+    Raises:
+        UserError: the worker does not see the same files.
+    """
+
+    def __init__(self, order: Order) -> None:
+        source = order.plan.source
+        if source.signature() != order.signature:
+            import socket
+
+            raise UserError(
+                f"workers: {shown(socket.gethostname())} does not see {source.name} as it is "
+                "here: workers need the same files under the same paths"
+            )
+        self.order = order
+        self.is_shared = order.beacon.exists()
+        self.renderer = Renderer(order.plan, fixed=order.fixed)
+
+    def render(self, shot: Shot, exposure: float | None) -> Rendered:
+        """Render a frame, unless it is there, and write or return it."""
+        keeper = self.order.keeper
+        if self.is_shared and self._is_done(shot):
+            data = keeper.path(shot.index).read_bytes()
+            return Rendered(digest_of(data), None, None, exposure, {}, [])
+        with ExitStack() as stack:
+            warnings = stack.enter_context(collected())
+            if not self.is_shared:
+                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="raytracer-"))
+                keeper = keeper.in_folder(Path(folder))
+            renderer = self.renderer
+            renderer.exposure = exposure
+            image = renderer.image(shot, self.order.bits)
+            keeper.save(shot.index, image, renderer.exposure)
+            data = keeper.path(shot.index).read_bytes()
+        metadata = image.metadata if shot.index == 0 else {}
+        return Rendered(
+            digest_of(data), None if self.is_shared else data, renderer.seconds[-1],
+            renderer.exposure, metadata, warnings,
+        )  # fmt: skip
+
+    def _is_done(self, shot: Shot) -> bool:
+        """Whether another worker, which ended before it could say so, has written a frame."""
+        keeper = self.order.keeper
+        try:
+            written = keeper.path(shot.index).stat().st_mtime_ns
+            return written >= self.order.beacon.stat().st_mtime_ns and keeper.has(shot.index)
+        except OSError:
+            return False
+
+    def close(self) -> None:
+        """Release the device's memory."""
+        self.renderer.close()
+
+
+def render_shot(shared: Shared, shot: Shot, exposure: float | None) -> Rendered:
+    """Render a frame; the call that a worker makes."""
+    with opened(shared, ShotWorker) as worker:
+        result: Rendered = worker.render(shot, exposure)
+    return result
+
+
+def digest_of(data: bytes) -> str:
+    """Return the digest of a file, hexadecimal."""
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def rendered_by(
+    crew: Crew, renderer: Renderer, keeper: Keeper, shots: Sequence[Shot], bits: int | None
+) -> Generator[tuple[Shot, Rendered]]:
+    """Yield shots in order when their frames are finished and lie where they belong.
+
+    The first one is rendered alone if it decides the exposure.
+
+    Args:
+        crew: the workers.
+        renderer: which has read the first frame.
+        keeper: where finished frames are.
+        shots: of the plan.
+        bits: 8, or None for films.
+
+    Raises:
+        UserError: a frame cannot be rendered or written.
+    """
+    plan = renderer.plan
+    folder = keeper.folder.absolute()
+    beacon = Temporary(folder.parent if isinstance(keeper, FrameStore) else folder)
+    try:
+        source = plan.source.sent()
+        order = Order(
+            replace(plan, source=source), renderer.fixed, keeper.in_folder(folder),
+            beacon.path, bits, source.signature(),
+        )  # fmt: skip
+        shared = crew.share(Shared.of(order))
+        rest = list(shots)
+        exposure = renderer.exposure
+        if renderer.tone.automatic and exposure is None:
+            first = rest.pop(0)
+            done = crew.submit(render_shot, shared, first, None).result()
+            exposure = renderer.exposure = done.exposure
+            _take(keeper, first, done)
+            yield first, done
+        calls = ((shared, shot, exposure) for shot in rest)
+        for shot, done in zip(rest, in_order(crew, render_shot, calls), strict=True):
+            _take(keeper, shot, done)
+            yield shot, done
+    finally:
+        beacon.remove()
+
+
+def _take(keeper: Keeper, shot: Shot, done: Rendered) -> None:
+    """Write a frame that was returned, or check the one that a worker has written."""
+    path = keeper.path(shot.index)
+    if done.data is not None:
+        output.write(path, done.data)
+    found = digest_of(_content(path))
+    if found != done.digest:
+        raise OutputError(
+            f"{path}: is not what the worker wrote: run the command again with --fresh"
+        )
+
+
+def _content(path: Path) -> bytes:
+    """Return the content of a file; network file systems may show it late. Raises OutputError."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            if time.monotonic() > end or not isinstance(error, FileNotFoundError):
+                raise OutputError(f"{path}: cannot be read again ({error.strerror})") from None
+        time.sleep(0.1)

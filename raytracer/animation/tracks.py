@@ -1,0 +1,300 @@
+"""Particles over frames: positions averaged over several frames, and without periodic jumps.
+
+A particle is known by its id; where the file has none, by its row, and then all frames need the
+same number of particles.
+
+A particle that leaves a periodic box comes in at the other side. The jump is the one whole number
+of edges that brings it nearest to where it was in the frame before, so frames must be closer than
+half an edge of motion. `Jumps` holds them as lists of the few particles that jump in each frame:
+the boxes that a particle has passed until any frame are their sum.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.animation.source import FrameSource
+from raytracer.errors import DataFileError, counted
+from raytracer.scene.held import go_on_from, steps_so_far
+
+if TYPE_CHECKING:
+    from raytracer.scene.animation import AnimationSettings
+    from raytracer.scene.particles.source import Box
+    from raytracer.scene.scene import Scene, SphereSet
+
+Ids = NDArray[np.int64]
+Points = NDArray[np.float64]
+Boxes = NDArray[np.int64]
+
+ID = "id"
+"""The column of ids, whatever the file calls it."""
+
+
+class Track(NamedTuple):
+    """The particles of one set in one frame, in the order of their ids.
+
+    Args:
+        name: of the file and the frame, for messages.
+        total: number of particles in the file, where ids are their rows; None where the file has
+            ids.
+        ids: int64 (N,), increasing.
+        rows: int64 (N,), of each id in the set.
+        centers: float64 (N, 3), in this order, the set's own units.
+        box: the periodic box, or None.
+    """
+
+    name: str
+    total: int | None
+    ids: Ids
+    rows: Ids
+    centers: Points
+    box: Box | None
+
+    @property
+    def is_periodic(self) -> bool:
+        """Whether particles that leave the box come in again."""
+        return self.box is not None and any(self.box.periodic)
+
+    def boxes_between(self, steps: Points) -> Boxes | None:
+        """Return how many edges are nearest to each step, (N, 3); None without a periodic box.
+
+        Args:
+            steps: float64 (N, 3), between two places of a particle.
+        """
+        if self.box is None or not self.is_periodic:
+            return None
+        parts = steps @ np.linalg.inv(np.array(self.box.edges, np.float64))
+        parts[:, ~np.array(self.box.periodic)] = 0.0
+        return np.rint(parts).astype(np.int64)
+
+    def shift(self, boxes: Boxes) -> Points:
+        """Return the way over so many edges, float64 (N, 3)."""
+        assert self.box is not None
+        return np.asarray(boxes @ np.array(self.box.edges, np.float64), np.float64)
+
+
+def track_of(spheres: SphereSet, name: str) -> Track:
+    """Return the particles of a set. Raises DataFileError: several have the same id."""
+    centers = np.asarray(spheres.centers, np.float64)
+    columns = spheres.columns
+    ids = np.asarray(columns[ID]).astype(np.int64)
+    rows = np.argsort(ids, kind="stable")
+    ids = ids[rows]
+    if len(ids) > 1 and (same := ids[1:] == ids[:-1]).any():
+        raise DataFileError(
+            f"{name}: several particles have the id {ids[1:][same][0]}, so they cannot be followed "
+            "from frame to frame: leave smoothing and unwrap out"
+        )
+    total = None if columns.has_ids else spheres.total
+    return Track(name, total, ids, rows, centers[rows], spheres.box)
+
+
+def common(one: Track, other: Track) -> tuple[Ids | slice, Ids | slice]:
+    """Return where the particles are that both frames have: indices into each.
+
+    Raises:
+        DataFileError: they have no ids, and their numbers differ.
+    """
+    if one.total is not None and other.total is not None and one.total != other.total:
+        raise DataFileError(
+            f"{one.name} has {counted(one.total, 'particle')} without ids and {other.name} has "
+            f"{other.total:,}, so it is unknown which is which: leave smoothing and unwrap out, or "
+            "write a column of ids"
+        )
+    if np.array_equal(one.ids, other.ids):
+        return slice(None), slice(None)
+    _, here, there = np.intersect1d(one.ids, other.ids, True, True)
+    return here, there
+
+
+class Jumps:
+    """The periodic jumps of one set over frames that were looked through in order."""
+
+    def __init__(self) -> None:
+        self._ids: list[Ids] = []  # of those that jump in each frame
+        self._boxes: list[Boxes] = []
+        self._last: Track | None = None
+        self._passed: tuple[int, Ids, Boxes] | None = None
+
+    def add(self, track: Track) -> None:
+        """Look at the next frame, whose particles do not jump where it has no periodic box."""
+        found, moved = np.empty(0, np.int64), np.empty((0, 3), np.int64)
+        if self._last is not None:
+            here, there = common(track, self._last)
+            boxes = track.boxes_between(track.centers[here] - self._last.centers[there])
+            if boxes is None:
+                boxes = np.zeros((len(track.ids[here]), 3), np.int64)
+            jumps = boxes.any(axis=1)
+            found, moved = track.ids[here][jumps], -boxes[jumps]
+        self._last = track if self._last is None else _later(self._last, track)
+        self._ids.append(found)
+        self._boxes.append(moved)
+
+    def passed(self, place: int, track: Track) -> Boxes:
+        """Return how many boxes each particle of a frame has passed, int64 (N, 3).
+
+        Args:
+            place: of the frame among those that were added.
+            track: its particles.
+        """
+        upto, ids, total = self._passed or (-1, np.empty(0, np.int64), np.empty((0, 3), np.int64))
+        if upto > place:
+            upto, ids, total = -1, ids[:0], total[:0]
+        added = self._ids[upto + 1 : place + 1]
+        if any(map(len, added)):
+            moved = self._boxes[upto + 1 : place + 1]
+            every, inverse = np.unique(np.concatenate([ids, *added]), return_inverse=True)
+            sums = np.zeros((len(every), 3), np.int64)
+            np.add.at(sums, inverse.reshape(-1), np.concatenate([total, *moved]))
+            ids, total = every, sums
+        self._passed = place, ids, total
+        result = np.zeros((len(track.ids), 3), np.int64)
+        if len(ids):
+            at = np.searchsorted(ids, track.ids).clip(max=len(ids) - 1)
+            known = ids[at] == track.ids
+            result[known] = total[at[known]]
+        return result
+
+    def without_last(self) -> Jumps:
+        """Return what was found, for other processes, which add nothing."""
+        other = Jumps()
+        other._ids, other._boxes = self._ids, self._boxes
+        return other
+
+
+def _later(before: Track, track: Track) -> Track:
+    """Return a frame together with the particles that only the frames before it had."""
+    if np.array_equal(before.ids, track.ids):
+        return track
+    gone = ~np.isin(before.ids, track.ids)
+    if not gone.any():
+        return track
+    ids = np.concatenate([track.ids, before.ids[gone]])
+    order = np.argsort(ids, kind="stable")
+    centers = np.concatenate([track.centers, before.centers[gone]])
+    return track._replace(ids=ids[order], centers=centers[order])
+
+
+class Read(NamedTuple):
+    """A frame as it is in the file, its particles, and how many looks it has taken."""
+
+    scene: Scene
+    tracks: list[Track]
+    steps: int
+
+
+class TrackedSource(FrameSource):
+    """A trajectory whose particles are moved: without periodic jumps, averaged over frames.
+
+    Args:
+        source: the trajectory.
+        frames: that will be shown.
+        smoothing: number of frames that are averaged, the shown one in the middle.
+        unwrap: whether periodic jumps are left out, from the first shown frame on.
+    """
+
+    def __init__(
+        self, source: FrameSource, frames: Sequence[int], smoothing: int, unwrap: bool
+    ) -> None:
+        self.count, self.name = source.count, source.name
+        self._source, self._unwrap = source, unwrap
+        self._before, self._after = (smoothing - 1) // 2, smoothing // 2
+        self._first = max(min(frames) - self._before, 0)
+        self._last = min(max(frames) + self._after, source.count - 1)
+        self._looked = self._first  # frames before this one are in the jumps
+        self._jumps: list[Jumps] = []
+        self._kept: OrderedDict[int, Read] = OrderedDict()
+
+    @property
+    def animation(self) -> AnimationSettings | None:
+        return self._source.animation
+
+    def files(self) -> list[Path]:
+        return self._source.files()
+
+    def signature(self) -> str | None:
+        return self._source.signature()
+
+    def sent(self) -> FrameSource:
+        if self._unwrap:
+            self._look(self._last)
+        other = copy(self)
+        other._source = self._source.sent()
+        other._jumps = [jumps.without_last() for jumps in self._jumps]
+        other._kept = OrderedDict()
+        return other
+
+    def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
+        scene, tracks, steps = self._read(frame, columns)
+        ends = max(frame - self._before, self._first), min(frame + self._after, self._last)
+        moved = []
+        for place, (spheres, track) in enumerate(zip(scene.spheres, tracks, strict=True)):
+            centers = self._mean(place, track, frame, range(ends[0], ends[1] + 1), columns)
+            own = np.empty_like(spheres.centers)
+            own[track.rows] = centers
+            moved.append(spheres.at(own))
+        go_on_from(steps)
+        return replace(scene, spheres=tuple(moved))
+
+    def _mean(
+        self, place: int, track: Track, frame: int, frames: range, columns: Sequence[str]
+    ) -> Points:
+        """Return the mean place of each particle, float64 (N, 3), in the order of the track."""
+        sums, number = np.zeros_like(track.centers), np.ones(len(track.centers))
+        for other in frames:
+            if other == frame:
+                continue
+            tracks = self._read(other, columns).tracks
+            here, there = common(track, tracks[place])
+            steps = tracks[place].centers[there] - track.centers[here]
+            # A jump between the two frames is none: smoothing needs no unwrapping.
+            if (boxes := track.boxes_between(steps)) is not None:
+                steps -= track.shift(boxes)
+            sums[here] += steps
+            number[here] += 1.0
+        centers = track.centers + sums / number[:, None]
+        if self._unwrap:
+            self._look(frame)
+        if self._unwrap and track.is_periodic:
+            centers += track.shift(self._jumps[place].passed(frame - self._first, track))
+        return centers
+
+    def _look(self, frame: int) -> None:
+        """Find the jumps of all frames up to one."""
+        while self._looked <= frame:
+            tracks = self._read(self._looked, ()).tracks
+            if not any(track.is_periodic for track in tracks):
+                raise DataFileError(
+                    f"{self.name}: frame {self._looked}: states no periodic box, so nothing jumps: "
+                    "leave unwrap out"
+                )
+            self._jumps = self._jumps or [Jumps() for _ in tracks]
+            for jumps, track in zip(self._jumps, tracks, strict=True):
+                jumps.add(track)
+            self._looked += 1
+
+    def _read(self, frame: int, columns: Sequence[str]) -> Read:
+        """Return a frame as it is in the file; the last ones are kept."""
+        found = self._kept.get(frame)
+        if found is None:
+            wanted = [*columns] if ID in columns else [*columns, ID]
+            # Each frame takes its looks from the first step on, as if it were the only one.
+            go_on_from(0)
+            scene = self._source.load(frame, wanted)
+            name = f"{self.name}: frame {frame}"
+            tracks = [track_of(spheres, name) for spheres in scene.spheres]
+            found = Read(scene, tracks, steps_so_far())
+            self._kept[frame] = found
+            while len(self._kept) > self._before + self._after + 1:
+                self._kept.popitem(last=False)
+        else:
+            self._kept.move_to_end(frame)
+        return found

@@ -1,0 +1,61 @@
+"""Which crew a call asks for: workers of this machine, or of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from raytracer.arguments import is_a, plain, whole
+from raytracer.errors import UserError, shown_value
+
+if TYPE_CHECKING:
+    from raytracer.farm.crew import Crew
+
+SCHEMES = ("tcp://", "tls://", "ws://", "wss://")
+"""How addresses of schedulers begin."""
+
+MOST_WORKERS = 1024
+"""Most workers of one machine."""
+
+
+def check_crew(workers: int | None, farm: str | None) -> None:
+    """Refuse workers that cannot be asked for. Raises UserError."""
+    if workers is not None:
+        whole(workers, "workers", 1, MOST_WORKERS, UserError)
+    if farm is None:
+        return
+    if workers is not None:
+        raise UserError("workers: are those of this machine, and farm names another one: say one")
+    own = plain(farm)
+    if not is_a(own, str) or not own.startswith(SCHEMES):
+        raise UserError(
+            f"farm: {shown_value(farm)} is not the address of a Dask scheduler, as "
+            "tcp://node17:8786, which it prints when it starts"
+        )
+
+
+@contextmanager
+def crew_of(workers: int | None, farm: str | None, backend: str, threads: int) -> Iterator[Crew]:
+    """Give workers: of this machine, or of the Dask cluster at an address.
+
+    Args:
+        workers: number of processes of this machine, or None.
+        farm: address of the scheduler, or None.
+        backend: by name; several GPUs of this machine are given out in turn.
+        threads: of all local workers together; 0 takes every core that the process may use.
+
+    Raises:
+        UserError: there are no such workers.
+    """
+    check_crew(workers, farm)
+    if farm is not None:
+        from raytracer.farm.cluster import ClusterCrew
+
+        made: Crew = ClusterCrew(str(plain(farm)))
+    else:
+        from raytracer.farm.local import LocalCrew, places
+
+        made = LocalCrew(places(int(workers or 1), backend, threads))
+    with made as crew:
+        yield crew

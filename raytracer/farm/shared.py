@@ -1,0 +1,106 @@
+"""What is sent to a worker once, and what the worker opens of it.
+
+A value is pickled once. It travels as the path of a file to workers of the same machine, and as
+bytes to those of a cluster. A worker keeps what it has made of the last one.
+"""
+
+from __future__ import annotations
+
+import atexit
+import pickle
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from raytracer._version import __version__
+from raytracer.errors import UserError, shown
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A pickled value.
+
+    Args:
+        token: tells values apart.
+        data: the pickled value, or None where a file holds it.
+        path: of that file.
+        version: of the program that made it.
+    """
+
+    token: str
+    data: bytes | None
+    path: Path | None = None
+    version: str = __version__
+
+    @classmethod
+    def of(cls, value: object) -> Shared:
+        """Return a value that can be sent. Raises UserError: it cannot be pickled."""
+        try:
+            data = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+        except Exception as error:  # whatever a foreign object raises
+            raise _unsent(error) from error
+        return cls(secrets.token_hex(16), data)
+
+    def in_file(self, folder: Path) -> Shared:
+        """Return the same value, held by a new file in a folder."""
+        path = folder / self.token
+        path.write_bytes(self.data or b"")
+        return replace(self, data=None, path=path)
+
+    def load(self) -> Any:
+        """Return the value. Raises UserError: the worker has another version of the program."""
+        if self.version != __version__:
+            raise UserError(
+                f"workers: they have version {__version__} of raytracer, and here it is "
+                f"{self.version}: install the same one"
+            )
+        data = self.data if self.path is None else self.path.read_bytes()
+        try:
+            return pickle.loads(data or b"")
+        except (AttributeError, ImportError) as error:  # of a class of the caller's script
+            raise _unsent(error) from error
+
+
+def _unsent(error: Exception) -> UserError:
+    """Return the error about a value that cannot be pickled."""
+    return UserError(
+        f"workers: the scene cannot be sent to another process ({shown(str(error), 200)}): save it "
+        "to a file, and give its path"
+    )
+
+
+_lock = Lock()
+_opened: tuple[str, Any] | None = None
+
+
+@contextmanager
+def opened(shared: Shared, make: Callable[[Any], Any]) -> Iterator[Any]:
+    """Give what a worker makes of a value; it is made once and kept until another one comes.
+
+    Calls of one process that run on several threads take turns: each uses all threads of its
+    worker.
+
+    Args:
+        shared: the value.
+        make: called with it.
+    """
+    global _opened
+    with _lock:
+        if _opened is None or _opened[0] != shared.token:
+            _close()
+            _opened = shared.token, make(shared.load())
+        yield _opened[1]
+
+
+@atexit.register
+def _close() -> None:
+    """Close what the worker has opened."""
+    global _opened
+    if _opened is not None:
+        old, _opened = _opened[1], None
+        with suppress(Exception):
+            old.close()

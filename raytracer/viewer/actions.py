@@ -1,0 +1,147 @@
+"""Actions: what a user can do, by name and with checked arguments.
+
+A window, a browser and a notebook run the same actions. A method with `@action` is one; its name is
+that of the method with hyphens, its arguments and their kinds are those of its signature.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from raytracer.arguments import real, text, truth, whole
+from raytracer.errors import UserError, shown, suggestion
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+CHECKS: dict[str, tuple[str, Callable[..., Any]]] = {
+    "float": ("number", real),
+    "int": ("integer", whole),
+    "bool": ("boolean", truth),
+    "str": ("string", text),
+}
+"""Annotations of arguments, with the names of their kinds and their checks."""
+
+NONE = " | None"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An argument of an action.
+
+    Args:
+        name: of the argument.
+        annotation: one of `CHECKS`, or with " | None".
+        required: whether it has no default.
+    """
+
+    name: str
+    annotation: str
+    required: bool
+
+    def checked(self, value: Any, place: str) -> Any:
+        """Return a value in a built-in type. Raises UserError if it is of another kind."""
+        if value is None and self.annotation.endswith(NONE):
+            return None
+        _, check = CHECKS[self.annotation.removesuffix(NONE)]
+        return check(value, f"{place}: {self.name}", error=UserError)
+
+    def about(self) -> dict[str, Any]:
+        """Return kind, and whether it is required, as JSON types."""
+        kind, _ = CHECKS[self.annotation.removesuffix(NONE)]
+        return {
+            "type": kind,
+            "null": self.annotation.endswith(NONE),
+            "required": self.required,
+        }
+
+
+@dataclass(frozen=True)
+class Action:
+    """An action.
+
+    Args:
+        name: with hyphens.
+        owner: the attribute of the viewer that has the method; "" for the viewer.
+        method: its name.
+        help: what it does, in a sentence.
+        parameters: its arguments by name.
+        undo: whether it can be undone.
+    """
+
+    name: str
+    owner: str
+    method: str
+    help: str
+    parameters: Mapping[str, Parameter]
+    undo: bool
+
+    def about(self) -> dict[str, Any]:
+        """Return name, help and arguments as JSON types."""
+        arguments = {name: each.about() for name, each in self.parameters.items()}
+        return {"name": self.name, "help": self.help, "arguments": arguments}
+
+    def bound(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments of a call by name. Raises UserError if they do not fit."""
+        known = list(self.parameters)
+        if len(values) > len(known):
+            raise UserError(f"{self.name}: takes {len(known)} arguments, got {len(values)}")
+        given = dict(zip(known, values, strict=False))
+        for name, value in named.items():
+            if name not in self.parameters:
+                raise UserError(
+                    f"{self.name}: there is no argument '{shown(str(name))}'; "
+                    f"{suggestion(str(name), known) if known else 'it takes none'}"
+                )
+            if name in given:
+                raise UserError(f"{self.name}: {name} is given twice")
+            given[name] = value
+        for name, each in self.parameters.items():
+            if each.required and name not in given:
+                raise UserError(f"{self.name}: {name} is missing")
+        return {name: self.parameters[name].checked(value, self.name) for name, value in
+                given.items()}  # fmt: skip
+
+
+def action(undo: bool = False) -> Callable[[Method], Method]:
+    """Mark a method as an action; undo: whether it can be undone."""
+
+    def mark(method: Method) -> Method:
+        method.undo = undo  # type: ignore[attr-defined]
+        return method
+
+    return mark
+
+
+def actions_of(owners: Mapping[str, type]) -> dict[str, Action]:
+    """Return the actions of some classes by name.
+
+    owners: the classes, by the attribute of the viewer that holds the object; "" for the viewer.
+    """
+    found = [
+        _action(owner, name, method)
+        for owner, kind in owners.items()
+        for name, method in vars(kind).items()
+        if hasattr(method, "undo")
+    ]
+    return {each.name: each for each in found}
+
+
+def named(name: str, known: Mapping[str, Action]) -> Action:
+    """Return the action of a name, with hyphens or underscores. Raises UserError."""
+    found = known.get(name.replace("_", "-"))
+    if found is None:
+        raise UserError(f"there is no action '{shown(name)}'; {suggestion(name, known)}")
+    return found
+
+
+def _action(owner: str, name: str, method: Any) -> Action:
+    parameters = {
+        each.name: Parameter(each.name, each.annotation, each.default is inspect.Parameter.empty)
+        for each in list(inspect.signature(method).parameters.values())[1:]
+    }
+    help_text = (inspect.getdoc(method) or "").split("\n\n")[0].replace("\n", " ")
+    title = name.removesuffix("_").replace("_", "-")
+    return Action(title, owner, name, help_text, parameters, method.undo)

@@ -1,0 +1,262 @@
+"""Content: what of its particles a preview shows - the frame, their colours, and which of them.
+
+A content is applied to a frame of the scene as it was loaded, with its own colours and all of its
+particles. Particles are numbered there in the order of the sets; the numbers stay when some are
+hidden.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from raytracer.errors import SceneError, shown
+from raytracer.scene.columns import AXES
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from raytracer.scene.scene import Scene, SphereSet
+    from raytracer.viewer.vectors import Vector
+
+    Numbers = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
+
+HIGHLIGHT = (255, 64, 48)
+"""Colour of selected particles, sRGB in 0..255."""
+
+KEPT_SIDES = ("below", "above")
+"""Which part of a slice is shown: what is below its place on the axis, or above."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """Some particles: those that fulfil a condition, or those of some numbers.
+
+    Args:
+        condition: an expression over the columns; "" for numbers.
+        numbers: int64 (M,), ascending.
+    """
+
+    condition: str = ""
+    numbers: Numbers | None = None
+
+    def mask(self, scene: Scene) -> Mask:
+        """Return which particles of a frame are chosen, bool (N,).
+
+        Raises:
+            SceneError: the condition is wrong for every set of the scene.
+        """
+        import numpy as np
+
+        if self.numbers is not None:
+            mask = np.zeros(scene.count, bool)
+            mask[self.numbers[self.numbers < scene.count]] = True
+            return mask
+        found: list[Mask] = [np.empty(0, bool)]
+        mistakes: list[SceneError] = []
+        for spheres in scene.spheres:
+            try:
+                found.append(_fulfils(spheres, self.condition))
+            except SceneError as error:  # a set may lack the columns that another one has
+                mistakes.append(error)
+                found.append(np.zeros(spheres.count, bool))
+        if mistakes and len(mistakes) == len(scene.spheres):
+            raise mistakes[0]
+        return np.concatenate(found)
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A plane across an axis of the scene; what is beyond it is not shown.
+
+    Args:
+        axis: "x", "y" or "z".
+        position: where it cuts, as a share of the extent of the centres, 0..1.
+        keep: "below" or "above": what is shown.
+    """
+
+    axis: str
+    position: float = 0.5
+    keep: str = "below"
+
+    def mask(self, places: NDArray[np.float64]) -> Mask:
+        """Return which particles are shown, bool (N,); places: on the axis, scene units, (N,)."""
+        low, high = extent(places)
+        at = low + self.position * (high - low)
+        return places <= at if self.keep == "below" else places >= at
+
+
+@dataclass(frozen=True)
+class Content:
+    """What of its particles a preview shows.
+
+    Args:
+        frame: of a trajectory; None is the one that was loaded first.
+        style: settings of `StyleSettings` by name; {} leaves the colours of the scene.
+        hidden: particles that are not shown; with True, all others are not.
+        slice: a plane beyond which nothing is shown.
+        selection: particles that are marked.
+        legend: whether the colour scale is drawn; None leaves it to the scene.
+    """
+
+    frame: int | None = None
+    style: Mapping[str, Any] = field(default_factory=dict)
+    hidden: tuple[tuple[Chosen, bool], ...] = ()
+    slice: Slice | None = None
+    selection: Chosen | None = None
+    legend: bool | None = None
+
+    @property
+    def cuts(self) -> bool:
+        """Whether some particles may be hidden."""
+        return bool(self.hidden) or self.slice is not None
+
+
+@dataclass(frozen=True, eq=False)
+class Applied:
+    """A frame with a content.
+
+    Args:
+        scene: what is shown.
+        numbers: of the particles that are shown, int64 (M,), ascending; None are all.
+        selected: number of marked particles, hidden ones included.
+    """
+
+    scene: Scene
+    numbers: Numbers | None = None
+    selected: int = 0
+
+
+def apply(content: Content, scene: Scene) -> Applied:
+    """Return a frame with a content.
+
+    Args:
+        content: what to show.
+        scene: the frame, with its own colours and all particles; its arrays are shared.
+
+    Raises:
+        UserError: a column is missing or an expression is wrong, or nothing would be shown.
+    """
+    import numpy as np
+
+    shown_scene = _colored(content, scene)
+    selected = None if content.selection is None else content.selection.mask(scene)
+    sets = list(shown_scene.spheres)
+    if selected is not None:
+        sets = _in_sets(_marked, sets, selected)
+    numbers = None
+    if content.cuts:
+        mask = _visible(content, scene)
+        if scene.count and not mask.any():
+            raise SceneError("nothing would be left to show: all particles are hidden")
+        sets, numbers = _in_sets(_taken, sets, mask), np.flatnonzero(mask)
+    count = 0 if selected is None else int(np.count_nonzero(selected))
+    return Applied(replace(shown_scene, spheres=tuple(sets)), numbers, count)
+
+
+def _fulfils(spheres: SphereSet, condition: str) -> Mask:
+    """Return which particles of a set fulfil a condition, bool (N,)."""
+    from raytracer.scene.coloring.expression import evaluate
+
+    found = evaluate(condition, spheres.columns, "select")
+    if found.dtype != bool:
+        text = shown(condition)
+        raise SceneError(f"select: '{text}' is no condition; compare it, for example '{text} > 0'")
+    return found
+
+
+def _colored(content: Content, scene: Scene) -> Scene:
+    """Return a frame with the colours of a style."""
+    style = {name: value for name, value in content.style.items() if value is not None}
+    if not style:
+        return scene
+    from raytracer.scene.coloring.apply import styled
+    from raytracer.scene.coloring.style import StyleSettings
+
+    return styled(scene, StyleSettings(**style))
+
+
+def _visible(content: Content, scene: Scene) -> Mask:
+    """Return which particles of a frame are shown."""
+    import numpy as np
+
+    visible = np.full(scene.count, True)
+    for chosen, rest in content.hidden:
+        mask = chosen.mask(scene)
+        visible &= mask if rest else ~mask
+    if content.slice is not None:
+        visible &= content.slice.mask(places_on(scene, content.slice.axis))
+    return visible
+
+
+def places_on(scene: Scene, axis: str) -> NDArray[np.float64]:
+    """Return where the centres of all spheres are on an axis, scene units, float64 (N,)."""
+    import numpy as np
+
+    index = AXES.index(axis)
+    found = [np.empty(0)]
+    for spheres in scene.spheres:
+        row = spheres.transform.linear()[index]
+        found.append(spheres.centers @ row + float(spheres.transform.translate[index]))
+    return np.concatenate(found)
+
+
+def center_of(scene: Scene, prim_id: int) -> Vector:
+    """Return the centre of a sphere, scene units, float64 (3,)."""
+    import numpy as np
+
+    for spheres in scene.spheres:
+        if prim_id < spheres.count:
+            center = np.asarray(spheres.centers[prim_id], np.float64)
+            moved: Vector = spheres.transform.linear() @ center
+            return moved + np.asarray(spheres.transform.translate, np.float64)
+        prim_id -= spheres.count
+    raise IndexError(prim_id)
+
+
+def extent(places: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the ends of some places; 0 and 1 if there are none."""
+    return (float(places.min()), float(places.max())) if len(places) else (0.0, 1.0)
+
+
+def _in_sets(change: Any, sets: Sequence[SphereSet], mask: Mask) -> list[SphereSet]:
+    """Return sets changed by their parts of a mask over all particles."""
+    found, first = [], 0
+    for spheres in sets:
+        found.append(change(spheres, mask[first : first + spheres.count]))
+        first += spheres.count
+    return found
+
+
+def _taken(spheres: SphereSet, mask: Mask) -> SphereSet:
+    import numpy as np
+
+    return spheres if mask.all() else spheres.taken(np.flatnonzero(mask))
+
+
+def _marked(spheres: SphereSet, mask: Mask) -> SphereSet:
+    """Return a set in which the selected particles have the colour of a selection."""
+    import numpy as np
+
+    from raytracer.scene.colors import srgb_to_linear
+
+    if not mask.any():
+        return spheres
+    marked = copy(spheres)
+    color: Any = np.array(HIGHLIGHT, np.uint8)
+    if spheres.color.dtype.kind != "u":
+        color = color / 255.0
+        if spheres.color_space == "linear":
+            color = srgb_to_linear(color)
+    color = np.asarray(color, spheres.color.dtype)[: spheres.color.shape[1]]
+    if spheres.color_id is None and len(spheres.color) > 1:
+        marked.color = np.where(mask[:, None], color, spheres.color)
+        return marked
+    ids = np.zeros(spheres.count, np.int32) if spheres.color_id is None else spheres.color_id
+    marked.color = np.concatenate([spheres.color, color[None]])
+    marked.color_id = np.where(mask, np.int32(len(spheres.color)), ids)
+    return marked

@@ -1,0 +1,303 @@
+"""Frames: the frames of what is shown, loaded one at a time, and put on the device with a content.
+
+Loading takes long, so a thread does it. It always loads the latest content that was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from threading import Condition, RLock, Thread
+from typing import TYPE_CHECKING, Any, cast
+
+from raytracer.arguments import is_a
+from raytracer.errors import UserError
+from raytracer.files.access import is_path, path_of
+from raytracer.scene.coloring import SETTINGS
+from raytracer.scene.held import Held, holding
+from raytracer.viewer.content import Chosen, Content, apply
+from raytracer.viewer.loaded_scene import LoadedScene
+from raytracer.viewer.messages import Counted, Refused, Shown
+from raytracer.warning import collected
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from raytracer.animation.source import FrameSource
+    from raytracer.backends.base import Device
+    from raytracer.files.output import OutputSet
+    from raytracer.pipeline import Notice
+    from raytracer.scene.annotations import Annotations
+    from raytracer.scene.scene import Scene
+    from raytracer.viewer.content import Applied
+    from raytracer.viewer.messages import Message
+
+
+class Frames:
+    """The frames of what is shown. Several threads may use it.
+
+    Args:
+        source: as for `LoadedScene.load`.
+        overrides: settings of the call by name, also those of a style; None keeps the scene's.
+        threads: threads on the CPU; 0 takes every core that the process may use.
+        annotations: what is drawn over pictures, or changes of what the scene says.
+        initial: the frame that is loaded first; None is that of the file.
+    """
+
+    def __init__(
+        self,
+        source: object,
+        overrides: Mapping[str, Any] | None = None,
+        threads: int = 0,
+        annotations: Annotations | Mapping[str, Any] | None = None,
+        initial: int | None = None,
+    ) -> None:
+        self.source, self.initial = source, initial
+        self._given = dict(overrides or {})
+        self._overrides = {k: v for k, v in self._given.items() if k not in SETTINGS}
+        self._threads, self._annotations = threads, annotations
+        self._lock = RLock()
+        self._plain: tuple[int | None, Scene] | None = None  # the latest frame, as it was loaded
+        self._held = Held()  # of frames
+        self._colors: tuple[dict[str, Any], Held] = {}, Held()  # of a style
+        self._first_style: dict[str, Any] = {}
+        self._first_range: tuple[float, float] | None = None  # of the style of the call
+
+    @classmethod
+    def of(cls, loaded_scene: LoadedScene) -> Frames:
+        """Return the only frame of a scene that was loaded before."""
+        frames = cls(loaded_scene.scene)
+        frames._plain = None, loaded_scene.scene
+        return frames
+
+    def first(
+        self,
+        backend: str | Device,
+        notice: Notice | None = None,
+        outputs: OutputSet | None = None,
+    ) -> LoadedScene:
+        """Load the first frame, as `raytracer render` does; arguments as for `LoadedScene.load`.
+
+        Raises:
+            UserError: the scene cannot be shown.
+        """
+        with self._lock, holding(self._held):
+            loaded = LoadedScene.load(
+                self.source, self._given, backend, self._threads, notice, outputs, self.initial,
+                self._annotations,
+            )  # fmt: skip
+        said = {k: self._given[k] for k in SETTINGS if self._given.get(k) is not None}
+        if not said:
+            self._plain = self.initial, loaded.scene
+            loaded.content = Content(self.initial)
+            return loaded
+        condition = said.pop("select", None)
+        plan = loaded.job.plan
+        loaded.content = Content(
+            self.initial,
+            said,
+            ((Chosen(condition), True),) if condition else (),
+            legend=plan is not None and plan.annotations.legend is not None,
+        )
+        self._first_style = said
+        scales = loaded.scene.color_scales
+        if scales and scales[-1].kind != "categorical":
+            self._first_range = scales[-1].low, scales[-1].high
+        return loaded
+
+    def count(self) -> int:
+        """Return the number of frames; it may read the whole file.
+
+        Raises:
+            UserError: the file cannot be read.
+        """
+        return self._frame_source().count
+
+    def again(self, content: Content, like: LoadedScene, step: Notice | None = None) -> LoadedScene:
+        """Load what is shown from files that have changed.
+
+        Args:
+            content: what is shown.
+            like: the scene that is shown.
+            step: called between the steps of loading; it may raise.
+
+        Raises:
+            UserError: it cannot be loaded, or the content does not go with it.
+        """
+        with self._lock:
+            self._plain = None
+            if content == Content(self.initial):
+                return self.first(like.job.device, step)
+            return self.load(content, like, step)
+
+    def load(self, content: Content, like: LoadedScene, step: Notice | None = None) -> LoadedScene:
+        """Return a frame with a content on the device of another scene.
+
+        Args:
+            content: what to show.
+            like: the scene that is shown, for its device and names.
+            step: called between the steps of loading; it may raise.
+
+        Raises:
+            UserError: it cannot be loaded, or the content does not go with it.
+        """
+        with self._lock, collected() as warnings:
+            plain = self._loaded(content.frame)
+            applied = self._applied(content, plain)
+        loaded = LoadedScene.load(
+            applied.scene, {}, like.job.device, self._threads, step,
+            annotations=self._drawn(content),
+        )  # fmt: skip
+        scene = like.job.about["scene"] | {"digest": loaded.job.digest}
+        job = replace(
+            loaded.job, about=loaded.job.about | {"scene": scene}, inputs=like.job.inputs,
+            warnings=[*warnings, *loaded.job.warnings],
+        )  # fmt: skip
+        return replace(
+            loaded, path=like.path, content=content, numbers=applied.numbers, plain=plain,
+            selected=applied.selected, job=job,
+        )  # fmt: skip
+
+    def _loaded(self, frame: int | None) -> Scene:
+        """Return a frame with its own colours and all of its particles; the latest is kept."""
+        from raytracer.pipeline import dressed
+
+        if self._plain is None or self._plain[0] != frame:
+            with holding(self._held):
+                scene = self._read(frame)
+            scene, settings = dressed(scene, None, self._overrides, release=False)
+            self._plain = frame, replace(scene, render=settings)
+        return self._plain[1]
+
+    def _applied(self, content: Content, plain: Scene) -> Applied:
+        """Return a frame with a content; the ends of its colours stay those of the first frame."""
+        style = dict(content.style)
+        if self._colors[0] != style:
+            self._colors = style, Held()
+        if style and style == self._first_style and "range" not in style:
+            content = replace(content, style={**style, "range": self._first_range})
+        held = self._colors[1]
+        with holding(held):
+            applied = apply(content, plain)
+        held.freeze()
+        return applied
+
+    def _drawn(self, content: Content) -> Annotations | Mapping[str, Any] | None:
+        """Return what is drawn over pictures: with a colour scale its legend, unless it is off."""
+        legend = content.legend
+        if legend is None and content.style.get("color_by"):
+            legend = True
+        if legend is None:
+            return self._annotations
+        if self._annotations is None or is_a(self._annotations, Mapping):
+            return {**(self._annotations or {}), "legend": legend}  # type: ignore[dict-item]
+        return self._annotations.changed({"legend": legend})  # type: ignore[union-attr]
+
+    def _read(self, frame: int | None) -> Scene:
+        from raytracer.scene.load import load
+        from raytracer.scene.scene import Scene
+
+        if is_path(self.source):
+            return load(path_of(self.source, "scene"), frame)
+        if is_a(self.source, Scene):
+            return cast(Scene, self.source)
+        return self._frame_source().load(frame or 0)
+
+    def _frame_source(self) -> FrameSource:
+        from raytracer.animation.source import source_of
+
+        return source_of(self.source)
+
+
+class FrameLoader:
+    """A thread that loads frames and posts messages.
+
+    Args:
+        frames: the frames.
+        post: takes a message, in the thread.
+    """
+
+    def __init__(self, frames: Frames, post: Callable[[Message], None]) -> None:
+        self.frames = frames
+        self._post = post
+        self._changed = Condition()
+        self._wanted: tuple[Content, LoadedScene] | None = None
+        self._counting = self._stopped = self._busy = False
+        self._thread: Thread | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a content was asked for that is not there yet."""
+        return self._busy or self._wanted is not None
+
+    def show(self, content: Content, like: LoadedScene) -> None:
+        """Load a content instead of the one before; `Shown` or `Refused` is posted.
+
+        Args:
+            content: what to show.
+            like: the scene that is shown, for its device and names.
+        """
+        with self._changed:
+            self._wanted = content, like
+            self._start()
+
+    def count(self) -> None:
+        """Count the frames; `Counted` is posted."""
+        with self._changed:
+            self._counting = True
+            self._start()
+
+    def stop(self, seconds: float | None = None) -> None:
+        """End the thread after what it loads now."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify()
+        if self._thread is not None:
+            self._thread.join(seconds)
+
+    def _start(self) -> None:
+        if self._thread is None:
+            # No daemon: Python must not end while the thread is in compiled code.
+            self._thread = Thread(target=self._run, name="frames")
+            self._thread.start()
+        self._changed.notify()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._stopped or self._wanted or self._counting)
+                if self._stopped:
+                    return
+                wanted, self._wanted = self._wanted, None
+                counting = self._counting and wanted is None
+                self._counting &= not counting
+                self._busy = wanted is not None
+            message = self._counted() if wanted is None else self._loaded(*wanted)
+            if message is not None:
+                self._post(message)
+            self._busy = False  # after its message: who is not busy has nothing to tell
+
+    def _counted(self) -> Message | None:
+        try:
+            return Counted(self.frames.count())
+        except UserError:
+            return None  # what is wrong with other frames is said when they are shown
+
+    def _loaded(self, content: Content, like: LoadedScene) -> Message | None:
+        try:
+            loaded = self.frames.load(content, like)
+        except UserError as error:
+            return Refused(str(error), content)
+        except Exception as error:  # a traceback in the terminal would be overlooked
+            return Refused(f"it cannot be shown ({type(error).__name__}: {error})", content)
+        if self._stopped or not self._is_worth(content):
+            loaded.close()
+            return None
+        return Shown(loaded, content)
+
+    def _is_worth(self, content: Content) -> bool:
+        """Whether a content is worth a look: what was asked for since differs in frame or slice."""
+        if self._wanted is None:
+            return True
+        wanted = self._wanted[0]
+        return replace(content, frame=wanted.frame, slice=wanted.slice) == wanted

@@ -1,0 +1,167 @@
+"""Trajectories that are smoothed and unwrapped, and particles that come and go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import raytracer
+from raytracer.animation.source import source_of
+from raytracer.animation.tracks import TrackedSource
+from raytracer.errors import UserError
+
+SMALL: dict[str, Any] = {"width": 48, "height": 27, "samples": 1, "backend": "cpu"}
+EDGE = 10.0
+
+
+def dump(path: Path, frames: list[dict[int, float]], ids: bool = True) -> Path:
+    """Write the places x of particles by id in each frame, in another order each time."""
+    rng = np.random.default_rng(3)
+    text = ""
+    for k, places in enumerate(frames):
+        order = rng.permutation(sorted(places))
+        rows = [f"{i} {1 + i % 2} {places[i]} 1 1" for i in order]
+        head = f"ITEM: TIMESTEP\n{k}\nITEM: NUMBER OF ATOMS\n{len(rows)}\n"
+        box = f"ITEM: BOX BOUNDS pp pp pp\n0 {EDGE}\n0 {EDGE}\n0 {EDGE}\n"
+        if not ids:
+            rows = [row.partition(" ")[2] for row in rows]
+        columns = f"ITEM: ATOMS {'id ' if ids else ''}type x y z\n"
+        text += head + box + columns + "\n".join(rows) + "\n"
+    path.write_text(text)
+    return path
+
+
+def places(source: TrackedSource, frame: int) -> dict[int, float]:
+    """The places x of a frame by id."""
+    with raytracer.warning.collected():
+        (spheres,) = source.load(frame).spheres
+    found = zip(spheres.columns["id"], spheres.centers[:, 0], strict=True)
+    return {int(i): round(float(x), 5) for i, x in found}
+
+
+def tracked(path: Path, smoothing: int = 1, unwrap: bool = False, first: int = 0) -> TrackedSource:
+    source = source_of(path)
+    return TrackedSource(source, range(first, source.count), smoothing, unwrap)
+
+
+def test_unwrapping_follows_particles_that_come_and_go(tmp_path: Path) -> None:
+    """Particle 1 goes right for ever, 2 left; 3 comes later, and 2 is away in between."""
+    frames = []
+    for k in range(12):
+        there = {1: (2.0 + 3.0 * k) % EDGE, 2: (5.0 - 4.0 * k) % EDGE}
+        if k >= 4:
+            there[3] = (9.0 + 2.0 * (k - 4)) % EDGE
+        if k == 5:
+            del there[2]
+        frames.append(there)
+    path = dump(tmp_path / "a.dump", frames)
+    for order in (range(12), (11, 3, 7, 0)):  # any frame, not only in turn
+        source = tracked(path, unwrap=True)
+        for k in order:
+            found = places(source, k)
+            assert found[1] == pytest.approx(2.0 + 3.0 * k)
+            if k < 5:
+                assert found[2] == pytest.approx(5.0 - 4.0 * k)
+            if k >= 4:
+                assert found[3] == pytest.approx(9.0 + 2.0 * (k - 4))
+    # Seen again after a gap of two steps it is where it is nearest to its last place.
+    assert places(source, 6)[2] == pytest.approx(5.0 - 4.0 * 4 + 2.0)
+    later = tracked(path, unwrap=True, first=6)
+    assert places(later, 6)[1] == pytest.approx((2.0 + 18.0) % EDGE)
+
+
+def test_smoothing_is_the_mean_over_the_boundary(tmp_path: Path) -> None:
+    frames = [{1: (9.0 + k) % EDGE, 2: 4.0 + (-1) ** k} for k in range(6)]
+    del frames[4][2]
+    path = dump(tmp_path / "a.dump", frames)
+    source = tracked(path, smoothing=3)
+    assert places(source, 2) == {1: 1.0, 2: pytest.approx(4.0 - 1 / 3, abs=1e-5)}
+    assert places(source, 0) == {1: 9.5, 2: 4.0}  # fewer at the ends
+    assert places(source, 3)[2] == pytest.approx(4.0)  # of two frames: it is away in the third
+    assert places(source, 5) == {1: pytest.approx(3.5), 2: 3.0}
+    both = tracked(path, smoothing=3, unwrap=True)
+    assert places(both, 3)[1] == pytest.approx(12.0)
+    again = tracked(path, smoothing=2)
+    assert places(again, 2)[1] == pytest.approx(1.5)
+
+
+def test_arrays_and_rows_without_ids() -> None:
+    rng = np.random.default_rng(5)
+    series = rng.uniform(size=(5, 7, 3))
+    source = TrackedSource(source_of(series), range(5), 5, False)
+    np.testing.assert_allclose(source.load(2).spheres[0].centers, series.mean(axis=0), atol=1e-6)
+
+
+@pytest.mark.parametrize("workers", [None, 1])
+def test_smoothing_in_a_movie(tmp_path: Path, workers: int | None) -> None:
+    """Jitter that the mean takes away: all frames but those at the ends are the same."""
+    frames = [{1: 2.0 + 0.5 * (-1) ** k, 2: 7.0, 3: 5.0} for k in range(6)]
+    path = dump(tmp_path / "a.dump", frames)
+    options = SMALL | {"smoothing": 2, "frames": ":5", "fit_to": "first", "color_by": "id"}
+    animation = raytracer.animate(path, **options)
+    animation.save(tmp_path / "##.png", workers=workers)
+    shown = {(tmp_path / f"{k:02d}.png"): pixels(tmp_path / f"{k:02d}.png") for k in range(5)}
+    first, *others = shown.values()
+    for other in others:
+        np.testing.assert_array_equal(first, other)
+
+
+def pixels(path: Path) -> NDArray[np.uint8]:
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        return np.asarray(picture)
+
+
+def test_particles_keep_their_look_by_id(tmp_path: Path) -> None:
+    """Rows change their order and particles go; what is known of an id stays."""
+    frames = [{i: float(i) for i in range(1, 9) if i != k} for k in range(9, 0, -1)]
+    path = dump(tmp_path / "a.dump", frames)
+    options = SMALL | {"color_by": "id"}
+    wanted: dict[int, NDArray[Any]] = {}
+    with raytracer.warning.collected():
+        animation = raytracer.animate(path, **options)
+        from raytracer.animation.shots import Renderer
+
+        with Renderer(animation._plan) as renderer:
+            for shot in animation._plan.shots:
+                scene = renderer._load(shot.frame)
+                (spheres,) = scene.spheres
+                ids = spheres.columns["id"]
+                colors = (
+                    spheres.color[spheres.color_id]
+                    if spheres.color_id is not None
+                    else np.broadcast_to(spheres.color, (len(ids), 3))
+                )
+                radii = np.broadcast_to(spheres.radius, len(ids))
+                for i, color, radius in zip(ids, colors, radii, strict=True):
+                    known = wanted.setdefault(int(i), np.array([*color, radius]))
+                    np.testing.assert_array_equal(known, [*color, radius])
+    assert len({tuple(each) for each in wanted.values()}) == 8
+
+
+@pytest.mark.parametrize(
+    ("frames", "settings", "ids", "words"),
+    [
+        ([{1: 1.0, 2: 2.0}, {1: 1.0}], {"smoothing": 3}, False, "2 particles without ids"),
+        ([{1: 1.0}, {1: 2.0}], {"smoothing": 0}, True, "smoothing: 0 is not between 1 and 1001"),
+        ([{1: 1.0}, {1: 2.0}], {"smoothing": "a"}, True, "smoothing: 'a' is not a whole number"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_smoothed(
+    tmp_path: Path, frames: list[dict[int, float]], settings: dict[str, Any], ids: bool, words: str
+) -> None:
+    path = dump(tmp_path / "a.dump", frames, ids)
+    with pytest.raises(UserError, match=words), raytracer.warning.collected():
+        list(raytracer.animate(path, **SMALL, **settings))
+
+
+def test_nothing_jumps_without_a_box(tmp_path: Path) -> None:
+    path = tmp_path / "a.xyz"
+    path.write_text("".join(f"1\n\nO {k} 0 0\n" for k in range(3)))
+    with pytest.raises(UserError, match="frame 0: states no periodic box"):
+        list(raytracer.animate(path, unwrap=True, **SMALL))

@@ -1,0 +1,89 @@
+"""Workers of this machine: what they get, what they return, and what happens when they end."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from raytracer.errors import DataFileError, UserError
+from raytracer.farm.choice import crew_of
+from raytracer.farm.crew import in_order
+from raytracer.farm.local import VISIBLE, LocalCrew, places
+from raytracer.farm.shared import Shared
+from raytracer.resources import THREADS_VARIABLE
+from support import farm
+
+
+@pytest.fixture(autouse=True)
+def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers import the calls of the tests."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(farm.__file__).parents[1]))
+
+
+def test_results_come_in_order_and_deaths_are_made_good(tmp_path: Path) -> None:
+    """A call that kills its worker at the first time is made again on another one."""
+    marks = [(tmp_path / str(k), k) for k in range(8)]
+    with LocalCrew([{}, {}]) as crew:
+        assert list(in_order(crew, farm.dies_once, marks[:3])) == [0, 1, 2]
+        assert [one for (one,) in in_order(crew, farm.listed, [(k,) for k in range(8)])] == [
+            *range(8)
+        ]
+        with pytest.raises(
+            UserError, match=r"3 processes in a row ended at the same task \(SIGKILL"
+        ):
+            list(in_order(crew, farm.dies, [()]))
+        with pytest.raises(DataFileError, match="nothing here"):
+            list(in_order(crew, farm.fails, [("nothing here",)]))
+        assert list(in_order(crew, farm.dies_once, marks[3:4])) == [3]
+
+
+def test_a_value_is_opened_once_by_each_worker(tmp_path: Path) -> None:
+    with LocalCrew([{}]) as crew:
+        shared = crew.share(Shared.of({"folder": tmp_path}))
+        assert list(in_order(crew, farm.adds, [(shared, k) for k in range(4)])) == [0, 1, 3, 6]
+        assert len(list(tmp_path.iterdir())) == 1
+        other = crew.share(Shared.of({"folder": tmp_path}))
+        assert list(in_order(crew, farm.adds, [(other, 5)])) == [5]
+    with pytest.raises(UserError, match="cannot be sent to another process"):
+        Shared.of(lambda: None)
+
+
+def test_workers_are_gone_when_the_crew_is_closed() -> None:
+    with LocalCrew([{}, {}]) as crew:
+        list(in_order(crew, farm.listed, [(k,) for k in range(2)]))
+        assert isinstance(crew, LocalCrew)
+        numbers = [process.pid for process in crew.processes.values()]
+        future = crew.submit(farm.sleeps, 60.0)
+    assert future.done()
+    for number in numbers:
+        with pytest.raises(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+
+
+def test_what_a_worker_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    shares = [place[THREADS_VARIABLE] for place in places(3, "cpu", 8)]
+    assert shares == ["2", "3", "3"]
+    assert [p[THREADS_VARIABLE] for p in places(3, "cpu", 2)] == ["1", "1", "1"]
+    gpus = [{"backend": "cuda", "available": True}] * 2
+    monkeypatch.setattr("raytracer.backends.select.devices", lambda: gpus)
+    monkeypatch.delenv(VISIBLE, raising=False)
+    assert [p.get(VISIBLE) for p in places(3, "auto", 0)] == ["0", "1", "0"]
+    assert [p.get(VISIBLE) for p in places(2, "cuda:1", 0)] == [None, None]
+    monkeypatch.setenv(VISIBLE, "4,7")
+    assert [p.get(VISIBLE) for p in places(2, "cuda", 0)] == ["4", "7"]
+
+
+@pytest.mark.parametrize(
+    ("workers", "address", "words"),
+    [
+        (0, None, "workers: 0 is not between 1 and 1024"),
+        (None, "node17", "'node17' is not the address of a Dask scheduler"),
+        (2, "tcp://127.0.0.1:1", "farm names another one: say one"),
+    ],
+)
+def test_workers_that_there_are_not(workers: int | None, address: str | None, words: str) -> None:
+    with pytest.raises(UserError, match=words), crew_of(workers, address, "cpu", 0):
+        pass
