@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from raytracer.animation.animate import Animation, animate
     from raytracer.backends.select import devices
     from raytracer.benchmark.run import bench
+    from raytracer.browser.notebook import show
+    from raytracer.browser.serve import serve
     from raytracer.errors import RaytracerError, UserError
     from raytracer.film.film import Film
     from raytracer.film.image import Image
@@ -39,10 +41,11 @@ if TYPE_CHECKING:
         SimulationBox,
         TextLabel,
     )
-    from raytracer.scene.coloring.scale import ColorScale
-    from raytracer.scene.columns import Columns
+    from raytracer.scene.capsules import CapsuleSet
     from raytracer.scene.clip import Clip
     from raytracer.scene.environment import Environment
+    from raytracer.scene.coloring.scale import ColorScale
+    from raytracer.scene.columns import Columns
     from raytracer.scene.ground import Ground
     from raytracer.scene.load import load
     from raytracer.scene.scene import (
@@ -72,6 +75,7 @@ __all__ = [
     "Axes",
     "Background",
     "Camera",
+    "CapsuleSet",
     "Clip",
     "ColorScale",
     "Columns",
@@ -111,6 +115,8 @@ __all__ = [
     "load",
     "preview",
     "render",
+    "serve",
+    "show",
 ]
 
 # Where each public name lives.
@@ -122,6 +128,7 @@ _HOMES = {
     "Axes": "raytracer.scene.annotations",
     "Background": "raytracer.scene.scene",
     "Camera": "raytracer.scene.scene",
+    "CapsuleSet": "raytracer.scene.capsules",
     "ColorScale": "raytracer.scene.coloring.scale",
     "Columns": "raytracer.scene.columns",
     "DepthCue": "raytracer.scene.annotations",
@@ -160,6 +167,8 @@ _HOMES = {
     "load": "raytracer.scene.load",
     "preview": "raytracer.viewer.preview",
     "render": "raytracer.pipeline",
+    "serve": "raytracer.browser.serve",
+    "show": "raytracer.browser.notebook",
 }
 
 

@@ -51,6 +51,17 @@ struct Surface {
 #endif
 };
 
+// The BSDF at a point of the primitive at leaf position `prim`.
+template <class F>
+RT_HD Bsdf<F> surface_bsdf(const rt::SceneTables& s, UintOf<F> prim, const Primitive<F>& primitive,
+                           const SurfacePoint<F>& point) {
+#if RT_CAPSULES
+  return load_bsdf<F>(s, prim, primitive, point);
+#else
+  return load_bsdf<F>(s, prim);
+#endif
+}
+
 // where the path meets p.prim, the primitive given
 template <class F> RT_HD Surface<F> path_surface(const rt::SceneTables& s, const PathState<F>& p,
                                                  const Primitive<F>& primitive) {
@@ -67,9 +78,9 @@ template <class F> RT_HD Surface<F> path_surface(const rt::SceneTables& s, const
       at = {select_point(small, at.point, point), on_cut};
     }
   }
-  return {primitive, at.point, load_bsdf<F>(s, p.prim), at.on_cut};
+  return {primitive, at.point, surface_bsdf<F>(s, p.prim, primitive, at.point), at.on_cut};
 #else
-  return {primitive, point, load_bsdf<F>(s, p.prim)};
+  return {primitive, point, surface_bsdf<F>(s, p.prim, primitive, point)};
 #endif
 }
 

@@ -54,12 +54,13 @@ from raytracer.settings import RenderSettings
 from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
-    from raytracer.scene.clip import Clip
-    from raytracer.scene.environment import Environment
     from os import PathLike
 
     from raytracer.scene.animation import AnimationSettings
     from raytracer.scene.annotations import Annotations
+    from raytracer.scene.capsules import CapsuleSet
+    from raytracer.scene.clip import Clip
+    from raytracer.scene.environment import Environment
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.coloring.style import SetStyle
     from raytracer.scene.particles.source import Notes, Particles
@@ -384,6 +385,8 @@ class _Composer:
         self.note_foreign()
         made = [self.spheres(i, s, elements) for i, s in enumerate(content.get("spheres", ()))]
         spheres = [s for s in made if s is not None]
+        rods = [self.capsules(i, s) for i, s in enumerate(content.get("capsules", ()))]
+        capsules = [c for c in rods if c is not None]
         if not self.problems:
             self.check_elements(elements)
         if self.frame is not None and not self.moves and not self.problems:
@@ -392,11 +395,12 @@ class _Composer:
             )
         if self.problems:
             raise SceneError(*(f"{self.path}: {p}" for p in self.problems))
-        self.require_spheres(spheres)
+        if not any(each.count for each in capsules):
+            self.require_spheres(spheres)
         texts: Values = {name: content.get(name, "") for name in ("title", "caption")}
         if any(self.styles):
             spheres, texts["color_scales"] = self.styled(spheres)
-        return Scene(spheres=spheres, source=str(self.path), **texts, **parts)
+        return Scene(spheres=spheres, capsules=capsules, source=str(self.path), **texts, **parts)
 
     def clip(self) -> Clip | None:
         """Return the planes that clip, if the file has any."""
@@ -568,13 +572,7 @@ class _Composer:
     def spheres(self, index: int, values: Values, elements: dict[str, Element]) -> SphereSet | None:
         """Make one sphere set."""
         place = f"spheres[{index}]"
-        known = self.content.get("materials", {})
-        material = values.get("material", "default")
-        if material not in (*known, *PRESETS, "default"):
-            unknown = f"{place}.material: there is no material named '{shown(material)}'"
-            if len(self.problems) < MOST_HINTS:
-                unknown += f"; {suggestion(material, [*known, 'default', *PRESETS])}"
-            self.problems.append(unknown)
+        self.check_material(place, values)
         problem = contradiction(values)
         if problem:
             self.problems.append(f"{place}{problem}")
@@ -584,6 +582,36 @@ class _Composer:
         except UserError as error:
             separator = "" if str(error).startswith(place) else ".file: "
             self.problems.append(f"{place}{separator}{error}" if separator else str(error))
+            return None
+
+    def check_material(self, place: str, values: Values) -> None:
+        """Note a material of a set that the scene does not have."""
+        known = self.content.get("materials", {})
+        material = values.get("material", "default")
+        if material not in (*known, *PRESETS, "default"):
+            unknown = f"{place}.material: there is no material named '{shown(material)}'"
+            if len(self.problems) < MOST_HINTS:
+                unknown += f"; {suggestion(material, [*known, 'default', *PRESETS])}"
+            self.problems.append(unknown)
+
+    def capsules(self, index: int, values: Values) -> CapsuleSet | None:
+        """Make one capsule set."""
+        place = f"capsules[{index}]"
+        self.check_material(place, values)
+        for one, many in PAIRS:
+            if values.get(one) is not None and values.get(many) is not None:
+                self.problems.append(f"{place}.{many}: leave out either {one} or {many}")
+                return None
+        lacking = [name for name in ("starts", "ends") if values.get(name) is None]
+        if values.get("radius") is None and values.get("radii") is None:
+            lacking.append("radius")
+        if lacking:
+            self.problems += [f"{place}.{name}: is missing" for name in lacking]
+            return None
+        try:
+            return _capsules(place, values)
+        except UserError as error:
+            self.problems.append(str(error))
             return None
 
     def _spheres(self, index: int, values: Values, elements: dict[str, Element]) -> SphereSet:
@@ -728,6 +756,38 @@ def _inline(place: str, values: Values, options: dict[str, Any]) -> SphereSet:
     for note in notes:
         warn(f"{place}.{note}")
     return spheres
+
+
+PAIRS = (("radius", "radii"), ("color", "colors"), ("end_color", "end_colors"))
+"""Keys of a capsule set of which one says the same of all, and the other something of each."""
+
+
+def _capsules(place: str, values: Values) -> CapsuleSet:
+    """Make a set of the capsules in the scene file."""
+    from raytracer.scene.capsules import CapsuleSet  # late: few scenes have any
+
+    for name in ("starts", "ends", "radii", "colors", "end_colors"):
+        if _holds_truth(values.get(name)):
+            raise SceneError(f"{place}.{name}: holds true or false where numbers belong")
+    names = {one: one if values.get(many) is None else many for one, many in PAIRS}
+    given = {one: values.get(name) for one, name in names.items()}
+    placed = values.get("transform")
+    try:
+        with collected() as notes:
+            made = CapsuleSet(
+                values["starts"],
+                values["ends"],
+                **given,
+                names=names,
+                color_space=values.get("color_space", "srgb"),
+                material=values.get("material", "default"),
+                transform=None if placed is None else Transform(**placed),
+            )
+    except UserError as error:
+        raise SceneError(f"{place}.{error}") from None
+    for note in notes:
+        warn(f"{place}.{note}")
+    return made
 
 
 def _holds_truth(rows: Any) -> bool:
