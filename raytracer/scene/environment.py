@@ -62,8 +62,6 @@ class Environment(Defined):
         default=False,
         metadata=define(Truth(), "Whether it is seen behind the spheres, instead of the background."),
     )
-    folder: str = ""
-    """Where a relative `image` lies."""
 
     def __post_init__(self) -> None:
         check_fields(self, "environment")
@@ -76,12 +74,6 @@ class Environment(Defined):
                 "environment: give one of `image`, `color`, and the gradient of `bottom` and `top`"
             )
 
-    @property
-    def path(self) -> Path:
-        """The file of the image."""
-        assert self.image is not None
-        return Path(self.folder) / self.image
-
     def equirectangular(self) -> NDArray[np.float32]:
         """Return the radiance, linear RGB, float32 (h, w, 3): row 0 is the zenith.
 
@@ -93,7 +85,7 @@ class Environment(Defined):
         if self.image is not None:
             from raytracer.scene.environment_image import read_radiance
 
-            rows: Any = read_radiance(self.path)
+            rows: Any = read_radiance(Path(self.image))
         elif self.color is not None:
             rows = np.array([[srgb_to_linear(parse_color(self.color))]])
         else:

@@ -418,7 +418,7 @@ class _Composer:
         from raytracer.scene.environment import Environment as Kind
 
         if values.get("image") is not None:
-            values = {**values, "folder": str(self.path.parent)}
+            values = {**values, "image": str(self.path.parent / values["image"])}
         return self.make_if("", Kind, values)
 
     @cached_property

@@ -1,0 +1,226 @@
+"""Environments, panoramas and lenses: against images, closed forms and other lights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import raytracer
+from raytracer import Background, Camera, Environment, Material, Scene, SphereSet
+from raytracer.errors import SceneError, UserError
+from raytracer.scene.packing.alias import alias_table
+from raytracer.scene.packing.sky import directions, octahedral, sky_x
+
+DARK = raytracer.Ambient(intensity=0.0)
+WHITE = Material(ambient=1.0, diffuse=1.0, specular=0.0)
+FRONT = Camera(position=(0, 0, 6), look_at=(0, 0, 0), vertical_fov=25.0)
+
+
+def scene_of(environment: Environment | None, **more: Any) -> Scene:
+    more = {"camera": FRONT, "lights": [], "ambient": DARK} | more
+    more.setdefault("spheres", [SphereSet([[0, 0, 0]], 1.0, "white", material=WHITE)])
+    more.setdefault("background", Background("black"))
+    return Scene(environment=environment, **more)
+
+
+def mean(scene: Scene, backend: str, samples: int = 64, **more: Any) -> Any:
+    more = {"width": 48, "height": 36, "integrator": "path"} | more
+    film = raytracer.render(scene, samples=samples, backend=backend, **more).film
+    return film.sums / samples
+
+
+def picture(tmp_path: Path, rows: Any) -> str:
+    Image.fromarray(rows.astype(np.uint8)).save(tmp_path / "sky.png")
+    return str(tmp_path / "sky.png")
+
+
+def to_linear(codes: Any) -> Any:
+    share = codes / 255.0
+    return np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+
+
+@pytest.mark.parametrize("up", [(0, 1, 0), (0, 0, 1), (1, 0, 0)])
+def test_a_panorama_of_an_environment_is_its_image(backend: str, tmp_path: Path, up: Any) -> None:
+    """A camera that looks along the image's middle sees the image again, the right way round."""
+    x, y = np.meshgrid(np.arange(64) / 63, np.arange(32) / 31)
+    rows = 255 * np.stack([x, y, 0.5 + 0.5 * np.cos(2 * np.pi * x) * (1 - y)], axis=-1)
+    environment = Environment(image=picture(tmp_path, rows), visible=True, rotation=40.0)
+    ahead = sky_x(tuple(map(float, up)), 40.0)
+    camera = Camera(type="panorama", position=(0, 0, 0), look_at=ahead, up=up)
+    far = SphereSet(5000.0 * np.array([np.roll(up, 1)]), 1.0)
+    got = mean(scene_of(environment, camera=camera, spheres=[far]), backend, 1,
+               width=64, height=32, filter="point")  # fmt: skip
+    error = np.abs(got[4:-4, 4:-4, :3] - to_linear(np.rint(rows))[4:-4, 4:-4])
+    assert error.mean() < 0.01
+    assert (got[..., 3] == 1.0).all()
+
+
+def test_an_environment_of_one_colour_is_an_ambient_light(backend: str) -> None:
+    ambient = raytracer.Ambient(intensity=1.0)
+    light = mean(scene_of(None, ambient=ambient), backend)
+    around = mean(scene_of(Environment(color="white")), backend)
+    inside = around[12:24, 18:30, :3]
+    np.testing.assert_allclose(inside, 1.0, atol=0.02)
+    np.testing.assert_allclose(inside, light[12:24, 18:30, :3], atol=0.02)
+    assert around[0, 0, 3] == 0.0  # it is not seen
+
+
+@pytest.mark.parametrize("material", [WHITE, raytracer.Principled(roughness=0.6, metallic=1.0)])
+def test_a_bright_patch_is_a_directional_light(backend: str, tmp_path: Path, material: Any) -> None:
+    """The patch sends pi times the colour of a light of the same solid angle to a surface."""
+    height = 128
+    rows = np.zeros((height, 2 * height, 3))
+    rows[56:72, 120:136] = 255  # in the middle: towards +x
+    latitude = np.pi * (np.arange(56, 73) / height - 0.5)
+    solid = 16 / height * np.pi * np.diff(np.sin(latitude)).sum()
+    half = np.degrees(np.arccos(1 - solid / (2 * np.pi)))
+    spheres = [SphereSet([[0, 0, 0]], 1.0, "white", material=material)]
+    around = Environment(image=picture(tmp_path, rows), intensity=1 / solid)
+    sun = raytracer.DirectionalLight((-1, 0, 0), intensity=1 / np.pi, angle=2 * half)
+    patch = mean(scene_of(around, spheres=spheres), backend, 256)[..., 0]
+    light = mean(scene_of(None, lights=[sun], spheres=spheres), backend, 256)[..., 0]
+    assert light.mean() > 0.01
+    assert patch.mean() == pytest.approx(light.mean(), rel=0.03)
+
+
+def test_mirrors_show_it_with_every_integrator(backend: str) -> None:
+    mirror = Material(ambient=0.0, diffuse=0.0, specular=0.0, mirror=1.0)
+    spheres = [SphereSet([[0, 0, 0]], 1.0, "white", material=mirror)]
+    for integrator in ("direct", "ao", "path"):
+        around = mean(scene_of(Environment(color="#00ff00", intensity=2.0), spheres=spheres),
+                      backend, 1, integrator=integrator)  # fmt: skip
+        np.testing.assert_allclose(around[18, 24, :3], (0.0, 2.0, 0.0), atol=1e-3)
+
+
+def test_octahedral_texels_cover_the_sphere_once() -> None:
+    size = 64
+    u, v = np.meshgrid((np.arange(size) + 0.5) / size, (np.arange(size) + 0.5) / size)
+    direction, distance = directions(u, v)
+    np.testing.assert_allclose(np.linalg.norm(direction, axis=-1), 1.0)
+    solid = 4 / size**2 / distance**3
+    assert solid.sum() == pytest.approx(4 * np.pi, rel=1e-3)
+    np.testing.assert_allclose((direction * solid[..., None]).sum(axis=(0, 1)), 0.0, atol=1e-9)
+
+
+def test_light_of_an_image_is_kept() -> None:
+    rng = np.random.default_rng(1)
+    image = rng.uniform(0, 1, (128, 256, 3)).astype(np.float32) ** 4
+    latitude = np.pi * (np.arange(129) / 128 - 0.5)
+    solid = np.diff(np.sin(latitude))[:, None] * (2 * np.pi / 256)
+    luminance = (image @ np.array([0.2126, 0.7152, 0.0722]) * solid).sum()
+    _, weight = octahedral(image, 256)
+    assert 4 / (256 * 2) ** 2 * weight.sum() == pytest.approx(luminance, rel=0.01)
+
+
+@pytest.mark.parametrize("count", [1, 2, 65, 4096])
+def test_alias_tables_give_each_entry_its_share(count: int) -> None:
+    rng = np.random.default_rng(count)
+    share = rng.random(count) ** 5
+    share[rng.random(count) < 0.3] = 0.0
+    share[0] += 0.01
+    share /= share.sum()
+    threshold, alias = alias_table(share)
+    drawn = np.bincount(np.arange(count), threshold, count)
+    drawn += np.bincount(alias, 1.0 - threshold, count)
+    np.testing.assert_allclose(drawn / count, share, atol=1e-12)
+
+
+def disc_radius(scene: Scene, backend: str) -> float:
+    """Radius in pixels of the disc that a small sphere covers."""
+    alpha = mean(scene, backend, 64, width=160, height=160, integrator="direct")[..., 3]
+    return float(np.sqrt((alpha > 0.001).sum() / np.pi))
+
+
+def test_a_point_out_of_focus_is_a_disc_of_the_lens_size(backend: str) -> None:
+    """By similar triangles: aperture |d - f| / f at distance d, with the focus at f."""
+    camera = {"position": (0, 0, 0), "look_at": (0, 0, -1), "vertical_fov": 30.0}
+    clear = Background(transparent=True)
+    tiny = [SphereSet([[0, 0, -8]], 0.02)]
+    lens = Camera(**camera, aperture=0.3, focus=(0, 0, -4))
+    pinhole = Camera(**camera)
+    sharp = Camera(**camera, aperture=0.3, focus=(0, 0, -8))
+    spread, point, in_focus = (
+        disc_radius(scene_of(None, camera=c, spheres=tiny, background=clear), backend)
+        for c in (lens, pinhole, sharp)
+    )
+    pixel = 2 * 8 * np.tan(np.radians(15)) / 160
+    assert spread == pytest.approx((0.3 * 4 / 2 * (8 - 4) / 4 + 0.02) / pixel, rel=0.06)
+    assert in_focus == pytest.approx(point, abs=0.8)
+
+
+def test_ready_made_materials(backend: str) -> None:
+    from raytracer.scene.presets import PRESETS
+
+    for name, preset in PRESETS.items():
+        scene = scene_of(Environment(color="white"), spheres=[
+            SphereSet([[0, 0, 0]], 1.0, material=name)
+        ])  # fmt: skip
+        assert scene.material_of(scene.spheres[0]) == preset.material()
+        spot = mean(scene, backend, 16, width=16, height=12)[6, 8, :3]
+        assert 0.005 < spot.max() <= 1.05, name
+    gold = scene_of(Environment(color="white"), spheres=[SphereSet([[0, 0, 0]], 1.0, material="gold")])
+    red, _, blue = mean(gold, backend, 16, width=16, height=12)[6, 8, :3]
+    assert blue < 0.6 * red
+    own = scene_of(None, spheres=[SphereSet([[0, 0, 0]], 1.0, "blue", material="gold")])
+    assert tuple(own.surfaces()[0].color[0]) == (0.0, 0.0, 1.0)
+    with pytest.raises(SceneError, match="no material named 'golt'.*gold"):
+        raytracer.render(scene_of(None, spheres=[SphereSet([[0, 0, 0]], 1.0, material="golt")]))
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        ({}, "give one of"),
+        ({"color": "red", "image": "a.png"}, "give one of"),
+        ({"top": "red"}, "environment.bottom"),
+        ({"color": "red", "intensity": -1.0}, "environment.intensity"),
+        ({"color": "red", "rotation": 1e9}, "environment.rotation"),
+    ],
+)
+def test_wrong_environments_are_refused(values: Any, problem: str) -> None:
+    with pytest.raises(SceneError, match=problem):
+        Environment(**values)
+
+
+@pytest.mark.parametrize("name", ["none.png", "sky.txt", "broken.png", "broken.exr"])
+def test_wrong_images_are_refused(tmp_path: Path, name: str) -> None:
+    for broken in ("broken.png", "broken.exr", "sky.txt"):
+        (tmp_path / broken).write_bytes(b"nothing")
+    scene = scene_of(Environment(image=str(tmp_path / name)))
+    with pytest.raises(UserError, match=f"{name}: "):
+        raytracer.render(scene, width=8, height=6, samples=1)
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        ({"type": "panorama"}, "camera.position"),
+        ({"type": "orthographic", "fit": True, "aperture": 0.1}, "camera.aperture"),
+        ({"aperture": 2.0}, "camera.aperture"),
+        ({"type": "panorama", "position": (0, 0, 0), "focus": (1, 0, 0)}, "camera.focus"),
+    ],
+)
+def test_wrong_lenses_are_refused(values: Any, problem: str) -> None:
+    with pytest.raises(SceneError, match=problem):
+        Camera(**values)
+
+
+def test_a_scene_file_and_the_command_say_it(tmp_path: Path) -> None:
+    from raytracer.cli import main
+
+    picture(tmp_path, np.full((8, 16, 3), 200.0))
+    (tmp_path / "s.toml").write_text(
+        '[environment]\nimage = "sky.png"\nvisible = true\n[camera]\naperture = 0.1\n'
+        'focus = [0, 0, 1]\n[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1\nmaterial = "chrome"\n'
+    )
+    small = ["--width", "16", "--height", "12", "--samples", "1", "--integrator", "path", "-q"]
+    out = str(tmp_path / "a.png")
+    assert main(["render", str(tmp_path / "s.toml"), "-o", out, *small]) == 0
+    assert np.asarray(Image.open(out))[0, 0, 0] == pytest.approx(200, abs=4)
+    more = ["--environment", "#ffffff", "--material", "gold", "--aperture", "0"]
+    assert main(["render", str(tmp_path / "s.toml"), "-o", out, *small, *more]) == 0
+    assert main(["render", str(tmp_path / "s.toml"), "-o", out, "--environment", "no.hdr"]) == 2
