@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 from raytracer.arguments import is_a, items, plain, whole
 from raytracer.errors import SceneError, UserError, shown_value
 from raytracer.field_types import Kind, Mistakes, Schema
-from raytracer.memory import require_room
-from raytracer.scene.arrays import each_block
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,6 +86,8 @@ def wrapped(spheres: SphereSet, place: str) -> SphereSet:
     """
     import numpy as np
 
+    from raytracer.scene.arrays import each_block
+
     box = _box(spheres, place, "move particles into")
     if not any(box.periodic):
         raise SceneError(f"{place}: the box of {_name(spheres)} is not periodic; leave it out")
@@ -122,6 +122,8 @@ def replicated(spheres: SphereSet, counts: tuple[int, int, int], place: str) -> 
         MemoryNeedError: the images do not fit.
     """
     import numpy as np
+
+    from raytracer.memory import require_room
 
     box = _box(spheres, place, "repeat")
     total = prod(counts)
