@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from raytracer.animation.animate import Animation, animate
     from raytracer.backends.select import devices
     from raytracer.benchmark.run import bench
+    from raytracer.browser.notebook import show
+    from raytracer.browser.serve import serve
     from raytracer.errors import RaytracerError, UserError
     from raytracer.film.film import Film
     from raytracer.film.image import Image
@@ -107,6 +109,8 @@ __all__ = [
     "load",
     "preview",
     "render",
+    "serve",
+    "show",
 ]
 
 # Where each public name lives.
@@ -154,6 +158,8 @@ _HOMES = {
     "load": "raytracer.scene.load",
     "preview": "raytracer.viewer.preview",
     "render": "raytracer.pipeline",
+    "serve": "raytracer.browser.serve",
+    "show": "raytracer.browser.notebook",
 }
 
 

@@ -138,7 +138,7 @@ class Viewer:
 
     # State
 
-    def do(self, name: str, *values: Any, **named: Any) -> Any:
+    def do(self, name: str, /, *values: Any, **named: Any) -> Any:
         """Run an action.
 
         Args:
