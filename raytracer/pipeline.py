@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
     from raytracer.buffers import SceneBuffers
     from raytracer.drawing.overlay import Overlay
+    from raytracer.farm.tiles import TileCrew
     from raytracer.files.output import OutputSet
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera
@@ -76,6 +77,8 @@ def render(
     tone: ToneSettings | Mapping[str, Any] | None = None,
     time: float | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
+    workers: int | None = None,
+    farm: str | None = None,
     progress: ProgressCall | None = None,
     show: Show | None = None,
     **settings: Unpack[Settings],
@@ -105,6 +108,10 @@ def render(
             such pictures differ in their number of samples.
         annotations: what is drawn over the picture, an `Annotations`, or changes of the scene's:
             `{"axes": True, "legend": {"place": "left"}, "box": False}`; None takes the scene's.
+        workers: processes of this machine that render tiles, a GPU or a share of the cores each;
+            None renders in this process.
+        farm: address of the scheduler of a Dask cluster whose workers render tiles, as
+            "tcp://node17:8786" (`pip install 'raytracer[farm]'`).
         progress: called now and then with the fraction done; what it raises stops the render.
         show: called with the unfinished picture while it renders, at most every 5 seconds.
 
@@ -127,6 +134,11 @@ def render(
     if first_sample is not None:
         first_sample = whole(first_sample, "first_sample", error=UserError)
     output = memory.Output(aovs=variables, bloom=bloom, parts=seconds is not None)
+    helped = workers is not None or farm is not None
+    if helped:
+        from raytracer.farm.choice import check_crew
+
+        check_crew(workers, farm)
     with (
         prepare(
             scene,
@@ -138,7 +150,9 @@ def render(
             threads=threads,
             memory_of=output,
             annotations=annotations,
+            keep=helped,
         ) as job,
+        job.helped(workers, farm, backend),
         job.film(film_for(job.settings, crop, film)) as on_device,
     ):
         return job.render(
@@ -288,6 +302,7 @@ class Job:
         noise: of the last picture, as `raytracer.film.noise` defines it; None if not measured.
         tone: of the scene.
         plan: of what is drawn over pictures, or None.
+        helpers: workers that render instead of this process, or None.
     """
 
     settings: RenderSettings
@@ -307,6 +322,7 @@ class Job:
     noise: float | None = None
     tone: ToneSettings = field(default_factory=ToneSettings)
     plan: Plan | None = None
+    helpers: TileCrew | None = None
     _drawn: tuple[View, Crop, Overlay] | None = None
 
     def film(self, host: Film) -> DeviceFilm:
@@ -418,7 +434,11 @@ class Job:
         with naming(film.source):
             self.check_film(film)
         check_samples(film.samples if first is None else first, count)
-        seconds = on_device.add(self.scene, self.view, count, progress, first=first)
+        if self.helpers is None:
+            seconds = on_device.add(self.scene, self.view, count, progress, first=first)
+        else:
+            seconds = self.helpers.add(on_device, count, progress, first)
+            self.about["workers"] = self.helpers.about()
         if "samples" in film.aovs:
             self.find_aovs(film, ("samples",))
         film.metadata = self.about | {"digest": self.digest, "transparent": self.transparent}
@@ -434,6 +454,29 @@ class Job:
     def digest(self) -> str:
         """Hash of scene, camera and settings, without the number of samples."""
         return str(self.about["scene"]["digest"])
+
+    @contextmanager
+    def helped(self, workers: int | None, farm: str | None, backend: str) -> Iterator[None]:
+        """Let workers render in the block, as `render` takes them; none if both are None.
+
+        Raises:
+            UserError: there are no such workers.
+        """
+        if workers is None and farm is None:
+            yield
+            return
+        from raytracer.farm.choice import crew_of
+        from raytracer.farm.tiles import TileCrew, TileOrder
+
+        assert self.kept is not None
+        threads = self.threads if farm is not None else 0  # local ones have a share each
+        order = TileOrder(self.kept[1], self.view, backend, threads)
+        with crew_of(workers, farm, backend, self.threads) as crew:
+            self.helpers = TileCrew(crew, order)
+            try:
+                yield
+            finally:
+                self.helpers = None
 
     def check_film(self, film: Film) -> None:
         """Refuse a film with samples of another picture. Raises UserError."""

@@ -308,6 +308,11 @@ def test_a_mistake_is_one_sentence(
         (["render", "a", "--widht", "3"], "'--widht'; did you mean '--width'?"),
         (["render", "a", "--width", "ten"], "'--width': 'ten' is not"),
         (["render", "a", "--crop", "1,2,3"], "'1,2,3' is not of the form x0,y0,x1,y1"),
+        (["render", "a", "--supercell", "2"], "use '--replicate A,B,C'"),
+        (["render", "a", "--stride", "2"], """use '--select "every 10"', or '--select "random"""),
+        (["render", "a", "--hide", "2"], """use '--select "element == 'O'"'"""),
+        (["preview", "a", "--pbc"], "use '--wrap'"),
+        (["render", "a", "--legend", "bottom"], "behind an equals sign: --legend=bottom"),
         (["scene", "generate"], "name a generator, or see them with --list"),
     ],
 )

@@ -18,7 +18,7 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("cpu",): "use '--backend cpu'",
     ("lookat", "target", "center", "focus"): "use '--look-at X,Y,Z'",
     ("eye", "position", "direction", "azimuth", "elevation", "rotation", "rotate",
-     "distance"): (
+     "distance", "camera_position", "camera_dir", "view_direction", "camera_pos"): (
         "standard views are --view front, x, -z, iso, ...; any other camera "
         f"{FILE}: [camera] position = [x, y, z], look_at = [x, y, z]; `raytracer preview` prints "
         "one with the key C, and '--camera FILE' takes it"
@@ -31,12 +31,31 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
     ("radii", "r", "sphere_radius", "point_size", "particle_size", "atom_size", "diameter"): (
         "use '--radius NUMBER', or '--radius COLUMN'"
     ),
+    ("radius_scale", "particle_scale", "scale_radius", "radius_factor", "point_scale"): (
+        "use '--radius \"0.5 * radius\"'"
+    ),
+    ("images", "supercell", "copies", "tile", "periodic_images", "periodic", "pbc_images"): (
+        "use '--replicate A,B,C': so many boxes along each edge"
+    ),
+    ("pbc", "wrapped", "wrap_atoms", "wrap_positions"): "use '--wrap'",
+    ("nth", "every", "stride", "subsample", "skip", "fraction", "decimate", "thin"): (
+        "use '--select \"every 10\"', or '--select \"random 0.1\"'"
+    ),
+    ("hide", "show", "types", "element", "species", "only", "particle_type"): (
+        "use '--select \"element == 'O'\"', \"type != 2\", ..."
+    ),
+    ("slice", "section", "cut", "cutting_plane", "crop_box"): (
+        "use '--select \"z < 10\"', with any expression"
+    ),
+    ("legend_position", "legend_place", "legend_location"): "use '--legend=bottom', right, ...",
     ("scale",): f"a scale {FILE}: [[spheres]] transform = {{ scale = 2.0 }}",
     ("colour", "colors", "colours", "rgb"): "one colour for all particles is '--color NAME'",
     ("cmap", "colormap", "color_map", "lut"): "use '--map NAME' with '--color-by COLUMN'",
     ("colorby", "colour_by", "color_column", "scalars"): "use '--color-by COLUMN'",
     ("clim", "vmin", "vmax", "color_range"): "use '--range LOW,HIGH' with '--color-by COLUMN'",
-    ("filter_by", "where", "only_type", "elements", "atoms"): "use '--select CONDITION'",
+    ("filter_by", "where", "only_type", "elements", "atoms", "sel", "selection"): (
+        "use '--select CONDITION'"
+    ),
     ("bg", "background_color", "bgcolor", "sky"): "use '--background COLOR', or '--transparent'",
     ("lights", "sun", "light_direction"): (
         "use '--light left', right, top, ... or the direction X,Y,Z in which it travels; further "
@@ -59,8 +78,10 @@ ELSEWHERE: dict[tuple[str, ...], str] = {
         "a frame of a trajectory is chosen by its number, '--frame NUMBER'; movies are made by "
         "`raytracer animate`"
     ),
-    ("denoise", "denoiser"): "there is no denoiser; a larger '--samples' gives less noise",
-    ("format", "jpg", "jpeg", "ext", "type"): (
+    ("denoise", "denoiser"): (
+        "pictures are denoised by `raytracer render --denoise` and `raytracer tone --denoise`"
+    ),
+    ("format", "jpg", "jpeg", "ext", "type", "output_format"): (
         "the ending of the name says the format: '--output NAME.jpg'"
     ),
     ("depth_of_field", "aperture", "dof", "motion_blur"): "the camera has no lens and no shutter",

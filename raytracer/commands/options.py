@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -176,6 +177,10 @@ class SettingsCommand(click.Command):
             self._unneeded = [make for make in makers if words.isdisjoint(flags_of(make))]
         try:
             return super().parse_args(ctx, arguments)
+        except click.UsageError as error:
+            if type(error) is click.UsageError and (hint := _detached(args)):
+                raise click.UsageError(hint, ctx) from None
+            raise
         finally:
             self._unneeded = []
 
@@ -495,6 +500,15 @@ def attached(arguments: Sequence[str]) -> list[str]:
         f"{argument}=on" if argument in switches and place < end else argument
         for place, argument in enumerate(arguments)
     ]
+
+
+def _detached(arguments: Sequence[str]) -> str:
+    """Return what to type where the value of a switch stands behind it; "" where none does."""
+    switches = {flag(name) for name in ANNOTATIONS}
+    for word, value in pairwise(arguments):
+        if word in switches and not value.startswith("-"):
+            return f"the value of {word} goes behind an equals sign: {word}={value}"
+    return ""
 
 
 def take_annotations(options: dict[str, Any]) -> dict[str, Any] | None:

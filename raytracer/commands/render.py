@@ -29,6 +29,7 @@ from raytracer.commands.options import (
     threads_option,
     tone_options,
     view_options,
+    worker_options,
 )
 from raytracer.errors import UserError, counted, escaped
 from raytracer.resources import require_start
@@ -72,7 +73,7 @@ def numbers(
     cls=SettingsCommand,
     settings={
         "output": (view_options, style_options, render_options),
-        "threads": tone_options,
+        "farm": tone_options,
         "backend": annotation_options,
     },
 )
@@ -88,6 +89,7 @@ def numbers(
 @format_option
 @backend_option
 @threads_option
+@worker_options
 @picture_options
 @click.option("--film", metavar="FILE", help="Also save the film, as .npz or .exr.")
 @click.option(
@@ -143,6 +145,7 @@ def render(scene: str, **options: Any) -> None:
       raytracer render scenes/galaxy.toml --resume galaxy.npz --film galaxy.npz
       raytracer render atoms.xyz --noise 0.01 --progressive
       raytracer render atoms.xyz --samples 4 --denoise
+      raytracer render large.npz --samples 256 --farm tcp://node17:8786
 
     Settings that are not given come from the scene file. The name of an example scene without a
     folder is enough: raytracer render three_balls.
@@ -174,6 +177,8 @@ class Task(NamedTuple):
     format: str | None
     backend: str
     threads: int
+    workers: int | None
+    farm: str | None
     tone: dict[str, Any]
     bits: str
     quality: int | None
@@ -212,6 +217,11 @@ class Task(NamedTuple):
         return check_aovs(self.aov)
 
     @property
+    def helped(self) -> bool:
+        """Whether workers render."""
+        return self.workers is not None or self.farm is not None
+
+    @property
     def shows_progress(self) -> bool | None:
         """True always, False never, None on a terminal."""
         return False if self.quiet else self.progress
@@ -237,6 +247,10 @@ class Task(NamedTuple):
         from raytracer.film.tone_settings import ToneSettings
 
         check_bits(int(self.bits), ToneSettings.of(self.tone))
+        if self.helped:
+            from raytracer.farm.choice import check_crew
+
+            check_crew(self.workers, self.farm)
         if (self.half or self.aov) and not self.film:
             raise UserError(
                 "--half and --aov change the film that is saved: give --film FILE as well"
@@ -330,6 +344,7 @@ class Task(NamedTuple):
                 outputs=outputs,
                 memory_of=self.memory(resumed),
                 annotations=self.annotations,
+                keep=self.helped,
             )
         self.warn(job, warnings)
         return job
@@ -373,7 +388,7 @@ def run(task: Task) -> None:
         check_target(target, int(task.bits), task.quality, known)  # before the time is spent
         if task.film:
             film_file.require_space(film, task.film, task.aovs)
-        with collected() as warnings:
+        with collected() as warnings, job.helped(task.workers, task.farm, task.backend):
             image = _render(task, job, film, target, tone)
         task.warn(job, warnings)
         statistics = image.statistics
@@ -465,11 +480,11 @@ def run_only(task: Task) -> None:
 
     assert task.only is not None
     x, y, sample = task.only
-    ways = task.repeat > 1, task.crop, task.time, task.progressive
+    ways = task.repeat > 1, task.crop, task.time, task.progressive, task.helped
     if any(ways) or task.output or task.film or task.resume or task.histogram:
         raise UserError(
             "--only writes no picture: leave out --repeat, --crop, --time, --progressive, "
-            "--output, --film, --resume and --histogram"
+            "--workers, --farm, --output, --film, --resume and --histogram"
         )
     if sample < 0:
         raise UserError(f"--only {x},{y},{sample}: samples are counted from 0")

@@ -50,7 +50,7 @@ def commands(path: Path) -> Iterator[list[str]]:
     """Yield the words of every command in the shell blocks of a page."""
     for _, language, text in blocks(path):
         if language == "sh":
-            for line in text.splitlines():
+            for line in text.replace("\\\n", " ").splitlines():
                 for part in line.split("&&"):
                     yield shlex.split(part, comments=True)
 

@@ -235,7 +235,8 @@ def _data(sets: list[SphereSet], style: SetStyle) -> _Data:
         and settings.range is None
         and all(spheres.columns.is_label(by) for spheres in sets)
     )
-    if not has_texts and kind != "categorical" and not is_label:
+    by_category = kind is None and _names_numbers(settings.map)
+    if not (has_texts or by_category or is_label or kind == "categorical"):
         return _Data(found, None)
     if has_texts and kind not in (None, "categorical"):
         raise SceneError(
@@ -248,6 +249,12 @@ def _data(sets: list[SphereSet], style: SetStyle) -> _Data:
             "range: leave it out"
         )
     return _Data(found, held_names(lambda: _category_names(found, by, place)))
+
+
+def _names_numbers(colors: Any) -> bool:
+    """Whether a map gives colours to numbers by their names: {"1": ..., "2": ...}."""
+    names = colors if isinstance(colors, Mapping) else ()
+    return any(name.removeprefix("-").replace(".", "", 1).isdecimal() for name in names)
 
 
 def _category_names(found: list[Any], by: str, place: str) -> list[str]:

@@ -57,6 +57,14 @@ def optional(rows: Sequence[bytes], start: int, stop: int) -> NDArray[Any] | Non
         return None
 
 
+def counted_values(values: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers as int64 if all of them are whole and of few digits, otherwise themselves."""
+    import numpy as np
+
+    is_whole = bool(((np.abs(values) < 1e12) & (values % 1 == 0)).all())
+    return values.astype(np.int64) if is_whole else values
+
+
 def _wrong(cells: Sequence[bytes], source: str, lines: Sequence[int] | int) -> DataFileError:
     """Return the error for the first cell that is no number."""
     for place, cell in enumerate(cells):

@@ -394,3 +394,13 @@ def load_centers(columns: Any) -> list[list[float]]:
     """The centres by their columns."""
     centers: list[list[float]] = np.stack([columns[axis] for axis in "xyz"], axis=1).tolist()
     return centers
+
+
+def test_a_table_of_colours_makes_categories_of_numbers(dump: Path) -> None:
+    scene = load(dump).styled(color_by="mass", map="1=red,4=#0000ff")
+    scale = scene.color_scales[0]
+    assert scale.kind == "categorical"
+    assert scale.names == ("1", "4")
+    assert np.array_equal(
+        scene.spheres[0].color[scene.spheres[0].color_id], scale.palette[[1, 0, 1, 0]]
+    )

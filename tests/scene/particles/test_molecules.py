@@ -627,3 +627,30 @@ def test_types_of_lammps_are_no_elements(tmp_path: Path) -> None:
     np.testing.assert_array_equal(named.radius, [find(name).radius for name in ("H", "O")])
     guessed = read(write(tmp_path / "c.xyz", text.replace("Atoms. Timestep: 0", "")))
     assert any("taken as atomic numbers" in note for _, note in guessed.notes)
+
+
+PDB_ROW = (
+    "ATOM  {0:5d}  CA  {1:<3} A{2:>4}    {0:8.3f}   0.000   0.000  1.00 {0:5.2f}           C  "
+)
+GRO_ROW = "{2:>5}{1:<5}   CA{0:5d}{0:8.3f}   0.000   0.000"
+
+
+@pytest.mark.parametrize("ending", ["pdb", "gro"])
+def test_atoms_are_selected_by_residues(ending: str, tmp_path: Path) -> None:
+    rows = [(1, "GLY", "5"), (2, "HOH", "5"), (3, "ALA", "7"), (4, "GLY", "9")]
+    row = PDB_ROW if ending == "pdb" else GRO_ROW
+    lines = [row.format(*each) for each in rows]
+    if ending == "gro":
+        lines = ["title", "4", *lines, "9 9 9"]
+    path = write(tmp_path / f"a.{ending}", "\n".join([*lines, ""]))
+    scene = load(path)
+    assert scene.columns["resid"].tolist() == [5, 5, 7, 9]
+    chosen = scene.styled(select="5 <= resid <= 7 and resname != 'HOH' and name == 'CA'")
+    assert chosen.columns["index"].tolist() == [0, 2]
+
+
+def test_numbers_of_residues_that_are_none_are_left_out(tmp_path: Path) -> None:
+    rows = [PDB_ROW.format(1, "GLY", "9999"), PDB_ROW.format(2, "GLY", "A000")]
+    columns = load(write(tmp_path / "a.pdb", "\n".join([*rows, ""]))).columns
+    assert "residue_id" not in columns
+    assert columns["beta"].tolist() == [1, 2]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from raytracer.errors import DataFileError
 from raytracer.memory import require_room
 from raytracer.scene.particles.cell import cell_of
+from raytracer.scene.particles.fixed_columns import counted_values
 from raytracer.scene.particles.loaded import LoadedSource, library, texts
 from raytracer.scene.particles.source import Box
 
@@ -23,7 +24,7 @@ MEMORY = 30
 
 _TEXTS = {"element": "type_symbol", "name": "label_atom_id", "residue": "label_comp_id",
           "chain": "label_asym_id"}  # fmt: skip
-_NUMBERS = {"occupancy": "occupancy", "b_factor": "B_iso_or_equiv"}
+_NUMBERS = {"residue_id": "auth_seq_id", "occupancy": "occupancy", "b_factor": "B_iso_or_equiv"}
 
 
 class Source(LoadedSource):
@@ -94,7 +95,7 @@ class Source(LoadedSource):
         for name, key in _NUMBERS.items():
             values = numbers(key)
             if len(values) == len(axes[0]):
-                columns[name] = values
+                columns[name] = counted_values(values) if name == "residue_id" else values
         kept = np.ones(len(axes[0]), bool)
         for key, plain in (("pdbx_PDB_model_num", ()), ("label_alt_id", (".", "?"))):
             words = column(key)

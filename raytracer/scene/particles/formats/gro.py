@@ -12,7 +12,7 @@ from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles.atom_names import elements_of
-from raytracer.scene.particles.fixed_columns import vectors, words
+from raytracer.scene.particles.fixed_columns import counted_values, optional, vectors, words
 from raytracer.scene.particles.lines import has_ink, has_lines, pick_line
 from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.source import Box, Particles, more_frames
@@ -89,6 +89,9 @@ class Source(LoadedSource):
             "name": words(rows, 10, 15),
         }
         columns["element"] = elements_of(columns["name"], columns["residue"])
+        numbers = optional(rows, 0, 5)
+        if numbers is not None:
+            columns["residue_id"] = counted_values(numbers)
         columns["position"] = vectors(rows, 20, width, self.name, 3) * NANOMETRE
         if rows and len(rows[0].rstrip()) >= 20 + 6 * width:
             columns["velocity"] = vectors(rows, 20 + 3 * width, width, self.name, 3)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from raytracer.errors import DataFileError
 from raytracer.memory import require_room
 from raytracer.scene.particles.atom_names import elements_of
-from raytracer.scene.particles.fixed_columns import optional, vectors, words
+from raytracer.scene.particles.fixed_columns import counted_values, optional, vectors, words
 from raytracer.scene.particles.lines import count_lines, starts_with
 from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.regular_text import (
@@ -39,6 +39,7 @@ _CELLS = {
     "alternate": FixedCell(TEXT, 16, 17),
     "residue": FixedCell(TEXT, 17, 20),
     "chain": FixedCell(TEXT, 21, 22),
+    "residue_id": FixedCell(OPTIONAL, 22, 26),
     "x": FixedCell(NUMBER, 30, 38),
     "y": FixedCell(NUMBER, 38, 46),
     "z": FixedCell(NUMBER, 46, 54),
@@ -48,10 +49,13 @@ _CELLS = {
 }
 """Columns of an atom."""
 
+_OPTIONAL = ("residue_id", "occupancy", "b_factor")
+"""Columns of numbers that a file may lack."""
+
 _LEAST_BYTES = 54
 """Letters of the shortest line of an atom: up to its z."""
 
-_ROW_BYTES = 5 * 8 + 12
+_ROW_BYTES = 6 * 8 + 12
 """Bytes of memory of an atom."""
 
 
@@ -94,6 +98,8 @@ class Source(LoadedSource):
         columns, atoms = self._regular(), None
         if columns is None:
             columns, atoms = self._line_by_line()
+        if "residue_id" in columns:
+            columns["residue_id"] = counted_values(columns["residue_id"])
         symbols = columns.pop("element")
         if self.variant == "names":  # types of atoms of AutoDock stand where the elements do
             symbols = np.zeros_like(symbols)
@@ -125,9 +131,11 @@ class Source(LoadedSource):
         columns: dict[str, NDArray[Any]] = dict(zip(texts, rows.texts, strict=True))
         if (columns["alternate"] != b"").any():
             return None
-        columns["position"] = rows.numbers[:, :3]
-        for place, name in enumerate(("occupancy", "b_factor"), 3):
-            if name not in rows.lacking:
+        numbers = [name for name, cell in _CELLS.items() if cell.kind != TEXT]
+        first = numbers.index("x")
+        columns["position"] = rows.numbers[:, first : first + 3]
+        for place, name in enumerate(numbers):
+            if name in _OPTIONAL and name not in rows.lacking:
                 columns[name] = rows.numbers[:, place]
         return columns
 
@@ -152,7 +160,7 @@ class Source(LoadedSource):
         }
         numbers = [place + 1 for place in places]
         columns["position"] = vectors(rows, 30, 8, self.name, numbers)
-        for name in ("occupancy", "b_factor"):
+        for name in _OPTIONAL:
             values = optional(rows, _CELLS[name].start, _CELLS[name].stop)
             if values is not None:
                 columns[name] = values
