@@ -387,10 +387,10 @@ class _Movie(_Job):
         return self.store
 
     def run(self, animation: Animation) -> None:
-        self.store = FrameStore(self.target, self.digest)
+        self.store = FrameStore(self.target, self.digest, len(self.plan.shots))
         if not self.resume:
             self.store.remove()
-            self.store = FrameStore(self.target, self.digest)
+            self.store = FrameStore(self.target, self.digest, len(self.plan.shots))
         try:
             with output.replacing(self.target) as self._file:
                 self.render(animation, 8)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
+import shutil
 from contextlib import suppress
 from copy import copy
 from pathlib import Path
@@ -24,6 +25,9 @@ from raytracer.resources import thread_count
 if TYPE_CHECKING:
     from raytracer.film.image import Image
 
+ROOM = 1 / 16
+"""Share of the free disk that all frames may take without compression."""
+
 _NAME = re.compile(r"\d{6,}-[0-9a-f]{16}(\.png|\.json)(\.\d+\.new)?")
 
 
@@ -33,14 +37,15 @@ class FrameStore:
     Args:
         movie: path of the movie.
         digest: of all that the frames depend on, 16 hexadecimal digits.
+        count: number of frames.
 
     Raises:
         OutputError: the folder cannot be made.
     """
 
-    def __init__(self, movie: Path, digest: str) -> None:
+    def __init__(self, movie: Path, digest: str, count: int) -> None:
         self.folder = movie.with_name(f"{movie.name}.frames")
-        self._digest = digest
+        self._digest, self._count = digest, count
         try:
             self.folder.mkdir(exist_ok=True)
         except OSError as error:
@@ -68,7 +73,10 @@ class FrameStore:
 
     def write(self, index: int, pixels: NDArray[np.uint8]) -> None:
         """Keep a frame, uint8 (h, w, 3 or 4). Raises OutputError: the disk is full."""
-        self._replace(self.path(index), png.encode(pixels, {}, thread_count(1)))
+        # Compression would take as long as the movie's own.
+        compressed = pixels.nbytes * self._count > ROOM * shutil.disk_usage(self.folder).free
+        data = png.encode(pixels, {}, thread_count(1), compressed=compressed)
+        self._replace(self.path(index), data)
 
     def read(self, index: int) -> NDArray[np.uint8]:
         """Return a frame that is kept, uint8 (h, w, 3 or 4)."""
