@@ -153,23 +153,32 @@ def farm(count: int, frames: int) -> None:
         path = gsd_file(folder, count, frames)
         options: dict[str, Any] = SIZE | {"width": 640, "height": 360}
         took: list[float] = []
+        spent: list[float] = []
         rendered: list[int] = []
         for target in ("calm.mp4", "killed.mp4"):
             made.clear()
             killer = threading.Thread(target=_kill_two, args=(made, took), daemon=True)
             animation = raytracer.animate(path, **options)
-            start = time.perf_counter()
+            start, before = time.perf_counter(), processor_time()
             if took:
                 killer.start()
             animation.save(folder / target, workers=4)
             took.append(time.perf_counter() - start)
+            spent.append(processor_time() - before)
             rendered.append(len(animation.seconds))
         one, other = ((folder / target).read_bytes() for target in ("calm.mp4", "killed.mp4"))
         same = "the same bytes" if one == other else "OTHER BYTES"
     print(
         f"four workers, {frames} frames: {took[0]:.1f} s; two killed: {took[1]:.1f} s, ratio "
-        f"{took[1] / took[0]:.2f}, {rendered[1]} frames, {same}"
+        f"{took[1] / took[0]:.2f}; processor time {spent[0]:.1f} and {spent[1]:.1f} s, ratio "
+        f"{spent[1] / spent[0]:.2f}; {rendered[1]} frames, {same}"
     )
+
+
+def processor_time() -> float:
+    """Seconds of all processors that this process and its ended children have used."""
+    kinds = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
+    return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, kinds))
 
 
 def _kill_two(made: list[local.LocalCrew], took: list[float]) -> None:
