@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from raytracer.animation.animate import Animation, animate
     from raytracer.backends.select import devices
     from raytracer.benchmark.run import bench
+    from raytracer.browser.notebook import show
+    from raytracer.browser.serve import serve
     from raytracer.errors import RaytracerError, UserError
     from raytracer.film.film import Film
     from raytracer.film.image import Image
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
         SimulationBox,
         TextLabel,
     )
+    from raytracer.scene.capsules import CapsuleSet
     from raytracer.scene.coloring.scale import ColorScale
     from raytracer.scene.columns import Columns
     from raytracer.scene.ground import Ground
@@ -70,6 +73,7 @@ __all__ = [
     "Axes",
     "Background",
     "Camera",
+    "CapsuleSet",
     "ColorScale",
     "Columns",
     "DepthCue",
@@ -107,6 +111,8 @@ __all__ = [
     "load",
     "preview",
     "render",
+    "serve",
+    "show",
 ]
 
 # Where each public name lives.
@@ -118,6 +124,7 @@ _HOMES = {
     "Axes": "raytracer.scene.annotations",
     "Background": "raytracer.scene.scene",
     "Camera": "raytracer.scene.scene",
+    "CapsuleSet": "raytracer.scene.capsules",
     "ColorScale": "raytracer.scene.coloring.scale",
     "Columns": "raytracer.scene.columns",
     "DepthCue": "raytracer.scene.annotations",
@@ -154,6 +161,8 @@ _HOMES = {
     "load": "raytracer.scene.load",
     "preview": "raytracer.viewer.preview",
     "render": "raytracer.pipeline",
+    "serve": "raytracer.browser.serve",
+    "show": "raytracer.browser.notebook",
 }
 
 

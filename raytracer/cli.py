@@ -22,6 +22,7 @@ MODULES = {
     "render": "raytracer.commands.render",
     "animate": "raytracer.commands.animate",
     "preview": "raytracer.commands.preview",
+    "serve": "raytracer.commands.serve",
     "tone": "raytracer.commands.tone",
     "scene": "raytracer.commands.scene",
     "devices": "raytracer.commands.devices",
@@ -34,6 +35,7 @@ SUMMARIES = {
     "render": "Render a scene or a particle file to a PNG.",
     "animate": "Render a trajectory or a moving camera to a movie.",
     "preview": "Open a scene in an interactive window.",
+    "serve": "Show a scene in a web browser, here or through SSH.",
     "tone": "Make pictures of saved films without rendering.",
     "scene": "Check scene files, make large scenes.",
     "devices": "List the devices that can render here, and what is missing.",
@@ -79,6 +81,7 @@ def program() -> None:
       raytracer render scenes/three_balls.toml
       raytracer render atoms.xyz -o atoms.png
       raytracer preview atoms.xyz          an interactive window
+      raytracer serve atoms.xyz            the same in a web browser, also through SSH
       raytracer animate run.gsd -o run.mp4 a movie of a trajectory
 
     \b

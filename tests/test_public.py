@@ -29,7 +29,7 @@ LAYERS = [
     {"farm"},
     {"pipeline", "progress"},
     {"animation", "benchmark", "viewer"},
-    {"ops", "compile_all"},
+    {"browser", "ops", "compile_all"},
     {"commands"},
     {"process"},
     {"cli"},

@@ -205,7 +205,7 @@ class Session:
 
     # Actions
 
-    def do(self, name: str, *values: Any, **named: Any) -> Any:
+    def do(self, name: str, /, *values: Any, **named: Any) -> Any:
         """Run an action; arguments and errors as for `Viewer.do`."""
         return self.viewer.do(name, *values, **named)
 

@@ -1,0 +1,43 @@
+"""The client: JavaScript and CSS of the view, as one page or as a module of a notebook."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from html import escape
+from importlib.resources import files
+
+VIEW = ("elements.js", "picture.js", "pointer.js", "keys.js", "panel.js", "timeline.js", "view.js")
+"""Parts of the view, in their order: each uses those before it."""
+
+
+@cache
+def script(*transport: str) -> str:
+    """Return the view with the parts that connect it, as one module."""
+    return "\n".join(_text(name) for name in (*VIEW, *transport))
+
+
+@cache
+def style() -> str:
+    """Return the style sheet of the view."""
+    return _text("view.css")
+
+
+def page(title: str, nonce: str) -> str:
+    """Return the page; it loads nothing but itself.
+
+    Args:
+        title: of the window of the browser.
+        nonce: that the policy of the page allows for its script and style.
+    """
+    parts = {
+        "title": escape(title),
+        "nonce": escape(nonce),
+        "style": style(),
+        "script": script("socket.js", "page.js"),
+    }
+    return re.sub(r"\{(\w+)\}", lambda place: parts[place[1]], _text("page.html"))
+
+
+def _text(name: str) -> str:
+    return (files("raytracer.browser") / "client" / name).read_text(encoding="utf-8")

@@ -1,0 +1,62 @@
+// Keys: the actions of keys, from the list that the server sends.
+
+const KEY_NAMES = {
+  ArrowLeft: "LEFT", ArrowRight: "RIGHT", ArrowUp: "UP", ArrowDown: "DOWN", "+": "PLUS",
+  "=": "EQUAL", "-": "MINUS", " ": "SPACE", PageUp: "PAGEUP", PageDown: "PAGEDOWN",
+  Home: "HOME", End: "END", Escape: "ESCAPE", ",": "COMMA", ".": "PERIOD", "[": "BRACKETLEFT",
+  "]": "BRACKETRIGHT",
+};
+const MAX_STEP = 0.1; // seconds of a held key per message
+
+class Keys {
+  // act: takes a control and its amounts.
+  constructor(stage, act) {
+    this.act = act;
+    this.controls = new Map(); // name of a key to its control
+    this.held = new Map(); // code of a key that is down to its control
+    this.last = 0;
+    this.tick = new PerPicture((now) => this.step(now));
+    stage.addEventListener("keydown", (event) => this.down(event));
+    stage.addEventListener("keyup", (event) => this.held.delete(event.code));
+    stage.addEventListener("blur", () => this.held.clear());
+  }
+
+  set(controls) {
+    this.controls.clear();
+    for (const control of controls) {
+      for (const name of control.keys) this.controls.set(name, control);
+    }
+  }
+
+  down(event) {
+    if (event.altKey || event.target.closest("input, select, textarea")) return;
+    const control = this.controls.get(nameOf(event));
+    if (!control) return;
+    event.preventDefault();
+    if (!control.held) {
+      if (!event.repeat) this.act(control, control.amount);
+    } else if (!this.held.has(event.code)) {
+      this.held.set(event.code, control);
+      this.last = performance.now();
+      this.tick.request();
+    }
+  }
+
+  step(now) {
+    if (!this.held.size) return;
+    const seconds = Math.min(Math.max((now - this.last) / 1000, 0), MAX_STEP);
+    this.last = now;
+    if (seconds) {
+      for (const control of this.held.values()) {
+        this.act(control, control.amount.map((each) => each * seconds));
+      }
+    }
+    this.tick.request();
+  }
+}
+
+function nameOf(event) {
+  const prefix = (event.ctrlKey || event.metaKey ? "CTRL+" : "") + (event.shiftKey ? "SHIFT+" : "");
+  const name = KEY_NAMES[event.key] || event.key.toUpperCase();
+  return prefix + name;
+}

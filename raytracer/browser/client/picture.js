@@ -1,0 +1,61 @@
+// Picture: decodes frames and draws them; of frames that arrive while one is decoded, the last.
+
+class Picture {
+  // stage: the element that the canvas fills. shown: called with the header of each drawn frame.
+  constructor(stage, shown) {
+    this.canvas = element("canvas", "rt-canvas", stage);
+    this.ring = svg("svg", { class: "rt-ring", viewBox: "0 0 1 1", preserveAspectRatio: "none" });
+    stage.append(this.ring);
+    this.context = this.canvas.getContext("2d");
+    this.shown = shown;
+    this.next = null;
+    this.busy = false;
+  }
+
+  receive(header, bytes) {
+    this.next = { header, bytes };
+    if (!this.busy) this.drawAll();
+  }
+
+  async drawAll() {
+    this.busy = true;
+    while (this.next) {
+      const { header, bytes } = this.next;
+      this.next = null;
+      try {
+        const bitmap = await createImageBitmap(new Blob([bytes], { type: header.mime }));
+        this.draw(bitmap, header);
+        bitmap.close();
+      } catch (error) {
+        console.error("a frame cannot be decoded", error);
+      }
+      this.shown(header);
+    }
+    this.busy = false;
+  }
+
+  // A draft is enlarged to the size of the finished picture, whose pixels are those of the screen.
+  draw(bitmap, header) {
+    const [width, height] = header.full;
+    if (this.canvas.width !== width || this.canvas.height !== height) {
+      this.canvas.width = width;
+      this.canvas.height = height;
+    }
+    this.context.imageSmoothingEnabled = bitmap.width !== width;
+    this.context.imageSmoothingQuality = "medium";
+    this.context.globalCompositeOperation = "copy";
+    this.context.drawImage(bitmap, 0, 0, width, height);
+    this.drawRings(header.rings);
+  }
+
+  // rings: corners of polygons, as fractions of the picture from its upper left.
+  drawRings(rings) {
+    this.ring.replaceChildren();
+    for (const ring of rings) {
+      const points = ring.map((corner) => corner.join(",")).join(" ");
+      for (const name of ["rt-ring-edge", "rt-ring-line"]) {
+        this.ring.append(svg("polygon", { class: name, points }));
+      }
+    }
+  }
+}

@@ -1,0 +1,54 @@
+// Socket: the transport of the page. It connects again after an interruption.
+//
+// A message with bytes is binary: length of the header (uint32, little endian), the header as JSON,
+// the bytes. All others are JSON.
+
+const FIRST_DELAY = 250; // ms until the first new attempt
+const LAST_DELAY = 5000; // ms between later ones
+const REFUSED = 4001; // code of the server: it will not accept this page again
+const MAX_WAITING = 65536; // bytes that wait to be sent, from which movements are left out
+
+class Socket {
+  constructor(address) {
+    this.address = address;
+    this.delay = FIRST_DELAY;
+    this.view = null;
+  }
+
+  open() {
+    this.socket = new WebSocket(this.address);
+    this.socket.binaryType = "arraybuffer";
+    this.socket.onopen = () => {
+      this.delay = FIRST_DELAY;
+      this.view.connected(true);
+    };
+    this.socket.onmessage = ({ data }) => this.take(data);
+    this.socket.onclose = ({ code, reason }) => this.lost(code, reason);
+  }
+
+  lost(code, reason) {
+    if (code === REFUSED) {
+      this.view.connected(false, reason || "the server has ended");
+      return;
+    }
+    this.view.connected(false, "the connection is lost; connecting again …");
+    setTimeout(() => this.open(), this.delay);
+    this.delay = Math.min(2 * this.delay, LAST_DELAY);
+  }
+
+  take(data) {
+    if (typeof data === "string") {
+      this.view.receive(JSON.parse(data), null);
+      return;
+    }
+    const length = new DataView(data).getUint32(0, true);
+    const header = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
+    this.view.receive(header, new Uint8Array(data, 4 + length));
+  }
+
+  send(message) {
+    if (this.socket.readyState !== WebSocket.OPEN) return;
+    if (message.type === "act" && this.socket.bufferedAmount > MAX_WAITING) return;
+    this.socket.send(JSON.stringify(message));
+  }
+}

@@ -1,0 +1,225 @@
+// View: picture, panel, time line and texts of one session, over any transport.
+//
+// A transport has `send(message)`, and calls `receive(message, bytes)` and `connected(yes, why)` of
+// the view. Messages are objects; those that carry a picture or a file come with their bytes.
+
+const MAX_SIDE = 8192;
+const NOTICE_MS = 5000;
+const FIELDS = { // actions that ask, and the field of the panel where one answers
+  "ask-size": "width", "ask-color": "color-by", "ask-map": "set-map", "ask-range": "set-range",
+  "ask-selection": "select",
+};
+
+class View {
+  // root: an empty element that the view fills.
+  constructor(root, transport) {
+    this.transport = transport;
+    this.full = [1, 1]; // pixels of the finished picture
+    this.frames = []; // the last frames drawn: their headers and when
+    this.root = root;
+    root.classList.add("rt-view");
+    this.stage = element("div", "rt-stage", root, { tabIndex: 0 });
+    this.stage.setAttribute("role", "application");
+    this.stage.setAttribute("aria-label", "the scene; H lists the keys");
+    const act = (name, values) => this.act(name, values);
+    this.picture = new Picture(this.stage, (header) => this.onDrawn(header));
+    this.status = element("div", "rt-status", this.stage);
+    this.notice = element("div", "rt-notice", this.stage);
+    this.notice.setAttribute("role", "status");
+    this.alarm = element("div", "rt-alarm", this.stage);
+    this.help = element("div", "rt-help", this.stage, { hidden: true });
+    this.opener = button("☰", this.stage, "panel", () => this.togglePanel());
+    this.opener.className = "rt-opener";
+    this.panel = new Panel(root, act, (width, height, samples) => this.save(width, height, samples));
+    this.timeline = new Timeline(this.stage, act);
+    this.pointer = new Pointer(this.stage, (message) => this.onPointer(message));
+    this.keys = new Keys(this.stage, (control, amount) => this.onKey(control, amount));
+    this.resizes = new ResizeObserver((entries) => this.measure(entries[0]));
+    try {
+      this.resizes.observe(this.stage, { box: "device-pixel-content-box" });
+    } catch {
+      this.resizes.observe(this.stage); // Safari knows no device pixels
+    }
+  }
+
+  send(message) {
+    this.transport.send(message);
+  }
+
+  // From the server
+
+  connected(yes, why = "") {
+    this.alarm.textContent = yes ? "" : why;
+    this.root.classList.toggle("rt-lost", !yes);
+    if (yes) this.sendSize();
+  }
+
+  receive(message, bytes) {
+    if (message.type === "frame") this.picture.receive(message, bytes);
+    else if (message.type === "state") this.show(message.state);
+    else if (message.type === "hello") this.onHello(message);
+    else if (message.type === "text") this.copy(message.text);
+    else if (message.type === "file") download(message.name, message.mime, bytes);
+    else if (message.type === "error") this.complain(message.sentence);
+  }
+
+  onHello({ controls, mouse }) {
+    const own = controls.filter(({ action }) => action !== "close"); // a browser closes its pages
+    this.keys.set(own);
+    this.fillHelp(own, mouse);
+  }
+
+  onDrawn(header) {
+    this.full = header.full;
+    this.send({ type: "ack", frame: header.number });
+    this.frames.push({ at: performance.now(), ...header });
+    if (this.frames.length > 1000) this.frames.splice(0, 500);
+    this.header = header;
+    this.showStatus();
+    this.root.dataset.frame = header.number;
+    this.root.dataset.finished = header.finished;
+  }
+
+  show(state) {
+    const told = this.state ? this.state.notice : "";
+    const picks = ({ picks }) => picks.map((pick) => pick.id).join();
+    // While the camera moves, the rings of a picture come with it.
+    if (!this.state || picks(state) !== picks(this.state)) this.picture.drawRings(state.rings);
+    this.state = state;
+    this.panel.show(state);
+    this.timeline.show(state);
+    if (state.notice !== told) this.tell(state.notice);
+    this.alarm.textContent = state.error;
+    this.showStatus();
+  }
+
+  showStatus() {
+    const { state, header } = this;
+    if (!state) return;
+    const count = state.spheres.toLocaleString("en");
+    const lines = [`${state.name}   ${count} ${state.spheres === 1 ? "sphere" : "spheres"}`];
+    if (state.loading) lines.push("loading …");
+    else if (header) lines.push(progressOf(header));
+    this.status.textContent = lines.join("\n");
+  }
+
+  tell(text) {
+    clearTimeout(this.telling);
+    this.notice.textContent = text;
+  }
+
+  // A sentence that is no part of the state, which removes its own.
+  complain(text) {
+    this.tell(text);
+    this.telling = setTimeout(() => this.tell(""), NOTICE_MS);
+  }
+
+  // To the server
+
+  act(name, values = {}) {
+    this.send({ type: "act", name, values });
+  }
+
+  save(width, height, samples) {
+    this.send({ type: "save", width, height, samples });
+  }
+
+  onPointer(message) {
+    if (message.type === "pick") {
+      const [width, height] = this.full;
+      const [x, y] = [Math.floor(message.x * width), Math.floor(message.y * height)];
+      this.act("pick", { x, y, go: message.go, reach: Math.round(4 * this.density) });
+      return;
+    }
+    const { kind, x, y } = message;
+    if (kind === "orbit") this.act("orbit", { right: -x * Math.PI, up: -y * Math.PI });
+    else if (kind === "light") this.act("turn-light", { right: x * Math.PI, up: y * Math.PI });
+    else if (kind === "pan") this.act("pan", { right: -x, up: -y });
+    else this.act(kind, { amount: x });
+  }
+
+  onKey(control, amount) {
+    const { action } = control;
+    if (FIELDS[action]) this.ask(FIELDS[action]);
+    else if (action === "toggle-overlay") this.togglePanel();
+    else if (action === "toggle-help" || (action === "cancel" && !this.help.hidden)) this.toggleHelp();
+    else if (action === "ask-movie") this.act("animate");
+    else if (action !== "close") this.act(action, amount);
+  }
+
+  measure(entry) {
+    this.density = window.devicePixelRatio || 1;
+    const plain = [this.stage.clientWidth, this.stage.clientHeight].map((side) => side * this.density);
+    const exact = entry.devicePixelContentBoxSize && entry.devicePixelContentBoxSize[0];
+    const sides = exact ? [exact.inlineSize, exact.blockSize] : plain;
+    // Where the two differ by more than rounding, the density is not that of the screen.
+    const size = plain.map((side, i) => (Math.abs(side - sides[i]) < 2 ? sides[i] : side));
+    this.size = size.map((side) => Math.min(Math.max(Math.round(side), 1), MAX_SIDE));
+    clearTimeout(this.sizing);
+    this.sizing = setTimeout(() => this.sendSize(), 60);
+  }
+
+  sendSize() {
+    if (this.size) this.send({ type: "size", width: this.size[0], height: this.size[1] });
+  }
+
+  // Of this page alone
+
+  togglePanel() {
+    this.root.classList.toggle("rt-closed");
+    this.stage.focus({ preventScroll: true });
+  }
+
+  toggleHelp() {
+    this.help.hidden = !this.help.hidden;
+  }
+
+  ask(field) {
+    this.root.classList.remove("rt-closed");
+    this.panel.focus(field);
+  }
+
+  async copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      this.complain("the camera was copied");
+    } catch {
+      download("camera.toml", "text/plain", text);
+    }
+  }
+
+  fillHelp(controls, mouse) {
+    this.help.replaceChildren();
+    const groups = new Map();
+    for (const { group, label, help } of [...mouse, ...controls]) {
+      if (!help) continue;
+      if (!groups.has(group)) groups.set(group, []);
+      groups.get(group).push([label, help]);
+    }
+    for (const [group, rows] of groups) {
+      const table = element("table", "", this.help);
+      element("caption", "", table, { textContent: group });
+      for (const [label, help] of rows) {
+        const row = table.insertRow();
+        element("kbd", "", row.insertCell(), { textContent: label });
+        row.insertCell().textContent = help;
+      }
+    }
+  }
+
+  close() {
+    this.resizes.disconnect();
+    this.root.replaceChildren();
+  }
+}
+
+function progressOf({ finished, draft, samples, of }) {
+  if (finished) return `${of} ${of === 1 ? "sample" : "samples"} per pixel, finished`;
+  return draft ? "quick draft, samples follow" : `${samples} of ${of} samples per pixel`;
+}
+
+function download(name, mime, bytes) {
+  const address = URL.createObjectURL(new Blob([bytes], { type: mime }));
+  element("a", "", null, { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+}

@@ -1,0 +1,361 @@
+"""Host: the thread of a session that is shown in pages or in a notebook.
+
+Messages of clients are queued and performed one after another. A client gets a new frame when it
+has drawn one of the last two: between a slow client and the renderer waits at most one picture,
+always the latest, so that no client sees a queue of stale pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from tempfile import TemporaryDirectory
+from threading import Thread
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from raytracer.browser.encoding import Encoded, encoded
+from raytracer.browser.messages import Ack, Act, Message, Save, Size
+from raytracer.browser.rings import rings
+from raytracer.errors import RaytracerError, UserError
+from raytracer.viewer.controls import CONTROLS, MOUSE
+
+if TYPE_CHECKING:
+    from raytracer.viewer.session import Picture, Session
+
+FRAMES_AHEAD = 2
+"""Frames that a client may have received and not drawn: one is drawn while one is on its way."""
+
+REFINE_INTERVAL = 0.2
+"""Seconds between frames that only add samples: encoding them takes time from rendering."""
+
+STATE_INTERVAL = 0.1
+"""Seconds between two checks of the state."""
+
+TICK = 1.0 / 60.0
+"""Seconds between two steps of turntable and time line."""
+
+MAX_TICK = 0.25
+"""Most seconds that a step covers: after a long pause the turntable goes on where it was."""
+
+FILE_ARGUMENTS = {"path"}
+"""Arguments that name files of this machine. A page gets files sent, and names none."""
+
+OF_WINDOWS = ("ask-", "toggle-help", "toggle-overlay", "close")
+"""Starts of the names of actions that open texts of a window, or close it."""
+
+Result = TypeVar("Result")
+
+
+class Outlet(Protocol):
+    """Where the messages for one client go. Called in the thread of the host; must not block."""
+
+    def send(self, message: dict[str, Any], data: bytes | None = None) -> None:
+        """Send a message, with the bytes of a picture or file."""
+
+
+@dataclass(eq=False)
+class _Client:
+    outlet: Outlet
+    size: tuple[int, int] | None = None
+    waiting: list[int] = field(default_factory=list)  # numbers of frames that it has not drawn
+    latest: int = -1  # number of the frame that it got last
+
+    @property
+    def ready(self) -> bool:
+        return self.size is not None and len(self.waiting) < FRAMES_AHEAD
+
+
+class Host:
+    """Shows a session to clients until it is closed. Public methods may be called by any thread.
+
+    Args:
+        open_session: opens the session; its argument is the function to call from the render
+            thread.
+
+    Raises:
+        UserError: the session cannot be opened.
+    """
+
+    def __init__(self, open_session: Callable[[Callable[[], None]], Session]) -> None:
+        self.failure: BaseException | None = None
+        self.on_failure: Callable[[], object] = _nothing
+        self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._clients: dict[Outlet, _Client] = {}
+        self._picture: Picture | None = None  # the latest
+        self._encoded: tuple[int, Encoded] | None = None  # of a picture's number
+        self._encoding: int | None = None  # number of the picture that is being encoded
+        self._refined = 0.0  # time of the last frame that only added samples
+        self._state: dict[str, Any] | None = None  # as sent
+        self._state_due = 0.0
+        self._save: tuple[Outlet, Path] | None = None  # who asked for a picture, and its file
+        self._stopped = False
+        self._session = open_session(lambda: self._calls.put(_nothing))
+        self.name = self._session.state()["name"]
+        self._folder = TemporaryDirectory(prefix="raytracer-")
+        self._encoder = ThreadPoolExecutor(1, "encode")
+        self._thread = Thread(target=self._run, name="view", daemon=True)
+        self._thread.start()
+
+    # For any thread
+
+    @property
+    def backlog(self) -> int:
+        """Messages that are not performed yet."""
+        return self._calls.qsize()
+
+    def join(self, outlet: Outlet) -> None:
+        """Add a client; it gets the state at once, and pictures when it has told its size."""
+        self._calls.put(lambda: self._join(outlet))
+
+    def leave(self, outlet: Outlet) -> None:
+        """Remove a client. The session stays as it is."""
+        self._calls.put(lambda: self._leave(outlet))
+
+    def receive(self, outlet: Outlet, message: Message) -> None:
+        """Perform a message of a client; a mistake is answered by a sentence."""
+        self._calls.put(lambda: self._perform(outlet, message))
+
+    def call(self, function: Callable[[Session], Result]) -> Result:
+        """Call a function with the session in its thread, and return its result.
+
+        Raises:
+            UserError: the view was closed.
+            Exception: whatever the function raises.
+        """
+        result: Future[Result] = Future()
+
+        def perform() -> None:
+            try:
+                result.set_result(function(self._session))
+            except BaseException as error:
+                result.set_exception(error)
+
+        if not self._thread.is_alive():
+            raise UserError("the view was closed: open it again") from self.failure
+        self._calls.put(perform)
+        return result.result()
+
+    def close(self) -> None:
+        """End the session and its threads, and free their memory."""
+        self._stopped = True
+        self._calls.put(_nothing)
+        self._thread.join()
+        self._encoder.shutdown(wait=True, cancel_futures=True)
+        self._session.close()
+        self._folder.cleanup()
+
+    # In the thread of the session
+
+    def _run(self) -> None:
+        try:
+            before = perf_counter()
+            while not self._stopped:
+                self._take_calls()
+                now = perf_counter()
+                if now - before >= TICK:
+                    if self._clients and self._session.moving:
+                        self._session.tick(min(now - before, MAX_TICK))
+                    before = now
+                self._session.receive()
+                self._send_picture()
+                self._send_state()
+                self._send_saved()
+                self._check()
+        except BaseException as error:
+            self.failure = error
+            self.on_failure()
+
+    def _take_calls(self) -> None:
+        """Perform what waits; if nothing does, wait for it or for the next moment."""
+        try:
+            self._calls.get(timeout=self._patience())()
+            while True:
+                self._calls.get_nowait()()
+        except Empty:
+            return
+
+    def _patience(self) -> float | None:
+        if not self._clients:
+            return None
+        return TICK if self._session.moving else STATE_INTERVAL
+
+    def _check(self) -> None:
+        """Raise the error of the render thread."""
+        if self._session.failure is not None:
+            raise self._session.failure
+
+    def _join(self, outlet: Outlet) -> None:
+        self._clients[outlet] = _Client(outlet)
+        outlet.send(
+            {
+                "type": "hello",
+                "name": self.name,
+                "controls": [_control(each) for each in CONTROLS],
+                "mouse": [vars(each) for each in MOUSE],
+            }
+        )
+        outlet.send({"type": "state", "state": self._current_state()})
+
+    def _leave(self, outlet: Outlet) -> None:
+        self._clients.pop(outlet, None)
+        if self._save is not None and self._save[0] is outlet:
+            self._session.do("cancel")
+            self._save = None
+
+    def _perform(self, outlet: Outlet, message: Message) -> None:
+        client = self._clients.get(outlet)
+        if client is None:
+            return
+        try:
+            if isinstance(message, Ack):
+                client.waiting = [each for each in client.waiting if each > message.frame]
+                return
+            if isinstance(message, Size):
+                client.size = message.width, message.height
+            if client.size is not None:  # the view has the size of who used it last
+                self._session.resize(*client.size)
+            if isinstance(message, Act):
+                self._act(outlet, message)
+            elif isinstance(message, Save):
+                self._begin_save(outlet, message)
+        except RaytracerError as error:
+            outlet.send({"type": "error", "sentence": str(error)})
+        self._state_due = 0.0
+
+    def _act(self, outlet: Outlet, message: Act) -> None:
+        values = message.values
+        if message.name.replace("_", "-").startswith(OF_WINDOWS):
+            raise UserError(f"{message.name}: is an action of windows")
+        if isinstance(values, list):
+            text = self._session.do(message.name, *values)
+        else:
+            if named := FILE_ARGUMENTS & values.keys():
+                raise UserError(f"{message.name}: a page names no file: leave out {min(named)}")
+            text = self._session.do(message.name, **values)
+        if isinstance(text, str):
+            outlet.send({"type": "text", "text": text})
+
+    def _begin_save(self, outlet: Outlet, message: Save) -> None:
+        if self._save is not None:
+            raise UserError("a picture is being saved: wait for it, or cancel it")
+        path = Path(self._folder.name) / "picture.png"
+        viewer = self._session.viewer
+        width, height = viewer.size
+        size = message.width or width, message.height or height
+        viewer.save(size, message.samples or viewer.samples, path)
+        self._save = outlet, path
+
+    def _send_saved(self) -> None:
+        """Send the file of a picture when it is complete."""
+        if self._save is None or self._session.state()["saving"] is not None:
+            return
+        (outlet, path), self._save = self._save, None
+        if path.is_file():
+            name = f"{Path(self.name).stem}.png"
+            outlet.send({"type": "file", "name": name, "mime": "image/png"}, path.read_bytes())
+            path.unlink()
+
+    def _send_state(self) -> None:
+        """Send the state to all clients if it changed."""
+        now = perf_counter()
+        if not self._clients or now < self._state_due:
+            return
+        self._state_due = now + STATE_INTERVAL
+        state = self._current_state()
+        if state != self._state:
+            self._state = state
+            for outlet in self._clients:
+                outlet.send({"type": "state", "state": state})
+
+    def _current_state(self) -> dict[str, Any]:
+        """Return the state for pages: a pick makes no new picture, so it has the rings too."""
+        return self._session.state() | {"rings": rings(self._session.viewer)}
+
+    def _send_picture(self) -> None:
+        """Send the latest picture to the clients that are ready for it."""
+        ready = [client for client in self._clients.values() if client.ready]
+        if not ready:
+            return
+        self._picture = self._session.picture() or self._picture
+        picture = self._picture
+        if picture is None:
+            return
+        ready = [client for client in ready if client.latest < picture.number]
+        if not ready or not self._is_due(picture):
+            return
+        file = self._file_of(picture)
+        if file is None:
+            return
+        header = _header(picture, file) | {"rings": rings(self._session.viewer)}
+        for client in ready:
+            client.outlet.send(header, file.data)
+            client.latest = picture.number
+            client.waiting.append(picture.number)
+
+    def _is_due(self, picture: Picture) -> bool:
+        """Return whether a picture is worth a frame: all but those that only add samples."""
+        if picture.draft or picture.finished:
+            self._refined = 0.0
+            return True
+        now = perf_counter()
+        if now - self._refined < REFINE_INTERVAL:
+            return False
+        self._refined = now
+        return True
+
+    def _file_of(self, picture: Picture) -> Encoded | None:
+        """Return an encoded picture; None while a finished one is encoded, which takes longer."""
+        if self._encoded is not None and self._encoded[0] == picture.number:
+            return self._encoded[1]
+        if not picture.finished:
+            file = encoded(picture)
+            self._encoded = picture.number, file
+            return file
+        if self._encoding != picture.number:
+            self._encoding = picture.number
+            future = self._encoder.submit(encoded, picture)
+            future.add_done_callback(
+                lambda done: self._calls.put(lambda: self._keep(picture, done))
+            )
+        return None
+
+    def _keep(self, picture: Picture, done: Future[Encoded]) -> None:
+        if not done.cancelled():
+            self._encoded = picture.number, done.result()
+
+
+def _header(picture: Picture, file: Encoded) -> dict[str, Any]:
+    """Return what a page needs to draw a picture."""
+    height, width = picture.pixels.shape[:2]
+    return {
+        "type": "frame",
+        "number": picture.number,
+        "mime": file.mime,
+        "full": list(picture.size),
+        "size": [width, height],
+        "samples": picture.samples,
+        "of": picture.of,
+        "draft": picture.draft,
+        "finished": picture.finished,
+    }
+
+
+def _control(control: Any) -> dict[str, Any]:
+    """Return a key with its action, as the session names it."""
+    return {
+        "keys": list(control.keys),
+        "action": control.action.replace("_", "-"),
+        "amount": list(control.amount),
+        "held": control.held,
+        "group": control.group,
+        "label": control.label,
+        "help": control.help,
+    }
+
+
+def _nothing() -> None:
+    """Wake the thread."""

@@ -1,0 +1,109 @@
+"""Messages from a page: JSON objects, checked before anything is done with them."""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from raytracer.errors import UserError
+
+MAX_BYTES = 65536
+"""Largest message from a page; the longest that a page sends has a few hundred bytes."""
+
+MAX_SIDE = 8192
+"""Largest width and height of a view, in pixels."""
+
+MAX_TEXT = 4000
+"""Longest text in a message, such as the condition of a selection."""
+
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Value = (
+    None | bool | int | Number
+    | Annotated[str, Field(max_length=MAX_TEXT)]
+    | Annotated[list[Number], Field(max_length=16)]
+)  # fmt: skip
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Act(_Message):
+    """An action of the session with its arguments, by name or in their order."""
+
+    type: Literal["act"]
+    name: Annotated[str, Field(max_length=64)]
+    values: (
+        Annotated[dict[str, Value], Field(max_length=16)]
+        | Annotated[list[Number], Field(max_length=16)]
+    ) = {}
+
+
+class Size(_Message):
+    """Width and height of the view on the screen, in pixels."""
+
+    type: Literal["size"]
+    width: Annotated[int, Field(ge=1, le=MAX_SIDE)]
+    height: Annotated[int, Field(ge=1, le=MAX_SIDE)]
+
+
+class Ack(_Message):
+    """A frame was drawn, and with it all frames of lower numbers."""
+
+    type: Literal["ack"]
+    frame: int
+
+
+class Save(_Message):
+    """Render a picture and send it as a file; None takes the size and samples of the view."""
+
+    type: Literal["save"]
+    width: Annotated[int, Field(ge=1)] | None = None
+    height: Annotated[int, Field(ge=1)] | None = None
+    samples: Annotated[int, Field(ge=1)] | None = None
+
+
+Message = Act | Size | Ack | Save
+
+_ANY: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
+
+
+def parse(content: str | dict[str, Any]) -> Message:
+    """Return the message of a page.
+
+    Args:
+        content: its JSON, or the object that it stands for.
+
+    Raises:
+        UserError: it is none.
+    """
+    try:
+        if isinstance(content, str):
+            return _ANY.validate_json(content)
+        return _ANY.validate_python(content)
+    except (ValidationError, RecursionError) as error:
+        raise UserError(f"message: {_reason(error)}") from None
+
+
+def _reason(error: ValidationError | RecursionError) -> str:
+    """Return the first mistake of a message, with its place."""
+    if isinstance(error, RecursionError):
+        return "is nested too deeply"
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return f"{place}: {first['msg']}" if place else str(first["msg"])
+
+
+def packed(message: dict[str, Any], data: bytes | None = None) -> str | bytes:
+    """Return a message to a page as one message of a WebSocket.
+
+    With data it is binary: the length of the header (uint32, little endian), the header, the data.
+    """
+    header = json.dumps(message, allow_nan=False, separators=(",", ":"))
+    if data is None:
+        return header
+    encoded = header.encode()
+    return struct.pack("<I", len(encoded)) + encoded + data

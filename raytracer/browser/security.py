@@ -1,0 +1,69 @@
+"""Who may use the server: pages that this server sent, whose address has the token.
+
+Other users of the machine can connect to a port of 127.0.0.1 as well, and every page that a browser
+shows can send requests there. So the address has a secret, which other users do not know; the name
+of the host must be that of this machine, so that a foreign name which resolves to 127.0.0.1 is of
+no use (DNS rebinding); and a WebSocket is opened for a page of this server alone.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+import secrets
+from urllib.parse import urlsplit
+
+TOKEN_BYTES = 24
+
+_HOST = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?", re.ASCII)
+
+
+def new_token() -> str:
+    """Return a secret for an address."""
+    return secrets.token_urlsafe(TOKEN_BYTES)
+
+
+def is_token(given: str, token: str) -> bool:
+    """Compare a token in a time that does not depend on where they differ."""
+    return hmac.compare_digest(given.encode(errors="replace"), token.encode())
+
+
+def is_local(host: str) -> bool:
+    """Return whether the header `Host` names this machine; a tunnel may have another port."""
+    return _HOST.fullmatch(host) is not None
+
+
+def is_same_origin(origin: str, host: str) -> bool:
+    """Return whether the header `Origin` is that of a page of this server.
+
+    Args:
+        origin: the header; browsers always send it with a WebSocket.
+        host: the header `Host` of the same request.
+    """
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and parts.netloc == host
+
+
+def headers(nonce: str, host: str) -> dict[str, str]:
+    """Return headers of the page: nothing is loaded, framed, stored or told to others.
+
+    Args:
+        nonce: of its script and style.
+        host: the header `Host` of the request, for which `is_local` holds.
+    """
+    policy = (
+        f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
+        f"img-src data: blob:; connect-src ws://{host} wss://{host}; base-uri 'none'; "
+        "form-action 'none'; frame-ancestors 'none'"
+    )
+    return {
+        "Content-Security-Policy": policy,
+        "Cache-Control": "no-store",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+    }

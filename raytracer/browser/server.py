@@ -1,0 +1,218 @@
+"""Server: the page and its WebSocket, on 127.0.0.1 alone."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import secrets
+import socket as sockets
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from aiohttp import WSMsgType, web
+
+from raytracer.browser import client, security
+from raytracer.browser.messages import MAX_BYTES, packed, parse
+from raytracer.errors import UserError
+
+if TYPE_CHECKING:
+    from raytracer.browser.host import Host
+
+ADDRESS = "127.0.0.1"
+
+DEFAULT_PORT = 8765
+"""The port that is tried first if none is asked for."""
+
+HEARTBEAT = 20.0
+"""Seconds between two questions whether a client is still there."""
+
+MAX_CLIENTS = 16
+"""Most clients at a time."""
+
+MAX_BACKLOG = 64
+"""Messages that may wait to be performed before the next is read from a socket."""
+
+MAX_UNSENT = 64
+"""Messages that may wait to be sent to a client: one that reads nothing is given up."""
+
+MAX_MISTAKES = 20
+"""Messages that cannot be understood before a client is given up."""
+
+REFUSED = 4001
+"""Code with which a socket is closed for good: the page does not connect again."""
+
+CLOSE_SECONDS = 1.0
+"""Seconds for which the end of the server waits for clients to take leave."""
+
+
+class Server:
+    """Serves a host to browsers.
+
+    Args:
+        host: the session.
+        token: the secret of the address.
+    """
+
+    def __init__(self, host: Host, token: str) -> None:
+        self.host = host
+        self.token = token
+        self.sockets: dict[web.WebSocketResponse, web.Request] = {}  # open, with their requests
+        self._runner: web.AppRunner | None = None
+        self.port = 0
+
+    @property
+    def address(self) -> str:
+        """The address for a browser on this machine, or at the other end of a tunnel."""
+        return f"http://{ADDRESS}:{self.port}/?token={self.token}"
+
+    def app(self) -> web.Application:
+        """Return the application."""
+        app = web.Application(middlewares=[self._guard])
+        app.router.add_get("/", self._page)
+        app.router.add_get("/socket", self._socket)
+        return app
+
+    async def start(self, port: int | None) -> None:
+        """Listen on a port; None takes `DEFAULT_PORT`, or a free one if that is in use.
+
+        Raises:
+            UserError: the port cannot be used.
+        """
+        listening = bound(port)
+        self.port = listening.getsockname()[1]
+        self._runner = web.AppRunner(self.app(), access_log=None, shutdown_timeout=CLOSE_SECONDS)
+        await self._runner.setup()
+        await web.SockSite(self._runner, listening).start()
+
+    async def stop(self) -> None:
+        """Take leave of the clients and close the port."""
+        leaving = [
+            each.close(code=REFUSED, message=b"the server has ended") for each in self.sockets
+        ]
+        if leaving:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(
+                    asyncio.gather(*leaving, return_exceptions=True), CLOSE_SECONDS
+                )
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    @web.middleware
+    async def _guard(self, request: web.Request, handler: Any) -> web.StreamResponse:
+        """Refuse requests that do not come from a page of this server."""
+        if not security.is_local(request.headers.get("Host", "")):
+            raise web.HTTPForbidden(text="this server is seen as 127.0.0.1 or localhost alone\n")
+        if not security.is_token(request.query.get("token", ""), self.token):
+            raise web.HTTPForbidden(text="the address needs the token that the server printed\n")
+        response: web.StreamResponse = await handler(request)
+        return response
+
+    async def _page(self, request: web.Request) -> web.Response:
+        nonce = secrets.token_urlsafe(16)
+        return web.Response(
+            text=client.page(f"{self.host.name} - raytracer", nonce),
+            content_type="text/html",
+            headers=security.headers(nonce, request.headers["Host"]),
+        )
+
+    async def _socket(self, request: web.Request) -> web.StreamResponse:
+        headers = request.headers
+        if not security.is_same_origin(headers.get("Origin", ""), headers["Host"]):
+            raise web.HTTPForbidden(text="a page of another origin may not use this server\n")
+        if len(self.sockets) >= MAX_CLIENTS:
+            raise web.HTTPServiceUnavailable(text=f"{MAX_CLIENTS} pages are connected already\n")
+        socket = web.WebSocketResponse(heartbeat=HEARTBEAT, max_msg_size=MAX_BYTES, compress=False)
+        await socket.prepare(request)
+        self.sockets[socket] = request
+        outlet = _Outlet(asyncio.get_running_loop(), request)
+        self.host.join(outlet)
+        writer = asyncio.create_task(outlet.write(socket))
+        try:
+            await self._read(socket, outlet)
+        finally:
+            self.host.leave(outlet)
+            del self.sockets[socket]
+            writer.cancel()
+            await asyncio.gather(writer, return_exceptions=True)
+        return socket
+
+    async def _read(self, socket: web.WebSocketResponse, outlet: _Outlet) -> None:
+        """Pass the messages of a client to the host until it leaves."""
+        mistakes = 0
+        async for message in socket:
+            if message.type is not WSMsgType.TEXT:
+                await socket.close(code=1003, message=b"messages are text")
+                return
+            try:
+                self.host.receive(outlet, parse(message.data))
+            except UserError as error:
+                outlet.send({"type": "error", "sentence": str(error)})
+                mistakes += 1
+            if mistakes >= MAX_MISTAKES:
+                await socket.close(code=1008, message=b"too many mistakes")
+                return
+            while self.host.backlog > MAX_BACKLOG:
+                await asyncio.sleep(0.005)
+
+
+class _Outlet:
+    """Sends the messages for one client.
+
+    Args:
+        loop: of the server.
+        request: that opened the socket.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, request: web.Request) -> None:
+        self._loop = loop
+        self._request = request
+        self._unsent: asyncio.Queue[str | bytes] = asyncio.Queue(MAX_UNSENT)
+
+    def send(self, message: dict[str, Any], data: bytes | None = None) -> None:
+        """Queue a message; may be called by any thread."""
+        content = packed(message, data)
+        with suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self._put, content)
+
+    def _put(self, content: str | bytes) -> None:
+        try:
+            self._unsent.put_nowait(content)
+        except asyncio.QueueFull:
+            if self._request.transport is not None:
+                self._request.transport.abort()
+
+    async def write(self, socket: web.WebSocketResponse) -> None:
+        """Send what is queued until the client leaves."""
+        with suppress(ConnectionError):
+            while True:
+                content = await self._unsent.get()
+                if isinstance(content, str):
+                    await socket.send_str(content)
+                else:
+                    await socket.send_bytes(content)
+
+
+def bound(port: int | None) -> sockets.socket:
+    """Return a socket that listens on a port of this machine alone; raises UserError."""
+    listening = sockets.socket(sockets.AF_INET, sockets.SOCK_STREAM)
+    listening.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
+    try:
+        try:
+            listening.bind((ADDRESS, DEFAULT_PORT if port is None else port))
+        except OSError as error:
+            if port is not None or error.errno != errno.EADDRINUSE:
+                raise
+            listening.bind((ADDRESS, 0))
+        listening.listen()
+    except OSError as error:
+        listening.close()
+        raise UserError(_port_sentence(port or DEFAULT_PORT, error)) from None
+    return listening
+
+
+def _port_sentence(port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"port {port}: is in use by another program: give another one, or leave it out"
+    if error.errno == errno.EACCES:
+        return f"port {port}: may not be used by this user: give one from 1024 to 65535"
+    return f"port {port}: cannot be used ({error.strerror})"

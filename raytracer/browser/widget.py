@@ -1,0 +1,91 @@
+"""Widget: the view in a cell of a notebook (Jupyter, VS Code), by anywidget."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import anywidget
+import traitlets
+
+from raytracer.browser import client
+from raytracer.browser.host import Host
+from raytracer.browser.messages import parse
+from raytracer.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from raytracer.scene.camera import Camera
+    from raytracer.viewer.session import Session
+
+
+class _Outlet:
+    """Sends messages to the page of a widget."""
+
+    def __init__(self, widget: SceneWidget) -> None:
+        self._widget = widget
+
+    def send(self, message: dict[str, Any], data: bytes | None = None) -> None:
+        """Send a message; may be called by any thread."""
+        self._widget.send(message, [] if data is None else [data])
+
+
+class SceneWidget(anywidget.AnyWidget):
+    """An interactive view, as `raytracer.show` returns it.
+
+    A cell that runs keeps the kernel from taking messages: the view answers when it has ended.
+
+    Args:
+        open_session: opens the session; its argument is the function to call when there is a
+            picture.
+        height: of the view, in CSS pixels.
+    """
+
+    _esm = client.script("widget.js")
+    _css = client.style()
+    height = traitlets.Int(480).tag(sync=True)
+
+    def __init__(self, open_session: Callable[[Callable[[], None]], Session], height: int) -> None:
+        super().__init__(height=height)
+        self._host = Host(open_session)
+        self._outlet = _Outlet(self)
+        self.on_msg(self._take)
+
+    def do(self, name: str, /, *arguments: Any, **named: Any) -> Any:
+        """Perform an action of the view, such as `orbit`, `set-look` or `color-by`.
+
+        Returns:
+            The text of an action that has one, such as `print-camera`.
+
+        Raises:
+            UserError: there is no such action, or an argument is wrong.
+        """
+        return self._host.call(lambda session: session.do(name, *arguments, **named))
+
+    @property
+    def camera(self) -> Camera:
+        """The camera of the view, for `Scene.camera`."""
+        return self._host.call(lambda session: session.viewer.camera)
+
+    def state(self) -> dict[str, Any]:
+        """Return the state of the view as JSON types: camera, look, colours, selection, frame."""
+        return self._host.call(lambda session: session.state())
+
+    def close(self) -> None:
+        """Remove the view, end its threads and free their memory."""
+        if (host := getattr(self, "_host", None)) is not None:
+            host.close()
+        super().close()
+
+    def _take(self, _: Any, content: Any, __: Any) -> None:
+        """Take a message of the page."""
+        kind = content.get("type") if isinstance(content, dict) else None
+        if kind == "open":
+            self._host.join(self._outlet)
+        elif kind == "close":
+            self._host.leave(self._outlet)
+        else:
+            try:
+                self._host.receive(self._outlet, parse(content))
+            except UserError as error:
+                self._outlet.send({"type": "error", "sentence": str(error)})

@@ -1,0 +1,89 @@
+"""`raytracer serve`.
+
+What the command needs beyond its options is imported when it runs: its help takes no time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from raytracer.commands.options import (
+    SettingsCommand,
+    backend_option,
+    frame_option,
+    preview_annotation_options,
+    preview_options,
+    scene_path,
+    style_options,
+    take_annotations,
+    take_tone,
+    take_view,
+    threads_option,
+    view_options,
+)
+from raytracer.commands.preview import NEW_OBJECTS
+from raytracer.resources import require_start
+
+
+@click.command(
+    cls=SettingsCommand,
+    settings={
+        "backend": (view_options, style_options, preview_options, preview_annotation_options)
+    },
+)
+@click.argument("scene", metavar="SCENE|DATA")
+@frame_option
+@click.option("--port", type=int, metavar="PORT",
+              help="Listen on this port of 127.0.0.1; default: 8765, or a free one.")  # fmt: skip
+@click.option("--open", "open_browser", is_flag=True, help="Open the browser of this machine.")
+@backend_option
+@click.option("--watch", is_flag=True, help="Reload the scene when one of its files changes.")
+@threads_option
+@click.option("--adaptive/--full", default=True, show_default=True,
+              help="Reduce the resolution while the camera moves, where needed.")  # fmt: skip
+def serve(scene: str, **options: Any) -> None:
+    """Show a scene or a particle file in a web browser, here or through an SSH tunnel.
+
+    \b
+    Examples:
+      raytracer serve trajectory.gsd
+      raytracer serve atoms.xyz --open
+      raytracer serve scene.toml --port 9000 --watch
+
+    The server listens on this machine alone, and the address that it prints has a secret token.
+    From another machine, run the printed ssh command there and open the address in its browser.
+    Ctrl-C ends the server.
+    """
+    require_start()
+    tone, view = take_tone(options), take_view(options)
+    annotations = take_annotations(options)
+    del options["legend_file"]  # which a page does not save
+    run(scene, tone, view | options | {"annotations": annotations})
+
+
+def run(scene: str, tone: dict[str, Any], options: dict[str, Any]) -> None:
+    """Serve until Ctrl-C."""
+    import gc
+    import sys
+
+    from raytracer.browser.serve import check_port, require_library
+    from raytracer.browser.serve import serve as serve_scene
+    from raytracer.commands.report import print_lines
+    from raytracer.progress import StageLine
+    from raytracer.scene.load import check_there
+
+    gc.set_threshold(NEW_OBJECTS)
+    check_port(options["port"])
+    require_library()
+    path = scene_path(scene)
+    check_there(path, options["frame"])
+
+    def say(line: str) -> None:
+        """Print a line at once: it is read while the command runs."""
+        print_lines(line)
+        sys.stdout.flush()
+
+    with StageLine() as line:
+        serve_scene(path, tone=tone, notice=line, say=say, **options)

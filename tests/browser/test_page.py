@@ -1,0 +1,230 @@
+"""The page in a headless Chromium, with the mouse and keys of a user."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
+import raytracer
+from support.chromium import Site, browser
+
+pytest.importorskip("aiohttp", reason="the extra serve is missing")
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+WIDTH, HEIGHT, PANEL = 672, 200, 272
+STAGE = (WIDTH - PANEL, HEIGHT)  # of the picture
+SAMPLES = 2
+ATOMS = "5\nstep {0}\nO 0 0 {0}\nC 3 0 0\nN -3 0 0\nH 0 3 0\nH 0 -3 0\n"
+FINISHED = '.rt-view[data-finished="true"]'
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """A browser for all tests."""
+    with browser() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def atoms(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A trajectory of three frames."""
+    path = tmp_path_factory.mktemp("atoms") / "run.xyz"
+    path.write_text("".join(ATOMS.format(step) for step in range(3)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def site(chromium: Browser, atoms: Path) -> Iterator[Site]:
+    """The server of that file."""
+    with Site(atoms, frame=0, backend="cpu", threads=1, samples=SAMPLES) as serving:
+        yield serving
+
+
+@pytest.fixture
+def page(chromium: Browser, site: Site) -> Iterator[Page]:
+    """A page with the finished picture of the file as it is; without errors at the end."""
+    site.call(lambda session: session.do("reset"))
+    opened = chromium.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+    opened.set_default_timeout(20_000)
+    errors: list[str] = []
+    foreign: list[str] = []
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    opened.on("request", lambda asked: foreign.append(asked.url))
+    opened.goto(site.address)
+    opened.wait_for_selector(FINISHED)
+    yield opened
+    opened.close()
+    assert [text for text in errors if "WebSocket" not in text] == []
+    assert [url for url in foreign if not url.startswith(("data:", "blob:"))] == [site.address]
+
+
+def shown(page: Page) -> NDArray[np.uint8]:
+    """The pixels of the canvas, uint8 (h, w, 3)."""
+    address = page.evaluate("raytracerView.picture.canvas.toDataURL('image/png')")
+    with Image.open(BytesIO(b64decode(address.partition(",")[2]))) as image:
+        return np.asarray(image.convert("RGB"))
+
+
+def finished(page: Page, act: Any) -> None:
+    """Do something that changes the picture, and wait until the new one is finished."""
+    before = page.evaluate("raytracerView.header.number")
+    act()
+    page.wait_for_function(
+        "before => raytracerView.header.number > before && raytracerView.header.finished",
+        arg=before,
+    )
+
+
+def camera(site: Site) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Position and target of the camera of the session, float64 (3,) each."""
+    seen = site.call(lambda session: session.viewer.camera)
+    return np.array(seen.position), np.array(seen.look_at)
+
+
+def drag(page: Page, right: int, down: int, button: str = "left") -> None:
+    """Drag from the middle of the picture, in CSS pixels."""
+    x, y = STAGE[0] // 2, STAGE[1] // 2
+    page.mouse.move(x, y)
+    page.mouse.down(button=button)  # type: ignore[arg-type]
+    page.mouse.move(x + right // 2, y + down // 2)
+    page.mouse.move(x + right, y + down)
+    page.mouse.up(button=button)  # type: ignore[arg-type]
+
+
+def test_the_finished_picture_is_that_of_render(page: Page, atoms: Path) -> None:
+    width, height = STAGE
+    image = raytracer.render(
+        atoms, frame=0, width=width, height=height, samples=SAMPLES, backend="cpu"
+    )
+    np.testing.assert_array_equal(shown(page), image.to_uint8()[..., :3])
+
+
+def test_drags_and_the_wheel_move_the_camera(page: Page, site: Site) -> None:
+    eye, target = camera(site)
+    before = eye - target
+    finished(page, lambda: drag(page, 60, 0))
+    eye, target = camera(site)
+    after = eye - target
+    # 60 of 200 pixels turn by 0.3 pi; the distance stays.
+    cosine = before @ after / np.linalg.norm(before) / np.linalg.norm(after)
+    assert np.arccos(cosine) == pytest.approx(0.3 * np.pi, rel=0.15)
+    assert np.linalg.norm(after) == pytest.approx(np.linalg.norm(before))
+    finished(page, lambda: drag(page, 30, 0, "right"))
+    moved_eye, moved_target = camera(site)
+    assert np.linalg.norm(moved_eye - eye) > 0.1
+    np.testing.assert_allclose(moved_eye - eye, moved_target - target, atol=1e-9)
+    finished(page, lambda: page.mouse.wheel(0, 120))
+    eye, target = camera(site)
+    assert np.linalg.norm(eye - target) == pytest.approx(np.linalg.norm(after) * np.exp(0.12))
+    assert page.evaluate("raytracerView.frames.filter(frame => frame.draft).length") > 0
+
+
+def test_double_click_picks_and_goes_there(page: Page, site: Site) -> None:
+    for key in ("z", "f"):  # the first atom is in the middle then
+        finished(page, lambda: page.keyboard.press(key))  # noqa: B023
+    finished(page, lambda: page.mouse.dblclick(STAGE[0] // 2, STAGE[1] // 2))
+    page.wait_for_selector(".rt-picks:not(:empty)")
+    assert "O" in page.inner_text(".rt-picks")
+    np.testing.assert_allclose(camera(site)[1], np.zeros(3), atol=1e-6)
+    page.wait_for_selector(".rt-ring-line", state="attached")
+    page.keyboard.press("Escape")
+    page.wait_for_function("() => !document.querySelector('.rt-picks').textContent")
+
+
+def test_the_panel_changes_the_look_and_the_colours(page: Page, site: Site) -> None:
+    for name, value in (("set-look", "plain"), ("set-background", "white"), ("color-by", "x")):
+        finished(page, lambda: page.select_option(f"select[name={name}]", value))  # noqa: B023
+    state = site.call(lambda session: session.state())
+    assert (state["look"], state["background"], state["color"]["by"]) == ("plain", "white", "x")
+    page.fill("input[name=set-range]", "-1,1")
+    finished(page, lambda: page.keyboard.press("Enter"))
+    color = site.call(lambda session: session.state())["color"]
+    assert (color["low"], color["high"]) == (-1.0, 1.0)
+    page.fill("input[name=select]", "nonsense >")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".rt-notice:has-text('nonsense')")
+
+
+def test_keys_and_the_help(page: Page, site: Site) -> None:
+    page.keyboard.press("h")
+    assert "perspective or orthographic" in page.inner_text(".rt-help")
+    page.keyboard.press("h")
+    assert not page.is_visible(".rt-help")
+    finished(page, lambda: page.keyboard.press("o"))
+    assert site.call(lambda session: session.state())["projection"] == "orthographic"
+    before, _ = camera(site)
+    finished(page, lambda: page.keyboard.press("ArrowLeft", delay=60))
+    assert np.linalg.norm(camera(site)[0] - before) > 0.01
+
+
+def test_the_time_line_shows_frames(page: Page, site: Site) -> None:
+    assert page.inner_text(".rt-time .rt-value") == "0 of 2"
+    finished(page, lambda: page.click("button[title='one frame on']"))
+    page.wait_for_function("() => document.querySelector('.rt-frames').value === '1'")
+    finished(page, lambda: page.fill(".rt-frames", "2"))
+    assert site.call(lambda session: session.state())["frame"]["number"] == 2
+    finished(page, lambda: page.fill(".rt-frames", "0"))
+
+
+def test_a_lost_connection_comes_back_with_the_state(page: Page, site: Site) -> None:
+    finished(page, lambda: page.keyboard.press("x"))
+    before, number = camera(site), page.evaluate("raytracerView.frames.length")
+    site.drop()
+    page.wait_for_selector(".rt-lost")
+    assert "connecting again" in page.inner_text(".rt-alarm")
+    page.wait_for_selector(".rt-view:not(.rt-lost)")
+    page.wait_for_function("number => raytracerView.frames.length > number", arg=number)
+    page.wait_for_selector(FINISHED)
+    np.testing.assert_array_equal(camera(site), before)
+    assert page.inner_text(".rt-alarm") == ""
+
+
+def test_a_saved_picture_is_downloaded(page: Page) -> None:
+    for title, value in (("width", 60), ("height", 40), ("samples", 1)):
+        page.fill(f"input[name={title}]", str(value))
+    with page.expect_download() as download:
+        page.click("text=save PNG")
+    assert download.value.suggested_filename == "run.png"
+    with Image.open(download.value.path()) as image:
+        assert (image.format, image.size) == ("PNG", (60, 40))
+
+
+def test_the_picture_has_the_pixels_of_the_screen(chromium: Browser, site: Site) -> None:
+    context = chromium.new_context(
+        viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=2
+    )
+    page = context.new_page()
+    page.goto(site.address)
+    page.wait_for_function(
+        "size => raytracerView.header && raytracerView.header.finished && "
+        "raytracerView.picture.canvas.width === size",
+        arg=2 * STAGE[0],
+    )
+    assert page.evaluate("raytracerView.header.full") == [2 * STAGE[0], 2 * STAGE[1]]
+    page.click(".rt-opener")
+    page.wait_for_function(
+        "size => raytracerView.picture.canvas.width === size && raytracerView.header.finished",
+        arg=2 * WIDTH,
+    )
+    context.close()
+
+
+def test_the_end_of_the_server_is_said(chromium: Browser, atoms: Path) -> None:
+    with Site(atoms, frame=0, backend="cpu", threads=1, samples=1) as serving:
+        page = chromium.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+        page.goto(serving.address)
+        page.wait_for_selector(FINISHED)
+    page.wait_for_selector("text=the server has ended")
+    page.close()

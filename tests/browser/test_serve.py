@@ -1,0 +1,120 @@
+"""`raytracer serve` and `raytracer.serve`: from the command to the end of the server."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import raytracer
+from raytracer.browser import serve as serve_module
+from raytracer.browser.server import bound
+from raytracer.cli import main
+from support.window_scene import write_scene
+
+pytest.importorskip("aiohttp", reason="the extra serve is missing")
+
+
+def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """Run a command that is refused, and return its sentence."""
+    assert main(["serve", *arguments]) == 2
+    out, error = capsys.readouterr()
+    assert out == ""
+    assert error.count("\n") == 1
+    assert "Traceback" not in error
+    return error
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--port", "0"], "port 0: give one from 1 to 65535"),
+        (["--port", "65536"], "port 65536: give one from 1 to 65535"),
+        (["--port", "x"], "--port"),
+        (["--frame", "7"], "frame"),
+        (["--look", "nonsense"], "nonsense"),
+        (["--backend", "nonsense"], "nonsense"),
+    ],
+)
+def test_wrong_options_are_refused_in_a_sentence(
+    options: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert words in refused([str(write_scene(tmp_path)), *options], capsys)
+
+
+def test_a_missing_file_and_a_port_in_use_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "missing.xyz" in refused([str(tmp_path / "missing.xyz")], capsys)
+    scene = str(write_scene(tmp_path))
+    with bound(None) as taken:
+        port = str(taken.getsockname()[1])
+        assert f"port {port}: is in use" in refused([scene, "--port", port], capsys)
+
+
+@pytest.mark.parametrize(
+    ("module", "extra", "call"),
+    [("aiohttp", "serve", raytracer.serve), ("anywidget", "notebook", raytracer.show)],
+)
+def test_a_missing_extra_is_named(
+    module: str, extra: str, call: Callable[..., Any], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    real = builtins.__import__
+
+    def without(name: str, *rest: Any, **named: Any) -> Any:
+        if name == module:
+            raise ImportError(name)
+        return real(name, *rest, **named)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(raytracer.UserError, match=rf"pip install 'raytracer\[{extra}\]'"):
+        call(write_scene(tmp_path))
+
+
+def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
+    scene = write_scene(tmp_path)
+    for named in ({"port": 1.5}, {"port": -1}, {"open_browser": "yes"}, {"say": 3}, {"looks": 1}):
+        with pytest.raises((raytracer.UserError, TypeError), match=next(iter(named))):
+            raytracer.serve(scene, **named)
+    for named in ({"height": 5}, {"height": "x"}, {"looks": 1}):
+        with pytest.raises((raytracer.UserError, TypeError), match=next(iter(named))):
+            raytracer.show(scene, **named)
+
+
+def test_the_line_for_a_tunnel_names_port_and_machine() -> None:
+    line = serve_module.ssh_line(9000)
+    assert re.fullmatch(r"ssh -N -L 9000:127\.0\.0\.1:9000 (\S+@)?[\w.-]+", line)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
+def test_a_signal_ends_the_server(number: int, code: int, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "raytracer", "serve", str(write_scene(tmp_path))]
+    command += ["--backend", "cpu", "--threads", "1"]
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        assert process.stdout is not None
+        address = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", process.stdout.readline())
+        assert address
+        with urllib.request.urlopen(address[0]) as answer:
+            assert b"<title>balls.toml - raytracer</title>" in answer.read()
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(address[0][:-1])
+        assert "ssh -N -L" in process.stdout.readline()
+        process.send_signal(number)
+        _, error = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert "Traceback" not in error
+    assert list(tmp_path.glob("raytracer-*")) == []

@@ -1,0 +1,325 @@
+"""The server: who gets in, what it answers, and what happens when clients misbehave or leave."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import socket
+import struct
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+pytest.importorskip("aiohttp", reason="the extra serve is missing")
+from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType
+
+from raytracer.browser.host import FRAMES_AHEAD, Host
+from raytracer.browser.messages import MAX_BYTES
+from raytracer.browser.server import MAX_CLIENTS, MAX_MISTAKES, REFUSED, Server, bound
+from raytracer.errors import UserError
+from support.fake_session import FakeSession
+
+TOKEN = "secret-of-this-test"
+SIZE = '{"type":"size","width":16,"height":12}'
+PATIENCE = 10.0
+
+
+class Site:
+    """A server with a fake session, and a browser's side of it."""
+
+    def __init__(self, session: FakeSession, server: Server, browser: ClientSession) -> None:
+        self.session, self.server, self.browser = session, server, browser
+        self.base = f"http://127.0.0.1:{server.port}"
+
+    def connect(self, token: str = TOKEN, **headers: str) -> Any:
+        """Open a socket as the page does."""
+        given = {"Origin": self.base} | headers
+        address = f"{self.base}/socket?token={token}"
+        return self.browser.ws_connect(
+            address, headers={name: value for name, value in given.items() if value}
+        )
+
+
+@asynccontextmanager
+async def serving() -> AsyncIterator[Site]:
+    """Serve a fake session."""
+    sessions: list[FakeSession] = []
+
+    def open_session(wake: Callable[[], None]) -> Any:
+        sessions.append(FakeSession(wake))
+        return sessions[0]
+
+    host = Host(open_session)
+    server = Server(host, TOKEN)
+    await server.start(free_port())
+    try:
+        async with ClientSession() as browser:
+            yield Site(sessions[0], server, browser)
+    finally:
+        await server.stop()
+        await asyncio.to_thread(host.close)
+    assert sessions[0].closed
+
+
+def free_port() -> int:
+    """Return a port that nothing listens on."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def run(test: Callable[[Site], Awaitable[None]]) -> None:
+    """Run a test with a server."""
+
+    async def whole() -> None:
+        async with serving() as site:
+            await asyncio.wait_for(test(site), PATIENCE)
+
+    asyncio.run(whole())
+
+
+async def next_of(socket: ClientWebSocketResponse, kind: str) -> dict[str, Any]:
+    """Return the header of the next message of a kind; its bytes are in "data"."""
+    while True:
+        message = await socket.receive(PATIENCE)
+        if message.type is WSMsgType.TEXT:
+            header = json.loads(message.data)
+        else:
+            assert message.type is WSMsgType.BINARY, message
+            (length,) = struct.unpack_from("<I", message.data)
+            header = json.loads(message.data[4 : 4 + length]) | {"data": message.data[4 + length :]}
+        if header["type"] == kind:
+            return dict(header)
+
+
+async def closed(socket: ClientWebSocketResponse) -> int | None:
+    """Wait for the end of a socket, and return its code."""
+    while not (await socket.receive(PATIENCE)).type & 0x100 and not socket.closed:
+        pass
+    return socket.close_code
+
+
+async def until(true: Callable[[], bool]) -> None:
+    """Wait until something is true."""
+    while not true():
+        await asyncio.sleep(0.005)
+
+
+@pytest.mark.parametrize("token", ["", "wrong", TOKEN[:-1], TOKEN + "x", "%ff", "%CF%80"])
+def test_without_the_token_nobody_gets_in(token: str) -> None:
+    async def test(site: Site) -> None:
+        for path in ("/", "/socket", "/elsewhere"):
+            answer = await site.browser.get(f"{site.base}{path}?token={token}")
+            assert answer.status == 403
+            assert TOKEN not in await answer.text()
+        assert (await site.browser.get(f"{site.base}/")).status == 403
+
+    run(test)
+
+
+def test_only_a_page_of_the_server_opens_a_socket() -> None:
+    async def test(site: Site) -> None:
+        address = f"{site.base}/socket?token={TOKEN}"
+        upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+                   "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}  # fmt: skip
+        foreign = ["http://evil.example", "null", "http://127.0.0.1:1", "http://localhost", None]
+        for origin in foreign:
+            headers = upgrade | ({"Origin": origin} if origin else {})
+            assert (await site.browser.get(address, headers=headers)).status == 403
+        # A name that resolves to 127.0.0.1, whose page has the right token.
+        evil = {"Host": f"evil.example:{site.server.port}"}
+        page = {"Origin": f"http://evil.example:{site.server.port}"}
+        for path in ("/", "/socket"):
+            whole = f"{site.base}{path}?token={TOKEN}"
+            assert (await site.browser.get(whole, headers=upgrade | evil | page)).status == 403
+        # The other end of a tunnel has another port, and perhaps another name of this machine.
+        far = {"Host": "localhost:9000", "Origin": "http://localhost:9000"}
+        async with site.connect(**far) as page:
+            assert (await next_of(page, "hello"))["name"] == "fake.xyz"
+
+    run(test)
+
+
+def test_the_page_loads_nothing_else() -> None:
+    async def test(site: Site) -> None:
+        answer = await site.browser.get(f"{site.base}/?token={TOKEN}")
+        text, policy = await answer.text(), answer.headers["Content-Security-Policy"]
+        assert answer.status == 200
+        nonce = re.search(r"script-src 'nonce-([\w-]+)'", policy)
+        assert nonce
+        assert text.count(f'nonce="{nonce[1]}"') == 2
+        assert "default-src 'none'" in policy
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert answer.headers["Referrer-Policy"] == "no-referrer"
+        assert TOKEN not in text
+        assert not re.search(r"""(?:src|href)=["'](?!data:)|@import|url\(|import\s*\(""", text)
+        assert "<title>fake.xyz - raytracer</title>" in text
+        again = await (await site.browser.get(f"{site.base}/?token={TOKEN}")).text()
+        assert nonce[1] not in again
+        assert (await site.browser.get(f"{site.base}/x?token={TOKEN}")).status == 404
+
+    run(test)
+
+
+@pytest.mark.parametrize(
+    "message", ["{", '{"type":"nope"}', '{"type":"act","name":"nonsense"}', '{"type":"size"}']
+)
+def test_a_mistake_gets_a_sentence_and_the_connection_stays(message: str) -> None:
+    async def test(site: Site) -> None:
+        async with site.connect() as page:
+            await page.send_str(message)
+            assert (await next_of(page, "error"))["sentence"]
+            await page.send_str('{"type":"act","name":"print-camera"}')
+            assert (await next_of(page, "text"))["text"] == "[camera]\n"
+
+    run(test)
+
+
+def test_who_sends_nonsense_is_given_up_and_others_stay() -> None:
+    async def test(site: Site) -> None:
+        async with site.connect() as good:
+            async with site.connect() as large:
+                await large.send_str('{"type":"act","name":"' + "x" * MAX_BYTES)
+                assert await closed(large) == 1009
+            async with site.connect() as binary:
+                await binary.send_bytes(b"\0\1")
+                assert await closed(binary) == 1003
+            async with site.connect() as babbling:
+                for _ in range(MAX_MISTAKES):
+                    await babbling.send_str("?")
+                assert await closed(babbling) == 1008
+            await good.send_str('{"type":"act","name":"print-camera"}')
+            await next_of(good, "text")
+
+    run(test)
+
+
+def test_a_page_names_no_file() -> None:
+    async def test(site: Site) -> None:
+        async with site.connect() as page:
+            for name in ("save", "animate", "export-keyframes"):
+                values = {"path": "/tmp/of-a-page"}
+                await page.send_str(json.dumps({"type": "act", "name": name, "values": values}))
+                assert "names no file" in (await next_of(page, "error"))["sentence"]
+        assert site.session.done == []
+
+    run(test)
+
+
+def test_a_page_opens_no_texts_of_a_window() -> None:
+    async def test(site: Site) -> None:
+        async with site.connect() as page:
+            for name in ("close", "ask-size", "ask_size", "toggle-help"):
+                await page.send_str(json.dumps({"type": "act", "name": name}))
+                assert "windows" in (await next_of(page, "error"))["sentence"]
+        assert site.session.done == []
+
+    run(test)
+
+
+def test_a_saved_picture_is_sent_to_who_asked() -> None:
+    async def test(site: Site) -> None:
+        async with site.connect() as page:
+            await page.send_str('{"type":"save","width":640,"height":480,"samples":9}')
+            file = await next_of(page, "file")
+            assert (file["name"], file["mime"], file["data"]) == (
+                "fake.png", "image/png", b"a picture",
+            )  # fmt: skip
+            assert site.session.viewer.saved == [((640, 480), 9)]
+
+    run(test)
+
+
+def test_who_draws_slowly_gets_the_latest_picture_and_no_queue() -> None:
+    async def test(site: Site) -> None:
+        async with site.connect() as slow, site.connect() as fast:
+            for page in (slow, fast):
+                await page.send_str(SIZE)
+            await until(lambda: len(site.session.sizes) > 0)
+            await asyncio.sleep(0.05)  # both sizes are known
+            for number in range(1, 8):
+                site.session.publish()
+                frame = await next_of(fast, "frame")
+                assert frame["number"] == number
+                assert frame["full"] == [16, 12]
+                assert frame["size"] == [8, 6]
+                assert frame["data"].startswith(b"\xff\xd8")  # JPEG
+                await fast.send_str(json.dumps({"type": "ack", "frame": number}))
+            got = [(await next_of(slow, "frame"))["number"] for _ in range(FRAMES_AHEAD)]
+            assert got == [1, 2]
+            await slow.send_str('{"type":"ack","frame":2}')
+            assert (await next_of(slow, "frame"))["number"] == 7
+
+    run(test)
+
+
+def test_two_pages_see_one_state_and_a_lost_one_finds_it_again() -> None:
+    async def test(site: Site) -> None:
+        async with site.connect() as second:
+            first = await site.connect()
+            await next_of(second, "state")
+            await first.send_str('{"type":"act","name":"set-look","values":{"name":"soft"}}')
+            while (await next_of(second, "state"))["state"]["look"] != "soft":
+                pass
+            await first.send_str('{"type":"save"}')
+            first._response.connection.transport.abort()
+            await until(lambda: len(site.session.viewer.saved) > 0)
+            await second.send_str(SIZE)
+            number = site.session.publish(draft=False, finished=True)
+            finished = await next_of(second, "frame")
+            assert (finished["number"], finished["mime"]) == (number, "image/png")
+        async with site.connect() as again:
+            assert (await next_of(again, "state"))["state"]["look"] == "soft"
+            await again.send_str(SIZE)
+            assert (await next_of(again, "frame"))["number"] == number
+
+    run(test)
+
+
+def test_more_pages_than_can_be_served_are_refused() -> None:
+    async def test(site: Site) -> None:
+        pages = [await site.connect() for _ in range(MAX_CLIENTS)]
+        address = f"{site.base}/socket?token={TOKEN}"
+        answer = await site.browser.get(address, headers={"Origin": site.base})
+        assert answer.status == 503
+        for page in pages:
+            await page.close()
+
+    run(test)
+
+
+def test_the_end_of_the_server_is_told() -> None:
+    async def test(site: Site) -> None:
+        async with site.connect() as page:
+            await next_of(page, "state")
+            reading = asyncio.create_task(closed(page))
+            await site.server.stop()
+            assert await reading == REFUSED
+
+    run(test)
+
+
+def test_a_defect_ends_the_host_and_is_kept() -> None:
+    async def test(site: Site) -> None:
+        ended = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        site.server.host.on_failure = lambda: loop.call_soon_threadsafe(ended.set)
+        async with site.connect() as page:
+            await page.send_str('{"type":"act","name":"defect"}')
+            await ended.wait()
+        assert isinstance(site.server.host.failure, ZeroDivisionError)
+        with pytest.raises(UserError, match="closed"):
+            site.server.host.call(lambda session: session.state())
+
+    run(test)
+
+
+def test_a_port_in_use_is_said() -> None:
+    with bound(free_port()) as first:
+        port = first.getsockname()[1]
+        with pytest.raises(UserError, match=f"port {port}: is in use"):
+            bound(port)
+        assert first.getsockname()[0] == "127.0.0.1"

@@ -1,0 +1,96 @@
+"""The view in a notebook: what the kernel's side does, and that both sides are one module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("anywidget", reason="the extra notebook is missing")
+
+import raytracer
+from support.window_scene import write_scene
+
+if TYPE_CHECKING:
+    from raytracer.browser.widget import SceneWidget
+
+PATIENCE = 20.0
+Sent = SimpleQueue[tuple[dict[str, Any], list[bytes]]]
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
+    """What a widget sends to its page."""
+    from raytracer.browser.widget import SceneWidget
+
+    queue: Sent = SimpleQueue()
+    monkeypatch.setattr(
+        SceneWidget, "send", lambda _, content, buffers=None: queue.put((content, buffers or []))
+    )
+    return queue
+
+
+@pytest.fixture
+def widget(sent: Sent, tmp_path: Path) -> Iterator[SceneWidget]:
+    """A view of a small scene."""
+    shown = raytracer.show(write_scene(tmp_path), backend="cpu", threads=1, samples=1, height=200)
+    yield shown
+    shown.close()
+
+
+def next_of(sent: Sent, kind: str) -> tuple[dict[str, Any], list[bytes]]:
+    """The next message of a kind."""
+    while True:
+        content, buffers = sent.get(timeout=PATIENCE)
+        if content["type"] == kind:
+            return content, buffers
+
+
+def take(widget: SceneWidget, **message: Any) -> None:
+    """Take a message as from the page."""
+    widget._handle_custom_msg(message, [])
+
+
+def test_a_page_gets_the_state_and_pictures(widget: SceneWidget, sent: Sent) -> None:
+    take(widget, type="open")
+    assert next_of(sent, "hello")[0]["name"] == "balls.toml"
+    assert next_of(sent, "state")[0]["state"]["spheres"] == 5
+    take(widget, type="size", width=40, height=30)
+    while True:
+        frame, buffers = next_of(sent, "frame")
+        take(widget, type="ack", frame=frame["number"])
+        if frame["finished"]:
+            break
+    assert frame["full"] == [40, 30]
+    assert frame["mime"] == "image/png"
+    assert buffers[0].startswith(b"\x89PNG")
+    take(widget, type="nonsense")
+    assert next_of(sent, "error")[0]["sentence"].startswith("message")
+    take(widget, type="close")
+
+
+def test_another_cell_drives_the_view(widget: SceneWidget) -> None:
+    before = widget.camera
+    assert widget.do("orbit", 0.5, 0.0) is None
+    assert widget.camera.position != before.position
+    assert widget.do("set-look", name="plain") is None
+    assert widget.state()["look"] == "plain"
+    assert str(widget.do("print-camera")).startswith("[camera]")
+    with pytest.raises(raytracer.UserError, match="nonsense"):
+        widget.do("nonsense")
+    widget.close()
+    with pytest.raises(raytracer.UserError, match="was closed"):
+        widget.do("reset")
+
+
+def test_the_module_has_all_that_the_page_has(widget: SceneWidget) -> None:
+    from raytracer.browser.client import script, style
+
+    module = str(widget._esm)
+    assert module == script("widget.js")
+    assert "export default { render }" in module
+    assert "WebSocket" not in module
+    assert str(widget._css) == style()

@@ -1,0 +1,101 @@
+"""A session that renders nothing, for tests of what shows sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from raytracer.errors import UserError
+from raytracer.viewer.session import Picture
+
+STATE: dict[str, Any] = {
+    "name": "fake.xyz",
+    "spheres": 3,
+    "saving": None,
+    "look": "plain",
+    "picks": [],
+}
+
+
+class FakeViewer:
+    """Nothing is picked; pictures are saved at once."""
+
+    size, samples = (16, 12), 4
+
+    class data:  # noqa: N801 - as of a viewer
+        """What is picked."""
+
+        picks: tuple[int, ...] = ()
+
+    def __init__(self) -> None:
+        self.saved: list[tuple[tuple[int, int], int]] = []
+
+    def save(self, size: tuple[int, int], samples: int, path: Path) -> None:
+        """Keep what was asked for."""
+        self.saved.append((size, samples))
+        path.write_bytes(b"a picture")
+
+
+class FakeSession:
+    """Keeps what it is told; `publish` makes pictures."""
+
+    def __init__(self, wake: Callable[[], None] = lambda: None) -> None:
+        self.wake = wake
+        self.done: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
+        self.sizes: list[tuple[int, int]] = []
+        self.moving = False
+        self.failure: BaseException | None = None
+        self.closed = False
+        self.viewer = FakeViewer()
+        self.values = dict(STATE)
+        self._number = 0
+        self._ready: Picture | None = None
+
+    def publish(self, draft: bool = True, finished: bool = False, opaque: bool = True) -> int:
+        """Make a picture that is ready to be shown; returns its number."""
+        self._number += 1
+        pixels = np.full((6, 8, 4), 10 * self._number % 256, np.uint8)
+        size = (16, 12) if draft else (8, 6)
+        self._ready = Picture(
+            pixels, size, 1, 4, draft, finished, opaque, self._number, stamp=0.0
+        )  # fmt: skip
+        self.wake()
+        return self._number
+
+    def picture(self, timeout: float = 0.0) -> Picture | None:
+        """Return the latest picture once."""
+        picture, self._ready = self._ready, None
+        return picture
+
+    def receive(self) -> None:
+        """Handle nothing."""
+
+    def do(self, name: str, /, *values: Any, **named: Any) -> str | None:
+        """Keep an action; some have an answer."""
+        if name == "nonsense":
+            raise UserError("nonsense: there is no such action")
+        if name == "defect":
+            raise ZeroDivisionError("a defect")
+        self.done.append((name, values, named))
+        self.values["look"] = named.get("name", self.values["look"])
+        return "[camera]\n" if name == "print-camera" else None
+
+    def resize(self, width: int, height: int) -> None:
+        """Keep a size."""
+        if [(width, height)] != self.sizes[-1:]:
+            self.sizes.append((width, height))
+
+    def tick(self, seconds: float) -> bool:
+        """Move nothing."""
+        return self.moving
+
+    def state(self) -> dict[str, Any]:
+        """Return a state."""
+        return dict(self.values)
+
+    def close(self) -> None:
+        """Note that it was closed."""
+        self.closed = True
