@@ -410,7 +410,8 @@ class _Composer:
             return None
         from raytracer.scene.clip import Clip as Kind
 
-        return self.make_if("", Kind, self.content["clip"])
+        clip: Clip = self.make("", Kind, self.content["clip"])
+        return clip
 
     @cached_property
     def styles(self) -> list[SetStyle | None]:

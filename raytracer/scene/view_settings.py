@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypedDict
 
-    from raytracer.scene.clip import Clip
     from raytracer.scene.background import Background
     from raytracer.scene.camera import Camera
+    from raytracer.scene.clip import Clip
     from raytracer.scene.colors import Color
     from raytracer.scene.lights import Light
     from raytracer.scene.scene import Scene, SphereSet
