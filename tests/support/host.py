@@ -216,6 +216,17 @@ class Host:
         boxes = self._window._overlay.papers
         return [(box.x, box.y, box.width, box.height) for box in boxes]
 
+    def over_draft(self) -> NDArray[np.uint8]:
+        """What is drawn over a white draft, whose own picture has no legend."""
+        viewer = self._window.viewer
+        kept = viewer.frame
+        width, height = viewer.size
+        viewer.frame = replace(kept, draft=True)
+        try:
+            return self.enlarged(np.full((height // 2, width // 2, 4), 255, np.uint8))
+        finally:
+            viewer.frame = kept
+
     def measures(self) -> list[str]:
         """Distance and angle of the picks."""
         found: list[str] = self._window.viewer.data.measures()
