@@ -174,7 +174,9 @@ class Host:
         viewer._notice = "", 0.0
         viewer.data.picks, viewer.panel = [], False
         viewer.time.playing = False
-        first = replace(viewer.data.content, style={}, hidden=(), slice=None, selection=None)
+        first = replace(
+            viewer.data.content, style={}, hidden=(), slice=None, selection=None, legend=None
+        )
         if first != viewer.data.content:
             viewer.data.show(first)
         self._window.on_deactivate()
