@@ -7,13 +7,14 @@ always the latest, so that no client sees a queue of stale pictures.
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
-from threading import Thread
+from threading import Thread, current_thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -99,6 +100,8 @@ class Host:
         self._encoder = ThreadPoolExecutor(1, "encode")
         self._thread = Thread(target=self._run, name="view", daemon=True)
         self._thread.start()
+        # Python must not end while the render thread is in compiled code.
+        atexit.register(self.close)
 
     # For any thread
 
@@ -140,10 +143,12 @@ class Host:
         return result.result()
 
     def close(self) -> None:
-        """End the session and its threads, and free their memory."""
+        """End the session and its threads, and free their memory; a second call does no harm."""
+        atexit.unregister(self.close)
         self._stopped = True
         self._calls.put(_nothing)
-        self._thread.join()
+        if current_thread() is not self._thread:  # which may collect the garbage that owns this
+            self._thread.join()
         self._encoder.shutdown(wait=True, cancel_futures=True)
         self._session.close()
         self._folder.cleanup()

@@ -8,6 +8,7 @@ import re
 import socket
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -78,7 +79,8 @@ def run(test: Callable[[Site], Awaitable[None]]) -> None:
         async with serving() as site:
             await asyncio.wait_for(test(site), PATIENCE)
 
-    asyncio.run(whole())
+    with ThreadPoolExecutor(1) as thread:  # a browser's tests have a loop in this one
+        thread.submit(asyncio.run, whole()).result()
 
 
 async def next_of(socket: ClientWebSocketResponse, kind: str) -> dict[str, Any]:
